@@ -1,7 +1,7 @@
 """Legacy operators for `interpolate` in old archives: `aten::__interpolate` and its earlier names.
 
-In: an array (N, C, *spatial), a size or a scale factor, as one number or one per dimension, and a mode; out:
-the result of the mode's operator. A size takes precedence over a factor.
+In: an array (N, C, *spatial), a size or a scale factor (one number, or one per dimension), and a mode; out:
+the result of the operator for this mode. If both a size and a factor are passed, the size is used.
 
     __interpolate(x, None, 2.0, "bilinear", True)       upsample_bilinear2d.vec(x, [8, 8], True, None)
 """
@@ -20,7 +20,7 @@ Array = common.Array
 _Sizes = int | Sequence[int] | None
 _Factors = float | Sequence[float] | None
 
-# (mode, number of dimensions) -> operator, which accepts a list of factors
+# (mode, number of dimensions) -> operator that accepts a list of factors
 _PLAIN: Final = {
     ("nearest", 3): "upsample_nearest1d",
     ("nearest", 4): "upsample_nearest2d",
@@ -138,7 +138,10 @@ def _interpolate(
 def _lengths_or_factors(
     x: Array, size: _Sizes, scale_factor: _Factors, recompute: bool | None
 ) -> tuple[list[int] | None, list[float] | None]:
-    """Return the output sizes, or the scale factors if these are used directly; the other is None."""
+    """Return (sizes, factors) for the operator; one of them is None.
+
+    The factors are returned if the operator uses them directly, otherwise the output sizes.
+    """
     if size is not None or scale_factor is None or recompute:
         return _size_of(x, size, scale_factor), None
     factors = _for_each(scale_factor, x.ndim - 2)[: x.ndim - 2]

@@ -1,8 +1,8 @@
 """Tensor methods that exist before their operators are imported.
 
-In: the names in `method_names`, which `python -m tests.regenerate` writes.  Out: descriptors in the class, so
-that `dir(ts.Tensor)` lists the methods.  The first access to one of them imports all operators, which replace
-the descriptors by methods.
+In: the names in `method_names`, which `python -m tests.regenerate` writes.  Out: placeholder descriptors in
+the class, so that `dir(ts.Tensor)` lists the methods.  The first access to a placeholder imports all
+operators, which replaces the placeholders by methods.
 
     announce()
     hasattr(ts.Tensor, "add")       True
@@ -29,7 +29,7 @@ class LazyMethod:
 
         registry.load()
         found = Tensor.__dict__[self.name]
-        if found is self:  # another thread announced the names after the operators were loaded
+        if found is self:  # another thread installed placeholders after the operators were loaded
             found = registry.function(self.name)
         return found.__get__(instance, owner)
 

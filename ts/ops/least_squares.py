@@ -2,8 +2,8 @@
 
 In: (batches of) matrices and right-hand sides; out: solutions with the least error, the factors of L D L^T.
 
-All drivers of `lstsq` use the SVD: its solution is unique, so drivers differ only in the additional results.
-L D L^T is computed by LAPACK, through SciPy.
+For all `driver` arguments of `lstsq`, the solution is computed by the SVD; the driver only determines which
+additional results are returned. L D L^T is computed by LAPACK, through SciPy.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _DRIVERS = ("gels", "gelsy", "gelsd", "gelss")
 
 
 def _is_vector_side(A: Array, b: Array) -> bool:
-    """Return whether the right-hand side is one vector per matrix."""
+    """Return whether `b` contains one vector per matrix of `A`, rather than a matrix."""
     return bool(b.ndim == 1 or (b.ndim == A.ndim - 1 and b.shape == A.shape[:-1]))
 
 
@@ -59,7 +59,7 @@ def _lstsq_shapes(self: Array, b: Array, rcond: float | None = None, driver: str
     batch = common.broadcast_shapes(self.shape[:-2], b.shape[: -1 if vector else -2])
     real, nothing = common.real_dtype(self.dtype), (0,)
     if driver not in (None, "gelsy") and m > n:
-        depends("linalg_lstsq.out")()  # residuals exist only for full rank
+        depends("linalg_lstsq.out")()  # the shape of the residuals depends on the rank
     return [
         ((*batch, n) if vector else (*batch, n, b.shape[-1]), self.dtype),
         (nothing, real),
@@ -96,7 +96,7 @@ def _lstsq(
     if rcond is None or driver == "gels":
         cut = eps * max(m, n)
     elif rcond < 0 or (driver == "gelsd" and not 0 < rcond < 1):
-        cut = eps  # LAPACK's default for negative values
+        cut = eps  # as in LAPACK, a negative `rcond` means machine precision
     else:
         cut = rcond
     kept = s > cut * s[..., :1]
@@ -187,7 +187,7 @@ def _ldl_factor_ex(
 
 
 def _check_ldl(name: str, info: Array) -> None:
-    """Raise LinAlgError for a zero diagonal element of D (PyTorch: an internal error)."""
+    """Raise LinAlgError if a diagonal element of D is zero; PyTorch raises an internal error."""
     if info.size and int(info.max()) > 0:
         raise LinAlgError(
             f"{name}: D is exactly singular: its diagonal element {int(info.max())} is zero, so "
@@ -273,7 +273,10 @@ def _ldl_solve(xp: Any, LD: Array, pivots: Array, B: Array, hermitian: bool = Fa
 
 
 def _check_pivots(name: str, pivots: Array, n: int) -> None:
-    """Validate pivots, as LAPACK uses them as row numbers (from 1; negative ones in pairs) unchecked."""
+    """Raise RuntimeError for invalid pivots, because LAPACK uses them as row numbers without a check.
+
+    They count from 1; the pivots of a 2 x 2 block are a pair of negative numbers.
+    """
     if not pivots.size:
         return
     if bool((abs(pivots) < 1).any()) or bool((abs(pivots) > n).any()):

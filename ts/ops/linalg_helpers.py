@@ -1,4 +1,4 @@
-"""Internal steps of `linalg` functions: results with the factors that backward needs.
+"""Internal operators of `linalg` functions, whose results include the factors that backward needs.
 
 In: (batches of) matrices; out: the result, then packed L and U, LAPACK's pivots and one error code per matrix
 (`info`, 0 for success). A real row-major matrix is factorized as its column-major transpose, which needs no
@@ -32,7 +32,7 @@ def _factors(xp: Any, A: Array) -> tuple[Array, Array, Array]:
 
 
 def _sign_of_swaps(xp: Any, pivots: Array) -> Array:
-    """Return the permutation sign of LAPACK pivots: 1 or -1 for even or odd row swaps."""
+    """Return the sign of the permutation of LAPACK pivots: 1 for an even number of row swaps, else -1."""
     swapped = pivots != xp.arange(1, pivots.shape[-1] + 1)
     return 1 - 2 * (xp.sum(swapped, axis=-1) % 2)
 
@@ -193,7 +193,7 @@ _CONVERGE = (
     "{} (error "
     "code: {{info}})."
 )
-# part of the function name -> error text for the first failed matrix
+# substring of the function name -> error text for the first failed matrix
 _MESSAGES = {
     "inv": "The diagonal element {info} is zero, the inversion could not be completed because the input "
     "matrix is "
@@ -215,7 +215,7 @@ _MESSAGES = {
 
 
 def raise_errors(info: Array, name: str, is_matrix: bool) -> None:
-    """Raise the error of function `name` for the first nonzero `info` entry."""
+    """Raise the error of function `name` for the first matrix with a nonzero error code in `info`."""
     failed = np.flatnonzero(info)
     if not failed.size:
         return

@@ -21,7 +21,7 @@ NONE, MEAN, SUM = 0, 1, 2
 
 
 def reduced(xp: Any, loss: Array, reduction: int) -> Array:
-    """Reduce elementwise losses; accumulate in at least 32 bits."""
+    """Reduce elementwise losses; sums are accumulated in at least 32 bits."""
     if reduction == NONE:
         return loss
     if reduction == SUM:
@@ -38,14 +38,14 @@ def reduced(xp: Any, loss: Array, reduction: int) -> Array:
 
 
 def same(xp: Any, a: Array, b: Array) -> tuple[Array, Array]:
-    """Cast both to their promoted dtype; raise RuntimeError if they do not broadcast."""
+    """Cast `a` and `b` to their promoted dtype; raise RuntimeError if their shapes do not broadcast."""
     dtype = common.result_type(a, b)
     common.broadcast_shapes(a.shape, b.shape)
     return common.cast(xp, a, dtype), common.cast(xp, b, dtype)
 
 
 def _check_output_shape(target: Sequence[int], other: Sequence[int]) -> None:
-    """Raise a RuntimeError if broadcasting would change `target`, the shape of PyTorch's output buffer."""
+    """Raise RuntimeError if broadcasting with `other` would change `target`, PyTorch's output shape."""
     whole = common.broadcast_shapes(target, other)
     if not size_guards.same(whole, target):
         raise RuntimeError(
@@ -54,7 +54,7 @@ def _check_output_shape(target: Sequence[int], other: Sequence[int]) -> None:
 
 
 def refuse_bools(a: Array, b: Array) -> None:
-    """Raise RuntimeError if both are bool, which have no subtraction."""
+    """Raise RuntimeError if both arrays are bool, because bools have no subtraction."""
     if a.dtype == b.dtype == common.BOOL:
         raise RuntimeError(
             "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or "
@@ -145,7 +145,7 @@ def _huber_loss(xp: Any, self: Array, target: Array, reduction: int = MEAN, delt
 def _soft_margin_loss(xp: Any, self: Array, target: Array, reduction: int = MEAN) -> Array:
     common.check_cast(common.float_dtype(common.result_type(self, target)), self.dtype)
     _check_output_shape(self.shape, target.shape)
-    x, y = same(xp, self, target)  # each step is rounded, as in PyTorch, so 16-bit floats may overflow
+    x, y = same(xp, self, target)  # as in PyTorch, each step is rounded, so that 16-bit floats may overflow
     return reduced(xp, common.cast(xp, xp.log1p(xp.exp(-y * x)), self.dtype), reduction)
 
 
@@ -182,7 +182,8 @@ def _margin_ranking_loss(
     for a, b in ((input1, input2), (input1, target)):
         common.broadcast_shapes(a.shape, b.shape)
     refuse_bools(target, target)
-    gap = xp.subtract(*same(xp, input1, input2))  # integers are not converted; unsigned ones wrap
+    # Integers are not converted to floats; unsigned differences wrap
+    gap = xp.subtract(*same(xp, input1, input2))
     gap = xp.multiply(*same(xp, -target, gap))
     loss = xp.maximum(wide(xp, common.cast(xp, gap, dtype)) + margin, 0)
     return reduced(xp, common.cast(xp, loss, dtype), reduction)

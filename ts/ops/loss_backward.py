@@ -15,11 +15,11 @@ from ts.ops.registry import op
 from ts.ops.unary import sigmoid
 
 Array = common.Array
-_MIN_DENOMINATOR = 1e-12  # keeps the slope finite for probabilities 0 and 1
+_MIN_DENOMINATOR = 1e-12  # lower bound of p (1 - p), so that the slope is finite for probabilities 0 and 1
 
 
 def _backward(text: str, kernel: str, kinds: str = "bc") -> Callable[[Body], Body]:
-    """Declare `aten::text`; its body returns the elementwise loss derivative."""
+    """Declare the backward operator with schema `aten::text`; its body returns the elementwise derivative."""
 
     def declare(body: Body) -> Body:
         def compute(xp: Any, grad: Array, self: Array, target: Array, *rest: Any) -> Array:
@@ -81,7 +81,7 @@ def _binary_cross_entropy(xp: Any, x: Array, y: Array, weight: Array | None, red
 
 
 def _to_scores(xp: Any, grad: Array, slope: Array, self: Array, reduction: int) -> Array:
-    """Return the gradient of the scores from per-sample slopes and the loss gradient."""
+    """Return the gradient of the scores from `grad` of the loss and `slope` of each sample's loss."""
     rows, classes = slope.shape
     each = grad / rows if reduction == MEAN else grad.reshape(-1, 1) if reduction == NONE else grad
     return common.cast(xp, (each * (slope / classes)).reshape(self.shape), self.dtype)
@@ -104,7 +104,10 @@ def _multi_margin(
     weight: Array | None = None,
     reduction: int = MEAN,
 ) -> Array:
-    """Return the gradient of multi-margin loss: margin-violating classes against the target class."""
+    """Return the gradient of multi-margin loss.
+
+    It is nonzero for classes within the margin, and for the target class with the opposite sign.
+    """
     x = self if self.ndim == 2 else self.reshape(1, -1)
     own = target.reshape(-1, 1)
     gap = margin - xp.take_along_axis(x, own, 1) + x

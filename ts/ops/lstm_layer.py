@@ -1,9 +1,9 @@
 """Forward and backward of a unidirectional LSTM layer over a padded sequence (`mkldnn_rnn_layer`).
 
-In: (time, batch, features), weights, and states (batch, hidden) or (1, batch, hidden). Out: the hidden state
-at each time step, the last states, and the workspace: bytes that only backward reads. Names are oneDNN's, as
-in PyTorch; `batch_sizes`, `num_layers`, `bidirectional`, `batch_first`, `train` and `hidden_size` have no
-effect.
+In: input (time, batch, features), weights, and states (batch, hidden) or (1, batch, hidden). Out: the hidden
+state at each time step, the last states, and the workspace, bytes that only backward reads. As in PyTorch,
+the names are those of oneDNN. The arguments `batch_sizes`, `num_layers`, `bidirectional`, `batch_first`,
+`train` and `hidden_size` have no effect.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _NO_FLOATS = {"bic": "get_mkldnn_dtype: unsupported data type"}
 def _check(
     mode: int, input: Array, w_ih: Array, w_hh: Array, biases: tuple[Array, ...], hx: Array, cx: Array
 ) -> None:
-    """Raise RuntimeError for modes other than LSTM and mismatched shapes."""
+    """Raise RuntimeError if the mode is not LSTM, or if shapes do not match."""
     if mode != _LSTM_MODE:
         raise RuntimeError(f"mkldnn_rnn_layer: only an LSTM (mode {_LSTM_MODE}) has a layer, not mode {mode}")
     if input.ndim != 3:
@@ -69,7 +69,7 @@ def _layer_shape(
 
 
 def _gradient_shapes(input: Array, *others: Any) -> list[Any]:
-    """Return shape and dtype of the argument gradients; unrequested ones are empty."""
+    """Return shape and dtype of the gradients; gradients not in the mask are empty."""
     mask = others[-1] if isinstance(others[-1], list) else [True] * 7
     arguments = zip((input, *others[:6]), mask, strict=True)
     return [like(x) if wanted else ((0,), x.dtype) for x, wanted in arguments]
@@ -128,7 +128,7 @@ def _times(count: int, reverse: bool) -> Sequence[int]:
     shape=_gradient_shapes,
 )
 def _masked_backward(xp: Any, *arguments: Any) -> tuple[Array, ...]:
-    """Return gradients of input, weights, biases and states; those masked out are empty."""
+    """Return gradients of input, weights, biases and states; gradients not in the mask are empty."""
     *others, mask = arguments
     if len(mask) != 7:
         raise RuntimeError(f"mkldnn_rnn_layer_backward: output_mask must have 7 elements, not {len(mask)}")
@@ -209,11 +209,11 @@ def _backward(
 
 
 def _product(xp: Any, x: Array, y: Array) -> Array:
-    return xp.matmul(x, y).astype(x.dtype, copy=False)  # matmul of bfloat16 returns float32
+    return xp.matmul(x, y).astype(x.dtype, copy=False)  # the product of bfloat16 arrays is float32
 
 
 def _kept(xp: Any, workspace: Array, output: Array) -> tuple[Array, Array]:
-    """Return gate activations and cell states of all time steps from the workspace."""
+    """Read the gate activations and cell states of all time steps from the workspace."""
     if workspace.nbytes != 5 * output.nbytes or workspace.dtype != xp.uint8:
         raise RuntimeError(
             f"mkldnn_rnn_layer_backward: a workspace of {5 * output.nbytes} bytes belongs to an output of "

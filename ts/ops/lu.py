@@ -1,6 +1,7 @@
 """Batched LU factorization with partial pivoting, and LU solvers.
 
-In: (batches of) matrices; out: L and U, packed in one matrix with LAPACK's pivots or separate; solutions.
+In: (batches of) matrices; out: L and U, in one matrix with LAPACK's pivots or as separate matrices;
+solutions.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ Array = common.Array
 
 
 def lu_packed(xp: Any, A: Array) -> tuple[Array, Array, Array]:
-    """Return packed L and U, LAPACK pivots (from 1), and the position of the first zero pivot (or 0)."""
+    """Return packed L and U, LAPACK pivots (counted from 1), and the index of the first zero pivot or 0."""
     lu = A.copy().reshape(math.prod(A.shape[:-2]), *A.shape[-2:])
     batch, m, n = lu.shape
     k = min(m, n)
@@ -101,7 +102,7 @@ def _solution_shape(LU: Array, pivots: Array, B: Array, left: bool = True, *_: A
 
 
 def _solution_of_self_shape(self: Array, LU_data: Array, LU_pivots: Array) -> Made:
-    """Return the solution's shape and dtype for arguments with the right-hand side first."""
+    """Return shape and dtype of an LU solution; the first argument is the right-hand side."""
     return _solution_shape(LU_data, LU_pivots, self)
 
 

@@ -188,7 +188,7 @@ def _matmul(xp: Any, self: Array, other: Array) -> Array:
 
 
 def blend(xp: Any, self: Array, result: Array, beta: Any, alpha: Any) -> Array:
-    """Return beta * self + alpha * result; with beta 0, NaN in `self` is ignored."""
+    """Return beta * self + alpha * result; if beta is 0, `self` is ignored, even if it contains NaN."""
     if self.dtype != result.dtype:
         raise RuntimeError(
             f"self and mat2 must have the same dtype, but got {common.NAME_OF[self.dtype]} and "
@@ -494,7 +494,7 @@ def _matrix_power(xp: Any, self: Array, n: int) -> Array:
 
 
 def _expand_summed_ellipsis(text: str, tensors: Sequence[Array]) -> str:
-    """Replace `...` in the operands by letters if the output lacks it: those dimensions are summed."""
+    """Replace `...` in the operands by letters if the output has no `...`: its dimensions are summed."""
     inputs, arrow, output = text.partition("->")
     if not arrow or "." in output or "." not in inputs:
         return text
@@ -551,7 +551,7 @@ def _check_equation(text: str, tensors: Sequence[Array]) -> None:
     autocast="lower",
 )
 def _einsum(xp: Any, equation: str, tensors: Sequence[Array], path: Sequence[int] | None = None) -> Array:
-    # Lower-case letters first: both NumPy and PyTorch sort the result of an implicit equation by letter.
+    # Equations without `->` are passed on, because NumPy and PyTorch sort the subscripts of the result alike.
     text = equation.replace(" ", "")
     if any(c not in string.ascii_letters + ",.->" for c in text):
         raise RuntimeError(f"einsum(): invalid subscript given in the equation string: {equation}")

@@ -1,7 +1,7 @@
 """Matrix norms: Frobenius, nuclear, maximum row and column sums, singular values.
 
 In: an array, the norm's order, the two matrix dimensions, keepdim; out: the reduced array.
-`linalg.norm` is the matrix or the vector norm, depending on its arguments.
+`linalg.norm` computes a matrix norm or a vector norm, depending on its arguments.
 """
 
 from __future__ import annotations
@@ -158,7 +158,10 @@ def _norm_except_dim(xp: Any, v: Array, pow: int = 2, dim: int = 0) -> Array:
 
 
 def _by_norms(xp: Any, v: Array, g: Array, dim: int) -> tuple[Array, Array]:
-    """Rescale v to norms g; also return its original norms. 16-bit floats are computed in 32 bits."""
+    """Return `v` rescaled to the norms `g`, and its original norms.
+
+    16-bit floats are computed in 32 bits.
+    """
     norms = _norm_except_dim(xp, common.cast(xp, v, common.opmath(v.dtype)), 2, dim)
     return common.cast(xp, v * (common.cast(xp, g, common.opmath(g.dtype)) / norms), v.dtype), norms
 

@@ -2,7 +2,7 @@
 
 In: matrices, and the dtype of the result or the end offsets of the groups; out: products.
 
-    mm(a, b, float32)                   product of 16-bit floats, not rounded to 16 bits
+    mm(a, b, float32)                   product of 16-bit floats in 32 bits
     _grouped_mm(a, b, offs)             rows offs[i - 1] to offs[i] of a times b[i]
 """
 
@@ -26,7 +26,7 @@ Array = common.Array
 
 
 def _in_dtype(name: str, matrices: int, at: int) -> None:
-    """Declare a product's overload with `out_dtype` at argument position `at`."""
+    """Declare the overload of product `name` that has `out_dtype` at argument index `at`."""
     record = find(f"aten::{name}")
     assert record is not None, name
     compute = record.guarded(record.kernel)
@@ -90,7 +90,10 @@ def _grouped_shape(
     bias: Array | None = None,
     out_dtype: int | None = None,
 ) -> Made:
-    """Return shape and dtype of grouped products: stacked, or concatenated along grouped rows."""
+    """Return shape and dtype of grouped products.
+
+    The products are concatenated along grouped rows or columns; otherwise they are stacked.
+    """
     _check_groups(self, mat2, offs, bias, out_dtype)
     rows, columns = self.shape[-2], mat2.shape[-1]
     if self.ndim == 2 and mat2.ndim == 2:
@@ -147,7 +150,7 @@ def _grouped_mm(
     bias: Array | None = None,
     out_dtype: int | None = None,
 ) -> Array:
-    """Compute grouped products: offsets divide rows of `self`, columns of `mat2`, or the inner dimension."""
+    """Compute grouped products; `offs` are the ends of groups of rows, columns or the inner dimension."""
     shape, dtype = _grouped_shape(self, mat2, offs, bias, out_dtype)
     a, b = (common.cast(xp, x, common.opmath(dtype)) for x in (self, mat2))
     if offs is None:
@@ -182,7 +185,7 @@ def _grouped_mm(
     out_resized=NEVER,
 )
 def _linear_combination(xp: Any, input: Array, coefficients: Array) -> Array:
-    """Return weighted sums over the first input dimension, one per coefficient row."""
+    """Return weighted sums over the first dimension of `input`, one for each row of `coefficients`."""
     if coefficients.ndim != 2 or input.ndim < 1 or coefficients.shape[1] != input.shape[0]:
         raise RuntimeError(
             f"Expected a coefficient for each of the {list(input.shape)} in input, but got "

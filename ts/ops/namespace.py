@@ -1,7 +1,7 @@
 """Operator namespaces: `torch.ops.aten.add.Tensor`.
 
 ts.ops.aten.add(x, 1)              the overload that accepts the arguments
-ts.ops.aten.add.Scalar(x, 1)       this overload; `default` has no overload name
+ts.ops.aten.add.Scalar(x, 1)       overload "Scalar"; the overload without a name is `default`
 ts.ops.aten.add.overloads()        ['Tensor', 'Scalar', ...]
 """
 
@@ -14,11 +14,11 @@ from ts.ops import registry
 from ts.ops.extension_libraries import unavailable_operator
 from ts.unsupported import absent_operator
 
-_overloads_by_call: dict[int, OpOverload] = {}  # by id of the called function
+_overloads_by_call: dict[int, OpOverload] = {}  # id of the called function -> overload
 
 
 class OpOverload:
-    """Callable operator overload, e.g. `torch.ops.aten.add.Tensor`, the target of graph calls."""
+    """Callable operator overload such as `torch.ops.aten.add.Tensor`, the target of calls in FX graphs."""
 
     def __init__(self, packet: Packet, operator: Any) -> None:
         self.overloadpacket = packet
@@ -31,7 +31,7 @@ class OpOverload:
         self.__module__ = f"torch.ops.{self.namespace}"
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Call this overload; RuntimeError with its declaration if the arguments do not match."""
+        """Call this overload; raise RuntimeError with its schema if the arguments do not match."""
         try:
             return _in_lists(self._call(*args, **kwargs), [self.operator])
         except TypeError:
@@ -82,16 +82,16 @@ class OpOverload:
         return self.operator.key  # type: ignore[no-any-return]
 
     def operators(self) -> list[Any]:
-        """Return the operator as a one-element overload list."""
+        """Return a list that contains the operator of this overload."""
         return [self.operator]
 
     def resolve(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Return the operator selected for a call, with converted and original arguments."""
+        """Return the operator for a call, its converted arguments, and the original arguments."""
         return self._call.resolve(args, kwargs)
 
 
 def overload_of_call(function: Any) -> Any:
-    """Return the overload of a function passed to `__torch_function__`; other functions unchanged."""
+    """Return the OpOverload whose call passed `function` to `__torch_function__`, else `function` itself."""
     found = _overloads_by_call.get(id(function))
     return function if found is None or found._call is not function else found
 
@@ -105,12 +105,12 @@ def overload_named(name: str, overload: str) -> OpOverload:
 
 @cache
 def namespaces(name: str) -> Namespace:
-    """Return the operator namespace object of a name (cached)."""
+    """Return the namespace object of operators `name::…`; it is cached."""
     return Namespace(name)
 
 
 class Packet:
-    """Operator with all its overloads."""
+    """Operator with all its overloads, such as `torch.ops.aten.add`."""
 
     def __init__(self, name: str) -> None:
         self.qualified_name = name
@@ -144,7 +144,7 @@ class Packet:
 
 
 def _in_lists(found: Any, operators: Any) -> Any:
-    """Convert tuple results of list-typed operators to a list; `ts` functions and methods return tuples."""
+    """Convert a tuple to a list if the operator returns a list; functions of `ts` return tuples."""
     if type(found) is not tuple or any(len(operator.signature.returns) != 1 for operator in operators):
         return found
     return list(found)

@@ -1,8 +1,8 @@
 """Operator lookup for graph nodes by kind and input types.
 
-The emitter stores the overload that it selected. For nodes parsed from text, created by passes, or with
-changed inputs, this module finds the first overload, in the registry's order, that accepts the input types.
-Importing this module installs the lookup behind `Node.operator()`.
+The emitter stores the overload that it selected in a node. For nodes that are parsed from text, created by
+passes, or whose inputs changed, this module finds the first overload, in the registry's order, that accepts
+the input types. Importing this module installs the lookup function that `Node.operator()` calls.
 """
 
 from __future__ import annotations
@@ -16,20 +16,21 @@ from ts.ir.types import NoneType, Type, match_type_variables, substitute
 
 
 def find_operator(node: Node) -> Any | None:
-    """Return the operator applied by `node`; None for control flow such as `prim::If`."""
+    """Return the operator overload for `node`; None for control flow such as `prim::If`."""
     if node.blocks():
         return None
     types = tuple([value.type() for value in node.inputs()])
     find = _find if any(type.mentions_class() for type in types) else _find_again
     found = find(node.kind(), types)
-    if len(found) > 1 and node.outputs_size() == 1:  # the output type determines an enum's value type
+    # The output type selects the overload, for example for the value of an enum
+    if len(found) > 1 and node.outputs_size() == 1:
         result = node.output().type()
         return next((o for o in found if o.schema.returns and o.schema.returns[0].type == result), found[0])
     return found[0] if found else None
 
 
 def _find(kind: str, types: tuple[Type, ...]) -> list[Any]:
-    """Return all overloads that accept these input types."""
+    """Return all overloads of operator `kind` that accept inputs of `types`."""
     from ts.ops import registry
 
     return [operator for operator in registry.lookup(kind) if _takes(operator.schema, types)]
@@ -50,7 +51,7 @@ def _takes(schema: FunctionSchema, inputs: tuple[Type, ...]) -> bool:
                 return False
             bound = substitute(formal, bindings)
             if bound is None and isinstance(actual, NoneType):
-                continue  # None matches an optional of any type
+                continue  # None is accepted by an optional of any type
             if bound is None:
                 return False
             formal = bound

@@ -27,7 +27,7 @@ def floating_wide(xp: Any, name: str, x: Array) -> Array:
 
 
 def normalised(xp: Any, wide: Array, axes: tuple[int, ...], eps: float) -> Three:
-    """Normalise x over `axes`; return the result, mean and variance with kept dimensions."""
+    """Normalize `wide` over `axes`; return the result, and mean and variance with `axes` of size 1."""
     mean = xp.mean(wide, axis=axes, keepdims=True)
     centred = wide - mean
     variance = xp.mean(centred * centred, axis=axes, keepdims=True)
@@ -35,7 +35,7 @@ def normalised(xp: Any, wide: Array, axes: tuple[int, ...], eps: float) -> Three
 
 
 def affine(x: Array, weight: Array | None, bias: Array | None) -> Array:
-    """Return x * weight + bias; both are optional."""
+    """Return x * weight + bias; `weight` and `bias` may be None."""
     if weight is not None:
         x = x * weight.astype(x.dtype, copy=False)
     return x if bias is None else x + bias.astype(x.dtype, copy=False)
@@ -53,12 +53,15 @@ def summed(xp: Any, x: Array, axes: tuple[int, ...], like: Array) -> Array:
 
 
 def moment_dtype(x: Array, *parameters: Array | None) -> common.DType:
-    """Return the dtype of result moments: the parameters' dtype, possibly wider than a 16-bit input."""
+    """Return the dtype of returned moments: that of `parameters`, or of `x` without parameters."""
     return next((p.dtype for p in parameters if p is not None), x.dtype)
 
 
 def check_parameters(x: Array, *parameters: Array | None) -> None:
-    """Check parameter dtypes: all equal to the input's, or all float32 for 16-bit inputs."""
+    """Raise RuntimeError for invalid parameter dtypes.
+
+    All parameters must have the dtype of `x`, or all float32 if `x` has a 16-bit dtype.
+    """
     given = [p.dtype for p in parameters if p is not None]
     if all(dtype == x.dtype for dtype in given):
         return
@@ -187,7 +190,7 @@ def _fused_rms_norm(
 
 
 def _check_gradient(grad_out: Array, input: Array, *moments: tuple[Array, int]) -> None:
-    """Raise RuntimeError if the gradient's shape or the element counts of moments mismatch."""
+    """Raise RuntimeError if the gradient's shape or the element count of a moment is wrong."""
     if not size_guards.same(grad_out.shape, input.shape):
         raise RuntimeError(
             f"Expected a gradient of the input's size {list(input.shape)}, but got {list(grad_out.shape)}"
@@ -261,7 +264,7 @@ def _fused_rms_norm_backward(
     made = [xp.zeros(0, dtype=input.dtype)] * 2
     if output_mask[0]:
         scaled = affine(grad, None if weight is None else xp.conj(weight), None)
-        turned = xp.conj(result)  # the derivative has no term with the unconjugated result
+        turned = xp.conj(result)  # only the conjugated result occurs in the derivative
         along = xp.mean(scaled * turned, axis=axes, keepdims=True)
         made[0] = common.cast(xp, (scaled - turned * along) * xp.conj(inverse), input.dtype)
     if output_mask[1]:

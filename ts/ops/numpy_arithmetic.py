@@ -47,13 +47,15 @@ def remainder(xp: Any, x: Array, y: Array) -> Array:
     rest = xp.remainder(x, y)
     if x.dtype.kind in "iu":
         return rest
-    return xp.where(rest == 0, xp.copysign(rest, x), rest)  # NumPy zeros have the sign of y
+    # A zero gets the sign of x; NumPy's has the sign of y
+    return xp.where(rest == 0, xp.copysign(rest, x), rest)
 
 
 def lcm(xp: Any, x: Array, y: Array) -> Array:
     """Return the least common multiple."""
     multiple = xp.lcm(x, y)
-    return xp.abs(multiple) if x.dtype.itemsize >= 4 else multiple  # PyTorch: short integers in 32 bits
+    # PyTorch computes short integers in 32 bits, which may change the sign
+    return xp.abs(multiple) if x.dtype.itemsize >= 4 else multiple
 
 
 def fmod(xp: Any, x: Array, y: Array) -> Array:
@@ -63,7 +65,7 @@ def fmod(xp: Any, x: Array, y: Array) -> Array:
 
 
 def power(xp: Any, x: Array, y: Array) -> Array:
-    """Return x ** y; integer results have no fractions."""
+    """Return x ** y; for integers, fractions are truncated."""
     if x.dtype == common.BOOL:
         return x | ~y
     if x.dtype.kind in "iu":
@@ -77,7 +79,7 @@ def power(xp: Any, x: Array, y: Array) -> Array:
     return xp.power(x, y)
 
 
-# Exponents for which PyTorch computes products and roots, rounding at each step.
+# Exponents for which PyTorch computes products and roots; each step is rounded.
 PRODUCTS: dict[float, Callable[[Any, Array], Array]] = {
     3: lambda xp, x: x * x * x,
     -1: lambda xp, x: 1 / x,
@@ -106,7 +108,7 @@ def logaddexp(xp: Any, x: Array, y: Array) -> Array:
 
 
 def logical(name: str) -> Callable[[Any, Array, Array], Array]:
-    """Return a kernel of the logical ufunc `name` on truth values of the elements."""
+    """Return a kernel that applies the logical ufunc `name` to the truth values of the elements."""
 
     def body(xp: Any, x: Array, y: Array) -> Array:
         return getattr(xp, name)(x != 0, y != 0)
@@ -120,9 +122,9 @@ def heaviside(xp: Any, x: Array, y: Array) -> Array:
 
 
 def shift(name: str) -> Callable[[Any, Array, Array], Array]:
-    """Return the bit shift kernel `name`.
+    """Return the kernel of bit shift `name`.
 
-    Negative or oversized counts yield 0, or the sign fill of `right_shift`.
+    For counts that are negative or too large, the result is 0, or -1 for `right_shift` of a negative number.
     """
 
     def body(xp: Any, x: Array, y: Array) -> Array:

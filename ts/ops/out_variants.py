@@ -1,9 +1,9 @@
 """Writing results into existing tensors: in-place operators and `out=`.
 
-In: a target and a result; out: the target with the result written to it, cast to its dtype, which must have
-the same or a higher category; if the shapes differ, a new array, which replaces the tensor's.  Some operators
-reject an `out=` whose dtype differs from the result's; the error text is part of their record
-(`out_dtype_error`), with placeholders for both dtypes:
+In: a target array and a result; out: the target, to which the result is written. The result is cast to the
+target's dtype, which must have the same or a higher category. If the shapes differ, a new array is returned,
+which replaces the array of the `out=` tensor.  Some operators reject an `out=` whose dtype differs from the
+result's; the error text is a field of their record (`out_dtype_error`), with placeholders for both dtypes:
 
     write_out(np, np.zeros(2), np.array([1, 2]))  array([1., 2.])
     write_out(np, np.zeros(2), np.array([1, 2]), EXPECTED_DTYPE_ERROR)  RuntimeError: Expected out tensor to
@@ -39,7 +39,7 @@ OF_INPUT: Final = (
 
 
 def castable(name: str, what: str = "result") -> str:
-    """Return linear algebra's error template for output dtypes without a safe cast."""
+    """Return the error text of linear algebra operators for `out=` dtypes that need an unsafe cast."""
     dtypes = f"from {{want}} dtype, but got {what} with dtype {{got}}"
     return f"{name}: Expected {what} to be safely castable {dtypes}"
 
@@ -49,11 +49,11 @@ class TypeErrorMessage(str):
 
 
 class CategoryErrorMessage(str):
-    """Error text that also applies to outputs of a higher category, e.g. complex for a real result."""
+    """Error text that is also raised for outputs of a higher category, e.g. complex for a real result."""
 
 
 class ComplexErrorMessage(str):
-    """Error text with a separate variant for complex outputs."""
+    """Error text, with another text `of_complex` for complex outputs."""
 
     of_complex: str
 
@@ -65,34 +65,34 @@ class ComplexErrorMessage(str):
 
 
 class DtypeErrorUnlessUint8(str):
-    """Error text for mismatched output dtypes except uint8, which is accepted for bool."""
+    """Error text for wrong output dtypes; uint8 is accepted for a bool result."""
 
 
-# Rules for outputs whose shape differs from the result's.
-LIKE_RESULT: Final = ""  # the result's memory order, and a warning if the output was not empty
-IN_ORDER: Final = "in order"  # row-major order, and a warning
-SILENTLY: Final = "silently"  # row-major order
-BY_COUNT: Final = "by count"  # like `SILENTLY`, but the shape is kept if the element counts are equal
-COUNTED: Final = "counted"  # like `BY_COUNT`, and a warning if the counts differ
-NEVER: Final = "never"  # no resize: written like `copy_`, in its own shape and dtype
+# Rules for resizing an `out=` tensor whose shape differs from the result's.
+LIKE_RESULT: Final = ""  # new strides: the result's memory order; warn if the output was not empty
+IN_ORDER: Final = "in order"  # row-major order; warn if the output was not empty
+SILENTLY: Final = "silently"  # row-major order, without a warning
+BY_COUNT: Final = "by count"  # like `SILENTLY`, but an output with an equal element count is not resized
+COUNTED: Final = "counted"  # like `BY_COUNT`; warn if the element counts differ
+NEVER: Final = "never"  # the output is never resized; the result is copied like `copy_`
 
 
-ErrorTexts = str | tuple[str, ...]  # one text for all outputs, or one per output
+ErrorTexts = str | tuple[str, ...]  # one error text for all outputs, or one text per output
 
 
 class Rule:
-    """Output requirements of an operator, from the fields of its record."""
+    """Requirements for an `out=` tensor, from the fields of the operator's record."""
 
     __slots__ = ("cast_error", "dtype_error", "resized")
 
     def __init__(self, dtype_error: str = "", cast_error: str = "", resized: str = LIKE_RESULT) -> None:
-        self.dtype_error = dtype_error  # error text for dtypes other than the result's
-        self.cast_error = cast_error  # error text for dtypes to which the result cannot be cast
+        self.dtype_error = dtype_error  # error text for an output dtype that differs from the result's
+        self.cast_error = cast_error  # error text for an output dtype to which the result cannot be cast
         self.resized = resized
 
 
 def rules_of(count: int, dtype_error: ErrorTexts, cast_error: ErrorTexts, resized: str) -> tuple[Rule, ...]:
-    """Return one rule per output; error texts are shared or given per output."""
+    """Return one rule per output; `dtype_error` and `cast_error` are one text for all, or one per output."""
     first, second = ((x,) * count if isinstance(x, str) else x for x in (dtype_error, cast_error))
     return tuple(Rule(a, b, resized) for a, b in zip(first, second, strict=True))
 
@@ -100,16 +100,19 @@ def rules_of(count: int, dtype_error: ErrorTexts, cast_error: ErrorTexts, resize
 CAST: Final = Rule()
 SILENT: Final = Rule(resized=SILENTLY)
 
-# Record fields of operators that PyTorch computes first and then copies to the output.
+# Record fields of operators that in PyTorch compute a new result and then copy it to the output.
 COPIED: Final[dict[str, Any]] = {"out_dtype_error": EXPECTED_DTYPE_ERROR, "out_resized": IN_ORDER}
 
-# Factory options of a new tensor; `out=` variants drop them.
+# Parameters for options of a new tensor, which `out=` variants do not have.
 OPTIONS: Final = "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None"
 _CODE: Final = "ScalarType? dtype=None"
 
 
 def write(xp: Any, target: Any, result: Any, dtype_error: str = "") -> Any:
-    """Copy `result` into `target` under the in-place rules; `dtype_error` is the dtype mismatch error."""
+    """Copy `result` into `target`, for in-place operators.
+
+    `dtype_error` is the error text if the dtypes differ; if it is empty, the result is cast.
+    """
     result = xp.asarray(result)
     _check_dtype(result.dtype, target.dtype, Rule(dtype_error))
     if result.shape != target.shape:
@@ -119,7 +122,7 @@ def write(xp: Any, target: Any, result: Any, dtype_error: str = "") -> Any:
 
 
 def write_out(xp: Any, target: Any, result: Any, rule: Rule = CAST) -> Any:
-    """Copy `result` into `target`; if the shapes differ, return a new array for the tensor."""
+    """Copy `result` into `target` and return it; if the shapes differ, return a new array instead."""
     result = xp.asarray(result)
     if rule.resized == NEVER:
         if common.broadcast_shapes(target.shape, result.shape) != target.shape:
@@ -147,7 +150,7 @@ def write_out(xp: Any, target: Any, result: Any, rule: Rule = CAST) -> Any:
 
 
 def write_changes(xp: Any, target: Any, result: Any) -> Any:
-    """Write like `write` to a target with overlapping elements: changed values take precedence."""
+    """Write like `write`; in a target with overlapping elements, write only the values that change."""
     result = xp.asarray(result)
     if xp.shapes_only or result.shape != target.shape or all(target.strides):
         return write(xp, target, result)
@@ -184,7 +187,7 @@ def _check_dtype(want: common.DType, got: common.DType, rule: Rule) -> None:
 
 
 def resized_output(target: Any, result: Any, how: str = LIKE_RESULT) -> Any:
-    """Return a resized output with the result's shape and memory order; warn if it was not empty."""
+    """Return a resized output with the shape of `result`; `how` is one of the resize rules."""
     shape = tuple(result.shape)
     if how == LIKE_RESULT:
         order = strides.preserve_format_strides(
@@ -210,16 +213,16 @@ def resized_output(target: Any, result: Any, how: str = LIKE_RESULT) -> Any:
 
 
 class OutVariantSpec:
-    """Schema of an operator's `out=` variant, with its argument mapping to the base schema."""
+    """Schema of an operator's `out=` variant, and how its arguments map to those of the base schema."""
 
     __slots__ = ("dtype_at", "listed", "options_at", "outputs", "text")
 
     def __init__(self, text: str, outputs: int, listed: bool, options_at: int, dtype_at: int) -> None:
         self.text = text
         self.outputs = outputs  # number of outputs
-        self.listed = listed  # the output is a list of tensors
-        self.options_at = options_at  # position of the factory options, or -1
-        self.dtype_at = dtype_at  # position of `dtype=`, or -1
+        self.listed = listed  # True if the output is a list of tensors
+        self.options_at = options_at  # index of the first factory option in the base schema, or -1
+        self.dtype_at = dtype_at  # index of the parameter `dtype` in the base schema, or -1
 
 
 def make_out_spec(schema: str, overload: str, names: str, unnamed: bool = False) -> OutVariantSpec:
@@ -258,7 +261,7 @@ def make_out_spec(schema: str, overload: str, names: str, unnamed: bool = False)
 def into_outputs(
     compute: Callable[..., Any], out_spec: OutVariantSpec, each: Sequence[Rule], computes_in_out: bool
 ) -> Callable[..., Any]:
-    """Return the `out=` kernel: run `compute`, then write results by one rule per output."""
+    """Return the kernel of an `out=` variant: it calls `compute` and writes each result by its rule."""
     rule = each[0]
 
     def kernel(xp: Any, *args: Any) -> Any:
@@ -288,7 +291,7 @@ def into_outputs(
 def _write_list(
     xp: Any, out_spec: OutVariantSpec, outputs: list[Any], results: list[Any], rule: Rule
 ) -> list[Any]:
-    """Copy results into an output list of equal length; else raise RuntimeError."""
+    """Copy results into a list of outputs; raise RuntimeError if the lengths differ."""
     if len(outputs) != len(results):
         name = out_spec.text.partition("::")[2].partition("(")[0].replace(".", "_")
         raise RuntimeError(

@@ -4,9 +4,10 @@ In: a quantized weight, a bias, window parameters; or the serialized state of su
 immutable object with the dequantized weight:
 
     linear_prepack(weight, bias)                      LinearParams
-    Conv2dParams.from_state(("2", [...], [...]))      from a checked state
+    Conv2dParams.from_state(("2", [...], [...]))      object with a serialized state, which is checked
 
-Their types have PyTorch's names (`ts.ir.types.CUSTOM_CLASSES`); `CLASSES` maps them to classes.
+The script types have PyTorch's names (`ts.ir.types.CUSTOM_CLASSES`); `CLASSES` maps these names to the
+classes.
 """
 
 from __future__ import annotations
@@ -45,10 +46,10 @@ P = TypeVar("P", bound="Packed")
 
 
 class Packed:
-    """Base class of packed parameters; immutable, so copying returns the object itself."""
+    """Base class of packed parameters. Objects are immutable, so that a copy is the object itself."""
 
-    title: ClassVar[str]  # type name without the common prefix
-    state_type: ClassVar[Type]  # type of the state
+    title: ClassVar[str]  # name of the script type, without the prefix that all have in common
+    state_type: ClassVar[Type]  # script type of the serialized state
     __ts_type__: ClassVar[Type]  # script type, for annotations
 
     def __init_subclass__(cls, /, title: str = "", **fields: Any) -> None:
@@ -68,7 +69,7 @@ class Packed:
 
     @classmethod
     def from_state(cls, state: Any) -> Packed:
-        """Build the object from the state in an archive; ArchiveError if the state is invalid."""
+        """Create an object from the state in an archive; raise ArchiveError if the state is invalid."""
         try:
             return cls._read(state)
         except (TypeError, ValueError, KeyError, IndexError, RuntimeError) as error:
@@ -155,9 +156,9 @@ class ConvParams(Packed):
 
     @classmethod
     def _read(cls, state: Any) -> ConvParams:
-        """Read state version 2, ("2", [window tensor, weight], [bias]), or version 3.
+        """Create an object from a state of version 2 or 3.
 
-        Version 3 is (3, windows, [None, weight, bias]).
+        Version 2 is ("2", [window tensor, weight], [bias]); version 3 is (3, windows, [None, weight, bias]).
         """
         version, first, second = state
         if version == "2":
@@ -224,7 +225,7 @@ class CellParams(Packed, title="rnn.CellParamsBase"):
 
     def __init__(self, *layers: LinearParams, reduce_range: bool = False) -> None:
         self.layers = layers
-        self.reduce_range = reduce_range  # if True, PyTorch quantizes to half the range
+        self.reduce_range = reduce_range  # True if PyTorch quantizes to half of the range
         rows = layers[0].weight.shape[0]
         if layers[1].weight.shape[0] != rows:
             raise ValueError("its layers have different numbers of outputs")
@@ -233,9 +234,9 @@ class CellParams(Packed, title="rnn.CellParamsBase"):
 
     @classmethod
     def _read(cls, state: Any) -> CellParams:
-        """Read state (kind, tensors, floats, ints, linear layers); kinds are those of PyTorch's CPU cells."""
-        kind, _, _, numbers, layers = state  # the tensors repeat the biases of the layers
-        if kind == "quantized":  # w_ih, w_hh; older versions packed further tensors before the biases
+        """Create an object from its state (kind, tensors, floats, ints, linear layers)."""
+        kind, _, _, numbers, layers = state  # the tensors are copies of the biases in the layers
+        if kind == "quantized":  # a state of this kind contains nothing else
             raise ValueError("its kind is 'quantized', of which PyTorch writes no more than this name")
         if kind not in ("quantized_dynamic", "quantized_fp16"):
             raise ValueError(f"its kind is {kind!r}")
@@ -244,7 +245,7 @@ class CellParams(Packed, title="rnn.CellParamsBase"):
         return cls(*given, reduce_range=bool(numbers and numbers[0]))
 
     def state(self) -> tuple[Any, ...]:
-        """Return the state; weights without a quantization grid are saved as fp16."""
+        """Return the serialized state; its kind is fp16 if the weights have no quantization grid."""
         if grid_of(self.tensors[0]) is None:
             return "quantized_fp16", [], [], [], [*self.layers]
         return "quantized_dynamic", self.tensors[2:], [], [int(self.reduce_range)], [*self.layers]
@@ -270,10 +271,10 @@ constant_type_hooks.append(_type_of_packed)
 
 
 def as_packed(x: Any, cls: type[P]) -> P:
-    """Return `x` typed as `cls`; TypeError for other types, RuntimeError without state."""
+    """Return `x`; raise TypeError if it is not a `cls` object, RuntimeError if it has no state."""
     if not isinstance(x, cls):
         raise TypeError(f"expected packed parameters, a {cls.title}, but got {type(x).__name__}")
-    if not vars(x):  # a file may create one without state
+    if not vars(x):  # an archive can create an object without setting its state
         raise RuntimeError(f"a {cls.title} has no state")
     return x
 
@@ -328,7 +329,7 @@ def _unpack_embedding(packed: Any) -> Tensor:
 
 
 def _raised(numbers: Sequence[int], n: int) -> list[int]:
-    """Extend 1D window parameters to 2D."""
+    """Return 1D window parameters as 2D parameters, with 1 or 0 for the height."""
     return [n, *numbers] if len(numbers) == 1 else list(numbers)
 
 

@@ -31,14 +31,17 @@ _UNSORTED = (
 
 
 def _longer(counts: Sequence[int]) -> list[int]:
-    """Convert sequence lengths to batch sizes per time step, or back: counts above 0, 1, ..."""
+    """Return the number of `counts` greater than 0, 1, 2, ...
+
+    This converts sequence lengths to batch sizes per time step, and batch sizes to lengths.
+    """
     below = np.searchsorted(np.sort(counts), np.arange(counts[0]), "right")
     found: list[int] = (len(counts) - below).tolist()
     return found
 
 
 def _packed_shape(input: Array, lengths: Array, batch_first: bool) -> list[Made]:
-    """Return symbolic shapes of packed rows and batch sizes, determined by length values."""
+    """Return shapes of packed rows and batch sizes, with symbols for sizes that depend on `lengths`."""
     times, batch, *features = input.swapaxes(0, 1).shape if batch_first else input.shape
     if not equal(lengths.shape[0], batch):
         raise RuntimeError(
@@ -97,7 +100,7 @@ def _padded_shape(grad: Array, input_size: Sequence[int], batch_sizes: Array, ba
 def _pack_backward(
     xp: Any, grad: Array, input_size: Sequence[int], batch_sizes: Array, batch_first: bool
 ) -> Array:
-    """Return the padded input gradient: packed rows unpacked, zeros after sequence ends."""
+    """Return the gradient of the padded input: unpacked rows, and zeros after the end of each sequence."""
     made = xp.zeros(tuple(input_size), grad.dtype)
     padded = made.swapaxes(0, 1) if batch_first else made
     running = xp.arange(padded.shape[1]) < batch_sizes[:, None]
@@ -159,7 +162,7 @@ def _packed(
 def _pad(
     xp: Any, sequences: Sequence[Array], batch_first: bool, padding_value: float, padding_side: str
 ) -> Array:
-    """Return padded sequences (longest, batch, features...), or batch first."""
+    """Return sequences padded to (longest, batch, features...), or (batch, longest, ...) if `batch_first`."""
     if not sequences:
         raise RuntimeError("received an empty list of sequences")
     if padding_side not in ("left", "right"):

@@ -1,8 +1,8 @@
 """Padding: constant, reflected, replicated, circular.
 
 In: an array and pairs (before, after), last dimension first, as in PyTorch; out: the padded array.
-Every mode except "constant" maps each result index to a source index; backward adds each gradient element to
-its source.
+Every mode except "constant" maps each index of the result to a source index; backward adds each element of
+the gradient to its source element.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from ts.ops.unfold import padded, refuse_empty
 Array = common.Array
 Sizes = Sequence[int]
 
-# Source index for index i (which may lie outside) of a dimension of n elements.
+# mode -> function that maps index i, which may be outside of 0..n-1, to a source index in n elements.
 _SOURCE: dict[str, Callable[[Any, Array, int], Array]] = {
     "reflect": lambda xp, i, n: n - 1 - xp.abs(n - 1 - xp.abs(i)),
     "replicate": lambda xp, i, n: xp.clip(i, 0, n - 1),
@@ -58,7 +58,8 @@ def constant_pad(xp: Any, self: Array, pad: Sizes, value: Any = 0) -> Array:
                 "which is invalid."
             )
     result = padded(xp, self, pairs, common.cast_checked(xp, value, self.dtype))
-    return result.copy() if all(a <= 0 and b <= 0 for a, b in pairs) else result  # cropping makes a view
+    # If nothing is added, `padded` returns a view
+    return result.copy() if all(a <= 0 and b <= 0 for a, b in pairs) else result
 
 
 def _unsupported(x: Array, pad: Sizes) -> NotImplementedError:
@@ -72,7 +73,7 @@ def _unsupported(x: Array, pad: Sizes) -> NotImplementedError:
 
 
 def mode_pad(xp: Any, x: Array, pad: Sizes, mode: str) -> Array:
-    """Pad x by reflection, replication or wrapping, as `mode` selects."""
+    """Pad x in `mode` "reflect", "replicate" or "circular"."""
     pairs = _pairs(pad, x)
     n = len(pairs)
     if x.ndim not in (n + 1, n + 2):
@@ -90,7 +91,8 @@ def mode_pad(xp: Any, x: Array, pad: Sizes, mode: str) -> Array:
             raise RuntimeError("Padding value causes wrapping around more than once.")
         if size + a + b < (0 if mode == "circular" else 1):
             raise RuntimeError(f"input (size {size}) is too small for padding ({a}, {b}) in dimension {axis}")
-        if mode == "circular" and min(a, b) < 0:  # crop first, then pad the rest circularly
+        # Negative amounts: crop first, then pad the remaining elements
+        if mode == "circular" and min(a, b) < 0:
             x = xp.take(x, xp.arange(max(-a, 0), size - max(-b, 0)), axis=axis)
             a, b, size = max(a, 0), max(b, 0), x.shape[axis]
         if a or b:
@@ -137,7 +139,7 @@ def _pad_enum(xp: Any, self: Array, pad: Sizes, mode: int, value: float | None =
 
 
 def _unpad(xp: Any, grad: Array, self: Array, pad: Sizes, mode: str) -> Array:
-    """Return the input gradient: each element sums the gradients of its copies."""
+    """Return the gradient of the input: for each element, the sum of the gradients of its copies."""
     _unpadded_shape(grad, self, pad)
     pairs = _pairs(pad, self)
     for axis, (a, b) in enumerate(pairs, self.ndim - len(pairs)):

@@ -5,8 +5,8 @@ In: arrays and numbers that broadcast; out: one array of the broadcast shape.  A
     binary("maximum", SAME, "maximum", "max(a, b)")
            name       promotion  ufunc or body  CUDA expression
 
-Overloads with a number operand have separate rows if PyTorch has separate schemas; they share kernels,
-because a number keeps its rank in promotion (see `rules.result_type`).
+Overloads with a number operand have separate rows if PyTorch has separate schemas. They use the same kernels,
+because a kernel receives numbers as numbers, and promotion treats them as such (see `common.result_type`).
 """
 
 from __future__ import annotations
@@ -84,8 +84,8 @@ def binary(
     ufunc           the loop to run directly if the body is a function
     overloads       a row of `OVERLOADS`; "": name(Tensor self, Tensor other)
     mixed           error text for arguments of different dtypes, if they are not promoted
-    numbers_first   in-place and out= variants are declared in the order Scalar, Tensor
-    fields          further record fields; `order` and `since` do not apply to aliases
+    numbers_first   the in-place and out= variants of Scalar precede those of Tensor in overload order
+    fields          other record fields; `order` and `since` are not used for aliases
     """
     kernel = kernel_of(promotion, body, refused_by(name, no), mixed)
     if isinstance(body, str):
@@ -105,7 +105,8 @@ def binary(
                 types=types,
                 cuda=cuda,
                 layout=layout,
-                since_variants="io" if kind == "Tensor" else "i",  # other `out=` variants are newer
+                # `out=` variants of Scalar overloads are newer
+                since_variants="io" if kind == "Tensor" else "i",
                 **{**fields, **own, **(COPIED if out.endswith("=") else {})},
             )
             made.append((add(record), out.rstrip("=")))
@@ -130,7 +131,8 @@ def number_first(name: str, body: Body, cuda: str, no: Refused) -> None:
     add(out_of(record, "Scalar_Tensor_out"))
 
 
-# kind -> (overload, type of the second argument, overload of the out= variant; "=": copies the result)
+# kind -> (overload, type of the second argument, overload of the out= variant); "=" before the latter means
+# that PyTorch copies the result to the output
 OVERLOADS = {
     "": (("", "Tensor", "out"),),
     "compare": (("Tensor", "Tensor", "Tensor_out"), ("Scalar", "Scalar", "Scalar_out")),
@@ -170,7 +172,8 @@ binary(
 binary("fmod", SAME, numpy_arithmetic.fmod, "fmod(a, b)", overloads="compare", no="bc", ufunc="rest_as_in_c")
 binary("atan2", FLOAT, "arctan2", "atan2(a, b)", no="c", aliases=("arctan2",), autocast={"cuda": "widest"})
 binary("copysign", FLOAT, "copysign", "copysign(a, b)", no="c", overloads="either")
-binary("nextafter", SAME, "nextafter", "nextafter(a, b)", no="bic", types="fd")  # 16 bits step wider
+# 16-bit floats would need other steps
+binary("nextafter", SAME, "nextafter", "nextafter(a, b)", no="bic", types="fd")
 binary("hypot", SAME, "hypot", "hypot(a, b)", no="bic")
 for _name, _cuda in (
     ("maximum", "a > b || isnan(a) ? a : b"),

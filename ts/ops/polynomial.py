@@ -1,14 +1,14 @@
 """Orthogonal polynomials, by closed forms if available, else by three-term recurrences.
 
 In: x and the degree n, tensors or numbers; out: the polynomial's values; 0 for negative n.
-A polynomial family is defined by P1, the recurrence from P[k] and P[k-1] to P[k+1], and two closed forms,
-each with a validity mask: one for degrees that PyTorch computes in closed form, one for degrees too high for
-iteration. P0 is 1.
+A polynomial family is defined by P1, the recurrence from P[k] and P[k-1] to P[k+1], and two closed forms.
+Each closed form returns a mask of the elements for which it is valid: the first one is for degrees that
+PyTorch computes in closed form, the second one for degrees that are too high for a recurrence. P0 is 1.
 
     Chebyshev      trigonometric inside of [-1, 1], hyperbolic outside
     Legendre       Hilb's formula, by Bessel functions
-    Laguerre       Erdelyi's, uniform in x
-    Hermite        none: values of high degree overflow, which ends the recurrence
+    Laguerre       Erdelyi's formula, uniform in x
+    Hermite        none; values of high degree overflow, which ends the recurrence
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from ts.ops.shape_functions import broadcast_float
 Array = common.Array
 Closed = Callable[[Any, Array, Array], tuple[Array, Any]]  # (xp, x, n) -> values, validity mask
 
-STEPS = 1 << 16  # recurrence steps before the second closed form is used
-OVERFLOW_CHECK_INTERVAL = 256  # recurrence steps between two checks for overflow of all values
+STEPS = 1 << 16  # degrees above this number use the second closed form
+OVERFLOW_CHECK_INTERVAL = 256  # number of recurrence steps after which it ends if all values have overflowed
 
 
 class Row(NamedTuple):
@@ -42,8 +42,8 @@ def _signed(xp: Any, n: Array, value: Any) -> Array:
     return xp.where(n % 2 == 0, value, -value)
 
 
-# kind -> P1, the degree up to which PyTorch iterates, P[n](cos t), P[n](cosh t), P[n](-cosh t) * (-1)**n,
-# P[n](1), P[n](-1) * (-1)**n
+# kind -> (P1, degree up to which PyTorch uses the recurrence, P[n](cos t), P[n](cosh t), P[n](-cosh t) *
+# (-1)**n, P[n](1), P[n](-1) * (-1)**n)
 _KINDS: dict[str, tuple[Any, ...]] = {
     "t": (
         lambda x: x, 6, lambda xp, n, t: xp.cos(n * t), lambda xp, n, t: xp.cosh(n * t),
@@ -71,7 +71,7 @@ _KINDS: dict[str, tuple[Any, ...]] = {
 
 
 def _chebyshev(kind: str, shifted: bool = False) -> Row:
-    """Return the row of a Chebyshev kind: the kinds differ in P1 only; shifted ones evaluate at 2x - 1."""
+    """Return the definition of a Chebyshev family; shifted polynomials are evaluated at 2x - 1."""
     first, iterated, inside, above, below, at_one, at_minus_one = _KINDS[kind]
 
     def moved(x: Array) -> Array:
@@ -154,7 +154,7 @@ def _kernel(row: Row) -> Callable[..., Array]:
 
 
 def _values(xp: Any, row: Row, at: Array, degree: Array) -> Array:
-    """Evaluate polynomials in closed form where valid, else by recurrence."""
+    """Evaluate polynomials of family `row`: in closed form if it is valid, else by recurrence."""
     result = xp.where(degree == 0, 1, xp.where(degree == 1, row.first(at), 0)).astype(at.dtype)
     left = degree > 1
     if row.closed is not None:
@@ -165,7 +165,10 @@ def _values(xp: Any, row: Row, at: Array, degree: Array) -> Array:
 
 
 def _iterated(xp: Any, row: Row, x: Array, n: Array, result: Array, left: Array) -> Array:
-    """Fill the elements `left` of `result` by recurrence up to degree `STEPS`, then by `row.high` or NaN."""
+    """Compute the elements of `result` at indices `left` by recurrence.
+
+    For degrees above `STEPS`, use `row.high` instead, or NaN if it is not valid.
+    """
     if not left.any():
         return result
     before, now = xp.ones_like(x), row.first(x)
@@ -183,7 +186,7 @@ def _iterated(xp: Any, row: Row, x: Array, n: Array, result: Array, left: Array)
     if row.high is None:
         return xp.where(later, xp.nan, result)
     values = row.high(xp, x, n)[0]
-    # An overflow in the middle of a recurrence yields infinities, whose difference is NaN.
+    # After an overflow, the recurrence subtracts infinities, so that the result is NaN.
     values = xp.where(xp.isnan(now) | ~xp.isfinite(values), xp.nan, values)
     return xp.where(later, values, result).astype(x.dtype)
 

@@ -3,9 +3,8 @@
 In: an array (N, C, *spatial) or (C, *spatial); out: an array with smaller spatial dimensions, and for maxima
 their indices in the flattened plane.
 
-`ts.ops.pooling_geometry` determines the elements of each window.  A faster backend passes another
-`compute`: `compute(xp, array, windows, with places?)` for maxima, `compute(xp, array, windows, divisor)` for
-means.
+`ts.ops.pooling_geometry` determines the elements of each window.  A faster backend passes another `compute`:
+`compute(xp, array, windows, with_indices)` for maxima, `compute(xp, array, windows, divisor)` for means.
 """
 
 from __future__ import annotations
@@ -35,7 +34,10 @@ def _lowest(dtype: common.DType) -> Any:
 
 
 def _seen(xp: Any, w: Windows, axis: int) -> tuple[Array, Array]:
-    """Return element indices (windows, width) along one dimension, and a validity mask."""
+    """Return the indices (windows, width) of the elements of each window along one dimension.
+
+    Also return a mask of the valid indices, because windows may have fewer elements than `width`.
+    """
     begin, stop, apart = w.begin[axis], w.stop[axis], w.dilation[axis]
     width = max(-(-int((stop - begin).max(initial=1)) // apart), 1)
     index = begin[:, None] + np.arange(width) * apart
@@ -43,11 +45,14 @@ def _seen(xp: Any, w: Windows, axis: int) -> tuple[Array, Array]:
 
 
 def largest(xp: Any, x: Array, w: Windows, places: bool) -> Any:
-    """Return the maximum of each window and its index in the plane; the last NaN wins."""
+    """Return the maximum of each window, and its index in the plane if `places`.
+
+    If a window contains NaN, the result is its last NaN.
+    """
     n = len(w.output_size)
     place: Any = 0
     counts: Any = True
-    for axis in range(n):  # (*places, *widths)
+    for axis in range(n):  # after the loop, the shape is (..., *places, *widths)
         index, valid = _seen(xp, w, axis)
         shape = [1] * (2 * n)
         shape[axis], shape[n + axis] = index.shape
@@ -68,7 +73,7 @@ def largest(xp: Any, x: Array, w: Windows, places: bool) -> Any:
 
 
 def mean(xp: Any, x: Array, w: Windows, divisor: Any) -> Array:
-    """Return window sums divided by `divisor`, a number or an array per window."""
+    """Return the sum of each window divided by `divisor`, a number or an array with one number per window."""
     n = len(w.output_size)
     total = common.cast(xp, x, common.opmath(x.dtype))
     for axis in range(n):
@@ -155,7 +160,7 @@ def avg_pool(
 def _divisor(w: Windows, sizes: Sizes, count_include_pad: bool, divisor_override: int | None) -> Any:
     if divisor_override is not None:
         return divisor_override
-    if any(map(is_symbol, sizes)):  # only the shape is needed
+    if any(map(is_symbol, sizes)):  # symbolic sizes: only the shape is computed
         return 1
     return w.counts_with_padding(sizes) if count_include_pad else w.counts
 
@@ -166,7 +171,7 @@ def _divisor(w: Windows, sizes: Sizes, count_include_pad: bool, divisor_override
 def _parts(kind: str, self: Array, output_size: Sizes, n: int) -> Windows:
     name = f"adaptive_{kind}_pool{n}d"
     if kind == AVG and n == 1:
-        name = "adaptive_avg_pool2d"  # PyTorch computes 1-d pooling by this operator
+        name = "adaptive_avg_pool2d"  # PyTorch's errors for 1-d pooling name this operator
     if len(output_size) not in (1, n):
         if n == 1:
             raise RuntimeError(
@@ -213,13 +218,13 @@ def _parts(kind: str, self: Array, output_size: Sizes, n: int) -> Windows:
 
 
 def adaptive_avg_pool(xp: Any, self: Array, output_size: Sizes, *, n: int, compute: Compute = mean) -> Any:
-    """Return the means of `output_size` parts."""
+    """Return the means of `output_size` nearly equal sections of each dimension."""
     w = _parts(AVG, self, output_size, n)
     return compute(xp, self, w, w.counts)
 
 
 def adaptive_max_pool(xp: Any, self: Array, output_size: Sizes, *, n: int, compute: Compute = largest) -> Any:
-    """Return maxima of `output_size` parts, and their indices in the plane."""
+    """Return the maxima of `output_size` nearly equal sections of each dimension, and their indices."""
     return compute(xp, self, _parts(MAX, self, output_size, n), True)
 
 
@@ -227,7 +232,7 @@ def adaptive_max_pool(xp: Any, self: Array, output_size: Sizes, *, n: int, compu
 
 
 def max_unpool(xp: Any, self: Array, indices: Array, output_size: Sizes, *_: Sizes, n: int) -> Array:
-    """Return zeros with the elements of `self` at `indices` of each plane."""
+    """Return zeros of size `output_size`, with the elements of `self` at `indices` of each plane."""
     if indices.dtype != common.INT64:
         raise RuntimeError(
             f"elements in indices should be type int64 but got: {common.NAME_OF[indices.dtype]}"
@@ -262,7 +267,7 @@ def max_unpool(xp: Any, self: Array, indices: Array, output_size: Sizes, *_: Siz
 
 
 def placed(xp: Any, values: Array, indices: Array, shape: Sizes, n: int) -> Array:
-    """Return zeros of `shape` with values accumulated at plane indices."""
+    """Return zeros of `shape`, to which `values` are added at `indices` of each plane."""
     plane = math.prod(shape[len(shape) - n :])
     check_places(values, indices, shape, n)
     places = common.settled(indices).reshape(-1, math.prod(indices.shape[-n:]))
@@ -298,14 +303,14 @@ def max_pool_backward(
     *,
     n: int,
 ) -> Array:
-    """Return the input gradient: window gradients accumulated at the maxima's indices."""
+    """Return the gradient of the input: the gradient of each window is added at the index of its maximum."""
     how = kernel_size, stride, padding, dilation, ceil_mode, indices
     _max_gradient_shape(grad_output, self, *how, n=n)
     return placed(xp, grad_output, indices, self.shape, n)
 
 
 def adaptive_max_pool_backward(xp: Any, grad_output: Array, self: Array, indices: Array, *, n: int) -> Array:
-    """Return the input gradient: part gradients accumulated at the maxima's indices."""
+    """Return the gradient of the input: the gradient of each section is added at the index of its maximum."""
     return placed(xp, grad_output, indices, self.shape, n)
 
 
@@ -316,7 +321,7 @@ def _check_gradient(grad: Array, shape: Sizes, places: Sizes) -> None:
 
 
 def spread(xp: Any, grad: Array, self: Array, w: Windows, divisor: Any, compute: Compute) -> Array:
-    """Return the gradient of each mean, divided among the elements of its window."""
+    """Return the gradient of the input: the gradient of each mean is divided among the window's elements."""
     n = len(w.output_size)
     _check_gradient(grad, self.shape, w.output_size)
     wide = common.opmath(grad.dtype)
@@ -340,7 +345,7 @@ def avg_pool_backward(
     n: int,
     compute: Compute = mean,
 ) -> Array:
-    """Return the input gradient of window means."""
+    """Return the gradient of the input of `avg_pool{n}d`."""
     w = _avg_windows(self, kernel_size, stride, padding, ceil_mode, divisor_override, n)
     divisor = _divisor(w, self.shape[self.ndim - n :], count_include_pad, divisor_override)
     return spread(xp, grad_output, self, w, divisor, compute)
@@ -349,7 +354,7 @@ def avg_pool_backward(
 def adaptive_avg_pool_backward(
     xp: Any, grad_output: Array, self: Array, *, n: int, compute: Compute = mean
 ) -> Array:
-    """Return the input gradient of part means."""
+    """Return the gradient of the input of `adaptive_avg_pool{n}d`."""
     w = _parts(AVG, self, grad_output.shape[grad_output.ndim - n :], n)
     return spread(xp, grad_output, self, w, w.counts, compute)
 

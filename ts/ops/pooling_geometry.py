@@ -1,13 +1,13 @@
 """Window geometry of pooling operators, and validation of their arguments.
 
-In: the shape of an input and per dimension a kernel size, stride, padding and dilation, or a number of parts;
-out: a `Windows`, cached per combination: along each dimension, window o covers the elements begin[o] to
-stop[o], `dilation` apart.
+In: the shape of an input, and for each dimension a kernel size, stride, padding and dilation, or a number of
+sections; out: a `Windows`, cached by these numbers: along each dimension, window o contains the elements from
+begin[o] to stop[o] (exclusive) with distance `dilation`.
 
     fixed(MAX, (1, 1, 5), 1, (3,), (2,), (1,), (1,), False)      begin [0, 1, 3], stop [2, 4, 5]
 
-Invalid arguments raise PyTorch's errors, which differ by kind of pooling; PyTorch computes one dimension as
-two.
+Invalid arguments raise PyTorch's errors, which depend on the kind of pooling; errors of 1-d pooling are often
+those of 2-d pooling, by which PyTorch computes it.
 """
 
 from __future__ import annotations
@@ -25,13 +25,14 @@ from ts._core.tensor.size_guards import evaluate_guard, is_symbol
 from ts.ops.unfold import out_size
 
 Sizes = Sequence[int]
-MAX_CACHED_SIZE = 1 << 12  # windows of a cached geometry
-MAX, AVG, MAX_VALUES = "max", "avg", "max values"  # MAX_VALUES: max_pool1d, which has other errors
+MAX_CACHED_SIZE = 1 << 12  # geometries with more windows are not cached
+# Kinds of pooling; MAX_VALUES is max_pool1d, which has other errors
+MAX, AVG, MAX_VALUES = "max", "avg", "max values"
 
 
 @dataclass(eq=False)
 class Windows:
-    """Window ranges of one pooling call."""
+    """Windows of one pooling call: first and last element of each window along each dimension."""
 
     kernel: tuple[int, ...]
     stride: tuple[int, ...]
@@ -45,7 +46,10 @@ class Windows:
     kept_seers: Windows | None = None
 
     def seers(self, sizes: Sizes) -> Windows:
-        """Return the inverse windows: for each of `sizes` elements its covering windows (undilated only)."""
+        """Return the inverse: for each element of a dimension, the range of windows that contain it.
+
+        This is valid only for windows without dilation.
+        """
         if self.kept_seers is None:
             at = [np.arange(n) for n in sizes]
             begins = [np.searchsorted(s, i, side="right") for s, i in zip(self.stop, at, strict=True)]
@@ -56,7 +60,7 @@ class Windows:
 
     @property
     def counts(self) -> NDArray[Any]:
-        """Return the element counts of the windows (undilated only)."""
+        """Return the number of elements of each window; valid only without dilation."""
         if self.kept_counts is not None:
             return self.kept_counts
         if not self.begin:
@@ -67,7 +71,7 @@ class Windows:
         return found
 
     def counts_with_padding(self, sizes: Sizes) -> NDArray[Any]:
-        """Return the window element counts including padding."""
+        """Return the number of elements of each window, including padding."""
         if not self.begin:
             return np.ones((), np.int64)
         found = []
@@ -89,8 +93,8 @@ def _product(counts: list[NDArray[Any]]) -> NDArray[Any]:
 def fixed(kind: str, shape: tuple[int, ...], *arguments: Any) -> Windows:
     """Return the windows of a sliding kernel; raise RuntimeError for invalid arguments.
 
-    Arguments: the number of dimensions; kernel, stride, padding and dilation, each a tuple of one int or of
-    one per dimension; and `ceil_mode`, which keeps a window that exceeds the end.
+    `arguments` are the number of dimensions; kernel, stride, padding and dilation, each a tuple of one int or
+    of one int per dimension; and `ceil_mode`, with which a last window may extend beyond the end.
     """
     symbolic = any(map(is_symbol, (*shape, *(n for x in arguments if isinstance(x, tuple) for n in x))))
     return (_fixed if symbolic else _kept)(kind, shape, *arguments)
@@ -167,7 +171,7 @@ def _places(
 
 
 def _check_counts(kind: str, n: int, kernel: Sizes, stride: Sizes, padding: Sizes, dilation: Sizes) -> None:
-    """Raise RuntimeError unless each argument has one number, or one per dimension."""
+    """Raise RuntimeError if an argument has neither one number nor one number per dimension."""
     given = {"kernel_size": kernel, "stride": stride, "padding": padding, "dilation": dilation}
     for what, value in given.items():
         if len(value) in (1, n) or (what == "stride" and not value):

@@ -1,6 +1,6 @@
-"""Profiler labels in scripts: operators of `with ts.profiler.record_function("name")`.
+"""Operators for profiler labels in scripts: `with ts.profiler.record_function("name")`.
 
-In: the name of a label; out: a handle, which ends the label.
+In: the name of a label; out: a handle, with which another operator ends the label.
 
     handle = ts.ops.profiler._record_function_enter_new("name")   # `_record_function_enter`: a tensor
     ts.ops.profiler._record_function_exit(handle)
@@ -21,7 +21,7 @@ from ts.ops.registry import op
 
 Array = common.Array
 _CLASS_NAME: Final = "__torch__.torch.classes.profiler._RecordFunction"
-RECORD_FUNCTION_TYPE: Final = CUSTOM_CLASSES[_CLASS_NAME]  # script type of the class
+RECORD_FUNCTION_TYPE: Final = CUSTOM_CLASSES[_CLASS_NAME]  # script type of `RecordFunction`
 
 
 class RecordFunction:
@@ -86,7 +86,10 @@ def _call_end_callbacks_of_object(x: RecordFunction, y: Future[Any]) -> Future[A
 
 
 def label_until(number: int, future: Future[Any]) -> Future[Any]:
-    """End a profiler label on a future's completion; return a future of its value after the label's end."""
+    """End a profiler label when `future` completes; return a future that completes after this.
+
+    The returned future has the value of `future`.
+    """
     if not isinstance(future, Future):
         raise TypeError(f"expected a Future, not {type(future).__name__}")
     event = take_label(number)

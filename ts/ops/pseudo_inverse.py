@@ -1,6 +1,7 @@
 """Matrix ranks and pseudo-inverses, from singular values above a cutoff.
 
-In: (batches of) matrices and tolerances, absolute and relative to the largest value; out: ranks, inverses.
+In: (batches of) matrices and tolerances, absolute and relative to the largest singular value; out: ranks, or
+pseudo-inverses.
 """
 
 from __future__ import annotations

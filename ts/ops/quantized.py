@@ -1,12 +1,12 @@
 """Quantized operators, `quantized::…`: computed in float32, then rounded to the result's quantization grid.
 
-In: tensors on grids (`ts.ops.quantizer`), packed parameters (`ts.ops.packed_params`), and mostly the scale
-and zero point of the result.  Out: a tensor on that grid:
+In: tensors on grids (`ts.ops.quantizer`), packed parameters (`ts.ops.packed_params`), and usually the scale
+and zero point of the result.  Out: a tensor on the result's grid:
 
     quantized::linear(x, packed, 0.1, 128)      linear(x, weight, bias), to the nearest (n - 128) * 0.1
     quantized::linear_dynamic(x, packed)        linear(x, weight, bias): PyTorch rounds x first
 
-An operator without grid arguments returns a result on the grid of its argument, if known.
+The result of an operator without scale and zero point is on the grid of the argument, if it has one.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _OUTPUT: Final = "float output_scale, int output_zero_point"
 
 
 def enter(schema: str, kernel: Compute, **fields: Any) -> None:
-    """Register a `quantized::` record, used by archives, without a Python binding."""
+    """Register a `quantized::` operator for archives; it has no Python function."""
     add(OperatorRecord(f"quantized::{schema}", kernel, "quantized", "", whole=True, **fields))
 
 
@@ -47,19 +47,25 @@ def _relu(x: Tensor) -> Any:
 
 
 def _grid(x: Any, scale: Any, zero_point: Any) -> QuantizationParams:
-    """Return a result's quantization grid with the dtype of `x` (quint8 if unknown or per channel)."""
+    """Return a quantization grid with the dtype of the grid of `x`.
+
+    The dtype is quint8 if `x` has no grid, or a grid per channel.
+    """
     own = grid_of(x)
     return checked_grid(float(scale), int(zero_point), QUINT8 if own is None or own.axis >= 0 else own.dtype)
 
 
 def _keeping(x: Tensor, made: Tensor) -> Tensor:
-    """Requantize a result on the argument's grid; unchanged if unknown or per channel."""
+    """Round result `made` to the grid of argument `x`.
+
+    Return `made` unchanged if `x` has no grid, or a grid per channel.
+    """
     own = grid_of(x)
     return made if own is None or own.axis >= 0 else onto(made, own)
 
 
 def _rounding(compute: Compute) -> Compute:
-    """Return a kernel that requantizes to the scale and zero point in its last arguments."""
+    """Return a kernel that rounds the result of `compute` to the grid given by its last two arguments."""
 
     def kernel(x: Tensor, *rest: Any) -> Tensor:
         *arguments, scale, zero_point = rest
@@ -150,7 +156,7 @@ def _window(x: Tensor, p: ConvParams, window: Sequence[Any], groups: int, flat: 
 
 
 def _old_convolution(cls: type[ConvParams], then: Compute) -> Compute:
-    """Return the kernel of legacy convolution schemas, which repeat the window as arguments."""
+    """Return the kernel of legacy convolution schemas, in which the window parameters are arguments."""
 
     def kernel(
         x: Tensor, packed: Any, stride: Any, padding: Any, dilation: Any, groups: int, *output: Any
@@ -216,7 +222,10 @@ def _number(x: Any) -> float:
 
 
 def _add_number(x: Tensor, b: Any) -> Tensor:
-    """Add b rounded to the grid step of x: shift the zero point, or widen the grid on overflow."""
+    """Add `b`, rounded to a multiple of the grid's scale.
+
+    The result's grid has another zero point, or if that is out of range, also a larger scale.
+    """
     grid = grid_of(x)
     if grid is None or grid.axis >= 0:
         return _call("add", x, _number(b))  # type: ignore[no-any-return]
@@ -233,7 +242,10 @@ def _add_number(x: Tensor, b: Any) -> Tensor:
 
 
 def _mul_number(x: Tensor, b: Any) -> Tensor:
-    """Multiply by scaling the grid by |b|, with unchanged integers; negative b mirrors the zero point."""
+    """Multiply by `b`: the scale of the result's grid is multiplied by |b|.
+
+    For negative `b`, the zero point is mirrored in the range of the integers.
+    """
     grid, factor = grid_of(x), _number(b)
     made = _call("mul", x, factor)
     if grid is None or grid.axis >= 0:
@@ -405,7 +417,7 @@ def _embedding_bag(
     mapping: Tensor | None,
     include_last_offset: bool,
 ) -> Any:
-    """Return the row sums per bag; like PyTorch, ignore other modes."""
+    """Return the sum of the rows of each bag; as in PyTorch, `mode` is ignored."""
     if pruned or mapping is not None:
         raise NotImplementedError("quantized::embedding_bag: tables without their unused rows are not there")
     table = as_packed(packed, EmbeddingParams).weight

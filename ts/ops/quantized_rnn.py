@@ -1,7 +1,7 @@
 """Recurrent networks with quantized weights, computed by `ts.ops.rnn` with dequantized weights.
 
-In: a sequence, the states, packed cells (`CellParams`), options.  Out: the results of `lstm` and `gru` for
-equal weights; PyTorch also rounds the multiplicands:
+In: a sequence, the states, packed cells (`CellParams`), options.  Out: the results of `lstm` and `gru` with
+the dequantized weights; PyTorch also quantizes the activations that are multiplied by the weights:
 
     aten::quantized_lstm.input(x, [h, c], cells, True, 1, 0., False, False, False)      output, h, c
 """
@@ -30,7 +30,7 @@ _LINEAR = CUSTOM_CLASS_PREFIX + LinearParams.title
 def _of_layers(
     w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None, reduce_range: bool = False
 ) -> CellParams:
-    """Return cell parameters of two packed layers; bias arguments are ignored, as in PyTorch."""
+    """Return the parameters of a cell with two packed layers; bias arguments are ignored, as in PyTorch."""
     layers = as_packed(w_ih, LinearParams), as_packed(w_hh, LinearParams)
     return CellParams(*layers, reduce_range=reduce_range)
 
@@ -76,7 +76,7 @@ _OPTIONS = f"{_CELL}[] params, bool has_biases, int num_layers, float dropout, b
 
 
 def _enter_stack(name: str, state: str, options: str, returns: str) -> None:
-    """Register padded and packed overloads of a quantized RNN, with cells instead of weights."""
+    """Register the overloads of a quantized RNN for padded and packed sequences."""
 
     def stack(given: Sequence[Any], cells: Any, layers: int, rest: Sequence[Any]) -> Any:
         _check(given[0])

@@ -7,8 +7,8 @@ can represent, with its `QuantizationParams` as an attribute:
     dequantize(q)                               the same numbers, without a grid
     q_scale(q), int_repr(q)                     0.5, n
 
-`ts` has no quantized dtypes: operators compute in float32 and round their results to the given grid.  Results
-of operators without grid support have no grid.
+`ts` has no quantized dtypes: quantized operators compute in float32 and round their results to a grid.
+Results of all other operators have no grid.
 """
 
 from __future__ import annotations
@@ -39,15 +39,18 @@ RANGES: Final = {
     QUINT2X4: (0, 3),
 }
 _FORMATS: Final = {4: (dtypes.channels_last,), 5: (dtypes.channels_last_3d,)}
-_ATTRIBUTE: Final = "_grid"  # tensor attribute with the grid
+_ATTRIBUTE: Final = "_grid"  # name of the tensor attribute that holds the grid
 _SCRIPT: Final[dict[str, Any]] = {
     "where": "",
     "whole": True,
-}  # used in archives; `ts` has no Python dtypes for them
+}  # operators for archives only, because `ts` has no Python dtypes for them
 
 
 class QuantizationParams(NamedTuple):
-    """Quantization grid (n - zero_point) * scale for the n of a dtype, per tensor or per index of an axis."""
+    """Quantization grid: the numbers (n - zero_point) * scale for the integers n of a quantized dtype.
+
+    There is one grid for a tensor, or one for each index along `axis`.
+    """
 
     scale: Any  # a float, or a tensor
     zero_point: Any  # an int, or a tensor
@@ -62,7 +65,7 @@ class QuantizationParams(NamedTuple):
 
 @cache
 def say_once() -> None:
-    """Warn once per process that quantized models run dequantised."""
+    """Warn once per process that quantized models run in float32."""
     warnings.warn(
         "Quantized tensors and operators run dequantised here, in float32: their numbers are rounded to "
         "those "
@@ -78,7 +81,7 @@ def grid_of(x: Tensor) -> QuantizationParams | None:
 
 
 def with_grid(x: Tensor, grid: QuantizationParams | None) -> Tensor:
-    """Attach a grid, if any, to the tensor and return the tensor."""
+    """Attach `grid` to a tensor, unless it is None, and return the tensor."""
     if grid is not None:
         x.__dict__[_ATTRIBUTE] = grid
     return x
@@ -112,7 +115,7 @@ def onto(x: Tensor, grid: QuantizationParams) -> Tensor:
 
 
 def _in_order(x: Tensor) -> Tensor:
-    """Return x in contiguous or channels-last memory format, as required of quantized tensors."""
+    """Return x, copied if it is neither contiguous nor channels-last, as quantized tensors must be."""
     if x.is_contiguous() or any(x.is_contiguous(memory_format=f) for f in _FORMATS.get(x.ndim, ())):
         return x
     return x.contiguous()  # type: ignore[no-any-return]
@@ -122,7 +125,7 @@ def _in_order(x: Tensor) -> Tensor:
 
 
 def _rounded(xp: Any, x: Array, scale: Any, zero_point: Any, low: int, high: int) -> Array:
-    """Return the nearest (n - zero_point) * scale, low <= n <= high, in the dtype of x."""
+    """Return the nearest number (n - zero_point) * scale with low <= n <= high for each element of x."""
     wide = common.DOUBLE if max(-low, high) >= 1 << 24 else common.FLOAT
     n = xp.rint(x.astype(wide, copy=False) * (1 / xp.asarray(scale, wide))) + xp.asarray(zero_point, wide)
     return ((xp.clip(n, low, high) - zero_point) * xp.asarray(scale, wide)).astype(x.dtype, copy=False)
@@ -245,7 +248,7 @@ def _quantize_by_range(self: Tensor, dtype: int, reduce_range: bool) -> Tensor:
 )
 @op("aten::dequantize.tensor(Tensor qtensor) -> Tensor", gives_self=True, **_SCRIPT)
 def _dequantize(self: Tensor) -> Tensor:
-    """Return the tensor in float32: a copy, or `self` if it is float32 without a grid."""
+    """Return the tensor in float32 without a grid: a copy, or `self` if it is such a tensor."""
     return self.float() if grid_of(self) is None else _in_order(operator("clone")(self))
 
 

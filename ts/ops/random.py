@@ -2,12 +2,13 @@
 
 In: a Generator (None is the default one) and a shape; out: samples.
 
-    randint             one word (two if the range needs 28 bits or more) modulo the range
-    randperm            a Fisher-Yates shuffle from the front
+    randint             one random word (two if the range needs 28 bits or more) modulo the range
+    randperm            a Fisher-Yates shuffle from the first element
     rand, randn         see `ts.ops.generator`; 16-bit floats are rounded float32 numbers
 
-In-place operators fill a tensor in memory order, not in index order.  Devices with their own random streams
-draw from them; the meta device draws no numbers.  Each operator has variants with a generator and `out=`.
+In-place operators fill a tensor in memory order, not in index order.  Devices may have their own random
+streams; on the meta device, no numbers are drawn.  Each operator has variants with a generator and with
+`out=`.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from ts.ops.registry import OperatorRecord, add, op, order
 
 Array = common.Array
 
-# C type names in PyTorch's messages.
+# Dtype -> name of the C type in PyTorch's messages.
 C_NAMES = dict(
     zip(
         (d.numpy_dtype for d in (dtypes.uint8, dtypes.int8, dtypes.int16, dtypes.int32, dtypes.int64)),
@@ -52,7 +53,7 @@ def uniform_samples(stream: Any, n: int, dtype: common.DType, low: float = 0, hi
     if dtype == common.DOUBLE:
         return stream.doubles(n, low, high)
     samples = stream.floats(n, low, high)
-    # samples rounded up to the excluded end become the start
+    # Samples that are rounded up to `high`, which is excluded, are replaced by `low`.
     if dtype in common.HALF_DTYPES:
         rounded = samples.astype(dtype).astype(common.FLOAT)
         rounded[rounded == float(dtype.type(high))] = low
@@ -63,9 +64,10 @@ def uniform_samples(stream: Any, n: int, dtype: common.DType, low: float = 0, hi
 def normal_samples(
     stream: Any, n: int, dtype: common.DType, mean: float = 0, std: float = 1, blocks: bool = True
 ) -> Array:
-    """Return normal samples; complex parts have half the variance each, and both have the mean.
+    """Return `n` normal samples.
 
-    Contiguous memory of 16 or more elements is filled in blocks; other memory number by number.
+    Real and imaginary part of complex samples have mean `mean` and half of the variance. With `blocks`, 16 or
+    more numbers are drawn in blocks, otherwise one by one.
     """
     if common.is_complex(dtype):
         parts = normal_samples(stream, 2 * n, common.real_dtype(dtype), mean, std * math.sqrt(0.5), blocks)
@@ -80,7 +82,7 @@ def normal_samples(
 
 
 def _narrowed(samples: Array, dtype: common.DType) -> Array:
-    """Cast samples to `dtype`; 16-bit floats come from float32."""
+    """Cast samples to `dtype`."""
     if dtype in common.HALF_DTYPES:
         samples = samples.astype(common.opmath(dtype))
     return samples.astype(dtype, copy=False)
@@ -98,7 +100,10 @@ def integer_samples(stream: Any, n: int, low: int, span: int) -> Array:
 
 
 def integer_bounds(low: int, high: int, dtype: common.DType) -> tuple[int, int]:
-    """Return [low, high) restricted to numbers representable in `dtype`; RuntimeError if out of range."""
+    """Return the range [low, high), restricted to numbers that `dtype` represents exactly.
+
+    Raise RuntimeError if the range is empty or exceeds the range of `dtype`.
+    """
     if low >= high:
         raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
     if dtype in EXACT_BITS:
@@ -115,7 +120,10 @@ def integer_bounds(low: int, high: int, dtype: common.DType) -> tuple[int, int]:
 
 
 def rounded_inwards(bound: int, inwards: int, dtype: common.DType) -> int:
-    """Return `bound`, moved inwards if its inner neighbour rounds beyond it in `dtype`."""
+    """Return `bound`, moved into the range if its neighbor in the range rounds to a number outside of it.
+
+    `inwards` is 1 or -1, the direction from the bound into the range.
+    """
     digits = EXACT_BITS[dtype]
     work, beside = common.opmath(dtype), bound + inwards
     with np.errstate(over="ignore"):
@@ -127,7 +135,10 @@ def rounded_inwards(bound: int, inwards: int, dtype: common.DType) -> int:
 
 
 def check_integer(number: int, name: str, dtype: common.DType) -> None:
-    """Raise RuntimeError if `dtype` cannot hold the number; warn if it cannot hold all smaller integers."""
+    """Raise RuntimeError if `number` is out of the range of `dtype`.
+
+    Warn if `dtype` cannot represent all integers of smaller magnitude exactly.
+    """
     if dtype not in C_NAMES:
         raise RuntimeError("check_random_bounds handles only integral, floating-point and boolean types")
     if dtype in EXACT_BITS:
@@ -150,7 +161,7 @@ def check_integer(number: int, name: str, dtype: common.DType) -> None:
 
 
 def fill(xp: Any, self: Array, draw: Callable[[int], Array]) -> Array:
-    """Write `draw(n)` into the array, in the order of its memory."""
+    """Write the numbers `draw(n)` into the array of n elements, in memory order."""
     if xp.shapes_only:
         return self
     n = math.prod(self.shape)
@@ -231,7 +242,7 @@ _MAX_PERMUTATIONS = {
 
 
 def permutation(xp: Any, n: int, dtype: common.DType, generator: Any) -> Array:
-    """Return the numbers below `n`, shuffled."""
+    """Return a random permutation of the integers 0..n-1."""
     common.check_sizes([n])
     if dtype not in C_NAMES or dtype == common.BOOL:
         common.refuse("randperm", dtype)
@@ -256,10 +267,10 @@ _PLAIN = ("", "generator", "out", "generator_out")
 def creation(
     name: str, arguments: str, overloads: Sequence[str] = _PLAIN, dtype: str = "None"
 ) -> Callable[[Callable[..., Array]], Callable[..., Array]]:
-    """Declare the four forms of an operator that makes random numbers: plain, generator, out, both.
+    """Declare the four overloads of an operator that creates random numbers.
 
-    The decorated function gets the arguments, then `dtype=`, `generator=` and, if an argument is a tensor,
-    `memory_format=`.
+    The overloads have neither, one or both of the parameters `generator` and `out`. The decorated function is
+    called with the arguments, `dtype=`, `generator=` and, if an argument is a tensor, `memory_format=`.
     """
     count = arguments.count(",") + 1
     like = "Tensor self" in arguments
@@ -359,7 +370,7 @@ def _randint_like(xp: Any, self: Array, high: int, **options: Any) -> Array:
     ("Tensor", "Tensor_generator", "Tensor_out", "Tensor_generator_out"),
 )  # fmt: skip
 def _randint_like_tensor(xp: Any, self: Array, high: Array, **options: Any) -> Array:
-    if xp.shapes_only:  # the upper bound is unknown, and no numbers are drawn
+    if xp.shapes_only:  # on the meta device, the bounds are unknown and no numbers are drawn
         return empty_like(xp, self, common.dtype_from(options["dtype"], self.dtype), options["memory_format"])
     return _randint_like_low(xp, self, 0, int(high.item()), **options)
 
@@ -413,4 +424,4 @@ def _seed(xp: Any, self: Generator) -> int:
 @op("aten::initial_seed(Generator self) -> int", where="", nondeterministic=True)
 def _initial_seed(xp: Any, self: Generator) -> int:
     number = self.initial_seed()
-    return number - (1 << 64) if number >> 63 else number  # as a signed 64-bit int
+    return number - (1 << 64) if number >> 63 else number  # convert to a signed 64-bit int

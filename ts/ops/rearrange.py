@@ -23,11 +23,11 @@ from ts.ops.view import expand_kernel, unsqueezed
 
 Array = common.Array
 _CAT_INTO = TypeErrorMessage("torch.cat(): input types can't be cast to the desired output type {got}")
-_CHUNK_ELEMENTS: Final = 1 << 16  # elements created between two checks of the deadline
+_CHUNK_ELEMENTS: Final = 1 << 16  # number of elements created between two checks of the deadline
 
 
 def together(xp: Any, tensors: Sequence[Array]) -> list[Array]:
-    """Return the arrays in their common dtype."""
+    """Return the arrays, cast to their common dtype."""
     dtype = common.result_type(*tensors)
     return [common.cast(xp, t, dtype) for t in tensors]
 
@@ -106,7 +106,7 @@ def _chunk_cat(xp: Any, tensors: Sequence[Array], dim: int, num_chunks: int) -> 
     if any(t.shape[:axis] != first.shape[:axis] for t in tensors):
         raise RuntimeError("_chunk_cat expects same sizes of 0,...,dim-1 dimensions for all tensors")
     rows = []
-    for t in tensors:  # each chunk of a tensor is a row; the last ones are filled with zeros
+    for t in tensors:  # each chunk becomes a row; the last chunks are padded with zeros
         inner = math.prod(t.shape[axis + 1 :])
         length = -(-t.shape[axis] // num_chunks)
         row = xp.zeros((*t.shape[:axis], num_chunks * length * inner), dtype=t.dtype)
@@ -199,7 +199,8 @@ def _column_stack(xp: Any, tensors: Sequence[Array]) -> Array:
 def _at_least(xp: Any, x: Array, n: int) -> Array:
     if not x.ndim:
         return x.reshape((1,) * n)
-    for axis in (0, 2)[x.ndim - 1 : n - 1]:  # from vector to row, then to a stack of depth 1
+    # Insert leading dimensions for a vector, and a trailing one for a matrix
+    for axis in (0, 2)[x.ndim - 1 : n - 1]:
         x = unsqueezed(x, axis)
     return x
 
@@ -220,7 +221,7 @@ def _atleast_3d(xp: Any, self: Array) -> Array:
 
 
 def _in_turn(tensors: Sequence[Array]) -> Iterator[Array]:
-    """Yield the tensors; check the deadline before every 1024 of them."""
+    """Yield the tensors; check the deadline before each section of 1024 tensors."""
     for start in range(0, len(tensors), 1024):
         piece = tensors[start : start + 1024]
         deadline.charge(500.0 * len(piece))
@@ -371,7 +372,7 @@ def _repeat_interleave(
 
 
 def _repeated(xp: Any, x: Array, repeats: Any, axis: int) -> Array:
-    """Call `xp.repeat` after an overflow check, as NumPy's sum of counts wraps."""
+    """Call `xp.repeat` after a check of the result's size, because NumPy's sum of counts may overflow."""
     if not xp.shapes_only:
         each = x.shape[axis] if isinstance(repeats, int) or repeats.ndim == 0 else 1
         total = each * (repeats if isinstance(repeats, int) else int(repeats.sum(dtype=common.DOUBLE)))
@@ -398,7 +399,7 @@ def _check_counts(self: Array, counts: Array, dim: int | None) -> None:
 def _repeated_shape(
     self: Array, repeats: Array, dim: int | None = None, output_size: int | None = None
 ) -> Made:
-    """Return shape and dtype of repeated elements; a new symbolic size without `output_size`."""
+    """Return shape and dtype of repeated elements; without `output_size`, the length is a new symbol."""
     return _counted_shape(repeats, output_size, self, dim)
 
 
@@ -510,7 +511,7 @@ def _rot90(xp: Any, self: Array, k: int = 1, dims: Sequence[int] = (0, 1)) -> Ar
         return result_strides.with_result_strides(
             xp, "like_first" if k % 4 else "contiguous", turned.copy(), [self]
         )
-    a, b = dims  # PyTorch flips, which preserves the memory order, and transposes the result
+    a, b = dims  # as in PyTorch, transpose a flipped array that has the memory order of `self`
     flipped = turned.swapaxes(a, b).copy()
     return result_strides.with_result_strides(xp, "like_first", flipped, [self]).swapaxes(a, b)
 
@@ -621,7 +622,8 @@ def _pixel_shuffle(xp: Any, self: Array, upscale_factor: int) -> Array:
     x = self.reshape(*batch, c // (r * r), r, r, h, w)
     k = len(batch)
     x = x.transpose(*range(k), k, k + 3, k + 1, k + 4, k + 2)
-    return x.copy().reshape(*batch, c // (r * r), h * r, w * r)  # never a view of the argument
+    # A copy, so that the result is never a view of the argument
+    return x.copy().reshape(*batch, c // (r * r), h * r, w * r)
 
 
 @op(

@@ -25,14 +25,14 @@ _UNCAST = (
     "but got false.  (Could this error message be improved?  If so, please report an enhancement request to "
     "PyTorch.)"
 )
-_DECIDED = cost_model.of(cost_model.elements, 0.0005)  # for `any` and `all`, which may stop early
+_DECIDED = cost_model.of(cost_model.elements, 0.0005)  # cost of `any` and `all`, which may stop early
 Dims = Sequence[int] | int | None
 
 
 def sum_kernel(
     xp: Any, self: Array, dim: Dims = None, keepdim: bool = False, dtype: int | None = None
 ) -> Array:
-    """Return the sum over `dim`, in `dtype` or the accumulation dtype."""
+    """Return the sum over `dim`; its dtype is `dtype` or the accumulation dtype."""
     axes = common.wrap_dims(dim, self.ndim)
     target = common.dtype_from(dtype, common.accumulate_dtype(self.dtype))
     work = common.cast(xp, self, common.opmath(target))
@@ -184,7 +184,11 @@ def variance(xp: Any, self: Array, dim: Dims, correction: float, keepdim: bool) 
 
 
 def _squares_of_rows(result: str) -> Callable[..., str | None]:
-    """Return the CUDA row expression of var or std as `result`; None if PyTorch would warn."""
+    """Return a function that returns the CUDA row expression of var or std.
+
+    `result` is the C function applied to the variance. The function returns None if the correction is too
+    large for the row, because PyTorch then warns.
+    """
 
     def text(n: int, *, correction: Any = None, unbiased: bool = True, **others: Any) -> str | None:
         less = "correction" if correction is not None else str(int(unbiased))
@@ -378,7 +382,7 @@ def extreme(xp: Any, name: str, self: Array, dim: Dims, keepdim: bool) -> Array:
 
 
 def argument(xp: Any, name: str, self: Array, dim: int | None, keepdim: bool) -> Array:
-    """Return the index of the first extreme element along `dim`, or in the flat array."""
+    """Return the index of the first extreme element along `dim`, or in the flattened array for None."""
     if self.dtype.kind == "c":
         common.refuse(f"{name}_cpu", self.dtype)
     find = xp.argmax if name.endswith("max") else xp.argmin
@@ -690,7 +694,7 @@ def _hash_shape(self: Array, dim: Dims = (), keepdim: bool = False, mode: int = 
 
 
 def _folded(function: Any, x: Array, axes: Sequence[int]) -> Array:
-    """Reduce along `axes` by pairwise halving, as CuPy's ufuncs lack `reduce`."""
+    """Reduce along `axes` by repeatedly combining both halves, because CuPy's ufuncs have no `reduce`."""
     for axis in axes:
         before = (slice(None),) * axis
         while (n := x.shape[axis]) > 1:
@@ -710,7 +714,7 @@ def _folded(function: Any, x: Array, axes: Sequence[int]) -> Array:
     out_dtype_error="Expected result to be of dtype uint64, but got {got}",
 )
 def _hash_tensor(xp: Any, self: Array, dim: Dims = (), keepdim: bool = False, mode: int = 0) -> Array:
-    """Return the XOR of the elements' 64-bit patterns (floats as float64)."""
+    """Return the XOR of the elements' bit patterns, as 64-bit integers or float64 numbers."""
     if mode:
         raise RuntimeError(f"Unknown hash_tensor mode: {mode}")
     kind = common.category(self)

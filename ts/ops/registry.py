@@ -1,8 +1,8 @@
-"""Operator records: the single definition of each operator.
+"""Operator records, each of which is the only definition of an operator.
 
-In: family modules (`pointwise`, `reduce`, `view` ...) that declare records as tables of calls and
-decorated kernels.  Out: `find(key)` and `lookup(name)` for the compiler and the dispatcher,
-`functions()`, `methods()` and `namespace(name)` for the Python API.
+In: family modules (`pointwise`, `reduce`, `view` ...), which declare records by tables and decorated
+kernels.  Out: `find(key)` and `lookup(name)` for the compiler and the dispatcher, `functions()`,
+`methods()` and `namespace(name)` for the Python API.
 
     @op("aten::cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor", inplace=True, out="out")
     def cumsum(xp, self, dim, dtype=None):
@@ -10,10 +10,11 @@ decorated kernels.  Out: `find(key)` and `lookup(name)` for the compiler and the
 
 A kernel receives the array namespace, then the schema's arguments in order: arrays, lists of arrays,
 Python numbers, ScalarType numbers, lists of ints.  It returns arrays, tuples of arrays or numbers.
-The in-place variant `cumsum_` and the `out=` variant derive from one record; their kernels compute, check
-the cast and copy.  Schemas stay text until `record.schema` is read.
+The in-place variant `cumsum_` and the `out=` variant are derived from one record; their kernels call its
+kernel, check whether the result can be cast, and copy it.  Schemas are parsed when `record.schema` is first
+read.
 
-All other properties of an operator are fields of its record; operators of one kernel can share fields:
+All other properties of an operator are fields of its record; operators with the same kernel can share fields:
 
     @op("aten::linalg_inv(Tensor A) -> Tensor", out="out", where="f")
     @op("aten::inverse(Tensor self) -> Tensor", out="out", same_as="aten::linalg_inv")
@@ -79,8 +80,9 @@ FAMILIES = (
     "rpc_ops", "sparse",
 )  # fmt: skip
 
-OVERLAP_RAISES_CODE = 3  # `overlap` of operators that read and write elements in different orders
-OVERLAP_WARNS_CODE = 1  # `overlap` of operators that warn if elements of the written tensor share memory
+# `overlap` of operators that raise an error, because they read elements after writing others
+OVERLAP_RAISES_CODE = 3
+OVERLAP_WARNS_CODE = 1  # `overlap` of operators that warn if elements of the mutated tensor share memory
 
 NAMESPACES = ("linalg", "special", "fft")
 
@@ -88,74 +90,85 @@ NAMESPACES = ("linalg", "special", "fft")
 class OperatorRecord:
     """Definition of one operator overload: kernels, rules and flags, with defaults."""
 
-    where: str = "fm"  # Python bindings: f function, m method
-    order: str = ""  # overloads that PyTorch tries first, "-" for the unnamed one: see `order`
-    same_as: str = ""  # the operator of which this is an alias; passes use that name
+    where: str = "fm"  # Python bindings: "f" for a function, "m" for a tensor method
+    # Names of overloads that are tried first, "-" for the overload without a name: see `order`
+    order: str = ""
+    same_as: str = ""  # name of the operator of which this is an alias; passes replace the alias by it
     traced_as: str = (
         ""  # the operator recorded by traces instead, if PyTorch's Python function calls another one
     )
-    since: int = 0  # archive version since which the name has its current meaning
-    since_variants: str = "io"  # the variants to which `since` also applies: in-place (i), out= (o)
+    since: int = 0  # archive version in which the operator got its current semantics
+    since_variants: str = "io"  # variants that `since` includes: "i" in-place, "o" out=
 
-    # How to compute it
+    # Computation
     promotion: str | None = None  # pointwise: "same", "float" (integers become floats), "bool", "real"
     ufunc: str | None = None  # pointwise: NumPy ufunc that implements the kernel
-    types: str | None = None  # pointwise: NumPy type characters for which the ufunc is correct; None: all
-    loop: str | None = None  # registered name of the C kernel to try before this one
-    preserves_dtype: bool = False  # one tensor argument, result of the same dtype: an activation
-    tile: bool = False  # pointwise with a tensor or mask first: fusible on the CPU, though not a ufunc
-    channels: bool = False  # pointwise with per-channel vectors, unless `training`: fusible on the CPU
-    # a view (or list of views) of its first argument that fusion groups read directly
+    types: str | None = None  # pointwise: NumPy type characters for which the ufunc is correct; None for all
+    loop: str | None = None  # registered name of a C kernel, which is tried before `kernel`
+    preserves_dtype: bool = False  # activation: one tensor argument, result of the same dtype
+    # Pointwise, but not a ufunc; fusible on the CPU: the first argument is a tensor or mask
+    tile: bool = False
+    channels: bool = False  # pointwise with per-channel vectors if not `training`; fusible on the CPU
+    # True if the results are views of the first argument, which fusion groups can read directly
     view_input: bool = False
-    # may end a fusion group: reads rows along the last dimensions of its first argument
+    # True if it can be the last operator of a fusion group; it reads rows of the first argument
     epilogue: bool = False
-    converts: bool = False  # casts its first argument to the dtype of (or given by) the second: fusible
-    sparse: str = ""  # kernel for sparse operands: a function of `ts.ops.sparse_kernels`; "" without one
+    converts: bool = False  # casts the first argument to a dtype, given by the second argument; fusible
+    sparse: str = ""  # name of the kernel for sparse operands in `ts.ops.sparse_kernels`; "" for none
     cuda: str | None = None  # pointwise: the CUDA expression over a, b, c
     cuda_rows: str | Callable[..., str | None] | None = None  # `epilogue`: CUDA expression over a row,
     # or a function of row length and keyword arguments that returns it; None: not fusible on CUDA
-    whole: bool = False  # kernel(*arguments) accepts and returns tensors, not arrays: it may cross backends
-    autocast: str | Mapping[str, str] = ""  # argument casts of autocast, by device or for all
-    work: float | Callable[..., float] | None = None  # cost, if not its family's: `cost_model`
+    # Kernel(*arguments) accepts and returns tensors, not arrays; they may be on several devices
+    whole: bool = False
+    # Cast of arguments by autocast: for all devices, or a dict by device
+    autocast: str | Mapping[str, str] = ""
+    # Cost if it differs from that of the family: see `cost_model`
+    work: float | Callable[..., float] | None = None
 
-    # Effects other than results
+    # Effects
     nondeterministic: bool = False  # draws random numbers
-    reads_elements: bool = True  # False: the result follows from dtypes and shapes
-    reshapes: bool = False  # changes shape or storage view of self
+    reads_elements: bool = True  # False if the result depends only on dtypes and shapes
+    reshapes: bool = False  # changes sizes, strides or storage of the first argument
     gives_self: bool = False  # may return its first argument itself without an alias annotation in the schema
-    updates: str = ""  # name of the flag argument that enables writes to running moments
-    side_effect: bool = False  # must not be removed if its result is unused
+    updates: str = ""  # name of the bool argument that enables updates of running moments
+    side_effect: bool = False  # must not be removed, even if its result is unused
     reads_history: bool = False  # reads the autograd history or gradients of its arguments
-    calls_programs: bool = False  # calls user code such as hooks, which may mutate anything reachable
-    of_program: bool = False  # implemented by a user function; a second one may define its gradient
-    begins: Kernel | None = None  # returns a future of the result, awaited without blocking a thread
+    calls_programs: bool = False  # calls user code such as hooks, which may mutate all reachable objects
+    of_program: bool = False  # implemented by a user function, possibly with another one for the gradient
+    # Kernel that returns a future of the result, on which a script waits without blocking a thread
+    begins: Kernel | None = None
 
-    # Its arguments and results
+    # Arguments and results
     wraps_numbers: bool = False  # accepts Python numbers for Tensor arguments
-    # error text by unsupported dtype kind (`unsupported_dtypes`)
+    # dtype kind that is not supported -> error text (`unsupported_dtypes`)
     dtype_errors: Mapping[str, str] | None = None
-    overlap: int = 0  # treatment of mutated tensors with overlapping elements: a code of `overlap.pxd`
-    assignment: str = "tensor[indices] = tensor"  # alternative named by the warning about such a tensor
-    unsized: Callable[..., tuple[Any, int]] | None = None  # dtype and rank of a data-dependent result
-    filled_like: str = ""  # for fill operators, the `*_like` operator with an equal result
-    layout: tuple[str, ...] = ()  # a rule of `result_strides` per result; (): the kernel's strides
-    out_dtype_error: ErrorTexts = ""  # error text for an `out=` dtype other than the result's; "": cast
-    # special error text for an `out=` dtype to which the result cannot be cast
+    overlap: int = 0  # rule for mutated tensors with overlapping elements: a code of `overlap.pxd`
+    assignment: str = "tensor[indices] = tensor"  # alternative that the warning about such a tensor suggests
+    # Function that returns dtype and rank of a result with data-dependent sizes
+    unsized: Callable[..., tuple[Any, int]] | None = None
+    filled_like: str = ""  # for fill operators: name of the `*_like` operator with the same result
+    layout: tuple[str, ...] = ()  # name of a `result_strides` rule per result; () keeps the kernel's strides
+    out_dtype_error: ErrorTexts = ""  # error text if the `out=` dtype differs from the result's; "" to cast
+    # error text for an `out=` dtype to which the result cannot be cast; "" for the usual text
     out_cast_error: ErrorTexts = ""
-    out_resized: str = ""  # resize rule of an `out=` of another shape: see `out_variants`
-    self_dtype_error: str = ""  # error text of in-place variants if self's dtype differs from the result's
-    computes_in_out: bool = False  # without dtype=, computes in the dtype of `out=`, or of self in place
-    shape: Kernel | None = None  # shape(*arguments) -> (shape, dtype) per result: a rule of `shape_functions`
+    out_resized: str = ""  # rule for an `out=` that has another shape: see `out_variants`
+    # Error text of the in-place variant if `self` has another dtype than the result
+    self_dtype_error: str = ""
+    # Without dtype=, the computation dtype is that of `out=`, or of self if in-place
+    computes_in_out: bool = False
+    # Shape rule (`shape_functions`): shape(*arguments) -> (shape, dtype) per result
+    shape: Kernel | None = None
     sample: Callable[[np.random.Generator, Any], Sequence[Any]] | None = None
 
-    # Script source in terms of other operators: derivatives by argument, and a decomposition
+    # Source code that uses other operators: argument -> derivative, and a decomposition
     derivative: Mapping[str, str] | None = None
     decomposition: str | None = None
 
     # Derived variants
     variant: str = ""  # "", "inplace" or "out"
-    base: OperatorRecord | None = None  # the record that computes the result
-    derive: Callable[[Kernel], Kernel] | None = None  # derives its kernel from the base's kernel
+    base: OperatorRecord | None = None  # for variants: the record whose kernel computes the result
+    # For variants: function that returns the kernel for a kernel of `base`
+    derive: Callable[[Kernel], Kernel] | None = None
 
     _schema: FunctionSchema | None = None
 
@@ -166,11 +179,11 @@ class OperatorRecord:
             raise TypeError(
                 f"records have no {sorted(fields.keys() - OperatorRecord.__annotations__.keys())}"
             )
-        self.schema_text = schema_text  # PyTorch's schema text, with alias annotations
+        self.schema_text = schema_text  # schema text as in PyTorch, with alias annotations
         self.kernel = kernel  # kernel(xp, *arguments)
-        self.family = family  # the module that declares it
+        self.family = family  # name of the module that declares the record
         self.where = where
-        self.key = schema_text.partition("(")[0]  # the name with the overload: "aten::add.Tensor"
+        self.key = schema_text.partition("(")[0]  # name and overload: "aten::add.Tensor"
         self.name, _, self.overload = self.key.partition(".")
         if isinstance(fields.get("layout"), str):
             fields["layout"] = (fields["layout"],)
@@ -178,35 +191,35 @@ class OperatorRecord:
 
     @property
     def elementwise(self) -> bool:
-        """Elementwise operator: each result element depends only on operand elements at equal indices."""
+        """True if each element of the result depends only on the operands' elements at the same index."""
         return (self.base or self).family in ("unary", "pointwise", "ternary")
 
     @property
     def on_grids(self) -> bool:
-        """Quantized operator: its tensors carry a quantization grid in addition to elements."""
+        """True for a quantized operator, whose tensors have a quantization grid."""
         return (self.base or self).family in ("quantizer", "packed_params", "quantized", "quantized_rnn")
 
     def guarded(self, kernel: Kernel) -> Kernel:
-        """Return the kernel with a check that rejects dtypes unsupported by PyTorch's CPU kernel."""
+        """Return `kernel` with a check that rejects dtypes that PyTorch's CPU kernel does not support."""
         return unsupported_dtypes.with_dtype_check((self.base or self).dtype_errors, kernel)
 
     @property
     def sparse_kernel(self) -> Kernel:
-        """Kernel for sparse operands; without one, a kernel that raises NotImplementedError."""
+        """Kernel for sparse operands, or a function that raises NotImplementedError if there is none."""
         from ts.ops.sparse_kernels import sparse_kernel_of  # imported here: rarely needed
 
         return sparse_kernel_of(self)
 
     @cached_property
     def functional(self) -> OperatorRecord:
-        """The functional variant's record; the record itself without one."""
+        """The record of the functional variant, or this record if there is none."""
         if self.base is not None or self.variant != "inplace":
             return self.base or self
         return next((r for r in records(self.name.removesuffix("_")) if _takes_the_same(r, self)), self)
 
     @property
     def operator(self) -> Operator:
-        """The operator of this record (cached)."""
+        """The callable operator of this record; it is cached."""
         made: Operator | None = self.__dict__.get("_operator")
         if made is None:
             made = self.__dict__.setdefault("_operator", Operator(self.schema_text, self))
@@ -214,14 +227,14 @@ class OperatorRecord:
 
     @property
     def schema(self) -> FunctionSchema:
-        """The parsed schema; parsed on first use."""
+        """The schema, which is parsed on first use."""
         if self._schema is None:
             self._schema = _parse_schema(self.schema_text)
         return self._schema
 
 
 class OutRecord(OperatorRecord):
-    """The `out=` variant of a record; schema text and kernel are created on first use."""
+    """Record of the `out=` variant of a record; its schema text and kernel are created on first use."""
 
     variant = "out"
     base: OperatorRecord
@@ -238,7 +251,7 @@ class OutRecord(OperatorRecord):
 
     @cached_property
     def out_spec(self) -> OutVariantSpec:
-        """Schema text of the `out=` variant and its argument mapping to the base."""
+        """Schema text of the `out=` variant, and how its arguments map to those of the base."""
         return make_out_spec(self.base.schema_text, self.overload, *self._outputs)
 
     @cached_property
@@ -266,8 +279,8 @@ def _parse_schema(text: str) -> FunctionSchema:
 
 _records: dict[str, list[OperatorRecord]] = {}  # operator name -> records in declaration order
 _by_key: dict[str, OperatorRecord] = {}
-_shared: dict[Kernel, dict[str, Any]] = {}  # fields set by `shared_fields`, by kernel
-_orders: dict[str, str] = {}  # by operator name: the overloads to try first
+_shared: dict[Kernel, dict[str, Any]] = {}  # kernel -> fields set by `shared_fields`
+_orders: dict[str, str] = {}  # operator name -> overloads to try first
 _same: dict[str, str] = {}  # alias -> operator name
 _operators: dict[str, tuple[Any, ...]] = {}
 _named: set[str] = set()  # operator names whose families are imported
@@ -275,9 +288,10 @@ _loading = _loaded = False
 
 
 def add(record: OperatorRecord, *, stacked: bool = False) -> OperatorRecord:
-    """Register a record; each key may be declared once.
+    """Register a record; raise ValueError if its key is already registered.
 
-    Stacked decorators run from the last one up, so a `stacked` record is inserted before those of its kernel.
+    Of several decorators of one kernel, the last one runs first; therefore, a `stacked` record is inserted
+    before the existing records of its kernel.
     """
     if _by_key.setdefault(record.key, record) is not record:
         raise ValueError(f"operator {record.key} is declared twice")
@@ -300,9 +314,10 @@ def _origin(record: OperatorRecord) -> Kernel:
 
 
 def order(name: str, overloads: str) -> None:
-    """Set the overloads of a name that PyTorch tries first; others follow in declaration order.
+    """Set the overloads of operator `name` that PyTorch tries first.
 
-    Functional forms precede `out=` forms, and operators written in C follow the records.
+    The other overloads follow in declaration order: functional variants, then `out=` variants, then operators
+    written in C.
     """
     _orders[name] = overloads
 
@@ -319,9 +334,10 @@ def op(
 ) -> Callable[[K], K]:
     """Declare the operator `schema` with the decorated kernel; `fields` are those of `OperatorRecord`.
 
-    `inplace` adds the `x_` variant; a string is its overload name if it differs, and `inplace_order` the
-    order of its overloads.  `out` names the overload of the `out=` variant, `out_names` its output arguments;
-    `out_unnamed` means that its results have no names although the functional variant's do.
+    `inplace` adds the `x_` variant; if it is a string, this is the overload name of the variant, and
+    `inplace_order` is the order of the variant's overloads.  `out` is the overload name of the `out=`
+    variant, `out_names` are its output arguments; `out_unnamed` means that its results have no names, unlike
+    those of the functional variant.
     """
 
     def declare(kernel: K) -> K:
@@ -338,7 +354,7 @@ def op(
 
 
 def shared_fields(**fields: Any) -> Callable[[K], K]:
-    """Set default fields for the records of all `op` decorators above; fields of an `op` take precedence."""
+    """Set default fields for all `op` decorators above; fields of an `op` have precedence."""
 
     def declare(kernel: K) -> K:
         _shared[kernel] = fields
@@ -365,7 +381,8 @@ def inplace_of(
                 return write_changes(xp, self, compute(xp, self, *args))
             return write(xp, self, compute(xp, self, *args), record.self_dtype_error)
 
-        return compute if kind == "Tensor(a)" else kernel  # for a view operator, the tensor adopts the view
+        # For a view operator, the view becomes the tensor's array
+        return compute if kind == "Tensor(a)" else kernel
 
     overlap = record.overlap or (OVERLAP_RAISES_CODE if record.family == "scatter" else 0)
     return OperatorRecord(
@@ -384,8 +401,9 @@ def out_of(
 ) -> OperatorRecord:
     """Return the record of the `out=` variant: outputs are keyword arguments, resized if shapes differ.
 
-    `names` are the outputs', with alias annotations other than a, b, c: "d:out,e:save_mean".  `unnamed` means
-    that the results have no names although the functional variant's do.
+    `names` are the names of the outputs, with prefixes for alias annotations other than a, b, c:
+    "d:out,e:save_mean".  `unnamed` means that the results have no names, unlike those of the functional
+    variant.
     """
     return OutRecord(record, overload, names, unnamed)
 
@@ -402,7 +420,7 @@ def load() -> None:
 
 def _load() -> None:
     global _loaded
-    if _loading:  # this thread is importing: modules being imported use the operators loaded so far
+    if _loading:  # called during the import of families, which may use the operators that are loaded so far
         return
     with _importing(FAMILIES):
         import ts._core.autograd.tensor_methods  # noqa: F401  adds methods to the type
@@ -425,15 +443,15 @@ def _load_name(name: str) -> None:
 
 @contextmanager
 def _importing(families: Sequence[str]) -> Iterator[None]:
-    """Import families and run the body in loading state: lookups use records declared so far."""
+    """Import families, then run the body; during both, lookups use the records declared so far."""
     global _loading
     before, _loading = _loading, True
     try:
         for family in families:
             importlib.import_module(f"ts.ops.{family}")
         yield
-    except BaseException:  # for example KeyboardInterrupt: the next call imports incomplete families again
-        for family in FAMILIES:  # families import each other
+    except BaseException:  # also KeyboardInterrupt, so that the next call imports incomplete families again
+        for family in FAMILIES:  # all families, because they import each other
             if f"ts.ops.{family}" not in sys.modules:
                 _forget(family)
         raise
@@ -442,13 +460,16 @@ def _importing(families: Sequence[str]) -> Iterator[None]:
 
 
 def home(record: OperatorRecord) -> str:
-    """Return the family module that declares a record: its kernel's module, else `record.family`."""
+    """Return the name of the family module that declares a record.
+
+    It is the module of its kernel, or `record.family` if that is not a family module.
+    """
     module = str((record.base or record).kernel.__module__).rpartition(".")[2]
     return module if module in FAMILIES else record.family
 
 
 def _forget(family: str) -> None:
-    """Remove the records of a family module with a failed import."""
+    """Remove the records of a family module, because its import failed."""
     for record in [r for r in _by_key.values() if home(r) == family]:
         del _by_key[record.key]
         _records[record.name].remove(record)
@@ -458,7 +479,7 @@ def _forget(family: str) -> None:
 
 
 def records(name: str | None = None) -> list[OperatorRecord]:
-    """Return the records of one operator name, functional forms before `out=` forms; or all of them."""
+    """Return the records of operator `name`, functional variants before `out=` variants; all for None."""
     if name is None:
         load()
         return [r for group in _records.values() for r in group]
@@ -467,7 +488,7 @@ def records(name: str | None = None) -> list[OperatorRecord]:
 
 
 def _rank(record: OperatorRecord) -> tuple[bool, int]:
-    """Return a record's sort key within its name: `out=` variants last, then family order."""
+    """Return the sort key of a record among those of its name: `out=` variants are last."""
     place = FAMILIES.index(record.family) if record.family in FAMILIES else len(FAMILIES)
     return record.variant == "out", place
 
@@ -479,7 +500,7 @@ def find(key: str) -> OperatorRecord | None:
 
 
 def same(record: OperatorRecord) -> OperatorRecord | None:
-    """Return the record aliased by `same_as`: the overload with equal argument types."""
+    """Return the record of which this record is an alias: the overload of `same_as` with equal parameters."""
     if not record.same_as:
         return None
     return next((r for r in records(record.same_as) if _takes_the_same(r, record)), None)
@@ -495,7 +516,7 @@ def _takes_the_same(functional: OperatorRecord, record: OperatorRecord) -> bool:
 
 
 def lookup(name: str) -> tuple[Any, ...]:
-    """Return the operators of a name in overload resolution order."""
+    """Return the operators called `name`, in the order in which overload resolution tries them."""
     found = _operators.get(name)
     if found is None:
         made = [record.operator for record in records(name)]
@@ -511,7 +532,7 @@ def schemas(name: str) -> list[FunctionSchema]:
 
 
 def operator(key: str) -> Operator | None:
-    """Return the operator `name.overload` or None, without creating other overloads if a record exists."""
+    """Return the operator with key `name.overload`, or None; other overloads are created only if needed."""
     record = find(key)
     if record is not None:
         return record.operator
@@ -526,7 +547,7 @@ def canonical(name: str) -> str:
 
 
 def function(name: str) -> Any:
-    """Return the callable with all overloads of `aten::name`; raise AttributeError for unknown names."""
+    """Return a callable with all overloads of `aten::name`; raise AttributeError for unknown names."""
     from ts.ops.functional import torch_functions
 
     own = torch_functions().get(name)
@@ -561,12 +582,12 @@ def names() -> Iterator[str]:
 
 
 def functions() -> list[str]:
-    """Return the names, without `aten::`, of package functions (`ts.add`)."""
+    """Return the names, without `aten::`, of operators that are functions of `ts`, such as `ts.add`."""
     return [n for n in _python_names("f") if not _namespaced(n)]
 
 
 def _with_tensor_second(operator: Any) -> Any:
-    """Return a tensor method for an operator with `self` as its second argument."""
+    """Return a tensor method that passes the tensor as second argument of `operator`."""
 
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
         if args:
@@ -579,7 +600,7 @@ def _with_tensor_second(operator: Any) -> Any:
 
 
 def methods() -> list[str]:
-    """Return the names, without `aten::`, of tensor methods: operators with an argument `self`."""
+    """Return the names, without `aten::`, of operators that are tensor methods."""
     return [n for n in _python_names("m") if not _namespaced(n)]
 
 
@@ -599,7 +620,7 @@ def _namespaced(name: str) -> bool:
 
 
 def namespace(name: str) -> dict[str, str]:
-    """Map function names to operator names for `linalg`, `special` and `fft`; `nn.functional` is a module."""
+    """Return a dict from function name to operator name for namespace "linalg", "special" or "fft"."""
     prefix = f"{name}_"
     load()
     return {n[6 + len(prefix) :]: n for n in _records if n.startswith(f"aten::{prefix}")}

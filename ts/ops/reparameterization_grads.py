@@ -1,9 +1,10 @@
 """Implicit reparameterization gradients of random samples.
 
-In: samples and distribution parameters; out: the derivative of each sample by its parameter for a fixed
-uniform number u: with the distribution function F and the density f,
+In: samples and distribution parameters; out: the derivative of each sample x with respect to its parameter a.
+A sample is a function of a and a uniform random number u, which is fixed. With the distribution function F
+and the density f:
 
-    F(x, a) = u,  so  dx/da = -(dF/da) / f
+    F(x, a) = u,  therefore  dx/da = -(dF/da) / f
 """
 
 from __future__ import annotations
@@ -27,9 +28,9 @@ def _slope(xp: Any, function: Callable[[Array], Array], a: Array) -> Array:
 
 
 def _of_smaller(xp: Any, below: Callable[[Array], Array], above: Callable[[Array], Array], a: Array) -> Array:
-    """Return dF/da, from F or 1 - F.
+    """Return dF/da, computed from F (`below`) or 1 - F (`above`), whichever is smaller.
 
-    The smaller of the two is differentiated, because logarithms of small numbers have all their digits.
+    The logarithm of the smaller one has a smaller relative rounding error.
     """
     low, high = below(a), above(a)
     return xp.where(low < high, low * _slope(xp, below, a), -high * _slope(xp, above, a))
@@ -49,7 +50,7 @@ def _gamma_gradient(xp: Any, self: Array, output: Array) -> Array:
     special = xp.special
     change = _of_smaller(xp, lambda p: special("gammainc")(p, x), lambda p: special("gammaincc")(p, x), a)
     density = xp.exp((a - 1) * xp.log(x) - x - special("gammaln")(a))
-    near_zero = x / a * (special("psi")(a + 1) - xp.log(x))  # for F = x^a / gamma(a + 1)
+    near_zero = x / a * (special("psi")(a + 1) - xp.log(x))  # limit for small x, where F = x^a / gamma(a + 1)
     return common.cast(xp, xp.where(x < 1e-6 * (a + 1), near_zero, -change / density), self.dtype)
 
 
@@ -61,9 +62,9 @@ def _gamma_gradient(xp: Any, self: Array, output: Array) -> Array:
     **COPIED,
 )
 def _dirichlet_gradient(xp: Any, x: Array, alpha: Array, total: Array) -> Array:
-    """Return gradients of Dirichlet components by alpha, from their beta marginals.
+    """Return the derivatives of Dirichlet components with respect to alpha, from their beta marginals.
 
-    The other components keep their proportions.
+    The proportions of the other components stay constant.
     """
     if alpha.dtype != x.dtype:
         raise RuntimeError(

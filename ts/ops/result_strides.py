@@ -1,14 +1,14 @@
-"""Strides of operator results, if a kernel's strides differ from PyTorch's.
+"""Rules for the strides of operator results, for kernels whose strides differ from PyTorch's.
 
-In: the rules named by an operator's record, one per result, and the kernel's results; out: the results in the
-required memory order.  A rule returns the order of a result's dimensions in memory, from its shape and the
+In: the rules named by an operator's record, one per result, and the kernel's results; out: the results in
+PyTorch's memory order.  A rule computes the order of a result's dimensions in memory from its shape and the
 arrays among the arguments:
 
     @op("aten::cumsum(...)", layout="contiguous")           x.t().cumsum(0).view(-1) works
     @op("aten::linalg_qr(...)", layout=("columns", "columns"))
 
-`with_result_strides` copies results with a different order.  The strides of size-1 dimensions matter only in
-channels-last results.
+`with_result_strides` copies a result that has another order.  Strides of size-1 dimensions are ignored,
+except in channels-last results.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def columns(shape: Shape, given: Sequence[Array]) -> Order:
 
 
 def outermost_last(shape: Shape, given: Sequence[Array]) -> Order:
-    """Return row-major order with the first dimension moved innermost."""
+    """Return row-major order with the first dimension as innermost dimension."""
     return (*range(1, len(shape)), 0) if shape else ()
 
 
@@ -82,7 +82,10 @@ def heads_fit(query: Array, key: Array, value: Array, mask: Array | None) -> boo
 
 
 def like_all(shape: Shape, given: Sequence[Array]) -> Order:
-    """Return the memory order of the broadcast arguments; the first unambiguous one decides."""
+    """Return the memory order of a pointwise result, by the strides of the broadcast arguments.
+
+    For each pair of dimensions, the first argument with unequal nonzero strides decides.
+    """
     return _by_strides(
         strides.of_result(shape, *(_broadcast(x, shape) for x in given if x.ndim <= len(shape))), shape
     )
@@ -116,7 +119,10 @@ def all_channels(shape: Shape, given: Sequence[Array]) -> Order:
 
 
 def any_channels(shape: Shape, given: Sequence[Array]) -> Order:
-    """Return channels-last order if input or weight has it (1D: both; 3D: batches above 1 only)."""
+    """Return channels-last order if input or weight of a convolution has it, else row-major.
+
+    In 1D, both must have it; in 3D, the batch must have more than one element.
+    """
     found = [channels_last(x) for x in given[:2]]
     wanted = any(found) if len(shape) > 3 else bool(found) and all(found)
     return _channels_last(len(shape), wanted and (len(shape) < 5 or shape[0] > 1))
@@ -127,9 +133,9 @@ def _channels_last(rank: int, wanted: bool) -> Order:
 
 
 def channels_last(x: Array) -> bool:
-    """Return whether a 4D or 5D array (or 3D, as unbatched 4D) has channels-last strides.
+    """Return whether an array with 3 to 5 dimensions has channels-last strides.
 
-    False if size-1 dimensions make the strides ambiguous.
+    Return False if the strides are ambiguous because of size-1 dimensions.
     """
     rank = x.ndim
     if rank not in (3, 4, 5) or 0 in x.shape:
@@ -163,12 +169,12 @@ RULES: Final[dict[str, Rule]] = {
 }
 
 
-# Under other rules, contiguous arguments imply a contiguous result.
+# Rules that may require a result that is not contiguous even if all arguments are.
 REORDERING: Final = frozenset({"columns", "outermost_last"})
 
 
 def arranged(xp: Any, names: tuple[str, ...], result: Any, args: Sequence[Any]) -> Any:
-    """Return kernel results with the strides of the rules; returned arguments stay unchanged."""
+    """Return kernel results with the strides required by the rules `names`; arguments are not copied."""
     if REORDERING.isdisjoint(names) and are_contiguous(result, args):
         return result
     given = [x for x in _flat(args) if hasattr(x, "strides")]
@@ -194,12 +200,13 @@ def _unless_given(xp: Any, rule: str, x: Any, given: Sequence[Array]) -> Any:
 
 
 def with_result_strides(xp: Any, rule: str, x: Array, given: Sequence[Array]) -> Array:
-    """Return x with the strides of a rule, copied only if they differ."""
+    """Return x with the strides required by `rule`; x is copied only if its strides differ."""
     if _lies_plainly(rule, x, given):
         return x
     shape = tuple(x.shape)
     order = RULES[rule](shape, given)
-    all_count = len(order) > 3 and order[-1] == 1  # channels-last: strides of size-1 dimensions matter
+    # Channels-last order: compare strides of size-1 dimensions, too
+    all_count = len(order) > 3 and order[-1] == 1
     step = x.dtype.itemsize
     for d in reversed(order):
         if all_count or not size_guards.known_one(shape[d]):
@@ -217,9 +224,9 @@ def with_result_strides(xp: Any, rule: str, x: Array, given: Sequence[Array]) ->
 
 
 def _lies_plainly(rule: str, x: Array, given: Sequence[Array]) -> bool:
-    """Return whether x is contiguous and its rule certainly requires that, the common case.
+    """Return whether x is contiguous and `rule` certainly requires this, which is the common case.
 
-    4D strides distinguish more than an order (channels last), so those need the full rules.
+    It is not certain for 4-dim arrays, because they may have channels-last order.
     """
     if not x.flags.c_contiguous:
         return False

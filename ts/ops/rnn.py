@@ -1,8 +1,9 @@
 """Recurrent networks: cells, and stacks of layers over sequences.
 
-The weights of a stack are one list: for each layer and direction w_ih, w_hh, then b_ih, b_hh if it has
-biases, then w_hr if the hidden state of an LSTM is projected. The input is padded (time, batch, features), or
-packed (`ts.ops.packed_sequence`): the rows of all time steps, with the number of rows of each time step.
+The weights of all layers are in one list, which contains for each layer and direction w_ih and w_hh, then
+b_ih and b_hh if there are biases, then w_hr if the hidden state of an LSTM is projected. The input is padded
+(time, batch, features), or packed (`ts.ops.packed_sequence`): the rows of all time steps, and the number of
+rows of each time step.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ from ts.ops.registry import find, op
 from ts.ops.shape_functions import ITEM
 
 State = tuple[Array, ...]
-Step = Callable[[Any, Array, State, "_Weights"], State]  # (xp, input projection of gates, state, weights)
+# (xp, input projection of the gates, state, weights) -> new state
+Step = Callable[[Any, Array, State, "_Weights"], State]
 
 
 class _Weights:
@@ -40,12 +42,12 @@ def _sigmoid(xp: Any, x: Array) -> Array:
 
 def linear(xp: Any, x: Array, weight: Array, bias: Array | None) -> Array:
     """Return x @ weight.T + bias, rounded once to the dtype of `x`."""
-    product = xp.matmul(x, weight.T)  # float32 for bfloat16, rounded below
+    product = xp.matmul(x, weight.T)  # in NumPy, the product of bfloat16 arrays is float32
     return (product if bias is None else product + bias).astype(x.dtype, copy=False)
 
 
 def lstm_gates(xp: Any, gates: Array) -> State:
-    """Return LSTM gate activations: input, forget, cell update, output."""
+    """Apply the activations of an LSTM's gates; return input, forget, cell update and output gate."""
     i, f, g, o = xp.split(gates, 4, axis=-1)
     return _sigmoid(xp, i), _sigmoid(xp, f), xp.tanh(g), _sigmoid(xp, o)
 
@@ -149,7 +151,10 @@ def _stack(
     train: bool,
     bidirectional: bool,
 ) -> State:
-    """Return the last layer's output and all final states; `sizes` are batch sizes of packed input."""
+    """Return the output of the last layer and the final states of all layers.
+
+    `sizes` contains the batch size of each time step if the input is packed.
+    """
     directions = 2 if bidirectional else 1
     if num_layers <= 0:
         raise RuntimeError("Expected more hidden states in stacked_rnn")
@@ -189,12 +194,15 @@ def _sizes_of_steps(batch_sizes: Array) -> list[int]:
     return counts
 
 
-# Index of each time step: an index into the first dimension, or a slice of packed rows.
+# For each time step, its index in the first dimension, or the slice of its rows in a packed sequence.
 Rows = Sequence[Any]
 
 
 class _PackedRows(Sequence[Any]):
-    """Slices of a packed sequence, `sizes[t]` rows each; computed on demand, as there may be millions."""
+    """Slices of the rows of each time step in a packed sequence; slice t has `sizes[t]` rows.
+
+    Slices are computed on demand, because a sequence may have millions of time steps.
+    """
 
     def __init__(self, sizes: Sequence[int], length: int) -> None:
         self._sizes = np.asarray(sizes, dtype=np.int64)
@@ -214,8 +222,8 @@ def _layer(
 ) -> tuple[Array, State]:
     """Return the hidden state after each time step, in one array, and the last state.
 
-    `given` contains the input projections; `rows[t]` are those of step t. Packed sequences that ended keep
-    their state.
+    `given` contains the input projections of all steps; `rows[t]` is the index of step t. In packed input,
+    the state of a sequence does not change after its end.
     """
     output = None
     for t in cost_model.steps(reversed(range(len(rows))) if reverse else range(len(rows))):

@@ -23,14 +23,14 @@ FORMS: Final = (
     "rpc_sync",
     "rpc_async",
     "rpc_remote",
-)  # call forms; their node kinds are prim::rpc_sync ...
+)  # kinds of calls; the kinds of their graph nodes are prim::rpc_sync etc.
 SYNC, ASYNC, REMOTE = (f"prim::{form}" for form in FORMS)
 NOT_INITIALIZED: Final = "RPC has not been initialized. Call torch.distributed.rpc.init_rpc first."
-_UNSET_TIMEOUT_SECONDS: Final = -1.0  # the timeout of the process is used
+_UNSET_TIMEOUT_SECONDS: Final = -1.0  # means that the default timeout of the process is used
 
 
 class WorkerInfo(NamedTuple):
-    """RPC worker name and id."""
+    """Name and id of an RPC worker."""
 
     name: str
     id: int
@@ -39,13 +39,14 @@ class WorkerInfo(NamedTuple):
         return f"WorkerInfo(id={self.id}, name={self.name})"
 
 
-WORKER_INFO: Final = CUSTOM_CLASSES["__torch__.torch.classes.dist_rpc.WorkerInfo"]  # the type in scripts
+# Script type of WorkerInfo
+WORKER_INFO: Final = CUSTOM_CLASSES["__torch__.torch.classes.dist_rpc.WorkerInfo"]
 
 
 class RRefValue:
     """Base class of remote references (`RRef[T]`) to a value in its owner process."""
 
-    type_hint: Any = None  # the type given at its creation
+    type_hint: Any = None  # type passed when the RRef was created, or None
 
     def is_owner(self) -> bool:
         """Return whether this process owns the value."""
@@ -60,15 +61,15 @@ class RRefValue:
         return self.owner().name
 
     def confirmed_by_owner(self) -> bool:
-        """Return whether the owner confirmed the value's existence or pending creation."""
+        """Return whether the owner has confirmed that the value exists or is being created."""
         raise NotImplementedError
 
     def fetching(self, timeout: float = _UNSET_TIMEOUT_SECONDS) -> Future[Any]:
-        """Return a future of the value; a copy if another process owns it."""
+        """Return a future of the value, or of a copy if another process owns the value."""
         raise NotImplementedError
 
     def own_value(self) -> Future[Any]:
-        """Return a future of the owned value; raise RuntimeError if another process owns it."""
+        """Return a future of the value in this process; raise RuntimeError if another process owns it."""
         raise NotImplementedError
 
 
@@ -91,7 +92,7 @@ class CallRecord(OperatorRecord):
     def begin(
         self, to: Any, name: str, args: Any = (), kwargs: Any = None, timeout: Any = _UNSET_TIMEOUT_SECONDS
     ) -> Any:
-        """Begin the call."""
+        """Begin the call; return a future or an RRef."""
         self._check(args, kwargs, timeout)
         if Calls.begin is None:
             raise RuntimeError(NOT_INITIALIZED)
@@ -135,7 +136,7 @@ def _own_value(self: RRefValue) -> Future[Any]:
     where="", whole=True, side_effect=True, begins=_fetching,
 )  # fmt: skip
 def to_here(self: RRefValue, timeout: float) -> Any:
-    """Return the value of an RRef, copied if remote."""
+    """Return the value of an RRef, or a copy if another process owns it."""
     return _reference(self).fetching(timeout).wait()
 
 
@@ -165,5 +166,5 @@ def owner(self: RRefValue) -> WorkerInfo:
 
 @op("aten::confirmed_by_owner(RRef(t) self) -> bool", where="", whole=True, side_effect=True)
 def confirmed_by_owner(self: RRefValue) -> bool:
-    """Return whether an RRef's owner confirmed the value's existence or pending creation."""
+    """Return whether the owner of an RRef has confirmed that the value exists or is being created."""
     return _reference(self).confirmed_by_owner()

@@ -1,8 +1,9 @@
 """Sampling operators: in-place distributions, parameter tensors, multinomial choice.
 
-In: a tensor to fill or parameters, a Generator; out: samples, in the order of memory (see `ts.ops.random`).
+In: a tensor to fill, or parameters, and a Generator; out: samples, drawn in memory order (see
+`ts.ops.random`).
 
-    x.exponential_(2.0)                  continuous: computed in float64 from one uniform number each
+    x.exponential_(2.0)                  continuous: each computed in float64 from one uniform number
     poisson, binomial, _standard_gamma   rejection sampling
     multinomial                          without replacement: largest weight / exponential sample
 """
@@ -175,7 +176,7 @@ def _random_from(xp: Any, self: Array, from_: int, to: int | None, generator: An
 
 
 def _upwards(low: int, dtype: common.DType) -> tuple[int, int]:
-    """Return the first integer from `low` on representable in `dtype`, and the range's size (2**64 wraps)."""
+    """Return the first integer >= `low` that `dtype` represents, and the size of the range modulo 2**64."""
     if low == -(1 << 63):
         if dtype not in (common.INT64, common.DOUBLE, common.FLOAT) and not dtypes.is_bfloat16(dtype):
             raise RuntimeError(
@@ -203,7 +204,7 @@ def _random_to(xp: Any, self: Array, to: int, generator: Any = None) -> Array:
 
 @in_place(f"aten::random_(Tensor(a!) self, {_GENERATOR}) -> Tensor(a!)")
 def _random(xp: Any, self: Array, generator: Any = None) -> Array:
-    """Fill with uniform nonnegative integers over the dtype's range of exact integers."""
+    """Fill with uniform nonnegative integers that the dtype represents exactly."""
     stream, dtype = source(xp, generator), self.dtype
     if dtype.kind == "c" and math.prod(self.shape):
         common.refuse("random_kernel_cpu", dtype)
@@ -373,7 +374,7 @@ def _normal_floats_out(
 
 
 def _from_host(xp: Any, made: Array, draw: Callable[..., NDArray[Any]], *parameters: Array) -> Array:
-    """Fill `made` in memory order by `draw`, called with the float64 parameters."""
+    """Fill `made` in memory order with the numbers that `draw` returns for the parameters in float64."""
     if xp.shapes_only:
         return made
     wide = [xp.to_host(_in_memory_order(xp, made, p)).astype(np.float64) for p in parameters]
@@ -514,7 +515,7 @@ def _multinomial(
 
 
 def _without_replacement(xp: Any, weights: Array, count: int, generator: Any) -> Array:
-    """Sample without replacement by an exponential race: arrival rates are the weights."""
+    """Sample indices without replacement: return those with the largest weight / exponential sample."""
     times = exponential_array(xp, xp.empty(weights.shape, dtype=weights.dtype), 1, generator)
     rates = common.cast(xp, weights / times, weights.dtype)
     if count == 1:
@@ -523,7 +524,7 @@ def _without_replacement(xp: Any, weights: Array, count: int, generator: Any) ->
 
 
 def _with_replacement(xp: Any, weights: Array, count: int, generator: Any) -> Array:
-    """Sample indices by inverse transform on the weights' cumulative sums."""
+    """Sample indices with replacement, by searching uniform numbers in the cumulative sums of the weights."""
     work = weights.astype(common.opmath(weights.dtype))
     bounds = xp.cumsum(work, -1, dtype=work.dtype)
     bounds = (bounds / bounds[:, -1:]).astype(common.DOUBLE)

@@ -68,7 +68,8 @@ def _logcumsumexp(xp: Any, self: Array, dim: int) -> Array:
     if self.ndim == 0:
         return self.copy()
     if self.dtype.kind == "c":
-        # Step by step, because the imaginary part of the larger term must not be wrapped.
+        # Complex numbers are added one after the other, so that the imaginary part is not reduced modulo 2
+        # pi.
         terms = xp.moveaxis(self, axis, 0)
         result = terms.copy()
         for i in cost_model.steps(range(1, len(terms))):
@@ -99,7 +100,7 @@ def _cumulative_extreme(xp: Any, self: Array, dim: int, largest: bool) -> tuple[
     if self.ndim == 0:
         return self.copy(), xp.zeros((), dtype=common.INT64)
     values = (xp.maximum if largest else xp.minimum).accumulate(self, axis=axis)
-    # The index of the last element equal to the running extreme; NaN counts as equal to NaN.
+    # The result is the index of the last element equal to the running extreme; NaN is equal to NaN here.
     hit = (self == values) | ((self != self) & (values != values))
     places = xp.arange(self.shape[axis]).reshape([-1 if d == axis else 1 for d in range(self.ndim)])
     return values, xp.maximum.accumulate(xp.where(hit, places, 0), axis=axis)

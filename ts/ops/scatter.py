@@ -1,6 +1,7 @@
 """Scatter operators: scatter, index_add and their reductions, on copies.
 
-In: an array, a dimension, an index array, a source; out: the array with the source written or reduced in.
+In: an array, a dimension, an index array, a source; out: a copy of the array in which elements of the source
+are written, or combined with the elements of the array.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ Array = common.Array
 
 
 def _key(xp: Any, self: Array, dim: int, index: Array, source: Any) -> tuple[Array, tuple[Array, ...], Any]:
-    """Return a copy of `self`, the key to write at, and the source cut to the index's shape.
+    """Return a copy of `self`, the NumPy key of written elements, and the source cropped to `index`.
 
     The copy has at least one dimension.
     """
@@ -48,7 +49,7 @@ def _key(xp: Any, self: Array, dim: int, index: Array, source: Any) -> tuple[Arr
 
 
 def _combine(xp: Any, target: Array, key: Any, source: Array, reduce: str, include_self: bool = True) -> None:
-    """Reduce `source` into target[key] in place."""
+    """Combine `source` with target[key] in place, by the reduction `reduce`."""
     if reduce not in ("sum", "add", "prod", "multiply", "mean", "amax", "amin"):
         raise RuntimeError("reduce argument must be either sum, prod, mean, amax or amin.")
     start = {"sum": 0, "add": 0, "mean": 0, "prod": 1, "multiply": 1}.get(reduce)
@@ -163,9 +164,9 @@ def _along(
     *,
     negative: bool = False,
 ) -> tuple[Array, tuple[Any, ...]]:
-    """Return a copy of `self`, and the key of indices along `dim`.
+    """Return a copy of `self`, and the NumPy key that selects `index` along `dim`.
 
-    Raise `beyond` for the first invalid index.
+    If an index is out of range, raise the error `beyond`.
     """
     axis = common.wrap_dim(dim, self.ndim)
     if index.ndim > 1:
@@ -181,7 +182,7 @@ def _along(
 
 
 def _check_index_add_source(self: Array, axis: int, index: Array, source: Array) -> None:
-    """Raise an error unless `source` has one slice along `axis` per index, shaped like those of `self`."""
+    """Raise an error if `source` has a wrong number of slices along `axis`, or slices of a wrong shape."""
     if axis >= max(source.ndim, 1):
         raise RuntimeError(
             f"index_add_(): Indexing dim {axis} is out of bounds of the source tensor with dim {source.ndim}"

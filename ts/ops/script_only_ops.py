@@ -175,7 +175,7 @@ def _set_grad_enabled(xp: Any, val: bool) -> None:
 
 @op("aten::get_autocast_dtype(str device_type) -> ScalarType", where="", side_effect=True)
 def _autocast_dtype(xp: Any, device_type: str) -> int:
-    """Return autocast's lower-precision dtype code of a device type."""
+    """Return the code of autocast's lower-precision dtype for a device type."""
     return autocast.lower_dtype(autocast.backend_index(device_type)).code
 
 
@@ -197,7 +197,7 @@ def _cpu_capability(xp: Any) -> str:
     return str(get_cpu_capability())
 
 
-# C operators whose overload order in PyTorch differs from the declaration order.
+# Overload order in PyTorch of operators written in C, if it differs from the order of declaration.
 order("aten::__contains__", "int_list str_list str int bool float complex Tensor")
 order("aten::__getitem__", "t str")
 order("aten::Complex", "Scalar Tensor_Tensor")

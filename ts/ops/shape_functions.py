@@ -1,14 +1,15 @@
-"""Shape rules: result shapes and dtypes of operators with kernels that need elements.
+"""Shape rules: result shapes and dtypes of operators whose kernels read elements.
 
 In: the arguments of the operator's kernel, with arrays of the meta device, whose sizes may be symbols.  Out:
-(shape, dtype) of each result, or a mutated argument itself.  A rule raises the errors that the kernel raises
-before it reads elements.
+(shape, dtype) of each result, or the argument itself if it is mutated.  A rule also raises the errors that
+the kernel raises for invalid shapes and dtypes.
 
     broadcast_float(x of (3, 1) ints, n of (4,))      ((3, 4), float32)
     like_first(x, indices)                            (x.shape, x.dtype)
 
-A record names its rule (`shape=`).  Most records have none: their kernels run with the meta namespace,
-whose functions compute shapes.  Rules of one family are in its module, shared rules are here.
+A record contains its rule (`shape=`).  Most records have none, because their kernels can run with the meta
+namespace, whose functions compute shapes.  A rule is defined in its family's module, or here if several
+families use it.
 """
 
 from __future__ import annotations
@@ -21,12 +22,12 @@ from ts.ops import common
 
 Array = common.Array
 Made = tuple[common.Shape, common.DType]
-Laid = tuple[common.Shape, common.DType, common.Shape]  # with strides, in bytes
+Laid = tuple[common.Shape, common.DType, common.Shape]  # (shape, dtype, strides in bytes)
 Rule = Callable[..., Made | Laid | list[Any] | Array]
 
 
 def kind(rule: Rule | None, whole: bool = False) -> str:
-    """Return the kind of shape rule as table text; `whole` means the kernel takes tensors."""
+    """Return the kind of a shape rule as text for a table; `whole` means that the kernel accepts tensors."""
     if whole:
         return "of its tensors"
     if rule is None:
@@ -37,15 +38,15 @@ def kind(rule: Rule | None, whole: bool = False) -> str:
 
 
 def described(rule: Rule | None, whole: bool = False) -> str:
-    """Return the kind of shape rule, or an own rule's name, for the operator table."""
+    """Return the text for a shape rule in the operator table: its kind, or the name of its function."""
     found = kind(rule, whole)
     return found if found != "own rule" else getattr(rule, "__name__", found).strip("_").replace("_", " ")
 
 
 class DataDependentShapeError:
-    """Shape rule of an operator with data-dependent results; it raises PyTorch's error.
+    """Shape rule of an operator with data-dependent results; a call raises PyTorch's error.
 
-    If unknown sizes and numbers become symbols, `rule` (optional) determines the results instead.
+    In export, unknown sizes and numbers can be symbols; the optional `rule` then returns the results.
     """
 
     def __init__(
@@ -58,7 +59,7 @@ class DataDependentShapeError:
         self.text, self.error, self.check, self.rule = text, error, check, rule
 
     def __call__(self, *args: Any) -> Any:
-        """Check the arguments and raise PyTorch's error; in export, return the sizes of `rule` instead."""
+        """Check the arguments, then raise PyTorch's error; in export, return the result of `rule` instead."""
         if self.check is not None:
             self.check(*args)
         if self.rule is not None and get_ctx().new_size is not None:
@@ -66,7 +67,7 @@ class DataDependentShapeError:
         raise self.error(self.text)
 
     def after(self, check: Callable[..., object]) -> DataDependentShapeError:
-        """Return a copy that first runs `check` on the arguments."""
+        """Return a copy of this rule that first calls `check` with the arguments."""
         return DataDependentShapeError(self.text, self.error, check, self.rule)
 
     def unless(self, rule: Rule) -> DataDependentShapeError:
@@ -75,7 +76,7 @@ class DataDependentShapeError:
 
 
 def depends(name: str) -> DataDependentShapeError:
-    """Return PyTorch's error for operators without a meta kernel."""
+    """Return the shape rule of operator `name`, which raises PyTorch's error about a missing meta kernel."""
     return DataDependentShapeError(
         f"aten::{name}: attempted to run this operator with Meta tensors, but there was no fake impl or Meta "
         "kernel registered. You may have run into this message while using an operator with PT2 compilation "
@@ -96,7 +97,7 @@ NONZERO = DataDependentShapeError(
 
 
 def new_number(self: Array, *args: Any) -> Any:
-    """Return a new symbolic number of the array's dtype kind."""
+    """Return a new symbolic number: float, int or bool, by the dtype of `self`."""
     return _new_number(self.dtype.kind)
 
 
@@ -123,7 +124,7 @@ def new_size(least: int = 0, most: Any = None) -> Any:
 
 
 def itself(self: Array, *args: Any) -> Array:
-    """Return the first (mutated) argument."""
+    """Return the first argument, which the operator mutates."""
     return self
 
 

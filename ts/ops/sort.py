@@ -26,11 +26,11 @@ _MEDIAN = (
     "Expected tensor for argument #1 'indices' to have scalar type Long; but got torch.{got}Tensor instead "
     "(while checking arguments for median)",
 )
-_SOUGHT = cost_model.of(cost_model.elements, 0.002)  # for one number: search and conversions
+_SOUGHT = cost_model.of(cost_model.elements, 0.002)  # cost of an order statistic: search and conversions
 
 
 def argsort_kernel(xp: Any, self: Array, dim: int, descending: bool, stable: bool = False) -> Array:
-    """Return sorting indices along `dim`."""
+    """Return the indices that sort the elements along `dim`."""
     if self.ndim == 0:
         common.wrap_dim(dim, 0)
         return xp.zeros((), dtype=common.INT64)
@@ -127,7 +127,7 @@ def _topk(
 
 
 def _taken(xp: Any, self: Array, index: Array, axis: int, keepdim: bool) -> tuple[Array, Array]:
-    """Return the elements at `index`, which has length 1 along `axis`, and the index."""
+    """Return the elements at `index`, which has length 1 along `axis`, and `index` itself."""
     value = xp.take_along_axis(self, index, axis)
     return (value, index) if keepdim else (xp.squeeze(value, axis), xp.squeeze(index, axis))
 
@@ -167,7 +167,7 @@ def _median(xp: Any, self: Array, dim: int, keepdim: bool, skip_nan: bool) -> tu
     missing = xp.sum(nan, axis=axis, keepdims=True)
     middle = xp.maximum((n - (missing if skip_nan else missing * 0) - 1) // 2, 0)
     index = argsort.nth_index_in_order(xp, self, axis, middle)
-    if not skip_nan:  # the first NaN, if any
+    if not skip_nan:  # if there is a NaN, the result is the first NaN
         index = xp.where(missing > 0, xp.argmax(nan, axis=axis, keepdims=True), index)
     return _taken(xp, self, index, axis, keepdim)
 
@@ -389,7 +389,7 @@ def _searchsorted(
 
 
 def _insertion_indices(xp: Any, row: Array, values: Array, side: str) -> Array:
-    """Return the insertion indices of values in a row; a row with NaN is bisected as PyTorch does."""
+    """Return the insertion indices of values in a sorted row; for a row with NaN, the same as PyTorch's."""
     if row.dtype.kind != "f" or not common.somewhere(xp, row != row):
         return xp.searchsorted(row, values, side=side)
     start = xp.zeros(values.shape, dtype=common.INT64)
@@ -476,7 +476,7 @@ def _bincount(xp: Any, self: Array, weights: Array | None = None, minlength: int
     if weights is not None and self.size and not size_guards.same(weights.shape, self.shape):
         raise RuntimeError("weights should be 1-d and have the same length as input")
     largest = int(self.max()) if self.size else 0
-    if largest == common.INT64_MAX:  # the number of bins would overflow in NumPy
+    if largest == common.INT64_MAX:  # NumPy's number of bins would overflow
         raise RuntimeError(
             f"maximum value of input overflowed, it should be < {common.INT64_MAX} but got {largest}"
         )

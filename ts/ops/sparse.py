@@ -1,8 +1,8 @@
 """Operators of sparse tensors: construction, accessors, conversions, products, sums and softmax.
 
-In: dense and sparse arrays; out: dense and sparse arrays.  The dense kernel of a record here runs if
-all tensors are dense: it constructs a sparse array or raises an error.  `sparse=` names the kernel for sparse
-operands, as in other families.
+In: dense and sparse arrays; out: dense and sparse arrays.  Each record has two kernels. The decorated
+function runs if all tensors are dense: it constructs a sparse array or raises an error.  `sparse=` names the
+kernel for sparse operands, as in other families.
 
     sparse_coo_tensor([[0, 2]], [1., 2.], (3,))    CooArray
     mm(coo, dense)                                 `aten::mm` in `matmul`, by `matmul.mm`
@@ -170,7 +170,7 @@ def _nnz(xp: Any, self: Array) -> int:
 
 
 def _declare_part(name: str, text: str, returns: str = "Tensor(a)") -> None:
-    """Declare an operator that reads a part (indices, values) of a sparse tensor."""
+    """Declare an operator that returns indices or values of a sparse tensor."""
 
     def kernel(xp: Any, self: Array) -> Any:
         raise RuntimeError(f"{name} {text} but got Strided")
@@ -470,7 +470,7 @@ def _embedding_sparse_backward(
     where="",
 )
 def _rows_as_sparse(xp: Any, index: Array, rows: Array, num_weights: int) -> Any:
-    """Return a COO gradient of a table with `num_weights` rows that stores `rows` at `index`."""
+    """Return the COO gradient of a table with `num_weights` rows; `index` are the indices of `rows`."""
     if index.ndim != 1 or rows.ndim < 1 or len(index) != len(rows) or index.dtype.kind not in "iu":
         raise RuntimeError(
             "_rows_as_sparse: expected one integer index for each row, but got indices of shape "

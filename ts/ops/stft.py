@@ -19,7 +19,7 @@ Array = common.Array
 
 
 def _call(seen: str, window: Array | None, options: dict[str, Any]) -> str:
-    """Format a call for PyTorch's error messages; `seen` is its text up to the options."""
+    """Return the text of a call for PyTorch's error messages; `seen` is the text before the options."""
     shown = (
         "None" if window is None else f"torch.{common.NAME_OF[window.dtype]}Tensor{{{list(window.shape)}}}"
     )
@@ -135,7 +135,7 @@ def _stft(
     if onesided and is_complex:
         raise RuntimeError("Cannot have onesided output if window or input is complex")
     half = not is_complex if onesided is None else onesided
-    hop = min(hop, count)  # a longer hop also yields one frame
+    hop = min(hop, count)  # a hop longer than the signal has the same effect: one frame
     if align_to_window:
         x = x[:, (n_fft - length) // 2 :]
         count = x.shape[1] - (n_fft - length) // 2
@@ -225,7 +225,7 @@ def _istft(
     shape = _full_window(xp, window, width, n_fft, real)
     if return_complex:
         frames = fft.ifft(spectra, axis=-1, norm=norm)
-    else:  # real signals: half of the frequencies suffices
+    else:  # for real signals, half of the frequencies is sufficient
         frames = fft.irfft(spectra[..., : n_fft // 2 + 1], n_fft, axis=-1, norm=norm)
     signal = _added(xp, frames * shape, hop)
     weight = _added(xp, xp.broadcast_to(shape * shape, (1, count, n_fft)), hop)
@@ -245,7 +245,7 @@ def _added(xp: Any, frames: Array, hop: int) -> Array:
     batch, count, width = frames.shape
     pieces = -(-width // hop)
     total = xp.zeros((batch, count - 1 + pieces, hop), dtype=frames.dtype)
-    for i in cost_model.steps(range(pieces)):  # piece i of all frames at once
+    for i in cost_model.steps(range(pieces)):  # add section i of all frames, which do not overlap each other
         piece = frames[..., i * hop : (i + 1) * hop]
         total[:, i : i + count, : piece.shape[-1]] += piece
     return total.reshape(batch, -1)[:, : (count - 1) * hop + width]

@@ -1,9 +1,9 @@
 """Storage and stride operators: resizing, `set_`, `as_strided`, copies and memory formats.
 
-In: an array; out: another view of its memory, or a copy in a memory format.  The in-place
-operators return the array that the tensor adopts.
+In: an array; out: another view of its memory, or a copy in a memory format.  An in-place operator returns
+the array that replaces the tensor's array.
 
-    x.resize_(3, 2)         the first six elements of the storage, or more memory
+    x.resize_(3, 2)         the first six elements of the storage, which is enlarged if necessary
     x.set_(y)               x becomes the same view as y
     x.contiguous(memory_format=ts.channels_last)
 """
@@ -31,7 +31,7 @@ def elements(self: Array) -> strides.Shape:
 
 
 def format_of(code: int | None) -> dtypes.memory_format:
-    """Return the memory format of a PyTorch enum number; contiguous for None."""
+    """Return the memory format for PyTorch's enum number `code`; contiguous for None."""
     return dtypes.MEMORY_FORMATS[code or 0]
 
 
@@ -45,14 +45,14 @@ def empty_like(xp: Any, self: Array, dtype: common.DType, memory_format: int | N
 
 
 def formatted(xp: Any, shape: Sequence[int], dtype: common.DType, memory_format: int | None) -> Array:
-    """Return an array with undefined elements in a memory format."""
+    """Return an uninitialized array in a memory format."""
     if not memory_format:
         return xp.empty(tuple(shape), dtype=dtype)
     return ordered(xp, shape, strides.of_format(shape, format_of(memory_format)), dtype)
 
 
 def ordered(xp: Any, shape: Sequence[int], steps: Sequence[int], dtype: common.DType) -> Array:
-    """Return an array with undefined elements and these strides, which leave no gaps."""
+    """Return an uninitialized array with the strides `steps` in elements, which must leave no gaps."""
     made = xp.empty(math.prod(shape), dtype=dtype)
     return storage.strided(made, tuple(shape), [step * dtype.itemsize for step in steps], 0)
 
@@ -110,14 +110,14 @@ def _is_dense(xp: Any, self: Array) -> bool:
 
 @op("aten::is_strides_like_format(Tensor self, MemoryFormat memory_format) -> bool", where="")
 def _is_like_format(xp: Any, self: Array, memory_format: int) -> bool:
-    """Return whether strides have channels-last order, possibly with gaps."""
+    """Return whether the strides are in channels-last order, possibly with gaps."""
     ranks = {dtypes.channels_last: 4, dtypes.channels_last_3d: 5}
     return bool(ranks.get(format_of(memory_format)) == self.ndim) and result_strides.channels_last(self)
 
 
 @op("aten::_debug_has_internal_overlap(Tensor self) -> int", where="f")
 def _internal_overlap(xp: Any, self: Array) -> int:
-    """Return a memory overlap code: 0 for dense strides, 1 for zero strides, 2 for undetermined cases."""
+    """Return a code: 0 if elements do not overlap (dense strides), 1 if they do (zero strides), else 2."""
     if strides.dense(self.shape, elements(self)):
         return 0
     return 1 if any(step == 0 and n > 1 for step, n in zip(self.strides, self.shape, strict=True)) else 2
@@ -159,7 +159,7 @@ def _resize(xp: Any, self: Array, size: Sequence[int], memory_format: int | None
         raise RuntimeError("Unsupported memory formatPreserve")
     same = len(size) == self.ndim and all(map(size_guards.is_provably_equal, size, self.shape))
     if same and not memory_format:
-        return None  # no write
+        return None  # nothing is written
     item = self.dtype.itemsize
     steps = strides.of_format(size, format_of(memory_format))
     return storage.resized(self, tuple(size), [step * item for step in steps])
@@ -355,7 +355,7 @@ def _set_view(
 def _slice_inverse(
     xp: Any, self: Array, src: Array, dim: int, start: int | None, end: int | None, step: int
 ) -> Array:
-    """Return the inverse of a slice: a view of the storage of `self` with the geometry of `src`."""
+    """Return the inverse of a slice: a view of the storage of `self` with shape and strides of `src`."""
     return as_strided_kernel(self, src.shape, elements(src), storage.offset(src) // src.dtype.itemsize)
 
 

@@ -37,14 +37,14 @@ def singular_values(xp: Any, A: Array) -> Array:
 
 
 def apply_to_finite(xp: Any, function: Callable[[Array], Array], A: Array) -> Array:
-    """Return a number per matrix computed from its singular values; NaN if an element is infinite."""
+    """Apply `function`, which computes a number from singular values; NaN for matrices with infinities."""
     finite, infinite = replace_infinite(xp, A)
     result = xp.asarray(function(finite))
     return result if infinite is None else xp.where(infinite, result.dtype.type(xp.nan), result)
 
 
 def replace_infinite(xp: Any, A: Array) -> tuple[Array, Array | None]:
-    """Replace matrices that contain infinite elements by zeros; also return their batch mask.
+    """Return the matrices, those with infinite elements replaced by zeros, and a mask of the replaced ones.
 
     The mask is None if all elements are finite. Raise LinAlgError if an element is NaN.
     """

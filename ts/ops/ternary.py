@@ -132,7 +132,8 @@ def _where(xp: Any, condition: Array, self: Any, other: Any) -> Array:
 # ---------------------------------------------------------------------------------------- clamp and rounding
 
 
-_ONE_LIMIT = ("maximum_cpu", "minimum_cpu")  # kernel names in errors for complex limits, lower and upper
+# Kernel names in PyTorch's errors for complex limits: lower limit, upper limit
+_ONE_LIMIT = ("maximum_cpu", "minimum_cpu")
 
 
 def clamp_kernel(xp: Any, self: Array, min: Any = None, max: Any = None) -> Array:
@@ -153,9 +154,9 @@ def clamp_kernel(xp: Any, self: Array, min: Any = None, max: Any = None) -> Arra
 
 
 def _limited(limit_by: Any, x: Array, limit: Any) -> Array:
-    """Apply min or max with operands ordered such that ties of 0 and -0 keep the element.
+    """Apply `limit_by`, NumPy's minimum or maximum, so that an element 0 or -0 is kept if the limit is equal.
 
-    NumPy returns the second operand of a tie, for float16 the first.
+    For equal operands, NumPy returns the second one, but the first one for float16.
     """
     if x.dtype.name != "float16" and getattr(limit, "ndim", 0) == 0:
         return limit_by(limit, x)
@@ -264,7 +265,7 @@ def _round(xp: Any, self: Array, decimals: int = 0) -> Array:
         return self.copy()
     if decimals == 0:
         return xp.rint(self)
-    ten = xp.asarray(float(f"1e{abs(decimals)}"), dtype=self.dtype)  # infinite on overflow
+    ten = xp.asarray(float(f"1e{abs(decimals)}"), dtype=self.dtype)  # infinity if 10 ** decimals overflows
     return xp.rint(self * ten) / ten if decimals > 0 else xp.rint(self / ten) * ten
 
 
@@ -411,7 +412,7 @@ def _complex(xp: Any, real: Array, imag: Array) -> Array:
     result = xp.empty(shape, dtype=common.complex_dtype(real.dtype))
     if result.dtype.kind == "c":
         result.real, result.imag = real, imag
-    else:  # complex32, which is not a NumPy dtype
+    else:  # complex32, which has no NumPy dtype
         parts = result.reshape(*shape, 1).view(real.dtype)
         parts[..., 0], parts[..., 1] = real, imag
     return result

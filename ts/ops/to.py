@@ -44,7 +44,7 @@ def moved(
     memory_format: int | None = None,
     non_blocking: bool = False,
 ) -> Tensor:
-    """Convert device or dtype of `x`; return `x` itself if nothing changes and not `copy`."""
+    """Convert device or dtype of `x`; return `x` itself if both are unchanged and `copy` is False."""
     wanted = None if dtype is None else _dtype_of(dtype)
     layout = None if memory_format is None else dtypes.MEMORY_FORMATS[memory_format]
     return factories.moved_to(x, device, wanted, non_blocking, copy, layout)
@@ -82,7 +82,7 @@ def _copied_sparse(self: Tensor, dtype: int | None, layout: int | None, device: 
 
 
 def _copy(xp: Any, self: Any, dtype: int, *options: Any) -> Any:
-    """Return a copy for an output, which determines the device."""
+    """Return a copy of `self` in `dtype`; its device is determined by the output of the operator."""
     return clone_kernel(xp, common.cast(xp, self, common.dtype_from(dtype)), options[-1])
 
 
@@ -214,13 +214,16 @@ def _make_dual(primal: Tensor, tangent: Tensor, level: int) -> Tensor:
     where="f", whole=True,
 )  # fmt: skip
 def _unpack_dual(dual: Tensor, level: int) -> tuple[Tensor, None]:
-    """Return a view and no tangent."""
+    """Return a view of `dual`, and None as its tangent."""
     return dual.view_as(dual), None
 
 
 @op("aten::record_stream(Tensor(a!) self, Stream s) -> ()", where="m", whole=True)
 def _record_stream(self: Tensor, s: Stream) -> None:
-    """Do nothing on GPUs, as stream pools keep memory in use; raise NotImplementedError on the CPU."""
+    """Do nothing on GPUs, where memory pools of streams protect memory in use.
+
+    Raise NotImplementedError on the CPU.
+    """
     if self.device.type == "cpu":
         raise NotImplementedError(
             "Could not run 'aten::record_stream' with arguments from the 'CPU' backend. "
@@ -228,7 +231,7 @@ def _record_stream(self: Tensor, s: Stream) -> None:
         )
 
 
-# Tensor properties of PyTorch that no tensor of `ts` has.
+# Queries of tensor properties that are False for all tensors of `ts`.
 @op("aten::_is_zerotensor(Tensor self) -> bool", where="fm", whole=True)
 @op("aten::is_conj(Tensor self) -> bool", where="fm", whole=True)
 @op("aten::is_neg(Tensor self) -> bool", where="fm", whole=True)
@@ -244,11 +247,11 @@ def _is_inference(self: Tensor) -> bool:
 
 @op("aten::_has_compatible_shallow_copy_type(Tensor self, Tensor from) -> bool", where="f", whole=True)
 def _could_be_set(self: Tensor, source: Tensor) -> bool:
-    """Return True: all tensors are dense, so `self.data = source` is type-compatible."""
+    """Return True, because the types of two tensors are always compatible for `self.data = source`."""
     return True
 
 
-# -------------------------------------------------------------------- operators with a dtype or device in their name
+# ------------------------------------------------------------- operators with a dtype or device in their name
 
 
 def _cast(dtype: dtypes.dtype) -> Callable[..., Tensor]:

@@ -1,7 +1,7 @@
 """Views with permuted dimensions.
 
-In: an array and the dimensions to permute; out: a view.  For attributes such as `x.mT` there are two
-operators, as in PyTorch; archives contain both.
+In: an array and the dimensions to permute; out: a view.  As in PyTorch, there are two operators for an
+attribute such as `x.mT`; archives contain both.
 """
 
 from __future__ import annotations

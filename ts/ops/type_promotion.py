@@ -20,7 +20,7 @@ SAME, FLOAT, BOOLEAN, REAL = "same", "float", "bool", "real"
 
 
 def special(name: str) -> Callable[..., Array]:
-    """Return the body that calls the special function of that name in SciPy."""
+    """Return a body that calls function `name` of `scipy.special`."""
 
     def body(xp: Any, *operands: Array) -> Array:
         return xp.special(name)(*operands)
@@ -29,12 +29,12 @@ def special(name: str) -> Callable[..., Array]:
 
 
 def refused_by(name: str, no: Refused) -> dict[str, str]:
-    """Return error texts by dtype kind; for a plain string of kinds, PyTorch's usual kernel name."""
+    """Return a dict from dtype kind to error text; if `no` is a string of kinds, use PyTorch's usual text."""
     return by_kind({no: f"{name.removeprefix('special_')}_cpu"} if isinstance(no, str) else no)
 
 
 def types_without(no: Refused) -> str | None:
-    """Return NumPy type characters except the kinds in `no`; None if all are supported."""
+    """Return the NumPy type characters of all kinds except those in `no`; None if all are supported."""
     kinds = {"b": "?", "i": "bhilqBHILQ", "h": "e", "f": "fd", "c": "FD"}
     given = "".join(no)
     return "".join(chars for kind, chars in kinds.items() if kind not in given) if no else None

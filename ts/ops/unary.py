@@ -1,12 +1,12 @@
 """Pointwise operators of one argument: arithmetic, rounding, transcendental, predicates.
 
-In: one array; out: an array of the same shape.  A row is a complete definition:
+In: one array; out: an array of the same shape.  A row of the tables defines an operator completely:
 
     unary("sin", FLOAT, "sin", "sin(a)")
           name   promotion  ufunc or body  CUDA expression
 
-Promotion is one of `ts.ops.type_promotion`.  A body is a NumPy ufunc's name (then the core may
-run the ufunc's inner loop directly), or a function (xp, a) if NumPy has no ufunc.
+Promotion is one of the constants in `ts.ops.type_promotion`.  A body is the name of a NumPy ufunc, whose
+inner loop `ts._core` may call directly, or a function (xp, a) if NumPy has no such ufunc.
 """
 
 from __future__ import annotations
@@ -71,8 +71,9 @@ def unary(
 ) -> None:
     """Declare `aten::name` with in-place (i) and out= (o) variants, and its `aliases`.
 
-    `no` lists the dtype kinds without a kernel, with error texts that differ from the usual one.
-    `ufunc` names the loop to run directly if the body is a function; `fields` are further record fields.
+    `no` contains the dtype kinds without a kernel, with error texts if they differ from the usual one.
+    `ufunc` is the name of the loop to run directly if the body is a function; `fields` are other record
+    fields.
     """
     kernel = kernel_of(promotion, body, refused_by(name, no))
     if isinstance(body, str):
@@ -123,13 +124,16 @@ def _sign(xp: Any, a: Array) -> Array:
 
 
 def in_one_piece(xp: Any, name: str, a: Array) -> Callable[[Array], Array] | None:
-    """Return the device's elementwise function, or None; fused kernels use it too, for identical bits."""
+    """Return the elementwise function `name` of the device, or None if it has none.
+
+    Fused kernels call the same function, so that results are bit-identical.
+    """
     own: Callable[[Array], Array] | None = xp.own(name) if a.dtype.char in "fd" else None
     return own
 
 
 def sigmoid(xp: Any, a: Array) -> Array:
-    """Compute 1 / (1 + exp(-a)) without overflow on either side."""
+    """Compute 1 / (1 + exp(-a)) without overflow for large positive and negative numbers."""
     if a.dtype.kind == "c":
         return 1 / (1 + xp.exp(-a))
     own = in_one_piece(xp, "sigmoid", a)
@@ -145,7 +149,7 @@ def _sinc(xp: Any, a: Array) -> Array:
 
 
 def digamma(xp: Any, a: Array) -> Array:
-    """Return the derivative of lgamma; at signed zeros, infinity with opposite sign."""
+    """Return the derivative of lgamma; at 0 and -0, it is infinity with the opposite sign."""
     return xp.where(a == 0, xp.copysign(xp.inf, -a), xp.special("psi")(a))
 
 
@@ -186,7 +190,7 @@ def _spherical_j0(xp: Any, a: Array) -> Array:
 
 
 def _airy(xp: Any, a: Array) -> Array:
-    return xp.where(a > 105, 0, xp.scipy("special").airy(a)[0])  # underflows beyond 105
+    return xp.where(a > 105, 0, xp.scipy("special").airy(a)[0])  # the result underflows for larger arguments
 
 
 _NEGATED = (
@@ -451,7 +455,7 @@ unary("special_modified_bessel_i1", FLOAT, special("i1"), no="ch")
 unary("special_modified_bessel_k0", FLOAT, special("k0"), no="ch")
 unary("special_modified_bessel_k1", FLOAT, special("k1"), no="ch")
 
-# Operators whose argument is called `x` in PyTorch.
+# Operators whose parameter is called `x` instead of `self` in PyTorch.
 for _name, _body in (
     ("special_airy_ai", _airy),
     ("special_scaled_modified_bessel_k0", special("k0e")),

@@ -1,4 +1,4 @@
-"""Sliding windows: the strided view used by convolutions, pooling and `unfold`.
+"""Sliding windows: a strided view that convolutions, pooling and `unfold` use.
 
 In: an array whose last n dimensions are spatial, and per dimension a kernel size, stride, padding and
 dilation; out: a view with dimensions for window positions and kernel elements, or the sum over overlapping
@@ -53,7 +53,7 @@ def windows(xp: Any, x: Array, kernel: Sizes, stride: Sizes, dilation: Sizes) ->
         max(0, (size - d * (k - 1) - 1) // s + 1)
         for size, k, s, d in zip(spatial, kernel, stride, dilation, strict=True)
     ]
-    strides = (  # the stride of a size-1 dimension is irrelevant, and the product might overflow
+    strides = (  # the stride of a size-1 dimension does not matter, but the product might overflow
         *x.strides[:-n],
         *(step * s if m > 1 else step for step, s, m in zip(steps, stride, places, strict=True)),
         *(step * d if k > 1 else step for step, d, k in zip(steps, dilation, kernel, strict=True)),
@@ -90,7 +90,10 @@ def folded(xp: Any, cols: Array, size: Sizes, stride: Sizes, padding: Sizes, dil
 def out_size(
     n: int, kernel: int, stride: int, padding: int | tuple[int, int], dilation: int, ceil: bool = False
 ) -> int:
-    """Return the window count along n elements; `ceil` adds a partial window that starts inside."""
+    """Return the number of windows along n elements.
+
+    With `ceil`, a last window may extend beyond the end, if it begins inside.
+    """
     before, after = padding if isinstance(padding, tuple) else (padding, padding)
     free = n + before + after - dilation * (kernel - 1) - 1
     if not ceil:

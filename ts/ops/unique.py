@@ -1,7 +1,7 @@
-"""Distinct values: of all elements, of slices, of runs of equal neighbours.
+"""Unique values: of all elements, of slices along a dimension, or of runs of equal neighbors.
 
-In: an array, and flags that request results; out: the unique values, the inverse indices, the counts, whose
-lengths depend on the elements.
+In: an array, and flags that request results; out: the unique values, the inverse indices, and the counts;
+their lengths depend on the elements.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def _unique_shape(
     if dim is not None:
         axis = common.wrap_dim(dim, self.ndim)
         rest = (*places[:axis], *places[axis + 1 :])
-        # slices one after the other
+        # the unique slices are stored one after the other
         outermost, *steps = size_guards.dense((count, *rest), self.dtype.itemsize)
         steps.insert(axis, outermost)
         values = (*rest[:axis], count, *rest[axis:]), self.dtype, tuple(steps)
@@ -164,5 +164,5 @@ def _unique_dim_consecutive(
     """Return unique consecutive slices along `dim`, always with inverse and counts."""
     values, inverse, counts = _unique_consecutive(xp, self, True, True, dim)
     axis = common.wrap_dim(dim, self.ndim)
-    slices = xp.ascontiguousarray(xp.moveaxis(values, axis, 0))  # consecutive in memory
+    slices = xp.ascontiguousarray(xp.moveaxis(values, axis, 0))  # so that each slice is contiguous in memory
     return xp.moveaxis(slices, 0, axis), inverse, counts

@@ -1,4 +1,4 @@
-"""Indexing operators of compiled graphs, unchecked in PyTorch, checked here.
+"""Indexing operators of compiled graphs; PyTorch does not check their indices, `ts` does.
 
 In: an array, index arrays, and a mask of valid positions; out: the selected elements, or a copy with
 values written.
@@ -91,7 +91,7 @@ def _mask_over(mask: Array, shape: Sequence[int]) -> tuple[int, ...]:
     layout="contiguous",
 )
 def _masked_index(xp: Any, self: Array, mask: Array, indices: Indices, fill: Any) -> Array:
-    """Return indexed elements at true mask positions, `fill` elsewhere."""
+    """Return the indexed elements where `mask` is true, and `fill` where it is false."""
     value = common.cast_checked(xp, fill, self.dtype)
     if not self.size:
         given = [i.shape for i in indices if i is not None]
@@ -108,7 +108,7 @@ def _masked_index(xp: Any, self: Array, mask: Array, indices: Indices, fill: Any
     layout="like_first",
 )
 def _masked_index_put(xp: Any, self: Array, mask: Array, indices: Indices, values: Array) -> Array:
-    """Accumulate the values at true mask elements into a copy of `self`."""
+    """Add `values` where `mask` is true to the indexed elements of a copy of `self`."""
     if not self.size:
         return self.copy()
     kept = xp.where(mask != 0, values, xp.zeros((), dtype=values.dtype))

@@ -1,4 +1,4 @@
-"""Checks for dtypes without a PyTorch kernel that the array library would accept.
+"""Checks for dtypes that PyTorch's kernels do not support, although the array library does.
 
 In: the `dtype_errors` field of a record, and a kernel; out: the kernel, preceded by a check of the first
 tensor's dtype:
@@ -21,7 +21,7 @@ from ts.ops import common
 
 Kernel = Callable[..., Any]
 
-# Error texts that follow the operator's name.
+# Error texts, to which the name of the operator is prepended.
 LOW_PRECISION: Final = "Low precision dtypes not supported. Got {dtype}"
 INEXACT: Final = "Expected a floating point or complex tensor as input. Got {dtype}"
 

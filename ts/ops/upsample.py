@@ -1,7 +1,7 @@
 """Resampling: `interpolate` in all modes, one dimension at a time.
 
 In: (N, C, *spatial), the output size, optional scales; out: (N, C, *output size).
-A mode determines the source positions (taps) and weights of each output position along one dimension.
+A mode determines for each output position along a dimension the source positions (taps) and their weights.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Array = common.Array
 Sizes = Sequence[int]
 Taps = tuple[Array, Array | None]  # indices (m, taps) and weights (m, taps); None: one tap of weight 1
 
-_MAX_CACHED_POSITIONS = 4096  # largest output size with cached taps
+_MAX_CACHED_POSITIONS = 4096  # taps of larger outputs are not cached
 CUBIC_COEFFICIENT = -0.75  # PyTorch's coefficient of the cubic convolution
 
 
@@ -52,7 +52,7 @@ def _linear(xp: Any, n: int, m: int, scale: float | None, align: bool) -> Taps:
 
 
 def cubic_weights(xp: Any, part: Array) -> Array:
-    """Return cubic weights of four neighbours for the fraction `part` between the middle ones."""
+    """Return the cubic weights of four neighbors for a point at fraction `part` between the middle two."""
 
     def near(t: Array) -> Array:
         return ((CUBIC_COEFFICIENT + 2) * t - (CUBIC_COEFFICIENT + 3)) * t * t + 1
@@ -65,7 +65,7 @@ def cubic_weights(xp: Any, part: Array) -> Array:
 
 
 def cubic_slopes(xp: Any, part: Array) -> Array:
-    """Return derivatives of the cubic weights by the fractional position."""
+    """Return the derivatives of the cubic weights with respect to `part`."""
 
     def near(t: Array) -> Array:
         return (3 * (CUBIC_COEFFICIENT + 2) * t - 2 * (CUBIC_COEFFICIENT + 3)) * t
@@ -99,10 +99,13 @@ def _linear_filter(xp: Any, x: Array) -> Array:
 
 
 def _antialiased(weigh: Callable[[Any, Array], Array], radius: int) -> Callable[..., Taps]:
-    """Return a tap function of an antialiasing filter, which is stretched by the downscaling factor."""
+    """Return the tap function of an antialiasing filter with weights `weigh` and radius `radius`.
+
+    For downscaling, the filter is widened by the scale factor.
+    """
 
     def taps(xp: Any, n: int, m: int, scale: float | None, align: bool) -> Taps:
-        if xp.shapes_only:  # the number of taps does not matter
+        if xp.shapes_only:  # for shapes, the number of taps does not matter
             return xp.empty((m, 1), dtype=common.INT64), xp.empty((m, 1), dtype=common.DOUBLE)
         step = _step(n, m, scale)
         if align:
@@ -141,7 +144,7 @@ def _check_sizes(x: Array, size: Sizes) -> None:
 
 
 def _taps(xp: Any, taps: Callable[..., Taps], n: int, m: int, scale: float | None, align: bool) -> Taps:
-    """Return the taps of one dimension; small ones are cached, as models repeat sizes."""
+    """Return the taps along one dimension of size n for m outputs; taps of small outputs are cached."""
     if xp.shapes_only or m > _MAX_CACHED_POSITIONS:
         return taps(xp, n, m, scale, align)
     return _kept_taps(xp, taps, n, m, scale, align)
@@ -186,7 +189,10 @@ def resampled(
 
 
 def _reversed(xp: Any, taps: Taps, n: int) -> Taps:
-    """Return transposed taps: output indices and weights per source element, zero-padded to equal counts."""
+    """Return for each source element the outputs that read it, and their weights.
+
+    Elements with fewer outputs get additional ones of weight 0.
+    """
     index, weight = taps
     outputs = xp.repeat(xp.arange(index.shape[0]), index.shape[1])
     sources = index.reshape(-1)
@@ -215,7 +221,7 @@ def gathered(
     taps: Callable[..., Taps],
     align: bool,
 ) -> Array:
-    """Return the input gradient of `resampled`: weighted sums over the outputs that read each element."""
+    """Return the gradient of the input of `resampled`, a weighted sum over the outputs of each element."""
     _gradient_shape(grad, size, input_size)
     wide = common.cast(xp, grad, common.opmath(grad.dtype))
     for axis in range(2, grad.ndim):
@@ -243,7 +249,7 @@ def _gradient_shape(grad_output: Array, output_size: Sizes, input_size: Sizes, *
 def _in_integers(xp: Any, index: Array, weight: Array) -> tuple[Array, int]:
     """Return uint8 interpolation weights as 16-bit fixed-point integers, and their fractional bit count."""
     weight = weight.copy()
-    for t in range(1, index.shape[1]):  # merge the weights of border elements that are read twice
+    for t in range(1, index.shape[1]):  # add up the weights of a border element that is read twice
         again = index[:, t] == index[:, t - 1]
         weight[:, t] += xp.where(again, weight[:, t - 1], 0)
         weight[:, t - 1] = xp.where(again, 0, weight[:, t - 1])
@@ -313,7 +319,8 @@ def _enter(name: str, n: int, taps: Callable[..., Taps], aligned: bool, order: s
         )
         if kernel is by_size:
             add(out_of(record, "out"))
-        elif name in ("upsample_nearest2d", "upsample_bilinear2d"):  # PyTorch has only these overloads
+        # Only these two modes have the overload in PyTorch
+        elif name in ("upsample_nearest2d", "upsample_bilinear2d"):
             add(out_of(record, "vec_out"))
 
 

@@ -64,7 +64,7 @@ def vector_norm(xp: Any, self: Array, p: float, dim: Dims, keepdim: bool, dtype:
 
 
 def _rows(name: str) -> Callable[..., str]:
-    """Return a builder of CUDA row expressions for norms of order `arguments[name]`."""
+    """Return a function that returns the CUDA row expression of a norm, whose order is argument `name`."""
 
     def text(n: int, **arguments: Any) -> str:
         p = arguments[name]
@@ -88,7 +88,7 @@ def _rows(name: str) -> Callable[..., str]:
     epilogue=True,
     cuda_rows=_rows("ord"),
     autocast={"cuda": "float32"},
-    sparse="reductions.norm",  # also called by `torch.norm`
+    sparse="reductions.norm",  # `torch.norm` calls this operator for sparse tensors, too
 )
 def _vector_norm(
     xp: Any, self: Array, ord: Any = 2, dim: Dims = None, keepdim: bool = False, dtype: int | None = None
@@ -197,7 +197,7 @@ def _renorm(xp: Any, self: Array, p: Any, dim: int, maxnorm: Any) -> Array:
 def _powsum(
     xp: Any, self: Array, ord: Any = 2, dim: Dims = None, keepdim: bool = False, dtype: int | None = None
 ) -> Array:
-    """Return the sum of absolute values raised to `ord`, a norm without its root."""
+    """Return the sum of |x| ** ord along `dim`: a norm without the root."""
     source = common.dtype_from(dtype, self.dtype)
     if common.CATEGORY_OF[source] < common.FLOATING:
         common.refuse("powsum_cpu", common.accumulate_dtype(source))

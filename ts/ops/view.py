@@ -1,7 +1,7 @@
 """View operators: results share memory with their argument if strides allow.
 
-In: an array and a shape, dimensions or a range; out: a view of the array.  NumPy's views
-implement them, so strided sharing is exact; `reshape` copies if necessary and `view` raises instead.
+In: an array and a shape, dimensions or a range; out: a view of the array, which is a NumPy view.  If a
+shape is impossible without a copy, `reshape` copies and `view` raises an error.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ TENSOR_BYTES = 128  # approximate size of a tensor object
 
 
 def view_kernel(xp: Any, self: Array, size: Sequence[int]) -> Array:
-    """Return a view of another shape; raise PyTorch's error if it needs a copy."""
+    """Return a view of shape `size`; raise PyTorch's error if this needs a copy."""
     shape = common.infer_size(size, self.size)
     if self.flags.c_contiguous:
         return self.reshape(shape)
@@ -112,7 +112,7 @@ def _check_addressable(shape: Sequence[int], itemsize: int) -> None:
 
 
 def expand_kernel(xp: Any, self: Array, size: Sequence[int]) -> Array:
-    """Expand new and size-1 dimensions of `self` without copying; -1 keeps a size."""
+    """Expand size-1 dimensions and add leading dimensions without a copy; -1 means an unchanged size."""
     given = list(size_guards.shape(size))
     extra = len(given) - self.ndim
     if extra < 0:
@@ -189,7 +189,7 @@ def _unsqueeze(xp: Any, self: Array, dim: int) -> Array:
 
 
 def unsqueezed(self: Array, axis: int) -> Array:
-    """Return a view with a new size-1 dimension, which has PyTorch's stride."""
+    """Return a view with a new size-1 dimension, whose stride is the same as in PyTorch."""
     shape, steps = tuple(self.shape), tuple(self.strides)
     step = shape[axis] * steps[axis] if axis < self.ndim else self.dtype.itemsize
     return storage.strided(
@@ -343,7 +343,7 @@ def _movedim(xp: Any, self: Array, source: Any, destination: Any) -> Array:
 
 
 def split_sizes(self: Array, lengths: Sequence[int], dim: int) -> list[Array]:
-    """Return consecutive parts of the given lengths along `dim`."""
+    """Return views of consecutive sections of `self` along `dim`, with the given lengths."""
     if self.ndim == 0:
         raise RuntimeError("split expects at least a 1-dimensional tensor")
     axis = common.wrap_dim(dim, self.ndim)
@@ -373,7 +373,7 @@ def split_sizes(self: Array, lengths: Sequence[int], dim: int) -> list[Array]:
 
 
 def split_every(self: Array, size: int, dim: int) -> list[Array]:
-    """Return parts of length `size`; the last may be shorter."""
+    """Return views of consecutive sections of length `size` along `dim`; the last one may be shorter."""
     if self.ndim == 0:
         raise RuntimeError("split expects at least a 1-dimensional tensor")
     if size < 0:
@@ -424,7 +424,7 @@ def _split_sizes(xp: Any, self: Array, split_size: Sequence[int], dim: int = 0) 
 
 
 def _require_place(count: int) -> None:
-    """Raise an error if `count` tensor objects exceed available memory."""
+    """Raise an error if `count` tensor objects need more than the available memory."""
     common.check_storage((count, TENSOR_BYTES), common.UINT8)
     np.empty((count, TENSOR_BYTES), np.uint8)
 
@@ -474,7 +474,7 @@ def _tensor_split_indices(xp: Any, self: Array, indices: Sequence[int], dim: int
 
 
 def _parts_shape(self: Array, where: Array, dim: int = 0) -> list[Laid]:
-    """Return shapes of the parts split at indices `where`; their lengths are new symbols."""
+    """Return the shapes of sections that are split at indices `where`; their lengths are new symbols."""
     if where.ndim != 1:
         raise RuntimeError(NO_ITEM)
     axis = common.wrap_dim(dim, self.ndim)
@@ -579,7 +579,7 @@ def _unfold(xp: Any, self: Array, dimension: int, size: int, step: int) -> Array
         return self.reshape(1)[:size]
     count = (n - size) // step + 1
     strides = self.strides
-    step = min(step, n) if count == 1 else step  # its product with the stride must not overflow
+    step = min(step, n) if count == 1 else step  # the product of step and stride must not overflow
     return storage.strided(
         self,
         (*self.shape[:axis], count, *self.shape[axis + 1 :], size),
@@ -592,7 +592,8 @@ def _unfold(xp: Any, self: Array, dimension: int, size: int, step: int) -> Array
 def diagonal_kernel(xp: Any, self: Array, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Array:
     """Return a view of the diagonals of dimensions `dim1` and `dim2` as last dimension.
 
-    A positive offset selects a diagonal above the main diagonal.  RuntimeError if both dimensions are equal.
+    A positive offset selects a diagonal above the main diagonal.  Raise RuntimeError if both dimensions are
+    equal.
     """
     a, b = common.wrap_dim(dim1, self.ndim), common.wrap_dim(dim2, self.ndim)
     if a == b:
@@ -622,7 +623,7 @@ def _part(x: Array, number: int) -> Array:
     """Return a view of the real (0) or imaginary (1) parts."""
     if x.dtype.kind == "c":
         return x.imag if number else x.real
-    part = common.real_dtype(x.dtype)  # complex32, which is not a NumPy dtype
+    part = common.real_dtype(x.dtype)  # complex32, which has no NumPy dtype
     return storage.strided(x, x.shape, x.strides, storage.offset(x) + number * part.itemsize, part)
 
 
@@ -680,7 +681,7 @@ def _conj_of_complex(xp: Any, self: Array) -> Array:
 @op("aten::_neg_view_copy(Tensor self) -> Tensor", where="f", layout="contiguous", out="out", **COPIED)
 @shared_fields(dtype_errors={"b": "neg_cpu"})
 def _neg_view(xp: Any, self: Array) -> Array:
-    """Return a negated copy instead of a lazy view, as for `conj`."""
+    """Return a negated copy; PyTorch returns a view with a flag, which `ts` does not have."""
     return xp.negative(self)
 
 
@@ -693,7 +694,7 @@ def _positive(xp: Any, self: Array) -> Array:
 
 @op("aten::alias(Tensor(a) self) -> Tensor(a)", where="f", sparse="conversions.identity")
 def _alias(xp: Any, self: Array) -> Array:
-    return self[...]  # a new tensor, as for all views
+    return self[...]  # a view, so that the operator returns a new tensor object
 
 
 @op("aten::resolve_conj(Tensor(a) self) -> Tensor(a)", sparse="conversions.identity")

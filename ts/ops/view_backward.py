@@ -66,7 +66,10 @@ def _diagonal(xp: Any, grad: Array, sizes: Sizes, offset: int, dim1: int, dim2: 
     **COPIED,
 )
 def _unfold(xp: Any, grad: Array, sizes: Sizes, dim: int, size: int, step: int) -> Array:
-    """Return unfold's input gradient; loop over window offsets, as equal offsets never overlap."""
+    """Return the gradient of the input of `unfold`.
+
+    In each iteration, elements with one offset in their windows are added, because they do not overlap.
+    """
     made = xp.zeros(tuple(sizes), grad.dtype)
     if not sizes:
         made[...] = grad.sum(axis=-1)

@@ -18,7 +18,7 @@ from ts.ops.out_variants import COPIED, OPTIONS
 from ts.ops.registry import op
 
 Array = common.Array
-Values = Callable[..., Array]  # values(xp, places from 0 to 1, *parameters)
+Values = Callable[..., Array]  # values(xp, positions in the window from 0 to 1, *parameters)
 _OPTIONS = f"*, {OPTIONS}"
 
 
@@ -51,7 +51,7 @@ def _kaiser(xp: Any, at: Array, beta: float) -> Array:
     return xp.i0(beta * xp.sqrt(xp.maximum(1 - (2 * at - 1) ** 2, 0))) / xp.i0(xp.asarray(float(beta)))
 
 
-# Name, function of the values, parameters after `periodic` by overload, and default parameters.
+# (name, function that computes the values, overload -> parameters after `periodic`, default parameters)
 _WINDOWS: tuple[tuple[str, Values, dict[str, str], tuple[float, ...]], ...] = (
     ("hann", lambda xp, at: _cosines(xp, at, 0.5, 0.5), {}, ()),
     ("bartlett", _triangle, {}, ()),
@@ -63,7 +63,7 @@ _WINDOWS: tuple[tuple[str, Values, dict[str, str], tuple[float, ...]], ...] = (
 
 
 def _declare(name: str, values: Values, more: dict[str, str], defaults: tuple[float, ...]) -> None:
-    """Declare window overloads: length only, with `periodic`, and with further parameters."""
+    """Declare the overloads of window `name`: with the length only, with `periodic`, with parameters."""
     full = f"{name}_window"
 
     def kernel(count: int) -> Callable[..., Array]:

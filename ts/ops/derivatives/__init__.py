@@ -1,4 +1,4 @@
-"""Derivatives of operators as scriptable text, one module per operator family.
+"""Derivatives of operators, written as text in the script language; one module per operator family.
 
     derive("aten::tanh", self="grad * (1 - result * result).conj()", result=ELEMENTWISE)
 

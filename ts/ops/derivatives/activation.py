@@ -43,7 +43,7 @@ derive(
 
 
 def rectified(self: Tensor, weight: Tensor) -> Tensor:
-    """Apply PReLU with the weight reshaped to the channel dimension."""
+    """Apply PReLU; the weight is reshaped to broadcast along the channel dimension."""
     if weight.dim() > 0 and self.dim() != 1:
         sizes = [1] * self.dim()
         if self.dim() > 1:
@@ -94,13 +94,13 @@ def of_mish(grad: Tensor, self: Tensor) -> Tensor:
 def of_softplus(
     grad: Tensor, self: Tensor, beta: int | float | complex, threshold: int | float | complex
 ) -> Tensor:
-    """Return the gradient of softplus; linear above the threshold."""
+    """Return the gradient of softplus, which is `grad` above the threshold."""
     x = self * beta
     return ts.where(x > threshold, grad, grad * ts.sigmoid(x))
 
 
 def of_glu(grad: Tensor, self: Tensor, dim: int) -> Tensor:
-    """Return the gradient of GLU for the value half and the gate half."""
+    """Return the gradient of GLU: the gradients of the values and of the gates, concatenated along `dim`."""
     left, right = self.chunk(2, dim)
     gate = ts.sigmoid(right)
     return ts.cat([grad * gate, grad * left * gate * (1 - gate)], dim)
@@ -108,7 +108,8 @@ def of_glu(grad: Tensor, self: Tensor, dim: int) -> Tensor:
 
 derive("aten::elu", self="of_elu(grad, self, alpha, scale, input_scale)", result=ELEMENTWISE)
 derive("aten::celu", self="of_elu(grad, self, alpha, 1, 1.0 / float(alpha))", result=ELEMENTWISE)
-# In-place variants have only the result, which is ambiguous for a negative slope: they raise an error.
+# In-place variants save only the result. With a negative slope, it does not determine the input, so that
+# backward raises an error.
 derive(
     "aten::elu_", self="ts.ops.aten.elu_backward(grad, alpha, scale, input_scale, True, result)",
     name="EluBackward1", result=ELEMENTWISE,

@@ -1,7 +1,7 @@
 """Derivatives of the backward operators of activations and softmax.
 
-These operators are linear in the incoming gradient; their derivative for the activation's input contains the
-second derivative of the activation.
+These operators are linear in the gradient of the result. Their derivative with respect to the activation's
+input contains the second derivative of the activation.
 """
 
 from __future__ import annotations
@@ -177,7 +177,7 @@ def of_glu_gradient(grad: Tensor, self: Tensor, dim: int) -> Tensor:
 
 
 def of_glu_halves(grad: Tensor, grad_output: Tensor, self: Tensor, dim: int) -> Tensor:
-    """Return the gradient of glu_backward for the input of glu."""
+    """Return the gradient of `glu_backward` with respect to `self`, the input of `glu`."""
     through, bent = grad.chunk(2, dim)
     left, right = self.chunk(2, dim)
     gate = ts.sigmoid(right)
@@ -204,7 +204,7 @@ derive(
 
 
 def of_masked_result(grad: Tensor, grad_output: Tensor, output: Tensor, mask: Tensor, dim: int) -> Tensor:
-    """Return the gradient of masked softmax backward for `output`, zero at masked positions."""
+    """Return the gradient of `_masked_softmax_backward` with respect to `output`; 0 at masked positions."""
     of_result, y = ts.where(mask, 0, grad), ts.where(mask, 0, output)
     forth, back = (grad_output * y).sum(dim, True), (of_result * y).sum(dim, True)
     return ts.where(mask, 0, of_result * (grad_output - forth) - grad_output * back)

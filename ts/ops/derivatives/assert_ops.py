@@ -1,4 +1,4 @@
-"""Derivatives of assertions: their token results have none."""
+"""Derivatives of assertions, whose results (tokens) have no gradients."""
 
 from __future__ import annotations
 

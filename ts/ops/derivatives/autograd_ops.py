@@ -1,4 +1,4 @@
-"""Derivatives of autograd operators: with `create_graph`, backward passes record their own operations."""
+"""Derivatives of autograd operators, which need no formulas: `create_graph` records the backward pass."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ def _batch_norm(
     momentum: float,
     eps: float,
 ) -> Tensor:
-    """Compute batch normalization; for empty input, the running statistics stay unchanged."""
+    """Compute batch normalization; for an empty input, the running statistics are not updated."""
     if input.numel() > 0:
         return ts.ops.aten.native_batch_norm(
             input, weight, bias, running_mean, running_var, training, momentum, eps
@@ -39,9 +39,9 @@ def _instance_norm(
     momentum: float,
     eps: float,
 ) -> Tensor:
-    """Compute instance norm as batch norm of one image whose channels are those of all images.
+    """Compute instance norm as batch norm of one image that contains the channels of all images.
 
-    Running moments are means over the images.
+    The running moments are the means over the images.
     """
     n, c = input.size(0), input.size(1)
     scale = weight if weight is None else weight.repeat(n)

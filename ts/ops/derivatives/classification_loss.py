@@ -30,7 +30,7 @@ derive(
 
 
 def nll(self: Tensor, target: Tensor, weight: Tensor | None, reduction: int, ignore_index: int) -> Tensor:
-    """Return the negative log-likelihood loss; 3-d inputs and those above 4-d are reshaped to images."""
+    """Return the negative log-likelihood loss; inputs with 3 or more than 4 dimensions become images."""
     if self.dim() < 3:
         return ts.ops.aten.nll_loss_forward(self, target, weight, reduction, ignore_index)[0]
     if self.dim() == 4:
@@ -127,7 +127,7 @@ compose(
 
 
 def per_sample(grad: Tensor, samples: int, reduction: int) -> Tensor:
-    """Return the gradient of each sample's loss, as a column for reduction "none"."""
+    """Return the gradient of each sample's loss; with reduction "none", it is a column."""
     each = share(grad, samples, reduction)
     return each.reshape([-1, 1]) if reduction == 0 else each
 
@@ -156,7 +156,7 @@ def of_multi_margin(
 def of_multilabel_margin(
     grad: Tensor, self: Tensor, target: Tensor, reduction: int, is_target: Tensor
 ) -> Tensor:
-    """Return the gradient of multilabel margin loss; a class listed twice counts twice."""
+    """Return the gradient of multilabel margin loss; a class that is listed twice counts twice."""
     classes = self.size(-1) if self.dim() > 0 else 1
     scores, labels = self.reshape([-1, classes]), target.reshape([-1, classes])
     listed = (labels < 0).cumsum(1) == 0

@@ -7,19 +7,19 @@ from ts import Tensor
 
 
 def scaled(x: Tensor, factor: int | float | complex) -> Tensor:
-    """Return x times the conjugate of a number; x itself if the number is 1."""
+    """Return x times the conjugate of `factor`, or x itself if `factor` is 1."""
     if isinstance(factor, complex):
         return (x.conj() * factor).conj()
     return x if factor == 1 else x * factor
 
 
 def underivable(what: str) -> Tensor:
-    """Raise NotImplementedError for an argument without a derivative."""
+    """Raise NotImplementedError: `what`, an operator or argument, has no derivative."""
     raise NotImplementedError(f"the derivative for '{what}' is not implemented.")
 
 
 def restored(x: Tensor, dim: list[int] | None, keepdim: bool) -> Tensor:
-    """Restore reduced dimensions with size 1, so that a result broadcasts with the argument."""
+    """Insert the reduced dimensions with size 1, so that a result broadcasts with the argument."""
     if keepdim or x.dim() == 0 or dim is None or len(dim) == 0:
         return x
     sizes = x.size()
@@ -30,12 +30,15 @@ def restored(x: Tensor, dim: list[int] | None, keepdim: bool) -> Tensor:
 
 
 def spread(grad: Tensor, sizes: list[int], dim: list[int] | None, keepdim: bool) -> Tensor:
-    """Return the gradient of a sum: broadcast `grad` to the input's sizes."""
+    """Return the gradient of the input of a sum: `grad` expanded to the sizes of the input."""
     return restored(grad, dim, keepdim).expand(sizes)
 
 
 def placed(grad: Tensor, sizes: list[int], dim: int, indices: Tensor, keepdim: bool) -> Tensor:
-    """Scatter the gradient of a reduction along `dim` to the selected elements; zeros elsewhere."""
+    """Return the gradient of the input of a reduction that selects the elements at `indices` along `dim`.
+
+    It is zero for all other elements.
+    """
     if len(sizes) == 0:
         return grad
     if not keepdim:
@@ -44,7 +47,7 @@ def placed(grad: Tensor, sizes: list[int], dim: int, indices: Tensor, keepdim: b
 
 
 def chosen(x: Tensor, dim: int, indices: Tensor, keepdim: bool) -> Tensor:
-    """Return the elements that a reduction along `dim` selected, given their indices."""
+    """Return the elements at `indices`, which a reduction along `dim` has selected."""
     if x.dim() == 0:
         return x
     if not keepdim:
@@ -53,7 +56,7 @@ def chosen(x: Tensor, dim: int, indices: Tensor, keepdim: bool) -> Tensor:
 
 
 def product_of_others(x: Tensor, dim: int) -> Tensor:
-    """Return the product of all other elements along `dim` for each element, without division."""
+    """Return for each element the product of all other elements along `dim`, computed without division."""
     if x.dim() == 0:
         return ts.ones_like(x)
     n, one = x.size(dim), ts.ones_like(x.narrow(dim, 0, 1))
@@ -63,6 +66,6 @@ def product_of_others(x: Tensor, dim: int) -> Tensor:
 
 
 def shared_by_all(grad: Tensor, x: Tensor, found: Tensor) -> Tensor:
-    """Return the gradient of an extreme value over all elements, shared equally among ties."""
+    """Return the gradient of the input of a full `max` or `min`: equal extremes get equal shares."""
     there = (x == found) | (x.isnan() & found.isnan())
     return grad * there / there.sum()

@@ -1,7 +1,7 @@
 """Derivatives of convolutions, based on the formula of `aten::convolution`.
 
-The input gradient of a convolution is a convolution of the output gradient.  The second derivative applies
-both formulas again, with the gradients of the gradients as input and weight.
+The gradient of the input is a convolution of the gradient of the result.  The second derivative is computed
+by the same formulas, with the gradients of both gradients as input and weight.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def _convolved(
     output_padding: list[int],
     groups: int,
 ) -> Tensor:
-    """Compute a complex convolution by three real ones: ac, bd and (a + b)(c + d)."""
+    """Compute a convolution of a + bi with c + di by three real convolutions: ac, bd and (a + b)(c + d)."""
     if not input.is_complex():
         return ts.convolution(
             input, weight, bias, stride, padding, dilation, transposed, output_padding, groups
@@ -82,9 +82,9 @@ def _padded_by_name(
     dilation: list[int],
     groups: int,
 ) -> Tensor:
-    """Compute a convolution with string padding.
+    """Compute a convolution with padding "same" or "valid".
 
-    The symmetric part is the padding of the convolution; an odd remainder is padded before it.
+    Where the padding is not symmetric, one zero is appended to the input first.
     """
     both: list[int] = []
     after: list[int] = []

@@ -32,7 +32,7 @@ def covariance(self: Tensor, correction: int, fweights: Tensor | None, aweights:
 
 
 def correlation(self: Tensor) -> Tensor:
-    """Return the correlation matrix of rows."""
+    """Return the correlation matrix of the rows of `self`."""
     if self.dim() > 2:
         raise RuntimeError(
             "corrcoef(): expected input to have two or fewer dimensions but got an input with "

@@ -1,4 +1,4 @@
-"""Derivatives of connectionist temporal classification: one operator for a batch's gradients."""
+"""Derivatives of connectionist temporal classification; one operator computes the gradients of a batch."""
 
 from __future__ import annotations
 

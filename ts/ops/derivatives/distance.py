@@ -9,13 +9,13 @@ from ts import Tensor
 from ts.ops.derivatives.formula_registry import compose, derive
 from ts.ops.derivatives.loss import reduced
 
-MIN_NORM: Final = 1e-12  # keeps the cosine of a vector of zeros finite
+MIN_NORM: Final = 1e-12  # lower bound of norms, so that the cosine of a zero vector is finite
 
 # ---------------------------------------------------------------------------------------- similarities
 
 
 def length(x: Tensor, dim: int, eps: float) -> Tensor:
-    """Return the norm along `dim`, clamped to at least `eps` without changing the gradient."""
+    """Return the norm along `dim`, but at least `eps`; the gradient is that of the norm."""
     norm = ts.linalg.vector_norm(x, 2, [dim], True)
     short = norm.detach()
     return norm + (short.clamp_min(eps) - short)
@@ -47,7 +47,7 @@ compose("aten::cosine_embedding_loss", "cosine_embedding(input1, input2, target,
 
 
 def apart(x1: Tensor, x2: Tensor, p: float, eps: float, keepdim: bool) -> Tensor:
-    """Return the norm of `x1 - x2 + eps`; eps keeps the elements nonzero."""
+    """Return the p-norm of `x1 - x2 + eps`; because of `eps`, elements are usually nonzero."""
     return ts.norm(x1 - x2 + eps, p, [-1], keepdim)
 
 
@@ -76,7 +76,7 @@ compose(
 
 
 def of_gap(grad: Tensor, gap: Tensor, distance: Tensor, p: float) -> Tensor:
-    """Return the gradient of a p-norm distance for the difference vector; zero for equal vectors."""
+    """Return the gradient of a p-norm distance with respect to the difference `gap`; 0 for equal vectors."""
     if p == 0:
         return ts.zeros_like(gap)
     if p == 1:
@@ -103,7 +103,7 @@ derive(
 
 
 def of_products(grad: Tensor, x1: Tensor, x2: Tensor, result: Tensor) -> Tensor:
-    """Return the gradient of Euclidean pairwise distances for the first set, by matrix products."""
+    """Return the gradient of the first set for Euclidean pairwise distances, computed by matrix products."""
     ratio = ts.where(result == 0, 0, grad / result)
     return x1 * ratio.sum(-1, True) - ratio @ x2
 

@@ -1,4 +1,4 @@
-"""Derivatives of dropout, and of leaky units with random slopes."""
+"""Derivatives of dropout, and of rrelu (leaky ReLU with random slopes)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def kept(input: Tensor, p: float, channels: bool) -> Tensor:
 
 
 def dropped(input: Tensor, p: float, train: bool, channels: bool) -> Tensor:
-    """Apply dropout in training; returns the input unchanged otherwise."""
+    """Apply dropout if `train`, otherwise return the input."""
     if p < 0 or p > 1:
         raise RuntimeError(f"dropout probability has to be between 0 and 1, but got {p}")
     if p == 0 or not train or input.numel() == 0:
@@ -31,7 +31,7 @@ def dropped(input: Tensor, p: float, train: bool, channels: bool) -> Tensor:
 
 
 def limited(input: Tensor, p: float, train: bool, channels: bool) -> Tensor:
-    """Apply alpha dropout, which sets dropped elements to SELU's limit and preserves mean and variance."""
+    """Apply alpha dropout: dropped elements become SELU's lower limit; mean and variance are preserved."""
     if p < 0 or p > 1:
         raise RuntimeError(f"dropout probability has to be between 0 and 1, but got {p}")
     if p == 0 or not train or input.numel() == 0:
@@ -55,7 +55,7 @@ compose("aten::feature_alpha_dropout_", "self.copy_(limited(self, p, train, True
 
 
 def of_native_dropout(grad: Tensor, mask: Tensor, p: float, train: bool | None) -> Tensor:
-    """Return the gradient of `native_dropout`: masked and scaled; masked only in evaluation."""
+    """Return the gradient of `native_dropout`: `grad` times the mask, scaled if `train`."""
     if train is False:
         return grad * mask
     return grad * mask * (0.0 if p == 1 else 1 / (1 - p))
@@ -76,7 +76,7 @@ derive("aten::_masked_scale", self="grad * mask * scale", result=LINEAR)
 def of_rrelu(
     grad: Tensor, self: Tensor, slopes: Tensor, lower: float, upper: float, training: bool
 ) -> Tensor:
-    """Return the gradient of RReLU with the sampled slopes; in evaluation, with the mean slope."""
+    """Return the gradient of RReLU, by the sampled slopes in training and the mean slope in evaluation."""
     if training:
         return grad * slopes
     return ts.where(self > 0, grad, grad * ((lower + upper) / 2))

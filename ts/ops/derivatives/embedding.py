@@ -1,4 +1,4 @@
-"""Derivatives of embedding tables: each row's gradient is the sum over its lookups."""
+"""Derivatives of embedding tables: the gradient of a row is the sum over all lookups of the row."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ts.ops.derivatives.formula_registry import LINEAR, compose, constant, deriv
 
 
 def _read(table: Tensor, indices: Tensor, padding_idx: int) -> Tensor:
-    """Return the rows of a table for the indices, zeros for the padding index."""
+    """Return the rows of a table at `indices`, and zeros for the padding index."""
     rows = ts.embedding(table, indices)
     return rows if padding_idx < 0 else rows.masked_fill((indices == padding_idx).unsqueeze(-1), 0)
 
@@ -16,7 +16,7 @@ def _read(table: Tensor, indices: Tensor, padding_idx: int) -> Tensor:
 def _embedding_gradient(
     grad: Tensor, indices: Tensor, rows: int, padding_idx: int, scale_grad_by_freq: bool, sparse: bool
 ) -> Tensor:
-    """Return the gradient of an embedding table; a sparse one stores one row per index."""
+    """Return the gradient of an embedding table; a sparse gradient stores one row per index."""
     if sparse:
         return ts.ops.aten.embedding_sparse_backward(grad, indices, rows, padding_idx, scale_grad_by_freq)
     return ts.ops.aten.embedding_dense_backward(grad, indices, rows, padding_idx, scale_grad_by_freq)
@@ -40,7 +40,10 @@ constant(
 def _bags(
     indices: Tensor, offsets: Tensor, include_last_offset: bool, padding_idx: int
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Return the bag of each index, a mask of counted indices, and the count per bag."""
+    """Return the bag number of each index, a mask of the used indices, and the number of these in each bag.
+
+    Padding indices, and indices after the last offset if `include_last_offset`, are not used.
+    """
     count = indices.numel()
     at = ts.arange(count, device=indices.device)
     starts = offsets.to(ts.int64)
@@ -66,7 +69,7 @@ def _sparse_bag_table_gradient(
     mode: int,
     per_sample_weights: Tensor | None,
 ) -> Tensor:
-    """Return the sparse gradient of an embedding bag table: one row per index that is not padding."""
+    """Return the sparse gradient of the table of an embedding bag: one row per index that is not padding."""
     if mode == 2:
         raise RuntimeError("embedding_bag: max mode does not support sparse gradients")
     if scale_grad_by_freq:

@@ -1,4 +1,4 @@
-"""Derivatives of tensor constructors; most have none, because they read no elements."""
+"""Derivatives of tensor constructors; most constructors have none, because they read no elements."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ for _overload in ("Tensor_Tensor", "Tensor_Scalar", "Scalar_Tensor"):
 
 
 def powers(x: Tensor, count: int) -> Tensor:
-    """Return `count` powers of each element, from exponent 0, along a new last dimension."""
+    """Return the powers 0 to `count` - 1 of each element along a new last dimension."""
     ones = ts.ones_like(x).unsqueeze(-1)
     if count < 2:
         return ones.narrow(-1, 0, count)
@@ -31,7 +31,7 @@ def columns(x: Tensor, count: int, increasing: bool) -> Tensor:
 
 
 def rows(x: Tensor, N: int | None) -> Tensor:
-    """Return `N` powers of each element; the default is the number of elements."""
+    """Return the powers 0 to `N` - 1 of each element; if `N` is None, it is the number of elements."""
     return powers(x, x.size(-1) if N is None else N)
 
 

@@ -1,7 +1,8 @@
 """Derivatives of determinants, inverses, solutions and factorisations of matrices.
 
-If a factorization is unique only up to phases, the gradient is correct for functions that do not depend on
-the phases.  As in PyTorch, gradients are not finite for repeated eigenvalues or singular values.
+If a factorization is unique only up to phases of its vectors, gradients are correct for functions whose value
+does not depend on these phases.  As in PyTorch, gradients are not finite if eigenvalues or singular values
+are equal.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ def adjoint(x: Tensor) -> Tensor:
 
 
 def unit(x: Tensor) -> Tensor:
-    """Return the identity matrix of the size of `x`."""
+    """Return the identity matrix with the size, dtype and device of `x`."""
     return ts.eye(x.size(-1), dtype=x.dtype, device=x.device)
 
 
@@ -27,7 +28,7 @@ def unit(x: Tensor) -> Tensor:
 def _of_det(grad: Tensor, A: Tensor, result: Tensor) -> Tensor:
     """Return the gradient of the determinant.
 
-    For singular matrices it is computed from products of all singular values except one.
+    For singular matrices, it is computed from the products of all singular values except one.
     """
     if A.size(-1) == 0:
         return ts.zeros_like(A)
@@ -73,7 +74,7 @@ def _of_inverse(grad: Tensor, inverse: Tensor) -> Tensor:
 
 
 def _of_system(A: Tensor, result: Tensor, of_b: Tensor, vectors: bool, left: bool) -> Tensor:
-    """Return the gradient of a linear system for the matrix, computed from the right-hand side's gradient."""
+    """Return the gradient of the matrix of a linear system, from the gradient `of_b` of the other side."""
     if vectors:
         return -of_b.unsqueeze(-1).matmul(adjoint(result.unsqueeze(-1)))
     return -of_b.matmul(adjoint(result)) if left else -adjoint(result).matmul(of_b)
@@ -174,7 +175,7 @@ def _of_cholesky(grad: Tensor, factor: Tensor, upper: bool) -> Tensor:
 
 
 def _of_product(grad: Tensor, factor: Tensor, upper: bool) -> Tensor:
-    """Return the gradient of F F^H (or F^H F) with respect to the full factor F."""
+    """Return the gradient of F F^H (or F^H F if `upper`) with respect to F, as if F were a full matrix."""
     both = grad + adjoint(grad)
     return factor.matmul(both) if upper else both.matmul(factor)
 
@@ -185,7 +186,7 @@ def _of_cholesky_solve(grad: Tensor, solution: Tensor, factor: Tensor, upper: bo
 
 
 def _of_cholesky_inverse(grad: Tensor, inverse: Tensor, factor: Tensor, upper: bool) -> Tensor:
-    """Return the gradient of `cholesky_inverse` for the triangle of the factor that is read."""
+    """Return the gradient of `cholesky_inverse`: nonzero only in the triangle of the factor that is read."""
     factor = factor.triu() if upper else factor.tril()
     found = -_of_product(inverse.matmul(grad).matmul(inverse), factor, upper)
     return found.triu() if upper else found.tril()
@@ -295,7 +296,7 @@ compose("aten::svd", "_svd(self, some, compute_uv)")
 
 
 def _of_qr(of_q: Tensor, of_r: Tensor, q: Tensor, r: Tensor) -> Tensor:
-    """Return the gradient of the QR decomposition, including wide matrices [X Y]."""
+    """Return the gradient of the QR decomposition; a wide matrix is split into [X Y] with square X."""
     rows, columns = q.size(-2), r.size(-1)
     if rows < columns:
         beside = of_r.narrow(-1, rows, columns - rows)
@@ -325,7 +326,10 @@ compose("aten::qr", "ts.linalg.qr(self, 'reduced' if some else 'complete')")
 
 
 def _of_exponential(grad: Tensor, self: Tensor) -> Tensor:
-    """Return the gradient of the matrix exponential: the corner block of a block matrix exponential."""
+    """Return the gradient of the matrix exponential.
+
+    It is the upper right block of the exponential of a block matrix.
+    """
     turned = adjoint(self)
     n = self.size(-1)
     upper = ts.cat([turned, grad.expand_as(turned)], -1)

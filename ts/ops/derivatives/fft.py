@@ -1,4 +1,4 @@
-"""Derivatives of Fourier transforms: the inverse transform with the scaling of the forward direction."""
+"""Derivatives of Fourier transforms: transforms in the opposite direction with the same scale factor."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ def _returned(x: Tensor, sizes: list[int], dim: int, is_complex: bool) -> Tensor
 
 
 def _of_half(grad: Tensor, sizes: list[int], n: int | None, dim: int, norm: str | None) -> Tensor:
-    """Return the gradient of a one-sided real FFT along one dimension."""
+    """Return the gradient of a one-sided FFT of real numbers along one dimension."""
     count = sizes[dim] if n is None or n == -1 else n
     return _returned(ts.fft.ifft(_fitted(grad, count, dim), None, dim, _other(norm)), sizes, dim, False)
 
 
 def _of_real(grad: Tensor, sizes: list[int], dim: int, norm: str | None, is_complex: bool) -> Tensor:
-    """Return the gradient of an inverse real FFT along `dim`.
+    """Return the gradient of an inverse FFT with a real result along `dim`.
 
     All frequencies except the first and the Nyquist frequency count twice, because the half spectrum
-    omits their conjugates.
+    does not contain their conjugates.
     """
     found = ts.fft.rfft(grad, None, dim, _other(norm))
     twice = grad.size(dim) - found.size(dim)
@@ -123,14 +123,20 @@ compose("aten::fft_ihfftn aten::fft_ihfft2", "_to_half(self, s, dim, _other(norm
 
 
 def _whole(grad: Tensor, sizes: list[int], dim: list[int], normalization: int, onesided: bool) -> Tensor:
-    """Return the gradient of a real FFT over several dimensions; `onesided` pads the last one."""
+    """Return the gradient of an FFT of real numbers over several dimensions.
+
+    If the FFT was `onesided`, the last dimension of `grad` is padded with zeros first.
+    """
     if onesided:
         grad = _fitted(grad, sizes[dim[-1]], dim[-1])
     return ts.real(ts.ops.aten._fft_c2c(grad, dim, normalization, False))
 
 
 def _halved(grad: Tensor, sizes: list[int], dim: list[int], normalization: int) -> Tensor:
-    """Return the gradient of a one-sided inverse FFT: inner frequencies of the last dimension count twice."""
+    """Return the gradient of a one-sided inverse FFT.
+
+    In the last dimension, all frequencies except the first and the Nyquist frequency count twice.
+    """
     found = ts.ops.aten._fft_r2c(grad, dim, normalization, True)
     last = dim[-1]
     twice = grad.size(last) - found.size(last)

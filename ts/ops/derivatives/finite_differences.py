@@ -8,12 +8,12 @@ from ts.ops.derivatives.formula_registry import compose
 
 
 def axes_of(self: Tensor, dim: int | None) -> list[int]:
-    """Return `[dim]`; None selects all dimensions."""
+    """Return `[dim]`, or all dimensions if `dim` is None."""
     return list(range(self.dim())) if dim is None else [dim]
 
 
 def even(self: Tensor, spacing: list[float], axes: list[int]) -> list[Tensor]:
-    """Return uniform spacing for each dimension; a single value applies to all dimensions."""
+    """Return a tensor with the uniform spacing of each dimension; a single value is for all dimensions."""
     return [
         self.new_full([self.size(axes[i]) - 1], spacing[i if len(spacing) > 1 else 0])
         for i in range(len(axes))
@@ -26,7 +26,7 @@ def uneven(self: Tensor, spacing: list[Tensor]) -> list[Tensor]:
 
 
 def along(x: Tensor, gaps: Tensor, edge_order: int) -> Tensor:
-    """Return finite differences along the last dimension for uneven spacing."""
+    """Return the derivative along the last dimension for samples with distances `gaps`."""
     before, after = gaps[:-1], gaps[1:]
     both = before + after
     slopes = (x[..., 1:] - x[..., :-1]) / gaps

@@ -1,6 +1,6 @@
-"""Registry of derivative formulas, written as scriptable text.
+"""Registry of derivative formulas, which are text in the script language.
 
-In: formulas by operator key, one file per operator family; out: `derivative_of(record)`.
+In: the formulas of each operator, in one file per operator family; out: `derivative_of(record)`.
 
     derive("aten::mul.Tensor", self="grad * other.conj()", other="grad * self.conj()",
            result="self_t * other + self * other_t")
@@ -17,14 +17,14 @@ A formula is an expression for the gradient of one argument.  Names in it are
     output_mask           for a formula of several arguments, which gradients are required: List[bool]
     other names           names of the module or the language, such as functions for longer formulas
 
-The values named in a formula are saved for backward.  The engine handles three tasks: summing over broadcast
-dimensions, conversion to the argument's dtype, and absent gradients.  For an operator with several results,
-gradients of unused results are zeros, or, with `absent`, None (Optional[Tensor]).
+The values named in a formula are saved for backward.  The engine sums gradients over broadcast dimensions and
+converts them to the argument's dtype; it does not call formulas if no result has a gradient.  For an operator
+with several results, gradients of unused results are zeros, or with `absent`, None (Optional[Tensor]).
 
 The argument `result` of `derive` defines forward mode.  It is `ELEMENTWISE` if an element of the result
 depends only on the same element of each argument, or `LINEAR` if the operator is linear in all differentiable
-arguments together; in both cases it is derived from the backward formulas.  Otherwise it is a formula in the
-tangents self_t, other_t ..., one for each differentiable argument.
+arguments together; in both cases the tangent is computed without a formula of its own.  Otherwise it is a
+formula with the tangents self_t, other_t ..., one for each differentiable argument.
 """
 
 from __future__ import annotations
@@ -49,12 +49,12 @@ _NAME: Final = re.compile(r"(?<![\w.\"'])[A-Za-z_]\w*")
 class Derivative:
     """Derivative of an operator.
 
-    name            name of the backward node, if PyTorch's depends on the overload: "SumBackward1"
-    formulas        formulas by tuples of argument names: ("self",), or several for a joint formula
-    forward         ELEMENTWISE, LINEAR, a formula, or formulas by result; None: unknown
-    absent          missing gradients are None instead of zeros
-    differentiable  names of the differentiable results; (): all floating-point results
-    decomposition   equivalent expression of differentiable operators; formulas are then empty
+    name            name of the backward node if it depends on the overload in PyTorch: "SumBackward1"
+    formulas        argument names -> formula: one name, or several for a formula that returns a tuple
+    forward         ELEMENTWISE, LINEAR, a formula, or a formula for each result; None if unknown
+    absent          True if gradients of unused results are None instead of zeros
+    differentiable  names of the differentiable results; () means all floating-point results
+    decomposition   equivalent expression of differentiable operators; `formulas` is then empty
     reason          reason for a missing derivative
     refused         the operator raises an error with `reason` for tensors that require grad
     """
@@ -134,8 +134,8 @@ def derive(
 ) -> None:
     """Declare the derivative formulas of one or several operators.
 
-    `joint` has formulas that return a tuple: {"input, weight": "..."}; `differentiable` names the results
-    with gradients, such as "values"; the default is all floating-point results.
+    `joint` contains formulas that return a tuple of gradients: {"input, weight": "..."}. `differentiable`
+    names the results with gradients, such as "values"; by default, these are all floating-point results.
     """
     for key in keys.split():
         by_inputs: dict[tuple[str, ...], str] = {(name,): text for name, text in formulas.items()}
@@ -192,7 +192,7 @@ def derivative_of(record: OperatorRecord) -> Derivative | None:
 
 @cache
 def _renamed(row: Derivative | None, before: OperatorRecord, record: OperatorRecord) -> Derivative | None:
-    """Return a derivative with argument names replaced by those of an alias operator."""
+    """Return derivative `row` of operator `before`, with the argument names of its alias `record`."""
     old, new = ([a.name for a in r.schema.arguments] for r in (before, record))
     if row is None or old == new or len(old) != len(new):
         return row

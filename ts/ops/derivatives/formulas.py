@@ -1,6 +1,7 @@
 """Compilation of derivative formulas: source text for the required arguments, and the compiled function.
 
-In: a record and the names of arguments.  Out: a `Formula`, whose function maps saved values to gradients.
+In: a record and names of arguments.  Out: a `Formula`, whose function computes the gradients of these
+arguments from saved values.
 
     formula = gradient(record, ("self", "other"))
     formula.reads                      grad, self, other: in the order of the function's parameters
@@ -36,7 +37,7 @@ _SCALARS: Final = {
 }  # fmt: skip
 
 
-# Tensor properties that formulas read without saving the tensor: their type, and their spelling.
+# Name of a tensor property that formulas can read without saving the tensor -> (type, spelling in formulas).
 FACTS: Final = {
     "size": ("List[int]", r"size\(\)|shape\b"),
     "stride": ("List[int]", r"stride\(\)"),
@@ -52,7 +53,7 @@ _LENGTH: Final = re.compile(r"\b([A-Za-z_]\w*)\.size\(([^()]+)\)")
 
 
 class Result(NamedTuple):
-    """Result of an operator, with its name in formulas."""
+    """Result of an operator: its name and that of its gradient in formulas, and its type."""
 
     name: str  # result, values, result1
     gradient: str  # grad, grad_values, grad1, grads
@@ -60,7 +61,7 @@ class Result(NamedTuple):
 
 
 class FormulaParameter(NamedTuple):
-    """Formula parameter: an argument, result, gradient, or a property such as sizes."""
+    """Parameter of a formula: an argument, result or gradient, or a property of one, such as its sizes."""
 
     name: str  # self, self_size
     of: str  # self
@@ -68,10 +69,10 @@ class FormulaParameter(NamedTuple):
 
 
 class Formula(NamedTuple):
-    """Compiled formula: a function of saved values."""
+    """Formula with its parameters, compiled to a function at the first call."""
 
-    reads: tuple[FormulaParameter, ...]  # parameters of the function
-    gives: tuple[str, ...]  # names of the arguments of the returned gradients, in order
+    reads: tuple[FormulaParameter, ...]  # the function's parameters, in order
+    gives: tuple[str, ...]  # names of the arguments whose gradients the function returns, in order
     text: str
     namespace: dict[str, Any]
 
@@ -81,12 +82,12 @@ class Formula(NamedTuple):
         return self.text.partition("(")[0].removeprefix("def ")
 
     def function(self) -> Any:
-        """Return the scripted function."""
+        """Return the scripted function, which is compiled on first use."""
         return _compiled(self.name, self.text, self.namespace)
 
 
 class Inputs:
-    """Arguments and results of an operator, by their names in formulas."""
+    """Arguments and results of an operator, with their names in formulas."""
 
     def __init__(self, record: OperatorRecord) -> None:
         self.derivative = derivative_of(record)
@@ -124,7 +125,7 @@ class Inputs:
 
 @cache
 def inputs_of(record: OperatorRecord) -> Inputs:
-    """Return the cached formula names of an operator."""
+    """Return the names that formulas of an operator can use; they are cached."""
     return Inputs(record)
 
 
@@ -139,7 +140,7 @@ def _gradient_type(kind: str, absent: bool) -> str:
 
 
 def gradient(record: OperatorRecord, wanted: Sequence[str]) -> Formula:
-    """Return the gradient formula of the `wanted` arguments and those computed jointly with them."""
+    """Return the formula for the gradients of arguments `wanted`, and of those computed jointly with them."""
     inputs = Inputs(record)
     row = inputs.derivative
     assert row is not None
@@ -164,7 +165,7 @@ def gradient(record: OperatorRecord, wanted: Sequence[str]) -> Formula:
 
 
 def _type_of_fact(read: FormulaParameter, inputs: Inputs) -> str:
-    """Return the type of a property; for a tensor list, a list of that type."""
+    """Return the type of a property of a tensor; for a list of tensors, it is a list of this type."""
     of_one = FACTS[read.fact][0]
     return of_one if inputs.annotation(read.of, False) == "Tensor" else f"List[{of_one}]"
 
@@ -172,8 +173,8 @@ def _type_of_fact(read: FormulaParameter, inputs: Inputs) -> str:
 def _with_facts(text: str, inputs: Inputs, reads: dict[str, FormulaParameter]) -> str:
     """Replace property reads such as `self.size()` in a formula by parameters, which are added to `reads`.
 
-    Properties of gradients remain in the formula, because gradients are not saved.  `tensors.size()` is the
-    list of the sizes of each tensor.
+    Properties of gradients are not replaced, because gradients are not saved.  For a list of tensors,
+    `tensors.size()` means the list of the sizes of each tensor.
     """
     gradients = {"grad", *(r.gradient for r in inputs.results)}
 
@@ -212,7 +213,8 @@ def decomposed(record: OperatorRecord) -> Any:
     row = inputs.derivative
     assert row is not None
     declared = ", ".join(f"{name}: {_annotation(p)}" for name, p in inputs.parameters.items())
-    name = record.name.rpartition("::")[2] + "_by_parts"  # avoids shadowing a function of the operator's name
+    # The suffix avoids hiding a function with the operator's name
+    name = record.name.rpartition("::")[2] + "_by_parts"
     text = f"def {name}({declared}):\n    return {row.decomposition}\n"
     return _compiled(name, text, row.namespace)
 

@@ -85,7 +85,7 @@ def _is_there(t: Any) -> bool:
 
 
 def _or_zero(x: Any, t: Any) -> Any:
-    """Return the tangent; zeros replace None."""
+    """Return the tangent `t` of `x`, or zeros if it is None."""
     if isinstance(x, list):
         return [_or_zero(a, b) for a, b in zip(x, t, strict=True)]
     if t is not None or x is None:
@@ -133,7 +133,10 @@ def _gradient(record: OperatorRecord, name: str) -> tuple[Any, tuple[FormulaPara
 
 
 def _known(inputs: Inputs, primals: list[Any], results: list[Any]) -> dict[str, Any]:
-    """Map formula names to arguments and results; numbers become tensors for Tensor parameters."""
+    """Return a dict from names in formulas to arguments and results.
+
+    A number is converted to a tensor if the parameter is a Tensor.
+    """
     known: dict[str, Any] = {}
     for (name, parameter), x in zip(inputs.parameters.items(), primals, strict=False):
         if parameter.kind == "Tensor" and x is not None and not isinstance(x, Tensor):
@@ -230,7 +233,7 @@ def _by_two_passes(
             return [None] * len(results)
         us = [
             tracked(ts.ones_like(detached(y))) for y in roots
-        ]  # formulas may divide by these numbers or compute their logarithm
+        ]  # ones, because formulas may divide by these numbers or compute their logarithms
         gs = autograd_grad(roots, xs, us, create_graph=True, allow_unused=True)
         pairs = [(g, d) for g, d in zip(gs, ds, strict=True) if g is not None and g.requires_grad]
         if not pairs:

@@ -1,6 +1,7 @@
-"""Derivatives of grid sampling for the images and the grid coordinates.
+"""Derivatives of grid sampling with respect to the images and the grid coordinates.
 
-Second derivatives use a decomposition of the first derivative into differentiable operators, per corner.
+For second derivatives, the first derivative is decomposed into differentiable operators, separately for each
+corner of the cell that contains a point.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ for _n in (2, 3):
 
 
 def _inside(at: Tensor, size: int, padding: int, align: bool) -> Tensor:
-    """Map coordinates outside the image inside, by reflection or to the nearest edge."""
+    """Map positions outside of the image into it, by reflection or to the nearest border."""
     if padding == 2:
         low, span = (0.0, float(size - 1)) if align else (-0.5, float(size))
         if span == 0:

@@ -1,10 +1,10 @@
-"""Derivatives of products of Householder reflectors; the packed factors themselves have none."""
+"""Derivatives of products of Householder reflectors; `geqrf`, which returns reflectors, has none."""
 
 from __future__ import annotations
 
 import ts
 from ts import Tensor
-from ts.ops.derivatives.common import underivable  # used by the formulas
+from ts.ops.derivatives.common import underivable  # formulas use this name
 from ts.ops.derivatives.factorizations import adjoint
 from ts.ops.derivatives.formula_registry import compose, derive
 
@@ -27,13 +27,13 @@ def reflected(packed: Tensor, tau: Tensor, x: Tensor, turned: bool) -> Tensor:
 
 
 def orthogonal(packed: Tensor, tau: Tensor) -> Tensor:
-    """Return the leading columns of Q."""
+    """Return the leading columns of Q, the product of the Householder reflectors in `packed`."""
     rows, columns = packed.size(-2), packed.size(-1)
     return reflected(packed, tau, ts.eye(rows, columns, dtype=packed.dtype, device=packed.device), False)
 
 
 def product(packed: Tensor, tau: Tensor, x: Tensor, left: bool, turned: bool) -> Tensor:
-    """Return Q @ x or x @ Q; with `turned`, with the adjoint of Q."""
+    """Return Q @ x if `left`, else x @ Q; with `turned`, the adjoint of Q replaces Q."""
     if left:
         return reflected(packed, tau, x, turned)
     return adjoint(reflected(packed, tau, adjoint(x), not turned))

@@ -1,6 +1,6 @@
-"""Derivatives of indexing: reads accumulate gradients, overwritten elements get zero.
+"""Derivatives of indexing: elements read several times get the sum of gradients, overwritten ones zero.
 
-For in-place operators without a functional variant, formulas refer to the argument before the write.
+In formulas of in-place operators without a functional variant, `self` is the argument before the write.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ derive(
 
 
 def from_mask(grad: Tensor, mask: Tensor, sizes: list[int]) -> Tensor:
-    """Return the gradient at true mask positions, in order, padded with zeros to `sizes`."""
+    """Return the elements of `grad` at which `mask` is true, in order, padded with zeros to `sizes`."""
     found = grad.masked_select(mask)
     count = 1
     for n in sizes:

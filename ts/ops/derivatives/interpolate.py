@@ -1,4 +1,4 @@
-"""Derivatives of the legacy `interpolate` operators, through the operator of the mode."""
+"""Derivatives of the legacy `interpolate` operators, by decomposition into the operator of the mode."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ def _interpolate(
     input: Tensor, size: list[int] | None, factors: list[float] | None, mode: str, align: bool,
     keeps_factors: bool,
 ) -> Tensor:  # fmt: skip
-    """Interpolate to a size or by scale factors; `keeps_factors` passes the factors to the kernel unchanged.
+    """Interpolate to a size or by scale factors.
+
+    With `keeps_factors`, the factors are passed to the operator, otherwise only the resulting sizes.
     """
     n = input.dim() - 2
     if size is None and factors is not None and not keeps_factors:
@@ -43,7 +45,7 @@ def _interpolate(
 
 
 def _each(size: int | None, input: Tensor) -> list[int] | None:
-    """Expand a single size to all spatial dimensions."""
+    """Return `size` repeated for each spatial dimension of `input`; None for None."""
     return None if size is None else [size] * (input.dim() - 2)
 
 

@@ -11,7 +11,8 @@ from ts.ops.derivatives.formula_registry import compose, derive
 
 MEAN: Final = 1
 SUM: Final = 2
-MIN_DENOMINATOR: Final = 1e-12  # keeps the derivative finite for probabilities 0 and 1
+# Lower bound of p (1 - p), so that the derivative is finite for probabilities 0 and 1
+MIN_DENOMINATOR: Final = 1e-12
 
 
 def share(grad: Tensor, elements: int, reduction: int) -> Tensor:
@@ -30,7 +31,7 @@ def reduced(loss: Tensor, reduction: int) -> Tensor:
 
 
 def of_mse(grad: Tensor, self: Tensor, target: Tensor, reduction: int) -> Tensor:
-    """Return the gradient of the mean squared error: twice the difference."""
+    """Return the gradient of the mean squared error, which contains twice the difference."""
     gap = self - target
     return share(grad, gap.numel(), reduction) * 2 * gap
 
@@ -113,7 +114,7 @@ compose("aten::poisson_nll_loss", "poisson_nll(input, target, log_input, full, e
 
 
 def weighted(grad: Tensor, self: Tensor, weight: Tensor | None, reduction: int) -> Tensor:
-    """Return the gradient of each element's loss before weighting."""
+    """Return the gradient with respect to each element's unweighted loss."""
     each = share(grad, self.numel(), reduction)
     return each if weight is None else each * weight
 
@@ -124,12 +125,12 @@ def of_probability(self: Tensor, target: Tensor) -> Tensor:
 
 
 def of_wanted_probability(self: Tensor) -> Tensor:
-    """Return the derivative of binary cross entropy for the target probability."""
+    """Return the derivative of the binary cross entropy with respect to the target probability."""
     return ts.log1p(-self) - self.log()
 
 
 def of_logit(self: Tensor, target: Tensor, pos_weight: Tensor | None) -> Tensor:
-    """Return the derivative of binary cross entropy with logits for the logit."""
+    """Return the derivative of the binary cross entropy with logits with respect to the logit."""
     if pos_weight is None:
         return ts.sigmoid(self) - target
     held = target * pos_weight
@@ -137,7 +138,7 @@ def of_logit(self: Tensor, target: Tensor, pos_weight: Tensor | None) -> Tensor:
 
 
 def of_wanted_logit(self: Tensor, pos_weight: Tensor | None) -> Tensor:
-    """Return the derivative of binary cross entropy with logits for the target."""
+    """Return the derivative of the binary cross entropy with logits with respect to the target."""
     if pos_weight is None:
         return -self
     return ts.nn.functional.logsigmoid(-self) - pos_weight * ts.nn.functional.logsigmoid(self)

@@ -26,19 +26,19 @@ def bent_l1(grad: Tensor, self: Tensor, target: Tensor, reduction: int, beta: fl
 
 
 def bent_huber(grad: Tensor, self: Tensor, target: Tensor, reduction: int, delta: float) -> Tensor:
-    """Return the second derivative factor of Huber loss: 1 in the quadratic region, 0 elsewhere."""
+    """Return the factor of the second derivative of Huber loss: 1 in the quadratic region, 0 elsewhere."""
     gap = self - target
     return ts.where(gap.abs() <= delta, share(grad, gap.numel(), reduction), 0)
 
 
 def bent_margin(grad: Tensor, self: Tensor, target: Tensor, reduction: int) -> Tensor:
-    """Return the second derivative factor of soft margin loss."""
+    """Return the factor of the second derivative of soft margin loss."""
     wrong = ts.sigmoid(-target * self)
     return share(grad, wrong.numel(), reduction) * target * target * wrong * (1 - wrong)
 
 
 def bent_probability(self: Tensor, target: Tensor) -> Tensor:
-    """Return the second derivative of the binary cross entropy for the probability."""
+    """Return the second derivative of the binary cross entropy with respect to the probability."""
     spread = self * (1 - self)
     return (spread - (self - target) * (1 - self * 2)) / (spread * spread)
 
@@ -71,7 +71,7 @@ derive(
 
 
 def of_samples(slope: Tensor, grad_output: Tensor) -> Tensor:
-    """Sum over the classes of each sample if each sample's loss has a separate gradient."""
+    """Return `slope`, summed over the classes if `grad_output` contains one gradient per sample."""
     return slope.sum(-1) if grad_output.dim() > 0 else slope
 
 

@@ -21,7 +21,7 @@ def _of_layer(
     reverse: bool,
     has_biases: bool,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor]:
-    """Return the gradients of all inputs of an LSTM layer, one time step after the other."""
+    """Return the gradients of all inputs of an LSTM layer, computed one time step after the other."""
     given = ts.linear(input, w_ih, b_ih if has_biases else None)
     count = input.size(0)
     hidden = hx.view(hx.size()[-2:])

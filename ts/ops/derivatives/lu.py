@@ -40,7 +40,7 @@ def _of_packed(grad: Tensor, packed: Tensor, pivots: Tensor) -> Tensor:
 
 
 def _packed(of_l: Tensor, of_u: Tensor, sizes: list[int], unpack_data: bool) -> Tensor:
-    """Pack the gradients of both triangles into one matrix; zeros and the unit diagonal have no gradient."""
+    """Combine the gradients of L and U in one matrix; L's unit diagonal and zeros have no gradient."""
     if not unpack_data:
         return of_l.new_zeros(sizes)
     rows, columns = sizes[-2] - of_u.size(-2), sizes[-1] - of_l.size(-1)
@@ -49,7 +49,10 @@ def _packed(of_l: Tensor, of_u: Tensor, sizes: list[int], unpack_data: bool) -> 
 
 
 def _solved(LU: Tensor, pivots: Tensor, B: Tensor, left: bool, turned: bool) -> Tensor:
-    """Solve A X = B or A^H X = B from an LU factorization; the right-hand case solves the adjoint system."""
+    """Solve A X = B by an LU factorization; with `turned`, A^H replaces A.
+
+    If not `left`, solve X A = B by the adjoint system.
+    """
     if not left:
         return adjoint(_solved_left(LU, pivots, adjoint(B), not turned))
     return _solved_left(LU, pivots, B, turned)

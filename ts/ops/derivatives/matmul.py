@@ -1,9 +1,9 @@
 """Derivatives of products of vectors and matrices.
 
-Operators composed of products are differentiated through a decomposition: `linear`, `matmul`, `inner`,
-`tensordot`, matrix chains and powers.  The gradient of an operand of `einsum` is an `einsum` of the result's
-gradient and the other operands.  Subscripts that occur only in this operand are expanded by a factor of ones,
-and repeated subscripts by an identity matrix:
+Operators composed of products (`linear`, `matmul`, `inner`, `tensordot`, matrix chains and powers) are
+differentiated through a decomposition.  The gradient of an operand of `einsum` is an `einsum` of the result's
+gradient and the other operands.  For a subscript that occurs only in this operand, a vector of ones is an
+additional factor; for a repeated subscript, an identity matrix:
 
     einsum("ij,jk->k", [a, b])      of a:  einsum("k,jk,i->ij", [grad, b, ones])
     einsum("ii->i", [a])            of a:  einsum("i,iA->iA", [grad, eye])
@@ -109,7 +109,7 @@ def _linear(input: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
 
 
 def _matmul(self: Tensor, other: Tensor) -> Tensor:
-    """Return the matrix product; an operand shared by the whole batch is multiplied by a single `mm`."""
+    """Return the matrix product; if one operand has no batch dimensions, a single `mm` is sufficient."""
     if self.dim() <= 2 and other.dim() <= 2:
         if self.dim() == 2:
             return self.mm(other) if other.dim() == 2 else self.mv(other)
@@ -119,7 +119,7 @@ def _matmul(self: Tensor, other: Tensor) -> Tensor:
         if other.dim() == 1:
             return rows.mv(other).view(self.shape[:-1])
         return rows.mm(other).view(self.shape[:-1] + [other.size(1)])
-    if self.dim() <= 2:  # the transposed case
+    if self.dim() <= 2:  # computed as the transpose of a product
         turned = _matmul(other.transpose(-1, -2), self if self.dim() == 1 else self.t())
         return turned if self.dim() == 1 else turned.transpose(-1, -2)
     first, second, third = self.size(-2), self.size(-1), other.size(-1)
@@ -151,7 +151,7 @@ def _tensordot(self: Tensor, other: Tensor, dims_self: list[int], dims_other: li
     second = [d % other.dim() for d in dims_other]
     x, y = self, other
     inside = 1
-    for i, j in zip(first, second):  # a summed dimension of size 1 broadcasts
+    for i, j in zip(first, second):  # a contracted dimension of size 1 is broadcast
         if x.size(i) != y.size(j):
             x = x.sum(i, True) if y.size(j) == 1 else x
             y = y.sum(j, True) if x.size(i) == 1 else y
@@ -219,9 +219,9 @@ def _bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | Non
 
 
 def _spelled(equation: str, tensors: list[Tensor]) -> list[str]:
-    """Expand an einsum equation to the subscripts of each operand and of the result, and unused letters.
+    """Return the subscripts of each operand and of the result of an einsum equation, and the unused letters.
 
-    Ellipses become letters.
+    Ellipses are replaced by letters.
     """
     letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
     left, right = equation.replace(" ", ""), ""
@@ -259,7 +259,7 @@ def _einsum(grad: Tensor, equation: str, tensors: list[Tensor]) -> list[Tensor]:
         known, own, free = ",".join(terms), "", spelled[count + 1]
         for d, c in enumerate(spelled[i]):
             n = tensors[i].size(d)
-            if own.find(c) >= 0:  # a repeated subscript: a diagonal
+            if own.find(c) >= 0:  # a repeated subscript, which selects a diagonal
                 terms.append(c + free[0])
                 factors.append(ts.eye(n, dtype=grad.dtype, device=grad.device))
                 own, free = own + free[0], free[1:]

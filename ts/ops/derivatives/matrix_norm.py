@@ -1,4 +1,4 @@
-"""Derivatives of matrix norms, by sums, extremes and singular values, and of weight norm."""
+"""Derivatives of matrix norms, decomposed into sums, extremes and singular values, and of weight norm."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _matrix_norm_named(self: Tensor, ord: str, dim: list[int], keepdim: bool, dt
 
 
 def _kept(x: Tensor, rows: int, columns: int, keepdim: bool) -> Tensor:
-    """Insert size-1 matrix dimensions if `keepdim`."""
+    """Insert the two matrix dimensions with size 1 if `keepdim`."""
     if not keepdim:
         return x
     return x.unsqueeze(min(rows, columns)).unsqueeze(max(rows, columns))
@@ -45,7 +45,7 @@ compose(
 
 
 def _norm(self: Tensor, ord: float | None, dim: list[int] | None, keepdim: bool, dtype: int | None) -> Tensor:
-    """Compute `linalg.norm`: a matrix norm if `ord` is given for two dimensions, else a vector norm."""
+    """Compute `linalg.norm`: a matrix norm for two dimensions and an `ord`, otherwise a vector norm."""
     if ord is not None and (self.dim() == 2 if dim is None else len(dim) == 2):
         return _matrix_norm(self, ord, [-2, -1] if dim is None else dim, keepdim, dtype)
     return ts.linalg.vector_norm(self, 2.0 if ord is None else ord, dim, keepdim, dtype=dtype)
@@ -61,7 +61,7 @@ compose("aten::nuclear_norm.dim", "_matrix_norm_named(self, 'nuc', dim, keepdim,
 
 
 def _norm_of_rest(v: Tensor, pow: int, dim: int) -> Tensor:
-    """Return the norm of each slice along `dim`; of the whole tensor for -1."""
+    """Return the norm of each slice along `dim`, or the norm of the whole tensor for -1."""
     if dim == -1:
         return ts.norm(v, pow)
     rest = list(range(v.dim()))
@@ -76,7 +76,7 @@ def _scaled(v: Tensor, g: Tensor, dim: int) -> tuple[Tensor, Tensor]:
 
 
 def _of_scaled(grad: Tensor, v: Tensor, g: Tensor, dim: int) -> tuple[Tensor, Tensor]:
-    """Return the gradients of weight norm for `v` (orthogonal component) and `g` (parallel component)."""
+    """Return the gradients of weight norm: that of `v` is orthogonal to `v`, that of `g` is along `v`."""
     norms = _norm_of_rest(v, 2, dim)
     rest = list(range(v.dim()))
     rest.pop(dim)

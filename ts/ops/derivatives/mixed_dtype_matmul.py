@@ -1,8 +1,8 @@
-"""Derivatives of products with another result dtype, and of sums of triple products."""
+"""Derivatives of matrix products with another result dtype, and of sums of products of three tensors."""
 
 from __future__ import annotations
 
-import ts  # used by the formulas
+import ts  # formulas use this name
 from ts import Tensor
 from ts.ops.derivatives.formula_registry import compose
 
@@ -19,7 +19,7 @@ compose(
 
 
 def grouped(self: Tensor, mat2: Tensor, offs: Tensor | None) -> Tensor:
-    """Return the grouped matrix product over groups of rows, columns or the contracted dimension."""
+    """Return the grouped matrix product; groups are rows, columns or sections of the contracted dimension."""
     if offs is None:
         return ts.bmm(self, mat2)
     ends: list[int] = offs.tolist()
@@ -43,7 +43,7 @@ def grouped(self: Tensor, mat2: Tensor, offs: Tensor | None) -> Tensor:
 
 
 def spaced(x: Tensor, new: list[int], rank: int) -> Tensor:
-    """Insert dimensions of size 1 at the positions `new`."""
+    """Insert dimensions of size 1, which have the indices `new` in the result."""
     for d in sorted([d % rank for d in new]):
         x = x.unsqueeze(d)
     return x
@@ -53,7 +53,10 @@ def trilinear(
     i1: Tensor, i2: Tensor, i3: Tensor, expand1: list[int], expand2: list[int], expand3: list[int],
     sumdim: list[int],
 ) -> Tensor:  # fmt: skip
-    """Return the sum over `sumdim` of the product of three tensors, with new dimensions `expand*`."""
+    """Return the sum over `sumdim` of the product of three tensors.
+
+    Before the product, dimensions of size 1 are inserted at `expand1`, `expand2` and `expand3`.
+    """
     rank = i1.dim() + len(expand1)
     product = spaced(i1, expand1, rank) * spaced(i2, expand2, rank) * spaced(i3, expand3, rank)
     return product if len(sumdim) == 0 else product.sum(sumdim)

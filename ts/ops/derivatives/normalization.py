@@ -1,7 +1,7 @@
 """Derivatives of layer, group and root-mean-square normalization.
 
-The second derivative is the derivative of the backward formula, with the moments recomputed from the input;
-the saved `rstd` determines only the epsilon that was added to the variance.
+For the second derivative, the backward formula is differentiated. It recomputes the moments from the input;
+the saved `rstd` only determines the epsilon that was added to the variance.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from ts.ops.derivatives.formula_registry import compose, derive
 
 
 def normalised(x: Tensor, dims: list[int], rstd: Tensor) -> tuple[Tensor, Tensor]:
-    """Normalize x over `dims`; return it and the inverse standard deviation.
+    """Normalize x over `dims`; return the result and the inverse standard deviation.
 
-    The inverse has the value `rstd`, but is differentiable with respect to x.
+    The inverse standard deviation is equal to `rstd`, but is differentiable with respect to x.
     """
     centred = x - x.mean(dims, True)
     variance = (centred * centred).mean(dims, True)
@@ -29,7 +29,7 @@ def of_normalised(grad: Tensor, result: Tensor, inverse: Tensor, dims: list[int]
 
 
 def summed(x: Tensor, dims: list[int]) -> Tensor:
-    """Sum over dimensions; an empty list returns the input."""
+    """Return the sum of x over `dims`; x itself if `dims` is empty."""
     return x if len(dims) == 0 else x.sum(dims)
 
 

@@ -1,4 +1,4 @@
-"""Derivatives of sequence packing and padding: elements return to their original positions."""
+"""Derivatives of sequence packing and padding: each gradient moves to the original position."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def packed(padded: Tensor, batch_sizes: Tensor, batch_first: bool) -> Tensor:
 
 
 def unpadded(padded: Tensor, like: list[Tensor], batch_first: bool, side: str) -> list[Tensor]:
-    """Split padded sequences to the lengths of `like`."""
+    """Split padded sequences into tensors with the lengths of the tensors `like`."""
     rows = padded if batch_first else padded.transpose(0, 1)
     found: list[Tensor] = []
     for i, x in enumerate(like):

@@ -1,4 +1,4 @@
-"""Derivatives of padding: gradients of padded elements return to their source."""
+"""Derivatives of padding: the gradients of padded elements are added to those of their source elements."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ derive(
 
 
 def around(x: Tensor, pad: list[int]) -> Tensor:
-    """Apply circular padding; negative amounts crop first."""
+    """Apply circular padding; negative amounts crop the tensor first."""
     for i in range(len(pad) // 2):
         dim = x.dim() - 1 - i
         a, b = pad[2 * i], pad[2 * i + 1]
@@ -29,7 +29,7 @@ def around(x: Tensor, pad: list[int]) -> Tensor:
 
 
 def padded(x: Tensor, pad: list[int], mode: str, value: float | None) -> Tensor:
-    """Apply `pad` by mode and number of dimensions."""
+    """Compute `pad` by the operator for `mode` and the number of padded dimensions."""
     if mode == "constant":
         return ts.constant_pad_nd(x, pad, 0.0 if value is None else value)
     if mode == "circular":

@@ -25,12 +25,12 @@ derive("aten::mul.Scalar", self="scaled(grad, other)", result=ELEMENTWISE)
 
 
 def rounded(grad: Tensor, divisor: Tensor, rounding_mode: str | None) -> Tensor:
-    """Return the gradient of a division for the dividend; zero for rounded quotients."""
+    """Return the gradient of the dividend of a division; zero if the quotient is rounded."""
     return grad / divisor.conj() if rounding_mode is None else ts.zeros_like(grad)
 
 
 def of_divisor(grad: Tensor, self: Tensor, other: Tensor) -> Tensor:
-    """Return the gradient of a division for the divisor."""
+    """Return the gradient of the divisor of a division."""
     return -grad * (self / other / other).conj()
 
 
@@ -63,7 +63,7 @@ derive("aten::fmod.Scalar", self="grad", result=ELEMENTWISE)
 
 
 def of_base(grad: Tensor, self: Tensor, exponent: int | float | complex) -> Tensor:
-    """Return the gradient of `self ** exponent` for the base; zero for exponent 0."""
+    """Return the gradient of the base of `self ** exponent`; zero for exponent 0."""
     if exponent == 0:
         return ts.zeros_like(grad)
     if exponent == 2:
@@ -72,7 +72,7 @@ def of_base(grad: Tensor, self: Tensor, exponent: int | float | complex) -> Tens
 
 
 def of_exponent(grad: Tensor, base: Tensor, exponent: Tensor, result: Tensor) -> Tensor:
-    """Return the gradient of a power for the exponent; 0 for base 0 with a nonnegative exponent."""
+    """Return the gradient of the exponent of a power; 0 for base 0 and a nonnegative exponent."""
     still = (base == 0) & (ts.real(exponent) >= 0)
     return ts.where(still, 0, grad * (result * base.log()).conj())
 
@@ -106,7 +106,10 @@ compose("aten::ldexp.Tensor", "self * ts.pow(2.0, other)")
 
 
 def larger(grad: Tensor, self: Tensor, other: Tensor) -> Tensor:
-    """Return the gradient of `maximum` for `self`: half at ties, full if either operand is NaN."""
+    """Return the gradient of `self` for `maximum`: `grad` where it is larger, or NaN in either operand.
+
+    For equal elements, it is half of `grad`.
+    """
     return ts.where(self == other, grad / 2, ts.where(self < other, 0, grad))
 
 
@@ -189,7 +192,7 @@ derive(
 
 
 def of_igamma(grad: Tensor, self: Tensor, other: Tensor) -> Tensor:
-    """Return the gradient of the incomplete gamma function for its bound."""
+    """Return the gradient of the incomplete gamma function with respect to its second argument, the bound."""
     return grad * ((self - 1) * other.log() - other - self.lgamma()).exp()
 
 
@@ -205,7 +208,7 @@ derive(
 )  # fmt: skip
 derive("aten::special_zeta.other_scalar", name="SpecialZetaBackward2", self="underivable('zeta')")
 
-# Results of in-place comparisons are step functions of the dtype of `self`, with derivative zero.
+# In-place comparisons write zeros and ones in the dtype of `self`; their derivative is zero.
 for _name in ("eq", "ne", "lt", "le", "gt", "ge"):
     derive(
         f"aten::{_name}_.Tensor", name=f"{_name.title()}Backward1",

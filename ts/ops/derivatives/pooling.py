@@ -1,6 +1,6 @@
-"""Derivatives of pooling: max gradients go to the maximum, average gradients to the whole window.
+"""Derivatives of pooling: the gradient of a window is that of its maximum, or is divided among its elements.
 
-As in PyTorch, 1-d pooling is 2-d pooling; max pooling is composed of the variant that returns indices.
+As in PyTorch, 1-d pooling is computed as 2-d pooling, and max pooling by the variant that returns indices.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from ts.ops.derivatives.formula_registry import LINEAR, compose, derive
 
 
 def at_places(x: Tensor, places: Tensor, n: int) -> Tensor:
-    """Return the elements at given positions of each n-dimensional plane, as max pooling does."""
+    """Return the elements at flat indices `places` of each n-dimensional plane, as for max pooling."""
     return x.flatten(-n).gather(-1, places.flatten(-n)).view_as(places)
 
 
@@ -74,7 +74,7 @@ derive(
 
 
 def _adaptive_mean(self: Tensor, output_size: list[int], n: int) -> Tensor:
-    """Apply adaptive average pooling; output size 1 is computed as a mean."""
+    """Apply adaptive average pooling; if the output has size 1, compute the mean."""
     dims = [d - n for d in range(n)]
     if output_size == [1] * n:
         return self.mean(dims, True)

@@ -1,4 +1,4 @@
-"""Derivatives of fake quantization: identity inside the range, zero outside."""
+"""Derivatives of fake quantization: the gradient is unchanged inside of the range, and zero outside."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ts.ops.derivatives.formula_registry import derive
 
 
 def inside(grad: Tensor, number: Tensor, quant_min: int, quant_max: int) -> Tensor:
-    """Pass the gradient for elements with a quantized value inside [quant_min, quant_max]."""
+    """Return the gradient, with zeros for elements whose quantized value is outside of the range."""
     return ts.where((number >= quant_min) & (number <= quant_max), grad, 0)
 
 

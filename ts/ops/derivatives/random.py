@@ -1,4 +1,4 @@
-"""Derivatives of random tensor factories: the template tensor gets none."""
+"""Derivatives of random tensor factories such as `rand_like`, whose template tensor has none."""
 
 from __future__ import annotations
 

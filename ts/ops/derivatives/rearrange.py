@@ -11,7 +11,7 @@ from ts.ops.derivatives.formula_registry import LINEAR, compose, derive
 
 
 def parts(grad: Tensor, sizes: list[list[int]], dim: int) -> list[Tensor]:
-    """Return the gradients of `cat`: slices of `grad`; zeros for legacy empty tensors of shape (0,)."""
+    """Return the gradients of `cat`: slices of `grad`, and zeros for skipped tensors of shape (0,)."""
     found: list[Tensor] = []
     at = 0
     for size in sizes:
@@ -29,7 +29,7 @@ derive("aten::stack aten::_stack", tensors="grad.unbind(dim)", result=LINEAR, na
 
 
 def side_by_side(tensors: list[Tensor]) -> Tensor:
-    """Return `hstack`: concatenation along dimension 1, or 0 for vectors."""
+    """Compute `hstack`: concatenate along dimension 1, or along dimension 0 for vectors."""
     rows = ts.atleast_1d(tensors)
     return ts.cat(rows, 0 if rows[0].dim() == 1 else 1)
 
@@ -54,7 +54,10 @@ derive("aten::broadcast_tensors", tensors="grads", result=LINEAR, name="ExpandBa
 
 
 def grids(tensors: list[Tensor], indexing: str) -> list[Tensor]:
-    """Return `meshgrid`: vectors expanded along separate dimensions; "xy" swaps the first two."""
+    """Compute `meshgrid`: each vector is expanded along all dimensions except its own.
+
+    With indexing "xy", the first two dimensions are exchanged.
+    """
     order = list(range(len(tensors)))
     if indexing == "xy" and len(tensors) > 1:
         order[0], order[1] = 1, 0
@@ -74,7 +77,7 @@ compose("aten::meshgrid.indexing", "grids(tensors, indexing)")
 
 
 def blocks(grad: Tensor, sizes: list[list[int]]) -> list[Tensor]:
-    """Return each tensor's block of the gradient."""
+    """Return the diagonal block of the gradient for each tensor."""
     found: list[Tensor] = []
     row, column = 0, 0
     for size in sizes:
@@ -130,7 +133,7 @@ def interleaved(x: Tensor, repeats: int, dim: int | None) -> Tensor:
 
 
 def interleaved_each(x: Tensor, repeats: Tensor, dim: int | None) -> Tensor:
-    """Repeat each element by its count in `repeats`."""
+    """Repeat each element as often as `repeats` says at its index."""
     x = x.reshape(-1) if dim is None or x.dim() == 0 else x
     at = 0 if dim is None else dim
     return x.index_select(at, ts.repeat_interleave(repeats.reshape(-1).expand([x.size(at)])))
@@ -167,7 +170,7 @@ derive("aten::pixel_unshuffle", self="ts.pixel_shuffle(grad, downscale_factor)",
 
 
 def each_by_each(a: Tensor, b: Tensor) -> Tensor:
-    """Return the Kronecker product."""
+    """Return the Kronecker product of `a` and `b`."""
     rank = max(a.dim(), b.dim())
     ours = [1] * (rank - a.dim()) + a.size()
     theirs = [1] * (rank - b.dim()) + b.size()

@@ -1,4 +1,4 @@
-"""Derivatives of reductions: the gradient is expanded over the reduced elements."""
+"""Derivatives of reductions: the gradient is expanded to the shape of the argument."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ derive(
 
 
 def of_mean(grad: Tensor, sizes: list[int], count: int, dim: list[int] | None, keepdim: bool) -> Tensor:
-    """Return the gradient of a mean: divided by the number of averaged elements, then broadcast.
+    """Return the gradient of a mean: `grad` divided by the number of averaged elements, then expanded.
 
     `count` is the number of elements of the operand.
     """
@@ -87,7 +87,7 @@ def of_deviation(
     correction: float,
     keepdim: bool,
 ) -> Tensor:
-    """Return the gradient of the standard deviation, computed by that of the variance; 0 for result 0."""
+    """Return the gradient of the standard deviation, by that of the variance; 0 if the result is 0."""
     half = (grad / (result * 2)).masked_fill(result == 0, 0)
     return of_variance(half, x, dim, correction, keepdim)
 
@@ -109,7 +109,7 @@ for _overload, _given in _SAID.items():
 
 
 def shared(grad: Tensor, x: Tensor, found: Tensor, dim: list[int], keepdim: bool) -> Tensor:
-    """Return the gradient of an extreme value, shared equally among ties."""
+    """Return the gradient of an extreme value over `dim`, divided equally among equal elements."""
     there = x == restored(found, dim, keepdim)
     return restored(grad, dim, keepdim) * there / there.sum(dim, True)
 
@@ -118,7 +118,10 @@ derive("aten::amax aten::amin", self="shared(grad, self, result, dim, keepdim)")
 
 
 def shared_along(grad: Tensor, x: Tensor, found: Tensor, dim: int | None, keepdim: bool) -> Tensor:
-    """Return the gradient of an extreme value along one dimension or all, shared equally among ties."""
+    """Return the gradient of an extreme value along `dim`, divided equally among equal elements.
+
+    If `dim` is None, the extreme value is that of all elements.
+    """
     dims: list[int] = []
     return shared(grad, x, found, dims if dim is None else [dim], keepdim)
 

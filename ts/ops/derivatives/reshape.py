@@ -1,4 +1,4 @@
-"""Derivatives of compiler-internal views, and of flattening and unflattening dense tensors."""
+"""Derivatives of internal views of compilers, and of flattening and unflattening dense tensors."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ derive(
 
 
 def cut(flat: Tensor, tensors: list[Tensor]) -> list[Tensor]:
-    """Split a vector into parts with the shapes of `tensors`."""
+    """Split a vector into consecutive sections, and reshape these to the shapes of `tensors`."""
     found = flat.split([x.numel() for x in tensors])
     return [part.reshape(x.size()) for part, x in zip(found, tensors)]
 

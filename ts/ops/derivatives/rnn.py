@@ -1,6 +1,7 @@
-"""Derivatives of recurrent networks by decomposition: each time step of a layer is a cell.
+"""Derivatives of recurrent networks, by decomposition into a cell for each time step of each layer.
 
-An LSTM layer on padded CPU input is a single operator, whose backward uses a few large matrix products.
+For padded input on the CPU, an LSTM layer is a single operator, whose backward has a few large matrix
+products.
 """
 
 from __future__ import annotations
@@ -75,7 +76,10 @@ def _layer(
     w_hr: Tensor | None,
     reverse: bool,
 ) -> tuple[list[Tensor], Tensor, Tensor]:
-    """Return the hidden state after each time step, and the final states; finished sequences keep theirs."""
+    """Return the hidden state after each time step, and the final states.
+
+    In packed input, the state of a sequence does not change after its end.
+    """
     found: list[Tensor] = []
     count = len(times)
     for k in range(count):

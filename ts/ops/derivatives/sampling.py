@@ -8,7 +8,7 @@ from ts.ops.derivatives.formula_registry import constant, derive
 
 
 def of_dirichlet(grad: Tensor, shares: Tensor, a: Tensor) -> Tensor:
-    """Return the gradient of Dirichlet samples for the concentrations."""
+    """Return the gradient of Dirichlet samples with respect to the concentrations."""
     total = a.sum(-1, True).expand_as(a)
     return ts._dirichlet_grad(shares, a, total) * (grad - (shares * grad).sum(-1, True))
 
@@ -23,7 +23,7 @@ derive("aten::poisson", self=NOTHING)
 derive("aten::_sample_dirichlet", self="of_dirichlet(grad, result, self)")
 derive("aten::_standard_gamma", self="grad * ts._standard_gamma_grad(self, result)")
 
-# The result does not depend on the overwritten elements.
+# `self` has a zero gradient, because the operators overwrite all of its elements.
 derive("aten::uniform_", self=NOTHING, name="UniformBackward0")
 derive("aten::normal_", self=NOTHING, name="NormalBackward0")
 derive("aten::cauchy_", self=NOTHING, name="CauchyBackward0")

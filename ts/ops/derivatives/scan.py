@@ -16,9 +16,9 @@ derive("aten::cumsum", self="sums_from(grad, dim)", result=LINEAR)
 
 
 def of_products(grad: Tensor, x: Tensor, result: Tensor, dim: int) -> Tensor:
-    """Return the gradient of cumprod: by division if no element is zero.
+    """Return the gradient of cumprod, computed by division if no element is zero.
 
-    Otherwise the gradient of element i is the product of all earlier elements times s[i], where
+    Otherwise, the gradient of element i is the product of all previous elements times s[i], with
     s[i] = grad[i] + x[i + 1] * s[i + 1].
     """
     if not bool(ts.ops.aten._is_any_true(x == 0)):
@@ -45,7 +45,8 @@ def of_log_sums(grad: Tensor, x: Tensor, result: Tensor, dim: int) -> Tensor:
         nothing = ts.nan_to_num(ts.real(grad).new_full([], float("-inf")))
         log = ts.where(grad == 0, nothing, ts.where(grad == 0, 1, grad).log())
         return ((log - result.conj()).flip([dim]).logcumsumexp(dim).flip([dim]) + x.conj()).exp()
-    nothing = ts.nan_to_num(grad.new_full([], float("-inf")))  # the lowest number: -inf would yield NaN
+    # The lowest finite number, because -inf would result in NaN
+    nothing = ts.nan_to_num(grad.new_full([], float("-inf")))
     above = ts.where(grad > 0, grad, 1).log()
     above = ts.where(grad <= 0, nothing, above)
     below = ts.where(grad < 0, -grad, 1).log()
@@ -60,7 +61,7 @@ compose("aten::_logcumsumexp", "ts.logcumsumexp(self, dim)")
 
 
 def collected(grad: Tensor, indices: Tensor, dim: int) -> Tensor:
-    """Scatter gradients to the positions of the results."""
+    """Add the gradients to zeros at the indices of the elements that are the results."""
     return ts.zeros_like(grad).scatter_add(dim, indices, grad)
 
 
@@ -87,14 +88,14 @@ def differences(x: Tensor, n: int, dim: int, prepend: Tensor | None, append: Ten
 
 
 def heights(y: Tensor, dim: int) -> Tensor:
-    """Return the sums of neighbouring elements along `dim`."""
+    """Return the sums of adjacent elements along `dim`."""
     count = max(y.size(dim) - 1, 0)
     return y.narrow(dim, min(1, y.size(dim)), count) + y.narrow(dim, 0, count)
 
 
 def areas(y: Tensor, x: Tensor, dim: int) -> Tensor:
-    """Return twice the areas of the trapezoids between neighbours."""
-    at = dim - y.dim() if dim >= 0 else dim  # dimension counted from the end
+    """Return twice the areas of the trapezoids between adjacent points."""
+    at = dim - y.dim() if dim >= 0 else dim  # negative index of the dimension
     if x.dim() == 1:
         return heights(y, dim) * x.diff().reshape([-1] + [1] * (-1 - at))
     return heights(y, dim) * x.diff(dim=at)

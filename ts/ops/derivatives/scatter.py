@@ -1,4 +1,4 @@
-"""Derivatives of scatter operators: written elements get the gradient, overwritten ones zero."""
+"""Derivatives of scatter operators: `source` has the gradients of the elements that it has written."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ts.ops.derivatives.formula_registry import LINEAR, compose, derive
 
 
 def filled(x: Tensor, sizes: list[int]) -> Tensor:
-    """Pad a gradient with zeros to the source's sizes, for elements beyond the index."""
+    """Pad a gradient with zeros to the sizes of the source, which may be larger than the index."""
     if x.size() == sizes:
         return x
     rest: list[int] = []
@@ -21,7 +21,7 @@ def filled(x: Tensor, sizes: list[int]) -> Tensor:
 
 
 def reached(source: Tensor, index: Tensor) -> Tensor:
-    """Return the source elements that the index covers."""
+    """Return the leading elements of the source, in the shape of the index; other elements are not read."""
     for dim in range(index.dim()):
         source = source.narrow(dim, 0, index.size(dim))
     return source
@@ -40,7 +40,7 @@ derive(
 
 
 def scattered(x: Tensor, dim: int, index: Tensor, source: Tensor, reduce: str) -> Tensor:
-    """Apply `scatter` with a reduction name by `scatter_reduce`."""
+    """Compute `scatter` with reduction `reduce` by `scatter_reduce`."""
     names = {"add": "sum", "multiply": "prod"}
     return x.scatter_reduce(dim, index, source, names[reduce])
 
@@ -66,14 +66,14 @@ def of_product(
 ) -> tuple[Tensor, Tensor]:
     """Return the gradients of `scatter_reduce` with "prod".
 
-    They are quotients, or products of the other elements for elements that are zero.
+    The factor is the quotient of result and element; for zeros, it is the product of the other elements.
     """
     others = ts.ones_like(x).scatter_reduce(dim, index, source, "prod")
     none = source == 0
     zeros = ts.zeros_like(x).scatter_add(dim, index, none.to(x.dtype)).gather(dim, index)
     nonzero = source.masked_fill(none, 1)
     rest = x.scatter_reduce(dim, index, nonzero, "prod", include_self=include_self).gather(dim, index)
-    alone = zeros == none.to(zeros.dtype)  # no zero among the others
+    alone = zeros == none.to(zeros.dtype)  # True if an element is the only zero in its product
     of_zeros = rest.masked_fill(alone.logical_not(), 0)
     return grad * others, grad.gather(dim, index) * ts.where(
         none, of_zeros, result.gather(dim, index) / nonzero
@@ -81,7 +81,7 @@ def of_product(
 
 
 def of_mean(grad: Tensor, dim: int, index: Tensor, include_self: bool) -> tuple[Tensor, Tensor]:
-    """Return the gradients of `scatter_reduce` with mean, for the target and the source."""
+    """Return the gradients of the target and the source of `scatter_reduce` with "mean"."""
     ones = ts.ones_like(index, dtype=grad.dtype)
     counts = ts.ones_like(grad) if include_self else ts.zeros_like(grad)
     share = grad / counts.scatter_add(dim, index, ones).clamp(min=1)
@@ -91,7 +91,7 @@ def of_mean(grad: Tensor, dim: int, index: Tensor, include_self: bool) -> tuple[
 def of_extreme(
     grad: Tensor, x: Tensor, dim: int, index: Tensor, source: Tensor, result: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """Return the gradients of `scatter_reduce` with "amax" or "amin", shared equally among ties."""
+    """Return the gradients of `scatter_reduce` with "amax" or "amin", divided among equal extremes."""
     kept = (x == result).to(grad.dtype)
     given = (source == result.gather(dim, index)).to(grad.dtype)
     share = grad / kept.scatter_add(dim, index, given)
@@ -108,7 +108,7 @@ def of_reduced(
     include_self: bool,
     result: Tensor,
 ) -> tuple[Tensor, Tensor]:
-    """Return the gradients of `scatter_reduce` for the tensor and the source."""
+    """Return the gradients of the target and the source of `scatter_reduce`."""
     sizes, source = source.size(), reached(source, index)
     kept, given = grad, grad.gather(dim, index)
     if reduce == "prod":

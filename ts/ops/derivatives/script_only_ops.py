@@ -1,9 +1,9 @@
-"""Derivatives of operators that only scripts have.
+"""Derivatives of operators that exist only in scripts.
 
 Implicit conversions to numbers raise an error for tensors that require grad.
 
-    p: float = x        an error if x requires grad: the number would be a constant
-    p = float(x)        an explicit constant
+    p: float = x        an error if x requires grad, because gradients do not flow through numbers
+    p = float(x)        accepted: the program requests a number
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ derive(
 
 
 def ranks(values: Tensor, q: Tensor, ignore_nan: bool) -> Tensor:
-    """Return the fractional positions of quantiles in sorted values, with NaNs at the end."""
+    """Return the fractional indices of quantiles in sorted values, in which NaNs are at the end."""
     last = values.size(-1) - 1
     if ignore_nan:
         return q * (values.isnan().logical_not().sum(-1, True) - 1).clamp(min=0)
@@ -55,7 +55,7 @@ def between(values: Tensor, at: Tensor, interpolation: str) -> Tensor:
 def among_sorted(
     x: Tensor, q: Tensor, dim: int | None, keepdim: bool, interpolation: str, ignore_nan: bool
 ) -> Tensor:
-    """Compute quantiles from sorted values; unless `q` is 0-dim, the quantiles are the first dimension."""
+    """Compute quantiles along a dimension; if `q` is a vector, the result has a first dimension for them."""
     rows = x.reshape(-1) if dim is None or x.dim() == 0 else x.movedim(dim, -1)
     values = rows.sort(-1)[0]
     found = between(values, ranks(values, q.reshape(-1), ignore_nan), interpolation)

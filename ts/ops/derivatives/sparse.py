@@ -1,7 +1,7 @@
 """Derivatives of operators of sparse tensors.
 
-As in PyTorch, operators that read the stored elements of a sparse tensor (`to_dense`, `sparse.mm`) return a
-sparse gradient on the pattern of the tensor; `torch.mm` (family `matmul`) returns a dense gradient.
+As in PyTorch, the gradient of operators such as `to_dense` and `sparse.mm` is sparse, with the indices of the
+sparse argument; `torch.mm` (family `matmul`) has a dense gradient.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def _to_dense_gradient(grad: Tensor, x: Tensor) -> Tensor:
 
 
 def _sparse_factor_gradient(grad: Tensor, mat1: Tensor, mat2: Tensor) -> Tensor:
-    """Return the gradient of a sparse first matrix factor, on its pattern."""
+    """Return the gradient of a sparse first factor of a matrix product, at the indices of this factor."""
     pattern = mat1.coalesce() if mat1.is_sparse else mat1
     return ts.ops.aten.sparse_sampled_addmm(pattern, grad, mat2.conj().t(), beta=0)
 

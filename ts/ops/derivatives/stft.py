@@ -8,7 +8,7 @@ from ts.ops.derivatives.formula_registry import compose
 
 
 def _window(window: Tensor | None, length: int, n_fft: int, like: Tensor) -> Tensor:
-    """Return the window centred in `n_fft` zeros; a missing window is all ones."""
+    """Return the window, centered in `n_fft` elements and padded with zeros; None means a window of ones."""
     inner = window
     if inner is None:
         inner = ts.ones([length], dtype=ts.real(like).dtype, device=like.device)

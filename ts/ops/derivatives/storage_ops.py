@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import ts
 from ts import Tensor
-from ts.ops.derivatives.common import underivable  # used by the formulas
+from ts.ops.derivatives.common import underivable  # formulas use this name
 from ts.ops.derivatives.formula_registry import LINEAR, compose, derive, refuse
 
 derive("aten::clone aten::_lazy_clone", self="grad", result=LINEAR)
 
 
 def laid(x: Tensor, memory_format: int) -> Tensor:
-    """Return a tensor in a memory format, copied if necessary."""
+    """Return the tensor in `memory_format`, copied if necessary."""
     return x if x.is_contiguous(memory_format=memory_format) else x.clone(memory_format=memory_format)
 
 
@@ -32,10 +32,10 @@ def reach(sizes: list[int], strides: list[int]) -> int:
 def of_storage(
     grad: Tensor, mine: tuple[list[int], list[int], int], view: tuple[list[int], list[int], int]
 ) -> Tensor:
-    """Return the gradient of a tensor for a strided view of its storage with other sizes, strides and offset.
+    """Return the gradient of a tensor whose storage was read by `as_strided` with other sizes and strides.
 
-    Gradients of view elements that share a location are summed; the gradient of a location is divided equally
-    among the tensor's elements there.
+    Gradients of view elements at one storage location are summed. If several elements of the tensor are at
+    one location, each of them gets an equal share of its gradient.
     """
     first = min(mine[2], view[2])
     count = max(mine[2] + reach(mine[0], mine[1]), view[2] + reach(view[0], view[1])) - first
@@ -53,7 +53,7 @@ derive("aten::as_strided", self=f"of_storage(grad, {_MINE}, (size, stride, {_STA
 
 
 def in_storage(grad: Tensor, sizes: list[int], strides: list[int]) -> Tensor:
-    """Return a copy of a gradient with its tensor's strides, starting at storage offset 0."""
+    """Return a copy of a gradient that has `strides`, in a storage in which it begins at offset 0."""
     return grad.new_empty_strided(sizes, strides).copy_(grad)
 
 

@@ -1,6 +1,6 @@
 """Differentiation rules for the autograd tape, derived from the formulas.
 
-In: the record of an operator; out: a `Rule`, which compiles formulas at the first backward pass.
+In: the record of an operator; out: a `Rule`, which compiles the formulas at the first backward pass.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def _gives_tensors(record: OperatorRecord) -> bool:
 
 
 def _forms(record: OperatorRecord) -> dict[str, Any]:
-    """Return the indices of tensor results, the written argument, and whether results contain lists."""
+    """Return the indices of tensor results, the mutated argument, and whether results contain lists."""
     found = signature(record.schema_text)
     in_place = record.variant or not found.returns or record.name.endswith("_")
     written = [i for i, p in enumerate(found.parameters) if in_place and p.written and p.kind == "Tensor"]
@@ -94,9 +94,9 @@ def _formula(inputs: Inputs, formula: formulas.Formula, wanted: list[str]) -> Fo
 
 
 def _source(inputs: Inputs, read: formulas.FormulaParameter) -> tuple[int, int, bool]:
-    """Return a formula parameter's kind and index, and whether a number is passed for a tensor."""
+    """Return kind and index of a formula parameter, and whether it is a tensor that may be a number."""
     names = list(inputs.parameters)
-    if read.fact:  # a property of an argument or result; indices of results follow those of arguments
+    if read.fact:  # a property of an argument or result; in the index, results follow the arguments
         everything = [*names, *(result.name for result in inputs.results)]
         return _FACTS[read.fact], everything.index(read.of), False
     if read.of in inputs.parameters:

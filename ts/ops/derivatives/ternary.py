@@ -46,7 +46,7 @@ def within(
     min: int | float | complex | None,
     max: int | float | complex | None,
 ) -> Tensor:
-    """Return the gradient of `clamp`: passes elements inside the bounds, inclusive."""
+    """Return the gradient of `clamp`: `grad` for elements inside of the bounds (inclusive), else 0."""
     if min is None:
         return grad if max is None else ts.where(self <= max, grad, 0)
     if max is None:
@@ -55,7 +55,7 @@ def within(
 
 
 def between(grad: Tensor, self: Tensor, min: Tensor | None, max: Tensor | None) -> Tensor:
-    """Return the gradient of `clamp` with tensor bounds: passes elements inside the bounds, inclusive."""
+    """Return the gradient of `clamp` with tensor bounds: `grad` inside of the bounds (inclusive), else 0."""
     if min is None:
         return grad if max is None else ts.where(self <= max, grad, 0)
     if max is None:
@@ -64,16 +64,16 @@ def between(grad: Tensor, self: Tensor, min: Tensor | None, max: Tensor | None) 
 
 
 def of_min(grad: Tensor, self: Tensor, min: Tensor, max: Tensor | None) -> Tensor:
-    """Return the gradient of `clamp` for the lower bound.
+    """Return the gradient of the lower bound of `clamp`.
 
-    Nonzero for elements below the bound, unless the upper bound overrides it.
+    It is `grad` for elements below the bound, except where the upper bound is smaller.
     """
     used = self < min if max is None else (self < min) & (min < max)
     return ts.where(used, grad, 0)
 
 
 def of_max(grad: Tensor, self: Tensor, min: Tensor | None, max: Tensor) -> Tensor:
-    """Return the gradient of `clamp` for the upper bound, which takes precedence over the lower one."""
+    """Return the gradient of the upper bound of `clamp`, which has precedence over the lower bound."""
     used = self > max if min is None else (self > max) | (max < min)
     return ts.where(used, grad, 0)
 
@@ -103,7 +103,7 @@ derive("aten::nan_to_num", self="ts.where(self.isfinite(), grad, 0)", result=ELE
 
 
 def of_logit(grad: Tensor, self: Tensor, eps: float | None) -> Tensor:
-    """Return the gradient of `logit`: NaN outside [0, 1], or with `eps`, zero in the clamped region."""
+    """Return the gradient of `logit`: NaN outside of [0, 1]; with `eps`, 0 outside of [eps, 1 - eps]."""
     slope = grad / (self * (1 - self))
     if eps is None:
         return ts.where((self < 0) | (self > 1), float("nan"), slope)
@@ -111,7 +111,7 @@ def of_logit(grad: Tensor, self: Tensor, eps: float | None) -> Tensor:
 
 
 def of_mvlgamma(grad: Tensor, self: Tensor, p: int) -> Tensor:
-    """Return the gradient of `mvlgamma`: the sum of digamma over the shifted arguments."""
+    """Return the gradient of `mvlgamma`, a sum of digamma functions with shifted arguments."""
     steps = ts.arange(p, dtype=self.dtype, device=self.device) / 2
     return grad * (self.unsqueeze(-1) - steps).digamma().sum(-1)
 

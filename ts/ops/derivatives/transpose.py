@@ -1,4 +1,4 @@
-"""Derivatives of dimension permutations: the gradient with the inverse permutation."""
+"""Derivatives of dimension permutations: the inverse permutation of the gradient."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from ts.ops.derivatives.formula_registry import LINEAR, derive
 
 
 def undone(dims: list[int]) -> list[int]:
-    """Return the inverse permutation."""
+    """Return the inverse of permutation `dims`."""
     went = [0] * len(dims)
     for i, dim in enumerate(dims):
         went[dim] = i

@@ -48,9 +48,9 @@ def of_sinc(grad: Tensor, self: Tensor) -> Tensor:
 
 
 def of_bessel(first: Tensor, self: Tensor, result: Tensor) -> Tensor:
-    """Return the derivative of i1, i0(x) - i1(x) / x, or of i1e without its term for the sign.
+    """Return `first` - `result` / x, which is the derivative of i1 if `first` is i0(x).
 
-    It is 0.5 near 0.
+    It is 0.5 near 0. The derivative of i1e has an additional term.
     """
     nothing = self.abs() < 1e-30
     return ts.where(nothing, 0.5, first - result / ts.where(nothing, 1, self))
@@ -103,7 +103,7 @@ derive("aten::lgamma", self="grad * self.digamma()", result=ELEMENTWISE)
 derive("aten::digamma", self="grad * ts.polygamma(1, self)", result=ELEMENTWISE)
 derive("aten::i0", self="grad * ts.special.i1(self)", result=ELEMENTWISE)
 
-# special functions without a name outside `special`
+# special functions that exist only in `torch.special`
 derive("aten::special_i0e", self="grad * (ts.special.i1e(self) - self.sgn() * result)", result=ELEMENTWISE)
 derive("aten::special_i1", self="grad * of_bessel(self.i0(), self, result)", result=ELEMENTWISE)
 derive(

@@ -1,8 +1,8 @@
-"""Derivatives of patch extraction: each element gets the sum over its copies."""
+"""Derivatives of patch extraction: the gradient of an element is the sum over its copies."""
 
 from __future__ import annotations
 
-import ts  # used by the formulas
+import ts  # formulas use this name
 from ts.ops.derivatives.formula_registry import LINEAR, derive
 
 derive(

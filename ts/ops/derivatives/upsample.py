@@ -1,4 +1,4 @@
-"""Derivatives of resampling: input elements get weighted sums of output gradients."""
+"""Derivatives of resampling: the gradient of an input element is a weighted sum of output gradients."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Derivatives of vector norms; zero at the origin."""
+"""Derivatives of vector norms; they are zero for zero vectors."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ def of_norm(
 ) -> Tensor | None:
     """Return the gradient of a p-norm, x |x|^(p - 2) / norm^(p - 1).
 
-    For p = inf, elements with the largest magnitude share it. None for p = 0, which counts nonzero
-    elements.
+    For p = inf, it is divided among the elements with the largest magnitude. Return None for p = 0, because
+    the norm is a count of nonzero elements.
     """
     whole, norm = restored(grad, dim, keepdim), restored(result, dim, keepdim)
     if p == 0:
@@ -57,7 +57,7 @@ for _overload, _dims, _name in (
 
 
 def of_distance(grad: Tensor, x: Tensor, p: float, result: Tensor) -> tuple[Tensor | None, Tensor | None]:
-    """Return the gradients of a distance for both points, from their difference x."""
+    """Return the gradients of a distance with respect to both points; x is their difference."""
     found = of_norm(grad, x, p, result, None, False)
     return found, None if found is None else -found
 
@@ -66,7 +66,7 @@ derive("aten::dist", {"self, other": "of_distance(grad, self - other, float(p), 
 
 
 def renormed(x: Tensor, p: float, dim: int, limit: float) -> Tensor:
-    """Scale down slices whose norm exceeds `limit`."""
+    """Scale the slices along `dim` whose norm exceeds `limit` to this norm."""
     rest = list(range(x.dim()))
     rest.pop(dim)
     norm = ts.linalg.vector_norm(x, p, rest, True)

@@ -1,4 +1,4 @@
-"""Derivatives of views: the gradient in the base's shape, with zeros outside the view."""
+"""Derivatives of views: the gradient in the shape of the base, with zeros outside of the view."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ derive("aten::unsqueeze", self="grad.squeeze(dim)", result=LINEAR)
 def from_slice(
     grad: Tensor, sizes: list[int], dim: int, start: int | None, end: int | None, step: int
 ) -> Tensor:
-    """Return the gradient of a slice: zeros in the base's shape with the gradient inserted."""
+    """Return the gradient of the base of a slice: `grad` in zeros of the base's shape."""
     first = 0 if start is None else start
     last = sizes[dim] if end is None else end
     return ts.ops.aten.slice_backward(grad, sizes, dim, first, last, step)
 
 
 def from_narrow(grad: Tensor, sizes: list[int], dim: int, start: int, length: int) -> Tensor:
-    """Return the gradient of `narrow`: zeros in the base's shape with the gradient inserted.
+    """Return the gradient of the base of `narrow`: `grad` in zeros of the base's shape.
 
     `start` may be negative.
     """
@@ -59,20 +59,23 @@ derive(
 
 
 def evenly(x: Tensor, count: int, dim: int) -> list[Tensor]:
-    """Split into `count` parts whose sizes differ by at most one, longer parts first."""
+    """Split x into `count` sections whose sizes differ by at most one, longer sections first."""
     length, longer = x.size(dim) // count, x.size(dim) % count
     return between(x, [i * length + min(i, longer) for i in range(1, count)], dim)
 
 
 def between(x: Tensor, places: list[int], dim: int) -> list[Tensor]:
-    """Split at the given positions; decreasing positions yield an empty part, and later parts overlap."""
+    """Split x at the indices `places`.
+
+    An index that is smaller than the previous one results in an empty section, and later sections overlap.
+    """
     starts = [0] + places
     ends = places + [x.size(dim)]
     return [ts.ops.aten.slice(x, dim, start, end, 1) for start, end in zip(starts, ends)]
 
 
 def by_tensor(x: Tensor, where: Tensor, dim: int) -> list[Tensor]:
-    """Split by a tensor: a number of parts (0-d), or the split positions (1-d)."""
+    """Split x by a tensor, which is a number of sections (0-d) or contains the split indices (1-d)."""
     if where.dim() == 0:
         return evenly(x, int(where), dim)
     places: list[int] = where.tolist()

@@ -1,7 +1,7 @@
 """Kernels of operators for sparse operands.
 
-In: the dense kernel of the record, the array namespace, and the schema's arguments; tensors are NumPy arrays,
-`CooArray` or `CompressedArray`.  Out: an array of any of these classes.
+In: the dense kernel of the record, the array namespace, and the schema's arguments, in which tensors are
+NumPy arrays, `CooArray` or `CompressedArray`.  Out: an array of one of these classes.
 
     accessors.py     construction from indices and values, and access to them
     elementwise.py   values of the pattern; sums and products of two arrays
@@ -10,8 +10,9 @@ In: the dense kernel of the record, the array namespace, and the schema's argume
     view_ops.py      transposed, selected, joined and resized arrays
     conversions.py   construction, dense <-> coordinates <-> compressed, copies
 
-A record names its kernel: `sparse="elementwise.add"`; `sparse_kernel_of` returns it, also for the in-place
-and `out=` variants.  A record without a name raises NotImplementedError with PyTorch's message.
+A record contains the name of its kernel: `sparse="elementwise.add"`. `sparse_kernel_of` returns the kernel,
+also for the in-place and `out=` variants.  For a record without a name, it raises PyTorch's
+NotImplementedError.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from ts import backends
 from ts.backends.sparse import SparseArray
 from ts.ops import common
 
-backends.get("sparse")  # registers the sparse backend, which wraps the arrays that kernels return
+backends.get("sparse")  # registers the sparse backend, which creates tensors for sparse arrays
 Kernel = Callable[..., Any]
 
 
@@ -66,7 +67,7 @@ def _find(name: str) -> Kernel:
 
 
 def not_available(key: str, dispatch_key: str) -> NotImplementedError:
-    """Return PyTorch's error for an operator without a kernel for a dispatch key."""
+    """Return PyTorch's error for operator `key` without a kernel for `dispatch_key`."""
     return NotImplementedError(
         f"Could not run '{key}' with arguments from the '{dispatch_key}' backend. This could be because "
         "the operator "
@@ -89,7 +90,10 @@ def _refuse(key: str, xp: Any, *args: Any) -> NoReturn:
 
 
 def _in_place(kernel: Kernel, xp: Any, self: Any, *args: Any) -> Any:
-    """Run an in-place variant: replace the array of a sparse `self`, or copy the result into a dense one."""
+    """Run an in-place variant by the functional `kernel`.
+
+    The result replaces the array of a sparse `self`; it is copied into a dense `self`.
+    """
     return _written(xp, self, kernel(xp, self, *args))
 
 

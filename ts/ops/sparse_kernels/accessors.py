@@ -19,7 +19,7 @@ def coo_array(
 ) -> CooArray:
     """Return a COO array that shares the memory of indices and values.
 
-    `coalesced` None means unknown: only an array with at most one element is marked as coalesced.
+    If `coalesced` is None, the array is marked as coalesced only if it stores at most one element.
     """
     if dtype is not None:
         values = common.cast(np, values, common.dtype_from(dtype))
@@ -30,7 +30,7 @@ def coo_array(
 def compressed_array(
     pointers: Any, plain: Any, values: Any, size: Sequence[int] | None, layout: int | None, dtype: int | None
 ) -> CompressedArray:
-    """Return a CSR or CSC matrix; RuntimeError if its parts are inconsistent."""
+    """Return a CSR or CSC matrix; raise RuntimeError if pointers, indices, values and size do not match."""
     chosen = dtypes.LAYOUTS.get(layout if layout is not None else -1)
     if chosen is None:
         raise RuntimeError("sparse_compressed_tensor expected sparse compressed tensor layout but got None")
@@ -91,7 +91,8 @@ def _check_compressed(
         what = f"{names[0]}[..., 0] == 0" if pointers[0] != 0 else f"{names[0]}[..., -1] == nnz"
         raise RuntimeError(f"`{what}` is not satisfied.")
     nnz = len(plain)
-    in_order = bool((pointers[1:] >= pointers[:-1]).all())  # so differences do not overflow
+    # Check before subtracting, because differences may overflow
+    in_order = bool((pointers[1:] >= pointers[:-1]).all())
     if not in_order or (nnz > others and np.diff(pointers).max() > others):
         n = "ncols" if rows else "nrows"
         raise RuntimeError(f"`0 <= {names[0]}[..., 1:] - {names[0]}[..., :-1] <= {n}` is not satisfied.")
@@ -145,17 +146,17 @@ def values_copy(dense: Any, xp: Any, self: Any) -> Any:
 
 
 def is_coalesced(dense: Any, xp: Any, self: Any) -> bool:
-    """Return whether the indices are marked as sorted and distinct."""
+    """Return the `coalesced` flag, which means that the indices are sorted and distinct."""
     return bool(conversions.require_coo(self, "is_coalesced").coalesced)
 
 
 def coalesce(dense: Any, xp: Any, self: Any) -> CooArray:
-    """Sort the indices and sum the values of equal ones."""
+    """Return an array with sorted, distinct indices; values at equal indices are summed."""
     return conversions.require_coo(self, "coalesce").coalesce()
 
 
 def mark_coalesced(dense: Any, xp: Any, self: Any, coalesced: bool) -> CooArray:
-    """Set the `coalesced` flag of an array; RuntimeError if set for unsorted indices."""
+    """Return the array with the flag `coalesced`; raise RuntimeError if True for unsorted indices."""
     coo = conversions.require_coo(self, "_coalesced_")
     if coalesced:
         flat = coo.flat_indices()
@@ -200,7 +201,7 @@ def sparse_dim(dense: Any, xp: Any, self: Any) -> int:
 
 
 def dense_dim(dense: Any, xp: Any, self: Any) -> int:
-    """Return the number of dense dimensions: those of each value."""
+    """Return the number of dense dimensions, which is the number of dimensions of each value."""
     return self.dense_dim if isinstance(self, CooArray) else 0
 
 

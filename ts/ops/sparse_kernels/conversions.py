@@ -54,7 +54,7 @@ def compress(coo: CooArray, layout: dtypes.layout) -> CompressedArray:
 
 
 def check_dimensions(size: Sequence[int], sparse_dim: int, dense_dim: int) -> None:
-    """Raise RuntimeError unless each length belongs to a sparse or a dense dimension."""
+    """Raise RuntimeError if `size` does not have `sparse_dim` + `dense_dim` dimensions."""
     if sparse_dim < 0 or dense_dim < 0 or len(size) != sparse_dim + dense_dim:
         raise RuntimeError(
             f"'len(size) == sparse_dim + dense_dim' is not satisfied: len(size) = {len(size)}, "
@@ -116,7 +116,7 @@ def zeros(size: Sequence[int], dtype: Any, sparse_dim: int | None = None) -> Coo
 
 
 def construct(dense: Any, xp: Any, *args: Any) -> Any:
-    """Run a constructor of sparse tensors; RuntimeError if its indices or values are sparse."""
+    """Call a constructor of sparse tensors; raise RuntimeError if its indices or values are sparse."""
     if any(isinstance(x, SparseArray) for x in args):
         raise RuntimeError("expected indices and values to be dense tensors, but got layout torch.sparse_coo")
     return dense(xp, *args)
@@ -146,7 +146,7 @@ def to_dense(dense: Any, xp: Any, self: Any, dtype: int | None = None, masked_gr
 
 
 def to_sparse(self: Any, sparse_dim: int | None) -> CooArray:
-    """Convert a sparse or dense array to COO; of a dense array the nonzero elements are stored."""
+    """Convert a sparse or dense array to COO; the nonzero elements of a dense array are stored."""
     if isinstance(self, SparseArray):
         coo = self.to_coo()
         if sparse_dim is not None and sparse_dim != coo.sparse_dim:
@@ -209,7 +209,7 @@ def identity(dense: Any, xp: Any, self: Any, *args: Any) -> Any:
 
 
 def conjugate(dense: Any, xp: Any, self: Any) -> Any:
-    """Return the complex conjugate of each element; a real array itself."""
+    """Return the complex conjugate of an array; return a real array itself."""
     return self.with_values(np.conj(self.values)) if self.dtype.kind == "c" else self
 
 
@@ -261,14 +261,17 @@ def new_zeros(
 
 
 def zero_in_place(dense: Any, xp: Any, self: Any) -> Any:
-    """Return the array for `zero_`: an empty COO array, or CSR and CSC zeros on the same pattern."""
+    """Return the new array of `zero_`.
+
+    It is a COO array without elements, or a CSR or CSC array with zeros at its stored indices.
+    """
     if isinstance(self, CompressedArray):
         return self.with_values(np.zeros_like(self.values))
     return CooArray.empty(self.shape, self.dtype, self.sparse_dim)
 
 
 def copy_in_place(dense: Any, xp: Any, self: Any, src: Any, non_blocking: bool = False) -> Any:
-    """Return the array for `copy_`: the elements of `src` in the dtype of `self`."""
+    """Return the new array of `copy_`: the elements of `src`, in the dtype of `self`."""
     if not (isinstance(self, SparseArray) and isinstance(src, SparseArray)):
         raise RuntimeError(
             "copy_() between dense and sparse Tensors is not implemented! Found self type = "

@@ -1,8 +1,8 @@
 """Elementwise kernels of sparse arrays: functions that map 0 to 0, and sums and products of two arrays.
 
-on_values(sin)      sin of the values, after coalescing: sin(a + b) is not sin(a) + sin(b)
-add(coo, coo)       the union of both patterns       add(dense, coo)   dense
-multiply(coo, x)    the pattern of `coo` for dense x; the intersection of patterns for sparse x
+on_values(sin)      sin of the values, after coalescing, because sin(a + b) is not sin(a) + sin(b)
+add(coo, coo)       stores the union of the indices       add(dense, coo)   dense
+multiply(coo, x)    stores the indices of `coo` for dense x; the intersection of the indices for sparse x
 """
 
 from __future__ import annotations
@@ -127,7 +127,7 @@ def broadcast(x: CooArray, shape: tuple[int, ...]) -> CooArray:
                 f"dimension {d}"
             )
         count = indices.shape[1]
-        common.check_storage((len(indices), count * want), indices.dtype)  # NumPy does not check it
+        common.check_storage((len(indices), count * want), indices.dtype)  # NumPy does not check for overflow
         indices = np.repeat(indices, want, axis=1)
         indices[d] = np.tile(np.arange(want, dtype=np.int64), count)
         values = np.repeat(values, want, axis=0)
@@ -220,9 +220,10 @@ def _is_sorted(flat: Any) -> bool:
 
 
 def _merge_sorted(whole: CooArray, mine: Any, its: Any, coalesced: bool) -> CooArray:
-    """Add two sorted COO arrays; the k-th elements of equal indices are added to each other.
+    """Add two COO arrays with sorted indices; the k-th elements with equal indices are added to each other.
 
-    `whole` has the elements of both, `mine` and `its` the linear indices of the first and of the second.
+    `whole` contains the elements of both arrays; `mine` and `its` are the linear indices of the first and the
+    second array.
     """
     flat = np.concatenate((mine, its))
     turn = np.concatenate((_occurrence_numbers(mine), _occurrence_numbers(its)))
@@ -234,7 +235,7 @@ def _merge_sorted(whole: CooArray, mine: Any, its: Any, coalesced: bool) -> CooA
 
 
 def _occurrence_numbers(flat: Any) -> Any:
-    """Return the number of equal preceding elements of each element of a sorted array."""
+    """Return for each element of a sorted array the number of preceding elements that are equal to it."""
     first = np.concatenate(([True], flat[1:] != flat[:-1]))
     at = np.arange(len(flat))
     return at - np.maximum.accumulate(np.where(first, at, 0))

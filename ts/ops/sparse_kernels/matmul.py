@@ -1,7 +1,7 @@
 """Matrix products with sparse arrays.
 
-mm(coo, dense), mm(dense, coo)    dense: rows of the dense factor, scaled and summed by the rows of the
-sparse one mm(coo, coo)                      sparse, coalesced
+mm(coo, dense), mm(dense, coo)    dense: sums of rows of the dense factor, scaled by elements of the sparse
+one mm(coo, coo)                      sparse, coalesced
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from ts.backends.sparse import CompressedArray, CooArray, SparseArray
 from ts.backends.sparse.array import sum_groups
 from ts.ops import common
 
-MAX_BLOCK_ELEMENTS = 1 << 20  # size of the intermediate array of scaled rows
+MAX_BLOCK_ELEMENTS = 1 << 20  # maximum size of the intermediate array of scaled rows
 
 
 def _check_matrices(self: Any, mat2: Any) -> None:

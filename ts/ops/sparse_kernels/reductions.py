@@ -1,4 +1,7 @@
-"""Sums, norms and softmax of sparse arrays: unstored elements are 0 in sums, and excluded from softmax."""
+"""Sums, norms and softmax of sparse arrays.
+
+Elements that are not stored count as 0 in sums, and are excluded from softmax.
+"""
 
 from __future__ import annotations
 
@@ -67,7 +70,7 @@ def _accumulated(dtype: Any) -> Any:
 
 
 def sum_over(self: CooArray, dims: Sequence[int], dtype: Any, *, integers_widen: bool) -> Any:
-    """Sum over nonnegative dimensions; `integers_widen`: sums of integers are int64."""
+    """Sum over dimensions, numbered from 0; with `integers_widen`, sums of integers are int64."""
     if dtype is None and integers_widen and self.dtype.kind in "biu":
         dtype = np.dtype(np.int64)
     values = self.values if dtype is None else self.values.astype(dtype)
@@ -180,7 +183,10 @@ def _softmax(self: CooArray, dim: int, logarithms: bool) -> CooArray:
 
 
 def _groups(self: CooArray, dim: int) -> Any:
-    """Return a group number per stored element: elements whose indices differ only in `dim` share a group."""
+    """Return a group number for each stored element.
+
+    Elements are in one group if their indices differ only in dimension `dim`.
+    """
     rest = [d for d in range(self.sparse_dim) if d != dim]
     flat = np.zeros(self.nnz, np.int64)
     for d in rest:

@@ -1,7 +1,8 @@
 """Batching rules of operators, one file per operator family.
 
-batch("aten::softmax.int aten::cumsum", along("dim"))       the operator, with `dim` shifted past the batch
-batch("aten::mm", ROW)                                      ROW(call) returns the result, with the batch first
+batch("softmax.int cumsum", along("dim"))      runs the operator with `dim` + 1, as the batch is dimension 0
+batch("mm", rule)                              rule(call) returns the result, in which the batch is dimension
+0
 
 Pointwise and decomposed operators need no rule.  Other operators without a rule run once per batch element,
 with a warning.

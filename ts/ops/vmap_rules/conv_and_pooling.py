@@ -34,7 +34,8 @@ def over_planes(spatial: int, *sizes: str) -> Callable[[Call], Any]:
     def rule(call: Call) -> Any:
         values = list(call.values)
         tensors = [i for i, x in enumerate(values) if isinstance(x, Tensor)]
-        if call.rank(tensors[0]) == spatial + 1:  # unbatched planes: vmap's batch becomes the batch size
+        # The planes have no batch: vmap's batch dimension is the batch of the operator
+        if call.rank(tensors[0]) == spatial + 1:
             for i in tensors:
                 values[i] = call.expanded(i)
             for name in sizes:
@@ -59,7 +60,7 @@ def over_planes(spatial: int, *sizes: str) -> Callable[[Call], Any]:
 def convolved(
     input: Tensor, of_input: bool, weight: Tensor, of_weight: bool, size: int, how: list[Any]
 ) -> Any:
-    """Compute a batched convolution without bias; `how` holds its arguments after the bias."""
+    """Compute a batched convolution without bias; `how` contains the arguments after the bias."""
     groups = how[5]
     if not of_weight:
         return unfolded(ts.convolution(folded(input), weight, None, *how), size)
@@ -72,7 +73,7 @@ def convolved(
 
 
 def _examples(call: Call, i: int, single: bool) -> Any:
-    """Return an argument with an examples dimension, added if `single`."""
+    """Return argument `i`; if `single`, insert a dimension of size 1 for examples."""
     x = call.values[i]
     return x.unsqueeze(int(call.wholes[i])) if single else x
 

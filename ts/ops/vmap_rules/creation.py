@@ -1,4 +1,4 @@
-"""Batching rules of tensor constructors: one result per batch element, because programs write to results."""
+"""Batching rules of tensor constructors; each batch element gets a result, because programs write to it."""
 
 from __future__ import annotations
 

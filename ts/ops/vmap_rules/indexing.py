@@ -1,4 +1,4 @@
-"""Batching rules of indexing: the batch becomes an additional index."""
+"""Batching rules of indexing: the batch dimension gets an additional index."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def _index(call: Call) -> Any:
     numbers = ts.arange(size).reshape([size, *[1] * rank])
     x = call.expanded(0)
     found = x[(numbers, *(slice(None) if m is None else m for m in made))]
-    if not first:  # indexed dimensions are first or not adjacent: their result comes first
+    if not first:  # the indexed dimensions are first in the result already
         return found
     dims = list(range(found.dim()))
     return found.permute(
@@ -66,7 +66,7 @@ def _index(call: Call) -> Any:
 def _index_put(call: Call) -> Any:
     """Batch `index_put` with an additional index for the batch dimension.
 
-    Indexed dimensions are moved to the front during the call, as in the values.
+    During the call, the indexed dimensions are moved to the front of target and values.
     """
     made, first, rank = _indices(call, 1)
     places = [k + 1 for k, m in enumerate(made) if m is not None]
@@ -75,7 +75,7 @@ def _index_put(call: Call) -> Any:
     dims = x.dim() - len(places) + rank
     values = call.values[2] if call.wholes[2] else call.values[2].unsqueeze(0)
     values = padded(values, dims)
-    if first:  # dimensions before the first indexed dimension
+    if first:  # the values have other dimensions before the indexed ones
         values = values.movedim([*range(1 + first, 1 + first + rank)], [*range(1, 1 + rank)])
     numbers = ts.arange(call.size).reshape([call.size, *[1] * rank])
     indices = [numbers, *(m for m in made if m is not None)]
@@ -115,7 +115,7 @@ def _index_write(name: str) -> Any:
 
 
 def _index_rows(call: Call) -> Any:
-    """Move the indexed dimension to the front and merge it with the batch, for `self` and source."""
+    """Run `index_add` and similar operators once, with the indexed dimension merged with the batch."""
     if call.rank(0) == 0 or call.rank(call.at("index")) != 1:
         return one_by_one(call)
     d = shift_dim(call["dim"], call.rank(0))
@@ -135,7 +135,7 @@ def _index_rows(call: Call) -> Any:
 
 
 def _fill(call: Call) -> Any:
-    """Batch `fill` and `copy`: the result has the shape of the target."""
+    """Apply the batching rule of `fill` and `copy`, whose results have the shape of the target."""
     x, value = call.expanded(0), call.values[1]
     if isinstance(value, Tensor):
         value = padded(value, x.dim()) if call.wholes[1] else value
@@ -158,7 +158,7 @@ def _embedding(call: Call) -> Any:
 
 
 def _embedding_back(call: Call) -> Any:
-    """Return the embedding gradient with the batch elements' tables stacked vertically."""
+    """Compute the embedding gradient once, for a table that contains the tables of all batch elements."""
     grad, indices, count = call.expanded(0), call.expanded(1), call["num_weights"]
     if call["scale_grad_by_freq"]:
         return one_by_one(call)

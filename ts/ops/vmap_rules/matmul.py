@@ -1,4 +1,4 @@
-"""Batching rules of matrix and vector products: one batched matrix product."""
+"""Batching rules of matrix and vector products, each computed by one batched matrix product."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ts.ops.vmap_rules.views import of_last, plain
 
 
 def product(call: Call, i: int, j: int) -> Any:
-    """Return the matrix product of two arguments; an unbatched operand is not expanded."""
+    """Return the matrix product of arguments `i` and `j`; an unbatched operand is not expanded."""
     a, b = call.values[i], call.values[j]
     if call.wholes[i] and not call.wholes[j] and b.dim() == 2 and a.dim() == 3:
         return (a.reshape(-1, a.shape[2]) @ b).reshape(a.shape[0], a.shape[1], b.shape[1])
@@ -63,7 +63,7 @@ def _vdot(call: Call) -> Any:
 
 
 def _added(call: Call, found: Tensor) -> Any:
-    """Return beta * self + alpha * product; with `beta` 0, self is not read."""
+    """Return beta * self + alpha * `found`, the product; if beta is 0, self is not read."""
     beta, alpha = call["beta"], call["alpha"]
     found = found if alpha == 1 else found * alpha
     if beta == 0:
@@ -116,7 +116,7 @@ batch(
 
 
 def _solve(call: Call) -> Any:
-    """Apply the batching rule of `solve`; 1-d right-hand sides are temporarily unsqueezed to matrices."""
+    """Apply the batching rule of `solve`; during the call, 1-d right-hand sides are one-column matrices."""
     values = [call.expanded(i) if isinstance(x, Tensor) else x for i, x in enumerate(call.values)]
     a, b = values[0], values[1]
     if b.dim() == a.dim() - 1:

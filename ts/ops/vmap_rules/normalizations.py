@@ -12,7 +12,7 @@ from ts.ops.vmap_rules.rules import one_by_one, padded, pointwise
 
 
 def _layer_norm(call: Call) -> Any:
-    """Batch layer norm; batched weights and biases are applied after it."""
+    """Apply the batching rule of layer norm; batched weights and biases are applied after the operator."""
     _, shape, weight, bias, eps = call.values
     x = call.expanded(0)
     if not call.is_whole("weight") and not call.is_whole("bias"):
@@ -52,7 +52,7 @@ def _batch_norm(call: Call) -> Any:
 
 
 def _loss(call: Call) -> Any:
-    """Apply the batching rule of losses: computed elementwise, then reduced per batch element."""
+    """Apply the batching rule of losses: compute without reduction, then reduce each batch element."""
     reduction = call["reduction"]
     values = list(call.values)
     tensors = [i for i, x in enumerate(values) if isinstance(x, Tensor)]
@@ -69,7 +69,7 @@ def _loss(call: Call) -> Any:
 
 
 def _targets(call: Call) -> tuple[Any, Any, Any]:
-    """Return target classes (batch, examples, ...), their weights, and a mask of those not ignored."""
+    """Return target classes (batch, examples, ...), their weights, and a mask of the counted targets."""
     target = call.expanded(call.at("target"))
     if call.rank(call.at("self")) == 1:
         target = target.unsqueeze(1)

@@ -1,4 +1,4 @@
-"""Batching rules of reductions and scans; dimension arguments are shifted past the batch."""
+"""Batching rules of reductions and scans; dimension arguments are increased by 1 for the batch."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ from ts.ops.vmap_rules.views import along, shift_dim
 
 
 def over_all(function: Callable[..., Any]) -> Callable[[Call], Any]:
-    """Return the batching rule of a full reduction, by `function(flattened batch, 1, other arguments)`."""
+    """Return the batching rule of a reduction over all elements.
+
+    `function` is called with the batch of flattened elements, the dimension 1, and the other arguments.
+    """
 
     def rule(call: Call) -> Any:
         x: Tensor = call.values[0]
@@ -120,6 +123,6 @@ def _sum_to_size(call: Call) -> Any:
     return found.reshape([x.shape[0], *size])
 
 
-# Queries whose result must be one decision for the whole batch.
+# Queries with one result for the whole batch.
 batch("_is_any_true _is_all_true", lambda call: Unbatched(call.run(call.values)))
 batch("sum_to_size _grad_sum_to_size", _sum_to_size)

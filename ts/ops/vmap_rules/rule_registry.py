@@ -42,7 +42,7 @@ def rows() -> dict[str, Rule]:
 
 
 def row_of(record: OperatorRecord) -> Rule | None:
-    """Return the batching rule of an operator, resolving aliases; None if it has none."""
+    """Return the batching rule of an operator, for an alias that of the original operator, or None."""
     from ts.ops import registry
 
     record = record.base or record

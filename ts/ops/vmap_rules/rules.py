@@ -1,4 +1,4 @@
-"""Selection of batching rules: registered rule, generic rule by operator kind, or per-element loop.
+"""Selection of batching rules: a registered rule, a generic rule by kind of operator, or a loop.
 
 In: a `Call`; out: results with the batch first.
 """
@@ -20,7 +20,7 @@ from ts.ops.derivatives.formulas import decomposed
 from ts.ops.registry import OperatorRecord
 from ts.ops.vmap_rules.rule_registry import row_of
 
-# Families of elementwise operators other than the pointwise ones.
+# Families of elementwise operators, in addition to those that records mark as elementwise.
 _POINTWISE = frozenset({"activation_backward", "polynomial"})
 
 
@@ -59,13 +59,13 @@ def _is_pointwise(record: OperatorRecord) -> bool:
 
 
 def has_rule(record: OperatorRecord) -> bool:
-    """Return whether an operator runs on the whole batch at once."""
+    """Return whether an operator runs once for the whole batch, without a loop over the batch elements."""
     gives_tensors = any("Tensor" in r.kind for r in record.operator.signature.returns)
     return row_of(record) is not None or not gives_tensors or _is_pointwise(record)
 
 
 def call_once_for_batch(call: Call) -> Any:
-    """Run an operator with non-tensor results once for the whole batch, as dtypes and shapes are shared.
+    """Run an operator without tensor results once, because all batch elements have the same dtype and shape.
 
     Raise RuntimeError for an operator that reads elements.
     """
@@ -76,7 +76,7 @@ def call_once_for_batch(call: Call) -> Any:
 
 
 def refuse_reading(call: Call, layer: Batched) -> None:
-    """Raise RuntimeError: a batch has no single number, truth value or result of a comparison."""
+    """Raise RuntimeError, because a batch has no single number or truth value."""
     declared = call.record.operator.signature
     if len(declared.parameters) > 1:
         raise RuntimeError(
@@ -93,7 +93,7 @@ def refuse_reading(call: Call, layer: Batched) -> None:
 def pointwise(call: Call) -> Any:
     """Apply the batching rule of pointwise operators.
 
-    Ranks are aligned after the batch dimension, then broadcast.
+    Size-1 dimensions are inserted after the batch dimension, so that all ranks are equal.
     """
     return call.run(aligned(call, range(len(call.values))))
 
@@ -116,15 +116,15 @@ def in_rows(x: Tensor) -> Tensor:
 
 
 def padded(x: Tensor, rank: int) -> Tensor:
-    """Insert size-1 dimensions after the batch up to rank `rank`."""
+    """Insert size-1 dimensions after the batch dimension, until x has `rank` dimensions."""
     missing = rank - x.dim()
     return x if missing <= 0 else x.reshape([x.shape[0], *[1] * missing, *x.shape[1:]])
 
 
 def promoted(call: Call, tensors: list[int], i: int) -> Tensor:
-    """Convert a batch of 0-dim tensors to the dtype of type promotion without the batch dimension.
+    """Convert argument `i`, if it is a batch of 0-dim tensors, so that type promotion has the correct result.
 
-    Type promotion treats a 0-dim tensor like a number, but the batch dimension makes it a vector.
+    Type promotion treats a 0-dim tensor like a number, but a batch of 0-dim tensors is a vector.
     """
     x: Tensor = call.values[i]
     if call.rank(i) > 0:
@@ -262,7 +262,8 @@ def _drawn_once(call: Call) -> tuple[Any, bool]:
 
 
 def _drawn_in_place(call: Call) -> tuple[Any, bool]:
-    """Run an in-place random operator: fill each batch element, or all with the same numbers."""
+    """Run an in-place random operator; batch elements get different or the same numbers, by the randomness.
+    """
     target, whole = call.values[0], call.wholes[0]
     others = any(call.is_whole(i) for i in range(1, len(call.values)))
     if call.level.random == "same":

@@ -1,4 +1,4 @@
-"""Batching rules of views and data movement; sizes and dimensions are shifted past the batch."""
+"""Batching rules of views and data movement; sizes and dimensions are changed for the batch dimension."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ def shift_dim(dim: int, rank: int) -> int:
 
 
 def along(*names: str, whole: str = "", more: int = 0) -> Callable[[Call], Any]:
-    """Return a batching rule that shifts the dimension arguments `names`.
+    """Return a batching rule that adds 1 to the dimension arguments `names`.
 
-    whole   the name of a list argument that may be omitted for all dimensions
-    more    number of additional dimensions for the index range
+    whole   name of a list argument for which an empty or missing list means all dimensions
+    more    number by which the range of valid dimensions exceeds the rank
     """
 
     def rule(call: Call) -> Any:
@@ -40,7 +40,7 @@ def along(*names: str, whole: str = "", more: int = 0) -> Callable[[Call], Any]:
         first = values[tensors[0]]
         rank = (first[0] if isinstance(first, list) else first).dim() - 1
         numbers = rank == 0 and not more
-        if numbers:  # 0-d elements, to which a dimension is added
+        if numbers:  # 0-dim elements: a dimension is inserted during the call
             values = [
                 x.unsqueeze(1) if i in tensors and isinstance(x, Tensor) else x for i, x in enumerate(values)
             ]
@@ -64,7 +64,7 @@ def _is_tensors(x: Any) -> bool:
 
 
 def _without_one(found: Any) -> Any:
-    """Remove the size-1 dimension that was added to 0-d elements."""
+    """Remove the size-1 dimension that was inserted for 0-dim elements."""
     if isinstance(found, Tensor):
         return found.squeeze(1) if found.dim() == 2 and found.shape[1] == 1 else found
     made = [_without_one(x) for x in found]
@@ -72,12 +72,12 @@ def _without_one(found: Any) -> Any:
 
 
 def sized(call: Call) -> Any:
-    """Apply the batching rule of operators with the result size as second argument."""
+    """Apply the batching rule of operators whose second argument is the size of the result."""
     return call.run([call.expanded(0), [call.size, *call.values[1]], *call.values[2:]])
 
 
 def plain(call: Call) -> Any:
-    """Apply the batching rule of operators that run on batched tensors unchanged."""
+    """Apply the batching rule of operators that need no change for batched tensors."""
     return call.run(
         [call.expanded(i) if isinstance(x, (Tensor, list)) else x for i, x in enumerate(call.values)]
     )
@@ -135,14 +135,14 @@ def _transposed(call: Call) -> Any:
 
 
 def _transpose(call: Call) -> Any:
-    """Apply the batching rule of `transpose`; 0-d elements are returned unchanged."""
+    """Apply the batching rule of `transpose`; a batch of 0-dim elements is returned unchanged."""
     if call.rank(0) == 0 and {call["dim0"], call["dim1"]} <= {0, -1}:
         return call.values[0]
     return along("dim0", "dim1")(call)
 
 
 def _clone(call: Call) -> Any:
-    """Apply the batching rule of `clone`; RuntimeError for channels-last formats, as in PyTorch."""
+    """Apply the batching rule of `clone`; as in PyTorch, raise RuntimeError for channels-last formats."""
     wanted = call["memory_format"]
     if wanted is not None and wanted not in (ts.contiguous_format.code, ts.preserve_format.code):
         raise RuntimeError(
