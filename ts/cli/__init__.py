@@ -1,1 +1,1 @@
-"""The command line `ts`, also `python -m ts`; see `ts.cli.main` for its commands."""
+"""Command line `ts`, also available as `python -m ts`; see `ts.cli.main` for the commands."""

@@ -1,6 +1,6 @@
 """Archive summary for `ts info`.
 
-In: a path.  Out: titles with lines:
+Input: the path of an archive. Output: section titles, each with its lines:
 
     [("file", ["model.pt, 2.2 MiB, 71 records"]), ("version", ["3"]), ("producer", ["PyTorch"]),
      ("methods", ["forward(Tensor x, int sr) -> Tensor"]),
@@ -8,8 +8,8 @@ In: a path.  Out: titles with lines:
      ("parameters", ["309,633 in 15 tensors, 1.2 MiB", "encoder  ...", "  weight  float32[128, 129, 3]"]),
      ("missing", ["nothing"])]
 
-No code of the archive runs.  If a dependency is missing, the model cannot be built; all other sections are
-still reported.
+Code of the archive is not executed. If a dependency is missing, the model cannot be built; all other sections
+are still reported.
 """
 
 from __future__ import annotations
@@ -34,8 +34,9 @@ from ts.ir.source import Source
 from ts.runtime.module import ScriptModule, method_names
 
 Section = tuple[str, list[str]]
-_MAX_LISTED_ITEMS: Final = 20  # of missing operators or records
-_UTF8_NAME_FLAG: Final = 0x800  # ZIP flag, which Python sets only for names that are not ASCII
+_MAX_LISTED_ITEMS: Final = 20  # maximum number of missing operators or records that are listed
+# ZIP flag for UTF-8 names; Python's zipfile sets it only for names that are not ASCII
+_UTF8_NAME_FLAG: Final = 0x800
 
 
 def contents(path: Path) -> list[Section]:
@@ -73,7 +74,7 @@ def contents(path: Path) -> list[Section]:
 
 
 def amount(size: float) -> str:
-    """Format a number of bytes with a unit."""
+    """Format a number of bytes with a suitable unit."""
     for unit in ("bytes", "KiB", "MiB", "GiB"):
         if size < 1024 or unit == "GiB":
             break
@@ -82,7 +83,7 @@ def amount(size: float) -> str:
 
 
 def producer(records: ZipRecords) -> str:
-    """Identify the producer of an archive by its zip metadata."""
+    """Identify the producer of an archive by the ZIP metadata of its first record."""
     first = next(iter(records.entries.values()))
     if first.create_version == 0 and first.flag_bits & _UTF8_NAME_FLAG:
         return "PyTorch, for mobile devices" if records.has("bytecode.pkl") else "PyTorch"
@@ -92,7 +93,7 @@ def producer(records: ZipRecords) -> str:
 
 
 def _operators(sources: dict[str, Source]) -> Iterator[str]:
-    """Yield the operator names that occur in the code, with repetitions."""
+    """Yield the names of the operators that the code calls, with repetitions."""
     for source in sources.values():
         ranges = Ranges(source, whole_subscripts=True)
         for definition in parse.syntax_tree(source).body:
@@ -138,7 +139,7 @@ def _model(module: ScriptModule) -> list[Section]:
 
 
 def _tensors(*groups: tuple[str, Any]) -> list[Section]:
-    """Return sections with the count, size and tree of each group of tensors."""
+    """Return sections with the number, size and module tree of each group of tensors."""
     found: list[Section] = []
     for title, tensors in groups:
         named = dict(tensors)
@@ -153,12 +154,12 @@ def _tensors(*groups: tuple[str, Any]) -> list[Section]:
 
 
 def _methods(module: ScriptModule) -> list[str]:
-    """Return the signature of each method, with a note for methods that fail to compile."""
+    """Return the signature of each method; a method that fails to compile has a note instead."""
     lines = []
     for name in method_names(module):
         try:
             schema = module.archived().cls.type.methods[name].schema
-        except FrontendError:  # the reason is in the section `missing`
+        except FrontendError:  # the section `missing` states the reason
             lines.append(f"{name}: does not compile")
             continue
         takes = ", ".join(map(str, schema.arguments[1:]))
@@ -167,12 +168,12 @@ def _methods(module: ScriptModule) -> list[str]:
 
 
 def kind(tensor: Any) -> str:
-    """Format dtype and shape of a tensor, such as `float32[3, 4]`."""
+    """Format the dtype and the shape of a tensor, such as `float32[3, 4]`."""
     return f"{str(tensor.dtype).rpartition('.')[2]}{list(tensor.shape)}"
 
 
 def _tree(named: dict[str, Any]) -> Iterator[str]:
-    """Yield lines of tensors grouped by module."""
+    """Yield lines that list the tensors as a tree of modules."""
     above: list[str] = []
     width = max(2 * name.count(".") + len(name.rpartition(".")[2]) for name in named)
     for name, tensor in named.items():

@@ -25,8 +25,8 @@ from ts.ir.attributes import type_of_constant
 from ts.jit import ScriptFunction
 from ts.runtime.script_method import ScriptMethod
 
-_SHAPE: Final = re.compile(r"([A-Za-z]\w*)\[([\d,\s]*)\]")  # float32[1,3,224,224]
-STANDARD: Final = "-"  # file argument for standard input or output
+_SHAPE: Final = re.compile(r"([A-Za-z]\w*)\[([\d,\s]*)\]")  # tensor description such as float32[1,3,224,224]
+STANDARD: Final = "-"  # file argument that means standard input or output
 
 SPELLING: Final = """\
 arguments are read by the parameters' types:
@@ -45,7 +45,7 @@ arguments are read by the parameters' types:
 
 
 def literal(text: str, expected: types.Type) -> Any:
-    """Parse a Python literal; UsageError with the expected type on failure."""
+    """Parse a Python literal; raise UsageError with the expected type on failure."""
     try:
         return ast.literal_eval(text)
     except (ValueError, SyntaxError):
@@ -57,7 +57,7 @@ def _with_article(name: str) -> str:
 
 
 def read_member(text: str, expected: types.EnumType) -> Any:
-    """Parse an enum member, given by its name or as `Class.NAME`."""
+    """Parse an enum member, written as the name or as `Class.NAME`."""
     members: dict[str, Any] = dict(getattr(expected.python_class, "__members__", {}))
     name = text.rpartition(".")[2]
     if name not in members:
@@ -66,7 +66,7 @@ def read_member(text: str, expected: types.EnumType) -> Any:
 
 
 def read_device(text: str) -> Any:
-    """Parse a device such as `cpu`, `cuda:0` or `meta`; UsageError for other text."""
+    """Parse a device such as `cpu`, `cuda:0` or `meta`; raise UsageError for other text."""
     try:
         return ts.device(text)
     except RuntimeError as error:
@@ -106,7 +106,7 @@ def described_tensor(text: str) -> tuple[ts.dtype, list[int]] | None:
 
 
 def split_input(text: str) -> tuple[str, str]:
-    """Return the name and the value of `--input NAME=VALUE`."""
+    """Split the argument of `--input NAME=VALUE` into name and value."""
     name, equals, value = text.partition("=")
     if not equals:
         raise UsageError(f"--input takes NAME=VALUE, not {text!r}")
@@ -114,9 +114,9 @@ def split_input(text: str) -> tuple[str, str]:
 
 
 def read_input(name: str, text: str, expected: types.Type) -> Any:
-    """Return the value of `--input` for a parameter of a type, read as the arguments of `ts run` are.
+    """Return the value of `--input` for a parameter of type `expected`, parsed like arguments of `ts run`.
 
-    UsageError if the text is a value of another type.
+    Raise UsageError if the text is a value of another type.
     """
     accepts_tensor = types.TENSOR.is_subtype_of(expected)
     value = None if not accepts_tensor and _SHAPE.fullmatch(text) else read_argument(text, expected)
@@ -130,7 +130,8 @@ def read_input(name: str, text: str, expected: types.Type) -> Any:
 def random_tensor(dtype: ts.dtype, sizes: list[int]) -> ts.Tensor:
     """Return a reproducible random tensor.
 
-    Floating-point values are normally distributed; integers are 0 or 1, valid for most index arguments.
+    Floating-point values are normally distributed; integers are 0 or 1, so that most index arguments are
+    valid.
     """
     source = ts.Generator().manual_seed(0)
     if dtype.is_floating_point or dtype.is_complex:
@@ -148,7 +149,10 @@ def tensor_of(array: Any, where: str) -> ts.Tensor:
 
 
 def load_arrays(path: str) -> Any:
-    """Load an `.npy` or `.npz` file, or standard input, without pickles (untrusted)."""
+    """Load arrays from an `.npy` or `.npz` file or from standard input.
+
+    Pickles are rejected, because they could execute code.
+    """
     file = io.BytesIO(sys.stdin.buffer.read()) if path == STANDARD else path
     try:
         return np.load(file, allow_pickle=False)
@@ -157,7 +161,7 @@ def load_arrays(path: str) -> Any:
 
 
 def read_text(text: str) -> str:
-    """Return the string, or the contents of the file after a leading `@`."""
+    """Return `text`, or, if it starts with `@`, the contents of the named file."""
     if not text.startswith("@"):
         return text
     try:
@@ -167,7 +171,7 @@ def read_text(text: str) -> str:
 
 
 def read_argument(text: str, expected: types.Type) -> Any:
-    """Parse the value of an argument of type `expected`."""
+    """Parse the text of an argument of type `expected`."""
     if isinstance(expected, types.OptionalType):
         return None if text == "None" else read_argument(text, expected.elem)
     if isinstance(expected, types.StringType):
@@ -194,7 +198,7 @@ def read_argument(text: str, expected: types.Type) -> Any:
 def read_arguments(
     function: ScriptFunction | ScriptMethod, texts: Sequence[str]
 ) -> tuple[list[Any], dict[str, Any]]:
-    """Parse positional and keyword arguments from command-line words by the function's schema."""
+    """Parse command-line words as positional and keyword arguments, by the function's schema."""
     declared = function.schema.arguments[1 if isinstance(function, ScriptMethod) else 0 :]
     words = _ArgumentParser(function, declared)
     for text in texts:
@@ -208,12 +212,12 @@ def read_arguments(
 
 
 def _shown(function: ScriptFunction | ScriptMethod, declared: Sequence[Any]) -> str:
-    """Format a function's signature."""
+    """Format the signature of a function."""
     return f"{function.name}({', '.join(map(str, declared))})"
 
 
 class _ArgumentParser:
-    """Assignment of command-line words to parameters."""
+    """Assigns command-line words to parameters of a function."""
 
     def __init__(self, function: ScriptFunction | ScriptMethod, declared: Sequence[Any]) -> None:
         self.function = function
@@ -250,7 +254,7 @@ class _ArgumentParser:
             self.positional.append(read_argument(text, expected))
 
     def next_type(self) -> types.Type | None:
-        """Return the type of the parameter for the next positional argument."""
+        """Return the type of the parameter that the next positional argument belongs to."""
         place = len(self.positional)
         return self.parameters[self.order[place]] if place < len(self.order) else None
 
@@ -260,7 +264,10 @@ class _ArgumentParser:
         self.keywords[name] = value
 
     def add_arrays(self, path: str) -> bool:
-        """Add the arrays of an .npz file as keyword arguments, if all their names are parameters."""
+        """Add the arrays of an .npz file as keyword arguments if all array names are parameters.
+
+        Return True if added.
+        """
         arrays = load_arrays(path)
         if not arrays.files or not set(arrays.files) <= self.parameters.keys():
             return False
@@ -270,7 +277,7 @@ class _ArgumentParser:
 
 
 def from_array(array: Any, expected: types.Type, where: str) -> Any:
-    """Convert an array to a parameter's type: a tensor, number, string or list."""
+    """Convert an array to the type of a parameter: a tensor, a number, a string or a list."""
     if isinstance(expected, types.OptionalType):
         expected = expected.elem
     return tensor_of(array, where) if isinstance(expected, types.TensorType) else array.tolist()

@@ -1,6 +1,6 @@
-"""`ts bench`: benchmark of a model or function with `ts` and with PyTorch.
+"""`ts bench`: compare the speed and memory of a model or function under `ts` and under PyTorch.
 
-In: an archive, or a function in a file, which is saved to an archive.  Out: a table.
+Input: an archive, or a function in a file, which is saved to an archive first. Output: a table.
 
     model.pt, one thread: best of 7 interleaved rounds
                   ts 0.1.0  torch 2.13.0  torch / ts
@@ -11,7 +11,7 @@ In: an archive, or a function in a file, which is saved to an archive.  Out: a t
     the results differ by 1.8e-07 at most
 
 Each engine runs in a separate process (`ts.cli.bench_worker`) with the same archive and arguments; the rounds
-of both alternate, so that other load of the machine affects them equally.
+of the engines alternate, so that other load on the machine affects both equally.
 """
 
 from __future__ import annotations
@@ -41,8 +41,9 @@ from ts.jit import ScriptFunction
 from ts.runtime.script_method import ScriptMethod
 
 PEERS: Final = ("torch",)
-_TIMEOUT_SECONDS: Final = 600.0  # seconds, for all that the engines do
-_ROWS: Final = {"start": "start", "first": "first call", "round": "call"}  # seconds
+_TIMEOUT_SECONDS: Final = 600.0  # total time limit of both engines, in seconds
+# measurements in seconds: key of the response, title of the table row
+_ROWS: Final = {"start": "start", "first": "first call", "round": "call"}
 
 
 def arguments(parser: argparse.ArgumentParser, command: str) -> str:
@@ -101,7 +102,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _given(function: ScriptFunction | ScriptMethod, words: list[str]) -> tuple[list[Any], dict[str, Any]]:
-    """Return the arguments in the encoding of the engines."""
+    """Return the arguments, encoded for the worker processes of the engines."""
     positional, keywords = read_arguments(function, words)
     try:
         return [bench_worker.encoded(value, ts) for value in positional], {
@@ -112,7 +113,7 @@ def _given(function: ScriptFunction | ScriptMethod, words: list[str]) -> tuple[l
 
 
 def _archive(found: Target, function: ScriptFunction | ScriptMethod, stack: ExitStack) -> tuple[str, str]:
-    """Return the archive path and method name for the engines; a program is saved to a temporary archive."""
+    """Return the archive path and method name for the engines; save a program to a temporary archive."""
     if not found.is_program:
         path, method = str(found.path.resolve()), found.name or "forward"
         owns = method.rpartition(".")[2] == function.name
@@ -123,12 +124,12 @@ def _archive(found: Target, function: ScriptFunction | ScriptMethod, stack: Exit
 
 
 class _Process:
-    """Subprocess that runs one engine, terminated at the end of the `with` block."""
+    """Subprocess that runs one engine; it is terminated at the end of the `with` block."""
 
     def __init__(self, name: str, python: str, until: float) -> None:
         self.name, self.python, self.until = name, python, until
         environment = dict(os.environ)
-        if name == "ts":  # the subprocess imports the same `ts`
+        if name == "ts":  # the subprocess imports `ts` from the same folder
             folders = [str(Path(ts.__file__).parents[1]), environment.get("PYTHONPATH", "")]
             environment["PYTHONPATH"] = os.pathsep.join(filter(None, folders))
         command = [python, bench_worker.__file__, name]
@@ -177,7 +178,7 @@ class _Process:
 
 
 def _show(options: argparse.Namespace, names: list[str], measured: list[dict[str, Any]]) -> int:
-    """Print the measurements and whether the results agree."""
+    """Print the measurements and the comparison of the results; return the exit code."""
     threads = "one thread" if options.threads == 1 else f"{options.threads} threads"
     print(f"{options.target}, {threads}: best of {options.rounds} interleaved rounds")
     rows = [["", *(f"{name} {facts['version']}" for name, facts in zip(names, measured, strict=True))]]
@@ -200,11 +201,11 @@ def _show(options: argparse.Namespace, names: list[str], measured: list[dict[str
     return 0 if differ < _TOLERANCE else 1
 
 
-_TOLERANCE: Final = 1e-2  # relative tolerance for 16-bit floats
+_TOLERANCE: Final = 1e-2  # relative tolerance for results of 16-bit floats
 
 
 def duration(seconds: float) -> str:
-    """Format a time with three digits in a suitable unit."""
+    """Format a time with three significant digits and a suitable unit."""
     for unit, scale in (("s", 1.0), ("ms", 1e3), ("us", 1e6)):
         if seconds * scale >= 1:
             return f"{seconds * scale:.3g} {unit}"

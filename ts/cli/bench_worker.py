@@ -1,7 +1,7 @@
 """Worker process of `ts bench` for one engine: `python engine.py ts` or `python engine.py torch`.
 
-In: requests as lines of JSON on standard input.  Out: a response line for each, on the original standard
-output; output of the program is discarded.
+Input: requests on standard input, one JSON object per line. Output: one line per response on the original
+standard output; output of the measured program is discarded.
 
     {"do": "load", "path": "model.pt", "method": "forward", "threads": 1}
                                                {"start": 0.1, "version": "2.13.0"}
@@ -25,7 +25,7 @@ import time
 from functools import reduce
 from typing import Any
 
-MAX_BYTES = 1 << 26  # size limit of a compared result
+MAX_BYTES = 1 << 26  # size limit of a result that is compared
 
 
 def encoded(value: Any, package: Any) -> Any:
@@ -48,7 +48,7 @@ def encoded(value: Any, package: Any) -> Any:
 
 
 def decoded(value: Any, package: Any) -> Any:
-    """Decode a value, with tensors created by `package`."""
+    """Decode a value that `encoded` returned; `package` creates the tensors."""
     if not isinstance(value, dict):
         return value
     ((kind, parts),) = value.items()
@@ -67,7 +67,7 @@ def decoded(value: Any, package: Any) -> Any:
 
 
 class Engine:
-    """Inference engine under test: a package, a loaded model and its arguments."""
+    """Inference engine under test: `ts` or `torch`, a loaded model and the arguments of the call."""
 
     def __init__(self, name: str) -> None:
         self.began = time.perf_counter()
@@ -78,7 +78,10 @@ class Engine:
         self.count = 0
 
     def load(self, path: str, method: str, threads: int) -> dict[str, Any]:
-        """Load the archive; return the time since the import began, which includes lazy imports."""
+        """Load the archive.
+
+        Return the seconds since the import of the package began, including lazy imports.
+        """
         self.package.set_num_threads(threads)
         self.package.set_grad_enabled(False)
         model = self.package.jit.load(path, map_location="cpu")
@@ -88,7 +91,7 @@ class Engine:
         return {"start": time.perf_counter() - self.began, "version": str(self.package.__version__)}
 
     def first(self, values: list[Any], names: dict[str, Any]) -> dict[str, Any]:
-        """Time the first call; include the encoded result if it is serializable and small enough."""
+        """Time the first call; return the encoded result too if it can be serialized and is small enough."""
         self.values = [decoded(value, self.package) for value in values]
         self.names = {name: decoded(value, self.package) for name, value in names.items()}
         start = time.perf_counter()
@@ -101,10 +104,10 @@ class Engine:
         return {"first": seconds, "result": found} if len(str(found)) < MAX_BYTES else {"first": seconds}
 
     def round(self, least: float) -> dict[str, Any]:
-        """Measure seconds per call, with enough calls for a round of at least `least` seconds."""
+        """Measure the seconds per call in a round of at least `least` seconds."""
         if not self.count:
             self.count = 1
-            self._calls()  # PyTorch optimises at the second call
+            self._calls()  # PyTorch optimises the model in the second call
             while (seconds := self._calls()) < least:
                 self.count = max(self.count * 2, int(self.count * least / max(seconds, 1e-9)))
         return {"round": self._calls() / self.count}
@@ -117,7 +120,7 @@ class Engine:
         return time.perf_counter() - start
 
     def memory(self) -> dict[str, Any]:
-        """Return the peak memory of the process in bytes."""
+        """Return the peak memory of this process in bytes."""
         import resource
 
         unit = 1 if sys.platform == "darwin" else 1024
@@ -125,7 +128,7 @@ class Engine:
 
 
 def main() -> None:
-    """Serve requests until the end of input."""
+    """Answer requests until standard input ends."""
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     engine = None
@@ -134,7 +137,7 @@ def main() -> None:
         try:
             engine = engine or Engine(sys.argv[1])
             answer = getattr(engine, request.pop("do"))(**request)
-        except Exception as error:  # raised by the package or the program
+        except Exception as error:  # raised by the package or by the measured program
             answer = {"error": f"{type(error).__name__}: {error}"}
         print(json.dumps(answer), file=answers, flush=True)
 

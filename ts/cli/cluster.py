@@ -47,7 +47,7 @@ examples:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run a cluster until interrupted, or print the members of a running cluster."""
+    """Run a cluster until an interrupt, or print the members of a running cluster."""
     has_dask()
     checked(options)
     if options.status is not None:
@@ -106,7 +106,7 @@ async def _cluster(wanted: ClusterConfig, ends_with_input: bool) -> None:
 
 
 def _use(address: str, wanted: ClusterConfig) -> str:
-    """Return a line with the number of workers and the `init_rpc` call that connects to the cluster."""
+    """Return a line with the number of workers and the `init_rpc` call that connects to this cluster."""
     security = "" if wanted.folder is None else f', security=certificates.security("{wanted.folder}")'
     options = f'TensorPipeRpcBackendOptions(init_method="{address}"{security})'
     return f'{wanted.workers} workers: rpc.init_rpc("me", rpc_backend_options=rpc.{options})'

@@ -1,6 +1,6 @@
-"""Console output: colours on a terminal if rich is installed, plain text otherwise.
+"""Console output: coloured on a terminal if the package rich is installed, plain text otherwise.
 
-In: data and an output stream; out: text with or without colours.
+Input: data and an output stream. Output: text with or without colours.
 
     heading, rows = ("backend", "state"), [("cpu", "present"), ("cuda", "not available")]
     table(heading, rows, sys.stdout)
@@ -17,7 +17,7 @@ from typing import Any, TextIO
 
 _PLACE = re.compile(r'^ *File "')
 _CARET = re.compile(r"^ *~+ *<--- HERE|^ *~+$")
-# Graphs and bytecode: operators and opcodes, values and registers, places.
+# Highlighting of graphs and bytecode: operators and opcodes, values and registers, source locations.
 _STAGES = {
     r"\b\w+::\w+|\b[A-Z][A-Z0-9_]{2,}\b|\b(?:graph|block\d+|return)\b": "bold",
     r"%[\w.]+|\br\d+\b": "cyan",
@@ -25,12 +25,12 @@ _STAGES = {
 }
 
 
-# Security: names in untrusted files may contain terminal control codes, which are shown escaped.
+# Security: names in untrusted files may contain terminal control codes, which are therefore escaped.
 _STEERING = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160)) if chr(code) not in "\n\t"}
 
 
 def console(stream: TextIO) -> Any:
-    """Return a rich console for a terminal; None for files and pipes, or without rich."""
+    """Return a rich console for a terminal; return None for a file or pipe, or if rich is missing."""
     if not stream.isatty():
         return None
     try:
@@ -41,7 +41,7 @@ def console(stream: TextIO) -> Any:
 
 
 def table(heading: Sequence[str], rows: Sequence[Sequence[str]], stream: TextIO) -> None:
-    """Print rows as a table; the heading appears only with colours."""
+    """Print rows as a table; the heading is printed only on a coloured terminal."""
     screen = console(stream)
     if screen is None:
         widths = [max(len(row[i]) for row in rows) for i in range(len(heading))]
@@ -60,7 +60,7 @@ def table(heading: Sequence[str], rows: Sequence[Sequence[str]], stream: TextIO)
 
 
 def sections(found: Sequence[tuple[str, Sequence[str]]], stream: TextIO) -> None:
-    """Print titled sections; a section with a single line shares the line of its title."""
+    """Print sections with titles; a section with a single line is printed on the line of its title."""
     screen = console(stream)
     found = [(title, [line.translate(_STEERING) for line in lines]) for title, lines in found]
     width = max(len(title) for title, lines in found if len(lines) == 1)
@@ -81,7 +81,7 @@ def sections(found: Sequence[tuple[str, Sequence[str]]], stream: TextIO) -> None
 
 
 def program(text: str, stage: str, stream: TextIO) -> None:
-    """Print a compiler stage with highlighting: `code` (Python), `graph` or `bytecode`."""
+    """Print the output of a compiler stage with highlighting: `code` (Python), `graph` or `bytecode`."""
     text = text.translate(_STEERING)
     screen = console(stream)
     if screen is None:
@@ -101,7 +101,7 @@ def program(text: str, stage: str, stream: TextIO) -> None:
 
 
 def difference(lines: Sequence[str], stream: TextIO) -> None:
-    """Print diff lines: removed lines in red, added lines in green."""
+    """Print the lines of a diff: removed lines in red, added lines in green."""
     screen = console(stream)
     for line in (line.translate(_STEERING) for line in lines):
         if screen is None:
@@ -114,7 +114,7 @@ def difference(lines: Sequence[str], stream: TextIO) -> None:
 
 
 def status(ok: bool, text: str, stream: TextIO) -> None:
-    """Print a line with `ok`, or an error message."""
+    """Print a line that starts with `ok`, or an error message if `ok` is False."""
     text = text.translate(_STEERING)
     screen = console(stream)
     if screen is None:
@@ -129,7 +129,7 @@ def status(ok: bool, text: str, stream: TextIO) -> None:
 
 
 def error(text: str, stream: TextIO) -> None:
-    """Print an error message: first words and source marks in red, locations dim."""
+    """Print an error message: the first words and the source markers in red, the locations dim."""
     text = text.translate(_STEERING)
     screen = console(stream)
     if screen is None:
@@ -147,15 +147,15 @@ def error(text: str, stream: TextIO) -> None:
             screen.print(Text(line, "dim" if _PLACE.match(line) else ""))
 
 
-_PROGRESS_DELAY_SECONDS = 1.0  # delay before a progress bar appears
+_PROGRESS_DELAY_SECONDS = 1.0  # delay before a progress bar is shown
 
 
 @contextmanager
 def progress(text: str, total: int | None = None) -> Iterator[Callable[[], None]]:
-    """Show a progress bar for operations longer than a second.
+    """Show a progress bar while the `with` block runs, if it takes more than a second.
 
-    Yield a function to call after each of `total` steps.  The bar is shown on standard error and removed at
-    the end.
+    Yield a function that the block calls after each of the `total` steps. The bar is shown on standard error
+    and removed at the end.
     """
     screen = console(sys.stderr)
     if screen is None:
@@ -173,7 +173,7 @@ def progress(text: str, total: int | None = None) -> Iterator[Callable[[], None]
 
 
 class _Bar:
-    """Progress bar, shown by a timer and advanced by the caller."""
+    """Progress bar that a timer shows and the caller advances."""
 
     def __init__(self, screen: Any, text: str, total: int | None) -> None:
         self._screen, self._text, self._total = screen, text, total

@@ -1,4 +1,4 @@
-"""`ts convert`: conversion between archives, exported programs and safetensors files.
+"""`ts convert`: convert between archives, exported programs and safetensors files.
 
 ARCHIVE        -> ARCHIVE          frozen, without debug records, or rewritten
 ARCHIVE        -> PROGRAM.pt2      exported for the arguments of `--input`
@@ -107,14 +107,14 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _export(source: Path, out: Path, options: argparse.Namespace) -> int:
-    """Write the program of an archive's `forward`."""
+    """Export the `forward` of an archive's model and write the exported program."""
     from ts.export import export, save
 
     if not is_archive(source) or options.into or options.freeze or options.strip_debug:
         raise UsageError("a .pt2 is made of an archive, without --freeze, --strip-debug and --into")
     model = load_archive(source)
     texts = dict(map(split_input, options.input))
-    declared = {a.name: a for a in model.forward.schema.arguments[1:]}  # without the object
+    declared = {a.name: a for a in model.forward.schema.arguments[1:]}  # without `self`
     parameters = list(declared)
     if unknown := [name for name in texts if name not in declared]:
         raise UsageError(f"--input {unknown[0]}: forward takes {', '.join(parameters)}")
@@ -124,7 +124,8 @@ def _export(source: Path, out: Path, options: argparse.Namespace) -> int:
         )
     given = {name: read_input(name, text, declared[name].type) for name, text in texts.items()}
     shapes = _varying_sizes(given, texts, options.vary)
-    first = list(itertools.takewhile(given.__contains__, parameters))  # positional arguments
+    # arguments that are passed positionally
+    first = list(itertools.takewhile(given.__contains__, parameters))
     args = tuple(given.pop(name) for name in first)
     with limited(options, strange=True), console.progress(f"exporting {source.name}"):
         try:
@@ -138,10 +139,10 @@ def _export(source: Path, out: Path, options: argparse.Namespace) -> int:
 
 
 def _varying_sizes(given: dict[str, Any], texts: dict[str, str], words: Sequence[str]) -> dict[str, Any]:
-    """Return `dynamic_shapes` of `export` for the `--vary` options.
+    """Return the `dynamic_shapes` argument of `export` for the `--vary` options.
 
-    Example sizes 0 and 1 would be specialized: a random example gets size 2 in that dimension, and an example
-    with given elements is an error.
+    Example sizes 0 and 1 would be specialized. Therefore a random example gets size 2 in a varying dimension;
+    an example with given elements of that size is an error.
     """
     from ts.export import Dim
     from ts.utils import _pytree as pytree
@@ -167,7 +168,7 @@ def _varying_sizes(given: dict[str, Any], texts: dict[str, str], words: Sequence
 
 
 def _weights(source: Path, archive: bool) -> dict[str, Any]:
-    """Return the tensors of a file by name."""
+    """Return the tensors of a file, by name."""
     if archive:
         return dict(load_archive(source).state_dict())
     with report_read_errors(source):
@@ -204,7 +205,7 @@ def _write_weights(weights: dict[str, Any], out: Path) -> None:
 
 
 def _model(source: Path, options: argparse.Namespace) -> tuple[Any, dict[str, Any]]:
-    """Load the model to convert, and the extra files of its archive."""
+    """Return the model to convert and the extra files of its archive."""
     path = source if options.into is None else target(options.into).path
     with report_read_errors(path), open(path, "rb") as file, ZipRecords(file) as records:
         prefix = "extra/"
@@ -243,7 +244,7 @@ def _strip(records: ZipRecords, out: Path) -> None:
 
 
 class _writing:
-    """Context manager that reports errors while writing as a single line."""
+    """Context manager that converts errors during writing to one-line errors."""
 
     def __init__(self, out: Path) -> None:
         self.out = out

@@ -1,4 +1,4 @@
-"""`ts debug`: call a function under the step debugger, on the terminal.
+"""`ts debug`: call a function under the step debugger in the terminal.
 
 ts debug examples/word_count.py:most_frequent @README.md 5
 ts debug -c "b 12" -c c -c "p total" loops.py:sum_of 10
@@ -47,7 +47,8 @@ def run(options: argparse.Namespace) -> int:
     called, before = callable_of(function)
     try:
         debugger = Debugger(Terminal(options.commands).read, print)
-        with limited(options, strange=False), interrupting(debugger):  # no time limit for interactive use
+        # no time limit, because the user steps through the program
+        with limited(options, strange=False), interrupting(debugger):
             result = debugger.run(called, [*before, *positional], keywords)
     except DebuggerQuit:
         return 0

@@ -1,6 +1,6 @@
-"""`ts diff`: comparison of code and weights of two archives.
+"""`ts diff`: compare the code and the weights of two archives.
 
-Out: the code's differences in the format of `diff -u`, then a line for each different tensor:
+Output: the differences of the code in the format of `diff -u`, then a line for each tensor that differs:
 
     --- a.pt:code/__torch__/net.py
     +++ b.pt:code/__torch__/net.py
@@ -11,9 +11,9 @@ Out: the code's differences in the format of `diff -u`, then a line for each dif
     fc.bias: float32[3] became float32[4]
     head.bias: float32[2] only in b.pt
 
-Source formatting is ignored.  Numbers that PyTorch appends to class names (`___torch_mangle_7`) are
-renumbered from 0, since they depend only on the order of definition in a process.  Exit codes: 0 equal, 1
-different, 2 a file cannot be read.
+Differences in source formatting are ignored. Numbers that PyTorch appends to class names
+(`___torch_mangle_7`) are renumbered from 0, because they depend only on the order in which a process defines
+the classes. Exit codes: 0 equal, 1 different, 2 a file cannot be read.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def _code(first: Path, second: Path) -> Iterator[str]:
 
 
 def _sources(path: Path) -> dict[str, list[str]]:
-    """Return the lines of the source files, with mangled names renumbered in file order."""
+    """Return the lines of each source file, with mangled class names renumbered in file order."""
     with report_read_errors(path), open(path, "rb") as file, ZipRecords(file) as records:
         texts = {n: records.text(n) for n in records.entries if n.startswith("code/") and n.endswith(".py")}
         numbers: dict[str, int] = {}
@@ -94,7 +94,7 @@ def _sources(path: Path) -> dict[str, list[str]]:
 
 
 def _lines(text: str) -> list[str]:
-    """Return source lines in normalized layout."""
+    """Return the lines of a source in the layout of `ast.unparse`."""
     try:
         return ast.unparse(ast.parse(text)).splitlines()
     except (SyntaxError, ValueError, RecursionError):
@@ -115,7 +115,7 @@ def _weights(first: Path, second: Path) -> Iterator[str]:
 
 def _elements(name: str, old: Any, new: Any) -> Iterator[str]:
     a, b = (np.asarray(x.detach().cpu().numpy()) for x in (old, new))
-    differ = (a != b) & ~((a != a) & (b != b))  # NaN is NaN
+    differ = (a != b) & ~((a != a) & (b != b))  # NaN equals NaN
     count = int(np.count_nonzero(differ))
     if not count:
         return

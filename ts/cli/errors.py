@@ -1,6 +1,6 @@
 """Command-line errors: one-line messages and exit codes.
 
-with report_read_errors("model.pt"):               errors are reported in one line:
+with report_read_errors("model.pt"):               errors of the block are reported in one line:
     ts.jit.load("model.pt")                        cannot read model.pt: the file is corrupted
 """
 
@@ -13,11 +13,11 @@ from ts.errors import FrontendError, LimitExceeded
 
 
 class UsageError(Exception):
-    """Error in the command line: exit code 2."""
+    """Error in the command line; the exit code is 2."""
 
 
 class ProgramError(Exception):
-    """Error reading or running a file: exit code 1."""
+    """Error while a file is read or run; the exit code is 1."""
 
 
 def format_error(error: BaseException) -> str:
@@ -27,7 +27,7 @@ def format_error(error: BaseException) -> str:
 
 @contextmanager
 def report_read_errors(path: object) -> Iterator[None]:
-    """Convert errors during the reading of a file to one-line errors with path and reason."""
+    """Convert errors while a file is read to one-line errors with the path and the reason."""
     try:
         yield
     except LimitExceeded as error:

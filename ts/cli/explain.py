@@ -1,4 +1,4 @@
-"""`ts explain`: write an HTML report of a function or model, with source, graph and line timings."""
+"""`ts explain`: write an HTML report of a function or model with its source, graph and time per line."""
 
 from __future__ import annotations
 
@@ -48,7 +48,8 @@ def run(options: argparse.Namespace) -> int:
             if options.arguments or _needs_none(function):
                 given = read_arguments(function, options.arguments)
                 args, kwargs = copy.deepcopy(given)
-                function(*args, **kwargs)  # within the limits; the measurement repeats the call
+                # the first call runs within the limits; the measurement repeats the call
+                function(*args, **kwargs)
             else:
                 facts = collect(function)
         if given is not None:
@@ -65,10 +66,10 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _declared(function: ScriptFunction | ScriptMethod) -> Sequence[Argument]:
-    """Return the parameters of a function, without `self`."""
+    """Return the parameters of a function except `self`."""
     return function.schema.arguments[1 if isinstance(function, ScriptMethod) else 0 :]
 
 
 def _needs_none(function: ScriptFunction | ScriptMethod) -> bool:
-    """Return whether a function is callable without arguments."""
+    """Return True if a function can be called without arguments."""
     return all(argument.has_default for argument in _declared(function))

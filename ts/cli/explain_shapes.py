@@ -1,4 +1,4 @@
-"""`ts explain-shapes`: symbols of an exported program, with their conditions and source lines."""
+"""`ts explain-shapes`: list the symbols of an exported program with their conditions and source lines."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ examples:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print the range and constraints of each symbol."""
+    """Print the range and the constraints of each symbol."""
     path = target(options.target).path
     if not is_exported(path):
         raise UsageError(f"{path} is no exported program: ts.export.save writes them")

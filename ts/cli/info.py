@@ -1,4 +1,7 @@
-"""`ts info`: versions, backends and operators, or the contents of an archive (`ts.cli.archive_summary`)."""
+"""`ts info`.
+
+Print versions, backends and operators, or the contents of an archive (`ts.cli.archive_summary`).
+"""
 
 from __future__ import annotations
 
@@ -35,7 +38,7 @@ examples:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Describe archives, or the installation."""
+    """Print a summary of each archive, or, without archives, of the installation."""
     for number, archive in enumerate(options.archives):
         if number:
             print()

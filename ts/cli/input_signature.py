@@ -1,13 +1,14 @@
-"""Input signature of an archive's `forward` for `ts info`: types, and properties inferred from weights.
+"""Input signature of a model's `forward` for `ts info`: types, and properties inferred from the weights.
 
-In: a module.  Out: a line for each argument:
+Input: a module. Output: a line for each argument:
 
     x: Tensor (float32, last dimension 4, from linear fc1.weight)
     image: Tensor (float32, dimension -3 is 3, from conv2d conv.weight)
     words: Tensor (whole numbers below 1000, from embedding embedding.weight)
     n: int = 2
 
-Properties are listed only if certain: the argument is passed unmodified to an operator that always runs.
+A property is listed only if it always holds: the argument is passed unmodified to an operator that always
+runs.
 """
 
 from __future__ import annotations
@@ -23,12 +24,13 @@ from ts.ir.graph import Graph, Node, Value
 from ts.passes.pass_utils import constant_value
 from ts.runtime.module import ScriptModule
 
-_CONVOLUTIONS: Final = {"aten::conv1d": 1, "aten::conv2d": 2, "aten::conv3d": 3}  # dimensions of an image
-_GROUPS_ARGUMENT_INDEX: Final = 6  # of `groups` in the schema of a convolution
+# number of spatial dimensions by convolution operator
+_CONVOLUTIONS: Final = {"aten::conv1d": 1, "aten::conv2d": 2, "aten::conv3d": 3}
+_GROUPS_ARGUMENT_INDEX: Final = 6  # index of the argument `groups` in the schema of a convolution
 
 
 def arguments(module: ScriptModule) -> list[str]:
-    """Return one line per argument of `forward`; an empty list if it does not compile or has no arguments."""
+    """Return one line per argument of `forward`; return an empty list if it has none or fails to compile."""
     try:
         schema = module.archived().cls.type.methods["forward"].schema
         graph: Graph = module.inlined_graph
@@ -43,7 +45,7 @@ def arguments(module: ScriptModule) -> list[str]:
 
 
 def _told(module: ScriptModule, graph: Graph, value: Value) -> Iterator[str]:
-    """Yield the properties implied by operators that consume an argument unmodified."""
+    """Yield the properties of an argument implied by operators that receive it unmodified."""
     users = [use.user for use in value.uses()]
     if any(node.schema() is not None and value in written_inputs(node) for node in users):
         return  # the shape may change later
@@ -68,7 +70,7 @@ def _told(module: ScriptModule, graph: Graph, value: Value) -> Iterator[str]:
 
 
 def _weight(module: ScriptModule, value: Value) -> tuple[Any, str]:
-    """Return a constant or module tensor and its name; None for a computed value."""
+    """Return a constant or a tensor of the module, with its name; return None for a computed value."""
     if isinstance(found := constant_value(value), ts.Tensor):
         return found, "of a constant"
     path: list[str] = []

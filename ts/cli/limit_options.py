@@ -1,9 +1,11 @@
-"""Limit options of the command line and their defaults.
+"""Limit options of the command line, with their default values.
 
-In: the options `--seconds 2 --bytes 512M --fuel 100000 --depth 50`.  Out: `ts.limits` for the whole command.
+Input: options such as `--seconds 2 --bytes 512M --fuel 100000 --depth 50`. Output: `ts.limits` for the whole
+command.
 
-Archives are untrusted: reading, compiling and running them is limited by default to ten minutes and three
-quarters of the machine's memory.  Python files of the user have no default limits.  0 disables a limit.
+Archives are untrusted: by default, reading, compiling and running an archive is limited to ten minutes and
+three quarters of the machine's memory. Python files of the user have no default limits. The value 0 disables
+a limit.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ _SECONDS: Final = 600.0
 
 
 def size(text: str) -> int:
-    """Parse a number of bytes in the format of `ts.limits`."""
+    """Parse a number of bytes written in the format of `ts.limits`."""
     from ts.runtime.limits import bytes_in
 
     try:
@@ -40,7 +42,10 @@ def add_limits(parser: argparse.ArgumentParser) -> None:
 
 
 def limited(options: argparse.Namespace, strange: bool) -> AbstractContextManager[Any]:
-    """Return the limits chosen by the options; with `strange`, defaults for untrusted files apply."""
+    """Return the limits that the options specify.
+
+    `strange` selects the default limits for untrusted files.
+    """
     bounds: dict[str, Any] = {"fuel": options.fuel, "depth": options.depth}
     bounds["seconds"] = _chosen(options.seconds, _SECONDS if strange else None)
     bounds["bytes"] = _chosen(options.bytes, _memory() if strange else None)
@@ -62,7 +67,7 @@ def _chosen(said: float | None, otherwise: float | None) -> float | None:
 
 
 def _memory() -> int | None:
-    """Return three quarters of the machine's memory in bytes; None if unknown."""
+    """Return three quarters of the machine's memory in bytes; return None if it is unknown."""
     try:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 4 * 3
     except (AttributeError, ValueError, OSError):

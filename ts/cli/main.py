@@ -1,12 +1,12 @@
-"""The command line, also `python -m ts`.
+"""Entry point of the command line `ts`, also available as `python -m ts`.
 
 The commands are `ts run | debug | graph | code | bytecode | check | info | bench | explain |
 explain-shapes | diff | serve | cluster | worker | launch | convert`.
 
-In: a command and its arguments.  Out: its result on standard output, errors on standard error.  Exit codes: 0
-success, 1 the program or file is wrong or failed (`ts diff`: the files differ), 2 the command line is wrong
-(`ts diff`: or a file cannot be read), 130 after Ctrl-C.  If the reader of the output closes the pipe, the
-command ends silently by SIGPIPE.
+Input: a command and its arguments. Output: the result on standard output, errors on standard error. Exit
+codes: 0 success, 1 the program or file has an error or failed (`ts diff`: the files differ), 2 the command
+line is wrong (`ts diff`: or a file cannot be read), 130 after Ctrl-C. If the reader of the output closes the
+pipe, SIGPIPE ends the command silently.
 
     ts run examples/word_count.py:most_frequent @README.md 5
 
@@ -46,7 +46,8 @@ COMMANDS: Final = {
     "convert": "turn archives into other archives and programs (.pt2), and weights into safetensors and back",
 }
 _STAGES: Final = ("graph", "code", "bytecode")
-_FAILURE_EXIT_CODES: Final = {"diff": 2}  # commands in which 1 is not a failure
+# exit code for errors, for commands in which 1 does not mean failure
+_FAILURE_EXIT_CODES: Final = {"diff": 2}
 
 
 def _module(name: str) -> Any:
@@ -54,7 +55,7 @@ def _module(name: str) -> Any:
 
 
 def parser(named: str | None = None) -> argparse.ArgumentParser:
-    """Build the argument parser; commands other than `named` are listed without their arguments."""
+    """Build the argument parser; only the command `named` gets its arguments, the others are just listed."""
     top = argparse.ArgumentParser(
         prog="ts",
         description="TorchScript without PyTorch.",
@@ -87,14 +88,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit code."""
     if arguments is None:
         arguments = sys.argv[1:]
-        if hasattr(signal, "SIGPIPE"):  # as Unix commands do: exit silently when the output pipe is closed
+        # as in other Unix commands: exit silently when the output pipe is closed
+        if hasattr(signal, "SIGPIPE"):
             signal.signal(signal.SIGPIPE, signal.SIG_DFL)
-        if isinstance(sys.stdout, io.TextIOWrapper):  # escapes unencodable characters, as stderr does
+        # escape characters that cannot be encoded, as stderr does
+        if isinstance(sys.stdout, io.TextIOWrapper):
             sys.stdout.reconfigure(errors="backslashreplace")
-    if arguments[:1] == ["launch"]:  # arguments after the program belong to the program
+    if arguments[:1] == ["launch"]:  # arguments after the program path belong to the program
         return _launch(arguments[1:])
     command = next((word for word in arguments if word in COMMANDS), "")
-    path = sys.path.copy()  # restored: a program's folder may hide modules of Python
+    # restored at the end: the folder of a program may contain modules that shadow those of Python
+    path = sys.path.copy()
     try:
         options = parser(command).parse_args(arguments)
         for name in options.imports:
@@ -109,7 +113,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return 130
-    except Exception as error:  # raised by the user's program: the message has the location
+    except Exception as error:  # raised by the user's program; the message contains the location
         _show(format_error(error))
     finally:
         sys.path[:] = path
@@ -117,7 +121,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _launch(words: Sequence[str]) -> int:
-    """Run `ts launch`; return the exit code."""
+    """Run `ts launch` and return the exit code."""
     from ts.distributed import run
 
     try:
@@ -128,7 +132,7 @@ def _launch(words: Sequence[str]) -> int:
 
 
 def _import(name: str) -> None:
-    """Import a module, or run FILE.py as one; ProgramError if it fails."""
+    """Import a module, or execute FILE.py as a module; raise ProgramError if it fails."""
     from ts.cli.targets import import_module
 
     import_module(name)

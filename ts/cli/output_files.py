@@ -1,15 +1,15 @@
 """Output of results to files: `-o y.npy` for a single tensor, `-o out.npz` for all results.
 
-In: the result of a function.  Out: arrays by name:
+Input: the result of a function. Output: arrays, by name:
 
     x                            {"out": x}
     (x, y)                       {"0": x, "1": y}
     {"boxes": x, "labels": y}    {"boxes": x, "labels": y}
     (x, {"a": [y, 2]})           {"0": x, "1.a.0": y, "1.a.1": 2}
 
-Items of a named tuple have the names of its fields; None is omitted.  16-bit floats that NumPy lacks are
-converted to 32 bits without loss.  A file is written under a temporary name and replaces the old one when
-complete.
+Items of a named tuple have the names of its fields; None is omitted. Tensors of 16-bit floats that NumPy does
+not support are converted to float32 without loss. A file is written under a temporary name and replaces the
+old file when it is complete.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from ts.cli.errors import ProgramError, UsageError
 
 
 def check_out(path: str) -> None:
-    """Raise UsageError for an output file of unknown format, before the computation starts."""
+    """Raise UsageError for an output file of unknown format; called before the computation starts."""
     if path != STANDARD and not path.endswith((".npy", ".npz")):
         raise UsageError(
             f"--out writes .npy (one tensor), .npz (all results) and {STANDARD} (one tensor, to standard "
@@ -36,7 +36,7 @@ def check_out(path: str) -> None:
 
 
 def write_results(path: str, result: Any, function: str) -> None:
-    """Write a function's result to a file."""
+    """Write the result of a function to a file."""
     from ts.archive.zip_writer import replaced  # imported on first use
 
     if path == STANDARD or path.endswith(".npy"):
@@ -63,7 +63,7 @@ def _write(replaced: Any, path: str, save: Any) -> None:
 
 
 def _parts(value: Any, name: str) -> Iterator[tuple[str, Any]]:
-    """Yield the non-container leaves of a value with their names."""
+    """Yield the leaves of nested containers, with their names."""
     if isinstance(value, dict):
         parts = [(str(key), part) for key, part in value.items()]
     elif hasattr(value, "_fields"):

@@ -1,4 +1,4 @@
-"""`ts graph | code | bytecode`: print one stage of the compiler; of graphs, pictures, too."""
+"""`ts graph | code | bytecode`: print the output of one compiler stage; `ts graph` can also draw it."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ examples:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print the stage that the command is named after, or draw it."""
+    """Print the stage that the command names, or draw it."""
     found = target(options.target)
     drawn: str | None = getattr(options, "svg", None)
     if drawn is not None:
@@ -51,7 +51,7 @@ def run(options: argparse.Namespace) -> int:
 
 @contextmanager
 def writing(path: str) -> Iterator[None]:
-    """Convert errors during the writing of a file to one-line errors."""
+    """Convert errors while a file is written to one-line errors."""
     if Path(path).suffix not in (".svg", ".dot", ".gv"):
         raise UsageError(f"--svg draws into .svg, .dot or .gv, not into {path}")
     try:

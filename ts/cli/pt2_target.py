@@ -1,14 +1,15 @@
-"""Exported programs on the command line: `.pt2` files in place of archives.
+"""Exported programs on the command line: a `.pt2` file can be used instead of an archive.
 
-In: a path.  Out: a function with the interface that `ts run`, `graph`, `code`, `info` and `check` use:
+Input: the path of a `.pt2` file. Output: a function with the interface that `ts run`, `graph`, `code`, `info`
+and `check` use:
 
     function = load_exported(path)
     function.schema.arguments        leaves of the arguments: x, batch_a, n=3
     function(x, batch_a=a)           result of the program
     function.graph, function.code    as text
 
-Arguments of an exported program may be trees; their leaves have the names of the graph's inputs.  Numbers and
-strings that were fixed at export may be omitted.
+Arguments of an exported program may be nested containers; the leaves are the parameters, named after the
+graph's inputs. Numbers and strings that were constant at export may be omitted.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ class Schema(NamedTuple):
 
 
 class ExportedFunction:
-    """Exported program with a function interface; the leaves of its inputs are the parameters."""
+    """Exported program with the interface of a function; the leaves of the inputs are the parameters."""
 
     name = "forward"
 
@@ -49,7 +50,7 @@ class ExportedFunction:
         self.schema = Schema([_argument(name, value) for name, value in self.inputs])
 
     def __call__(self, *positional: Any, **keywords: Any) -> Any:
-        """Run the exported program; inputs without a value use their defaults from the example inputs."""
+        """Run the exported program; an input without a value gets the value of the example input."""
         names = [name for name, _ in self.inputs]
         given = dict(zip(names, positional, strict=False)) | keywords
         leaves = [given.get(name, value) for name, value in self.inputs]
@@ -58,17 +59,17 @@ class ExportedFunction:
 
     @property
     def graph(self) -> Any:
-        """Graph of the program for printing; drawing is unsupported."""
+        """Graph of the program; it can be printed but not drawn."""
         return _Graph(self.program)
 
     @property
     def code(self) -> str:
-        """Return the graph's code, annotated with the properties of each value."""
+        """Return the code of the graph, annotated with the properties of each value."""
         return str(self.program.graph_module.print_readable(print_output=False))
 
     @property
     def bytecode(self) -> str:
-        """Exported programs are graphs that Python runs."""
+        """Raise UsageError: an exported program has no bytecode."""
         raise UsageError("an exported program has no bytecode: its graph is code of Python (ts code)")
 
 
@@ -90,7 +91,7 @@ class _Graph:
 
 
 def load_exported(path: Path) -> ExportedFunction:
-    """Load an exported program; raise a one-line ProgramError on failure."""
+    """Load an exported program; raise a one-line ProgramError if that fails."""
     with report_read_errors(path), console.progress(f"loading {path.name}"):
         return ExportedFunction(load(path))
 
@@ -103,7 +104,7 @@ def function_of(path: Path, name: str) -> ExportedFunction:
 
 
 def _leaves(program: ExportedProgram) -> Iterator[tuple[str, Any]]:
-    """Yield the name and example value of each user input."""
+    """Yield the name and the example value of each user input."""
     nodes = {node.name: node for node in program.graph.nodes if node.op == "placeholder"}
     for spec in program.graph_signature.input_specs:
         if spec.kind is InputKind.USER_INPUT:
@@ -139,7 +140,7 @@ def takes(function: ExportedFunction) -> str:
 
 
 def ranges(program: ExportedProgram) -> Sequence[str]:
-    """Return one line per symbol with its range."""
+    """Return one line per symbol, with the range of its values."""
     return [f"  {symbol} from {r.lower} to {r.upper}" for symbol, r in program.range_constraints.items()]
 
 
@@ -156,7 +157,7 @@ def operators(program: ExportedProgram) -> Counter[str]:
 
 
 def wrong_shapes(program: ExportedProgram) -> list[str]:
-    """Return declared shapes that are inconsistent; an empty list if sympy is missing."""
+    """Return the declared shapes that are inconsistent; return an empty list if sympy is missing."""
     try:
         require_sympy()
     except MissingSympyError:
@@ -171,5 +172,5 @@ def wrong_shapes(program: ExportedProgram) -> list[str]:
 
 
 def conditions(program: ExportedProgram) -> list[str]:
-    """Return the guard conditions on the arguments."""
+    """Return the conditions that the guards check on the arguments."""
     return [check.text for check in program._guards]

@@ -1,4 +1,4 @@
-"""`ts run`: call a function or model, and print its result or write it to a file."""
+"""`ts run`: call a function or model, and print the result or write it to a file."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ examples:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run `ts run`: call the function and print its result."""
+    """Call the function, and print the result or write it to a file."""
     if options.out is not None:
         check_out(options.out)
     found = target(options.target)

@@ -1,4 +1,4 @@
-"""`ts serve`: a page to try programs on, or an archive over HTTP."""
+"""`ts serve`: serve the playground, a web page for trying programs, or an archive over HTTP."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ examples:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Serve until it is stopped."""
+    """Run the server until it is stopped."""
     try:
         import aiohttp  # noqa: F401
     except ImportError:
@@ -110,7 +110,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _loop_factory() -> Any:
-    """Return uvloop's event loop factory if uvloop is installed, otherwise None."""
+    """Return the event loop factory of uvloop, or None if uvloop is not installed."""
     try:
         import uvloop
     except ImportError:

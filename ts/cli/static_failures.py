@@ -1,7 +1,7 @@
-"""Static detection of operator calls that always fail, from types, dtypes and shapes, without execution.
+"""Static detection of operator calls that always fail, by types, dtypes and shapes, without execution.
 
-In: a graph with all calls inlined, and the known values of its inputs: a module object, a meta tensor, a
-number. Out: a `Failure` for each operator that rejects the known arguments, with the source lines of the
+Input: a graph with all calls inlined, and known values of its inputs (a module object, meta tensors,
+numbers). Output: a `Failure` for each operator that rejects the known arguments, with the source lines of the
 calls:
 
     failures(net.forward.inlined_graph, [net._object, ts.empty(1, 3, device="meta")])
@@ -34,17 +34,17 @@ from ts.ir.types import DEVICE, BoolType, ClassType, StringType, TensorType
 from ts.passes.constant_evaluation import NOT_EVALUATED, evaluate
 
 _CONTAINERS: Final = (list, tuple, dict)
-_MODE: Final = "training"  # analysed with both values
+_MODE: Final = "training"  # attribute that is analysed with both values
 
 
 class Failure(NamedTuple):
-    """Failing operator: the text `Error: message` and its node."""
+    """Operator call that always fails: the text `Error: message`, and the node."""
 
     message: str
     node: Node
 
     def text(self, function: str) -> str:
-        """Return the message with the highlighted source lines, outermost call first."""
+        """Return the message and the highlighted source lines; the outermost call comes first."""
         lines, name = [f"{self.message}:"], function
         for callee, range in self.node.callstack:
             if range is not None:
@@ -56,14 +56,14 @@ class Failure(NamedTuple):
 
 
 def failures(graph: Graph, inputs: Sequence[Any]) -> list[Failure]:
-    """Return the operator calls of a graph that always fail; an input of None is unknown."""
+    """Return the operator calls of a graph that always fail; None stands for an input of unknown value."""
     reads_mode = any(node.get("name") == _MODE for node in graph.find_all_nodes("prim::GetAttr"))
     first, *others = [_found(graph, inputs, mode) for mode in ((False, True) if reads_mode else (None,))]
     return [failure for place, failure in first.items() if all(place in other for other in others)]
 
 
 def _found(graph: Graph, inputs: Sequence[Any], training: bool | None) -> dict[object, Failure]:
-    """Return the failures in one training mode, keyed by message and location."""
+    """Return the failures in one training mode, by message and location."""
     search = _Search(graph, training)
     for value, sample in zip(graph.inputs(), inputs, strict=False):
         if sample is not None:
@@ -86,11 +86,11 @@ class _Search:
         )
 
     def visit(self, block: Block) -> bool:
-        """Visit a block; return whether control flow reaches its end."""
+        """Visit the nodes of a block; return True if control flow reaches the end."""
         return all(self.visit_any(node) for node in block.nodes())
 
     def visit_any(self, node: Node) -> bool:
-        """Visit a node; return whether control flow reaches the next one."""
+        """Visit a node; return True if control flow reaches the next node."""
         kind = node.kind()
         if kind == "prim::Constant":
             self.enter(node.output(), node.output().to_ivalue())
@@ -112,7 +112,7 @@ class _Search:
         return True
 
     def raised(self, node: Node) -> str:
-        """Return the exception of a `raise`, as far as its text is known."""
+        """Return the text of the exception that a `raise` node raises, as far as it is known."""
         text, *rest = (self.known.get(value) for value in node.inputs())
         name = next((str(name) for name in rest if name is not None), "Exception").rpartition(".")[2]
         return name if text is None else f"{name}: {text}"
@@ -137,7 +137,7 @@ class _Search:
         self.enter(node.output(), self.training if name == _MODE else sample)
 
     def visit_if(self, node: Node) -> bool:
-        """Visit the branch taken if the condition is known, else both."""
+        """Visit the branch that a known condition selects, or both branches of an unknown one."""
         decided = self.is_decided
         if node.input() in self.known:
             taken = [node.blocks()[0 if self.known[node.input()] else 1]]
@@ -155,7 +155,7 @@ class _Search:
         return bool(returning)
 
     def visit_loop(self, node: Node) -> None:
-        """Visit a loop body with only loop-invariant values known."""
+        """Visit a loop body; only values that the loop does not change are known in it."""
         (body,) = node.blocks()
         for before, inside, after, output in zip(
             node.inputs()[2:], body.inputs()[1:], body.outputs()[1:], node.outputs(), strict=True
@@ -168,7 +168,7 @@ class _Search:
             self.is_decided = decided
 
     def visit_node(self, node: Node) -> bool:
-        """Run an operator with known arguments; return False if it fails."""
+        """Run an operator if its arguments are known; return False if it fails."""
         if has_side_effects(node) or (node.kind() in STRUCTURAL and not node.outputs()):
             return True
         arguments = self.arguments(node)
@@ -183,11 +183,11 @@ class _Search:
                 results = list(result) if len(node.outputs()) > 1 else [result]
         except (LimitExceeded, InternalError, MemoryError):
             raise
-        except (NotImplementedError, TypeError):  # needs tensor elements
+        except (NotImplementedError, TypeError):  # the operator needs the elements of a tensor
             return True
         except Exception as error:
             text = str(error).strip().rstrip(":")
-            if "meta" in text.lower():  # the message says that elements are needed
+            if "meta" in text.lower():  # the message says that the elements are needed
                 return True
             kind = "" if isinstance(error, RuntimeError) else f"{type(error).__name__}: "
             self.found.append(Failure(f"{kind}{text}", node))
@@ -199,7 +199,7 @@ class _Search:
         return True
 
     def arguments(self, node: Node) -> list[Any] | None:
-        """Return the known values of a node's arguments, with device meta; None if any is unknown."""
+        """Return the known arguments of a node, with device meta; return None if any argument is unknown."""
         schema = node.schema()
         names = [argument.name for argument in schema.arguments] if schema is not None else []
         found = []
@@ -214,9 +214,9 @@ class _Search:
 
 
 def _asks_for_device(node: Node) -> bool:
-    """Return whether an operator's result depends on the device of a tensor.
+    """Return True if the result of an operator depends on the device of a tensor.
 
-    The result on the meta device then differs from the result at run time.
+    In this case the result for meta tensors differs from the result at run time.
     """
     if not any(isinstance(value.type(), TensorType) for value in node.inputs()):
         return False
@@ -227,13 +227,13 @@ def _asks_for_device(node: Node) -> bool:
 
 
 def _alike(samples: Sequence[Any]) -> bool:
-    """Return whether all samples have equal summaries."""
+    """Return True if all samples have equal summaries."""
     first = _summary(samples[0])
     return all(_summary(sample) == first for sample in samples[1:])
 
 
 def _on_meta(sample: Any) -> Any:
-    """Convert the tensors of a value to meta tensors."""
+    """Convert the tensors in a value to meta tensors."""
     if isinstance(sample, ts.Tensor):
         return sample.to("meta")
     if isinstance(sample, dict):
@@ -246,7 +246,7 @@ def _on_meta(sample: Any) -> Any:
 
 
 def _summary(sample: Any) -> Any:
-    """Return a comparable summary of a known value: dtype and shape for a tensor."""
+    """Return a summary of a known value for comparison; for a tensor, the dtype and the shape."""
     if isinstance(sample, ts.Tensor):
         return sample.dtype, tuple(sample.shape)
     if isinstance(sample, dict):

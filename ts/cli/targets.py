@@ -6,8 +6,8 @@
     ARCHIVE:PART
     PROGRAM.pt2              an exported program, for commands that support it
 
-In: a target.  Out: the scripted function; a UsageError for an unknown name.  A `.py` file is a trusted
-program and is executed; every other file is read as an archive, without executing code.
+Input: the text of a target. Output: the scripted function; UsageError for an unknown name. A `.py` file is a
+trusted program and is executed; every other file is read as an archive, and no code of it is executed.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ from ts.runtime.script_method import ScriptMethod
 
 
 class Target(NamedTuple):
-    """File path and the name of a member; "" stands for the file itself."""
+    """Path of a file and name of a member in it; the name "" stands for the file itself."""
 
     path: Path
     name: str
 
     @property
     def is_program(self) -> bool:
-        """Return whether the target is a Python file."""
+        """Return True if the target is in a Python file."""
         return self.path.suffix == ".py"
 
 
@@ -56,7 +56,7 @@ def target(text: str) -> Target:
 
 
 def is_archive(path: Path) -> bool:
-    """Return whether a file's contents are a TorchScript archive."""
+    """Return True if a file is a TorchScript archive, judged by the contents."""
     try:
         with zipfile.ZipFile(path) as file:
             return any(name.endswith("/constants.pkl") for name in file.namelist())
@@ -65,7 +65,7 @@ def is_archive(path: Path) -> bool:
 
 
 def is_exported(path: Path) -> bool:
-    """Return whether a file's contents are an exported program (`.pt2`)."""
+    """Return True if a file is an exported program (`.pt2`), judged by the contents."""
     try:
         with zipfile.ZipFile(path) as file:
             return any(name.endswith("/archive_format") for name in file.namelist())
@@ -77,14 +77,14 @@ def is_exported(path: Path) -> bool:
 
 
 def load_archive(path: Path, map_location: Any = "cpu", **options: Any) -> ScriptModule:
-    """Load the model of an archive in evaluation mode; raise a one-line ProgramError on failure."""
+    """Load the model of an archive in evaluation mode; raise a one-line ProgramError if that fails."""
     with report_read_errors(path), console.progress(f"loading {path.name}"):
         module = ts.jit.load(path, map_location, **options)
         return module.eval() if hasattr(module, "training") else module  # type: ignore[no-any-return]
 
 
 def method_of(module: ScriptModule, name: str, path: Path) -> ScriptMethod:
-    """Return the method for a dotted name, relative to the model; the default is `forward`."""
+    """Return the method with a dotted name relative to the model; the default is `forward`."""
     *parts, last = name.split(".") if name else ["forward"]
     for number, part in enumerate(parts):
         module = _part(module, part, ".".join(parts[:number]), path)
@@ -110,10 +110,10 @@ def _part(module: ScriptModule, name: str, where: str, path: Path) -> ScriptModu
 
 
 def load_module(path: Path) -> ModuleType:
-    """Execute a file as a module; UsageError if it does not exist, ProgramError if it fails.
+    """Execute a file as a module; raise UsageError if it does not exist, or ProgramError if it fails.
 
-    In a folder with `__init__.py` it is a module of that package, so that relative imports work.  Its output
-    goes to stderr, as stdout is reserved for the command's output.
+    A file in a folder with `__init__.py` becomes a module of that package, so that relative imports work.
+    Output of the module goes to stderr, because stdout is reserved for the output of the command.
     """
     if not path.is_file():
         raise UsageError(f"no such file: {path}")
@@ -134,7 +134,7 @@ def load_module(path: Path) -> ModuleType:
 
 
 def import_module(name: str) -> ModuleType:
-    """Import the module of `--import`: a module on `sys.path` or in the current directory, or FILE.py."""
+    """Import the module of `--import`: FILE.py, or a module on `sys.path` or in the current directory."""
     if name.endswith(".py"):
         return load_module(Path(name))
     if os.getcwd() not in sys.path:
@@ -142,15 +142,15 @@ def import_module(name: str) -> ModuleType:
     try:
         with redirect_stdout(sys.stderr):
             return importlib.import_module(name)
-    except Exception as error:  # the user's own code
+    except Exception as error:  # raised by code of the user
         raise ProgramError(f"cannot import {name}: {type(error).__name__}: {error}") from None
 
 
-_folders: dict[str, str] = {}  # folder of each loaded package by name
+_folders: dict[str, str] = {}  # folder of each loaded package, by package name
 
 
 def _imported(path: Path, name: str) -> ModuleType:
-    """Import a module of a package; unload a package of the same name that came from another folder."""
+    """Import a module of a package; a package of the same name from another folder is unloaded first."""
     root = name.partition(".")[0]
     if _folders.setdefault(root, sys.path[0]) != sys.path[0]:
         for loaded in [n for n in sys.modules if n == root or n.startswith(f"{root}.")]:
@@ -164,10 +164,11 @@ def _imported(path: Path, name: str) -> ModuleType:
 
 
 def _executed(path: Path) -> ModuleType:
-    """Execute a file as a module, named after the file unless that name is taken."""
+    """Execute a file as a module; the module has the file's name unless another module has it."""
     known = sys.modules.get(path.stem)
     is_free = known is None or getattr(known, "__file__", None) == str(path)
-    name = path.stem if is_free else f"{path.stem}_{crc32(bytes(path.resolve()))}"  # names of classes hold it
+    # class names include the module name
+    name = path.stem if is_free else f"{path.stem}_{crc32(bytes(path.resolve()))}"
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None and spec.loader is not None
     module = sys.modules[name] = importlib.util.module_from_spec(spec)
@@ -176,7 +177,7 @@ def _executed(path: Path) -> ModuleType:
 
 
 def functions_of(module: ModuleType) -> dict[str, Any]:
-    """Return the callable members of a module by name: functions, module classes and module objects."""
+    """Return the functions, module classes and module objects that a module defines, by name."""
     return {name: value for name, value in vars(module).items() if _is_function(value, module.__name__)}
 
 
@@ -188,14 +189,14 @@ def _is_function(value: Any, module: str) -> bool:
 
 
 def needed(cls: type) -> str:
-    """Return the required constructor parameters, separated by commas."""
+    """Return the required constructor parameters of a class, separated by commas."""
     parameters = inspect.signature(cls).parameters.values()
     variable = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
     return ", ".join([p.name for p in parameters if p.default is p.empty and p.kind not in variable])
 
 
 def load_runnable(found: Target) -> Any:
-    """Load the scripted function or exported program of a target."""
+    """Load the scripted function or the exported program of a target."""
     if not found.is_program and found.path.is_file() and is_exported(found.path):
         from ts.cli.pt2_target import function_of
 
@@ -204,13 +205,13 @@ def load_runnable(found: Target) -> Any:
 
 
 def instance(cls: type) -> Any:
-    """Return an instance of a module class without required arguments; its output goes to stderr."""
+    """Return an instance of a module class without required arguments; output goes to stderr."""
     with redirect_stdout(sys.stderr):
         return cls()
 
 
 def load_function(found: Target) -> ScriptFunction | ScriptMethod:
-    """Return the scripted function of a target."""
+    """Load the scripted function of a target."""
     path, name = found
     if path.is_dir():
         raise UsageError(f"{path} is a folder; expected FILE.py:FUNCTION or an archive")
@@ -231,7 +232,7 @@ def load_function(found: Target) -> ScriptFunction | ScriptMethod:
 
 
 def compiled(function: Any) -> ScriptFunction | ScriptMethod:
-    """Return the scripted function; the forward of a module, or of a module class's instance."""
+    """Return a scripted function; for a module, or a module class, return its `forward`."""
     if inspect.isclass(function):
         if needed(function):
             raise UsageError(f"{function.__name__} is made with {needed(function)}; name an instance of it")

@@ -1,4 +1,4 @@
-"""`ts worker`: worker process of a cluster, which serves calls of other processes."""
+"""`ts worker`: run a worker process of a cluster, which serves calls of other processes."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ examples:
 
 
 def add_worker(parser: argparse.ArgumentParser) -> None:
-    """Add the worker options, which `ts cluster` shares."""
+    """Add the worker options, which `ts cluster` shares with `ts worker`."""
     group = parser.add_argument_group("what others may have a worker run")
     group.add_argument("--allow-python", action="store_true", help="functions of Python, by name")
     group.add_argument(
@@ -56,7 +56,7 @@ def add_worker(parser: argparse.ArgumentParser) -> None:
 
 
 def worker_words(options: argparse.Namespace) -> tuple[str, ...]:
-    """Return the command-line words that pass these worker options to a subprocess."""
+    """Return command-line words that pass the worker options to a subprocess."""
     words = ["--allow-python"] if options.allow_python else []
     for name in options.allow_op or ():
         words += ["--allow-op", name]
@@ -83,7 +83,7 @@ def checked(options: argparse.Namespace) -> None:
 
 
 def check_name(name: str) -> None:
-    """Raise UsageError for an invalid worker name."""
+    """Raise UsageError if a worker name is invalid."""
     from ts.distributed.rpc import api
 
     try:
@@ -102,7 +102,7 @@ def has_dask() -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run a worker until the cluster ends."""
+    """Run a worker until the cluster stops."""
     has_dask()
     checked(options)
     from ts.distributed.cluster import worker
@@ -110,7 +110,7 @@ def run(options: argparse.Namespace) -> int:
     if options.name:
         check_name(options.name)
     if options.allow_python:
-        sys.path.insert(0, os.getcwd())  # like `python -m`
+        sys.path.insert(0, os.getcwd())  # as `python -m` does
     signal.signal(signal.SIGTERM, _terminated)
 
     def joined(name: str) -> None:
@@ -130,7 +130,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _end(code: int) -> NoReturn:
-    """Exit the process without waiting for threads that serve calls."""
+    """Exit this process without waiting for threads that serve calls."""
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(code)
@@ -157,7 +157,7 @@ def worker_options(options: argparse.Namespace) -> RpcBackendOptions:
 
 
 def security_in(folder: str | None) -> Any:
-    """Return the security settings for a folder's certificates; raise ProgramError if they are missing."""
+    """Return security settings for the certificates in a folder; raise ProgramError if they are missing."""
     if folder is None:
         return None
     from ts.distributed.cluster import certificates

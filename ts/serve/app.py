@@ -65,9 +65,10 @@ _RESPONSE_HEADERS: Final = CIMultiDict(
         "Cache-Control": "no-store",
     }
 )
-_BUDGET_KEY: Final = "reserved_bytes"  # key of a response: bytes of the budget that it holds
+_BUDGET_KEY: Final = "reserved_bytes"  # key of a response: bytes that it reserves in the budget
 _LOOPBACK_HOSTS: Final = frozenset({"localhost", "127.0.0.1", "::1"})
-_MAX_UNTIMED_BODY_BYTES: Final = 32 << 10  # smaller bodies fit an empty write buffer: writing never waits
+# a smaller body fits into an empty write buffer, so that the write does not wait
+_MAX_UNTIMED_BODY_BYTES: Final = 32 << 10
 _SPARE_PROGRAM_WORKERS: Final = 3
 
 Handler = Callable[[web.BaseRequest], Awaitable[web.Response]]
@@ -81,13 +82,13 @@ class Options:
     method: str = "forward"
     host: str = "127.0.0.1"
     port: int = 8000
-    threads: int = 1  # per operator, in each worker
+    threads: int = 1  # threads per operator, in each worker
     imports: tuple[str, ...] = ()  # modules and files that register custom operators
     limits: ServerLimits = field(default_factory=ServerLimits)
 
 
 class App:
-    """Request handlers, with the scheduler, the fork server and the metrics that they share."""
+    """Handles requests; owns the scheduler, the fork server and the metrics."""
 
     def __init__(self, options: Options) -> None:
         self._limits = options.limits
@@ -130,7 +131,7 @@ class App:
         self._open_count = 0
 
     async def start(self) -> None:
-        """Load the model or compiler and start workers; raise ForkServerError if that fails."""
+        """Load the model or the compiler and start the workers; raise ForkServerError if that fails."""
         self._model_description = await self._fork_server.start()
         await self._scheduler.start()
         if self._options.model is None:
@@ -168,7 +169,7 @@ class App:
         return response
 
     async def _send(self, request: web.BaseRequest, response: web.Response) -> None:
-        """Write a response; abort the connection if the client does not read it in time."""
+        """Write a response; abort the connection if the client does not read the response in time."""
         transport = request.transport
         is_small = isinstance(response.body, bytes) and len(response.body) < _MAX_UNTIMED_BODY_BYTES
         if is_small and transport is not None and transport.get_write_buffer_size() == 0:
@@ -261,7 +262,7 @@ class App:
         return self._reserve_response(response)
 
     def _reserve_response(self, response: Response) -> web.Response:
-        """Return the HTTP response, whose size is reserved in the budget until it is sent."""
+        """Return the HTTP response; its size is reserved in the budget until it is sent."""
         self._budget.reserve(len(response.body))
         http_response = _response(response.status, response.type, response.body)
         http_response[_BUDGET_KEY] = len(response.body)
@@ -285,7 +286,7 @@ def _error_response(request: web.BaseRequest, error: HTTPError) -> web.Response:
         response.headers["Retry-After"] = str(error.retry_seconds)
     if error.status == 405:
         response.headers["Allow"] = error.message.removeprefix("expected ")
-    if not request.content.is_eof():  # the rest of the body stays unread
+    if not request.content.is_eof():  # the rest of the body remains unread
         response.force_close()
     return response
 
@@ -298,7 +299,7 @@ def _peak_memory_bytes() -> int:
 
 
 class _Connection(RequestHandler):
-    """HTTP connection that answers malformed requests with the JSON form of all errors."""
+    """HTTP connection that reports malformed requests in the JSON format of all errors."""
 
     client: Client | None = None
 
@@ -319,7 +320,7 @@ class _Connection(RequestHandler):
 
 
 class _Server(web.Server):
-    """Factory of connections, which notifies the acceptor when a connection closes."""
+    """Creates connections and notifies the acceptor when a connection closes."""
 
     acceptor: ConnectionAcceptor
 
@@ -334,7 +335,7 @@ class _Server(web.Server):
         )
 
     def __call__(self) -> RequestHandler:
-        """Return the protocol of a new connection."""
+        """Return the protocol object of a new connection."""
         return _Connection(self, loop=self._loop, **self._kwargs)
 
     def connection_lost(self, handler: RequestHandler, error: BaseException | None = None) -> None:
@@ -344,7 +345,7 @@ class _Server(web.Server):
 
 
 async def serve(options: Options, *, started: Callable[[str], None] | None = None) -> None:
-    """Serve until SIGINT or SIGTERM, then complete open requests within the grace period and shut down.
+    """Serve until SIGINT or SIGTERM, complete open requests within the grace period, and shut down.
 
     `started` is called with the address of the server.  Raises ForkServerError if the model cannot be loaded
     or the address is unavailable.
@@ -379,7 +380,7 @@ async def serve(options: Options, *, started: Callable[[str], None] | None = Non
             await stop_event.wait()
         finally:
             acceptor.close()
-            await asyncio.sleep(0)  # connections admitted just now get their task
+            await asyncio.sleep(0)  # newly admitted connections get their task here
             server.pre_shutdown()
             await server.shutdown(limits.grace_seconds)
     finally:

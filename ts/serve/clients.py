@@ -15,13 +15,13 @@ from typing import Final
 
 from aiohttp import web
 
-_TRUST_AFTER_SUCCESSES: Final = 4  # consecutive
+_TRUST_AFTER_SUCCESSES: Final = 4  # number of consecutive successes
 _MAX_TRACKED_CLIENTS: Final = 4096
 _MAX_CLIENT_NAME_CHARS: Final = 100
 
 
 class Client:
-    """Sender of requests: its name in the fair queues, and its number of consecutive successes."""
+    """Sender of requests: the name in the fair queues, and the number of consecutive successes."""
 
     __slots__ = ("_success_count", "name")
 
@@ -31,24 +31,24 @@ class Client:
 
     @property
     def is_trusted(self) -> bool:
-        """True if the latest requests of the client succeeded within the usual time."""
+        """True if the latest requests of this client succeeded within the usual time."""
         return self._success_count >= _TRUST_AFTER_SUCCESSES
 
     def record_success(self) -> None:
-        """Count a request that succeeded in its first attempt."""
+        """Count a request that succeeded at the first attempt."""
         self._success_count += 1
 
     def record_slow(self) -> None:
-        """Record a request that exceeded its first time limit; the client loses its trust."""
+        """Record a request that exceeded its first time limit; this client loses its trust."""
         self._success_count = 0
 
 
 class ClientRegistry:
-    """Clients by connection, or by name if a proxy header identifies them."""
+    """Clients, by connection, or by name if a proxy header identifies them."""
 
     def __init__(self, header: str | None) -> None:
         self._header = header
-        self._clients_by_name: dict[str, Client] = {}  # least recently seen first
+        self._clients_by_name: dict[str, Client] = {}  # the least recently seen client comes first
 
     def find_client(self, request: web.BaseRequest) -> Client:
         """Return the client that sent a request."""

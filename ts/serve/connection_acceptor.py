@@ -1,10 +1,10 @@
-"""Acceptor of TCP connections: bounds their number, and admits new ones round-robin by client address.
+"""Acceptor of TCP connections: limits their number, and admits them round-robin by client address.
 
     acceptor = await ConnectionAcceptor.open("127.0.0.1", 8000, factory, max_connections=1024)
     acceptor.port
     acceptor.close()
 
-The event loop serves established connections between two admissions, so that a flood of new connections
+Between two admissions, the event loop serves the established connections, so that a flood of new connections
 cannot starve them.
 """
 
@@ -18,7 +18,7 @@ from typing import Final
 from ts.serve.fair_queue import ClientUsage, FairQueue
 
 _LISTEN_BACKLOG: Final = 1024
-_ADMITS_PER_TICK: Final = 1  # connections per iteration of the event loop
+_ADMITS_PER_TICK: Final = 1  # connections admitted per iteration of the event loop
 _MAX_ACCEPTS_PER_EVENT: Final = 64  # connections taken from the kernel per readiness event
 
 
@@ -74,7 +74,7 @@ class ConnectionAcceptor:
         for _ in range(_MAX_ACCEPTS_PER_EVENT):
             try:
                 connection, address = listener.accept()
-            except OSError:  # no pending connection, or no free file descriptor
+            except OSError:  # no connection is pending, or no file descriptor is free
                 break
             if self._admitted_count + len(self._pending) >= self._max_connections:
                 connection.close()

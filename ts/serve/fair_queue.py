@@ -1,4 +1,4 @@
-"""Fair queue: FIFO per client, the client with the least recent usage first.
+"""Fair queue: one FIFO per client; the client with the smallest recent usage is served first.
 
     usage = ClientUsage()
     queue = FairQueue(usage)
@@ -7,7 +7,8 @@
     usage.add("10.0.0.7", 0.25)
     queue.pop()                         first item of the client with the smallest usage
 
-Items of one client never delay items of another: a client that sends many requests waits in its own queue.
+Items of one client do not delay items of another client: a client that sends many requests waits in its own
+queue.
 """
 
 from __future__ import annotations
@@ -27,7 +28,8 @@ class ClientUsage:
     """Recent processor seconds of each client, with exponential decay."""
 
     def __init__(self) -> None:
-        self._usage: dict[str, tuple[float, float]] = {}  # (seconds, time of the last update), oldest first
+        # (seconds, time of the last update) by client, oldest first
+        self._usage: dict[str, tuple[float, float]] = {}
 
     def add(self, client: str, seconds: float) -> None:
         """Add processor seconds to the usage of a client."""
@@ -44,7 +46,7 @@ class ClientUsage:
 
 
 class FairQueue(Generic[T]):
-    """Queue with one FIFO per client; `pop` serves the client with the least recent usage."""
+    """Queue with one FIFO per client; `pop` serves the client with the smallest recent usage."""
 
     def __init__(self, usage: ClientUsage) -> None:
         self._usage = usage
@@ -64,7 +66,7 @@ class FairQueue(Generic[T]):
         return len(self._queues.get(client, ()))
 
     def idle_seconds(self) -> float:
-        """Return the seconds since the last `pop` of a non-empty queue; 0 if the queue is empty."""
+        """Return the seconds since the last `pop` while the queue is not empty; return 0 if it is empty."""
         return time.monotonic() - self._last_progress if self._count else 0.0
 
     def put(self, client: str, item: T) -> None:
@@ -96,5 +98,6 @@ class FairQueue(Generic[T]):
         self._count -= 1
         self._last_progress = time.monotonic()
         if queue:
-            self._queues[client] = queue  # last: `min` prefers earlier clients among those of equal usage
+            # last, because `min` prefers earlier clients among those of equal usage
+            self._queues[client] = queue
         return item

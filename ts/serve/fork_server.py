@@ -1,11 +1,12 @@
-"""Fork server: a process that loads the model or compiler once and forks worker processes.
+"""Fork server: process that loads the model or the compiler once and then forks worker processes.
 
     python -m ts.serve.fork_server FD '{"kind": "program"}'
     python -m ts.serve.fork_server FD '{"kind": "model", "path": "model.pt", "method": "forward", ...}'
 
-FD is one end of a socket pair.  The server sends a description of the loaded model, or an error, over it;
-then it forks one worker for each socket that it receives.  It executes no untrusted input and has no threads,
-so that forking is safe.  A worker starts within milliseconds, shares the loaded memory, and may crash.
+FD is one end of a socket pair. The server sends a description of the loaded model, or an error, over this
+socket; then it forks one worker for each socket that it receives. The server executes no untrusted input and
+has no threads, so that forking is safe. A worker starts within milliseconds, shares the loaded memory, and
+may crash.
 """
 
 from __future__ import annotations
@@ -25,16 +26,16 @@ from typing import Any, Final
 from ts.serve.ipc_protocol import pack, receive
 
 WorkerMain = Callable[[socket.socket], None]
-_ADDRESS_SPACE_HEADROOM_BYTES: Final = 256 << 20  # for Python itself, in addition to the program's limit
-_KILL_GRACE_SECONDS: Final = 0.5  # from the limit of a request to the kernel's kill signal
+_ADDRESS_SPACE_HEADROOM_BYTES: Final = 256 << 20  # for Python itself, in addition to the limit of the program
+_KILL_GRACE_SECONDS: Final = 0.5  # time from the limit of a request to the kill signal of the kernel
 _WALL_CLOCK_FACTOR: Final = 3  # wall-clock limit as a multiple of the processor-time limit
 
 
 def main(arguments: list[str]) -> None:
-    """Load the model or compiler, then fork workers until the control socket is closed."""
+    """Load the model or the compiler, then fork workers until the control socket is closed."""
     control = socket.socket(fileno=int(arguments[0]))
     settings = json.loads(arguments[1])
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C and then closes FD
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent process handles Ctrl-C and then closes FD
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the kernel reaps exited workers
     try:
         worker_main, loaded = _LOADERS[settings["kind"]](settings)
@@ -56,7 +57,7 @@ def main(arguments: list[str]) -> None:
 def _fork(descriptor: int, control: socket.socket, worker_main: WorkerMain) -> None:
     try:
         child = os.fork()
-    except OSError:  # process limit reached: the HTTP process sees the closed socket
+    except OSError:  # the process limit is reached; the HTTP process sees the closed socket
         os.close(descriptor)
         return
     if child:
@@ -75,7 +76,7 @@ def _fork(descriptor: int, control: socket.socket, worker_main: WorkerMain) -> N
 def apply_rlimits(bytes: int) -> None:
     """Set resource limits of this process: address space, open files, no core dumps, no file writes.
 
-    They hold even if the limits of `ts.limits` fail.
+    These limits apply even if `ts.limits` fails to enforce its own.
     """
     import resource
 
@@ -92,7 +93,7 @@ def apply_rlimits(bytes: int) -> None:
 
 
 def _address_space_bytes() -> int:
-    """Return the size of this process's address space; 0 on systems without /proc."""
+    """Return the size of this process's address space; return 0 on systems without /proc."""
     try:
         with open("/proc/self/statm") as file:
             return int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
@@ -101,24 +102,27 @@ def _address_space_bytes() -> int:
 
 
 def set_cpu_time_limit(seconds: float) -> None:
-    """Have the kernel kill this process after `seconds` of processor time and a grace period; 0: no limit."""
+    """Set the processor time after which the kernel kills this process, plus a grace period; 0: no limit."""
     signal.setitimer(signal.ITIMER_PROF, seconds + _KILL_GRACE_SECONDS if seconds else 0)
 
 
 def set_wall_clock_limit(seconds: float) -> None:
-    """Have the kernel kill this process after `_WALL_CLOCK_FACTOR` times `seconds` and the grace period."""
+    """Set the wall-clock limit of this process for a processor-time limit of `seconds`."""
     signal.setitimer(signal.ITIMER_REAL, _WALL_CLOCK_FACTOR * (seconds + _KILL_GRACE_SECONDS))
 
 
 def lower_priority(nice: int) -> None:
-    """Raise the nice level of this process to `nice`; a higher level stays, as only root may lower it."""
+    """Raise the nice level of this process to `nice`.
+
+    A higher level is kept, because only root may lower it.
+    """
     current = os.getpriority(os.PRIO_PROCESS, 0)
     if nice > current:
         os.setpriority(os.PRIO_PROCESS, 0, nice)
 
 
 def _reseed() -> None:
-    """Seed the random number generator, whose state all forked workers would share otherwise."""
+    """Seed the random number generator; otherwise all forked workers would have the same state."""
     import ts
 
     ts.manual_seed(int.from_bytes(os.urandom(7), "big"))
@@ -126,7 +130,7 @@ def _reseed() -> None:
 
 # ---- programs ----------------------------------------------------------------------------------------
 
-# Compiled and run once, to load most modules and kernels that programs need before the first fork.
+# Compiled and run once before the first fork, so that most modules and kernels that programs need are loaded.
 _WARMUP_SOURCE: Final = """
 def numbers(n: int) -> Dict[str, List[int]]:
     lists: Dict[str, List[int]] = {}
@@ -145,7 +149,7 @@ _WARMUP_CALLS: Final = ("numbers(4)", "tensors(torch.rand(3, 3), 2)")
 
 
 def _load_programs(settings: dict[str, Any]) -> tuple[WorkerMain, dict[str, Any]]:
-    """Load the compiler; return the main function of a worker that runs one program."""
+    """Load the compiler; return the function that a worker runs for a program, and a description."""
     import ts
     from ts.serve.model_worker import retry_result
     from ts.serve.sandboxed_program import report
@@ -184,7 +188,7 @@ def _load_programs(settings: dict[str, Any]) -> tuple[WorkerMain, dict[str, Any]
 
 
 def _import_operators(name: str) -> None:
-    """Import a module, or execute a Python file as a module, that registers custom operators.
+    """Import a module or execute a Python file that registers custom operators.
 
     Raises ImportError if `name` is a file that is not a Python module.
     """
@@ -201,7 +205,7 @@ def _import_operators(name: str) -> None:
 
 
 def _load_model(settings: dict[str, Any]) -> tuple[WorkerMain, dict[str, Any]]:
-    """Load an archive; return the main function of a worker, and the description of the model."""
+    """Load an archive; return the function that a worker runs, and the description of the model."""
     import ts
     from ts.serve.model_worker import ServedModel
 

@@ -19,7 +19,7 @@ from typing import Any, Final
 
 from ts.serve.ipc_protocol import IpcChannel
 
-# Prefixes of environment variables that workers inherit: settings of Python and of libraries, no secrets.
+# Prefixes of the environment variables that workers inherit: settings of Python and libraries, no secrets.
 _INHERITED_VARIABLES: Final = (
     "PATH",
     "LANG",
@@ -40,11 +40,11 @@ _EXIT_TIMEOUT_SECONDS: Final = 5
 
 
 class ForkServerError(RuntimeError):
-    """Failure to start the fork server, to load its model, or to fork a worker."""
+    """Raised if the fork server cannot start, load its model or fork a worker."""
 
 
 class ForkServer:
-    """Handle of a `ts.serve.fork_server` process, restarted on demand after it has exited."""
+    """Handle of a `ts.serve.fork_server` process, which is restarted on demand after an exit."""
 
     def __init__(self, settings: dict[str, Any]) -> None:
         self._settings = settings
@@ -58,7 +58,7 @@ class ForkServer:
         return self._process is not None and self._process.poll() is None
 
     async def start(self) -> dict[str, Any]:
-        """Start the process and return its description of the loaded model.
+        """Start the process and return the description of the loaded model that it sends.
 
         Raises ForkServerError if loading fails or times out.
         """
@@ -98,7 +98,7 @@ class ForkServer:
         return loaded
 
     async def fork(self) -> IpcChannel:
-        """Fork a worker and return the channel to it; the worker exits when the channel is closed.
+        """Fork a worker and return the channel to it; closing the channel ends the worker.
 
         Raises ForkServerError if the fork server cannot be restarted or reached.
         """
@@ -117,7 +117,7 @@ class ForkServer:
         return await IpcChannel.connect(ours)
 
     async def close(self) -> None:
-        """Stop the process; workers exit when their own channels are closed."""
+        """Stop the process; the workers exit when their channels are closed."""
         self._close_control()
         if self._process is not None:
             try:

@@ -4,7 +4,7 @@
 
     | header length: 4 bytes, big-endian | header: JSON, with "sizes": [3] | parts: "abc" |
 
-Both ends run `ts`; untrusted data occurs in the parts only.
+Both ends are processes of `ts`; only the parts contain untrusted data.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ Message = tuple[dict[str, Any], list[bytes]]
 
 
 def pack(header: dict[str, Any], parts: Sequence[bytes] = ()) -> bytes:
-    """Serialize one message; the sizes of the parts are added to the header."""
+    """Serialize a message; the sizes of the parts are added to the header."""
     encoded = json.dumps(header | {"sizes": [len(part) for part in parts]}).encode()
     return b"".join([_HEADER_LENGTH.pack(len(encoded)), encoded, *parts])
 
 
 class IpcChannel(asyncio.Protocol):
-    """HTTP process's end of a socket pair: one request message, then one response message."""
+    """End of a socket pair in the HTTP process: it sends a request and then receives a response."""
 
     def __init__(self) -> None:
         self._transport: asyncio.Transport | None = None
         self._buffer = bytearray()
         self._header: dict[str, Any] = {}
-        self._message_size = 0  # bytes; 0 until the header is complete
+        self._message_size = 0  # in bytes; 0 until the header is complete
         self._parts_offset = 0
         self._on_message: Callable[[Message | None], None] | None = None
 
@@ -54,7 +54,7 @@ class IpcChannel(asyncio.Protocol):
         self._transport.write(message)
 
     async def receive(self) -> Message | None:
-        """Return the next message of the peer without a request; None if the peer disconnects."""
+        """Receive a message that the peer sends without a request; return None if the peer disconnects."""
         future: asyncio.Future[Message | None] = asyncio.get_running_loop().create_future()
         self.request(b"", lambda message: None if future.done() else future.set_result(message))
         return await future
@@ -88,7 +88,7 @@ class IpcChannel(asyncio.Protocol):
             self._deliver(message)
 
     def connection_lost(self, error: Exception | None) -> None:
-        """Deliver None to a pending request."""
+        """Deliver None to the pending request, if any."""
         self._transport = None
         self._deliver(None)
 
@@ -99,7 +99,7 @@ class IpcChannel(asyncio.Protocol):
 
 
 def receive(end: socket.socket) -> Message | None:
-    """Block until a worker's next message is complete and return it; None if the peer disconnects."""
+    """Wait for a complete message and return it; return None if the peer disconnects."""
     prefix = _read_exactly(end, _HEADER_LENGTH.size)
     if prefix is None:
         return None

@@ -1,4 +1,4 @@
-"""Counters, gauges and histograms in Prometheus' text format.
+"""Counters, gauges and histograms in the text format of Prometheus.
 
 requests = Counter("ts_serve_requests_total", "Requests.", ("path", "status"))
 requests.add("/predict", "200")
@@ -42,7 +42,7 @@ class Counter:
 
 
 class Gauge:
-    """Current value of a callable."""
+    """Gauge: current value, which a callable returns."""
 
     def __init__(self, name: str, help: str, value: Callable[[], float]) -> None:
         self._name, self._help, self._value = name, help, value
@@ -54,7 +54,7 @@ class Gauge:
 
 
 class Histogram:
-    """Histogram with buckets by their inclusive upper bounds; the last bucket is unbounded."""
+    """Histogram; a bucket is defined by its inclusive upper bound, and the last bucket is unbounded."""
 
     def __init__(self, name: str, help: str, buckets: Sequence[float]) -> None:
         self._name, self._help, self._buckets = name, help, buckets
@@ -62,7 +62,7 @@ class Histogram:
         self._sum = 0.0
 
     def add(self, value: float) -> None:
-        """Count a value in its bucket."""
+        """Count `value` in the bucket that contains it."""
         self._counts[bisect_left(self._buckets, value)] += 1
         self._sum += value
 
@@ -78,7 +78,7 @@ class Histogram:
 
 
 def format_metrics(metrics: Iterable[Metric]) -> str:
-    """Return the text of all metrics in Prometheus' exposition format."""
+    """Return the text of all metrics in the exposition format of Prometheus."""
     return "".join(f"{line}\n" for metric in metrics for line in metric.lines())
 
 

@@ -1,14 +1,14 @@
 """Batched inference in a worker process: decode requests, run the model, encode responses.
 
-In: the undecoded bodies of a batch.  Out: for each request a status, a body and its processor time in
-seconds, or the reason for a retry:
+Input: the undecoded bodies of a batch. Output: for each request the status, the body and the processor time
+in seconds, or the reason for a retry:
 
     [{"status": 200, "type": "application/json", "seconds": 0.001}, {"retry": "slow", "seconds": 0.1}]
 
-Requests run one after the other, or stacked: requests of equal dtypes and trailing sizes are concatenated
-along the first dimension of their tensors, run as one call and split again.  If a stacked call fails, each
-of its requests runs alone, so that no request fails because of another.  A request that exceeds the time
-limit of the batch is returned for a retry with the full limit.
+Requests run one after the other, or stacked: the tensors of requests with equal dtypes and trailing sizes are
+concatenated along the first dimension, passed to one call, and the result is split again. If a stacked call
+fails, each of its requests runs alone, so that no request fails because of another. A request that exceeds
+the time limit of the batch is returned for a retry with the full limit.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from ts.runtime.module import method_names
 from ts.serve.payload import InvalidInputError, ResponseTooLargeError, decode_inputs, encode_response
 
 TYPES: Final = {"json": "application/json", "npz": "application/x-npz"}
-_MAX_MEMORY_GROWTH_BYTES: Final = 256 << 20  # a worker with more growth is replaced
+_MAX_MEMORY_GROWTH_BYTES: Final = 256 << 20  # a worker whose memory has grown more is replaced
 _MAX_ERROR_CHARS: Final = 2_000
 _DTYPE_ERROR_PATTERN: Final = re.compile(
     r"\bd(ata)?type|\bLong\b|LongTensor|long int|scalar type", re.IGNORECASE
@@ -48,7 +48,7 @@ Inputs = dict[str, Any] | Exception  # arguments by name, or the error of decodi
 
 
 class CannotBatchError(Exception):
-    """Error of a stacked call whose result cannot be split by request."""
+    """Raised if the result of a stacked call cannot be split by request."""
 
 
 def error_body(status: int, code: str, message: str) -> bytes:
@@ -58,10 +58,11 @@ def error_body(status: int, code: str, message: str) -> bytes:
 
 
 def retry_result(header: dict[str, Any], used: float) -> Result | None:
-    """Return a retry result for a request that exceeded its time limit; None if no retry is allowed.
+    """Return a retry result for a request that exceeded its time limit; return None for no retry.
 
-    The reason is "slow" if the request used its processor time, `used` seconds, and "late" if other processes
-    had the processor.  A request that had its full limit is retried only if it was late, and only once.
+    The reason is "late" if the request used at most half of its limit, because other processes had the
+    processor, else "slow"; `used` is the processor time in seconds. After an attempt with the full limit, a
+    request is retried only if it was late, and only once.
     """
     reason = "slow" if used > header["seconds"] / 2 else "late"
     is_final = header["final"] or (header["last"] and reason == "slow")
@@ -69,7 +70,7 @@ def retry_result(header: dict[str, Any], used: float) -> Result | None:
 
 
 class ServedModel:
-    """Method of an archived module, with its memory and response limits."""
+    """Method of an archived module, with its limits of memory and response size."""
 
     def __init__(
         self, module: Any, method: str, path: str, max_memory_bytes: int, max_response_bytes: int
@@ -89,7 +90,7 @@ class ServedModel:
     ) -> ServedModel:
         """Read an archive without executing its code; raise ValueError if it lacks the method.
 
-        `bytes` limits the memory of a call, `answer` the bytes of a response.
+        `bytes` limits the memory of a call, and `answer` limits the size of a response in bytes.
         """
         module = ts.jit.load(path, limits=limits(seconds=max(seconds, 600.0), bytes=bytes))
         if hasattr(module, "training"):
@@ -102,7 +103,7 @@ class ServedModel:
         return model
 
     def description(self) -> dict[str, Any]:
-        """Return the names and types of the method's inputs and outputs."""
+        """Return the names and types of the inputs and outputs of the method."""
         schema = self._function.schema
         inputs = [
             {"name": each.name, "type": each.type.annotation_str, "optional": bool(each.has_default)}
@@ -122,7 +123,7 @@ class ServedModel:
     def run_batch(
         self, header: dict[str, Any], bodies: Sequence[bytes], set_cpu_time_limit: Callable[[float], None]
     ) -> tuple[list[Result], list[bytes]]:
-        """Return the results of a batch and their bodies.
+        """Return the results of a batch and the bodies of the responses.
 
         `set_cpu_time_limit` restarts the processor-time limit of the process before each call of the model.
         """
@@ -141,7 +142,7 @@ class ServedModel:
                 if i not in values:
                     set_cpu_time_limit(seconds)
                     values[i] = self._run_alone(inputs, seconds)
-                if size > self._max_response_bytes:  # bounds the message to the HTTP process
+                if size > self._max_response_bytes:  # limits the size of the message to the HTTP process
                     result, body = {"retry": "large"}, b""
                 elif isinstance(values[i], TimeExceeded) and (
                     retry := retry_result(header, time.process_time() - start)
@@ -173,7 +174,7 @@ class ServedModel:
             return _error_result(error)
 
     def _run_alone(self, inputs: Inputs, seconds: float) -> Any:
-        """Return the value of one call of the model, or its exception."""
+        """Call the model for one request; return the value or the exception."""
         if isinstance(inputs, Exception):
             return inputs
         try:
@@ -196,13 +197,14 @@ class ServedModel:
                 set_cpu_time_limit(seconds)
                 try:
                     group_values = self._run_group([batch[i] for i in members], seconds)
-                except Exception:  # unknown which request caused it: each runs alone and gets its own error
+                # it is unknown which request caused the error, so each runs alone and gets its own error
+                except Exception:
                     continue
                 values.update(zip(members, group_values, strict=True))
         return values
 
     def _run_group(self, group: Sequence[Any], seconds: float) -> list[Any]:
-        """Run requests of one stacking key as one call; return the value of each."""
+        """Run requests with the same stacking key as one call; return the value of each request."""
         with limits(seconds=seconds):
             stacked = {
                 name: ts.cat([each[name] for each in group]) if isinstance(value, ts.Tensor) else value
@@ -212,9 +214,10 @@ class ServedModel:
 
 
 def _stacking_key(inputs: dict[str, Any], index: int) -> Any:
-    """Return the grouping key of a request for stacked calls; `index` if the request must run alone.
+    """Return the key by which requests are stacked; return `index` if a request must run alone.
 
-    Tensors are compared by name, dtype and all sizes but the first, other arguments by value.
+    The key contains the name, the dtype and all sizes but the first of each tensor, and the values of other
+    arguments.
     """
     rows = None
     parts: list[Any] = []
@@ -236,9 +239,10 @@ def _row_count(inputs: dict[str, Any]) -> int:
 
 
 def _split_rows(value: Any, rows: list[int]) -> list[Any]:
-    """Split a stacked value along the first dimension of its tensors into one value per request.
+    """Split the tensors of a stacked value along the first dimension into one value per request.
 
-    `rows` are the sizes of the parts.  Raises CannotBatchError if a tensor has another number of rows.
+    `rows` are the sizes of the parts. Raises CannotBatchError if the number of rows of a tensor is not the
+    sum of `rows`.
     """
     match value:
         case ts.Tensor():
@@ -260,14 +264,14 @@ def _split_rows(value: Any, rows: list[int]) -> list[Any]:
 
 
 def _int64_json_inputs(inputs: Inputs, kind: str) -> list[str]:
-    """Return the names of int64 tensors among JSON inputs: numbers written without a decimal point."""
+    """Return the names of int64 tensors in JSON inputs, that is, of numbers without a decimal point."""
     if kind != "json" or isinstance(inputs, Exception):
         return []
     return [name for name, x in inputs.items() if isinstance(x, ts.Tensor) and x.dtype == ts.int64]
 
 
 def _error_result(error: Exception, int64_names: Sequence[str] = ()) -> tuple[Result, bytes]:
-    """Return the error response for an exception of decoding, running or encoding."""
+    """Return the error response for an exception that occurred while decoding, running or encoding."""
     status, code, message = 500, "internal", f"{type(error).__name__}: {without_stack(str(error))}"
     match error:
         case InvalidInputError():

@@ -49,17 +49,18 @@ _DTYPE_NAMES: Final = {dtype: name for name, dtype in _DTYPES_BY_NAME.items()}
 
 
 class InvalidInputError(ValueError):
-    """Request body that does not match the inputs of the model."""
+    """Raised if a request body does not match the inputs of the model."""
 
 
 class ResponseTooLargeError(ValueError):
-    """Response body that would exceed its size limit."""
+    """Raised if a response body would exceed its size limit."""
 
 
 def decode_inputs(body: bytes, kind: str, arguments: Sequence[Argument], *, max_bytes: int) -> dict[str, Any]:
     """Return the arguments of a call by name, decoded from a body of `kind` "json" or "npz".
 
-    `max_bytes` limits the size of the arrays of an npz.  Raises InvalidInputError.
+    `max_bytes` limits the total size of the arrays of an npz. Raises InvalidInputError if the body is
+    invalid.
     """
     values = _decode_npz(body, max_bytes) if kind == "npz" else _decode_json(body)
     names = [argument.name for argument in arguments]
@@ -106,7 +107,10 @@ def _reject_constant(word: str) -> None:
 
 
 def _decode_value(value: Any, type: Type, name: str) -> Any:
-    """Convert a JSON value or an array of an npz to the type of an argument; raise InvalidInputError."""
+    """Convert a JSON value or an npz array to the type of an argument.
+
+    Raise InvalidInputError if impossible.
+    """
     match type:
         case ir.TensorType():
             return _decode_tensor(value, name)
@@ -183,7 +187,8 @@ def _decode_tensor(value: Any, name: str) -> ts.Tensor:
         if tensor.numel() and tensor.is_complex() and not dtype.is_complex:
             raise InvalidInputError(f"the input {name!r} is complex")
         tensor = tensor.to(dtype)
-    if shape is not None and tensor.numel() == 0:  # nested lists have no trailing sizes of an empty tensor
+    # nested lists do not represent the trailing sizes of an empty tensor
+    if shape is not None and tensor.numel() == 0:
         if not isinstance(shape, list) or not all(isinstance(n, int) and 0 <= n < 1 << 31 for n in shape):
             raise InvalidInputError(f"the shape of the input {name!r} is not a list of sizes")
         if len(shape) > _MAX_DIMENSIONS or math.prod(shape) != 0:
@@ -213,7 +218,7 @@ def _array_from_lists(value: Any, name: str) -> NDArray[Any]:
 
 
 def _array_from_mixed_lists(value: Any, array: NDArray[Any], name: str) -> NDArray[Any]:
-    """Convert nested lists that contain strings such as "NaN" among the numbers to a float64 array."""
+    """Convert nested lists of numbers and strings such as "NaN" to a float64 array."""
     objects = np.array(value, dtype=object)
     if objects.ndim > _MAX_DIMENSIONS:
         raise InvalidInputError(f"the input {name!r} has more than {_MAX_DIMENSIONS} dimensions")
@@ -238,7 +243,7 @@ def _decode_npz(body: bytes, max_bytes: int) -> dict[str, Any] | list[Any]:
         raise
     except MemoryError:
         raise
-    except Exception as error:  # zipfile and zlib raise many types for damaged files
+    except Exception as error:  # zipfile and zlib raise exceptions of many types for damaged files
         raise InvalidInputError(f"the body is not an npz: {type(error).__name__}: {error}") from None
     if arrays and all(name == f"arr_{number}" for number, name in enumerate(arrays)):
         return list(arrays.values())
@@ -246,7 +251,7 @@ def _decode_npz(body: bytes, max_bytes: int) -> dict[str, Any] | list[Any]:
 
 
 def _check_entries(file: zipfile.ZipFile, max_bytes: int) -> Iterator[tuple[str, zipfile.ZipInfo]]:
-    """Yield the names of arrays and their entries; raise InvalidInputError before the first invalid one."""
+    """Yield the names and entries of the arrays; raise InvalidInputError at the first invalid entry."""
     infos = file.infolist()
     if len(infos) > _MAX_NPZ_ENTRIES:
         raise InvalidInputError(f"the npz has {len(infos):,} entries; {_MAX_NPZ_ENTRIES} are allowed")
@@ -266,7 +271,7 @@ def _check_entries(file: zipfile.ZipFile, max_bytes: int) -> Iterator[tuple[str,
 
 
 def _read_entry(file: zipfile.ZipFile, info: zipfile.ZipInfo) -> NDArray[Any]:
-    """Read the array of an entry, after checking its header against the entry's size."""
+    """Read the array of an entry; the header is checked against the size of the entry first."""
     with file.open(info) as stream:
         version = npy.read_magic(stream)
         if version not in ((1, 0), (2, 0)):
@@ -289,7 +294,8 @@ def _read_entry(file: zipfile.ZipFile, info: zipfile.ZipInfo) -> NDArray[Any]:
 def _read_header(stream: IO[bytes], version: tuple[int, int]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
     """Read the shape, Fortran order flag and dtype of an array.
 
-    A regular expression parses the headers that NumPy writes for numbers, faster than Python's parser.
+    A regular expression parses the headers that NumPy writes for numbers; this is faster than Python's
+    parser.
     """
     length = stream.read(2 if version == (1, 0) else 4)
     text = stream.read(min(int.from_bytes(length, "little"), _MAX_NPY_HEADER_BYTES))
@@ -358,7 +364,10 @@ def _nonfinite_name(value: float) -> str:
 
 
 def _count_numbers(value: Any) -> int:
-    """Return an upper bound on the numbers of a value in JSON; a character counts as a number."""
+    """Return an upper bound of the count of numbers that a value has in JSON.
+
+    A character counts as a number.
+    """
     match value:
         case ts.Tensor():
             return int(value.numel()) * (2 if value.is_complex() else 1) + 4
@@ -384,7 +393,7 @@ def _encode_npz(result: Any, max_bytes: int) -> bytes:
 
 
 def _flatten_value(value: Any, name: str) -> Iterator[tuple[str, Any]]:
-    """Yield the leaves of nested containers with dotted names, as `ts run -o out.npz` names them."""
+    """Yield the leaves of nested containers with dotted names, as in files of `ts run -o out.npz`."""
     if isinstance(value, Mapping):
         parts = [(str(key), part) for key, part in value.items()]
     elif hasattr(value, "_fields"):
@@ -402,7 +411,8 @@ def _flatten_value(value: Any, name: str) -> Iterator[tuple[str, Any]]:
 def _to_array(value: Any) -> NDArray[Any]:
     if isinstance(value, ts.Tensor):
         array: NDArray[Any] = value.detach().cpu().numpy()
-        return array if array.dtype.isbuiltin == 1 else array.astype(np.float32)  # npy has no bfloat16
+        # the npy format has no bfloat16
+        return array if array.dtype.isbuiltin == 1 else array.astype(np.float32)
     if isinstance(value, bool | int | float | complex | str):
         return np.asarray(value)
     raise InvalidInputError(f"the model returned {type(value).__name__}, which npz cannot represent")

@@ -1,9 +1,9 @@
-"""Request and error formats of the playground's `POST /run`.
+"""Formats of the requests and errors of the playground's `POST /run`.
 
     body = validate_program(b'{"source": "def f() -> int: ...", "call": "f()"}')      HTTPError if invalid
     report = killed_report()              JSON in the format of `ts.serve.sandboxed_program.report`
 
-Each program runs in a separate worker process, which exits afterwards.
+Each program runs in a separate worker process, which exits after the run.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _MAX_REQUEST_BYTES: Final = 256 << 10
 
 
 def validate_program(body: bytes) -> bytes:
-    """Return the JSON of a request's `source` and `call`; raise HTTPError unless both are valid strings."""
+    """Return the JSON of `source` and `call` in a request; raise HTTPError unless both are valid strings."""
     if len(body) > _MAX_REQUEST_BYTES:
         raise HTTPError(413, "too_large", "the program is too long")
     try:
@@ -43,6 +43,6 @@ def killed_report() -> bytes:
 def _is_valid_text(text: str) -> bool:
     try:
         text.encode()
-    except UnicodeEncodeError:  # lone surrogates
+    except UnicodeEncodeError:  # the text contains lone surrogates
         return False
     return "\0" not in text

@@ -39,14 +39,14 @@ _MIN_RETRY_SECONDS: Final = 0.5
 _WALL_CLOCK_FACTOR: Final = 3  # wall-clock limit of the last attempt as a multiple of the full limit
 _FIRST_ATTEMPT_FACTOR: Final = 10  # time limit of an attempt as a multiple of the usual latency
 _INITIAL_LATENCY_SECONDS: Final = 0.01  # estimate before the first response
-# The estimate settles where a third of the requests is slower, as growth is nearly the square of the decay.
+# In equilibrium, a third of the requests is slower than the estimate, because growth is nearly decay squared.
 _LATENCY_GROWTH: Final = 1.2
 _LATENCY_DECAY: Final = 1.1
 _MAX_BATCH_REQUESTS: Final = 16
-_MAX_BATCH_SECONDS: Final = 0.005  # estimated latency of all requests of a batch
+_MAX_BATCH_SECONDS: Final = 0.005  # maximum estimated latency of all requests of a batch
 _MAX_BATCH_BYTES: Final = 32 << 20
 _SLOW_QUEUE_DIVISOR: Final = 8  # limit of a client in the slow queue: client_queue / 8
-_UNTRUSTED_FIRST_INTERVAL: Final = 4  # every fourth dispatch begins with the lowest priority
+_UNTRUSTED_FIRST_INTERVAL: Final = 4  # every fourth dispatch begins with the queue of lowest priority
 _TIMEOUT_SCAN_INTERVAL_SECONDS: Final = 1.0
 
 _SHUTDOWN_ERROR: Final = HTTPError(503, "ending", "the server is being stopped")
@@ -69,12 +69,12 @@ class _PendingRequest:
         self.client = client
         self.response: asyncio.Future[Response] = asyncio.get_running_loop().create_future()
         self.since = time.monotonic()
-        self.attempts = 0  # attempts that failed; 2 or more: the request is slow
+        self.attempts = 0  # number of failed attempts; a request with 2 or more is slow
         self.queue: FairQueue[_PendingRequest] | None = None
 
     @property
     def is_slow(self) -> bool:
-        """True if the request exceeded a short time limit, so that it gets the full limit."""
+        """True if the request exceeded a short time limit, so that its next attempt has the full limit."""
         return self.attempts > 1
 
     @property
@@ -95,7 +95,7 @@ class _PendingRequest:
             self.queue = None
 
     def fail(self, error: HTTPError) -> None:
-        """Dequeue the request and answer it with an error, unless it is answered already."""
+        """Dequeue the request and respond with an error, unless it already has a response."""
         self.dequeue()
         if not self.response.done():
             self.response.set_exception(error)
@@ -143,12 +143,12 @@ class RequestScheduler:
         return self._pool.is_ready
 
     async def start(self) -> None:
-        """Start the worker pool and the scan for timeouts."""
+        """Start the worker pool and the periodic scan for timeouts."""
         await self._pool.start()
         self._scan_timeouts()
 
     async def submit(self, body: bytes, kinds: tuple[str, str], client: Client) -> Response:
-        """Return the response to a request; `kinds` are the formats of the request and of the response.
+        """Run a request and return the response; `kinds` are the formats of the request and the response.
 
         Raises HTTPError if a queue is full, on a timeout, or if the worker exits.
         """
@@ -183,7 +183,8 @@ class RequestScheduler:
         """Send queued requests to idle workers."""
         self._dispatch_count += 1
         queues = [(TRUSTED, self._trusted), (UNTRUSTED, self._retry or self._untrusted), (SLOW, self._slow)]
-        if self._dispatch_count % _UNTRUSTED_FIRST_INTERVAL == 0:  # no starvation if classes share workers
+        # prevents starvation if priority classes share workers
+        if self._dispatch_count % _UNTRUSTED_FIRST_INTERVAL == 0:
             queues.reverse()
         for priority_class, queue in queues:
             while queue and (worker := self._pool.acquire(priority_class, queue.idle_seconds())) is not None:
@@ -205,7 +206,7 @@ class RequestScheduler:
         while queue and len(requests) < max_requests and size < _MAX_BATCH_BYTES:
             request = queue.pop()
             request.queue = None
-            if not request.response.done():  # done: the client has disconnected
+            if not request.response.done():  # if it is done, the client has disconnected
                 requests.append(request)
                 size += len(request.body)
         return requests
@@ -254,7 +255,7 @@ class RequestScheduler:
                     logging.getLogger("ts.serve").exception("requests failed")
                     self._pool.discard(worker)
             for request in requests:
-                if request.queue is None:  # neither answered nor queued again
+                if request.queue is None:  # the request has no response and is not queued again
                     request.fail(HTTPError(500, "internal", "the server failed at this request"))
             self._dispatch()
 
@@ -289,8 +290,9 @@ class RequestScheduler:
     def _time_limit(self, attempts: int) -> float:
         """Return the time limit of the next attempt in seconds.
 
-        A multiple of the usual latency for the first two attempts, then the full limit of a request, at last
-        `_WALL_CLOCK_FACTOR` times that for a request that did not get the processor.
+        The first two attempts have a multiple of the usual latency, the third has the full limit of a
+        request. Later attempts, of a request that did not get the processor, have `_WALL_CLOCK_FACTOR` times
+        the full limit.
         """
         if attempts > 1:
             return self._limits.seconds * (_WALL_CLOCK_FACTOR if attempts > 2 else 1)

@@ -1,14 +1,14 @@
 """Resolver of names in untrusted source: an allowlist of the scripted language, without access to Python.
 
-In: functions and classes that the source defines.  Out: a `Resolver` of these, of the scriptable parts of
-`torch` and `ts`, `math`, `typing`, and exception types.
+Input: functions and classes that the source defines. Output: a `Resolver` of these, of the scriptable parts
+of `torch` and `ts`, of `math` and `typing`, and of exception types.
 
     resolver = SandboxResolver({}, {})
     resolver.lookup("torch").relu            the function
     resolver.lookup("torch").hub             AttributeError: `hub` gives access to `os`
     resolver.lookup("open")                  KeyError
 
-Security: the ordinary `Resolver` sees the whole process, so that a default value could read
+Security: the ordinary `Resolver` has access to the whole process; with it, a default value could read
 `torch.hub.os.environ["HOME"]`.
 """
 
@@ -30,7 +30,7 @@ from ts.frontend.resolve import Resolver
 from ts.ir.graph import Graph
 from ts.module_names import own_name
 
-# Modules that scripts may name, with their allowed attributes; an empty set allows every scriptable one.
+# Modules that scripts may name, with the allowed attributes; an empty set allows all scriptable attributes.
 _SCRIPT_MODULES: Final[dict[str, frozenset[str]]] = {
     "ts": frozenset(),
     "ts.nn": frozenset(),
@@ -56,14 +56,15 @@ _STANDARD_MODULES: Final[dict[str, frozenset[str]]] = {
     "math": frozenset(name for name in dir(math) if not name.startswith("_")),
     "typing": frozenset(_TYPING_NAMES),
 }
-_VISIBLE_ATTRIBUTES: Final = frozenset({"__name__", "__class__", "__dir__"})  # of a `RestrictedModule`
+# visible attributes of a `RestrictedModule`
+_VISIBLE_ATTRIBUTES: Final = frozenset({"__name__", "__class__", "__dir__"})
 _PYTHON_NODE_KINDS: Final = frozenset({"prim::PythonOp"})
 
 
 class RestrictedModule(ModuleType):
     """Proxy of a module that exposes only attributes of the scripted language.
 
-    It stores no reference to the module, and exposes none of its own attributes but its name, so that
+    The proxy stores no reference to the module, and of its own attributes exposes only the name, so that
     untrusted source cannot reach the module through it.
     """
 
@@ -134,7 +135,7 @@ class SandboxResolver(Resolver):
         raise KeyError(name)
 
     def evaluate(self, node: ast.expr) -> object:
-        """Return the value of an expression; attribute access is limited to restricted modules.
+        """Return the value of an expression; only attributes of restricted modules can be read.
 
         Raises KeyError for attributes of any other object.
         """

@@ -1,12 +1,13 @@
-"""Compile, print and run an untrusted program, without executing any of it as Python.
+"""Compile, print and run an untrusted program without executing any part of it as Python.
 
-In: the source, and the expression to evaluate, such as `collatz(27)`.  Out: a report of JSON types:
+Input: the source, and the expression to evaluate, such as `collatz(27)`. Output: a report of JSON types:
 
     {"functions": [{"name", "schema", "graph", "optimised", "bytecode"}], "result", "output", "error",
      "seconds"}
 
-Graphs and bytecode are rows, `[text, line]`, with the source line of each, or 0.  The expression is compiled
-as scripted code as well.  `ts.serve.sandbox_resolver` restricts the names of both.
+Graphs and bytecode are rows, `[text, line]`, with the source line of each, or 0. The expression is compiled
+as scripted code as well. `ts.serve.sandbox_resolver` restricts the names that the source and the expression
+may use.
 """
 
 from __future__ import annotations
@@ -34,15 +35,15 @@ from ts.serve.sandbox_resolver import SandboxResolver, resolve_import
 Row = tuple[str, int]
 Report = dict[str, Any]
 MAX_SOURCE_CHARS: Final = 64 << 10
-_MAX_OUTPUT_CHARS: Final = 64 << 10  # of the printed text, the result, and an error message, each
-_MAX_ROWS: Final = 5_000  # of a graph or of bytecode
+_MAX_OUTPUT_CHARS: Final = 64 << 10  # each of the printed text, the result and an error message
+_MAX_ROWS: Final = 5_000  # rows of a graph or of bytecode
 _MAX_ROW_CHARS: Final = 2_000
 _STACK_FRAME_PATTERN: Final = re.compile(r'^  File "<string>", line (\d+), in (\S+)$', re.MULTILINE)
 _BYTECODE_LOCATION_PATTERN: Final = re.compile(r"# <string>:(\d+):\d+ ")
 
 
 class ProgramRejectedError(Exception):
-    """Program rejected before compilation; `line` is the source line, or 0."""
+    """Raised if a program is rejected before compilation; `line` is the source line, or 0."""
 
     def __init__(self, message: str, line: int = 0) -> None:
         super().__init__(message)
@@ -50,9 +51,10 @@ class ProgramRejectedError(Exception):
 
 
 def report(text: str, call: str, *, seconds: float, bytes: int) -> Report:
-    """Compile a program and evaluate `call` within the limits; return functions, result, output and error.
+    """Compile a program and evaluate `call` within the limits; return a report.
 
-    An empty `call` is not evaluated.  Exceptions are part of the report and never raised.
+    The report contains functions, result, output and error. An empty `call` is not evaluated. Exceptions are
+    part of the report and never raised.
     """
     program = SandboxedProgram()
     result: Report = {"functions": [], "result": None, "output": "", "error": None, "seconds": None}
@@ -85,7 +87,7 @@ class SandboxedProgram(CompilationUnit):
     def __init__(self) -> None:
         super().__init__()
         self.text = ""
-        self.call_name = ""  # name of the function that evaluates the call, as stack traces show it
+        self.call_name = ""  # name of the function that evaluates the call, as shown in stack traces
         self._imported: dict[str, object] = {}
 
     def read(self, text: str) -> None:
@@ -114,9 +116,10 @@ class SandboxedProgram(CompilationUnit):
             self._define(text, SandboxResolver(self._functions, self._classes, self._imported))
 
     def _remove_imports(self, text: str) -> str:
-        """Return the source with its top-level imports replaced by empty lines, after resolving them.
+        """Resolve the top-level imports of the source; return the source with empty lines in their place.
 
-        Raises ProgramRejectedError for imports outside of the scripted language, and for `breakpoint`.
+        Raises ProgramRejectedError for imports that are not part of the scripted language, and for
+        `breakpoint`.
         """
         if len(text) > MAX_SOURCE_CHARS:
             raise ProgramRejectedError(
@@ -181,7 +184,7 @@ def _bytecode_rows(text: str) -> list[Row]:
 
 
 def _limit_rows(rows: Iterable[Row]) -> list[Row]:
-    """Return the first `_MAX_ROWS` rows, each of them truncated."""
+    """Return the first `_MAX_ROWS` rows, each truncated."""
     limited: list[Row] = []
     for row in rows:
         if len(limited) == _MAX_ROWS:
@@ -192,12 +195,12 @@ def _limit_rows(rows: Iterable[Row]) -> list[Row]:
 
 
 def _source_line(range: Any, text: str) -> int:
-    """Return the line of a source location; 0 if it is not in the source `text`."""
+    """Return the line number of a source location; return 0 if it is not in the source `text`."""
     return int(range.line) if range is not None and range.source.text == text else 0
 
 
 def _describe_error(error: Exception, program: SandboxedProgram) -> Report:
-    """Return kind, message, full text and source line of an exception."""
+    """Return the kind, message, full text and source line of an exception."""
     described: Report = {
         "kind": type(error).__name__,
         "message": _truncate(str(error)),
@@ -220,7 +223,7 @@ def _describe_error(error: Exception, program: SandboxedProgram) -> Report:
         case MemoryError():
             described.update(kind="MemoryExceeded", message="the program needs more memory than it may have")
         case RuntimeError() if _STACK_FRAME_PATTERN.search(str(error)):
-            # PyTorch's RuntimeError contains the interpreter's stack as text.
+            # PyTorch's RuntimeError contains the stack of the interpreter as text.
             text = str(error)
             frames = _STACK_FRAME_PATTERN.findall(text)
             line_numbers = [int(line) for line, name in frames if name != program.call_name]
@@ -253,7 +256,7 @@ class _CapturedOutput(io.TextIOBase):
         return len(text)
 
     def warn(self, message: object) -> None:
-        """Write a warning without its location, which is inside of `ts`."""
+        """Write a warning without its location, which is in a file of `ts`."""
         self.write(f"warning: {message}\n")
 
     def getvalue(self) -> str:

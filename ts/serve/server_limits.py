@@ -1,10 +1,10 @@
-"""Limits of HTTP requests: body size, total memory, client timeouts, and the accepted hosts and origins.
+"""Limits of HTTP requests: body size, total memory, client timeouts, accepted hosts and origins.
 
     limits = ServerLimits(body=1 << 20)
     check_host(request, limits); check_origin(request)         HTTPError with a status and a code
     body = await read_body(request, limits, budget)            HTTPError as soon as the body exceeds its limit
 
-`ts.limits` bounds time and memory of programs and models, in the worker process that runs them.
+In worker processes, `ts.limits` limits the time and memory of programs and models.
 """
 
 from __future__ import annotations
@@ -20,38 +20,39 @@ from aiohttp import web
 
 @dataclass(frozen=True)
 class ServerLimits:
-    """Limits of a server; sizes in bytes."""
+    """Limits of a server; sizes are in bytes."""
 
     seconds: float = 10.0  # per request, in the model or program
     bytes: int = 1 << 30  # memory of a model or program
-    body: int = 16 << 20  # one request body
-    answer: int = 64 << 20  # one response body
-    bodies: int = 256 << 20  # all request and response bodies in memory
-    queue: int = 256  # queued requests
-    client_queue: int = 128  # queued requests per client
+    body: int = 16 << 20  # size of one request body
+    answer: int = 64 << 20  # size of one response body
+    bodies: int = 256 << 20  # size of all request and response bodies in memory
+    queue: int = 256  # maximum number of queued requests
+    client_queue: int = 128  # maximum number of queued requests per client
     client_header: str | None = None  # header in which a proxy names the client
-    workers: int = 8  # worker processes
+    workers: int = 8  # number of worker processes
     batch: int = 1  # requests per call of the model
     connections: int = 1024
-    client_seconds: float = 20.0  # to send a header, to send a body, to read a response; keep-alive timeout
+    # to send a header, to send a body, or to read a response; also the keep-alive timeout
+    client_seconds: float = 20.0
     grace_seconds: float = 15.0  # for requests that run at shutdown
-    hosts: frozenset[str] = frozenset()  # accepted host names, in addition to localhost and addresses
+    hosts: frozenset[str] = frozenset()  # accepted host names, in addition to localhost and IP addresses
     any_host: bool = False
 
 
 class HTTPError(Exception):
-    """Error response with a status and a code; closes the connection if the body was not read."""
+    """Error response with a status and a code; the connection is closed if the body was not read."""
 
     def __init__(self, status: int, code: str, message: str, *, retry_seconds: int | None = None) -> None:
         super().__init__(message)
         self.status = status
         self.code = code
         self.message = message
-        self.retry_seconds = retry_seconds  # value of Retry-After
+        self.retry_seconds = retry_seconds  # value of the header Retry-After
 
 
 class RequestMemoryBudget:
-    """Limit on the total bytes of request and response bodies in memory."""
+    """Limit on the total size of request and response bodies in memory."""
 
     def __init__(self, max_bytes: int) -> None:
         self._max_bytes = max_bytes
@@ -71,8 +72,9 @@ class RequestMemoryBudget:
 def check_host(request: web.BaseRequest, limits: ServerLimits) -> None:
     """Raise HTTPError if the Host header does not name this server.
 
-    This prevents DNS rebinding: a page of another site could resolve its own name to this machine and so read
-    what is served here.  It cannot use an IP address as its name.
+    This prevents DNS rebinding: another site could resolve its name to the address of this machine, so that
+    its pages could read responses of this server. An IP address is accepted, because no site can use it as a
+    name.
     """
     hosts = request.headers.getall("Host", [])
     if len(hosts) != 1:
@@ -84,7 +86,7 @@ def check_host(request: web.BaseRequest, limits: ServerLimits) -> None:
 
 
 def check_origin(request: web.BaseRequest) -> None:
-    """Raise HTTPError if the request was sent by a page of another site."""
+    """Raise HTTPError if a page of another site sent the request."""
     origin = request.headers.get("Origin")
     host = request.headers.get("Host", "").lower()
     if origin is not None and origin.lower() not in (f"http://{host}", f"https://{host}"):
@@ -112,7 +114,7 @@ _CONTINUE: Final = b"HTTP/1.1 100 Continue\r\n\r\n"
 
 
 async def read_body(request: web.BaseRequest, limits: ServerLimits, budget: RequestMemoryBudget) -> bytes:
-    """Return the body of a request, reserved in the budget; the caller releases its size.
+    """Read the body of a request, reserved in the budget; the caller must release the size.
 
     Raises HTTPError if the body is compressed, too large, too slow, or exceeds the budget.
     """
@@ -125,7 +127,8 @@ async def read_body(request: web.BaseRequest, limits: ServerLimits, budget: Requ
         raise HTTPError(413, "too_large", f"the body has {length:,} bytes; {limits.body:,} are allowed")
     if request.headers.get("Expect", "").lower() == "100-continue" and request.transport is not None:
         request.transport.write(_CONTINUE)
-    if length is not None and request.content.is_eof():  # usual case: the body arrived with the header
+    # usual case: the body arrived together with the header
+    if length is not None and request.content.is_eof():
         budget.reserve(length)
         return request.content.read_nowait()
     reserved = 0

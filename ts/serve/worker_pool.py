@@ -34,12 +34,12 @@ _NICE_LEVELS: Final = (0, 4, 8)  # by priority class
 _MIN_WORKERS_FOR_CLASSES: Final = 4
 _PROCESSOR_COUNT: Final = os.cpu_count() or 1
 _STUCK_AFTER_SECONDS: Final = 0.3
-_SPAWN_DELAY_SECONDS: Final = 0.03  # wait of a queue before its class gets another worker
+_SPAWN_DELAY_SECONDS: Final = 0.03  # wait of a queue before its priority class gets another worker
 _IDLE_TIMEOUT_SECONDS: Final = 30.0
 
 
 class Worker:
-    """Worker process with its channel and the time of its last change between busy and idle."""
+    """Worker process: its channel, and the time of its last change between busy and idle."""
 
     def __init__(self, channel: IpcChannel) -> None:
         self._channel = channel
@@ -58,11 +58,11 @@ class Worker:
 
     @property
     def busy_seconds(self) -> float:
-        """Seconds since the last message was sent."""
+        """Seconds since the last message was sent to this worker."""
         return time.monotonic() - self.since
 
     def close(self) -> None:
-        """Close the channel; the process exits when it next reads from it."""
+        """Close the channel; the process exits when it reads from the channel."""
         self._channel.close()
 
 
@@ -114,7 +114,7 @@ class WorkerPool:
         await asyncio.gather(*(self._spawn_worker() for _ in range(self._spare_workers)))
 
     async def close(self) -> None:
-        """Close all workers and cancel the start of others."""
+        """Close all workers and cancel the start of further workers."""
         self._is_closed = True
         if self._retry_timer is not None:
             self._retry_timer.cancel()
@@ -125,7 +125,9 @@ class WorkerPool:
         await asyncio.gather(*self._spawn_tasks, return_exceptions=True)
 
     def acquire(self, priority_class: int, wait_seconds: float) -> Worker | None:
-        """Return an idle worker for a queue that has waited for `wait_seconds`; None if it must wait longer.
+        """Return an idle worker for a queue that has waited `wait_seconds`.
+
+        Return None if it must wait longer.
 
         `on_available` is called when another attempt may succeed.
         """
@@ -141,7 +143,7 @@ class WorkerPool:
         return worker
 
     def _may_grow(self, priority_class: int, spare: Worker | None, wait_seconds: float) -> bool:
-        """Return whether a priority class may get another worker; start one if no spare worker exists."""
+        """Return True if a priority class may get another worker; start one if no spare worker exists."""
         if not self._has_classes:
             if spare is None:
                 self._spawn(1)
@@ -161,7 +163,7 @@ class WorkerPool:
         return True
 
     def _evict_idle_worker(self) -> None:
-        """Close one idle worker whose priority class has others."""
+        """Close one idle worker whose priority class has other workers."""
         for worker in self._idle:
             if sum(each.priority_class == worker.priority_class for each in self._workers) > 1:
                 self.discard(worker)
@@ -176,12 +178,12 @@ class WorkerPool:
         self._on_available()
 
     def release(self, worker: Worker) -> None:
-        """Return a worker to the idle ones of its priority class."""
+        """Add a worker to the idle workers of its priority class."""
         worker.since = time.monotonic()
         self._idle.append(worker)
 
     def discard(self, worker: Worker) -> None:
-        """Close a worker that is not needed any more or has exited."""
+        """Close a worker that is no longer needed or that has exited."""
         self._workers.discard(worker)
         if worker in self._idle:
             self._idle.remove(worker)
@@ -189,7 +191,7 @@ class WorkerPool:
         self.spawn_spares()
 
     def spawn_spares(self) -> None:
-        """Start workers until the number of spare ones is reached."""
+        """Start workers until the pool has the required number of spare workers."""
         if not self._is_closed:
             spare_count = sum(each.priority_class is None for each in self._idle) + len(self._spawn_tasks)
             self._spawn(self._spare_workers - (spare_count if self._has_classes else len(self._workers)))
