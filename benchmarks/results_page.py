@@ -36,7 +36,8 @@ its own.
 
 A cell is the time of the fastest of several interleaved rounds on one thread, with the time divided by the
 time of `ts` in brackets: above 1, `ts` is faster. A dash marks a peer that has no such function or cannot
-compile the program. PyTorch is TorchScript after its profiling runs, unless a section says otherwise.
+compile the program. PyTorch is TorchScript after its profiling runs, unless a section says otherwise. Compare
+the ratios: the absolute times depend on the machine and on its other processes.
 
 ![Time of PyTorch divided by the time of ts, for the rows in README.md](../docs/images/performance.svg)"""
 

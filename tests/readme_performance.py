@@ -6,6 +6,7 @@ Input: the tables of RESULTS.md. Output: the table in README.md between its two 
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
@@ -14,9 +15,11 @@ RESULTS = ROOT / "benchmarks" / "RESULTS.md"
 COLUMNS = ("ts", "CPython", "PyTorch", "Numba")
 BEGIN, END = "<!-- performance -->\n", "<!-- end of performance -->\n"
 
+MEAN = "geometric mean, ts = 1"
+
 # Label in README.md, heading of the section in RESULTS.md, row of its table.
 ROWS = (
-    ("seven scalar programs, geometric mean", "Scalar programs", "geometric mean, ts = 1"),
+    ("seven scalar programs, geometric mean", "Scalar programs", MEAN),
     ("word count over `dict[str, int]`", "Scalar programs", "word count"),
     ("call of a scripted function from Python", "Overheads", "call of f(int, int) -> int"),
     ("one tiny tensor operator in a loop", "Overheads", "tiny tensor operator in a loop"),
@@ -36,7 +39,7 @@ def cells(line: str) -> list[str]:
 
 def result(text: str, section: str, row: str) -> dict[str, str]:
     """Return the cells of a row of RESULTS.md by their column headings."""
-    (body,) = [part for part in text.split("\n### ")[1:] if part.startswith(section)]
+    (body,) = [part for part in re.split(r"^##+ ", text, flags=re.MULTILINE)[1:] if part.startswith(section)]
     lines = [cells(line) for line in body.splitlines() if line.startswith("|")]
     (found,) = [line for line in lines if line[0] == row]
     return dict(zip(lines[0], found, strict=True))
@@ -50,7 +53,7 @@ def table() -> str:
         values = result(text, section, row)
         shown = [values.get(column, "").replace("*", "").replace("us", "µs") for column in COLUMNS]
         lines.append(f"| {label} | {' | '.join('' if value == '-' else value for value in shown)} |")
-    native = result(text, "Scalar programs", "geometric mean, ts = 1")["ts native"].replace("*", "")
+    native = result(text, "Scalar programs", MEAN)["ts native"].replace("*", "")
     lines.insert(3, f"| the same, `ts` with the extra `native` | {native} | | | |")
     return "\n".join(line.replace("|  |", "| |").replace("|  |", "| |") for line in lines)
 

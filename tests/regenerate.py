@@ -1,4 +1,4 @@
-"""Regenerate type stubs, operator directories, reference pages and the samples on pages, or check that they are current.
+"""Regenerate type stubs, operator directories, reference pages, samples and the performance chart, or check that they are current.
 
     python -m tests.regenerate            write all files
     python -m tests.regenerate --check    write nothing; print differences, and exit with 1 if there are any
@@ -21,6 +21,7 @@ from tests import (
     generate_operator_index,
     language_page,
     passes_page,
+    performance_chart,
     readme_performance,
     stubs,
 )
@@ -34,6 +35,7 @@ def texts() -> dict[Path, str]:
         **stubs.stubs(),
         **doc_samples.pages(),
         readme_performance.PAGE: readme_performance.page(readme_performance.PAGE.read_text()),
+        performance_chart.PAGE: performance_chart.page(),
         **{path: passes_page.page(doc_samples.page(path.read_text())) for path in passes_page.PAGES},
         **language_page.pages(),
         **cli_page.pages(),

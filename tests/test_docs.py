@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import ts
-from tests import bytecode_page, cli_page, doc_samples, passes_page, readme_performance
+from tests import bytecode_page, cli_page, doc_samples, explain_picture, passes_page, performance_chart, readme_performance
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -106,6 +106,17 @@ def test_the_performance_table_of_the_readme():
     """The performance table of the README equals benchmarks/RESULTS.md (`python -m tests.regenerate`)."""
     text = readme_performance.PAGE.read_text()
     assert readme_performance.page(text) == text
+
+
+def test_the_pictures_of_the_readme():
+    """The chart equals benchmarks/RESULTS.md, the screenshot is small, and both have alternative texts."""
+    assert performance_chart.PAGE.read_text() == performance_chart.page()
+    picture = explain_picture.PICTURE.read_bytes()
+    assert picture.startswith(b"\x89PNG") and len(picture) <= explain_picture.MAX_BYTES
+    assert int.from_bytes(picture[16:20], "big") == explain_picture.WIDTH
+    shown = dict(re.findall(r"!\[([^]]+)\]\(([^)]+)\)", (ROOT / "README.md").read_text()))
+    assert sorted(shown.values()) == ["docs/images/explain.png", "docs/images/performance.svg"]
+    assert min(map(len, shown)) > 20
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(DOCS).as_posix())
