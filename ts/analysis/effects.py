@@ -141,7 +141,7 @@ def may_return_self(node: Node) -> bool:
     return operator is not None and operator.record is not None and operator.record.gives_self
 
 
-# Operators on numbers, strings and containers that fail on some inputs; their tensor overloads do not count.
+# Operators that fail on some numbers, strings or containers; `may_raise` ignores their tensor overloads.
 FAILING: Final = frozenset(
     {
         "aten::floordiv",
@@ -200,7 +200,7 @@ _flags_by_kind: dict[str, Flags] = dict.fromkeys(STRUCTURAL, _NONE)
 
 
 def _flags(node: Node) -> Flags:
-    """Return the effect flags of the node's operator record; all overloads of a name share them."""
+    """Return the effect flags of the node's operator record; they are equal for all overloads of a name."""
     kind = node.kind()
     flags = _flags_by_kind.get(kind)
     if flags is None:

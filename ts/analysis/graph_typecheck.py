@@ -1,4 +1,4 @@
-"""Type checker for graphs: declared types must match those of the operators.
+"""Type checker for graphs: declared types must match the types of operators.
 
 In: an untrusted graph, from text or the graph API.  Out: nothing, or a `CompilationError` at the node whose
 inputs or outputs do not match.  The interpreter relies on static types: it would crash on a list whose type

@@ -33,7 +33,8 @@ class MovableGroup:
         self._aliases = aliases
         self._block = first.owning_block()
         self._forward = forward  # True: the target and the nodes in between follow the group
-        self._dependencies: set[Node] = set()  # nodes of the block that use the group, or that it uses
+        # Nodes of the block that read a result of the group, or compute an input of the group
+        self._dependencies: set[Node] = set()
         self._reads = 0
         self._writes = 0
         self._has_effects = False

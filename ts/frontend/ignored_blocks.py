@@ -1,4 +1,4 @@
-"""Blocks of a scripted function that stay in Python.
+"""Blocks of a scripted function that run in Python.
 
     with ts.jit.ignore_context_manager(a="inp:int", c="out:int"):      %c : int = ^ignored_block[]()(%a)
         c = len([i for i in range(a) if i > 2])
@@ -26,7 +26,7 @@ _FUNCTION = "ignored_block"
 
 
 def is_ignored_block(node: ast.stmt) -> bool:
-    """Return whether a statement is a block that stays in Python."""
+    """Return whether a statement is a block that runs in Python."""
     match node:
         case ast.With(items=[ast.withitem(context_expr=ast.Call(func=callee))]):
             return getattr(callee, "attr", getattr(callee, "id", "")) in _NAMES

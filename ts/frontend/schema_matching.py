@@ -433,7 +433,7 @@ _MAX_LISTED_OVERLOADS: Final = 6  # maximum number of overloads in an error mess
 
 
 def _nearest(failures: Sequence[tuple[int, str]]) -> str:
-    """Return the mismatch messages of the schemas with the most matched arguments, and the number of others.
+    """Return the mismatch messages of the schemas with the most matched arguments; count the other schemas.
 
     At most `_MAX_LISTED_OVERLOADS` messages are listed.
     """

@@ -112,7 +112,7 @@ class Block:
         return sorted(self._with_blocks, key=_PLACE)
 
     def is_empty(self) -> bool:
-        """Return True if the block has no nodes; inputs and outputs do not count."""
+        """Return True if the block has no nodes; it may have inputs and outputs."""
         return self._return._next is self._return
 
     def param_node(self) -> Node:
@@ -235,7 +235,7 @@ class Block:
         return outer
 
     def clear(self) -> None:
-        """Remove outputs and nodes; the inputs stay."""
+        """Remove all outputs and nodes, but not the inputs."""
         self._return.remove_all_inputs()
         for node in self.reverse_nodes():
             node.destroy()
@@ -306,7 +306,8 @@ class Graph:
         self.remembered: Any = None
         self.has_textual_names = False  # whether the names of results are from graph text, not from a program
         self._next_unique = 0
-        self._names: dict[str, Value | None] = {}  # None: the name of a skipped value
+        # Name -> value, or None if the name is reserved by `skip_named_value`
+        self._names: dict[str, Value | None] = {}
         self._name_suffixes: dict[str, int] = {}
         self._kinds: set[str] = set()  # kinds of all nodes ever created
         self._block = Block(self, None)
@@ -330,7 +331,7 @@ class Graph:
         return IterableList(self._block.outputs())
 
     def nodes(self) -> Iterator[Node]:
-        """Yield the nodes of the top block in order, without those of nested blocks."""
+        """Yield the nodes of the top block in order; nodes in nested blocks are not included."""
         return self._block.nodes()
 
     def all_nodes(self) -> Iterator[Node]:
@@ -599,7 +600,7 @@ class Graph:
         return graph
 
     def insert_graph(self, callee: Graph, inputs: Sequence[Value]) -> list[Value]:
-        """Insert a copy of `callee`'s nodes at the insertion point; returns the values of its outputs."""
+        """Insert a copy of `callee`'s nodes at the insertion point; return the copies of its outputs."""
         if len(inputs) != len(callee.inputs()):
             raise InternalError(f"graph takes {len(callee.inputs())} inputs, got {len(inputs)}")
         mapped: dict[Value, Value] = dict(zip(callee.inputs(), inputs, strict=True))

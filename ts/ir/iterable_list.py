@@ -1,4 +1,4 @@
-"""Lists of a graph's parts that are also iterators, like the return values of PyTorch's methods.
+"""Lists that are also iterators, like the lists that PyTorch's graph methods return.
 
 next(graph.inputs())        the first input             graph.inputs()[1]           the second
 next(node.blocks())         the block of `if`           list(node.blocks())         both

@@ -59,7 +59,7 @@ class TokenStream:
         self.text = text
         self.texts: list[str] = []
         self.starts: list[int] = []
-        self.comments: dict[int, str] = {}  # by the index of the following token
+        self.comments: dict[int, str] = {}  # index of a token -> comment before the token
         position = 0
         token = re.compile(_TOKEN, re.VERBOSE)
         while match := token.match(text, position):

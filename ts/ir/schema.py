@@ -192,7 +192,7 @@ class FunctionSchema:
         return any(a.alias is not None for a in (*self.arguments, *self.returns))
 
     def is_subtype_of(self, other: FunctionSchema, as_method: bool = False) -> bool:
-        """Return True if this schema can replace `other`; ``as_method`` skips the first argument."""
+        """Return True if this schema can replace `other`; ``as_method`` ignores the first arguments."""
         skip = 1 if as_method else 0
         mine, theirs = self.arguments[skip:], other.arguments[skip:]
         if (self.is_vararg, self.is_varret) != (other.is_vararg, other.is_varret):

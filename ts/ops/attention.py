@@ -115,8 +115,8 @@ def _rescaled_heads(xp: Any, qkv: Array, qkv_bias: Array, num_heads: int) -> tup
 
 # ------------------------------------------------------------------------------------- fused attention layers
 #
-# Operators of the fast path of PyTorch's attention layers without gradients; archives of transformers call
-# them.
+# Operators that PyTorch's attention layers call if no gradients are recorded; archives of transformers
+# contain these calls.
 
 SOURCE_MASK, PADDING_MASK, FULL_MASK = 0, 1, 2
 

@@ -17,7 +17,7 @@ from ts.ops.vector_norm import vector_norm
 
 Array = common.Array
 
-_MIN_NORM = 1e-12  # keeps the cosine of a vector of zeros finite
+_MIN_NORM = 1e-12  # lower bound of norms, so that the cosine of a zero vector is finite
 
 
 @op(

@@ -261,7 +261,7 @@ def _grid_sampler_3d(xp: Any, input: Array, grid: Array, mode: int, padding: int
 
 
 def _gradient_shapes(grad_output: Array, input: Array, grid: Array, *how: Any) -> list[Made]:
-    """Return shape and dtype of the image and grid gradients; unrequested ones are empty."""
+    """Return shape and dtype of the gradients of images and grid; gradients not in the mask are empty."""
     _check_places(input, grid)
     mask = how[3] if len(how) > 3 else (True, True)
     return [like(x) if wanted else ((0,), x.dtype) for x, wanted in zip((input, grid), mask, strict=True)]

@@ -120,7 +120,9 @@ def integer_bounds(low: int, high: int, dtype: common.DType) -> tuple[int, int]:
 
 
 def rounded_inwards(bound: int, inwards: int, dtype: common.DType) -> int:
-    """Return `bound`, moved into the range if its neighbor in the range rounds to a number outside of it.
+    """Return bound `bound` of an integer range, adjusted to the rounding of `dtype`.
+
+    It is moved into the range if the adjacent integer in the range rounds to a number outside of the range.
 
     `inwards` is 1 or -1, the direction from the bound into the range.
     """

@@ -83,7 +83,9 @@ def fold_constants(graph: Graph) -> bool:
 
 
 def fold_immutable_constants(graph: Graph) -> bool:
-    """Fold constants of immutable types (numbers, strings, tuples of them); unused nodes are left to `dce`.
+    """Fold constants of immutable types: numbers, strings and tuples of these.
+
+    Unused nodes are removed by `dce` later.
     """
     return _fold(graph, False)
 

@@ -175,7 +175,8 @@ def _is_operator(node: Node) -> bool:
     record = getattr(node.operator(), "record", None)
     if record is None or record.variant or record.on_grids:
         return False
-    return not record.reads_history and not record.of_program  # user functions cannot be serialized
+    # Excludes operators of user functions, which cannot be serialized
+    return not record.reads_history and not record.of_program
 
 
 def _is_pytorchs(node: Node) -> bool:

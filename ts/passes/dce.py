@@ -145,7 +145,7 @@ class _Eliminator:
         return writers
 
     def _need_node(self, node: Node | None) -> None:
-        """Mark a node, its enclosing nodes and all their inputs as needed."""
+        """Mark a node, the nodes that contain it, and the inputs of all these nodes as needed."""
         while node is not None and node not in self._needed:
             self._needed.add(node)
             # All inputs of loops, too; a later run removes unused carried values

@@ -48,7 +48,8 @@ def exit_transform(graph: Graph) -> bool:
         continuations.run(graph.block())
         exits = _Exits(graph)
     _ExitTransformer(graph, "prim::ReturnStmt", exits.around).run(graph.block())
-    # Values of a `with` body are used after it, so copying ifs with such bodies would lose them.
+    # `with` blocks are removed before the merging of ifs: a copy would not contain values that are defined in
+    # a `with` block and used after it.
     if exits.enters:
         _inline_blocks_of_with(graph.block())
     _Merger().run(graph.block())
@@ -237,7 +238,7 @@ class _ExitTransformer:
         return _ExitPair(taken, _last(node.outputs(), len(left.values)))
 
     def _guard(self, block: Block, left: _ExitPair, following: Node) -> tuple[_ExitPair, Block]:
-        """Run `following` and the rest of the block only if the exit was not taken."""
+        """Move `following` and all later nodes into an `if` that runs them only if the exit was not taken."""
         outputs = list(block.outputs())
         guard = self._graph.create_if(left.taken).insert_before(following)
         outer = block.sink_behind(guard, 1)
@@ -310,7 +311,7 @@ def _is_body_of_with(block: Block) -> bool:
 
 
 def _nodes_with_bodies(block: Block) -> Iterator[Node]:
-    """Yield the nodes of `block` and of nested `with` bodies, whose values are visible after them."""
+    """Yield the nodes of `block` and of `with` bodies in it; values of a `with` body are visible after it."""
     for node in block.nodes():
         yield node
         if node.kind() == "prim::With":

@@ -41,7 +41,7 @@ from ts.passes.peephole import simplify
 Attribute = tuple[int, str]
 """An attribute of one object: the object's id, and the name."""
 
-# Node kinds that return their inputs, or containers of them.
+# Kinds of nodes that return their inputs, or containers of their inputs.
 _THROUGH: Final = frozenset(
     {
         "prim::TupleConstruct", "prim::ListConstruct", "prim::DictConstruct", "prim::TupleUnpack",

@@ -281,7 +281,7 @@ class _TypePropagation(Analysis):
         """Do nothing, because attributes may have other values in other calls."""
 
     def results(self, node: Node, arguments: list[Any]) -> Any:
-        """Return result samples, or NOT_EVALUATED if the result dtype depends on the default dtype."""
+        """Return samples of the results; NOT_EVALUATED if their dtype depends on the default dtype."""
         results = super().results(node, arguments)
         if results is NOT_EVALUATED:
             return results

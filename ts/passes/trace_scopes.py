@@ -74,7 +74,7 @@ def _is_inside(node: Node, block: Block) -> bool:
 
 
 def _give_results(node: Node) -> None:
-    """Make the values in the block of call `node` that are used outside of it outputs of `node`."""
+    """Add outputs to call `node` for the values of its block that are used outside of the block."""
     block = node.blocks()[0]
     for inner in block.nodes():
         for value in inner.outputs():

@@ -398,7 +398,7 @@ def _tolist(em: Emitter, node: ast.Call, form: SpecialForm, hint: Type | None) -
             em.range(node),
         )
     assert form.self_value is not None
-    em.constant(None)  # PyTorch creates a value here; this keeps value numbers equal
+    em.constant(None)  # unused: PyTorch creates a value here, and value numbers must be equal
     inputs = form.self_value, em.constant(dim), em.constant(_TOLIST_TYPES[elem])
     return _simple(em.insert("prim::tolist", inputs, 1, em.range(node)).output().set_type(hint))
 

@@ -60,8 +60,7 @@ class TypeTest(NamedTuple):
 
 
 def type_test(type: Type, against: Iterable[Type]) -> TypeTest:
-    """Compute the refinement types and the static answer of `isinstance(x, against)` for `x` of type `type`.
-    """
+    """Return the refined types of `isinstance(x, against)` for `x` of type `type`, and its static result."""
     tested = union_members(against)
     if type is ANY:
         static = True if tested == [ANY] else None

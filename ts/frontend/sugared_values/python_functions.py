@@ -243,7 +243,7 @@ class _KeywordOnlyAdapter:
 def python_schema(
     function: Callable[..., Any], count: int, n_binders: int, self_type: Type | None = None
 ) -> FunctionSchema:
-    """Return the schema of a function that stays in Python.
+    """Return the schema of a function that runs in Python.
 
     Parameters without annotations are tensors.  `self_type` is the type of the first argument of a method.
     """

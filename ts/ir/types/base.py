@@ -107,7 +107,7 @@ class Type:
 
     @property
     def annotation_string(self) -> _Str:
-        """The spelling of Python annotations, under PyTorch's name."""
+        """The spelling of Python annotations; the name of this property is PyTorch's."""
         return self.annotation_str
 
     def _count(self, types: Iterable[Type]) -> int:
@@ -170,7 +170,7 @@ class Type:
         return any(inner.requires_grad() for inner in self.contained_types())
 
     def containedTypes(self) -> list[Type]:
-        """Return the types nested directly in this one as a list, under PyTorch's name."""
+        """Return the types nested directly in this one as a list. The method has PyTorch's name."""
         return list(self.contained_types())
 
     def is_interface_type(self) -> bool:

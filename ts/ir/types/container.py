@@ -39,7 +39,7 @@ class ElementType(Type):
         return type(self)(types[0])
 
     def getElementType(self) -> Type:
-        """Return the element type, under PyTorch's name."""
+        """Return the element type. The method has PyTorch's name."""
         return self.elem
 
 
@@ -190,11 +190,11 @@ class DictType(Type):
         return DictType(types[0], types[1])
 
     def getKeyType(self) -> Type:
-        """Return the key type, under PyTorch's name."""
+        """Return the key type. The method has PyTorch's name."""
         return self.key
 
     def getValueType(self) -> Type:
-        """Return the value type, under PyTorch's name."""
+        """Return the value type. The method has PyTorch's name."""
         return self.value
 
 
@@ -265,7 +265,7 @@ class TupleType(Type):
         return self.python_class is not None or super().mentions_class()
 
     def elements(self) -> list[Type]:
-        """Return the element types as a list, under PyTorch's name."""
+        """Return the element types as a list. The method has PyTorch's name."""
         return list(self.elems)
 
     def is_subtype_of(self, other: Type) -> bool:

@@ -204,11 +204,11 @@ class InterfaceType(NamedType):
         return self.methods.get(name)
 
     def getMethod(self, name: str) -> Any:
-        """Return the schema of a method, under PyTorch's name; None for an unknown name."""
+        """Return the schema of a method; None for an unknown name. The method has PyTorch's name."""
         return self.methods.get(name)
 
     def getMethodNames(self) -> list[str]:
-        """Return the names of the required methods, under PyTorch's name."""
+        """Return the names of the required methods. The method has PyTorch's name."""
         return list(self.methods)
 
     def is_implemented_by(self, other: ClassType | InterfaceType) -> bool:
@@ -333,7 +333,7 @@ class EnumType(NamedType):
         return self._spell()
 
     def getValueType(self) -> Type:
-        """Return the common type of the members' values, under PyTorch's name."""
+        """Return the common type of the members' values. The method has PyTorch's name."""
         return self.value_type
 
     def is_subtype_of(self, other: Type) -> bool:

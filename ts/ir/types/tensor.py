@@ -160,11 +160,11 @@ class TensorType(Type):
         return self._requires_grad is not False
 
     def undefined(self) -> bool | None:
-        """Return True for an undefined tensor, as autograd uses them; None if unknown."""
+        """Return True for an undefined tensor (a missing gradient in autograd), None if unknown."""
         return self.undefined_
 
     def scalarType(self) -> str | None:
-        """Return the dtype's name, such as ``Float``, under PyTorch's name; None if unknown."""
+        """Return the dtype's name, such as ``Float``; None if unknown. The method has PyTorch's name."""
         return None if self.scalar_type is None else SCALAR_TYPE_NAMES[self.scalar_type]
 
 

@@ -229,7 +229,7 @@ class _Drawing:
             told = self.folded(base)
             return None if told is None or len(told) > _MAX_PATH_CHARS else f"{told}.{name}"
         if kind == "prim::ListConstruct" and value.use_count() != 1:
-            return None  # a list with several users may be mutated, so it keeps its own box
+            return None  # a list with several users gets a box, because it may be mutated
         if kind in _FOLDED_LISTS and node.inputs_size() <= _MAX_INLINE_ELEMENTS:
             parts = [self.folded(part) for part in node.inputs()]
             told = ", ".join([part for part in parts if part is not None])

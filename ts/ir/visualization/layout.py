@@ -26,7 +26,7 @@ from ts.ir.visualization.diagram import Box, Diagram, Line, Port
 CHARACTER_WIDTH: Final = 7.0  # pixels, in the diagram's font
 LINE_HEIGHT: Final = 16.0  # pixels
 BOX_PADDING_PIXELS: Final = 8.0
-_PORT_HEIGHT: Final = 17.0  # below a box
+_PORT_HEIGHT: Final = 17.0  # height of the port texts below a box
 _BOX_GAP_PIXELS: Final = 18.0  # between boxes of a layer
 _LAYER_GAP_PIXELS: Final = 30.0  # between two layers
 _BLOCK_MARGIN_PIXELS: Final = 14.0  # around a block
@@ -47,7 +47,7 @@ class _Place:
         self.width = width
         self.order = order
         self.x = 0.0
-        self.up: list[tuple[_Place, float]] = []  # neighbours, and the x offset of the wire in them
+        self.up: list[tuple[_Place, float]] = []  # (neighbor in the layer above, x offset of the wire in it)
         self.down: list[tuple[_Place, float]] = []
 
 

@@ -1,4 +1,4 @@
-"""Kernels that construct sparse arrays from indices, values and pointers, and accessors of these."""
+"""Kernels that construct sparse arrays from indices, values and pointers, and that return these."""
 
 from __future__ import annotations
 
