@@ -1,8 +1,8 @@
 """Array backends, one per device type: `cpu` (NumPy), `cuda` (CuPy), `meta` (shapes only).
 
-In: a device type; out: its backend.  These three are built in.  Other names are searched in the entry point
-group `ts.backends` at their first use, not at import: reading the metadata of installed packages takes
-longer than importing `ts`.
+In: a device type; out: its backend.  These three are built in.  Other names are looked up in the entry point
+group `ts.backends` at their first use, not at import, because reading the metadata of installed packages
+takes longer than importing `ts`.
 
     >>> from ts import backends
     >>> backends.get("cpu").xp.__name__
@@ -28,8 +28,8 @@ SETTINGS = (
     "opt_einsum", "quantized",
 )  # fmt: skip
 fp32_precision = "none"
-BUILT_IN = ("cpu", "cuda", "meta")  # in the order of the core's backend indices
-LAYOUTS = ("sparse",)  # backends of non-strided arrays; their indices follow those of the device types
+BUILT_IN = ("cpu", "cuda", "meta")  # the order of the core's backend numbers
+LAYOUTS = ("sparse",)  # backends of non-strided arrays; their numbers follow those of the device types
 MAX_BACKENDS = 15  # size of an operator's kernel table in `ts._core.dispatch.operator`
 _loaded: dict[str, Backend] = {}
 _order: list[str] = [*BUILT_IN, *LAYOUTS]
@@ -44,21 +44,21 @@ def __getattr__(name: str) -> Any:
 
 
 def get(name: str) -> Backend:
-    """Return the backend of device type `name`; RuntimeError if it is not installed or has no device."""
+    """Return the backend of a device type; raise RuntimeError if it is not installed or has no device."""
     backend = _loaded.get(name)
     return backend if backend is not None else _load(name)
 
 
 def at(index: int) -> Backend:
-    """Return the backend with index `index`, the number stored in tensors."""
+    """Return the backend with number `index`, which tensors store."""
     return get(_order[index])
 
 
 def of_array(array: object) -> Backend:
-    """Return the backend that the class of `array` belongs to; TypeError if no loaded backend matches.
+    """Return the backend for the class of `array`; raise TypeError if it belongs to no loaded backend.
 
-    Backends loaded last are tried first, and the CPU backend at the end, because array classes of other
-    backends may be derived from `numpy.ndarray`.
+    The backends that were loaded last are tried first, the CPU backend at the end, because array classes of
+    other backends may be derived from `numpy.ndarray`.
     """
     for backend in reversed(_loaded.values()):
         if backend.name != "cpu" and isinstance(array, backend.array_type):
@@ -69,7 +69,7 @@ def of_array(array: object) -> Backend:
 
 
 def register(backend: Backend) -> Backend:
-    """Make `backend` available under its name, also as a device type."""
+    """Register `backend` under its name, which also becomes a device type."""
     if backend.name not in _order:
         if len(_order) == MAX_BACKENDS:
             raise RuntimeError(f"there are at most {MAX_BACKENDS} backends in a process: {', '.join(_order)}")
@@ -79,7 +79,7 @@ def register(backend: Backend) -> Backend:
     if not isinstance(backend.xp, Namespace):  # a plain module with NumPy's functions
         backend.xp = WrappedNamespace(backend.xp)
     _loaded[backend.name] = backend
-    forget_kernels()  # cached kernels of an earlier backend with this name or index
+    forget_kernels()  # kernels may be cached for an earlier backend with this name or number
     if _seed is not None:
         backend.manual_seed(_seed)
     return backend
@@ -89,7 +89,8 @@ def unregister(name: str) -> None:
     """Remove a registered backend; built-in backends are not removed."""
     if name not in BUILT_IN and name not in LAYOUTS:
         _loaded.pop(name, None)
-        if name == _order[-1]:  # no other backend's index changes
+        # only the last backend can be removed without changing the numbers of other backends
+        if name == _order[-1]:
             _order.pop()
         devices.extra_types.discard(name)
 

@@ -1,22 +1,22 @@
-"""`xp`, the array namespace passed to kernels: NumPy's functions, and functions that differ by device.
+"""`xp`, the array namespace that kernels receive: NumPy's functions, and functions that differ by device.
 
-In: a backend's module of NumPy functions; out: a namespace that adds the following, so that kernels need not
-test the type of their arrays:
+In: a backend's module of NumPy functions; out: a namespace with these functions and the following attributes,
+so that kernels need not test the type of their arrays:
 
     xp.shapes_only            whether arrays have shapes but no elements (meta)
     xp.scipy("linalg")        the device's equivalent of scipy.linalg
     xp.special("erf")         the device's implementation of a function of scipy.special
-    xp.own("silu")            a single-kernel implementation of a function, or None: use a formula
+    xp.own("silu")            a single-kernel implementation of a function; None if there is none
     xp.transforms             the device's equivalent of scipy.fft
     xp.products(a, b)         the product of matrices or matrix stacks, by the device's fastest method
     xp.weighted_sums(x, d, places, weights)   weighted sums along a dimension, used for resampling
     xp.weighted_bytes(...)                    weighted sums of uint8 elements, rounded
     xp.weighted_picks(x, places, weights)     weighted sums of elements of a plane, for `grid_sample`
-    xp.in_pieces(f, x, y)     an elementwise f(x, y), with checks of a time limit in between
+    xp.in_pieces(f, x, y)     an elementwise f(x, y), computed in chunks with checks of the time limit
     xp.to_host(x)             the elements as a NumPy array
     xp.ranking                the device's sorting functions for `ts.ops.argsort`, or None
     xp.lapack("sytrf", dtype)     a LAPACK routine for arrays in host memory
-    xp.random_stream          a function that returns the device's own random stream, or None;
+    xp.random_stream          a function that returns the device's random stream, or None;
                               `streams` names the device whose random streams are used
 
 `WrappedNamespace` creates such a namespace from a plain module, for backends of other packages.
@@ -62,7 +62,7 @@ class Namespace:
         return _scipy(f"{self.scipy_package}.{module_name}")
 
     def special(self, name: str) -> Callable[..., Array]:
-        """Return this device's implementation of a function of `scipy.special`."""
+        """Return this device's implementation of function `name` of `scipy.special`."""
         result: Callable[..., Array] = getattr(self.scipy("special"), name)
         return result
 
@@ -94,7 +94,7 @@ class Namespace:
         return total
 
     def weighted_bytes(self, x: Array, axis: int, indices: Array, weights: Array, digits: int) -> Array:
-        """Return `weighted_sums` of uint8 elements, rounded and clamped to 0..255.
+        """Return weighted sums of uint8 elements along `axis`, rounded and clamped to 0..255.
 
         The weights are int32 fixed-point numbers with `digits` fractional bits.
         """
@@ -117,7 +117,7 @@ class Namespace:
         return total
 
     def lapack(self, name: str, dtype: np.dtype[Any]) -> Callable[..., Any]:
-        """Return the LAPACK routine `name` of a dtype, for arrays in host memory."""
+        """Return the LAPACK routine `name` for a dtype and arrays in host memory."""
         result: Callable[..., Any] = _scipy("scipy.linalg").lapack.get_lapack_funcs(name, dtype=dtype)
         return result
 

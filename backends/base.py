@@ -6,8 +6,8 @@ faster implementation, by operator name:
 
     class Backend:  name "cpu", xp numpy, overrides {"aten::mm": my_mm}
 
-Other packages derive from `Backend` and name their module in the entry point group `ts.backends`; the
-module's attribute `backend` is the instance.
+Other packages derive a class from `Backend` and name their module in the entry point group `ts.backends`; the
+attribute `backend` of the module must be an instance of the class.
 """
 
 from __future__ import annotations
@@ -25,21 +25,21 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Array = Any  # numpy.ndarray, cupy.ndarray, MetaArray ...
-Kernel = Callable[..., Any]  # kernel(xp, *args), as in an operator's record
+Kernel = Callable[..., Any]  # signature kernel(xp, *args), as in an operator record
 
 
 def default_of(kernel: Kernel, parameter: str) -> Any:
     """Return the default value of a kernel's parameter.
 
-    Parameters such as `compute` have a function as default, which a backend may replace.
+    The defaults of parameters such as `compute` are functions that a backend may replace.
     """
     return inspect.signature(kernel).parameters[parameter].default
 
 
 class KernelOverrides(dict[str, Kernel]):
-    """Kernels by operator ("aten::mm") or overload ("aten::add.Tensor").
+    """Dict from an operator ("aten::mm") or overload ("aten::add.Tensor") to a kernel.
 
-    Changes take effect at once: they clear the cache of bound kernels.
+    Changes take effect at once, because they clear the cache of bound kernels.
     """
 
     def __setitem__(self, name: str, kernel: Kernel) -> None:
@@ -55,8 +55,8 @@ class Backend:
     """Arrays, transfers and kernel overrides of one device type.  One instance exists per process."""
 
     name: ClassVar[str]  # the device type: "cpu"
-    numbered: ClassVar[bool] = False  # whether devices print as `name:0`
-    index: int = -1  # index in the list of backends; set by `register`
+    numbered: ClassVar[bool] = False  # True if devices print as `name:0`
+    index: int = -1  # number in the list of backends, set by `register`
     xp: Any  # array namespace with NumPy's names
     array_type: type  # base class of the backend's arrays
 
@@ -88,7 +88,7 @@ class Backend:
         raise NotImplementedError
 
     def move(self, array: Array, device: int) -> Array:
-        """Copy the array to another device of this type."""
+        """Return a copy of the array on another device of this type."""
         return self.from_host(self.to_host(array), device)
 
     def pin(self, array: NDArray[Any]) -> NDArray[Any]:
@@ -100,17 +100,14 @@ class Backend:
         return False
 
     def synchronize(self, device: int = -1) -> None:
-        """Wait until the device has completed all submitted work."""
+        """Wait until the device has finished all submitted work."""
 
     def on(self, device: int) -> AbstractContextManager[Any]:
         """Return a context manager that makes `device` current for kernels."""
         return nullcontext()
 
     def adopt(self, tensor: Any, like: Any) -> Any:
-        """Move a 0-dim CPU tensor to the device of `like`; return other tensors unchanged.
-
-        `like` is a tensor of this backend.
-        """
+        """Return a 0-dim CPU tensor moved to the device of `like`; return other tensors unchanged."""
         return tensor if tensor.device == like.device else tensor.to(like.device)
 
     def new_stream(self) -> Any | None:
@@ -140,15 +137,18 @@ class Backend:
         return False
 
     def own_kernel(self, record: Any) -> Kernel | None:
-        """Return the kernel generated for a record by this backend, or None; used by `bind`."""
+        """Return the kernel that this backend generates for a record; None if there is none.
+
+        Used by `bind`.
+        """
         return None
 
     def group(self, program: Any) -> Callable[[Sequence[Any]], dict[int, Array] | None] | None:
         """Return a function that runs a fusion group (`ts.fusion.program`); None if fusion is unsupported.
 
-        The function maps the group's inputs to arrays by value number: the results, and for an epilogue that
-        runs as a separate operator, the input of that operator.  It returns None for inputs on which the
-        operators have to run one by one.
+        The function receives the inputs of the group and returns a dict from value numbers to arrays. It
+        contains the results, and the input of each epilogue that must run as a separate operator. The
+        function returns None if the operators must run one by one for these inputs.
         """
         return None
 
@@ -161,7 +161,8 @@ class Backend:
         """
         derived = record.base is not None and record.derive is not None
         kernel = self.overrides.get(record.key)
-        if kernel is None and record.variant != "out":  # its record has the same name, but other arguments
+        # an out= variant has the same name, but other arguments
+        if kernel is None and record.variant != "out":
             kernel = self.overrides.get(record.name)
         kernel = kernel or self.own_kernel(record)
         if kernel is not None:

@@ -1,4 +1,4 @@
-"""PyTorch's cuDNN settings, stored without effect: `ts` does not use cuDNN.
+"""PyTorch's cuDNN settings; they are stored but have no effect, because `ts` does not use cuDNN.
 
     ts.backends.cudnn.benchmark = True
     ts.backends.cudnn.is_available()          False
@@ -20,17 +20,17 @@ fp32_precision = "none"
 
 
 def is_available() -> bool:
-    """Return False: `ts` does not use cuDNN."""
+    """Return False, because `ts` does not use cuDNN."""
     return False
 
 
 def version() -> int | None:
-    """Return None: `ts` does not use cuDNN."""
+    """Return None, because `ts` does not use cuDNN."""
     return None
 
 
 def is_acceptable(tensor: Any) -> bool:
-    """Return False: cuDNN accepts no tensor of `ts`."""
+    """Return False, because cuDNN accepts no tensors of `ts`."""
     return False
 
 
@@ -42,7 +42,7 @@ def flags(
     allow_tf32: bool = True,
     fp32_precision: str = "none",
 ) -> AbstractContextManager[None]:
-    """Return a context manager that sets this module's settings temporarily."""
+    """Return a context manager that sets the settings of this module temporarily."""
     return flags_of(
         __name__, enabled=enabled, benchmark=benchmark, benchmark_limit=benchmark_limit,
         deterministic=deterministic, allow_tf32=allow_tf32, fp32_precision=fp32_precision,

@@ -1,16 +1,16 @@
-"""PyTorch's cuSPARSELt queries: `ts` does not use cuSPARSELt."""
+"""PyTorch's queries about cuSPARSELt, which `ts` does not use."""
 
 
 def is_available() -> bool:
-    """Return False: `ts` does not use cuSPARSELt."""
+    """Return False, because `ts` does not use cuSPARSELt."""
     return False
 
 
 def version() -> int | None:
-    """Return None: `ts` does not use cuSPARSELt."""
+    """Return None, because `ts` does not use cuSPARSELt."""
     return None
 
 
 def get_max_alg_id() -> int | None:
-    """Return None: no cuSPARSELt algorithm is available."""
+    """Return None, because no cuSPARSELt algorithm is available."""
     return None

@@ -1,9 +1,9 @@
 """Context managers that set PyTorch's settings for other libraries temporarily.
 
-    with ts.backends.cudnn.flags(enabled=False):       the module's `enabled` is False inside
+    with ts.backends.cudnn.flags(enabled=False):       `cudnn.enabled` is False inside of the block
 
-In: a settings module and values; out: a context manager that sets them.  The settings are stored without
-effect: operators of `ts` are deterministic and always compute float32 in full precision.
+In: a settings module and values; out: a context manager that sets them.  The settings are stored but
+have no effect: operators of `ts` are deterministic and always compute float32 in full precision.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def flags_of(module: str, **values: Any) -> Iterator[None]:
 
 
 class Verbose:
-    """Context manager for PyTorch's verbose mode of MKL or oneDNN; prints nothing."""
+    """Context manager for PyTorch's verbose mode of MKL or oneDNN; it prints nothing."""
 
     def __init__(self, enable: int) -> None:
         self.enable = enable
@@ -36,4 +36,4 @@ class Verbose:
         return self if self.enable else None
 
     def __exit__(self, *error: object) -> None:
-        """Do nothing: verbose mode has no effect."""
+        """Do nothing, because the verbose mode has no effect."""

@@ -1,6 +1,6 @@
-"""PyTorch's KleidiAI query: `ts` does not use KleidiAI."""
+"""PyTorch's query about KleidiAI, which `ts` does not use."""
 
 
 def is_available() -> bool:
-    """Return False: `ts` does not use KleidiAI."""
+    """Return False, because `ts` does not use KleidiAI."""
     return False

@@ -1,4 +1,4 @@
-"""PyTorch's setting for the fast path of `nn.TransformerEncoderLayer`, stored without effect."""
+"""PyTorch's setting for the fast path of `nn.TransformerEncoderLayer`; it has no effect in `ts`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Intel MKL, used for matrix products if installed (`pip install 'torchscript-ts[mkl]'`).
+"""Intel MKL, which computes matrix products if installed (`pip install 'torchscript-ts[mkl]'`).
 
 ts.backends.mkl.is_available()
 """

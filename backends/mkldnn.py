@@ -1,4 +1,4 @@
-"""PyTorch's oneDNN settings, stored without effect: `ts` does not use oneDNN.
+"""PyTorch's oneDNN settings; they have no effect, because `ts` does not use oneDNN.
 
 ts.backends.mkldnn.is_available()         False
 """
@@ -27,7 +27,7 @@ fp32_precision = "none"
 
 
 def is_available() -> bool:
-    """Return False: `ts` does not use oneDNN."""
+    """Return False, because `ts` does not use oneDNN."""
     return False
 
 
@@ -37,7 +37,7 @@ def flags(
     allow_tf32: bool = True,
     fp32_precision: str = "none",
 ) -> AbstractContextManager[None]:
-    """Return a context manager that sets this module's settings temporarily."""
+    """Return a context manager that sets the settings of this module temporarily."""
     return flags_of(
         __name__, enabled=enabled, deterministic=deterministic, allow_tf32=allow_tf32,
         fp32_precision=fp32_precision,

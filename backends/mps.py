@@ -1,4 +1,4 @@
-"""PyTorch's Metal (MPS) queries: `ts` has no Metal backend.
+"""PyTorch's queries about Metal (MPS), for which `ts` has no backend.
 
 ts.backends.mps.is_available()            False
 """
@@ -7,10 +7,10 @@ from __future__ import annotations
 
 
 def is_available() -> bool:
-    """Return False: `ts` supports no Metal device."""
+    """Return False, because `ts` supports no Metal devices."""
     return False
 
 
 def is_built() -> bool:
-    """Return False: `ts` has no Metal backend."""
+    """Return False, because `ts` has no Metal backend."""
     return False

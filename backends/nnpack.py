@@ -1,4 +1,4 @@
-"""PyTorch's NNPACK setting, stored without effect: `ts` does not use NNPACK."""
+"""PyTorch's NNPACK setting; it has no effect, because `ts` does not use NNPACK."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ enabled = True
 
 
 def is_available() -> bool:
-    """Return False: `ts` does not use NNPACK."""
+    """Return False, because `ts` does not use NNPACK."""
     return False
 
 

@@ -1,4 +1,4 @@
-"""PyTorch's OpenMP query: `ts` has its own thread pool (`ts.set_num_threads`).
+"""PyTorch's query about OpenMP; `ts` uses another thread pool (`ts.set_num_threads`).
 
 ts.backends.openmp.is_available()         False
 """
@@ -7,5 +7,5 @@ from __future__ import annotations
 
 
 def is_available() -> bool:
-    """Return False: operators run on the thread pool of `ts`, not OpenMP's."""
+    """Return False, because operators run on the thread pool of `ts`, not on OpenMP's."""
     return False

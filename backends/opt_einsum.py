@@ -1,4 +1,4 @@
-"""PyTorch's settings for opt_einsum, stored without effect.
+"""PyTorch's settings for opt_einsum; they are stored but have no effect.
 
 ts.backends.opt_einsum.is_available()         False
 """
@@ -15,7 +15,7 @@ strategy: str | None = None
 
 
 def is_available() -> bool:
-    """Return False: these settings do not choose the contraction order of `einsum`."""
+    """Return False, because these settings do not affect the contraction order of `einsum`."""
     return False
 
 
@@ -25,7 +25,7 @@ def get_opt_einsum() -> Any:
 
 
 def set_flags(_enabled: bool | None = None, _strategy: str | None = None) -> tuple[bool, str | None]:
-    """Set `enabled` and `strategy`, if not None, and return their previous values."""
+    """Set `enabled` and `strategy`, unless they are None, and return their previous values."""
     global enabled, strategy
     before = enabled, strategy
     if _enabled is not None:

@@ -1,4 +1,4 @@
-"""PyTorch's choice of a library for quantized products, stored without effect.
+"""PyTorch's setting of the library for quantized products; it is stored but has no effect.
 
     ts.backends.quantized.engine = "qnnpack"
     ts.backends.quantized.engine = "other"        RuntimeError
@@ -14,13 +14,13 @@ _ENGINES: Final = ["qnnpack", "onednn", "x86", "fbgemm"]
 
 
 class QuantizedEngine(ModuleType):
-    """Class of this module; checks assignments to `engine`."""
+    """The class of this module, which checks assignments to `engine`."""
 
     _engine = "x86"
 
     @property
     def engine(self) -> str:
-        """Name of the selected engine; setting a name unknown to PyTorch raises RuntimeError."""
+        """Name of the selected engine; setting a name that PyTorch does not know raises RuntimeError."""
         return self._engine
 
     @engine.setter
@@ -33,7 +33,7 @@ class QuantizedEngine(ModuleType):
 
     @property
     def supported_engines(self) -> list[str]:
-        """Names that `engine` accepts."""
+        """List of the names that `engine` accepts."""
         return list(_ENGINES)
 
 

@@ -52,12 +52,15 @@ class CpuBackend(Backend):
             import_module(f"{__name__}.kernels.kernel_binding").bind(operator)
 
     def bind(self, record: Any) -> Kernel:
-        """Return the bound kernel, with a check for dtypes unsupported by PyTorch's CPU kernel."""
+        """Return the bound kernel, which first checks for dtypes without a kernel in PyTorch."""
         guarded: Kernel = record.guarded(super().bind(record))
         return guarded
 
     def own_kernel(self, record: Any) -> Kernel | None:
-        """Return the kernel of the module that `KERNELS` lists for a record; None for variants."""
+        """Return the kernel of the module that `KERNELS` lists for a record.
+
+        Return None for variants, and if no module is listed.
+        """
         module = KERNELS.get(record.name)
         if module is None or record.variant:
             return None
@@ -69,11 +72,11 @@ class CpuBackend(Backend):
         return np.empty(shape, dtype)
 
     def from_host(self, host: NDArray[Any], device: int = -1, non_blocking: bool = False) -> NDArray[Any]:
-        """Copy a NumPy array, preserving its memory order."""
+        """Return a copy of a NumPy array with the same memory order."""
         return host.copy(order="K")
 
     def to_host(self, array: NDArray[Any], non_blocking: bool = False) -> NDArray[Any]:
-        """Return `array` itself."""
+        """Return `array` itself, because it is in host memory."""
         return array
 
 

@@ -1,7 +1,7 @@
 """Sorting functions of the CPU namespace: `xp.ranking`.
 
-In: an array and a dimension; out: indices along it, as `ts.ops.argsort` defines them. Equal elements are in
-the order of PyTorch's algorithms (`kernels.sort`).
+In: an array and a dimension; out: indices along this dimension, as `ts.ops.argsort` defines them. Equal
+elements get the order of PyTorch's algorithms (`kernels.sort`).
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def _keys(self: NDArray[Any], axis: int, descending: bool) -> NDArray[np.int64]:
 
 
 def _in_place(rows: NDArray[np.int64], self: NDArray[Any], axis: int) -> NDArray[np.int64]:
-    """Return rows of results as an array like `self`, with the rows along `axis`."""
+    """Return the rows of results as an array with the dimensions of `self`, and the rows along `axis`."""
     shape = (*self.shape[:axis], *self.shape[axis + 1 :], rows.shape[-1])
     return np.moveaxis(rows.reshape(shape), -1, axis)
 
@@ -71,5 +71,5 @@ def nth_index_in_order(self: NDArray[Any], axis: int, k: Indices) -> Indices:
 
 
 def _rows(k: Indices, axis: int) -> Indices:
-    """Return one number for each line along `axis`, as a vector."""
+    """Return `k`, with one number for each line along `axis`, as a vector."""
     return np.ascontiguousarray(np.moveaxis(k, axis, -1), dtype=np.int64).reshape(-1)

@@ -1,10 +1,11 @@
 """Detection of the BLAS library for matrix products.
 
-Out: `library()` returns the library with the addresses of its cblas_?gemm, or None; `controls()` yields the
-addresses of the functions that get and set the number of threads of the libraries of NumPy and SciPy.
+Out: `library()` returns the library with the addresses of its cblas_?gemm functions, or None; `controls()`
+yields the addresses of the functions that get and set the number of BLAS threads, for the libraries of NumPy
+and SciPy.
 
-MKL is used if it is installed (`pip install mkl`, the extra `mkl`), else the library that NumPy is linked
-with: the OpenBLAS of its wheels, or another one. TS_BLAS=numpy disables MKL and the tiles of this package;
+MKL is used if it is installed (`pip install mkl`, or the extra `mkl`); otherwise the library with which NumPy
+is linked, which is OpenBLAS in NumPy's wheels. TS_BLAS=numpy disables MKL and this package's tiles;
 TS_BLAS=none computes all products by `numpy.matmul`.
 
     library().name      "OpenBLAS 0.3.31 ..."      shown by `ts info`
@@ -22,7 +23,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-# Names of cblas_sgemm with {} for the dtype letter, and the width of the library's integers in bits.
+# Name of cblas_sgemm with {} for the dtype letter, and the width of the library's integers in bits.
 _NUMPY_GEMM_NAMES = (
     ("scipy_cblas_{}gemm64_", 64),
     ("cblas_{}gemm64_", 64),
@@ -44,17 +45,20 @@ _THREAD_CONTROL_NAMES = (
 
 
 class Library(NamedTuple):
-    """A BLAS library."""
+    """A detected BLAS library."""
 
     name: str
-    bits: int  # width of its integers
-    gemm: dict[str, int]  # addresses of the functions for "s", "d", "c", "z"
-    chosen: bool  # selected by installation or TS_BLAS: products do not use the tiles of this package
+    bits: int  # width of the library's integers in bits
+    gemm: dict[str, int]  # dtype letter ("s", "d", "c", "z") -> address of the function
+    chosen: bool  # True if selected by installation or TS_BLAS: products then do not use this package's tiles
 
 
 @cache
 def library() -> Library | None:
-    """Return the library in use, detecting it at the first call; RuntimeError if TS_BLAS is invalid."""
+    """Return the BLAS library, which is detected at the first call.
+
+    Raise RuntimeError if TS_BLAS is invalid.
+    """
     wanted = os.environ.get("TS_BLAS", "")
     if wanted not in ("", "mkl", "numpy", "none"):
         raise RuntimeError(f"TS_BLAS must be 'mkl', 'numpy' or 'none', not '{wanted}'")
@@ -79,7 +83,7 @@ def _find_mkl() -> Library | None:
 
 
 def _mkl_files() -> Iterator[Path]:
-    """Yield libraries installed by pip and conda: in lib of the interpreter's or of NumPy's prefix."""
+    """Yield MKL libraries installed by pip or conda, in the `lib` folders of the interpreter and of NumPy."""
     prefixes = [Path(sys.prefix)]
     numpy = np.__file__
     if numpy is not None:
@@ -108,7 +112,7 @@ def _load_symbols(extension: str) -> ctypes.CDLL | None:
 def controls() -> Iterator[tuple[int, int]]:
     """Yield the addresses of `int get()` and `void set(int)` of each loaded BLAS library."""
     handles = [_load_symbols(extension) for extension in _EXTENSIONS]
-    for package in ("numpy", "scipy"):  # if the extensions' handles do not resolve them
+    for package in ("numpy", "scipy"):  # needed if the handles of the extensions do not find the functions
         file = getattr(sys.modules.get(package), "__file__", None)
         if file is not None and not any(handles):
             folder = Path(file).parent
@@ -137,7 +141,7 @@ def _find_gemm(handle: ctypes.CDLL, names: tuple[tuple[str, int], ...]) -> tuple
 
 
 def _describe_openblas(handle: ctypes.CDLL, what: str) -> str | None:
-    """Return OpenBLAS's description of itself: its "config", or the "corename" whose kernels it uses."""
+    """Return OpenBLAS's "config", or the "corename" whose kernels it uses; None for another library."""
     for prefix in ("scipy_openblas", "openblas"):
         for suffix in ("64_", ""):
             describe = getattr(handle, f"{prefix}_get_{what}{suffix}", None)

@@ -1,9 +1,9 @@
 """Convolutions of floating and complex arrays on the CPU, by `ts.backends.cpu.kernels.conv`.
 
-In: arguments checked by `ts.ops.conv`; out: the convolution. This module plans the geometry once for each
-combination of sizes: which taps of the kernel meet the input, and in which layout the input is needed. 16-bit
-floats are computed in float32, complex numbers as real ones with twice the channels; integers use the
-record's own kernel.
+In: arguments checked by `ts.ops.conv`; out: the convolution. For each combination of sizes, this module
+determines once which taps of the kernel meet the input, and which layout of the input is needed. 16-bit
+floats are computed in float32, complex numbers as real numbers with twice the channels; for integers, the
+Python kernel of the record runs.
 
     a dimension of a convolution   element t meets t * stride + (k * dilation - padding) for each k: one phase
     transposed, stride 2           even elements meet some taps, odd elements the other taps: two phases
@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from ts.ops.conv import Geometry
 
 Array = NDArray[Any]
-_MAX_CACHED_ROWS = 1 << 16  # rows of the output; a plan stores several numbers for each
+# maximal rows of the output in a cached plan, which stores several numbers per row
+_MAX_CACHED_ROWS = 1 << 16
 
 
 class ConvAxis(NamedTuple):
@@ -47,7 +48,7 @@ class ConvDecomposition(NamedTuple):
 
     source: InputLayout
     phases: list[SubConvolution]
-    complete: bool  # whether the phases write every element of the output
+    complete: bool  # True if the phases write every element of the output
 
 
 def _forward_axis(kernel: int, stride: int, before: int, dilation: int, count: int) -> list[ConvAxis]:
@@ -55,7 +56,7 @@ def _forward_axis(kernel: int, stride: int, before: int, dilation: int, count: i
 
 
 def _transposed_axis(kernel: int, stride: int, before: int, dilation: int, count: int) -> list[ConvAxis]:
-    """Return a phase for each residue, modulo the stride, of an output index that some tap reaches."""
+    """Return a phase for each residue modulo the stride of an output index that a tap reaches."""
     phases: dict[int, list[tuple[int, int]]] = {}
     for k in range(kernel):
         first = (k * dilation - before) % stride
@@ -68,10 +69,10 @@ def _transposed_axis(kernel: int, stride: int, before: int, dilation: int, count
 
 
 def _drop_padding(axis: ConvAxis, size: int) -> ConvAxis:
-    """Remove the taps that meet only padding."""
+    """Return `axis` without the taps that meet only padding."""
     taps = []
     for k, offset in axis.taps:
-        t = max(0, -(offset // axis.step))  # first element inside the input
+        t = max(0, -(offset // axis.step))  # first element inside of the input
         if t < axis.number and offset + t * axis.step < size:
             taps.append((k, offset))
     return axis._replace(taps=taps)
@@ -91,7 +92,7 @@ def decompose(g: Geometry, sizes: Sequence[int]) -> ConvDecomposition:
         [_drop_padding(axis, size) for axis in phases] for phases, size in zip(axes, spatial, strict=True)
     ]
     firsts, lengths, residues = [], [], []
-    for phases in axes:  # range of the input that the taps of all phases meet, in steps
+    for phases in axes:  # the range of the input that the taps of all phases meet, in steps
         step = phases[0].step if phases else 1
         offsets = [(offset, axis.number) for axis in phases for _, offset in axis.taps]
         first = min((offset // step for offset, _ in offsets), default=0)
@@ -102,9 +103,9 @@ def decompose(g: Geometry, sizes: Sequence[int]) -> ConvDecomposition:
         residues.append(sorted({offset % step for offset, _ in offsets}) or [0])
     steps = [phases[0].step if phases else 1 for phases in axes]
     pitch = (lengths[1] * lengths[2], lengths[2], 1)
-    own = math.prod(lengths)  # elements of one residue
+    own = math.prod(lengths)  # number of elements with one residue
     apart = (len(residues[1]) * len(residues[2]) * own, len(residues[2]) * own, own)
-    offsets_by_dimension = [  # contribution of one dimension to a tap's offset
+    offsets_by_dimension = [  # contribution of one dimension to the offset of a tap
         {
             offset: residues[d].index(offset % steps[d]) * apart[d]
             + (offset // steps[d] - firsts[d]) * pitch[d]
@@ -134,7 +135,7 @@ def decompose(g: Geometry, sizes: Sequence[int]) -> ConvDecomposition:
 
 
 def compute(general: Kernel, xp: Any, g: Geometry, input: Array, weight: Array, bias: Array | None) -> Array:
-    """Return the convolution that `g` describes; call `general` if it is unsupported here."""
+    """Return the convolution that `g` describes; call `general` if this module does not support it."""
     if input.dtype.kind in "iub" or input.size == 0 or weight.size == 0:
         result: Array = general(xp, g, input, weight, bias)
         return result
@@ -152,7 +153,7 @@ def compute(general: Kernel, xp: Any, g: Geometry, input: Array, weight: Array, 
 
 
 def _cached_decomposition(g: Geometry, x: Array) -> ConvDecomposition:
-    """Return the plan for inputs of this size, cached with the geometry unless it is large."""
+    """Return the plan for inputs with the size of `x`; it is cached in `g` unless it is large."""
     decomposition: ConvDecomposition = g.decomposition or decompose(g, x.shape[2:])
     if math.prod(g.output_size[:-1]) <= _MAX_CACHED_ROWS:
         g.decomposition = decomposition
@@ -173,7 +174,7 @@ def _convolve_real(g: Geometry, x: Array, weight: Array, bias: Array | None) -> 
 
 
 def _convolve_complex(g: Geometry, x: Array, weight: Array) -> Array:
-    """Convolve complex arrays as real ones with twice the channels, in each group.
+    """Convolve complex arrays as real arrays with twice the channels in each group.
 
     The channels are [real, imaginary], the filters [[real, -imaginary], [imaginary, real]].
     """
@@ -194,9 +195,9 @@ def _convolve_complex(g: Geometry, x: Array, weight: Array) -> Array:
 
 
 def weight_gradient(general: Kernel, xp: Any, g: Geometry, seen: Array, other: Array) -> Array:
-    """Return the gradient of the weight; call `general` if it is unsupported here or not finite.
+    """Return the gradient of the weight; call `general` if it is unsupported or not finite.
 
-    Infinities and NaN need the general kernel: here they would be multiplied by padding zeros.
+    Infinities and NaN need the general kernel, because this module would multiply them by padding zeros.
     """
     if seen.dtype.kind not in "iubc" and seen.size and other.size:
         dtype = np.float32 if seen.itemsize == 2 else seen.dtype
@@ -211,7 +212,7 @@ def weight_gradient(general: Kernel, xp: Any, g: Geometry, seen: Array, other: A
 
 
 def kernel(record: Any) -> Kernel:
-    """Return the kernel of a convolution or its backward, with the argument checks of the record's own."""
+    """Return the kernel of a convolution or its backward; it checks arguments like the record's."""
     result = partial(record.kernel, compute=partial(compute, default_of(record.kernel, "compute")))
     if record.key == "aten::convolution_backward":
         result = partial(result, weigh=partial(weight_gradient, default_of(record.kernel, "weigh")))

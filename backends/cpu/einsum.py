@@ -1,14 +1,14 @@
-"""Einsum by pairwise contractions: permutations and one batched matrix product for each pair of operands.
+"""Einsum by pairwise contractions; each pair of operands needs permutations and one batched matrix product.
 
 In: an equation, and arrays of one dtype; out: the result. The plan depends only on the equation and the
-shapes, and is cached for them after the record's kernel has accepted them:
+shapes. It is cached after the record's kernel has checked and executed the call once:
 
     bhnd,bhnde->bhne      (b h n) 1 d  @  (b h n) d e
-    ijbn,jbnd->ibnd       (b n) i j    @  (b n) j d      then i in front
+    ijbn,jbnd->ibnd       (b n) i j    @  (b n) j d      then i becomes the first dimension
     bnd,ds->bnds          no sum: one elementwise product
 
-The contraction order is that of `opt_einsum` if it is installed, else NumPy's. A single operand, and
-subscripts repeated within an operand, are left to NumPy.
+The contraction order is chosen by `opt_einsum` if it is installed, else by NumPy. NumPy computes einsums with
+a single operand, or with repeated subscripts in an operand.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 Array = NDArray[Any]
 Shape = tuple[int, ...]
-_MAX_CACHED_PATHS = 512  # plans
+_MAX_CACHED_PATHS = 512  # maximal number of cached plans
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class ContractionOperand:
     sums: Shape
     order: Shape | None
     shape: Shape
-    turned: bool  # whether columns come before rows
+    turned: bool  # True if columns precede rows
 
     def __call__(self, x: Array) -> Array:
         """Return the operand as a batch of matrices."""
@@ -48,7 +48,7 @@ class ContractionOperand:
 
 @dataclass(frozen=True, slots=True)
 class Contraction:
-    """Contraction of two operands, given by their positions in the list of remaining ones."""
+    """Contraction of two operands, which are given by their indices in the list of remaining operands."""
 
     positions: tuple[int, int]
     first: ContractionOperand
@@ -59,14 +59,14 @@ class Contraction:
 
 @dataclass(frozen=True, slots=True)
 class ContractionPath:
-    """Contractions in order of execution, and the final permutation."""
+    """Contractions in the order of execution, and the final permutation."""
 
     pairs: tuple[Contraction, ...]
     order: Shape | None
 
 
 def kernel(record: Any) -> Callable[..., Array]:
-    """Return the kernel of `einsum`; the record's own kernel checks each new combination of shapes."""
+    """Return the kernel of `einsum`; the record's kernel checks each new combination of shapes."""
     general: Callable[..., Array] = record.kernel
     paths: dict[tuple[str, tuple[Shape, ...]], ContractionPath | None] = {}
 
@@ -91,7 +91,7 @@ def kernel(record: Any) -> Callable[..., Array]:
 
 
 def einsum(products: Callable[[Array, Array], Array], text: str, operands: Sequence[Array]) -> Array:
-    """Return the einsum of matching operands of one dtype; `products` multiplies batches of matrices."""
+    """Return the einsum of operands with one dtype; `products` multiplies batches of matrices."""
     path = find_contraction_path(text, tuple([x.shape for x in operands]))
     if path is not None:
         return execute_path(path, products, list(operands))
@@ -102,7 +102,7 @@ def einsum(products: Callable[[Array, Array], Array], text: str, operands: Seque
 def execute_path(
     path: ContractionPath, products: Callable[[Array, Array], Array], left: list[Array]
 ) -> Array:
-    """Execute a plan on the list of operands, which is consumed."""
+    """Execute a plan on the operands; the list `left` is emptied."""
     for pair in path.pairs:
         i, j = pair.positions
         a, b = pair.first(left[i]), pair.second(left[j])
@@ -113,7 +113,7 @@ def execute_path(
 
 @functools.lru_cache(_MAX_CACHED_PATHS)
 def find_contraction_path(text: str, shapes: tuple[Shape, ...]) -> ContractionPath | None:
-    """Return the plan for operands of these shapes; None if NumPy must compute it."""
+    """Return the plan for operands with these shapes; None if NumPy must compute the einsum."""
     if len(shapes) < 2:
         return None
     inputs, output = _parse_subscripts(text, shapes)
@@ -138,7 +138,7 @@ def find_contraction_path(text: str, shapes: tuple[Shape, ...]) -> ContractionPa
 
 
 def _parse_subscripts(text: str, shapes: Sequence[Shape]) -> tuple[list[str], str]:
-    """Return the subscripts of the operands and the result; an ellipsis becomes letters, aligned right."""
+    """Return the subscripts of the operands and of the result; ellipses are replaced by letters."""
     operands_text, arrow, output = text.partition("->")
     dots, inputs = 0, []
     for letters, shape in zip(operands_text.split(","), shapes, strict=True):
@@ -158,7 +158,7 @@ _DOTS = "".join(map(chr, range(0x3B1, 0x3B1 + 64)))
 
 
 def _contraction_order(inputs: list[str], output: str, sizes: dict[str, int]) -> list[tuple[int, int]]:
-    """Return the pairs of positions to contract; each result is appended to the list of operands."""
+    """Return the pairs of operand indices to contract; each result is appended to the list of operands."""
     if len(inputs) == 2:
         return [(0, 1)]
     order_of_pairs: list[tuple[int, int]] = []
@@ -174,10 +174,10 @@ def _contraction_order(inputs: list[str], output: str, sizes: dict[str, int]) ->
 
 
 def _contraction_path(inputs: list[str], output: str, sizes: dict[str, int]) -> Sequence[Sequence[int]]:
-    """Return the contraction path of opt_einsum or NumPy: positions of operands, results are appended."""
+    """Return a contraction path from opt_einsum or NumPy: operand indices; results are appended."""
     shapes = [[sizes[c] for c in letters] for letters in inputs]
     try:
-        from opt_einsum import contract_path  # optional, and needed only for three or more operands
+        from opt_einsum import contract_path  # an optional package, needed only for three or more operands
     except ImportError:
         letter_indices = {letter: k for k, letter in enumerate(sizes)}
         lists: list[Any] = []
@@ -204,7 +204,7 @@ def _contract_pair(
     inner = [c for c in first if c in second and c not in needed]
     rows = [c for c in first if c not in second and c in needed]
     columns = [c for c in second if c not in first and c in needed]
-    if output and output == "".join([*batch, *columns, *rows]):  # this order needs no permutation
+    if output and output == "".join([*batch, *columns, *rows]):  # the result then needs no permutation
         positions, a, b, rows, columns = (positions[1], positions[0]), b, a, columns, rows
     if inner:
         sides = (
@@ -239,7 +239,10 @@ def _matrices(
 
 
 def _elements(x: Operand, needed: list[str], shape: Shape, turned: bool = False) -> ContractionOperand:
-    """Return a conversion to the given subscripts; others are summed, or dropped if their size is 1."""
+    """Return a conversion of `x` to the subscripts `needed`.
+
+    Other dimensions are summed, or dropped if their size is 1.
+    """
     letters, lengths = x
     sums = tuple(d for d, c in enumerate(letters) if c not in needed and lengths[d] != 1)
     left = [c for d, c in enumerate(letters) if d not in sums]

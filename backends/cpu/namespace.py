@@ -1,7 +1,7 @@
 """Array namespace `xp` of the CPU: NumPy with corrections and additions.
 
-In: the name of a NumPy function; out: the function.  Functions of all namespaces
-(`backends.array_namespace`):
+In: the name of a NumPy function; out: the function. These functions implement those that
+`backends.array_namespace` describes:
 
     xp.special("erf")       ufunc of this package, else SciPy's
     xp.own("silu")          ufunc of this package
@@ -10,8 +10,8 @@ In: the name of a NumPy function; out: the function.  Functions of all namespace
     xp.transforms           scipy.fft, or numpy.fft without SciPy
     xp.products(a, b)       batched matrix products, multi-threaded
     xp.einsum(text, a, b)   einsum by batched matrix products
-    xp.weighted_sums(...)   interpolation kernels, likewise xp.weighted_picks(...)
-    xp.in_pieces(f, x, y)   f(x, y), in chunks with time checks if `ts.limits` bounds the time
+    xp.weighted_sums(...)   interpolation kernels, and xp.weighted_picks(...)
+    xp.in_pieces(f, x, y)   f(x, y), in chunks with time checks under `ts.limits(seconds=...)`
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ if TYPE_CHECKING:
 
     Array = NDArray[Any]
 
-_CHUNK_ELEMENTS: Final = 1 << 14  # elements of a chunk if time is limited
-_CLOCK_INTERVAL_NS: Final = 100_000.0  # nanoseconds charged for a chunk
+_CHUNK_ELEMENTS: Final = 1 << 14  # number of elements of a chunk if time is limited
+_CLOCK_INTERVAL_NS: Final = 100_000.0  # time in ns that each chunk counts for the limit
 
 
 class NumpyTransforms:
-    """numpy.fft completed by the n-dimensional Hermitian transforms of scipy.fft."""
+    """numpy.fft with the n-dimensional Hermitian transforms of scipy.fft added."""
 
     def __getattr__(self, name: str) -> Any:
         return getattr(np.fft, name)
@@ -69,7 +69,7 @@ class CpuNamespace(WrappedNamespace):
         return import_module(".argsort", __package__)
 
     def scipy(self, module_name: str) -> Any:
-        """Return `scipy.<part>`; its BLAS is then limited with NumPy's."""
+        """Return `scipy.<part>`; afterwards, limits on BLAS threads apply to SciPy's BLAS too."""
         from .kernels import one_thread
 
         result = super().scipy(module_name)
@@ -82,20 +82,20 @@ class CpuNamespace(WrappedNamespace):
         return result
 
     def special(self, name: str) -> Callable[..., Array]:
-        """Return this package's function of the given name, or that of `scipy.special`."""
-        from .kernels.special import UFUNCS  # imported late: few programs use it
+        """Return the ufunc of this package with the given name, or the function of `scipy.special`."""
+        from .kernels.special import UFUNCS  # imported here, because few programs use it
 
         return UFUNCS[name] if name in UFUNCS else super().special(name)
 
     def own(self, name: str) -> Callable[..., Array] | None:
-        """Return the ufunc of an activation, whose loops the C kernels use too."""
+        """Return the ufunc of an activation; the C kernels use the same loops."""
         return self.special(name)
 
     def __getattr__(self, name: str) -> Any:
-        """Return NumPy's function, or this package's ufunc if the C kernels use its loops."""
+        """Return NumPy's function `name`, or this package's ufunc with the same loops as the C kernels."""
         result = super().__getattr__(name)
         if isinstance(result, np.ufunc):
-            from .kernels.special import OURS_OF_NUMPY  # imported late: few programs use it
+            from .kernels.special import OURS_OF_NUMPY  # imported here, because few programs use it
 
             if name in OURS_OF_NUMPY:
                 result = self._wrap_for_bfloat16(name)
@@ -103,7 +103,7 @@ class CpuNamespace(WrappedNamespace):
         return result
 
     def _wrap_for_bfloat16(self, name: str) -> Callable[..., Array]:
-        """Return a ufunc of this package, extended to return bfloat16 for bfloat16 arrays."""
+        """Return a ufunc of this package that returns bfloat16 for bfloat16 arrays."""
         ours = self.special(name)
 
         def call(x: Any, **options: Any) -> Array:
@@ -115,14 +115,14 @@ class CpuNamespace(WrappedNamespace):
 
     @functools.cached_property
     def transforms(self) -> Any:
-        """scipy.fft, or numpy.fft completed by NumpyTransforms without SciPy."""
+        """scipy.fft; if SciPy is missing, numpy.fft with the additions of NumpyTransforms."""
         try:
             return self.scipy("fft")
         except ImportError:
             return NumpyTransforms()
 
     def products(self, a: Array, b: Array) -> Array:
-        """Return a @ b for arrays of one dtype, multi-threaded for matrices and batches of them."""
+        """Return a @ b for matrices, or batches of matrices, of one dtype; uses several threads."""
         from .kernels.gemm_ops import multiply  # avoids an import cycle
 
         product: Array | None = multiply(a, b)
@@ -130,19 +130,19 @@ class CpuNamespace(WrappedNamespace):
         return result
 
     def einsum(self, text: str, *operands: Array, **unused: Any) -> Array:
-        """Return the einsum of arrays by batched matrix products."""
-        from .einsum import einsum  # imported late: few programs use it
+        """Return the einsum of arrays, computed by batched matrix products."""
+        from .einsum import einsum  # imported here, because few programs use it
 
         return einsum(self.products, text, operands)
 
     def weighted_sums(self, x: Array, axis: int, indices: Array, weights: Array) -> Array:
-        """Return weighted sums along an axis, in the dimension order of `x`'s memory."""
+        """Return weighted sums along an axis; the result has the dimension order of the memory of `x`."""
         from .kernels.resample import weighted_sums
 
         return self._run_weighted_sums(weighted_sums, x, axis, indices, weights)
 
     def weighted_bytes(self, x: Array, axis: int, indices: Array, weights: Array, digits: int) -> Array:
-        """Return weighted sums of uint8 elements along an axis, in fixed point."""
+        """Return weighted sums of uint8 elements along an axis, computed in fixed point."""
         from .kernels.resample import weighted_bytes
 
         return self._run_weighted_sums(weighted_bytes, x, axis, indices, weights, digits)
@@ -161,7 +161,10 @@ class CpuNamespace(WrappedNamespace):
         return out.transpose(np.argsort(order))
 
     def weighted_picks(self, x: Array, indices: Array, weights: Array) -> Array:
-        """Return weighted sums of picked elements; 16-bit floats round after each step in the base class."""
+        """Return weighted sums of picked elements.
+
+        For 16-bit floats, the base class rounds after each step.
+        """
         if x.dtype.char not in "fd":
             rounded: Array = super().weighted_picks(x, indices, weights)
             return rounded
@@ -174,11 +177,11 @@ class CpuNamespace(WrappedNamespace):
         return out
 
     def in_pieces(self, function: Callable[..., Array], *operands: Array) -> Array:
-        """Apply an elementwise function, in chunks with time checks if time is limited."""
+        """Apply an elementwise function; in chunks, with checks of the time limit, if time is limited."""
         if not deadline.is_set() or max((np.size(x) for x in operands), default=0) <= _CHUNK_ELEMENTS:
             return function(*operands)
         arrays = np.broadcast_arrays(*operands)
-        # The result has the memory order of an operand with the full shape.
+        # The result has the memory order of an operand that has the full shape.
         whole = next((x for x in operands if np.shape(x) == arrays[0].shape), arrays[0])
         axes = sorted(range(whole.ndim), key=lambda d: -abs(whole.strides[d]))
         flat = [x.transpose(axes).reshape(-1) for x in arrays]
@@ -191,7 +194,7 @@ class CpuNamespace(WrappedNamespace):
 
 
 def _contiguous_aligned(x: Array) -> Array:
-    """Return the array, or a contiguous and aligned copy."""
+    """Return `x` if it is contiguous and aligned, else a contiguous and aligned copy."""
     return np.require(x, requirements=["C", "A"])
 
 

@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from ts.ops.pooling_geometry import Windows
 
 Array = NDArray[Any]
-_MAX_PLANE_ROWS = 1 << 31  # limit of the rows of a plane
+_MAX_PLANE_ROWS = 1 << 31  # maximal number of rows of a plane
 
 
 def _planes(x: Array, n: int, dtype: Any) -> Array:
-    """Return the array as (planes, depth, height, width), contiguous and aligned."""
+    """Return the array viewed as (planes, depth, height, width), contiguous and aligned."""
     sizes = (1,) * (3 - n) + x.shape[-n:]
     lead = 1
     for length in x.shape[:-n]:
@@ -46,7 +46,7 @@ def _table(w: Windows, planes: Array, n: int) -> Table:
 
 
 def maxima(general: Kernel, xp: Any, x: Array, w: Windows, with_indices: bool) -> Any:
-    """Return the maximum of each window, with its index if `places`."""
+    """Return the maximum of each window, and its index if `places`."""
     n = len(w.output_size)
     if x.size == 0 or x.shape[-n] * x.shape[-min(n, 2)] >= _MAX_PLANE_ROWS:
         return general(xp, x, w, with_indices)
@@ -62,7 +62,10 @@ def maxima(general: Kernel, xp: Any, x: Array, w: Windows, with_indices: bool) -
 
 
 def means(general: Kernel, xp: Any, x: Array, w: Windows, divisor: Any) -> Array:
-    """Return each window's sum divided by `divisor`, a number or an array of the output's spatial shape."""
+    """Return the sum of each window divided by `divisor`.
+
+    `divisor` is a number or an array of the output's spatial shape.
+    """
     n = len(w.output_size)
     if x.size == 0 or x.dtype.kind in "iu" or x.shape[-n] * x.shape[-min(n, 2)] >= _MAX_PLANE_ROWS:
         result: Array = general(xp, x, w, divisor)
@@ -82,6 +85,6 @@ def means(general: Kernel, xp: Any, x: Array, w: Windows, divisor: Any) -> Array
 
 
 def kernel(record: Any) -> Kernel:
-    """Return the kernel of a pooling operator, with the argument checks of the record's own."""
+    """Return the kernel of a pooling operator, with the same argument checks as the record's kernel."""
     mine = means if "avg" in record.name else maxima
     return partial(record.kernel, compute=partial(mine, default_of(record.kernel, "compute")))

@@ -1,12 +1,13 @@
 """Intra-op thread pool of the CPU.
 
-In: a function of (part, parts); out: nothing, all parts have run. The values of elements must not depend on
-the division into parts, so that results are bit-identical for every number of threads.
+In: a function of (part, parts), which computes one partition; out: nothing; all partitions have run. The
+values of elements must not depend on the division into partitions, so that results are bit-identical for
+every number of threads.
 
     run(lambda part, parts: fill(part, parts), 2)      part 0 on this thread, part 1 on a worker thread
 
-The number of threads is set by `ts.set_num_threads`; initially it is OMP_NUM_THREADS, else the number of CPUs
-available to the process.
+`ts.set_num_threads` sets the number of threads. The default is OMP_NUM_THREADS, else the number of CPUs that
+the process can use.
 """
 
 from __future__ import annotations
@@ -18,14 +19,14 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
 
-MIN_WORK_PER_THREAD = 1 << 17  # minimum work per thread in units of about 0.5 ns; a handover takes some 30 us
+MIN_WORK_PER_THREAD = 1 << 17  # in units of about 0.5 ns; passing work to a thread takes about 30 us
 _count = 0
 _pool: ThreadPoolExecutor | None = None
-_size = 0  # threads of the pool
+_size = 0  # number of threads in the pool
 
 
 def count() -> int:
-    """Return the maximum number of threads of an operator."""
+    """Return the maximal number of threads of an operator."""
     global _count
     if _count == 0:
         given = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0]
@@ -34,7 +35,7 @@ def count() -> int:
 
 
 def set_count(threads: int) -> None:
-    """Set the maximum number of threads of an operator."""
+    """Set the maximal number of threads of an operator."""
     global _count
     _count = threads
 
@@ -46,15 +47,15 @@ def _processors() -> int:
 
 
 def parts(units: int) -> int:
-    """Return the number of parts to divide an amount of work into, at least 1."""
+    """Return the number of partitions into which work of `units` should be divided, at least 1."""
     return max(1, min(_count or count(), units // MIN_WORK_PER_THREAD))
 
 
 def run(function: Callable[[int, int], None], parts: int) -> None:
-    """Run all parts on the worker threads and wait for them; then raise the first exception, if any.
+    """Run all partitions on worker threads and wait for them; then raise the first exception, if any.
 
-    While the interpreter shuts down (a thread that outlives the main thread, an `atexit` handler) and when
-    the system has no more threads, the parts that no worker takes run on the calling thread.
+    Partitions that no worker thread accepts run on the calling thread: while the interpreter shuts down (in
+    threads that outlive the main thread and in `atexit` handlers), and if the system cannot create threads.
     """
     if parts == 1:
         function(0, 1)
@@ -80,7 +81,8 @@ def _workers(min_threads: int) -> ThreadPoolExecutor:
     global _pool, _size
     executor = _pool
     if executor is None or _size < min_threads:
-        from concurrent.futures import ThreadPoolExecutor  # imported late: takes milliseconds
+        # imported here, because the import takes milliseconds
+        from concurrent.futures import ThreadPoolExecutor
 
         executor = _pool = ThreadPoolExecutor(min_threads, "ts-worker")
         _size = min_threads
@@ -88,7 +90,7 @@ def _workers(min_threads: int) -> ThreadPoolExecutor:
 
 
 def _drop_pool() -> None:
-    """Drop the pool in a forked child, where its threads do not exist."""
+    """Drop the pool in a forked child process, in which its threads do not exist."""
     global _pool
     _pool = None
 

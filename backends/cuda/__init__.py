@@ -1,4 +1,4 @@
-"""CUDA backend: CuPy arrays and the `xp` kernels that the CPU runs too.
+"""CUDA backend: CuPy arrays, and the `xp` kernels that the CPU backend also runs.
 
     device.py                   the backend: devices, transfers, selection of kernels
     memory.py                   memory pool, peak statistics, pinned memory
@@ -17,7 +17,7 @@
     flags.py                    settings of `ts.backends.cuda`
     cuda_graphs.py              capture and replay of CUDA graphs
 
-Importing this package needs nothing. Access to its `backend` raises MissingCudaError with the command to
+This package can be imported without CuPy. Access to its `backend` raises MissingCudaError with the command to
 install CuPy, or RuntimeError if no GPU is found.
 
     >>> from ts.backends.cuda import kernel_sources

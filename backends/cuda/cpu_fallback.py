@@ -1,4 +1,4 @@
-"""CPU fallback of functions and operators that CuPy lacks, with one warning each.
+"""CPU fallback of functions and operators that CuPy lacks; each warns once.
 
 In: device arrays. Out: device arrays. Every call costs two transfers and synchronizes with the device. The
 first use of a name warns, and `docs/explanation/cuda-backend.md` lists the tables of this module.
@@ -44,21 +44,21 @@ def _warn(name: str, reason: str) -> None:
 
 
 def to_host(x: Any) -> Any:
-    """Convert device arrays, also in lists and tuples, to NumPy arrays."""
+    """Convert device arrays, and those in lists and tuples, to NumPy arrays."""
     if isinstance(x, cupy.ndarray):
         return cupy.asnumpy(x)
     return type(x)(map(to_host, x)) if type(x) in (list, tuple) else x
 
 
 def to_device(x: Any) -> Any:
-    """Convert NumPy arrays, also in lists and tuples, to arrays of the current device."""
+    """Convert NumPy arrays, and those in lists and tuples, to arrays on the current device."""
     if isinstance(x, (np.ndarray, np.generic)):
         return cupy.asarray(x)
     return type(x)(map(to_device, x)) if type(x) in (list, tuple) else x
 
 
 def numpy_function(name: str) -> Callable[..., Any]:
-    """Return a NumPy function of FUNCTIONS for device arrays; raise AttributeError for other names."""
+    """Return function `name` of NumPy, in FUNCTIONS, for device arrays; AttributeError for other names."""
     if name not in FUNCTIONS:
         raise AttributeError(f"module 'cupy' has no attribute '{name}'")
     target: Any = np
@@ -69,7 +69,7 @@ def numpy_function(name: str) -> Callable[..., Any]:
         _warn(f"numpy.{name}", FUNCTIONS[name])
         hosts = [to_host(x) for x in args]
         result = target(*hosts, **{k: to_host(v) for k, v in kwargs.items()})
-        if result is None:  # in-place functions write to their first argument
+        if result is None:  # an in-place function, which wrote to its first argument
             args[0][...] = cupy.asarray(hosts[0])
         return to_device(result)
 

@@ -4,15 +4,15 @@ In: work on a stream between `begin` and `end`. Out: a graph, which `replay` run
 
     g = Graph()
     g.begin(pool=None)
-    y = x * 2                 on the current stream, which is not the default one: captured, not executed
+    y = x * 2                 captured, not executed; the current stream must not be the default stream
     g.end()
     x[...] = ...; g.replay()  y is twice the new x
 
-A graph owns what it reads, for as long as it may run:
+A graph owns the data that its kernels read:
 
     memory      allocations during capture come from a pool of the graph, which graphs may share
     constants   numbers and host arrays that kernels copy to the device: the graph keeps copies
-    random      generators are read at replay, not at capture (`GraphRngState`)
+    random      the generator's state is read at replay, not at capture (`GraphRngState`)
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ _thread = threading.local()
 
 
 def capturing() -> Graph | None:
-    """Return the graph that this thread is capturing, or None."""
+    """Return the graph that this thread is capturing; None outside of a capture."""
     return getattr(_thread, "graph", None)
 
 
 def check_not_capturing() -> None:
-    """Raise RuntimeError during capture, when no captured result exists yet."""
+    """Raise RuntimeError during a capture, because captured results are not computed yet."""
     if capturing() is not None:
         raise RuntimeError("CUDA error: operation not permitted when stream is capturing")
 
@@ -54,20 +54,20 @@ class GraphPool:
 
 
 class GraphRngState:
-    """Random generator state of a graph: seed and offset are read from device memory at replay."""
+    """Random generator state of a graph; kernels read seed and offset from device memory at replay."""
 
     def __init__(self) -> None:
         self.start = cupy.empty(2, np.uint64)
         self.count = 0
 
     def set(self, stream: Any) -> None:
-        """Copy the state of `stream` to the device, and advance `stream` by what the graph draws."""
+        """Copy the state of `stream` to the device, and advance it by the numbers the graph draws."""
         self.start.set(np.array([stream.initial_seed, stream.offset], np.uint64))
         stream.offset += self.count
 
 
 class Graph:
-    """Captured work on a stream, with the memory and constants that it needs."""
+    """Captured work of a stream, with the memory and constants that it needs."""
 
     def __init__(self) -> None:
         self.pool: GraphPool | None = None
@@ -78,7 +78,7 @@ class Graph:
         self._rng_states: dict[Any, GraphRngState] = {}
 
     def begin(self, pool: GraphPool | None = None) -> None:
-        """Start to capture the work of the current stream."""
+        """Start capturing the work of the current stream."""
         stream = cupy.cuda.get_current_stream()
         if self._graph is not None:
             raise RuntimeError(
@@ -93,7 +93,7 @@ class Graph:
         check_not_capturing()
         self.pool = self.pool or pool or GraphPool()
         self._stream = stream
-        stream.begin_capture()  # may raise: the state of this object is unchanged up to here
+        stream.begin_capture()  # if this raises, the state of this object is unchanged
         self._allocating = self.pool.allocating()
         self._allocating.__enter__()
         _thread.graph = self
@@ -123,13 +123,13 @@ class Graph:
         self._constants, self._rng_states = [], {}
 
     def rng_state(self, stream: Any) -> GraphRngState:
-        """Return the graph's state of a random stream, created at first use."""
+        """Return the graph's state for a random stream; it is created at the first call."""
         if stream not in self._rng_states:
             self._rng_states[stream] = GraphRngState()
         return self._rng_states[stream]
 
     def keep_constant(self, host: NDArray[Any]) -> Any:
-        """Copy a host array to the device, from pinned memory that the graph keeps for replays."""
+        """Copy a host array to the device; the graph keeps the source in pinned memory for replays."""
         copy = memory.copy_to_pinned(np.ascontiguousarray(host))
         self._constants.append(copy)
         copy_on_device = cupy.empty(copy.shape, copy.dtype)

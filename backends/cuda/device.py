@@ -1,8 +1,8 @@
 """CUDA backend: devices, transfers, and the selection of the kernel of an operator.
 
 In: host arrays, shapes, operator records. Out: CuPy arrays and kernels. The kernel of a record is the first
-of: an override; for operators of `cpu_fallback.OPERATORS`, its own kernel on host copies; one launch of its
-CUDA expression; its own kernel with CuPy as `xp`.
+of the following that exists: an override; the record's kernel on host copies, for operators of
+`cpu_fallback.OPERATORS`; a generated kernel of its CUDA expression; the record's kernel with CuPy as `xp`.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class CudaBackend(Backend):
         return self._count
 
     def current_device(self) -> int:
-        """Return the index of the CUDA runtime's current device in this thread."""
+        """Return the index of the CUDA device that is current in this thread."""
         return int(cupy.cuda.runtime.getDevice())
 
     def set_device(self, device: int) -> None:
@@ -62,7 +62,7 @@ class CudaBackend(Backend):
         return int(array.device.id)
 
     def synchronize(self, device: int = -1) -> None:
-        """Wait until the device (the current one for -1) has completed the work of all streams."""
+        """Wait until a device, the current one for -1, has finished the work of all streams."""
         with self.on(device):
             cupy.cuda.runtime.deviceSynchronize()
 
@@ -74,7 +74,7 @@ class CudaBackend(Backend):
         return number
 
     def on(self, device: int) -> AbstractContextManager[Any]:
-        """Return a context manager that makes `device` current; one without effect if it already is."""
+        """Return a context manager that makes `device` current; it does nothing if the device is current."""
         number = self.device_ordinal(device)
         if number == self.current_device():
             return nullcontext()
@@ -112,7 +112,7 @@ class CudaBackend(Backend):
             return cupy.empty(shape, dtype)
 
     def from_host(self, host: NDArray[Any], device: int = -1, non_blocking: bool = False) -> Array:
-        """Copy a NumPy array to the device; asynchronous only from pinned memory.
+        """Copy a NumPy array to the device; only copies from pinned memory are asynchronous.
 
         During the capture of a CUDA graph, the graph owns the copy.
         """
@@ -123,7 +123,7 @@ class CudaBackend(Backend):
             return cupy.array(host, order="K", blocking=not (non_blocking and memory.is_pinned(host)))
 
     def to_host(self, array: Array, non_blocking: bool = False) -> NDArray[Any]:
-        """Copy to a NumPy array, pinned if `non_blocking`; raise RuntimeError during graph capture."""
+        """Copy to a NumPy array, pinned if `non_blocking`; raise RuntimeError during a capture."""
         cuda_graphs.check_not_capturing()
         with self.on(self.device_of(array)):
             if not non_blocking:
@@ -138,7 +138,7 @@ class CudaBackend(Backend):
             return cupy.asarray(array)
 
     def pin(self, array: NDArray[Any]) -> NDArray[Any]:
-        """Copy a host array to pinned memory, or return it if its memory is pinned."""
+        """Return a copy of a host array in pinned memory; the array itself if its memory is pinned."""
         return array if memory.is_pinned(array) else memory.copy_to_pinned(array)
 
     def is_pinned(self, array: NDArray[Any]) -> bool:
@@ -167,7 +167,7 @@ class CudaBackend(Backend):
         return fusion_groups.CudaFusionGroup(self, program)
 
     def own_kernel(self, record: Any) -> Kernel | None:
-        """Return a launcher of a generated pointwise kernel, or a kernel that runs on the CPU."""
+        """Return a kernel that runs on the CPU, or a launcher of a generated kernel, or None."""
         if record.name in cpu_fallback.OPERATORS:
             return cpu_fallback.host_kernel(record.name, record.kernel)
         return pointwise_launch.make_launcher(record)

@@ -1,8 +1,9 @@
 """Fusion groups on CUDA devices: one kernel per group.
 
-In: a group's program (`ts.fusion.program`), then its tensors and numbers. Out: arrays by value number; for an
-epilogue that cannot be fused, the value that it reads. None if the operators of the group have to run one by
-one: for inputs on several devices, for dtypes or shapes without a kernel, or if an operator is overridden.
+In: the program of a group (`ts.fusion.program`), then its tensors and numbers. Out: a dict from value numbers
+to arrays; for an epilogue that cannot be fused, it contains the value that the epilogue reads. The result is
+None if the operators must run one by one: for inputs on several devices, for dtypes or shapes without a
+kernel, or if an operator is overridden.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from .pointwise_launch import FusedGroupLauncher, GroupLaunch
 
 
 class CudaFusionGroup:
-    """Fused program, and its launch plans by inputs."""
+    """A fused program with its launch plans, which depend on the inputs."""
 
     device = "cuda"
 
@@ -29,15 +30,16 @@ class CudaFusionGroup:
         )
         self._records = [record for record, _ in (*rows, *epilogues)]
         self._launcher = FusedGroupLauncher(OperatorGroup(rows, program.outputs, epilogues))
-        self.unfused_calls = 0  # calls that ran one by one for devices, numbers or overridden operators
+        # calls whose operators ran one by one because of devices, numbers or overridden operators
+        self.unfused_calls = 0
 
     @property
     def plans(self) -> list[GroupLaunch]:
-        """Launch plans by input types, including rejected ones."""
+        """Launch plans for the input types seen so far, including rejected ones."""
         return list(self._launcher.launches.values())
 
     def __call__(self, args: Sequence[Any]) -> dict[int, Any] | None:
-        """Run the group; return arrays by value number, or None to run the operators one by one.
+        """Run the group; return {value number: array}, or None if the operators must run one by one.
 
         Inputs on several devices and overridden operators prevent fusion.
         """

@@ -1,13 +1,13 @@
 """CUDA C++ sources: preamble, expressions of operator records, and random number kernels.
 
 In: the CUDA expressions of operator records. Out: their operands, and the dtypes that they support. The
-sources include no headers, so NVRTC compiles them on machines without a GPU too
+sources include no headers, so NVRTC can compile them on machines without a GPU
 (`tests/test_cuda_sources.py`).
 
-    "a * b"               two operands, named a, b, c, d; they have the compute type
+    "a * b"               two operands (named a, b, c, d in order), converted to the compute dtype
     "a ? b : c"           a is a mask
     "gelu(a, b)"          b is a string argument, whose C++ type (`word_none` ...) selects the overload
-    "min(max(a, b), c)"   ... as does None for b or c
+    "min(max(a, b), c)"   None for b or c also selects an overload by its C++ type
 
 float16 and bfloat16 are stored as 16-bit structs, converted to float when loaded and rounded to nearest even
 when stored. `pointwise_codegen.py` generates kernels from expressions.
@@ -22,7 +22,7 @@ from typing import Any
 OPTIONS = (
     "--std=c++17",
     "--fmad=false",
-)  # without FMA, a fused kernel computes the same bits as separate ones
+)  # without FMA, a fused kernel computes the same bits as separate kernels
 
 C_TYPES = {
     "bool": "bool", "uint8": "unsigned char", "int8": "signed char", "int16": "short",
@@ -30,13 +30,13 @@ C_TYPES = {
     "uint64": "unsigned long long", "float16": "half_bits", "bfloat16": "bfloat_bits",
     "float32": "float", "float64": "double",
 }  # fmt: skip
-CHARACTERS = {  # the dtype characters of `Record.types`
+CHARACTERS = {  # dtype -> the dtype character of `Record.types`
     "bool": "?", "uint8": "B", "int8": "b", "int16": "h", "uint16": "H", "int32": "i", "uint32": "I",
     "int64": "l", "uint64": "L", "float16": "e", "bfloat16": "e", "float32": "f", "float64": "d",
 }  # fmt: skip
 
-# `ts::` holds functions that CUDA defines with other rules (NaN in min and max) or not for every type, so
-# that an expression has the same meaning in each dtype.
+# Namespace `ts` contains functions that CUDA defines differently (NaN in min and max) or only for some types,
+# so that an expression has the same meaning for each dtype.
 PREAMBLE = r"""
 struct half_bits { unsigned short bits; };
 struct bfloat_bits { unsigned short bits; };
@@ -116,16 +116,16 @@ FLOATS = (*HALF_FLOATS, "float32", "float64")
 LETTERS = "abcd"  # names of the operands of an expression, in the order of the parameters
 STRING_ARGUMENTS = re.findall(
     r"struct word_(\w+)", PREAMBLE
-)  # None and the string arguments that select a function
+)  # None, and the string arguments that select a function
 
-# Expressions that are exact in integers: no division, no function that computes in floats.
+# Expressions that are exact for integers: no division, no function that computes with floats.
 _INTEGER_EXACT = re.compile(r"(?:[abcd0-9 ()+\-*&|^~!=?:]|<(?!<)|>(?!>)|max|min|isnan|isinf)*")
-_BOOL_EXACT = re.compile(r"[abcd &|^?:]*")  # expressions that are exact in bools
+_BOOL_EXACT = re.compile(r"[abcd &|^?:]*")  # expressions that are exact for bools
 
 
 @cache
 def arity(record: Any) -> int:
-    """Count the operands of a record's expression; 0 without a launchable expression."""
+    """Return the number of operands of a record's expression; 0 if no kernel can be generated."""
     if record.cuda is None or record.variant:
         return 0
     kinds = [p.split()[0] for p in _parameters(record) if not p.startswith(ALPHA_PARAMETER)]
@@ -134,7 +134,7 @@ def arity(record: Any) -> int:
 
 
 ALPHA_PARAMETER = (
-    "Scalar alpha=1"  # factor of the second operand; not an operand of expressions, so it must be 1
+    "Scalar alpha=1"  # factor of the second operand; expressions do not contain it, so it must be 1
 )
 
 
@@ -144,7 +144,7 @@ def has_alpha(record: Any) -> bool:
 
 
 def mask_operand(record: Any) -> int:
-    """Return the index of the mask operand, or -1."""
+    """Return the index of the operand that is a mask; -1 if there is none."""
     return LETTERS.index(record.cuda[0]) if record.cuda[1:4] == " ? " else -1
 
 
@@ -175,9 +175,9 @@ def _parameters(record: Any) -> list[str]:
 # ---------------------------------------------------------------------------------------- random numbers
 
 # Philox4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", 2011) with cuRAND's counters:
-# the thread is the subsequence, the offset counts numbers. The order of the elements is PyTorch's: thread t
-# of T computes the elements t, t + T, t + 2T ..., and each draw of four 32-bit words serves four of them (two
-# in 64 bits).
+# the subsequence is the number of the thread, the offset counts numbers. The order of elements is PyTorch's:
+# thread t of T computes the elements t, t + T, t + 2T, and so on; each draw of four 32-bit words is used for
+# four of these elements (two elements of 64 bits).
 PHILOX = r"""
 struct four { unsigned int x[4]; };
 __device__ inline four philox(unsigned long long seed, unsigned long long thread, unsigned long long block) {
@@ -243,7 +243,7 @@ extern "C" __global__ void philox_%(name)s(
 }
 """
 
-# name of the kernel: NumPy dtype of its result, and the number of results per draw of four words
+# name of the kernel -> NumPy dtype of its result, number of results per draw of four words
 RANDOM_KERNELS = {
     "uniform_float": ("float32", 4), "uniform_double": ("float64", 2),
     "normal_float": ("float32", 4), "normal_double": ("float64", 2),

@@ -1,12 +1,12 @@
 """Specialization of fused kernels: dtypes, shapes and memory accesses for given inputs.
 
-In: an `OperatorGroup` (operator records with the numbers of the values that they read) and inputs. Out:
+In: an `OperatorGroup` (operator records with the numbers of the values they read) and inputs. Out:
 `KernelRequirements`, or a string with the reason why the group cannot run as one kernel.
 
     specialize(OperatorGroup([(mul, (0, 1)), (add, (2, 0))], (3,)), [x, y])
 
     x: (32, 100), y: (100,)        lengths [32, 100], x PACKED with strides (100, 1), y PACKED with (0, 1)
-    x, y: dense, channels last     lengths [n], both PACKED, the result in channels-last order too
+    x, y: dense, channels last     lengths [n], both PACKED, result also in channels-last order
 """
 
 from __future__ import annotations
@@ -27,14 +27,16 @@ from .row_epilogues import NotFusibleError
 
 Shape = tuple[int, ...]
 Record = Any
-Argument = tuple[int, Any]  # an input passed to the kernel; the NumPy type of a number, None for an array
-Layout = tuple[np.dtype[Any], Sequence[int], list[int] | None]  # the last: order of dimensions in memory
-NumberUse = tuple[int, str, bool]  # an input, the compute dtype, and whether the number must be in its range
+# number of an input that the kernel receives; the NumPy type of a number, None for an array
+Argument = tuple[int, Any]
+Layout = tuple[np.dtype[Any], Sequence[int], list[int] | None]  # dtype, shape, order of dimensions in memory
+# number of an input, compute dtype, whether the number must be in the dtype's range
+NumberUse = tuple[int, str, bool]
 
 MAX_DIMENSIONS: Final = 8  # after adjacent dimensions have been merged
 FLOAT16_MAX: Final = 65504.0
 FLOAT32_MAX: Final = 3.4e38
-INT32_INDEX_LIMIT: Final = 1 << 30  # larger offsets are computed in 64 bits
+INT32_INDEX_LIMIT: Final = 1 << 30  # larger offsets are computed with 64-bit integers
 MAX_LOAD_BYTES: Final = 16
 MAX_PACK_ELEMENTS: Final = 8
 THREADS_PER_BLOCK: Final = 256
@@ -55,19 +57,20 @@ class TypedValue(NamedTuple):
 
 @dataclass
 class KernelRequirements:
-    """Kernel, launch geometry, arguments and results of a group on given inputs."""
+    """Kernel, launch geometry, arguments and results of a group for given inputs."""
 
     spec: pointwise_codegen.KernelSpec | row_reduction_codegen.RowKernelSpec
     blocks: int  # 0 if there is nothing to compute
-    threads: int  # per block
-    shared: int  # bytes per block
+    threads: int  # threads per block
+    shared: int  # bytes of shared memory per block
     input_arguments: list[Argument]
     results: list[Layout]
-    epilogue_arguments: list[Argument]  # passed after the results
+    epilogue_arguments: list[Argument]  # arguments after the results
     geometry: list[Any]  # lengths and strides
     number_uses: list[NumberUse] = field(default_factory=list)
     result_values: tuple[int, ...] = ()
-    unfused: dict[int, str] = field(default_factory=dict)  # reasons why epilogues run separately, by value
+    # value number -> reason why this epilogue runs separately
+    unfused: dict[int, str] = field(default_factory=dict)
     followups: list[tuple[int, KernelRequirements]] = field(default_factory=list)
 
 
@@ -80,12 +83,12 @@ class OperatorGroup:
     epilogues: Sequence[tuple[Record, tuple[int, ...]]] = ()
 
     def epilogue_arguments(self) -> set[int]:
-        """Return the inputs that epilogues take in addition to the rows that they read."""
+        """Return the numbers of the inputs that epilogues read in addition to rows."""
         return {v for _, operands in self.epilogues for v in operands[1:]}
 
 
 def specialize(group: OperatorGroup, inputs: Sequence[Any]) -> KernelRequirements | str:
-    """Return what a group needs to run as one kernel on `inputs`, or the reason why it cannot."""
+    """Return the requirements of running a group as one kernel on `inputs`, or the reason why it cannot."""
     try:
         return _specialize(group, inputs)
     except NotFusibleError as error:
@@ -101,8 +104,8 @@ def is_number(x: Any) -> bool:
 
 
 def expression_dtypes(record: Any, operands: Sequence[Any]) -> tuple[np.dtype[Any], np.dtype[Any]] | None:
-    """Return compute and result dtype of a record's expression on these operands; None if it has none."""
-    from ts.ops import common  # imported here, because the layer of backends is below that of operators
+    """Return compute and result dtype of a record's expression for operands; None if unsupported."""
+    from ts.ops import common  # imported here, because backends are a lower layer than operators
 
     mask = kernel_sources.mask_operand(record)
     if mask >= 0 and getattr(operands[mask], "dtype", None) != common.BOOL:
@@ -128,7 +131,7 @@ def expression_dtypes(record: Any, operands: Sequence[Any]) -> tuple[np.dtype[An
 
 
 def is_representable(number: float, dtype: str, strict: bool) -> bool:
-    """Return whether `dtype` can represent a number; without `strict`, floats accept every number."""
+    """Return whether `dtype` can represent a number; unless `strict`, floats can represent every number."""
     if dtype in kernel_sources.FLOATS:
         if not strict or abs(number) == float("inf") or number != number:
             return isinstance(number, float) or abs(number) < 1 << 1000
@@ -142,7 +145,7 @@ def is_representable(number: float, dtype: str, strict: bool) -> bool:
 def _typed_ops(
     group_ops: Sequence[tuple[Record, tuple[int, ...]]], inputs: Sequence[Any]
 ) -> tuple[list[pointwise_codegen.ExpressionOp], list[Any]]:
-    """Return the operations with dtypes, and all values: `TypedValue`, numbers, strings."""
+    """Return the operations with dtypes, and all values (`TypedValue`, numbers, strings)."""
     from ts.ops import common
 
     values: list[Any] = [
@@ -175,11 +178,11 @@ def _typed_ops(
     return ops, values
 
 
-# ---------------------------------------------------------------------------------------- places
+# ---------------------------------------------------------------------------------------- accesses
 
 
 def broadcast_strides(x: Any, shape: Sequence[int]) -> Shape:
-    """Return the strides, in elements, with which `x` is read when broadcast to `shape`."""
+    """Return the strides in elements for reading `x` broadcast to `shape`."""
     lead = len(shape) - x.ndim
     steps = [
         0 if n == 1 else stride // x.dtype.itemsize for n, stride in zip(x.shape, x.strides, strict=True)
@@ -188,12 +191,11 @@ def broadcast_strides(x: Any, shape: Sequence[int]) -> Shape:
 
 
 def merge_dimensions(shape: Sequence[int], strides: Sequence[Shape]) -> tuple[list[int], list[Shape]]:
-    """Merge adjacent dimensions that every operand traverses with one stride.
+    """Merge adjacent dimensions that have a single stride in every operand.
 
     >>> merge_dimensions((2, 3, 4), [(12, 4, 1), (4, 0, 1)])  # the second repeats
-    ([2, 3, 4], [(12, 4, 1), (4, 0, 1)])
-    >>> merge_dimensions((2, 3, 4), [(12, 4, 1), (12, 4, 1)])
-    ([24], [(1,), (1,)])
+    ([2, 3, 4], [(12, 4, 1), (4, 0, 1)]) >>> merge_dimensions((2, 3, 4), [(12, 4, 1), (12, 4, 1)]) ([24],
+    [(1,), (1,)])
     """
     lengths: list[int] = []
     steps: list[list[int]] = [[] for _ in strides]
@@ -218,7 +220,7 @@ def _has_descending_strides(steps: Sequence[int]) -> bool:
 
 
 def _contiguous_order(x: Any) -> list[int] | None:
-    """Return the dimensions from outermost to innermost if the elements are dense in memory, else None."""
+    """Return the dimensions from outermost to innermost if the elements have no gaps in memory, else None."""
     order = sorted(range(x.ndim), key=lambda d: (-x.strides[d], d))
     stride = x.dtype.itemsize
     for d in reversed(order):
@@ -231,7 +233,7 @@ def _contiguous_order(x: Any) -> list[int] | None:
 def _plan_accesses(
     arrays: Sequence[Any], shape: Shape, is_single: bool
 ) -> tuple[list[int], list[Shape], list[int] | None]:
-    """Return lengths, strides of each array, and dimension order of the results (None: contiguous)."""
+    """Return lengths, strides of each array, and dimension order of the results (None if contiguous)."""
     nonscalar = [x for x in arrays if x.ndim]
     first = nonscalar[0] if nonscalar else None
     if first is not None and all(tuple(x.shape) == shape for x in nonscalar) and 0 not in shape:
@@ -254,7 +256,7 @@ def _plan_accesses(
 
 
 def _pack_width(lengths: Sequence[int], sizes: Sequence[int]) -> int:
-    """Return the number of neighbours per thread, for elements of at most these sizes in bytes."""
+    """Return the number of neighboring elements per thread, for elements of at most these sizes in bytes."""
     width = max(1, min(MAX_PACK_ELEMENTS, MAX_LOAD_BYTES // max(sizes)))
     while len(lengths) > 1 and lengths[-1] % width:
         width //= 2
@@ -272,7 +274,7 @@ def _access_kind(x: Any, steps: Sequence[int], width: int) -> str:
     return pointwise_codegen.GATHERED
 
 
-# ---------------------------------------------------------------------------------------- both
+# ---------------------------------------------------------------------------------------- requirements
 
 
 def _specialize(group: OperatorGroup, inputs: Sequence[Any]) -> KernelRequirements:
@@ -303,7 +305,7 @@ class _NonContiguousRowsError(NotFusibleError):
 def _configure_epilogues(
     group: OperatorGroup, values: list[Any], inputs: Sequence[Any]
 ) -> tuple[dict[int, row_epilogues.EpilogueConfig], dict[int, str]]:
-    """Return the configurations of epilogues that run in the kernel, and why others do not, by value."""
+    """Return by value number the configurations of fused epilogues, and why others are separate."""
     configs: dict[int, row_epilogues.EpilogueConfig] = {}
     unfused: dict[int, str] = {}
     for value, (record, operands) in enumerate(group.epilogues, len(values)):
@@ -326,7 +328,7 @@ def _require(
     inputs: Sequence[Any],
     configs: dict[int, row_epilogues.EpilogueConfig],
 ) -> KernelRequirements:
-    """Return the requirements with these epilogues; values that other epilogues read become results."""
+    """Return the requirements with these epilogues; values that separate epilogues read become results."""
     unfused_operands = [
         operands[0]
         for value, (_, operands) in enumerate(group.epilogues, len(values))
@@ -396,7 +398,7 @@ def _number_uses(
     ops: Sequence[pointwise_codegen.ExpressionOp],
     inputs: Sequence[Any],
 ) -> list[NumberUse]:
-    """Return the numbers that operations read: (input, compute dtype, whether it must be in range)."""
+    """Return the numbers that operations read, as (input, compute dtype, whether it must be in range)."""
     return [
         (i, op.compute, record.promotion is None)
         for op, (record, operands) in zip(ops, group_ops, strict=True)
@@ -408,7 +410,7 @@ def _number_uses(
 def _kernel_inputs(
     inputs: Sequence[Any], strides: dict[int, Shape], width: int, uses: Sequence[NumberUse]
 ) -> tuple[list[pointwise_codegen.KernelInput], list[Argument]]:
-    """Return the inputs as the code generator takes them, and those that are kernel arguments."""
+    """Return the inputs for the code generator, and the inputs that are kernel arguments."""
     kernel_inputs: list[pointwise_codegen.KernelInput] = []
     arguments: list[Argument] = []
     for i, x in enumerate(inputs):
@@ -433,7 +435,7 @@ def _require_epilogues(
     geometry: Sequence[int],
     inputs: int,
 ) -> KernelRequirements:
-    """Return the requirements of a kernel with epilogues; chunked ones need a second kernel each."""
+    """Return the requirements of a kernel with epilogues; an epilogue in chunks needs a second kernel."""
     launch = row_epilogues.configure_launch(spec, configs)
     epilogue_arguments = [argument for x in configs for argument in x.kernel_arguments]
     followups = []
@@ -461,7 +463,7 @@ def _require_epilogues(
 def _require_chunk_combination(
     config: row_epilogues.EpilogueConfig, spec: pointwise_codegen.KernelSpec, inputs: int
 ) -> KernelRequirements:
-    """Return the kernel that combines chunk results; they are appended to the inputs."""
+    """Return the kernel that combines the results of chunks, which are appended to the inputs."""
     launch = row_epilogues.configure_chunk_launch(config, spec.index)
     blocks, threads, result = launch.blocks, launch.spec.block, (config.result, config.shape, None)
     counts = _typed_counts(spec, launch.counts)
@@ -478,5 +480,5 @@ def _require_chunk_combination(
 
 
 def _typed_counts(spec: pointwise_codegen.KernelSpec, counts: Sequence[int]) -> list[Any]:
-    """Return counts in the kernel's index type."""
+    """Return `counts` in the index type of the kernel."""
     return list(map(np.int32 if spec.index == "int" else np.int64, counts))

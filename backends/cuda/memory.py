@@ -23,8 +23,8 @@ BLOCK_BYTES = 512  # the pool rounds sizes up to multiples of this
 class CountedPool:
     """CuPy's default memory pool, with the peak use of each device.
 
-    The pool computes its current use by iterating over its blocks. To avoid that, an upper bound is
-    maintained that grows with each allocation and ignores deallocations; the pool is queried only when the
+    The pool computes its current use by iterating over its blocks. To avoid this, the class maintains an
+    upper bound, which grows with each allocation and ignores deallocations, and queries the pool only if the
     bound exceeds the peak. The peak is exact.
     """
 
@@ -54,26 +54,26 @@ class CountedPool:
             return int(self.pool.used_bytes())
 
     def reserved(self, device: int) -> int:
-        """Return the bytes that the pool holds on a device, in use or not."""
+        """Return the bytes that the pool has reserved on a device, used or unused."""
         with cupy.cuda.Device(device):
             return int(self.pool.total_bytes())
 
     def peak(self, device: int) -> int:
-        """Return the peak of bytes in use since the start or the last `reset_peak`."""
+        """Return the maximum of `allocated` since the start or the last `reset_peak`."""
         return max(self._peak.get(device, 0), self.allocated(device))
 
     def peak_reserved(self, device: int) -> int:
-        """Return the peak of bytes held since the start or the last `reset_peak`."""
+        """Return the maximum of `reserved` since the start or the last `reset_peak`."""
         return max(self._peak_reserved.get(device, 0), self.reserved(device))
 
     def reset_peak(self, device: int) -> None:
-        """Reset the peaks to the current values."""
+        """Set both peaks to the current values."""
         with self._lock:
             self._peak[device] = self._bound[device] = self.allocated(device)
             self._peak_reserved[device] = self.reserved(device)
 
     def release(self) -> None:
-        """Return unused blocks to the driver, on every device."""
+        """Return the pool's unused blocks on every device to the driver."""
         for device in range(cupy.cuda.runtime.getDeviceCount()):
             with cupy.cuda.Device(device):
                 self.pool.free_all_blocks()
@@ -88,7 +88,7 @@ def free_and_total(device: int) -> tuple[int, int]:
 
 
 def copy_to_pinned(host: NDArray[Any]) -> NDArray[Any]:
-    """Copy a host array into pinned memory, with the same order of dimensions in memory."""
+    """Return a copy of a host array in pinned memory, with the same order of dimensions in memory."""
     order: Sequence[int] = sorted(range(host.ndim), key=lambda d: -abs(host.strides[d]))
     copy: NDArray[Any] = cupyx.empty_pinned([host.shape[d] for d in order], host.dtype)
     copy = copy.transpose(np.argsort(order)) if host.ndim else copy

@@ -1,11 +1,12 @@
 """Array namespace `xp` of CUDA: CuPy's functions, corrected where kernels rely on NumPy's behaviour.
 
-In: the name of a NumPy function. Out: CuPy's function of that name, or the one below.
+In: the name of a NumPy function. Out: CuPy's function with this name, or the corrected function of this
+module.
 
-    xp.add                CuPy's
-    xp.linalg.inv         CuPy's, but raises LinAlgError for a singular matrix instead of returning NaN
+    xp.add                CuPy's function
+    xp.linalg.inv         CuPy's function, but a singular matrix raises LinAlgError instead of returning NaN
     xp.where(m, x, 0)     keeps the dtype of bfloat16 arrays, which CuPy promotes to float32
-    xp.nanquantile        NumPy only: runs on the CPU, with one warning (`cpu_fallback.FUNCTIONS`)
+    xp.nanquantile        CuPy lacks it: runs on the CPU and warns once (`cpu_fallback.FUNCTIONS`)
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ BFLOAT16: np.dtype[Any] = dtypes.bfloat16.numpy_dtype
 
 
 class CheckedLinalg:
-    """Module of CuPy whose cuSOLVER failures raise LinAlgError."""
+    """A CuPy module whose functions raise LinAlgError if cuSOLVER fails."""
 
     def __init__(self, module: str) -> None:
         self.__name__ = module
@@ -52,7 +53,7 @@ def _raise_on_failure(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class CudaNamespace(Namespace):
-    """Array namespace that kernels receive; resolved names become attributes."""
+    """The array namespace that kernels receive; a resolved name becomes an attribute."""
 
     __name__ = "cupy"
     scipy_package = "cupyx.scipy"
@@ -86,7 +87,7 @@ def _is_bfloat16(x: Any) -> bool:
 
 
 def _compute_in_float32(name: str) -> Callable[..., Any]:
-    """Return CuPy's function, extended to bfloat16 arrays by computing in float32."""
+    """Return CuPy's function extended to bfloat16 arrays, for which it computes in float32."""
     function = getattr(cupy, name)
 
     def compute(*args: Any, **kwargs: Any) -> Any:
@@ -121,14 +122,14 @@ def _downcast(x: Any) -> Any:
 
 
 def _logical_not(x: Any) -> Any:
-    """Return logical_not; CuPy's accepts bools, integers and NumPy's floats only."""
+    """Return logical_not for all dtypes; CuPy's function accepts only bools, integers and NumPy's floats."""
     return cupy.equal(x, 0)
 
 
 class ScatterUfunc:
     """CuPy ufunc whose `at` accepts all dtypes, with `accumulate` and `reduceat`.
 
-    CuPy scatters by atomic instructions of the device, which exist for 32 and 64 bits only.
+    CuPy scatters by atomic instructions of the device, which exist only for 32 and 64 bits.
     """
 
     def __init__(self, name: str) -> None:
@@ -136,7 +137,7 @@ class ScatterUfunc:
         self._ufunc = getattr(cupy, name)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Apply CuPy's ufunc to arrays; only `at`, `accumulate` and `reduceat` differ."""
+        """Apply CuPy's ufunc to arrays, unchanged."""
         return self._ufunc(*args, **kwargs)
 
     def __getattr__(self, name: str) -> Any:
@@ -172,7 +173,7 @@ class ScatterUfunc:
 
 
 def _asarray(a: Any, dtype: Any = None, **kwargs: Any) -> Any:
-    """Convert to a device array; during capture, values from the host belong to the graph."""
+    """Convert to a device array; during a capture, the graph keeps values from the host."""
     constant = cuda_graphs.capture_constant(a, dtype)
     return cupy.asarray(a, dtype, **kwargs) if constant is None else constant
 
@@ -183,12 +184,12 @@ def _array(a: Any, dtype: Any = None, **kwargs: Any) -> Any:
 
 
 def _sorted_order(x: Any, axis: Any = -1, kind: Any = None, **unused: Any) -> Any:
-    """Return argsort; CuPy's is always stable, and does not accept bfloat16."""
+    """Return argsort along an axis, for bfloat16 too; CuPy's argsort is always stable."""
     return cupy.argsort(x.astype(np.float32) if _is_bfloat16(x) else x, axis=axis)
 
 
 def _sorted(x: Any, axis: Any = -1, kind: Any = None, **unused: Any) -> Any:
-    """Return a sorted copy; CuPy's sort is always stable, and does not accept bfloat16."""
+    """Return a sorted copy, for bfloat16 too; CuPy's sort is always stable."""
     if _is_bfloat16(x):
         return cupy.sort(x.astype(np.float32), axis=axis).astype(BFLOAT16)
     return cupy.sort(x, axis=axis)

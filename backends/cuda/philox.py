@@ -5,9 +5,9 @@ In: a seed. Out: device arrays of integers, uniform and normal numbers.
     stream = Philox(seed=0)
     stream.floats(3)      0.3990, 0.5167, 0.0249
 
-Philox is counter-based: its state is the seed and an offset, and each call advances the offset by the count
-that one thread uses. The number of threads depends on the device, as in PyTorch, so long arrays may differ
-between GPU models.
+Philox is counter-based: its state is the seed and an offset. Each call advances the offset by the number of
+values that one thread draws. As in PyTorch, the number of threads depends on the device, so long arrays may
+differ between GPU models.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def _kernels(device: int) -> dict[str, Any]:
 
 @cache
 def _zero_start(device: int) -> Any:
-    """Return the zeros added to seed and offset outside of a capture."""
+    """Return the zeros that are added to seed and offset outside of a capture."""
     return cupy.zeros(2, np.uint64)
 
 
@@ -68,7 +68,7 @@ class Philox:
         if graph is None:
             start, seed, offset = _zero_start(device), self.initial_seed, self.offset
             self.offset += used
-        else:  # the replay adds seed and offset of that time
+        else:  # the seed and offset at the time of a replay are added
             state = graph.rng_state(self)
             start, seed, offset = state.start, 0, state.count
             state.count += used
@@ -97,7 +97,7 @@ class Philox:
         return self._draw("normal_double", n)
 
     def in_blocks(self, n: int, without_gaps: bool) -> bool:
-        """Return True: normal numbers are always drawn as one block."""
+        """Return True, because normal numbers are always drawn as one block."""
         return True
 
     def block_normals(self, n: int, double: bool, narrow: bool = False) -> Any:
@@ -109,7 +109,7 @@ class Philox:
         return cupy.argsort(self.double_words(n)).astype(np.int64)
 
     def slopes(self, x: Any, low: float, high: float) -> Any:
-        """Return uniform numbers in [low, high) where x <= 0, else 1, as `rrelu` needs them."""
+        """Return the slopes of `rrelu` for the elements `x`: uniform in [low, high) if x <= 0, else 1."""
         return cupy.where(x <= 0, self.doubles(x.size, low, high), 1.0)
 
     def get_state(self) -> NDArray[np.uint8]:
@@ -117,7 +117,7 @@ class Philox:
         return np.array([self.initial_seed, self.offset], dtype=np.uint64).view(np.uint8)
 
     def set_state(self, state: NDArray[np.uint8]) -> None:
-        """Restore a state that `get_state` returned; raise RuntimeError for a malformed one."""
+        """Restore a state that `get_state` returned; raise RuntimeError if it is malformed."""
         if state.size != 16:
             raise RuntimeError("RNG state is wrong size")
         seed, offset = state.view(np.uint64)

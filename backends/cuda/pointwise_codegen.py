@@ -1,6 +1,6 @@
 """Generates the CUDA source of a fused pointwise kernel.
 
-In: a `KernelSpec`, all of hashable parts. Out: a translation unit with the kernel `ts_fused`.
+In: a `KernelSpec`, which is hashable. Out: a translation unit with the kernel `ts_fused`.
 
     x * sigmoid(y)    of two float32 arrays with equal strides:
 
@@ -14,16 +14,16 @@ In: a `KernelSpec`, all of hashable parts. Out: a translation unit with the kern
     )
 
 Values are numbered as in `ts.fusion.program`: the inputs, then the result of each operation. A thread
-computes `width` neighbours of the last dimension at once, for all results. The way an input is read is part
-of the source, while lengths and strides (in elements) are arguments: inputs with other lengths and the same
-accesses use the same kernel.
+computes a pack of `width` neighboring elements of the last dimension, for all results. The source depends on
+how each input is read; the lengths and strides (in elements) are arguments. So inputs with other lengths but
+equal accesses use the same kernel.
 
-    ELEMENT     one element, loaded once          PACKED     `width` neighbours in one load
-    REPEATED    one element for all of a pack     GATHERED   each element by its own strides
+    ELEMENT     one element, loaded once          PACKED     `width` neighboring elements in one load
+    REPEATED    one element for all of a pack     GATHERED   each element at a separate address
 
-The kernel's arguments are the inputs (except string arguments), the results, the number of packs (of elements
-if there is one dimension), the lengths except the first, the last in packs, and the strides of each strided
-input.
+The kernel's arguments are: the inputs (except string arguments); the results; the number of packs (of
+elements if there is one dimension); the lengths of all dimensions except the first, that of the last
+dimension in packs; the strides of each strided input.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ GATHERED: Final = "gathered"
 
 @dataclass(frozen=True)
 class Array:
-    """Input with elements, and the way they are read (ELEMENT, PACKED, REPEATED or GATHERED)."""
+    """An input array, and how it is read (ELEMENT, PACKED, REPEATED or GATHERED)."""
 
     dtype: str
     access: str
@@ -51,7 +51,7 @@ class Array:
 
 @dataclass(frozen=True)
 class Number:
-    """Input passed by value: float64 or int64."""
+    """A number passed by value, as float64 or int64."""
 
     dtype: str
 
@@ -68,7 +68,7 @@ KernelInput = Array | Number | StringArgument
 
 @dataclass(frozen=True)
 class ExpressionOp:
-    """One operation: expression over values, compute dtype, and result dtype."""
+    """One operation: an expression of values, its compute dtype, and its result dtype."""
 
     expression: str
     operands: tuple[int, ...]
@@ -78,14 +78,14 @@ class ExpressionOp:
 
 @dataclass(frozen=True)
 class KernelSpec:
-    """Kernel description that determines the generated source."""
+    """Description of a kernel; it determines the generated source."""
 
     inputs: tuple[KernelInput, ...]
     ops: tuple[ExpressionOp, ...]
     outputs: tuple[int, ...]
-    rank: int  # at least 1
+    rank: int  # number of dimensions, at least 1
     width: int
-    index: str  # index type: int or long long
+    index: str  # type of indices: int or long long
 
     def dtype(self, value: int) -> str:
         """Return the dtype of an input or of an operation's result."""
@@ -123,7 +123,7 @@ extern "C" __global__ void {NAME}({parameters}) {{
 
 
 def strided_inputs(spec: KernelSpec) -> Iterator[tuple[int, Array]]:
-    """Yield the inputs that are read by strides, with their numbers."""
+    """Yield the inputs that are read with strides, as (value number, input)."""
     for v, argument in enumerate(spec.inputs):
         if isinstance(argument, Array) and argument.access != ELEMENT:
             yield v, argument
@@ -140,7 +140,7 @@ def join_lines(source_lines: Iterable[str], indent: int) -> str:
 
 
 def ops_function(spec: KernelSpec, results: Sequence[int]) -> str:
-    """Return the device function `ops_function`: from one element of each input to the values `results`."""
+    """Return the device function that computes the values `results` from one element of each input."""
     return f"""__device__ inline void rows({", ".join(_op_parameters(spec, results))}) {{
     {join_lines(_op_lines(spec, results), 4)}
 }}"""
@@ -201,7 +201,7 @@ def uniform_declarations(spec: KernelSpec) -> Iterator[str]:
 
 
 def coordinate_lines(spec: KernelSpec) -> Iterator[str]:
-    """Yield the coordinates of the i-th pack, the last dimension fastest."""
+    """Yield the coordinates of the i-th pack; the last dimension varies fastest."""
     if spec.rank == 1:
         yield f"const {spec.index} i0 = i;"
         return
@@ -242,7 +242,7 @@ def store_lines(spec: KernelSpec) -> Iterator[str]:
 
 
 def compute_lines(spec: KernelSpec, results: Sequence[int], packed: bool = True) -> Iterator[str]:
-    """Yield the computation of the values `results`, for element k of a pack or element i of the array."""
+    """Yield the computation of `results` for element k of a pack, or element i unless `packed`."""
     last = spec.rank - 1
     operands = []
     for v, x in enumerate(spec.inputs):

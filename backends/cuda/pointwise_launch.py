@@ -28,7 +28,7 @@ MAX_CACHED_KERNELS = 1024
 
 
 def group_of_record(record: Any) -> kernel_specialization.OperatorGroup | None:
-    """Wrap a record as a group of one operation or epilogue; None without a CUDA expression."""
+    """Return a group of one operation or epilogue for a record; None if it has no CUDA expression."""
     if record.cuda_rows is not None:
         count = len(record.schema.arguments)
         return kernel_specialization.OperatorGroup([], (count,), [(record, tuple(range(count)))])
@@ -55,16 +55,16 @@ def make_launcher(record: Any) -> Kernel | None:
 
 
 class GroupLaunch:
-    """Launch of a group on inputs of given dtypes, shapes and strides; or the reason why it cannot run."""
+    """Launch of a group for inputs of given dtypes, shapes and strides, or the reason why it cannot run."""
 
     def __init__(
         self, inputs: Sequence[Any], requirements: kernel_specialization.KernelRequirements | str
     ) -> None:
-        self.inputs = [_describe_input(x) for x in inputs]  # the inputs that operations read
+        self.inputs = [_describe_input(x) for x in inputs]  # descriptions of the inputs that operations read
         self.runs = 0
         self.unsupported_reason = requirements if isinstance(requirements, str) else ""
         self.result_values: tuple[int, ...] = ()
-        self.unfused: dict[int, str] = {}  # reasons why epilogues run separately, by value
+        self.unfused: dict[int, str] = {}  # value number -> reason why this epilogue runs separately
         if isinstance(requirements, str):
             return
         self.result_values, self.unfused = requirements.result_values, requirements.unfused
@@ -72,7 +72,7 @@ class GroupLaunch:
         self._launch = KernelLaunch(requirements)
 
     def run(self, values: Sequence[Any]) -> list[Any] | None:
-        """Return the results `result_values` as new arrays; None if a number is out of range."""
+        """Return the values `result_values` as new arrays; None if a number is out of range."""
         if self.unsupported_reason:
             return None
         for index, dtype, strict in self._number_uses:
@@ -84,7 +84,7 @@ class GroupLaunch:
 
 
 class KernelLaunch:
-    """Compiled kernel, and the kernels that continue with its results."""
+    """A compiled kernel, and the kernels that process its results further."""
 
     def __init__(self, requirements: kernel_specialization.KernelRequirements) -> None:
         self._requirements = requirements
@@ -93,7 +93,7 @@ class KernelLaunch:
         self._followups = [(index, KernelLaunch(followup)) for index, followup in requirements.followups]
 
     def __call__(self, values: Sequence[Any]) -> list[Any]:
-        """Return the results for inputs."""
+        """Run the kernel on the inputs and return its results."""
         requirements = self._requirements
         results = [_empty(*result) for result in requirements.results]
         if self._blocks:
@@ -139,7 +139,7 @@ def _kernel(spec: pointwise_codegen.KernelSpec | row_reduction_codegen.RowKernel
 
 
 class FusedGroupLauncher:
-    """Group of operators, with a cache of launch plans by input types."""
+    """A group of operators, with a cache of launch plans by types of the inputs."""
 
     def __init__(self, group: kernel_specialization.OperatorGroup) -> None:
         self.group = group
@@ -171,7 +171,7 @@ class FusedGroupLauncher:
 
 
 def _argument_key(x: Any) -> Any:
-    """Return a cache key for an epilogue's argument, by value; True differs from 1."""
+    """Return a cache key for an argument of an epilogue; the keys of True and 1 differ."""
     return tuple(x) if isinstance(x, (list, tuple)) else (type(x), x)
 
 

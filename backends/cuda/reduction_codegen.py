@@ -3,16 +3,16 @@
     sum(a) / n                                      mean: a is an element of the row, n the number of elements
     m = largest(a); exp(a - m) / sum(exp(a - m))    softmax
 
-An expression is a list of statements. Every statement except the last assigns a scalar of the row. Each
-statement contains at most one reduction (`REDUCTIONS`) of its argument over the elements of the row. The last
-statement is the result: one per row, or one per element if it reads `a` outside its reduction. The compute
-dtype is that of the result; 16-bit floats are computed in 32 bits.
+An expression is a list of statements. Each statement except the last assigns a scalar for the row. A
+statement contains at most one reduction (`REDUCTIONS`), which reduces its argument over the elements of the
+row. The last statement is the result: one per row, or one per element if it reads `a` outside of its
+reduction. The compute dtype is the dtype of the result; 16-bit floats are computed in 32 bits.
 
-Other names are the operator's arguments: numbers, None (`ts::word_None`), and tensors with one element per
-element of a row, which only the last statement may read.
+Other names are arguments of the operator: numbers, None (`ts::word_None`), and tensors with one element per
+row element. Only the last statement may read such a tensor.
 
-The order of the reduction depends on the length of the row alone (`row_reduction_codegen.py`), so a row gives
-the same bits in every kernel.
+The order of a reduction depends only on the length of the row (`row_reduction_codegen.py`), so all kernels
+give identical bits for a row.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from typing import Final
 REDUCTIONS: Final = ("sum", "product", "largest", "smallest")
 WARP_THREADS: Final = 32
 _REDUCTION_CALL = re.compile(rf"\b({'|'.join(REDUCTIONS)})\(")
-_INTEGER_EXACT = re.compile(rf"(?:{'|'.join(REDUCTIONS)})\(a\)")  # no functions that compute in floats
+_INTEGER_EXACT = re.compile(rf"(?:{'|'.join(REDUCTIONS)})\(a\)")  # these functions do not compute with floats
 
-# Each thread reduces its own elements, then the threads of a warp that share a row, then the warps of the
-# block.
+# Each thread reduces its elements, then the threads of a warp that share a row are reduced, then the warps of
+# the block.
 REDUCTION_PREAMBLE: Final = r"""
 namespace ts {
 template <class T> __device__ inline T limit_of_type(bool highest) {
@@ -85,21 +85,24 @@ template <class T> __device__ inline T plus(T x, word_None) { return x; }
 
 @dataclass(frozen=True)
 class Statement:
-    """Statement `name = value`; `reduction_K` in the value is the K-th reduction, of `each` over the row."""
+    """Statement `name = value`.
 
-    name: str  # "" for the result
-    reduction: str  # "" if it has none
+    `reduction_K` in the value is the K-th reduction of the expression, which reduces `each` over the row.
+    """
+
+    name: str  # "" for the last statement
+    reduction: str  # "" if the statement has no reduction
     each: str
     value: str
 
 
 @dataclass(frozen=True)
 class ParsedReduction:
-    """Row expression split into statements and reductions."""
+    """A row expression, split into statements and reductions."""
 
     statements: tuple[Statement, ...]
-    reductions: tuple[str, ...]  # in order of evaluation
-    is_elementwise: bool  # whether the result has one value per element of the row
+    reductions: tuple[str, ...]  # names of the reductions in the order of evaluation
+    is_elementwise: bool  # True if the result has one value per element of the row
 
 
 @cache
@@ -136,12 +139,12 @@ def contains_name(name: str, text: str) -> bool:
 
 
 def is_integer_exact(text: str) -> bool:
-    """Return whether an expression is exact in integer arithmetic."""
+    """Return whether an expression is exact for integers."""
     return _INTEGER_EXACT.fullmatch(text) is not None
 
 
 def _closing_parenthesis(text: str, at: int) -> int:
-    """Return the index of the parenthesis that closes the one before `at`."""
+    """Return the index of the parenthesis that closes the parenthesis before index `at`."""
     depth = 1
     while depth:
         depth += {"(": 1, ")": -1}.get(text[at], 0)
@@ -150,10 +153,9 @@ def _closing_parenthesis(text: str, at: int) -> int:
 
 
 def split_reduction(text: str) -> tuple[str, str] | None:
-    """Split an expression into one for a chunk of a row and one that combines its results; else None.
+    """Split an expression into one for a chunk of a row and one that combines the chunks.
 
-    >>> split_reduction("sqrt(sum(a * a) / n)")
-    ('sum(a * a)', 'sqrt(sum(a) / n)')
+    >>> split_reduction("sqrt(sum(a * a) / n)") ('sum(a * a)', 'sqrt(sum(a) / n)')
     """
     parsed = parse_row_expression(text)
     if parsed.is_elementwise or len(parsed.reductions) > 1:
@@ -168,10 +170,10 @@ def emit_struct(
 ) -> Iterator[str]:
     """Yield the lines of a struct that evaluates a row expression.
 
-    `each_K(a)` computes the argument of the K-th reduction for an element, `set_reduction_K(x)` stores its
-    value and evaluates the statements up to the next reduction, `result(a, j)` returns the result. `compute`
-    is the compute type, `fields` the types of scalar arguments, `columns` the element types of tensor
-    arguments.
+    In the struct, `each_K(a)` computes the argument of the K-th reduction for an element,
+    `set_reduction_K(x)` stores the value of this reduction and evaluates the statements up to the next
+    reduction, and `result(a, j)` returns the result. `compute` is the compute type, `fields` the types of
+    scalar arguments, `columns` the element types of tensor arguments.
     """
     parsed = parse_row_expression(expression)
     members = [s.name for s in parsed.statements if s.name] + [

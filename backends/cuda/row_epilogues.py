@@ -1,18 +1,18 @@
-"""Configuration of row epilogues: operators that read whole rows of a fused group's results in its kernel.
+"""Configuration of row epilogues: operators in a fused kernel that read whole rows of its results.
 
-In: an epilogue of a group (`OperatorRecord.epilogue`), dtype and shape of the value that it reads, its other
-arguments. Out: an `EpilogueConfig`, or `NotFusibleError` with the reason why the operator has to run
+In: an epilogue of a group (`OperatorRecord.epilogue`), the dtype and shape of the value that it reads, and
+its other arguments. Out: an `EpilogueConfig`, or `NotFusibleError` with the reason why the operator must run
 separately.
 
     softmax(h, -1)    of h (32, 100): 32 rows of 100 elements, by the record's row expression
 
 An epilogue can be fused if its record has a row expression (`Record.cuda_rows`) for these arguments and it
 reads along the last dimensions. The operator's own kernel, run on the meta device, validates the arguments
-and determines dtype and shape of the result. An operator that runs alone runs as a group with only an
-epilogue, so its results have the same bits.
+and determines dtype and shape of the result. An operator outside of a group runs as a group with one epilogue
+and no other operator, so its results have the same bits.
 
-A row longer than ROW_CHUNK_ELEMENTS is reduced in chunks if its expression allows that
-(`reduction_codegen.split_reduction`): a second kernel combines the results of the chunks.
+A row longer than ROW_CHUNK_ELEMENTS is reduced in chunks if its expression can be split
+(`reduction_codegen.split_reduction`); a second kernel then combines the results of the chunks.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ from .. import get
 from . import kernel_sources, pointwise_codegen, reduction_codegen, row_reduction_codegen
 
 ROW_CHUNK_ELEMENTS: Final = 1 << 14
-MAX_WARP_ROW_ELEMENTS: Final = 1 << 10  # longer rows take a block
-MAX_SMALL_BLOCK_ROW_ELEMENTS: Final = 1 << 13  # longer rows take MAX_BLOCK_THREADS
+MAX_WARP_ROW_ELEMENTS: Final = 1 << 10  # a longer row is assigned to a block
+MAX_SMALL_BLOCK_ROW_ELEMENTS: Final = 1 << 13  # a longer row is assigned to MAX_BLOCK_THREADS threads
 MAX_BLOCK_THREADS: Final = 1 << 10
-MAX_SINGLE_BLOCK_ROW_ELEMENTS: Final = 1 << 17  # if there are fewer rows than MIN_LONG_ROWS
+MAX_SINGLE_BLOCK_ROW_ELEMENTS: Final = 1 << 17  # for fewer rows than MIN_LONG_ROWS
 MIN_LONG_ROWS: Final = 32
 MAX_SHARED_MEMORY_BYTES: Final = 44 << 10  # per block; CUDA's default limit is 48 KiB
 
@@ -43,7 +43,7 @@ class NotFusibleError(Exception):
 
 @dataclass(frozen=True)
 class EpilogueConfig:
-    """Row epilogue for given inputs: expression, rows, dtypes, and result shape."""
+    """A row epilogue for given inputs: expression, rows, dtypes, and result shape."""
 
     expression: str
     source: int
@@ -52,7 +52,8 @@ class EpilogueConfig:
     compute: np.dtype[Any]
     result: np.dtype[Any]
     shape: tuple[int, ...]
-    arguments: tuple[tuple[str, pointwise_codegen.KernelInput, int], ...]  # the last: the group's input
+    # name, type, number of the group's input
+    arguments: tuple[tuple[str, pointwise_codegen.KernelInput, int], ...]
 
     @property
     def is_chunked(self) -> bool:
@@ -63,13 +64,13 @@ class EpilogueConfig:
         )
 
     def can_share_kernel(self, other: EpilogueConfig) -> bool:
-        """Return whether both epilogues can run in one kernel, over the same rows."""
+        """Return whether both epilogues can run in one kernel because they read the same rows."""
         return (self.rows, self.length, self.is_chunked) == (other.rows, other.length, other.is_chunked)
 
     def codegen_epilogue(
         self, expression: str, source: int, result: np.dtype[Any]
     ) -> row_reduction_codegen.RowEpilogue:
-        """Return the epilogue as the code generator takes it."""
+        """Return the epilogue in the format of the code generator."""
         arguments = tuple((name, argument) for name, argument, _ in self.arguments)
         return row_reduction_codegen.RowEpilogue(
             expression, source, self.compute.name, result.name, arguments
@@ -77,7 +78,7 @@ class EpilogueConfig:
 
     @property
     def kernel_arguments(self) -> list[tuple[int, Any]]:
-        """Inputs passed as kernel arguments: (input, NumPy type of a number or None for an array)."""
+        """Return the inputs that are kernel arguments, as (input, NumPy type of a number or None)."""
         kinds = [
             (v, argument)
             for _, argument, v in self.arguments
@@ -92,7 +93,7 @@ class EpilogueConfig:
 def configure_epilogue(
     record: Any, operands: Sequence[int], operand: Any, inputs: Sequence[Any]
 ) -> EpilogueConfig:
-    """Return the configuration of an epilogue that reads a value like `operand`; or raise NotFusibleError."""
+    """Return the configuration of an epilogue that reads `operand`, or raise NotFusibleError."""
     names = [argument.name for argument in record.schema.arguments[1:]]
     arguments = {name: inputs[v] for name, v in zip(names, operands[1:], strict=True)}
     try:
@@ -140,14 +141,14 @@ def _row_expression(record: Any, length: int, arguments: dict[str, Any]) -> str:
 
 
 def _meta_result(record: Any, operand: Any, others: Iterable[Any]) -> Any:
-    """Return the operator's result on the meta device; invalid arguments raise the operator's error."""
+    """Return the operator's result on the meta device; invalid arguments raise its error."""
     meta = get("meta")
     arguments = [meta.empty(x.shape, x.dtype) if isinstance(x, cupy.ndarray) else x for x in others]
     return record.kernel(meta.xp, meta.empty(operand.shape, operand.dtype), *arguments)
 
 
 def _reduced_dims(arguments: dict[str, Any], ndim: int) -> list[int]:
-    """Return the sorted dimensions that the arguments select, or all if they select none."""
+    """Return the sorted dimensions that the arguments select; all dimensions if they select none."""
     if "normalized_shape" in arguments:
         return list(range(ndim - len(arguments["normalized_shape"]), ndim))
     dim = arguments.get("dim")
@@ -165,7 +166,7 @@ def _check_dtypes(expression: str, operand: np.dtype[Any], result: np.dtype[Any]
 
 
 def _kernel_argument(x: Any, row: tuple[int, ...]) -> pointwise_codegen.KernelInput:
-    """Return the kernel argument for an operator argument; raise NotFusibleError for unsupported ones."""
+    """Return the kernel argument for an operator argument; raise NotFusibleError if unsupported."""
     if x is None:
         return pointwise_codegen.StringArgument("None")
     if isinstance(x, (bool, int, float)) and abs(x) < 1 << 62:
@@ -176,17 +177,20 @@ def _kernel_argument(x: Any, row: tuple[int, ...]) -> pointwise_codegen.KernelIn
 
 
 def _check_columns(arrays: Sequence[Any], row_dtype: np.dtype[Any], compute_dtype: np.dtype[Any]) -> None:
-    """Check that array arguments all have the rows' dtype or all the compute dtype."""
+    """Raise NotFusibleError unless all arrays have the dtype of the rows, or all the compute dtype."""
     if any(x.dtype != row_dtype for x in arrays) and any(x.dtype != compute_dtype for x in arrays):
         raise NotFusibleError("it takes rows of another dtype")
 
 
-# ---------------------------------------------------------------------------------------- the launch
+# ---------------------------------------------------------------------------------------- launch
 
 
 @dataclass
 class RowLaunch:
-    """Launch configuration of a row kernel: spec, grid size, shared memory in bytes, and count arguments."""
+    """Launch configuration of a row kernel.
+
+    It has the spec, the grid size, the bytes of shared memory, and the count arguments.
+    """
 
     spec: row_reduction_codegen.RowKernelSpec
     blocks: int
@@ -195,7 +199,7 @@ class RowLaunch:
 
 
 def configure_launch(elements: pointwise_codegen.KernelSpec, configs: Sequence[EpilogueConfig]) -> RowLaunch:
-    """Return the kernel that computes the elements and these epilogues."""
+    """Return the launch of a kernel that computes the elements and these epilogues."""
     rows, length = configs[0].rows, configs[0].length
     if not configs[0].is_chunked:
         epilogues = [x.codegen_epilogue(x.expression, x.source, x.result) for x in configs]
@@ -212,7 +216,7 @@ def configure_launch(elements: pointwise_codegen.KernelSpec, configs: Sequence[E
 
 
 def configure_chunk_launch(epilogue: EpilogueConfig, index: str) -> RowLaunch:
-    """Return the kernel that combines the chunk results of each row into the row's result."""
+    """Return the launch of a kernel that combines the chunk results of each row."""
     parts = -(-epilogue.length // ROW_CHUNK_ELEMENTS)
     chunk_results = pointwise_codegen.Array(epilogue.compute.name, pointwise_codegen.PACKED)
     combining = epilogue.codegen_epilogue(

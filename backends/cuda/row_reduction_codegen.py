@@ -14,16 +14,16 @@ In: a `RowKernelSpec`. Out: a translation unit with the kernel `ts_fused`.
         threads=32, is_cached=True,
     )
 
-Elements are computed as in `pointwise_codegen.py`. A row, or a chunk of one, is assigned to `threads`
-threads: a warp or a part of one for short rows, a block for long ones. Each thread takes ELEMENTS_PER_LOAD
-neighbours, then the ELEMENTS_PER_LOAD that follow ELEMENTS_PER_LOAD * threads further on. The kernel makes
-one pass over the row per reduction, and one more for results per element. Values that later passes read again
-are cached in shared memory, where each thread uses its own elements (`is_cached`), or are recomputed if they
-do not fit.
+Elements are computed as in `pointwise_codegen.py`. A row, or a chunk of a row, is assigned to `threads`
+threads: to a warp or a fraction of a warp for short rows, to a block for long rows. Each thread processes
+ELEMENTS_PER_LOAD neighboring elements, then the next ones at a distance of ELEMENTS_PER_LOAD * threads. The
+kernel makes one pass over the row per reduction, and another pass for results per element. Values that later
+passes read are cached in shared memory (`is_cached`), in which each thread reads only elements that it has
+written; values that do not fit are recomputed.
 
-The kernel's arguments are those of the elements, the results of epilogues, the arguments of epilogues, then
-`count` (of rows, or of chunks), `length` (of a row), `parts` (chunks per row), `piece` (length of a chunk),
-`whole` (n in the expressions), then the lengths and strides of the elements.
+The kernel's arguments are: those for the elements; the results of epilogues; the arguments of epilogues;
+`count` (number of rows or chunks), `length` (of a row), `parts` (chunks per row), `piece` (length of a
+chunk), `whole` (n in the expressions); the lengths and strides of the elements.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from . import pointwise_codegen, reduction_codegen
 from .kernel_sources import C_TYPES, HALF_FLOATS, PREAMBLE, value_type
 from .pointwise_codegen import NAME, Array, Number, StringArgument, join_lines
 
-ELEMENTS_PER_LOAD: Final = 4  # elements that a thread takes at a time
+ELEMENTS_PER_LOAD: Final = 4  # number of elements that a thread loads at a time
 MIN_BLOCK_THREADS: Final = 256
 COUNT_PARAMETERS: Final = ("count", "length", "parts", "piece", "whole")
 
@@ -48,7 +48,7 @@ class RowEpilogue:
     """Reduction of each row of a value: expression, dtypes, and arguments besides the row."""
 
     expression: str
-    source: int  # the value that it reads
+    source: int  # number of the value that it reads
     compute: str
     result: str
     arguments: tuple[tuple[str, Array | Number | StringArgument], ...] = ()
@@ -65,11 +65,11 @@ class RowEpilogue:
 
 @dataclass(frozen=True)
 class RowKernelSpec:
-    """Kernel description that determines the generated source."""
+    """Description of a kernel; it determines the generated source."""
 
     elements: pointwise_codegen.KernelSpec
     epilogues: tuple[RowEpilogue, ...]
-    threads: int  # per row
+    threads: int  # number of threads per row
     is_cached: bool
 
     @property
@@ -78,7 +78,7 @@ class RowKernelSpec:
         return max(self.threads, MIN_BLOCK_THREADS)
 
     def cached_values(self) -> list[int]:
-        """Return the values that epilogues read, the widest dtype first."""
+        """Return the numbers of the values that epilogues read; the widest dtype comes first."""
         sources = dict.fromkeys(epilogue.source for epilogue in self.epilogues)
         return sorted(sources, key=lambda v: -cached_size(self.elements.dtype(v)))
 
@@ -120,7 +120,7 @@ extern "C" __global__ void __launch_bounds__({spec.block}) {NAME}({", ".join(par
 
 
 def _private_values(spec: RowKernelSpec) -> list[int]:
-    """Return the values that only epilogues read."""
+    """Return the numbers of the values that only epilogues read."""
     return [v for v in spec.cached_values() if v not in spec.elements.outputs]
 
 
@@ -154,7 +154,7 @@ def _epilogue_structs(spec: RowKernelSpec) -> Iterator[str]:
 
 
 def _cache_declarations(spec: RowKernelSpec, rows_per_block: int) -> Iterator[str]:
-    """Yield the declarations of this row's part of shared memory."""
+    """Yield the declarations of the shared memory for this row."""
     if not spec.is_cached:
         return
     yield "extern __shared__ double memory[];"
@@ -240,7 +240,7 @@ def _pack_lines(spec: RowKernelSpec, pass_index: int) -> Iterator[str]:
 
 
 def _value_lines(spec: RowKernelSpec, pass_index: int) -> Iterator[str]:
-    """Yield the values that epilogues read of element k of a pack: computed, or from shared memory."""
+    """Yield the values of element k of a pack that epilogues read: computed or from shared memory."""
     if pass_index > 0 and spec.is_cached:
         read = {epilogue.source for epilogue in spec.epilogues if pass_index < epilogue.pass_count()}
         yield from (

@@ -3,11 +3,11 @@
 In: a device. Out: streams whose work may run concurrently.
 
     s = Stream(0)
-    with current(s):            work is queued in s
+    with current(s):            work in this block is queued in s
         y = x + 1
     current_stream(0).wait_stream(s)
 
-The streams are CuPy's, so code that uses CuPy directly and `ts` share the current stream.
+The streams are CuPy streams, so `ts` and code that calls CuPy directly share the current stream.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from ts import devices
 
 
 class Stream:
-    """Queue of work on a device; work in different streams may run concurrently."""
+    """A queue of work on a device; work in different streams may run concurrently."""
 
     def __init__(self, device: int, queue: Any = None, priority: int = 0) -> None:
         self.device = devices.device("cuda", device)
         if queue is None:
             with cupy.cuda.Device(device):
                 queue = cupy.cuda.Stream(non_blocking=True, priority=priority or None)
-        self.queue = queue  # CuPy's stream
+        self.queue = queue  # the CuPy stream
         self.priority = priority
 
     @property
@@ -39,7 +39,7 @@ class Stream:
 
     @property
     def stream_id(self) -> int:
-        """Address of the stream, under PyTorch's second name."""
+        """Address of the stream in the CUDA runtime; PyTorch's alias of `cuda_stream`."""
         return self.cuda_stream
 
     def synchronize(self) -> None:
@@ -57,11 +57,11 @@ class Stream:
         return event
 
     def wait_event(self, event: Event) -> None:
-        """Make work queued from now on wait for an event."""
+        """Make work that is queued later in this stream wait for an event."""
         event.wait(self)
 
     def wait_stream(self, stream: Stream) -> None:
-        """Make work queued from now on wait for the work that `stream` holds now."""
+        """Make work that is queued later in this stream wait for the work now queued in `stream`."""
         self.wait_event(stream.record_event())
 
     def __eq__(self, other: object) -> bool:
@@ -77,7 +77,7 @@ class Stream:
 
 
 class Event:
-    """Marker in a stream that can be waited for, and that measures time between two events."""
+    """Marker in a stream; programs can wait for it, and measure the time between two events."""
 
     def __init__(
         self, enable_timing: bool = False, blocking: bool = False, interprocess: bool = False
@@ -85,10 +85,10 @@ class Event:
         self.enable_timing = enable_timing
         self._blocking = blocking
         self._interprocess = interprocess
-        self._mark: Any = None  # created by the first `record`, on the device of that stream
+        self._mark: Any = None  # created by the first `record`, on the device of the recorded stream
 
     def record(self, stream: Stream | None = None) -> None:
-        """Record the event in a stream, by default the current one; replaces an earlier recording."""
+        """Record the event in a stream, by default the current stream; replaces an earlier recording."""
         stream = current_stream(int(cupy.cuda.runtime.getDevice())) if stream is None else stream
         with cupy.cuda.Device(stream.device.index):
             if self._mark is None:
@@ -100,22 +100,22 @@ class Event:
             self._mark.record(stream.queue)
 
     def wait(self, stream: Stream | None = None) -> None:
-        """Make work queued in the stream from now on wait for this event."""
+        """Make work that is queued later in a stream wait for this event."""
         if self._mark is not None:  # an event that was never recorded counts as passed
             stream = current_stream(int(cupy.cuda.runtime.getDevice())) if stream is None else stream
             stream.queue.wait_event(self._mark)
 
     def query(self) -> bool:
-        """Return whether the event has passed."""
+        """Return whether the device has passed the event."""
         return self._mark is None or bool(self._mark.done)
 
     def synchronize(self) -> None:
-        """Wait until the event has passed."""
+        """Wait until the device has passed the event."""
         if self._mark is not None:
             self._mark.synchronize()
 
     def elapsed_time(self, end_event: Event) -> float:
-        """Return the milliseconds between two passed events that were created with `enable_timing`."""
+        """Return the ms between two passed events that were created with `enable_timing`."""
         if not (self.enable_timing and end_event.enable_timing):
             raise ValueError("Both events must be created with argument 'enable_timing=True'.")
         if self._mark is None or end_event._mark is None:
@@ -159,7 +159,7 @@ def current(stream: Stream | None) -> Iterator[Stream | None]:
     with cupy.cuda.Device(stream.device.index):
         before = (
             cupy.cuda.get_current_stream()
-        )  # CuPy's own context managers restore the stream of the enclosing block
+        )  # CuPy's context managers restore the stream of the enclosing block
         stream.queue.use()
         try:
             yield stream

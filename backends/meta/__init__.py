@@ -1,10 +1,11 @@
-"""The meta device: shapes, dtypes and strides without elements.
+"""The meta device: tensors with shape, dtype and strides but without elements.
 
     array.py       MetaArray: views are arithmetic on sizes, which may be symbols
-    namespace.py   `xp`: NumPy's functions over shapes          linalg.py, fft.py   its parts
+    namespace.py   `xp`: NumPy's functions over shapes          linalg.py, fft.py   modules of `xp`
 
-An operator's result comes from its record's shape rule, or else from its kernel, called with a namespace
-that computes shapes only.  Access to elements raises an error with PyTorch's message.
+The shape rule of an operator record computes the operator's result. Without a shape rule, the record's kernel
+computes it, called with a namespace that computes only shapes.  Access to elements raises an error with
+PyTorch's message.
 
     >>> x = MetaArray((2, 3), np.dtype("float32"))
     >>> x.T.strides, namespace.add(x, MetaArray((3,), np.dtype("float32"))).shape
@@ -48,11 +49,11 @@ class MetaBackend(Backend):
         return MetaArray(array.shape, array.dtype, tuple(array.strides))
 
     def to_host(self, array: MetaArray, non_blocking: bool = False) -> NDArray[Any]:
-        """Raise NotImplementedError: meta arrays have no elements."""
+        """Raise NotImplementedError, because meta arrays have no elements."""
         raise NotImplementedError(NO_DATA)
 
     def own_kernel(self, record: Any) -> Kernel | None:
-        """Return the record's shape rule as a kernel; None without a shape rule."""
+        """Return the shape rule of a record as a kernel; None if it has no shape rule."""
         rule = record.shape
         return None if rule is None else lambda xp, *args: _results(rule(*args))
 
@@ -60,7 +61,7 @@ class MetaBackend(Backend):
 def _results(result: Any) -> Any:
     """Convert the (shape, dtype) pairs that a shape rule returns to meta arrays.
 
-    Arguments and symbolic numbers that a rule returns are left unchanged.
+    Meta arrays and symbolic numbers that a rule returns are not converted.
     """
     if isinstance(result, list):
         return tuple(map(_results, result))

@@ -1,7 +1,7 @@
 """`MetaArray`: an array's shape, strides, offset and dtype, without its elements.
 
 In: sizes, which are ints or symbols (`ts._core.tensor.size_guards`); out: an object with the attributes and
-methods of an array, except for its elements.  Views are computed from sizes and strides in bytes:
+methods of an array, but without elements.  Views are computed from sizes and strides in bytes:
 
     x = MetaArray((2, 3), np.dtype("float32"))
     x.T.strides, x[1].offset, x[:, None].shape        (4, 12), 3, (2, 1, 3)
@@ -42,7 +42,7 @@ class MetaArray:
     """Array with shape, strides and dtype, without elements."""
 
     __slots__ = ("dtype", "offset", "shape", "strides")
-    base = None  # `numpy.ndarray.base` of an array that is not a view
+    base = None  # the value of `numpy.ndarray.base` for an array that is not a view
 
     def __init__(
         self, shape: Iterable[Any], dtype: Any, strides: Iterable[Any] | None = None, offset: Any = 0
@@ -52,7 +52,7 @@ class MetaArray:
         self.strides: Shape = (
             size_guards.dense(self.shape, self.dtype.itemsize) if strides is None else tuple(strides)
         )
-        self.offset = offset  # in elements, from the start of the memory that views share
+        self.offset = offset  # in elements, from the start of the memory that a base and its views share
 
     def __repr__(self) -> str:
         return f"MetaArray({self.shape}, {self.dtype})"
@@ -99,7 +99,7 @@ class MetaArray:
     item = __bool__ = __int__ = __float__ = __complex__ = __index__ = _no_element
 
     def nonzero(self) -> tuple[MetaArray, ...]:
-        """Return index arrays of unknown length for the nonzero elements, one per dimension."""
+        """Return index arrays of unknown length for the nonzero elements, one array per dimension."""
         context = get_ctx()
         if context.new_size is None:
             self._no_elements()
@@ -109,12 +109,12 @@ class MetaArray:
     # ---- views
 
     def _with(self, dims: Iterable[tuple[Any, Any]], offset: Any = 0) -> MetaArray:
-        """Return a view with the (length, stride) pairs `dims`, at a byte offset.
+        """Return a view with the (length, stride) pairs `dims`, at offset `offset`.
 
         The stride of a new dimension is None.
         """
         pairs = list(dims)
-        for i in reversed(range(len(pairs))):  # the stride of a new dimension spans the following dimension
+        for i in reversed(range(len(pairs))):  # the stride of a new dimension spans the next dimension
             if pairs[i][1] is None:
                 n, stride = pairs[i + 1] if i + 1 < len(pairs) else (1, self.dtype.itemsize)
                 pairs[i] = (1, n * stride)
@@ -151,12 +151,14 @@ class MetaArray:
     def _picked(self, items: Sequence[Any]) -> MetaArray:
         """Return the result of indexing with arrays.
 
-        Their broadcast shape replaces their dimensions if these are adjacent, else it comes first.
+        The broadcast shape of the index arrays replaces the indexed dimensions if these are adjacent;
+        otherwise it comes first in the shape of the result.
         """
         chosen: list[int] = []  # positions of index arrays and numbers among the dimensions of the result
         shapes: list[Shape] = []
         indices: list[MetaArray] = []
-        other_lengths: list[Any] = []  # lengths of the other dimensions; `steps` are their strides
+        # lengths of the dimensions without index arrays; `steps` are their strides
+        other_lengths: list[Any] = []
         steps: list[Any] = []
         at = 0
         for item in items:
@@ -260,7 +262,7 @@ class MetaArray:
         return self._with((1, None) if i in new else next(dims) for i in range(rank))
 
     def broadcast_to(self, shape: Sequence[Any]) -> MetaArray:
-        """Broadcast like `numpy.broadcast_to`: expanded dimensions have stride 0."""
+        """Return a view broadcast to `shape`, in which expanded dimensions have stride 0."""
         lengths = size_guards.shape(shape)
         missing = len(lengths) - self.ndim
         if missing < 0:
@@ -308,7 +310,7 @@ class MetaArray:
         self._part(1)[...] = value
 
     def _part(self, which: int) -> MetaArray:
-        """Return a view of the real (0) or imaginary (1) parts; a real array is its own real part."""
+        """Return a view of the real (`which` 0) or imaginary (1) parts; a real array is its real part."""
         if self.dtype.kind != "c":
             return self if which == 0 else MetaArray(self.shape, self.dtype)
         half = np.dtype(f"f{self.dtype.itemsize // 2}")
@@ -380,7 +382,7 @@ class MetaArray:
         return NotImplemented
 
 
-# ---------------------------------------------------------------------------------------- keys and shapes
+# ---------------------------------------------------------------------------------------- indices and shapes
 
 
 def shape_of(x: Any) -> Shape:
@@ -397,7 +399,7 @@ def _axis(axis: int, rank: int) -> int:
 
 
 def _spelled_out(items: tuple[Any, ...], rank: int) -> tuple[Any, ...]:
-    """Complete an index with full slices for omitted dimensions."""
+    """Return an index completed with full slices for omitted dimensions."""
     used = 0
     position = len(items)
     for i, item in enumerate(items):
@@ -411,7 +413,7 @@ def _spelled_out(items: tuple[Any, ...], rank: int) -> tuple[Any, ...]:
 
 
 def _range(part: slice, n: Any) -> tuple[Any, Any, int]:
-    """Return (first index, length, step) of a slice of a dimension of length n."""
+    """Return (first index, length, step) of a slice along a dimension of length `n`."""
     every = 1 if part.step is None else part.step
     if part.start is None and part.stop is None and every == 1:
         return 0, n, 1
@@ -429,7 +431,7 @@ def _range(part: slice, n: Any) -> tuple[Any, Any, int]:
 
 
 def _range_of_data(start: Any, stop: Any, n: Any) -> tuple[Any, Any, int]:
-    """Return the start, length and step of a slice with data-dependent ends.
+    """Return (start, length, step) of a slice whose ends depend on data.
 
     The length is a new symbol if it cannot be derived from the ends.
     """
@@ -448,21 +450,21 @@ def _range_of_data(start: Any, stop: Any, n: Any) -> tuple[Any, Any, int]:
 def _end(given: Any, missing: Any, n: Any) -> Any:
     if given is None:
         return missing
-    if not size_guards.is_symbol(given) and given >= sys.maxsize:  # longer than any dimension
+    if not size_guards.is_symbol(given) and given >= sys.maxsize:  # larger than the length of any dimension
         return n
-    if size_guards.evaluate_guard(given < 0):  # counted from the end
+    if size_guards.evaluate_guard(given < 0):  # counts from the end
         return size_guards.larger(n + given, 0)
     return size_guards.minimum(given, n)
 
 
 def _checked_index(index: Any, n: Any, axis: int) -> Any:
-    """Return a non-negative index into a dimension of length n; arrays are not range-checked."""
+    """Return a non-negative index into a dimension of length `n`; arrays are not range-checked."""
     if not hasattr(index, "__index__") or isinstance(index, (MetaArray, np.ndarray)):
         return index
-    if size_guards.is_symbol(index):  # every index yields the same shape
+    if size_guards.is_symbol(index):  # every index gives the same shape
         new_number = get_ctx().new_number
         if new_number is not None and not size_guards.hinted(index) and not size_guards.certain(index >= 0):
-            new_number("i")  # the symbol that PyTorch creates for the storage offset of the result
+            new_number("i")  # PyTorch creates this symbol for the storage offset of the result
         return 0
     i = int(index)
     if not size_guards.is_symbol(n) and not -n <= i < n:
@@ -471,7 +473,7 @@ def _checked_index(index: Any, n: Any, axis: int) -> Any:
 
 
 def _filled_in(wanted: Sequence[Any], shape: Shape) -> Shape:
-    """Return the target shape of a reshape, with -1 replaced."""
+    """Return the target shape of a reshape, with the length -1 replaced."""
     total = size_guards.product(shape)
     given_lengths = [n for n in wanted if not size_guards.is_provably_equal(n, -1)]
     if len(given_lengths) < len(wanted):
@@ -486,8 +488,8 @@ def _filled_in(wanted: Sequence[Any], shape: Shape) -> Shape:
 def view_strides(shape: Shape, strides: Shape, wanted: Shape, item: int) -> Shape | None:
     """Return the strides of a view with shape `wanted`; None if a view is impossible.
 
-    Adjacent dimensions without gaps between them form a block; the length of each block must be the product
-    of consecutive wanted lengths.
+    Adjacent dimensions without gaps form a block; the length of each block must be the product of consecutive
+    lengths in `wanted`.
     """
     if size_guards.known_empty(shape) or size_guards.is_row_major(shape, strides, item):
         return size_guards.dense(wanted, item)
@@ -515,7 +517,7 @@ def view_strides(shape: Shape, strides: Shape, wanted: Shape, item: int) -> Shap
 
 
 def elementwise(function: np.ufunc, inputs: Sequence[Any], out: Any = None, dtype: Any = None) -> Any:
-    """Return the results of a ufunc: broadcast shapes, dtypes of the selected loop."""
+    """Return the result of a ufunc, with the broadcast shape and the dtype of the selected loop."""
     shape = size_guards.broadcast(*map(shape_of, inputs))
     if out is not None:
         return out
@@ -527,7 +529,7 @@ def elementwise(function: np.ufunc, inputs: Sequence[Any], out: Any = None, dtyp
 
 
 def new_in_layout_of(inputs: Sequence[Any], shape: Shape, dtype: Any) -> MetaArray:
-    """Return a new dense array whose dimension order in memory follows the inputs."""
+    """Return a new dense array that has the dimension order of the inputs in memory."""
     result = MetaArray(shape, dtype)
     arrays = [x for x in inputs if isinstance(x, MetaArray) and x.ndim]
     if all(size_guards.is_row_major(x.shape, x.strides, x.dtype.itemsize) for x in arrays):
@@ -538,12 +540,13 @@ def new_in_layout_of(inputs: Sequence[Any], shape: Shape, dtype: Any) -> MetaArr
 
 
 def _kind(x: Any) -> Any:
-    """Return the operand of NumPy's type promotion: a dtype or the class of a Python number."""
+    """Return the operand for NumPy's type promotion: a dtype, or the class of a Python number."""
     if hasattr(x, "dtype"):
         return x.dtype
     if isinstance(x, (int, float, complex)) and not isinstance(x, bool):
         return type(x)
-    return np.result_type(x) if isinstance(x, (bool, list, tuple)) else int  # a size that is a symbol
+    # otherwise a size that is a symbol
+    return np.result_type(x) if isinstance(x, (bool, list, tuple)) else int
 
 
 @lru_cache(maxsize=4096)

@@ -1,6 +1,6 @@
 """`xp.fft` on the meta device: shapes and dtypes of discrete Fourier transforms.
 
-In: an array, lengths and dimensions like the arguments of scipy.fft; out: a meta array of the result's shape.
+In: an array, and lengths and dimensions as in scipy.fft; out: a meta array with the shape of the result.
 
     fft(x of (3, 8) real, n=5)      (3, 5) complex       rfft(x)      (3, 5) complex
     irfft(x of (3, 5) complex)      (3, 8) real
@@ -14,7 +14,7 @@ import numpy as np
 
 from .array import MetaArray
 
-_SINGLE = ("f", "F", "e")  # the characters of the dtypes whose transforms are in single precision
+_SINGLE = ("f", "F", "e")  # characters of the dtypes whose transforms have single precision
 
 
 def _complex(dtype: np.dtype[Any]) -> np.dtype[Any]:
@@ -26,7 +26,7 @@ def _real(dtype: np.dtype[Any]) -> np.dtype[Any]:
 
 
 def _transformed(name: str, x: MetaArray, lengths: Any, axes: Any) -> MetaArray:
-    """Return the result of an FFT: `rfft` halves the last axis, `irfft` doubles it."""
+    """Return the result of an FFT: `rfft` halves the last dimension, `irfft` doubles it."""
     shape = list(x.shape)
     axes_of_lengths = list(range(x.ndim)) if axes is None else [a % x.ndim for a in axes]
     if lengths is not None:
@@ -59,7 +59,7 @@ def _many(name: str) -> Any:
 
 
 class Fft:
-    """Functions of scipy.fft that kernels use, on shapes."""
+    """Functions of scipy.fft that kernels use, for meta arrays."""
 
     def __init__(self) -> None:
         for name in ("fft", "ifft", "rfft", "irfft", "hfft", "ihfft"):

@@ -21,7 +21,10 @@ _COMPLEX = {"f": "F", "d": "D", "F": "F", "D": "D"}
 
 
 def _dtype(*xs: MetaArray) -> np.dtype[Any]:
-    """Return the dtype of the LAPACK computation: float64 for integers; TypeError for 16-bit floats."""
+    """Return the dtype in which LAPACK computes; raise TypeError for 16-bit floats.
+
+    Integers are computed in float64.
+    """
     for x in xs:
         if x.dtype.kind not in "biu" and x.dtype.char not in _REAL:
             raise TypeError(f"array type {x.dtype.name} is unsupported in linalg")
@@ -47,7 +50,7 @@ def _real(dtype: np.dtype[Any]) -> np.dtype[Any]:
 
 
 class LinearAlgebra:
-    """Functions of `numpy.linalg` on shapes."""
+    """Functions of `numpy.linalg` for meta arrays."""
 
     LinAlgError = np.linalg.LinAlgError
 

@@ -1,15 +1,15 @@
-"""`xp` on the meta device: NumPy's functions, computing only shapes and dtypes.
+"""`xp` on the meta device: NumPy's functions, which compute only shapes and dtypes.
 
-In: the name of a NumPy function; out: a function of `MetaArray`s.
+In: the name of a NumPy function; out: a function with `MetaArray` arguments and results.
 
-    xp.pad(x, [(1, 1), (0, 0)])         two more rows
+    xp.pad(x, [(1, 1), (0, 0)])         an array with two more rows
     xp.linalg.svd(x)                    the shapes of U, S and Vh
     xp.maximum.accumulate(x)            the shape of x
     xp.unique(x)                        NotImplementedError: the shape depends on elements
     xp.convolve                         NotImplementedError: no shape rule exists
 
-All NumPy ufuncs are supported: the dtypes of their loops decide the result's.  Other functions are methods
-here.
+All NumPy ufuncs are supported; the dtypes of a ufunc's loops determine the dtype of the result.  Other
+functions are methods of `MetaNamespace`.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from .array import (
 from .fft import Fft
 from .linalg import LinearAlgebra
 
-# Results have the shape and dtype of the first argument.
+# Functions whose results have the shape and dtype of the first argument.
 _LIKE_FIRST = (
     "cumsum", "cumprod", "sort", "flip", "fliplr", "flipud", "roll", "nan_to_num", "clip", "real_if_close",
     "around", "i0", "round", "sinc",
@@ -60,7 +60,7 @@ def _windows(x: MetaArray, window_shape: Any, axis: Any = None, **unused: Any) -
 
 
 class Ufunc:
-    """NumPy ufunc that computes only shapes and dtypes."""
+    """A NumPy ufunc that computes only shapes and dtypes."""
 
     def __init__(self, ufunc: np.ufunc) -> None:
         self._ufunc = ufunc
@@ -74,28 +74,28 @@ class Ufunc:
         a[indices] = 0 if b is None else b
 
     def accumulate(self, a: MetaArray, axis: int = 0, dtype: Any = None, **unused: Any) -> MetaArray:
-        """Return the meta result of `ufunc.accumulate`."""
+        """Return the result of `ufunc.accumulate` as a meta array."""
         return MetaArray(a.shape, dtype or a.dtype)
 
     def reduce(
         self, a: MetaArray, axis: Any = 0, dtype: Any = None, keepdims: bool = False, **more: Any
     ) -> Any:
-        """Return the meta result of `ufunc.reduce` along an axis."""
+        """Return the result of `ufunc.reduce` along an axis as a meta array."""
         return reduced(self.__name__, a, axis, keepdims, dtype)
 
     def reduceat(self, a: MetaArray, indices: Any, axis: int = 0, **unused: Any) -> MetaArray:
-        """Return the meta result of `ufunc.reduceat`."""
+        """Return the result of `ufunc.reduceat` as a meta array."""
         axis %= a.ndim
         return MetaArray((*a.shape[:axis], *shape_of(indices), *a.shape[axis + 1 :]), a.dtype)
 
     def outer(self, a: Any, b: Any) -> Any:
-        """Return the meta result of `ufunc.outer`."""
+        """Return the result of `ufunc.outer` as a meta array."""
         turned = a.reshape(*a.shape, *(1,) * b.ndim)
         return elementwise(self._ufunc, (turned, b))
 
 
 class MetaNamespace(Namespace):
-    """Array namespace of the meta device for kernels; attributes are created at first access."""
+    """Array namespace of the meta device; attributes are created at their first access."""
 
     __name__ = "meta"
     shapes_only = True
@@ -115,11 +115,11 @@ class MetaNamespace(Namespace):
 
     @property
     def transforms(self) -> Any:
-        """The Fourier transforms: `fft`."""
+        """The namespace of Fourier transforms."""
         return self.fft
 
     def special(self, name: str) -> Any:
-        """Return the CPU's function, a ufunc that accepts meta arrays."""
+        """Return the CPU's function, which is a ufunc and accepts meta arrays."""
         from .. import get
 
         return get("cpu").xp.special(name)
@@ -131,7 +131,7 @@ class MetaNamespace(Namespace):
         return get("cpu").xp.scipy(module_name)
 
     def to_host(self, x: Any) -> Any:
-        """Raise an error: meta arrays have no elements."""
+        """Raise NotImplementedError for a meta array, which has no elements."""
         if isinstance(x, MetaArray):
             raise NotImplementedError(NO_DATA)
         return np.asarray(x)
@@ -492,7 +492,7 @@ class MetaNamespace(Namespace):
 
 
 def _function(name: str) -> Callable[..., Any]:
-    """Return NumPy's constant or class `name`, or a function of shapes for the NumPy function `name`."""
+    """Return NumPy's constant or class `name`, or a function of shapes for a NumPy function."""
     function = getattr(np, name)
     if isinstance(function, type) or not callable(function):
         return function  # type: ignore[no-any-return]

@@ -1,10 +1,11 @@
-"""Sparse tensors on the CPU: arrays of indices and values, and the backend that dispatches on them.
+"""Sparse tensors on the CPU: arrays of indices and values, and the backend of these arrays.
 
     array.py       CooArray, CompressedArray
 
-The backend is not a device type: its tensors are on the CPU, as those of PyTorch's dispatch key `SparseCPU`
-are.  An operator runs the sparse kernel of its record (`Record.sparse`), which accepts sparse and dense
-arrays; a record without one raises NotImplementedError and never reads a sparse array as a dense one.
+The backend is not a device type: its tensors are on the CPU, like those with PyTorch's dispatch key
+`SparseCPU`.  An operator runs the sparse kernel of its record (`Record.sparse`), which accepts sparse and
+dense arrays.  If the record has no sparse kernel, the operator raises NotImplementedError; it never reads a
+sparse array as a dense array.
 
     >>> x = CooArray(np.array([[0, 2]]), np.array([1.0, 2.0]), (3,))
     >>> x.to_dense()
@@ -28,7 +29,7 @@ __all__ = ["CompressedArray", "CooArray", "SparseArray", "SparseBackend", "backe
 
 
 class SparseBackend(Backend):
-    """Backend of sparse arrays: runs the sparse kernels of operator records."""
+    """Backend of sparse arrays, which runs the sparse kernels of operator records."""
 
     name = "sparse"
     array_type = SparseArray
@@ -38,7 +39,7 @@ class SparseBackend(Backend):
         self.xp = backends.get("cpu").xp
 
     def empty(self, shape: Sequence[int], dtype: np.dtype[Any], device: int = -1) -> CooArray:
-        """Return a COO array of this shape without stored elements."""
+        """Return a COO array of shape `shape` without stored elements."""
         return CooArray.empty(tuple(shape), dtype)
 
     def to_host(self, array: SparseArray, non_blocking: bool = False) -> NDArray[Any]:
@@ -48,11 +49,11 @@ class SparseBackend(Backend):
         )
 
     def adopt(self, tensor: Any, like: Any) -> Any:
-        """Return the tensor unchanged, since sparse arrays are in CPU memory."""
+        """Return the tensor unchanged, because sparse arrays are in CPU memory."""
         return tensor
 
     def bind(self, record: Any) -> Kernel:
-        """Return the sparse kernel of the record; without one, a kernel that raises NotImplementedError."""
+        """Return the sparse kernel of the record, or a kernel that raises NotImplementedError."""
         kernel: Kernel = record.sparse_kernel
         return kernel
 

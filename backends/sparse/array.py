@@ -4,8 +4,8 @@
                       added to element `indices[:, k]`; `coalesced`: the indices are sorted and distinct
     CompressedArray   pointers (rows + 1), plain indices (nnz), values (nnz)
 
-Both classes have the array attributes that a tensor reads (shape, dtype, ndim).  The memory belongs to the
-arrays of indices and values.
+Both classes have the attributes of arrays that a tensor reads (shape, dtype, ndim).  The arrays of indices
+and values own the memory.
 """
 
 from __future__ import annotations
@@ -32,22 +32,22 @@ NO_NBYTES = (
 
 
 class _Flags:
-    """Flags of a sparse array, in the form of `numpy.ndarray.flags`: never contiguous."""
+    """Flags of a sparse array, with the attributes of `numpy.ndarray.flags`; never contiguous."""
 
     c_contiguous = f_contiguous = owndata = False
     writeable = True
 
 
 class SparseArray:
-    """Base class of sparse arrays: the array attributes that tensors read."""
+    """Base class of sparse arrays, with the array attributes that tensors read."""
 
     shape: Shape
     values: Array
     layout: dtypes.layout
-    layout_name: ClassVar[str]  # layout in error messages: "Sparse"
+    layout_name: ClassVar[str]  # name of the layout in error messages, such as "Sparse"
     dispatch_key: ClassVar[str]
     flags = _Flags
-    base = None  # no array owns its memory
+    base = None  # no other array owns its memory
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -94,11 +94,11 @@ class SparseArray:
         return copy
 
     def with_values(self, values: Array) -> Any:
-        """Return an array with the sparsity pattern of this one and the given values."""
+        """Return an array with the sparsity pattern of this array and the given values."""
         raise NotImplementedError
 
     def to_coo(self) -> CooArray:
-        """Return the array in COO layout; the array itself if it has that layout."""
+        """Return the array converted to COO layout; the array itself if it has this layout."""
         raise NotImplementedError
 
     def to_dense(self) -> Array:
@@ -131,7 +131,7 @@ class CooArray(SparseArray):
 
     @classmethod
     def from_dense(cls, dense: Array, sparse_dim: int | None = None) -> CooArray:
-        """Return a COO array of the nonzero elements of `dense`, or nonzero blocks of its last dimensions."""
+        """Return a COO array of the nonzero elements of `dense`, or blocks of its last dimensions."""
         sparse_dim = dense.ndim if sparse_dim is None else sparse_dim
         nonzero = dense != 0
         if sparse_dim < dense.ndim:
@@ -161,7 +161,7 @@ class CooArray(SparseArray):
         return flatten_indices(self.indices, self.shape[: self.sparse_dim])
 
     def coalesce(self) -> CooArray:
-        """Return the array with sorted, distinct indices: values with equal indices are summed."""
+        """Return the array with sorted, distinct indices; values with equal indices are summed."""
         if self.coalesced:
             return self
         if self.nnz < 2:
@@ -201,7 +201,7 @@ class CompressedArray(SparseArray):
 
     @property
     def by_rows(self) -> bool:
-        """True if the layout is CSR, not CSC."""
+        """True for CSR, False for CSC."""
         return self.layout is dtypes.sparse_csr
 
     @classmethod
@@ -220,7 +220,8 @@ class CompressedArray(SparseArray):
         return CompressedArray(self.pointers, self.plain, values, self.shape, self.layout)
 
     def to_coo(self) -> CooArray:
-        check_pointers(self.pointers, self.nnz)  # the program can write to the array of pointers
+        # checked, because the program can write to the array of pointers
+        check_pointers(self.pointers, self.nnz)
         groups = np.repeat(np.arange(len(self.pointers) - 1), np.diff(self.pointers)).astype(np.int64)
         plain = self.plain.astype(np.int64, copy=False)
         indices = np.stack((groups, plain) if self.by_rows else (plain, groups))
@@ -228,9 +229,9 @@ class CompressedArray(SparseArray):
 
 
 def checked_shape(shape: Sequence[int]) -> Shape:
-    """Return the lengths as Python ints; RuntimeError unless the element count fits in int64.
+    """Return the lengths as Python ints; raise RuntimeError unless their product fits in int64.
 
-    Row-major linear indices (`flatten_indices`) cannot overflow in such an array.
+    Linear indices into an array of this shape (`flatten_indices`) then cannot overflow.
     """
     lengths = tuple(int(n) for n in shape)
     count = 1
@@ -242,7 +243,7 @@ def checked_shape(shape: Sequence[int]) -> Shape:
 
 
 def check_pointers(pointers: Array, nnz: int) -> None:
-    """Raise RuntimeError unless pointers go from 0 to `nnz` without decreasing.
+    """Raise RuntimeError unless the pointers go from 0 to `nnz` without decreasing.
 
     Differences of adjacent pointers are used as counts.
     """
@@ -261,7 +262,7 @@ def flatten_indices(indices: Array, sizes: Sequence[int]) -> Array:
 
 
 def sum_groups(values: Array, starts: Array) -> Array:
-    """Return sums of consecutive rows of `values`: group i is `values[starts[i]:starts[i + 1]]`."""
+    """Return sums of rows of `values`: row i of the result sums `values[starts[i]:starts[i + 1]]`."""
     if values.dtype == np.bool_:
         return np.logical_or.reduceat(values, starts, axis=0)
     if values.dtype.itemsize < 4 and values.dtype.kind not in "iu":  # 16-bit floats

@@ -1,7 +1,7 @@
-"""Backward passes: `backward` accumulates gradients in leaves, `grad` returns the gradients of given tensors.
+"""Backward passes: `backward` accumulates gradients in leaves, `grad` returns gradients.
 
-ts.autograd.backward(loss)                  parameter.grad of every parameter
-ts.autograd.grad(y, [x], create_graph=True) (dy/dx,), which may be differentiated again
+ts.autograd.backward(loss)                  sets parameter.grad of every parameter
+ts.autograd.grad(y, [x], create_graph=True) returns (dy/dx,), which can be differentiated again
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def _gradient(root: Any, gradient: Any, i: int) -> Any:
 
 
 def _gradient_of_edge(edge: Any, gradient: Any, i: int) -> Any:
-    """Return the checked gradient of a root that is a graph edge, or ones for an edge of one element."""
+    """Return the checked gradient of a root that is a graph edge; ones if the edge has one element."""
     like = edge.node._input_metadata[edge.output_nr]
     if gradient is None:
         if math.prod(like.shape) != 1:
@@ -86,10 +86,10 @@ def backward(
     grad_variables: Any = None,
     inputs: Any = None,
 ) -> None:
-    """Add the gradients of the sum of `tensors`, weighted by `grad_tensors`, to `grad` of the leaves.
+    """Add the gradients of the sum of `tensors`, weighted by `grad_tensors`, to the leaves' `grad`.
 
-    retain_graph   keep saved values for another pass; default: the value of `create_graph`
-    create_graph   record the pass, for higher derivatives
+    retain_graph   keep saved values for another pass; by default the value of `create_graph`
+    create_graph   record the operators of the pass, for higher derivatives
     inputs         accumulate into these tensors only
 
     Raises RuntimeError inside of function transforms.
@@ -135,13 +135,13 @@ def backward(
 
 
 def _recorder() -> Any:
-    """Return the active tracer if it records gradients into its graph (as export does), else None."""
+    """Return the active tracer if it records gradients in its graph, as export does; else None."""
     asked = current_tracer()
     return asked if hasattr(asked, "gradients") else None
 
 
 def _pass(roots: list[Any], gradients: list[Any], keep: bool, create: bool, wanted: list[Any]) -> list[Any]:
-    """Return the gradients of the `wanted` tensors, with None for unreached tensors."""
+    """Return the gradients of the `wanted` tensors; None for a tensor that is not reached."""
     asked = _recorder()
     if asked is not None:
         return list(asked.gradients(roots, gradients, wanted, create))
@@ -167,11 +167,13 @@ def grad(
 ) -> tuple[Any, ...]:
     """Compute the gradients of the sum of `outputs`, weighted by `grad_outputs`, for each of `inputs`.
 
-    retain_graph       keep saved values for another pass; default: the value of `create_graph`
-    create_graph       record the pass, for higher derivatives
+    retain_graph       keep saved values for another pass; by default the value of `create_graph`
+    create_graph       record the operators of the pass, for higher derivatives
     allow_unused       return None for inputs that the outputs do not depend on, instead of raising
     RuntimeError
-    is_grads_batched   `grad_outputs` have an additional first dimension: compute one gradient per index of it
+    is_grads_batched   `grad_outputs` have an additional first dimension; one gradient is computed for each
+    index
+                       of this dimension
     materialize_grads  return zeros instead of None
     """
     if allow_unused is False and materialize_grads:
@@ -205,7 +207,7 @@ def grad(
 
 
 def _batched(roots: list[Any], wanted: list[Any], given: list[Any], keep: bool, create: bool) -> list[Any]:
-    """Run one backward pass batched over the first dimension of the gradients (`is_grads_batched`)."""
+    """Run one backward pass for all indices of the gradients' first dimension (`is_grads_batched`)."""
     if _recorder() is not None:
         raise UserError("is_grads_batched=True has no form in an exported program: write vmap around grad")
     from ts._core.dispatch_layers.batched_tensor import batched, opened_batch, unbatched

@@ -1,6 +1,6 @@
 """Gradient methods of Tensor: `backward`, hooks and gradient properties.
 
-In: tensors that require grad; out: their gradients, hooks.
+In: tensors that require grad; out: their gradients and hooks.
 
     (x * x).sum().backward()                x.grad is 2 * x
     y.register_hook(lambda g: g * 0.5)      halves the gradient that flows from y to its inputs
@@ -17,7 +17,7 @@ from ts._core.thread.context import current_tracer
 
 
 def _watched(x: Tensor, how: str) -> None:
-    """Notify an active export that method `how` observes the gradient of `x`."""
+    """Tell an active export that method `how` observes the gradient of `x`."""
     if (tape := getattr(current_tracer(), "tape", None)) is not None:
         tape.watch(x, how)
 
@@ -29,10 +29,10 @@ def backward(
     create_graph: bool = False,
     inputs: Tensor | Sequence[Tensor] | None = None,
 ) -> None:
-    """Accumulate the gradients of this tensor into `grad` of all leaves of its graph, or of `inputs`.
+    """Accumulate gradients of this tensor into `grad` of all leaves of its graph, or of `inputs`.
 
-    `gradient` is the gradient of the tensor itself, of the same shape; it may be omitted if the tensor has
-    one element.
+    `gradient` is the gradient with respect to this tensor and has its shape; it may be omitted if the tensor
+    has one element.
     """
     from ts._core.autograd import backward
 
@@ -40,7 +40,10 @@ def backward(
 
 
 def register_hook(self: Tensor, hook: Callable[[Tensor], Tensor | None]) -> Any:
-    """Call hook(gradient) when the gradient of this tensor is computed; a returned tensor replaces it."""
+    """Register hook(gradient), called when the gradient of this tensor is computed.
+
+    A tensor that the hook returns replaces the gradient.
+    """
     from ts._core.autograd.history import hooks_of_tensor
     from ts._core.tensor.hooks import add_hook
 
@@ -52,7 +55,7 @@ def register_hook(self: Tensor, hook: Callable[[Tensor], Tensor | None]) -> Any:
 
 
 def register_post_accumulate_grad_hook(self: Tensor, hook: Callable[[Tensor], None]) -> Any:
-    """Call hook(leaf) after each accumulation into `grad` of this leaf."""
+    """Register hook(leaf), called after each accumulation into `grad` of this leaf."""
     from ts._core.autograd.history import hooks_of_tensor
     from ts._core.tensor.hooks import add_hook
 
@@ -65,7 +68,7 @@ def register_post_accumulate_grad_hook(self: Tensor, hook: Callable[[Tensor], No
 
 
 def retain_grad(self: Tensor) -> None:
-    """Store the gradient of this non-leaf tensor in `grad` during backward."""
+    """Make backward store the gradient of this non-leaf tensor in `grad`."""
     from ts._core.autograd.history import is_retained, retain
     from ts._core.thread.transform_state import refuse
 
@@ -95,11 +98,11 @@ def _volatile(self: Tensor) -> bool:
 
 
 def _hooks(self: Tensor) -> Any:
-    """Return the table of this tensor's gradient hooks, or None."""
+    """Return the table of this tensor's gradient hooks; None if there is none."""
     from ts._core.autograd.history import hooks_of_tensor
 
     if not self.requires_grad:
-        return self.__dict__.get("_backward_hooks")  # stored, never called
+        return self.__dict__.get("_backward_hooks")  # stored, but never called
     hooks, output = hooks_of_tensor(self)
     return hooks.tensors.get(output)
 

@@ -1,1 +1,1 @@
-"""Builtin operators of the language, on numbers, strings and containers; their kernels access registers."""
+"""Built-in operators of the language on numbers, strings and containers; their kernels access registers."""

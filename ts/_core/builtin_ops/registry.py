@@ -1,6 +1,6 @@
-"""Registry of the operators written in C: on numbers, strings, lists and dicts, and on tensor metadata.
+"""Registry of the built-in operators: on numbers, strings, lists and dicts, and on tensor metadata.
 
-    named("aten::len")       the operators of a name; `ts.ops.registry` merges them with the operator records
+    named("aten::len")       the overloads of a name; `ts.ops.registry` adds those of operator records
     operators()              all operators
 
 A module of operators is imported when one of its names is first requested; `op_index` maps names to modules.
@@ -33,7 +33,7 @@ def operators() -> list[Operator]:
 
 
 def named(name: str) -> list[Operator]:
-    """Return the operators with that name."""
+    """Return the overloads of the built-in operator `name`; an empty list if there are none."""
     return [op for module in OPERATOR_TO_MODULES.get(name, ()) for op in _of_module(module)[name]]
 
 

@@ -1,4 +1,4 @@
-"""Named counters of `torch.jit._logging`, incremented by programs.
+"""Named counters of `torch.jit._logging`, to which programs add numbers.
 
 In: calls of `add_stat_value(key, number)` in scripts and Python.  Out: the logger's sums by key:
 
@@ -14,7 +14,7 @@ import threading
 
 
 class AggregationType(enum.Enum):
-    """Aggregation of a counter's added values."""
+    """How the values added to a counter are combined."""
 
     SUM = 0
     AVG = 1
@@ -44,7 +44,7 @@ class LockingLogger(NoopLogger):
             self._sums[key] = total + value, count + 1
 
     def get_counter_val(self, key: str) -> int:
-        """Return the sum of the added values, or their integer mean."""
+        """Return the sum of the values added for `key`, or their integer mean, as set for the key."""
         with self._lock:
             total, count = self._sums.get(key, (0, 0))
             mean = self._kinds.get(key) is AggregationType.AVG

@@ -29,8 +29,8 @@ def argument_error(
     declaration: str,
     cause: object = None,
 ) -> RuntimeError:
-    """Return the error for the argument `x`; `cause` is the reason of the failed conversion."""
-    if re.match(_NO_TYPE, str(cause)):  # the parameter is of type Any
+    """Return the error for the argument `x`; `cause` is the exception of the failed conversion."""
+    if re.match(_NO_TYPE, str(cause)):  # the parameter has type Any
         declared = f"Position: {position}\nDeclaration: {declaration}"
         return RuntimeError(f"Tracer cannot infer type of {describe_value(x, repr)}\n:{cause}\n{declared}")
     lines = [
@@ -56,7 +56,7 @@ def _inferred(spec: TypeSpec, name: str) -> list[str]:
 
 
 def _class_name(x: object) -> str:
-    """Return the name of an object's class, with the fields of a NamedTuple."""
+    """Return the name of an object's class; for a NamedTuple, with its fields."""
     fields = getattr(x, "_fields", None)
     aka = f" (aka NamedTuple({', '.join(fields)}))" if isinstance(x, tuple) and fields else ""
     return f"{type(x).__name__}{aka}"

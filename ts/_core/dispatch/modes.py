@@ -1,10 +1,12 @@
-"""Torch function modes: interception of all tensor functions of a thread (`ts.overrides.TorchFunctionMode`).
+"""Torch function modes, which intercept all tensor functions of a thread.
 
-    with mode:            mode.__torch_function__(func, types, args, kwargs) instead of func(*args, **kwargs)
+    with mode:            calls mode.__torch_function__(func, types, args, kwargs) instead of func(*args,
+    **kwargs)
 
-A thread with active modes has the flag MODES.  Its calls then go to `_Modes`, in the role of a tracer, which
-calls the innermost mode.  That mode is disabled inside of its handler: calls there go to the next outer mode,
-then to `__torch_function__` of the arguments' classes.
+The class of modes is `ts.overrides.TorchFunctionMode`. A thread with active modes has the flag MODES. Its
+calls then go to `_Modes`, which has the interface of a tracer and calls the innermost mode. This mode is
+disabled inside of its handler: calls from the handler go to the next outer mode, then to `__torch_function__`
+of the arguments' classes.
 """
 
 from __future__ import annotations
@@ -27,7 +29,7 @@ _here = _Here()
 
 
 def stack() -> list[Any]:
-    """Return the function modes of this thread; the last has priority."""
+    """Return the function modes of this thread; the last one is the innermost."""
     return _here.stack
 
 
@@ -37,20 +39,20 @@ def count_modes() -> int:
 
 
 def push(mode: Any) -> None:
-    """Push a function mode, which intercepts this thread's calls."""
+    """Push a function mode, which then intercepts the calls of this thread."""
     _here.stack.append(mode)
     enter_modes(True)
 
 
 def pop() -> Any:
-    """Remove and return the innermost function mode."""
+    """Remove the innermost function mode and return it."""
     mode = _here.stack.pop()
     enter_modes(bool(_here.stack))
     return mode
 
 
 class pop_mode:
-    """Context manager that disables the innermost mode of this thread; `with` binds that mode."""
+    """Context manager that disables the innermost mode of this thread; its `as` value is the mode."""
 
     def __enter__(self) -> Any:
         self.mode = pop()
@@ -66,7 +68,7 @@ def without_overrides() -> DisableTorchFunction:
 
 
 class _Modes:
-    """Tracer interface that forwards function and method calls to the innermost mode."""
+    """Object with the interface of a tracer that forwards calls to the innermost mode."""
 
     def operator(
         self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any] | None
@@ -74,7 +76,7 @@ class _Modes:
         """Return `function(*args, **kwargs)` as computed by the innermost mode."""
         kwargs = kwargs or None
         overriding = overriding_arguments([*args, *(kwargs or {}).values()])
-        if not _here.stack:  # a worker thread, which inherits the flag but not the modes
+        if not _here.stack:  # a worker thread inherits the flag, but not the modes
             enter_modes(False)
             return function(*args, **(kwargs or {}))
         with pop_mode() as mode:
@@ -84,11 +86,11 @@ class _Modes:
             return result
 
     def unrecorded(self, function: Callable[..., Any], *args: Any) -> Any:
-        """Return function(*args), called without modes."""
+        """Return function(*args), called with modes disabled."""
         with without_overrides():
             return function(*args)
 
-    # ---- methods that tensors have without operators
+    # ---- tensor methods that are not operators
 
     def size(self, x: Tensor, dim: Any = None) -> Any:
         """Return x.size(dim), computed by the innermost mode."""

@@ -1,12 +1,12 @@
 """Translation of NumPy errors to PyTorch's exception classes and messages.
 
-In: the exception raised by a kernel, and the operator's name.  Out: the exception to raise instead, or
-None if the kernel raised its own error:
+In: the exception that a kernel raised, and the operator's name.  Out: the exception to raise instead; None if
+a `raise` statement of the kernel raised it:
 
     ValueError: operands could not be broadcast together with shapes (3,2) (3,)
     RuntimeError: The size of tensor a (2) must match the size of tensor b (3) at non-singleton dimension 1
 
-Kernels make PyTorch's checks first; this translation covers the errors that they do not check.
+Kernels first check arguments like PyTorch; the translation is for errors that they do not check.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ Reword = Callable[[re.Match[str], str], Exception]
 
 
 def reworded(error: Exception, operator: str) -> Exception | None:
-    """Return PyTorch's exception for an error that NumPy raised in a kernel; None for a kernel's own error.
+    """Return PyTorch's exception for an error raised by NumPy; None if the kernel raised it.
 
-    An error of NumPy or Python that matches no pattern becomes a RuntimeError with the operator's name: the
-    kernel did not check the sizes or dtypes.
+    An error of NumPy or Python that matches no pattern becomes a RuntimeError with the operator's name,
+    because the kernel has not checked the sizes or dtypes.
     """
     text = str(error)
     for pattern, reword in _WORDINGS:
@@ -54,7 +54,7 @@ def _has_raise_statement(error: Exception) -> bool:
     code = trace.tb_frame.f_code
     if trace.tb_frame.f_globals.get("__name__", "").partition(".")[0] in _LIBRARIES:
         return False
-    if not code.co_filename.endswith(".py"):  # extension code has no Python instructions
+    if not code.co_filename.endswith(".py"):  # extension modules have no Python instructions
         return True
     return code.co_code[trace.tb_lasti] in _RAISING
 
@@ -83,7 +83,7 @@ def _not_broadcast(match: re.Match[str], operator: str) -> Exception:
 
 
 def _batches_not_broadcast(match: re.Match[str], operator: str) -> Exception:
-    """Reword the error of a batched matrix product, in which NumPy shows whole shapes."""
+    """Reword the error of a batched matrix product, for which NumPy reports whole shapes."""
     pairs = re.findall(r"\(([\d,]*)\)->\(([\d,newaxis]*)\)", match[1])
     batches = ["(" + ",".join(n for n in remapped.split(",") if n.isdigit()) + ")" for _, remapped in pairs]
     found_in = re.match(r"(.*)", " ".join(batches))
@@ -133,7 +133,7 @@ def _no_memory(match: re.Match[str], operator: str) -> Exception:
 def _itemsize(dtype: str) -> int:
     try:
         return np.dtype(dtype).itemsize
-    except TypeError:  # a dtype name unknown to NumPy: bfloat16
+    except TypeError:  # a dtype name that NumPy does not know, such as bfloat16
         return 2
 
 
@@ -145,7 +145,7 @@ def _fixed(cls: type[Exception], text: str) -> Reword:
     return reword
 
 
-# Patterns are compiled when the first error is reworded.
+# The patterns are compiled when the first error is translated.
 _WORDINGS: tuple[tuple[str, Reword], ...] = (
     (r"^operands could not be broadcast together with shapes? (.*)$", _not_broadcast),
     (r"^operands could not be broadcast together with remapped shapes.*?: (.*?)(?: and requested shape .*)?$",

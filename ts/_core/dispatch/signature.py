@@ -1,7 +1,8 @@
 """Operator signatures from schema text: parameters, kinds, written arguments.
 
-In: PyTorch's schema text; out: a `Signature`.  The full parser is `ts.ir.schema`, outside of the core; this
-one reads just enough to bind Python arguments and to wrap results, when an operator is first called.
+In: a schema in PyTorch's syntax; out: a `Signature`.  The full parser is `ts.ir.schema`, outside of the core.
+ This parser runs when an operator is first called, and only reads what is needed to bind Python arguments and
+ wrap results.
 
     >>> s = signature("aten::add_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)")
     >>> s.name, s.overload, [p.name for p in s.parameters], s.returns[0].alias_of
@@ -17,14 +18,14 @@ from typing import Any
 
 from ts.dtypes import DEFAULT_NAMES
 
-# "Tensor(a!)", "t[](a!)", "Tensor(a -> *)"; not the parameter of "Future(t)".
+# Matches "Tensor(a!)", "t[](a!)" and "Tensor(a -> *)", but not the parameter of "Future(t)".
 _ALIAS = r"(?<!Future)(?<!RRef)(?<!Await)\(([a-z*|][a-z0-9*|]*)(!?)(?: -> [a-z0-9*|]+)?\)"
 _STRUCTURE = r"""'[^']*'|"[^"]*"|[()\[\],]"""  # strings are matched first: brackets inside them do not count
 _SIZED = r"^(.*)\[(\d+)\](\??)$"
 
 
 class Parameter:
-    """One parameter: `int[2]? stride=None` has kind "int[]", size 2, optional."""
+    """One parameter: `int[2]? stride=None` has kind "int[]" and size 2, and is optional."""
 
     def __init__(
         self,
@@ -45,15 +46,15 @@ class Parameter:
         self.default = default
         self.has_default = has_default
         self.keyword_only = keyword_only
-        self.alias = alias  # "a" of Tensor(a!), or ""
+        self.alias = alias  # "a" for Tensor(a!); "" without an alias annotation
         self.written = written
 
 
 class Return:
     """Result of an operator: its type, name and aliasing.
 
-    `alias_of` is the number of the written parameter that is returned, `view_of` of the parameter that the
-    result may be a view of; -1 if none.
+    `alias_of` is the number of the written parameter that is returned; `view_of` is the number of the
+    parameter of which the result may be a view. Both are -1 if there is no such parameter.
     """
 
     def __init__(self, kind: str, alias_of: int, name: str, view_of: int = -1) -> None:
@@ -64,7 +65,7 @@ class Return:
 
 
 class Signature:
-    """Schema of an operator, reduced to the facts that calls need."""
+    """The schema of an operator, reduced to what calls need."""
 
     def __init__(
         self,
@@ -82,7 +83,7 @@ class Signature:
 
 
 def arity(text: str) -> tuple[str, str, int, int]:
-    """Return name, overload, number of arguments and number of results, without parsing types."""
+    """Return (name, overload, number of arguments, number of results) without parsing types."""
     qualified_name, arguments, results = _split_schema(text)
     name, _, overload = qualified_name.partition(".")
     count = sum(1 for part in _split(arguments) if part not in ("*", "..."))
@@ -119,7 +120,7 @@ def _split_schema(text: str) -> tuple[str, str, str]:
 
 
 def _split(text: str) -> list[str]:
-    """Split at commas outside brackets and strings."""
+    """Split at commas that are outside of brackets and strings."""
     parts: list[str] = []
     depth = start = 0
     for i, c in _brackets_and_commas(text):
@@ -132,7 +133,7 @@ def _split(text: str) -> list[str]:
 
 
 def _brackets_and_commas(text: str) -> Iterator[tuple[int, str]]:
-    """Yield the positions of brackets and commas outside strings, with the characters."""
+    """Yield (index, character) of the brackets and commas outside of strings."""
     for match in re.finditer(_STRUCTURE, text):
         if len(match[0]) == 1:
             yield match.start(), match[0]
@@ -173,7 +174,7 @@ def _parameter(text: str, keyword_only: bool) -> Parameter:
 def _return(text: str, written: dict[str, int], read: dict[str, int]) -> Return:
     kind, alias, marked = _unmarked(text)
     name = ""
-    if kind[-1] not in ")]?" and " " in kind:  # "Tensor values"; the comma types have blanks too
+    if kind[-1] not in ")]?" and " " in kind:  # such as "Tensor values"; types with commas contain blanks too
         kind, _, name = kind.rpartition(" ")
     view_of = -1 if marked else next((read[a] for a in alias.split("|") if a in read), -1)
     return Return(kind.replace("SymInt", "int"), written.get(alias, -1) if marked else -1, name, view_of)

@@ -1,11 +1,11 @@
 """Subclasses of `Tensor`: result conversion and overridable tensor methods.
 
     class Kept(ts.Tensor): ...
-    Kept([1.0]) + 1                 a Kept: `Tensor.__torch_function__` converts results to the class
+    Kept([1.0]) + 1                 is a Kept: `Tensor.__torch_function__` converts results to the class
 
-Operators check for subclasses themselves (`overrides.pyx`).  Methods of `Tensor` without an operator (`x[0]`,
-`x.shape`, `x.to(...)`) do not, so that plain tensors avoid the check: a subclass gets its own copies of these
-methods, each in an `Overridable`.
+Operators check whether arguments have subclasses (`overrides.pyx`).  Methods of `Tensor` that are not
+operators (`x[0]`, `x.shape`, `x.to(...)`) do not check, which saves time for plain tensors.  Instead, a
+subclass gets copies of these methods, each wrapped in an `Overridable`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ts._core.dispatch.overrides import Overridable, class_overrides
 from ts._core.tensor.tensor import Tensor, set_derived
 from ts._core.thread.context import DisableTorchFunction, count_overriding
 
-# Members without `__torch_function__` dispatch: creation, copies, pickling, attribute access ...
+# Members that do not call `__torch_function__`: creation, copies, pickling, attribute access,
 _NOT_ASKED: Final = """
     __new__ __init__ __init_subclass__ __torch_function__ as_subclass _make_subclass __getattr__
     __getattribute__ __setattr__ __delattr__ __class__ __dict__ __doc__ __module__ __weakref__ __slots__
@@ -27,7 +27,7 @@ _NOT_ASKED: Final = """
     __dlpack__ __dlpack_device__ __cuda_array_interface__ _marked _host _number _element _dimension
     array base scalar_type backend device_index _base
 """
-# ... and Python's operators, whose implementation calls operators that dispatch.
+# and Python's operators, because the operators that they call do so.
 _OPERATORS: Final = """
     __add__ __radd__ __sub__ __rsub__ __mul__ __rmul__ __truediv__ __rtruediv__ __floordiv__
     __rfloordiv__ __mod__ __rmod__ __pow__ __rpow__ __and__ __rand__ __or__ __ror__ __xor__ __rxor__
@@ -39,13 +39,13 @@ _PLAIN = frozenset((_NOT_ASKED + _OPERATORS).split())
 
 
 def defined(cls: type[Tensor]) -> None:
-    """Register a new subclass of `Tensor`."""
+    """Prepare a new subclass of `Tensor`, whose methods must call `__torch_function__`."""
     count_overriding()
     for base in cls.__mro__[1:]:
         if base is Tensor:
             break
         if issubclass(base, Tensor) and class_overrides(base):
-            return  # inherits the copies of that base
+            return  # the class inherits the copies of this base
     for name, member in Tensor.__dict__.items():
         if name not in cls.__dict__ and name not in _PLAIN:
             asking = _asking(member)
@@ -54,7 +54,7 @@ def defined(cls: type[Tensor]) -> None:
 
 
 def _asking(member: Any) -> Any:
-    """Wrap a `Tensor` method or property to dispatch to `__torch_function__`; None if unnecessary."""
+    """Wrap a method or property of `Tensor` so that it calls `__torch_function__`; None if unnecessary."""
     if isinstance(member, OverloadSet | Overridable | classmethod | staticmethod | type):
         return None
     if callable(member):
@@ -74,7 +74,7 @@ def _property(member: Any) -> property:
     )
 
 
-# Functions whose results are not converted to the subclass.
+# Functions whose results are not converted to the class.
 NOT_CONVERTED: Final = frozenset(vars(Tensor)[name].__get__ for name in ("grad", "_base"))
 
 

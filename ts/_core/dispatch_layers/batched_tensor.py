@@ -3,11 +3,11 @@
 In: an operator with batched arguments at a level; out: its batched results.
 
     Tensor (3,) -> Batched -> inner (5, 3)      five tensors of three elements
-    Tensor (3,) -> Batched -> inner (3,)        not `whole`: shared by all elements of the batch
+    Tensor (3,) -> Batched -> inner (3,)        `whole` is False: shared by all examples of the batch
 
-The batch dimension is the first dimension of the inner tensor; the array of the batched tensor itself has the
-shape of one example, and no elements.  The batching rule of an operator is its row in `ts.ops.vmap_rules`;
-composite operators need none.
+The batch dimension is the first dimension of the inner tensor. The array of the batched tensor has the shape
+of one example and no elements.  `ts.ops.vmap_rules` contains the batching rules of operators; composite
+operators need none.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ CANNOT_DETACH_VIEW = (
 
 
 class Batched(Layer):
-    """Layer of a batched tensor, or of a tensor shared by all elements of a batch."""
+    """Layer of a batched tensor, or of a tensor shared by all examples of a batch."""
 
     def __init__(self, level: int, inner: Tensor, whole: bool) -> None:
         super().__init__(level, inner)
@@ -50,14 +50,14 @@ class Batched(Layer):
         self.hides_elements = whole or has_hidden_elements(inner)
 
     def describe(self) -> str:
-        """Return the `repr` of a batched tensor, or an empty string for an unbatched one."""
+        """Return the `repr` of a batched tensor; "" for an unbatched tensor."""
         if not self.whole:
             return ""
         inner = textwrap.indent(repr(self.inner), "    ")
         return f"BatchedTensor(lvl={depth(self.level)}, bdim=0, value=\n{inner}\n)"
 
     def check_elements(self) -> None:
-        """Raise RuntimeError if there is one number per example: `item()` is not supported."""
+        """Raise RuntimeError for a batch, because `item()` would return one number per example."""
         if self.whole:
             raise RuntimeError(
                 "vmap: It looks like you're calling .item() on a Tensor. We don't support vmap over calling "
@@ -75,7 +75,7 @@ class Batched(Layer):
             raise RuntimeError(CANNOT_DETACH_VIEW)
 
     def check_condition(self) -> None:
-        """Raise RuntimeError if there is one truth value per example: control flow is not supported."""
+        """Raise RuntimeError for a batch, because the condition would have one value per example."""
         if self.whole:
             raise RuntimeError(
                 "vmap: It looks like you're attempting to use a Tensor in some data-dependent control flow. "
@@ -84,7 +84,7 @@ class Batched(Layer):
             )
 
     def check_open(self) -> None:
-        """Raise RuntimeError for the tensor of a batch that is used outside of `vmap`."""
+        """Raise RuntimeError for a batched tensor that is used outside of `vmap`."""
         if self.whole:
             raise RuntimeError(
                 "Either your tensor may have escaped from inside a function being vmapped and this is a user "
@@ -99,25 +99,25 @@ class Batched(Layer):
             super().check_memory()
 
     def check_data(self) -> None:
-        """Raise RuntimeError: the tensor has no attribute `data`."""
+        """Raise RuntimeError for a batched tensor, which has no attribute `data`."""
         if self.whole:
             raise RuntimeError("accessing `data` under vmap transform is not allowed")
 
 
 def the_same(level: Level, x: Tensor) -> Batched:
-    """Return the layer of a tensor shared by all elements of the batch."""
+    """Return the layer of a tensor that all examples of the batch share."""
     return Batched(level.number, x, False)
 
 
 def one_of(inner: Tensor) -> Tensor:
-    """Return the first element of a batch, or an empty tensor of its shape for an empty batch."""
+    """Return the first example of a batch; for an empty batch, an uninitialized tensor of its shape."""
     with dispatch_modes.without_all() if dispatch_modes.is_active() else nullcontext():
         element: Tensor = inner.select(0, 0) if inner.shape[0] else inner.new_empty(inner.shape[1:])
     return element
 
 
 def batched(level: Level, inner: Tensor, viewed: Tensor | None = None) -> Tensor:
-    """Return a batched tensor over the first dimension of `inner`."""
+    """Return a batched tensor whose examples are the slices of `inner` along its first dimension."""
     return layered(inner, Batched(level.number, inner, True), viewed, of_batch=True)
 
 
@@ -128,7 +128,7 @@ def parts(level: Level, x: Any) -> tuple[Any, bool]:
 
 
 class Unbatched:
-    """Unbatched result of a batching rule."""
+    """Result of a batching rule that has no batch dimension."""
 
     def __init__(self, value: Any) -> None:
         self.value = value
@@ -137,8 +137,8 @@ class Unbatched:
 class Call:
     """Operator call on a batch, the argument of batching rules.
 
-    values   the arguments, with inner tensors in place of batched ones
-    wholes   for each argument, True if its first dimension is the batch dimension; lists for list arguments
+    values   the arguments; batched tensors are replaced by their inner tensors
+    wholes   for each argument, True if its first dimension is the batch dimension; a list for a list argument
     """
 
     def __init__(self, level: Level, op: Any, args: list[Any]) -> None:
@@ -152,11 +152,11 @@ class Call:
         self.wholes: list[Any] = [[w for _, w in x] if isinstance(x, list) else x[1] for x in pairs]
 
     def __getitem__(self, name: str) -> Any:
-        """Return an argument by name."""
+        """Return the argument for the parameter `name`."""
         return self.values[self.names.index(name)]
 
     def at(self, name: str) -> int:
-        """Return the index of a parameter; -1 if the operator lacks it."""
+        """Return the index of the parameter `name`; -1 if the operator has no such parameter."""
         return self.names.index(name) if name in self.names else -1
 
     def is_whole(self, x: Any) -> bool:
@@ -165,18 +165,18 @@ class Call:
         return any(flag) if isinstance(flag, list) else bool(flag)
 
     def rank(self, i: int) -> int:
-        """Return the rank of a tensor without its batch dimension."""
+        """Return the rank of tensor argument `i` without its batch dimension."""
         return int(self.values[i].dim()) - int(self.wholes[i])
 
     def expanded(self, i: int) -> Any:
-        """Return an argument with a leading batch dimension, expanded if unbatched."""
+        """Return argument `i` with a leading batch dimension; it is expanded if it is unbatched."""
         x, whole = self.values[i], self.wholes[i]
         if isinstance(x, list):
             return [self.spread(y, w) for y, w in zip(x, whole, strict=True)]
         return self.spread(x, whole)
 
     def spread(self, x: Any, whole: bool) -> Any:
-        """Return a tensor with a leading batch dimension."""
+        """Return `x` with a leading batch dimension, expanded unless `whole`."""
         if whole or not isinstance(x, Tensor):
             return x
         return x.unsqueeze(0).expand([self.size, *x.shape])
@@ -186,16 +186,16 @@ class Call:
         return parts(self.level, x)
 
     def run(self, values: list[Any]) -> Any:
-        """Run the operator's functional variant on other arguments."""
+        """Run the functional variant of the operator with other argument values."""
         return self.record.operator.call_list(values)
 
     def run_as_called(self, values: list[Any]) -> Any:
-        """Run the operator's called variant (possibly in-place) on other arguments."""
+        """Run the variant that was called, which may be in-place, with other argument values."""
         return self.operator.call_list(values)
 
 
 def run(level: Level, op: Any, args: list[Any]) -> Any:
-    """Run an operator on tensors of the batch of that level."""
+    """Run an operator on tensors that are batched at the level."""
     from ts.ops.vmap_rules.rules import composite, drawn, on_batch, written_elsewhere
 
     record = op.record
@@ -229,7 +229,7 @@ def run(level: Level, op: Any, args: list[Any]) -> Any:
 
 
 def _each_its_own(level: Level, op: Any, args: list[Any]) -> list[Any]:
-    """Batch the arguments of an unbatched random operator, so that each element gets its own numbers.
+    """Batch the arguments of a random operator, so that each example gets different numbers.
 
     Raise RuntimeError for in-place operators.
     """
@@ -249,7 +249,7 @@ def _each_its_own(level: Level, op: Any, args: list[Any]) -> list[Any]:
 
 
 def _wrapped(level: Level, result: Any, of_batch: bool, viewed: Tensor | None) -> Any:
-    """Wrap results in the level's layers, as views of `viewed` if given."""
+    """Wrap results in layers of the level, as views of `viewed` unless it is None."""
     if isinstance(result, (tuple, list)):
         values = [_wrapped(level, x, of_batch, viewed) for x in result]
         return values if type(result) is list else type(result)(values)
@@ -271,9 +271,10 @@ def _in_place(call: Call, args: list[Any]) -> Any:
     layer = of_level(target, call.level)
     assert layer is not None
     if is_grad_enabled() and not call.operator.record.reshapes:
-        call.values[0] = operator("clone")(layer.inner)  # a backward node may have saved its elements
+        # a backward node may have saved the elements of the inner tensor
+        call.values[0] = operator("clone")(layer.inner)
     result = on_batch(call)
-    if call.operator.record.reshapes:  # the target becomes another view
+    if call.operator.record.reshapes:  # the target then refers to another view
         hide_elements(target, result, True)
         set_layer(target, Batched(call.level.number, result, True))
     elif result is not layer.inner:
@@ -281,18 +282,21 @@ def _in_place(call: Call, args: list[Any]) -> Any:
     return target
 
 
-# ---------------------------------------------------------------- batching rules of user programs
+# ---------------------------------------------------------------- batching rules defined by programs
 
 
 class VmapInfo(NamedTuple):
-    """Arguments of `vmap` that a batching rule of a program receives."""
+    """Arguments of `vmap`, which a batching rule defined by a program receives."""
 
     batch_size: int
     randomness: str
 
 
 def level_of_batch(values: Sequence[Any]) -> Level | None:
-    """Return the innermost open level of a tensor in `values` or lists there, if it is a batch; else None."""
+    """Return the innermost open level of a tensor in `values` if it is a batch; else None.
+
+    The items of lists in `values` are also considered.
+    """
     tensors = [y for x in values for y in (x if isinstance(x, list | tuple) else [x])]
     for level in reversed(open_levels()):
         if any(of_level(x, level) is not None for x in tensors):
@@ -302,9 +306,9 @@ def level_of_batch(values: Sequence[Any]) -> Level | None:
 
 
 def call_rule(level: Level, rule: Callable[..., Any], args: Sequence[Any]) -> Any:
-    """Return the results of rule(info, in_dims, *args), which runs on whole batches, as tensors of the batch.
+    """Call rule(info, in_dims, *args) on whole batches, and return its results as batched tensors.
 
-    The rule returns (output, out_dims); RuntimeError if their structures differ.
+    The rule must return (output, out_dims); RuntimeError is raised if their structures differ.
     """
     pairs = [[parts(level, y) for y in x] if isinstance(x, list | tuple) else parts(level, x) for x in args]
     given = [[v for v, _ in x] if isinstance(x, list) else x[0] for x in pairs]
@@ -344,14 +348,14 @@ def _structure(x: Any) -> str:
 
 @contextmanager
 def opened_batch(size: int, random: str = "error") -> Iterator[Level]:
-    """Open a `vmap` level for batches of that size."""
+    """Open a `vmap` level for batches of `size` examples."""
     with push_level(run, the_same) as level:
         level.size, level.random = size, random
         yield level
 
 
 def unbatched(level: Level, x: Tensor, dim: int = 0) -> Tensor:
-    """Return the inner tensor with the batch dimension at `dim`, expanded if unbatched."""
+    """Return the inner tensor with the batch dimension at `dim`; it is expanded if it is unbatched."""
     inner, whole = parts(level, x)
     with below_level(level):
         result: Tensor = inner if whole else inner.expand([level.size, *inner.shape])

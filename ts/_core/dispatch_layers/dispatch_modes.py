@@ -3,7 +3,7 @@
     push(mode)      operators call mode.__torch_dispatch__(func, types, args, kwargs): see torch_dispatch.py
     pop()           remove and return the mode that was pushed last
 
-Each thread has its own stack.
+Each thread has a separate stack.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _thread = _ModeStack()
 
 
 def stack() -> list[Any]:
-    """Return the mode stack of this thread; the last mode intercepts first."""
+    """Return the mode stack of this thread; the last mode intercepts operators first."""
     return _thread.stack
 
 
@@ -46,7 +46,7 @@ def pop() -> Any:
 
 
 class without_last:
-    """Context manager that disables the last mode of the thread, and returns it from `with`."""
+    """Context manager that disables the last mode of the thread; its `as` value is the mode."""
 
     def __enter__(self) -> Any:
         self.mode = pop()
@@ -57,7 +57,7 @@ class without_last:
 
 
 class without_all:
-    """Context manager that disables all modes of the thread, and returns them from `with`."""
+    """Context manager that disables all modes of the thread; its `as` value is their list."""
 
     def __enter__(self) -> list[Any]:
         self.before, _thread.stack = _thread.stack, []

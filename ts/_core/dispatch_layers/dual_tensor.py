@@ -1,11 +1,11 @@
 """Dual tensors for forward-mode differentiation.
 
-In: an operator and arguments, some with a tangent at a level; out: its results with tangents.
+In: an operator, and arguments of which some have a tangent at a level; out: its results with tangents.
 
-    x + x_t e, y        x * y is (x * y) + (x_t * y) e
+    x with tangent x_t, y without:      x * y has the tangent x_t * y
 
-Tangents are computed by operators, from the derivative rows in `ts.ops.derivatives.forward`: like their
-inputs, they can be recorded for gradients, batched, or have tangents themselves.
+Operators compute tangents, by the derivative rows in `ts.ops.derivatives.forward`.  So tangents can be
+recorded for gradients, be batched, and have tangents at other levels, like the tensors that they belong to.
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ from ts.errors import UserError
 
 
 class Dual(Layer):
-    """Layer of a dual tensor: primal and tangent, None for a zero tangent.
+    """Layer of a dual tensor, with its primal and its tangent (None if the tangent is zero).
 
     writes  number of writes to the tangent
-    seen    for a view: value of `writes` of its base when the view's tangent was last updated
+    seen    for a view: `writes` of its base when the tangent of the view was last updated
     """
 
     def __init__(
@@ -58,7 +58,7 @@ class Dual(Layer):
         self.is_open = level.is_open
 
     def describe(self) -> str:
-        """Return the text of a tensor inside of `jvp`."""
+        """Return the text that `repr` shows for a tensor inside of `jvp`."""
         if not self.hides_elements:
             return ""
         inner = textwrap.indent(repr(self.inner), "    ")
@@ -66,13 +66,13 @@ class Dual(Layer):
         return f"GradTrackingTensor(lvl={number}, value=\n{inner}\n)"
 
     def check_memory(self) -> None:
-        """Raise RuntimeError as long as the level is open."""
+        """Raise RuntimeError while the level is open."""
         if self.is_open():
             super().check_memory()
 
 
 def raise_recording_unsupported() -> None:
-    """Raise UserError during an export: exported programs cannot represent tangents."""
+    """Raise UserError during an export, because exported programs cannot represent tangents."""
     if hasattr(current_tracer(), "tracked"):
         raise UserError(
             "derivatives in forward mode (jvp, jacfwd, hessian, forward_ad) cannot be taken inside of an "
@@ -81,12 +81,12 @@ def raise_recording_unsupported() -> None:
 
 
 def without_tangent(level: Level, x: Tensor) -> Dual:
-    """Return the layer of a tensor with zero tangent."""
+    """Return the layer of a tensor whose tangent is zero."""
     return Dual(level, x, None)
 
 
 def with_tangent(level: Level, x: Any, tangent: Tensor | None, viewed: Tensor | None = None) -> Any:
-    """Return `x` with a tangent, as a view of `viewed`; `x` itself without tangent and `viewed`."""
+    """Return `x` with a tangent, as a view of `viewed`; `x` itself if both are None."""
     if not isinstance(x, Tensor) or not (x.is_floating_point() or x.is_complex()):
         tangent = None
     if not isinstance(x, Tensor) or (tangent is None and viewed is None):
@@ -98,13 +98,13 @@ def with_tangent(level: Level, x: Any, tangent: Tensor | None, viewed: Tensor | 
 
 
 def writes(level: Level, x: Tensor) -> int:
-    """Return the write count of a tensor's tangent; for a view, of its base's tangent."""
+    """Return the number of writes to the tangent of `x`, or of its base if `x` is a view."""
     layer = of_level(x if x._base is None else x._base, level)
     return 0 if layer is None else layer.writes  # type: ignore[attr-defined,no-any-return]
 
 
 def fitting(tangent: Tensor, x: Tensor) -> Tensor:
-    """Convert a tangent to the shape and dtype of its tensor, and to contiguous memory for views."""
+    """Convert a tangent to the shape and dtype of `x`; for a view, also to contiguous memory."""
     if tangent.dtype is not x.dtype:
         tangent = tangent.real if tangent.is_complex() and not x.is_complex() else tangent.to(x.dtype)
     if tangent.shape != x.shape:
@@ -115,7 +115,10 @@ def fitting(tangent: Tensor, x: Tensor) -> Tensor:
 
 
 def parts(level: Level, x: Any) -> tuple[Tensor, Tensor | None]:
-    """Return the primal and tangent at a level; update a view's tangent after writes to its base."""
+    """Return the primal and tangent of `x` at a level.
+
+    The tangent of a view is updated if its base was written.
+    """
     layer: Any = of_level(x, level)
     base = x._base if isinstance(x, Tensor) else None
     now = 0 if base is None else writes(level, x)
@@ -130,14 +133,14 @@ def parts(level: Level, x: Any) -> tuple[Tensor, Tensor | None]:
 
 
 def _replace_layer(x: Tensor, layer: Dual) -> None:
-    """Replace the layer of `x`."""
+    """Replace the layer of `x`, and its array if the layer hides elements."""
     if layer.hides_elements:
         hide_elements(x, layer.inner, False)
     set_layer(x, layer)
 
 
 def run(level: Level, op: Any, args: list[Any]) -> Any:
-    """Run an operator on tensors with tangents of that level."""
+    """Run an operator on tensors that have tangents at the level."""
     from ts.ops.derivatives.forward import composite, tangents_of
 
     record = op.record
@@ -188,7 +191,10 @@ def run(level: Level, op: Any, args: list[Any]) -> Any:
 
 
 def _own(result: Any, tangent: Tensor | None, pairs: list[Any]) -> Tensor | None:
-    """Copy a tangent that shares memory with an argument's tangent, unless the result is a view."""
+    """Return a copy of a tangent that shares memory with a tangent of an argument.
+
+    Return the tangent unchanged if the result is a view, or if no memory is shared.
+    """
     if tangent is None or not isinstance(result, Tensor):
         return tangent
     for primal, old in itertools.chain(*(x if isinstance(x, list) else [x] for x in pairs)):
@@ -199,7 +205,7 @@ def _own(result: Any, tangent: Tensor | None, pairs: list[Any]) -> Tensor | None
 
 
 def _update_in_place(level: Level, target: Tensor, inner: Any, tangent: Tensor | None) -> None:
-    """Replace the inner view of a tensor and its tangent after a view-changing in-place operator."""
+    """Replace inner tensor and tangent of `target` after an in-place operator that changes its view."""
     layer: Any = of_level(target, level)
     layer_of_result = Dual(level, inner, tangent, layer.writes, layer.seen)
     if not layer_of_result.hides_elements:
@@ -208,9 +214,9 @@ def _update_in_place(level: Level, target: Tensor, inner: Any, tangent: Tensor |
 
 
 def _write_tangent(level: Level, target: Tensor, x: Any, tangent: Tensor | None) -> None:
-    """Store the new tangent of a tensor written in place, also in the tangent of its base.
+    """Store the new tangent of a tensor that was written in place, and update its base's tangent.
 
-    Other views of the base look up their tangents again on the next access (`parts`).
+    Other views of the base update their tangents at the next access (`parts`).
     """
     _, old = parts(level, target)
     if tangent is None and old is None:
@@ -232,9 +238,10 @@ def _write_tangent(level: Level, target: Tensor, x: Any, tangent: Tensor | None)
 
 
 def _has_room(old: Tensor, new: Tensor) -> bool:
-    """Return whether `new` can be copied into `old` in place, unlike a batched into an unbatched tangent.
+    """Return whether tangent `new` can be copied into `old` in place.
 
-    A tangent that requires grad is not overwritten, since a backward node may have saved it.
+    A batched tangent cannot be copied into an unbatched one. A tangent that requires grad is not overwritten,
+    because a backward node may have saved it.
     """
     if old.shape != new.shape or any(x.requires_grad or requires_grad_below(x) for x in (old, new)):
         return False
@@ -252,15 +259,15 @@ def _batches(x: Tensor | None) -> set[int]:
 
 
 def _lies_in(level: Level, tangent: Tensor, base: Tensor) -> bool:
-    """Return whether the tangent of a view is itself a view of its base's tangent."""
+    """Return whether the tangent of a view is a view of the tangent of its base."""
     of_base = getattr(of_level(base, level), "tangent", None)
     return of_base is not None and tangent._base is (of_base if of_base._base is None else of_base._base)
 
 
 def _written(level: Level, x: Tensor, tangent: Tensor | None = None) -> None:
-    """Count a write to the tangent of a non-view tensor; replace the tangent if given."""
+    """Count a write to the tangent of a tensor that is not a view; replace the tangent if it is given."""
     layer: Any = of_level(x, level)
-    if layer is None:  # the tensor gets a tangent
+    if layer is None:  # the tensor had no tangent before
         _replace_layer(x, Dual(level, sunk(x, None), tangent, writes=1))
         return
     layer.writes += 1

@@ -1,6 +1,6 @@
 """Stack of the open transform levels of this thread, and dispatch of operators to them.
 
-with push_level(run, wrap) as level:        inside, tensors may have layers of that level
+with push_level(run, wrap) as level:        inside of the block, tensors may have layers of this level
     with below_level(level):                operators run as if the level were not open
 """
 
@@ -27,13 +27,14 @@ from ts._core.tensor.tensor import (
 from ts._core.thread.transform_state import refuse
 
 Run = Callable[["Level", Any, list[Any]], Any]
-# Reserved levels, below those of function transforms:
+# Reserved levels, which are lower than those of function transforms:
 FAKES = 1  # fake tensors
-SUBCLASSES = 2  # tensors whose classes define `__torch_dispatch__`; also defined in `transform_dispatch.pyx`
+# tensors whose class defines `__torch_dispatch__`; `transform_dispatch.pyx` has the same constant
+SUBCLASSES = 2
 
 
 class Level:
-    """Open transform level.
+    """A transform level, such as one call of `vmap`.
 
     number  higher than the numbers of enclosing levels; stored in layers
     run     run(level, operator, arguments), for arguments with this level as the highest
@@ -60,15 +61,15 @@ class _Stack(threading.local):
     def __init__(self) -> None:
         self.open: list[Level] = []
         self.last = SUBCLASSES
-        self.fakes = False  # there may be tensors of the level FAKES
-        self.modes = False  # the thread has dispatch modes
+        self.fakes = False  # True if tensors of the level FAKES may exist
+        self.modes = False  # True if the thread has dispatch modes
 
 
 _here = _Stack()
 _run_fakes: Callable[[Any, list[Any]], Any] | None = None
 _run_dispatched: Callable[[Any, list[Any]], Any] | None = None
 _has_modes: Callable[[], bool] = bool
-_has_subclasses = False  # a tensor of the level SUBCLASSES was created in this process
+_has_subclasses = False  # True if a tensor of the level SUBCLASSES was created in this process
 
 
 def set_run_of_fakes(function: Callable[[Any, list[Any]], Any]) -> None:

@@ -2,8 +2,7 @@
 
 They are created by shape rules of operators and by fake implementations of custom operators:
 
-@nonzero.register_fake
-def _(x):
+@nonzero.register_fake def _(x):
     count = ts.library.get_ctx().new_dynamic_size()
     return x.new_empty(count, x.dim(), dtype=ts.int64)
 
