@@ -48,14 +48,6 @@ ELSEWHERE: Final = {
     "_C._TensorMeta": "builtins.type",  # the metaclass of Tensor
     "_C._get_tracing_state": "ts._core.thread.context.current_tracer",
     "_C._is_tracing": "ts.jit.is_tracing",
-    "jit._recursive.wrap_cpp_module": "ts.runtime.module_handle.wrap_handle",
-    "jit._recursive._python_cu": "ts.jit.python_cu",
-    "jit._state._clear_class_state": "ts.frontend.naming.clear_names",
-    "jit._state._jit_caching_layer": "ts.runtime.function_cache.FUNCTION_CACHE",
-    "jit._state._python_cu": "ts.jit.python_cu",
-    "jit._state._set_jit_function_cache": "ts.runtime.function_cache.cache_scripted_function",
-    "jit._state._try_get_jit_cached_function": "ts.runtime.function_cache.find_scripted_function",
-    "jit._state._try_get_jit_cached_overloads": "ts.runtime.function_cache.find_overloads",
     "distributions.relaxed_bernoulli.LogitRelaxedBernoulli":
         "ts.distributions.relaxed.LogitRelaxedBernoulli",
     "distributions.relaxed_categorical.ExpRelaxedCategorical":
