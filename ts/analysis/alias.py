@@ -604,7 +604,7 @@ _VISITS: Final[dict[str, Callable[[AliasDb, Node], None]]] = {
 
 
 def _contained_alias(alias: AliasInfo) -> AliasInfo | None:
-    """Return the alias annotation of a container's elements, as in `Tensor(a)[]`."""
+    """Return the alias annotation of the elements of a container, such as (a) in `Tensor(a)[]`, or None."""
     contained = alias.contained
     if not contained:
         return None

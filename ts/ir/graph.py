@@ -359,7 +359,7 @@ class Graph:
         return self._kinds
 
     def find_node(self, kind: str, recurse: bool = True) -> Node | None:
-        """Return the first node of a kind; None, without a search, if the graph never created one."""
+        """Return the first node of a kind, or None; there is no search if the graph never had such a node."""
         return self._block.find_node(kind, recurse) if kind in self._kinds else None
 
     def find_all_nodes(self, kind: str, recurse: bool = True) -> list[Node]:

@@ -76,7 +76,7 @@ class Value:
         return self._offset
 
     def unique(self) -> int:
-        """Return the id of the value, unique in its graph; the debug name if no name is set."""
+        """Return the id of the value, which is unique in its graph; it is printed if no name is set."""
         return self._unique
 
     def type(self) -> Type:
@@ -151,7 +151,7 @@ class Value:
         return self
 
     def copy_metadata(self, other: Value) -> Value:
-        """Copy type and name of `other`."""
+        """Copy the type and the name of `other` to this value; return this value."""
         self._type = other._type
         if other._name:
             self.set_debug_name(other._name)
@@ -207,7 +207,7 @@ class Value:
         return self._type._requires_grad if isinstance(self._type, TensorType) else None
 
     def infer_type_from(self, tensor: Any) -> Value:
-        """Set the type to that of a tensor, with sizes and strides."""
+        """Set the type of this value to the type of `tensor`, with sizes and strides; return this value."""
         wants = bool(tensor.requires_grad)
         sizes, strides = tuple(tensor.shape), tuple(tensor.stride())
         return self.set_type(TensorType(tensor.dtype.code, sizes, strides, str(tensor.device), wants))

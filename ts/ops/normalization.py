@@ -79,7 +79,7 @@ def check_parameters(x: Array, *parameters: Array | None) -> None:
 def _last_axes(
     input: Array, normalized_shape: Sequence[int], weight: Array | None, bias: Array | None
 ) -> tuple[int, ...]:
-    """Return the trailing axes covered by `normalized_shape`, after PyTorch's checks."""
+    """Return the trailing axes that `normalized_shape` covers; raise PyTorch's errors for invalid shapes."""
     shape = list(normalized_shape)
     if not shape:
         raise RuntimeError(

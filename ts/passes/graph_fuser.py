@@ -76,7 +76,8 @@ class _Fuser:
         self.refused = refused
         self.open: dict[Value, _Group] = {}  # results of nodes -> their group, for groups that can still grow
         self.place: dict[Node, int] = {}  # nodes of groups -> their positions in the block
-        self.views: dict[Node, None] = {}  # views since the last write, which a group may absorb
+        # Views created since the last write, which can be moved into a group
+        self.views: dict[Node, None] = {}
         self.changed = False
 
     def run(self) -> bool:

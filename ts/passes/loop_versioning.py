@@ -98,7 +98,7 @@ class _Dtypes(NamedTuple):
 
 
 def _versions(elements: Elements) -> Iterator[_Dtypes]:
-    """Yield the plausible dtype combinations of a loop's tensors, derived from their uses."""
+    """Yield the combinations of dtypes for which versions are created, derived from the tensors' uses."""
     floats = {elements.set_of(member) for member in elements.floats}
     indices = {elements.set_of(member) for member in elements.indices} - floats
     tensors = frozenset(elements.loaded)

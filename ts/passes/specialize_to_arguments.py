@@ -305,6 +305,6 @@ def _is_float(sample: Any) -> bool:
 
 
 def _says_dtype(node: Node) -> bool:
-    """Return whether a node converts to a constant dtype."""
+    """Return whether a node converts its input to a dtype that is a constant argument."""
     record = getattr(node.operator(), "record", None)
     return record is not None and record.converts and _is_number(node.input(1))

@@ -197,7 +197,7 @@ class _Rewriter:
 
 
 def _remove_names(results: list[Value], inputs: list[Value]) -> None:
-    """Remove the names of a replacement's values from the graph, as PyTorch does."""
+    """Remove the names of the values of an inserted replacement, as PyTorch does."""
     pending = [value for value in results if value not in inputs]
     while pending:
         value = pending.pop()

@@ -241,7 +241,7 @@ class ModuleValue(SugaredValue):
         return self.attr(em, range, "__len__").call(em, range, (), {}, 1).as_value(em, range)
 
     def getitem(self, em: Emitter, range: SourceRange, index: Value) -> SugaredValue:
-        """Return a container's entry by literal index or key, or emit the call of `__getitem__`."""
+        """Return the entry of a container at a literal index or key; else emit a call of `__getitem__`."""
         container = None if self.concrete is None else self.concrete.container
         position = index.to_ivalue()
         names = self.entries() if container is not None else []

@@ -92,7 +92,7 @@ class Type:
 
     @property
     def annotation_str(self) -> _Str:
-        """Spelling in Python annotations: ``List[int]``."""
+        """Spelling of the type in Python annotations: ``List[int]``."""
         return self._annotation or self._spell()
 
     @property
@@ -107,7 +107,7 @@ class Type:
 
     @property
     def annotation_string(self) -> _Str:
-        """The spelling of Python annotations; the name of this property is PyTorch's."""
+        """Spelling of the type in Python annotations; the name of this property is PyTorch's."""
         return self.annotation_str
 
     def _count(self, types: Iterable[Type]) -> int:

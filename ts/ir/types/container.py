@@ -58,12 +58,12 @@ class ListType(ElementType):
 
     @property
     def schema_str(self) -> str:
-        """The spelling of schemas: ``int[]``."""
+        """Spelling of the type in schemas: ``int[]``."""
         return f"{self.elem.schema_str}[]"
 
     @property
     def annotation_str(self) -> str:
-        """The spelling of annotations: ``List[int]``."""
+        """Spelling of the type in annotations: ``List[int]``."""
         return f"List[{self.elem.annotation_str}]"
 
     def is_subtype_of(self, other: Type) -> bool:
@@ -128,7 +128,7 @@ class FutureType(_CovariantType):
 
     @property
     def schema_str(self) -> str:
-        """The spelling of schemas: ``Future(int)``."""
+        """Spelling of the type in schemas: ``Future(int)``."""
         return f"Future({self.elem.schema_str})"
 
 
@@ -142,12 +142,12 @@ class RRefType(ElementType):
 
     @property
     def schema_str(self) -> str:
-        """The spelling of schemas: ``RRef(int)``."""
+        """Spelling of the type in schemas: ``RRef(int)``."""
         return f"RRef({self.elem.schema_str})"
 
     @property
     def annotation_str(self) -> str:
-        """The spelling of annotations: ``RRef[int]``."""
+        """Spelling of the type in annotations: ``RRef[int]``."""
         return f"RRef[{self.elem.annotation_str}]"
 
 
@@ -178,7 +178,7 @@ class DictType(Type):
 
     @property
     def annotation_str(self) -> str:
-        """The spelling of annotations: ``Dict[str, Tensor]``."""
+        """Spelling of the type in annotations: ``Dict[str, Tensor]``."""
         return f"Dict[{self.key.annotation_str}, {self.value.annotation_str}]"
 
     def contained_types(self) -> tuple[Type, ...]:
@@ -235,14 +235,14 @@ class TupleType(Type):
 
     @property
     def schema_str(self) -> str:
-        """The spelling of schemas: ``(int, Tensor)``; the name of a named tuple."""
+        """Spelling of the type in schemas: ``(int, Tensor)``; the name of a named tuple."""
         if self.name is not None:
             return self.name
         return f"({', '.join(elem.schema_str for elem in self.elems)})"
 
     @property
     def annotation_str(self) -> str:
-        """The spelling of annotations: ``Tuple[int, Tensor]``; the name of a named tuple."""
+        """Spelling of the type in annotations: ``Tuple[int, Tensor]``; the name of a named tuple."""
         if self.fields is not None and self.name is not None:
             return self.name
         return f"Tuple[{', '.join(t.annotation_str for t in self.elems) or '()'}]"
@@ -301,12 +301,12 @@ class OptionalType(ElementType):
 
     @property
     def schema_str(self) -> str:
-        """The spelling of schemas: ``int?``."""
+        """Spelling of the type in schemas: ``int?``."""
         return f"{self.elem.schema_str}?"
 
     @property
     def annotation_str(self) -> str:
-        """The spelling of annotations: ``Optional[int]``."""
+        """Spelling of the type in annotations: ``Optional[int]``."""
         return f"Optional[{self.elem.annotation_str}]"
 
     def is_subtype_of(self, other: Type) -> bool:

@@ -329,7 +329,7 @@ class EnumType(NamedType):
 
     @property
     def repr_str(self) -> str:
-        """The spelling in messages: ``Enum<...>`` with the qualified name."""
+        """Spelling of the type in messages: ``Enum<...>`` with the qualified name."""
         return self._spell()
 
     def getValueType(self) -> Type:

@@ -95,7 +95,7 @@ class TensorType(Type):
         return text + "[Undefined]" if self.undefined_ else text
 
     def is_subtype_of(self, other: Type) -> bool:
-        """Return True if every property that `other` states holds for this type."""
+        """Return True if this type has every known property of `other`."""
         if self is other:
             return True
         if isinstance(other, TensorType):

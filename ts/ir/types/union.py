@@ -54,7 +54,7 @@ class UnionType(Type):
 
     @property
     def annotation_str(self) -> str:
-        """The spelling of annotations: ``Union[int, str]``."""
+        """Spelling of the type in annotations: ``Union[int, str]``."""
         return f"Union[{', '.join(t.annotation_str for t in self.types)}]"
 
     @property

@@ -30,7 +30,7 @@ derive(
 
 
 def nll(self: Tensor, target: Tensor, weight: Tensor | None, reduction: int, ignore_index: int) -> Tensor:
-    """Return the negative log-likelihood loss; inputs with other dimensions are reshaped to 2 or 4."""
+    """Return the negative log-likelihood loss; inputs of 3, 5 or more dimensions are reshaped to 4."""
     if self.dim() < 3:
         return ts.ops.aten.nll_loss_forward(self, target, weight, reduction, ignore_index)[0]
     if self.dim() == 4:

@@ -33,7 +33,7 @@ def _sparse_factor_gradient(grad: Tensor, mat1: Tensor, mat2: Tensor) -> Tensor:
 
 
 def _values_gradient(grad: Tensor, result: Tensor) -> Tensor:
-    """Return the gradient of `values` in a constructor: the gradient of the tensor at its indices."""
+    """Return the gradient of the argument `values` of a constructor: `grad` at the indices of `result`."""
     return grad.sparse_mask(result)._values()
 
 

@@ -221,7 +221,7 @@ def to_sparse(
     blocksize: Any = None,
     dense_dim: int | None = None,
 ) -> SparseArray:
-    """Convert to a sparse layout."""
+    """Convert an array to a sparse layout."""
     return dense(xp, self, layout, blocksize, dense_dim)  # type: ignore[no-any-return]
 
 

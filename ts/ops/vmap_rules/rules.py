@@ -99,7 +99,7 @@ def pointwise(call: Call) -> Any:
 
 
 def aligned(call: Call, places: Any) -> list[Any]:
-    """Return the arguments with batched tensors at `places` padded to the maximum rank."""
+    """Return the arguments; batched tensors at indices `places` are padded to the maximum rank."""
     tensors = [i for i in places if isinstance(call.values[i], Tensor)]
     rank = max(call.rank(i) for i in tensors)
     values = list(call.values)
