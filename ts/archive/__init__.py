@@ -1,1 +1,1 @@
-"""Archives: the zip files that PyTorch's `save` functions write and its `load` functions read, both ways."""
+"""Reader and writer of archives: the ZIP files of PyTorch's `save` and `load` functions."""

@@ -1,6 +1,6 @@
-"""Report of the features that an archive needs and `ts` lacks, computed before any of its code runs.
+"""Report of the features that an archive needs and `ts` lacks, without executing code of the archive.
 
-In: a path or an open file.  Out: a record for each missing feature, with its source locations:
+Input: a path or an open file. Output: a record for each missing feature, with its locations:
 
     for each in missing("model.pt"):
         print(each)
@@ -11,8 +11,8 @@ In: a path or an open file.  Out: a record for each missing feature, with its so
         code/__torch__/net.py:4
         data.pkl
 
-Names are checked first, from the syntax of the code and from the pickles.  Functions whose names are all
-known are then compiled to graphs, which finds calls without a matching overload; no bytecode is generated.
+First, the names in the syntax trees of the code and in the pickles are checked. Then functions whose names
+are all known are compiled to graphs, which finds calls without a matching overload; no bytecode is generated.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from ts.frontend.source_ranges import Ranges
 from ts.ir.source import Source, SourceRange
 from ts.ir.types import CUSTOM_CLASS_PREFIX, CUSTOM_CLASSES, ClassType
 
-_MAX_LISTED_LINES: Final = 5  # source locations of one problem
+_MAX_LISTED_LINES: Final = 5  # maximum number of source locations listed per problem
 _BACKENDS: Final = "__torch__.torch.classes.__backends__."
 
 Definition = ast.ClassDef | ast.FunctionDef
@@ -72,18 +72,18 @@ def missing(f: str | os.PathLike[str] | IO[bytes]) -> list[MissingFeature]:
 
 
 class _CompatibilityScan:
-    """Search for missing features of one archive."""
+    """Search for the features that one archive needs and `ts` lacks."""
 
     def __init__(self, records: ZipRecords) -> None:
         self.records = records
         self.sources = read_sources(records)
         self.files = {name: _definitions(source) for name, source in self.sources.items()}
-        self.found: dict[tuple[str, str], dict[str, None]] = {}  # (kind, name) -> places
+        self.found: dict[tuple[str, str], dict[str, None]] = {}  # places by (kind, name)
         self.reasons: dict[tuple[str, str], str] = {}
         self.stopped: set[ast.AST] = set()  # functions that refer to missing features
 
     def run(self) -> list[MissingFeature]:
-        """Return all missing features."""
+        """Return all missing features of the archive."""
         version = self.records.version
         if version > NEWEST_VERSION:
             self.add("version", str(version), self.records.version_name)
@@ -121,7 +121,7 @@ class _CompatibilityScan:
                     self.stopped.add(part)
 
     def is_defined(self, name: str) -> bool:
-        """Return whether the archive defines a name or one of its dotted prefixes."""
+        """Return True if the archive defines a name or one of the dotted prefixes of the name."""
         if name in CUSTOM_CLASSES:
             return True
         prefix, _, last = name.rpartition(".")
@@ -146,7 +146,7 @@ class _CompatibilityScan:
         """Compile the functions whose names are known to graphs."""
         try:
             unit = Reader(self.records, None).unit
-        except ArchiveError:  # the constants require a missing feature
+        except ArchiveError:  # the constants need a missing feature
             if self.found:
                 return
             raise
@@ -181,7 +181,7 @@ class _CompatibilityScan:
 
     def functions(self, found: Any, definition: Definition) -> Iterable[Any]:
         if isinstance(definition, ast.FunctionDef):
-            unreached = found is None  # no name leads to its file: "code/../x.py"
+            unreached = found is None  # no name refers to this file, such as "code/../x.py"
             return () if unreached or definition in self.stopped else (found,)
         if not isinstance(found, ClassType):
             return ()
@@ -198,12 +198,12 @@ def _definitions(source: Source) -> dict[str, Definition]:
 
 
 def _parts(definition: Definition) -> Iterable[ast.AST]:
-    """Return the syntax nodes to scan: the function itself, or a class body."""
+    """Return the syntax nodes to scan: a function itself, or the statements of a class body."""
     return (definition,) if isinstance(definition, ast.FunctionDef) else definition.body
 
 
 def _kind_of_name(name: str) -> tuple[str, str]:
-    """Return the feature kind of an undefined name, and the name without members."""
+    """Return the kind of feature that an undefined name denotes, and the name without members."""
     if name.startswith(_BACKENDS):
         return "backend", name.removeprefix(_BACKENDS).partition(".")[0]
     if name.startswith(CUSTOM_CLASS_PREFIX):
@@ -214,7 +214,7 @@ def _kind_of_name(name: str) -> tuple[str, str]:
 
 
 def _operator_at(range: SourceRange) -> str:
-    """Return the operator called at a source range."""
+    """Return the name of the operator that the call at a source range calls."""
     match range.text().split("."):
         case ["torch", name]:
             return f"aten::{name}"

@@ -1,11 +1,12 @@
-"""Debug records of archives: map offsets in a source file to locations in the original program.
+"""Debug records of archives: they map offsets in a source file to locations in the original program.
 
-In: sorted (offset, range) pairs of a file. Out: the bytes of its debug record, and the inverse:
+Input: sorted (offset, range) pairs of a source file. Output: the bytes of the debug record, and the inverse:
 
     write_places([(192, range)])            b"..."
     read_places(data)(200)                  range with equal source text, or None
 
-A record contains each source line once, in a string table.  A damaged record only loses its locations.
+A record contains each source line once, in a string table. If a record is damaged, only its source locations
+are lost.
 """
 
 from __future__ import annotations
@@ -22,13 +23,13 @@ from ts.ir.source import Source, SourceRange
 from ts.ir.types import ANY
 
 _FORMAT: Final = "FORMAT_WITH_STRING_TABLE"
-_MAX_SOURCE_CHARS: Final = 1 << 26  # characters of one source
-_MAX_LINES: Final = 1 << 31  # limit of line numbers of a source in its file
-_NOWHERE: Final[tuple[Any, ...]] = (([0], 0, 0), 0, 0)  # the empty text
+_MAX_SOURCE_CHARS: Final = 1 << 26  # maximum size of one source in characters
+_MAX_LINES: Final = 1 << 31  # upper bound of line numbers
+_NOWHERE: Final[tuple[Any, ...]] = (([0], 0, 0), 0, 0)  # location in an empty text
 
 
 def write_places(places: Iterable[tuple[int, SourceRange | None]]) -> bytes:
-    """Return the debug record of a file's source locations."""
+    """Return the debug record for the source locations of a file."""
     numbers: dict[str, int] = {"": 0}
     sources: dict[Source, tuple[Any, ...]] = {}
     entries = []
@@ -46,7 +47,8 @@ def write_places(places: Iterable[tuple[int, SourceRange | None]]) -> bytes:
             source = sources[range.source] = (lines, name, range.source.first_line)
         entries.append((offset, (source, range.start, range.end), tag))
     record = (_FORMAT, tuple(numbers), tuple(entries))
-    return Pickler(str, str, _no_tensor).dump(record, ANY)  # the full tuple type would be too large
+    # the type of the complete tuple would be too large
+    return Pickler(str, str, _no_tensor).dump(record, ANY)
 
 
 def _no_tensor(tensor: object) -> NoReturn:
@@ -54,7 +56,10 @@ def _no_tensor(tensor: object) -> NoReturn:
 
 
 def read_places(data: bytes) -> Callable[[int], SourceRange | None]:
-    """Return a function from file offsets to source ranges, which parses the record on first use."""
+    """Return a function from file offsets to source ranges.
+
+    The function parses the record when first called.
+    """
     found: list[tuple[int, SourceRange]] | None = None
 
     def place(offset: int) -> SourceRange | None:
@@ -77,7 +82,7 @@ def _name(module: str, name: str) -> Global:
 
 
 def _entries(record: Any) -> list[tuple[int, SourceRange]]:
-    """Return the entries of a record, either in the string-table format or in the older format."""
+    """Return the entries of a record in the string-table format or in the older format."""
     match record:
         case (str(form), texts, entries) if form == _FORMAT:
             sources = _Sources(texts)
@@ -93,12 +98,12 @@ def _entries(record: Any) -> list[tuple[int, SourceRange]]:
 
 
 def _is_count(x: Any) -> bool:
-    """Return whether a value is a valid count of lines or characters."""
+    """Return True if a value is a valid count of lines or characters."""
     return isinstance(x, int) and 0 <= x < _MAX_LINES
 
 
 class _Sources:
-    """Cache of the sources in one record."""
+    """Cache of the sources that a record contains."""
 
     def __init__(self, texts: Sequence[str] | None) -> None:
         self.texts = texts

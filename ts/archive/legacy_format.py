@@ -1,4 +1,4 @@
-"""Format of `torch.save` before version 1.6, and with `_use_new_zipfile_serialization=False`.
+"""File format of `torch.save` before PyTorch 1.6, or with `_use_new_zipfile_serialization=False`.
 
 A file consists of five consecutive pickles, followed by the storages:
 
@@ -9,7 +9,7 @@ A file consists of five consecutive pickles, followed by the storages:
     ["0", ...]                              storage keys in order
     6 as eight bytes, and 24 bytes          each storage: number of elements, and elements
 
-All numbers are untrusted: they are checked against the value and the size of the file.
+All numbers in a file are untrusted: they are checked against the value and against the size of the file.
 """
 
 from __future__ import annotations
@@ -36,15 +36,15 @@ BEGINNING: Final = pickle.dumps(_MAGIC, _PROTOCOL)
 
 
 class LegacyArchive(NamedTuple):
-    """Contents of a legacy file: the pickle of the value, and storages by key."""
+    """Contents of a legacy file: the pickle of the value, and the storages by key."""
 
     pickle: bytes
     storages: dict[str, Storage]
-    end: int  # file offset of their end
+    end: int  # file offset of the end of the storages
 
 
 def write(file: IO[bytes], value: bytes, storages: Iterable[tuple[str, int, NDArray[np.uint8]]]) -> None:
-    """Write a file: the value's pickle, and key, number of elements and bytes of each storage."""
+    """Write a file: the pickle of the value, then the key, element count and bytes of each storage."""
     storages = list(storages)
     system = {"protocol_version": _VERSION, "little_endian": True, "type_sizes": _SIZES}
     for part in (_MAGIC, _VERSION, system):
@@ -57,7 +57,7 @@ def write(file: IO[bytes], value: bytes, storages: Iterable[tuple[str, int, NDAr
 
 
 def read(file: IO[bytes]) -> LegacyArchive:
-    """Parse a legacy file; raise ArchiveError for a damaged one."""
+    """Parse a legacy file; raise ArchiveError if it is damaged."""
     size = file.seek(0, io.SEEK_END)
     file.seek(0)
     deadline.reserve(size)
@@ -83,7 +83,7 @@ def read(file: IO[bytes]) -> LegacyArchive:
     for key in keys:
         name, location, numel = named.found[key]
         kind = storage_type(name)
-        assert kind is not None  # checked when the value referred to it
+        assert kind is not None  # checked when the value referred to the storage
         end = at + 8 + numel * kind.dtype.itemsize
         if end > len(data):
             raise ArchiveError(f"the storage {key!r} ends behind the file")
@@ -96,7 +96,7 @@ def read(file: IO[bytes]) -> LegacyArchive:
 
 
 def part_of(storage: Storage, view: Any) -> Storage:
-    """Return the view of a storage: all for None, or (name, offset, size); ArchiveError if out of bounds."""
+    """Return the part of a storage that `view`, (name, offset, size), selects; None selects all."""
     match view:
         case None:
             return storage
@@ -106,13 +106,16 @@ def part_of(storage: Storage, view: Any) -> Storage:
 
 
 class _StorageCollector:
-    """Collects the storages referenced by a value."""
+    """Collects the storages that a value refers to."""
 
     def __init__(self) -> None:
         self.found: dict[str, tuple[str, str, int]] = {}
 
     def storage(self, reference: Any) -> Any:
-        """Record a storage reference; return a module class, which legacy files store with its source."""
+        """Record a storage reference.
+
+        Return the class for a module, which legacy files store with the source.
+        """
         match reference:
             case ("module", Global() as cls, _, _):
                 return cls
@@ -132,7 +135,7 @@ def _refused(*named: Any) -> NoReturn:
 
 
 def _plain(data: bytes, at: int) -> tuple[Any, int]:
-    """Return a pickled value of numbers, strings and containers, and the offset of its end."""
+    """Read a pickle of numbers, strings and containers; return the value and the offset of its end."""
     machine = Unpickler(data, _refused, _refused)
     machine.at = at
     return machine.load(), machine.at

@@ -1,6 +1,6 @@
-"""Reader of archives: zip files written by `torch.jit.save` and `ts.jit.save`.
+"""Reader of TorchScript archives: ZIP files written by `torch.jit.save` or `ts.jit.save`.
 
-In: a path or an open file.  Out: the module's script object:
+Input: a path or an open file. Output: the script object of the module:
 
     handle = read("model.pt", map_location="cpu", extra_files={"labels.txt": ""})
 
@@ -10,7 +10,7 @@ In: a path or an open file.  Out: the module's script object:
     model/constants.pkl             constants without a literal, named CONSTANTS.c0, ... in the source
     model/version                   version of the operators' semantics
 
-Loading executes no code of the archive, except `__setstate__` methods of modules.
+Loading executes no code of the archive except `__setstate__` methods of modules.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from ts.ir.types import CUSTOM_CLASS_PREFIX, ClassType, EnumType, ModuleType, No
 from ts.passes.unwrap_numbers import as_number
 
 NEWEST_VERSION: Final = 10
-_MAX_ELEMENTS: Final = 1 << 20  # elements of a constant; a tensor counts as one
+_MAX_ELEMENTS: Final = 1 << 20  # maximum number of elements of a constant; a tensor counts as one
 
 
 def read(
@@ -49,13 +49,13 @@ def read(
     terms: LoadPolicy = ANY_TERMS,
     mapped: bool = False,
 ) -> Object:
-    """Read the module object from an archive.
+    """Read the script object of the module from an archive.
 
     `map_location` selects the device of tensors: a device, a dictionary from devices of the archive to
-    others, or a function of a storage's elements and its device that returns a tensor or None.  The keys of
-    `extra_files` name additional records, whose contents become its values.  The policy `terms` applies to
-    all later uses of the code; if it restricts operators, all code is compiled now. With `mapped`, large
-    storages of a file given by path are mapped into memory.
+    others, or a function of a storage's elements and its device that returns a tensor or None. The keys of
+    `extra_files` are names of additional records; the contents of the records become the values. The policy
+    `terms` applies to all later uses of the code; if it restricts operators, all code is compiled
+    immediately. With `mapped`, large storages are mapped into memory if the file is given by path.
     """
     mapped = mapped and isinstance(f, str | os.PathLike)
     with opened(f) as file, terms.within(), ZipRecords(file, mapped=mapped) as records:
@@ -72,7 +72,7 @@ def read(
 
 
 def read_sources(records: ZipRecords) -> dict[str, Source]:
-    """Return the source files, with original source locations if the archive has debug records."""
+    """Return the source files, with the original source locations if the archive has debug records."""
     sources = {}
     for name in records.entries:
         if name.startswith("code/") and name.endswith(".py"):
@@ -83,7 +83,7 @@ def read_sources(records: ZipRecords) -> dict[str, Source]:
 
 
 def _methods(root: ClassType) -> Iterator[Any]:
-    """Yield the methods of a module class and of its submodules' classes."""
+    """Yield the methods of a module class and of the classes of its submodules."""
     types: dict[ClassType, None] = {root: None}
     rest = [root]
     while rest:
@@ -95,7 +95,7 @@ def _methods(root: ClassType) -> Iterator[Any]:
 
 
 class Reader(TensorLoader):
-    """Reader of the pickles of an archive."""
+    """Reads the pickles of an archive."""
 
     def __init__(self, records: ZipRecords, map_location: Location, terms: LoadPolicy = ANY_TERMS) -> None:
         super().__init__(records, map_location)
@@ -106,7 +106,7 @@ class Reader(TensorLoader):
                 f"for reading is {NEWEST_VERSION}. Your ts installation may be too old."
             )
         self.converted: dict[tuple[int, TypeSpec], tuple[Any, Any]] = {}
-        self.unfilled: dict[int, Object] = {}  # created objects without attributes
+        self.unfilled: dict[int, Object] = {}  # created objects whose attributes are not set yet
         constants: list[object] = []
         self.unit = ArchiveUnit(read_sources(records), constants, version, terms)
         values = self.value("constants")
@@ -118,7 +118,7 @@ class Reader(TensorLoader):
             constants.append(as_number(value))
 
     def value(self, archive: str) -> Any:
-        """Unpickle the record `{archive}.pkl` and return its value."""
+        """Unpickle the record `{archive}.pkl` and return the value."""
         data = self.records.bytes(f"{archive}.pkl")
         made = Unpickler(data, self.name, partial(self.storage, archive)).load()
         for each in self.unfilled.values():
@@ -128,7 +128,7 @@ class Reader(TensorLoader):
     # ---- names ---------------------------------------------------------------------------------------
 
     def name(self, module: str, name: str) -> Global:
-        """Resolve a name in a pickle; raise ArchiveError for disallowed names."""
+        """Resolve a global name in a pickle; raise ArchiveError if the name is not allowed."""
         full = f"{module}.{name}"
         if module == "__torch__" or module.startswith("__torch__."):
             return self.definition(full)
@@ -142,7 +142,10 @@ class Reader(TensorLoader):
         return Global(name) if call is None else Global(full, call)
 
     def definition(self, name: str) -> Global:
-        """Return the global of a class, enum or packed parameters of the archive; else raise ArchiveError."""
+        """Return the global for a class or enum of the archive or for packed parameters.
+
+        Else raise ArchiveError.
+        """
         if name.startswith(CUSTOM_CLASS_PREFIX):
             custom = quantized.custom_class(name)
             if custom is not None:
@@ -164,7 +167,7 @@ class Reader(TensorLoader):
         return made
 
     def set_state(self, made: Object, state: Any) -> None:
-        """Set the attributes of an object, or call its `__setstate__`."""
+        """Set the attributes of an object, or call `__setstate__` if the class defines it."""
         type: ClassType = made.cls.type
         self.unfilled.pop(id(made), None)
         restore = type.methods.get("__setstate__")
@@ -184,7 +187,7 @@ class Reader(TensorLoader):
             raise ArchiveError(f"an object of {type} does not fit its class: {error}") from error
 
     def typed(self, value: Any, spec: TypeSpec) -> Any:
-        """Convert a container to the core's representation; a shared container is converted once."""
+        """Convert a container to the representation of the core; a shared container is converted once."""
         if not isinstance(value, list | dict | tuple):
             return value
         known = self.converted.get((id(value), spec))
@@ -195,7 +198,7 @@ class Reader(TensorLoader):
         return made
 
     def container(self, value: Any, spec: TypeSpec) -> Any:
-        """Convert a list, dict or tuple to a core container of a type; raise TypeError on a mismatch."""
+        """Convert a list, dict or tuple to a core container of type `spec`; raise TypeError on a mismatch."""
         kind, parts = spec.kind, spec.children
         if kind == KINDS["AnyType"] or spec.text in ("list", "tuple"):
             return self.typed(value, infer_spec(value))
@@ -215,7 +218,7 @@ class Reader(TensorLoader):
         return to_core(made, spec)
 
     def member(self, value: Any, union: TypeSpec) -> Any:
-        """Convert a container to the first matching type of a union; raise TypeError if none matches."""
+        """Convert a container to the first type of a union that matches; raise TypeError if none matches."""
         for spec in union.children:
             try:
                 return self.typed(value, spec)
@@ -225,7 +228,7 @@ class Reader(TensorLoader):
 
 
 def _fits_program(value: Any) -> bool:
-    """Return whether the ints of a constant are ints of programs."""
+    """Return True if all ints of a constant are in the range of scripted ints."""
     if isinstance(value, list | tuple):
         return all(map(_fits_program, value))
     if isinstance(value, dict):
@@ -240,7 +243,7 @@ def _device(name: Any) -> Any:
 
 
 def _member(enum: type[Any], value: Any) -> Any:
-    """Return the enumeration member for a value; raise ArchiveError if it is absent."""
+    """Return the enum member with a value; raise ArchiveError if there is none."""
     if not isinstance(value, int | float | str):
         raise ArchiveError(f"a member of {enum.__name__} is no number and no text")
     try:
@@ -250,7 +253,7 @@ def _member(enum: type[Any], value: Any) -> Any:
 
 
 def _first(value: Any, *rest: Any) -> Any:
-    """Return the container; its type annotation is redundant, as the attribute has a type."""
+    """Return the container; the type annotation is redundant, because the attribute has a type."""
     return value
 
 
@@ -269,7 +272,7 @@ _CALLS: Final[dict[str, Callable[..., Any]]] = {
 
 
 def may_be_named(module: str, name: str) -> bool:
-    """Return whether pickles of archives may name this of PyTorch and Python."""
+    """Return True if pickles of archives may refer to this name of PyTorch or Python."""
     full = f"{module}.{name}"
     known = (_TENSOR, quantized.REBUILD, *_CALLS, *quantized.SCHEMES)
     return full in known or (module == "torch" and storage_type(name, in_module=True) is not None)

@@ -1,13 +1,13 @@
-"""Writer of TorchScript archives: zip files for `ts.jit.load` and PyTorch's `torch.jit.load`.
+"""Writer of TorchScript archives: ZIP files for `ts.jit.load` and for PyTorch's `torch.jit.load`.
 
-In: the object of a scripted module, and a path or an open file.  Out: the file:
+Input: the object of a scripted module, and a path or an open file. Output: the file:
 
     write(module.archived(), "model.pt", {"labels.txt": "cat\\ndog"})
     to_bytes(module.archived())                                         archive as bytes
 
-The layout is that of `ts.archive.module_reader`.  Contents of records begin at multiples of 64 bytes, so that
-they can be mapped into memory.  A file is written under a temporary name in the same folder and
-replaces the old file when complete.
+`ts.archive.module_reader` describes the layout. The contents of each record begin at a multiple of 64 bytes,
+so that they can be mapped into memory. A file is written under a temporary name in the same folder and
+replaces the old file when it is complete.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ from ts.ir.types import NONE, TupleType
 ExtraFiles = Mapping[str, str | bytes] | None
 
 _OLDEST_VERSION: Final = 3
-_NEW_PLACE: Final = 6  # from this version on, the record is `.data/version`
+_NEW_PLACE: Final = 6  # from this format version on, the record is `.data/version`
 
 
 def write(handle: Object, f: str | os.PathLike[str] | IO[bytes], extra_files: ExtraFiles = None) -> None:
-    """Write the object of a module to a path or a file."""
+    """Write the object of a module to a path or to an open file."""
     if isinstance(f, str | os.PathLike):
         replaced(os.fspath(f), lambda file, name: _write(handle, file, name, extra_files))
     else:
@@ -45,7 +45,7 @@ def write(handle: Object, f: str | os.PathLike[str] | IO[bytes], extra_files: Ex
 
 
 def to_bytes(handle: Object, extra_files: ExtraFiles = None) -> bytes:
-    """Serialize a module to archive bytes."""
+    """Return the archive of a module as bytes."""
     buffer = io.BytesIO()
     _write(handle, buffer, "archive", extra_files)
     return buffer.getvalue()
@@ -57,7 +57,7 @@ def _write(handle: Object, file: IO[bytes], root: str, extra_files: ExtraFiles) 
 
 
 class ArchiveWriter:
-    """Writer of the records of an archive."""
+    """Writes the records of an archive."""
 
     def __init__(self, file: zipfile.ZipFile, root: str) -> None:
         self.file = file
@@ -68,7 +68,7 @@ class ArchiveWriter:
         self.digest = hashlib.sha256()
 
     def write(self, handle: Object, extra_files: Mapping[str, str | bytes]) -> None:
-        """Write all records of a module's archive."""
+        """Write all records of the archive of a module."""
         for name, contents in extra_files.items():
             self.record(f"extra/{name}", contents.encode() if isinstance(contents, str) else contents)
         self.pickle("data", handle, handle.cls.type)
@@ -84,7 +84,7 @@ class ArchiveWriter:
         self.record(".data/serialization_id", f"{identity:040d}".encode())
 
     def pickle(self, archive: str, value: Any, type: Any) -> None:
-        """Write the tensor storages of a value, then its pickle."""
+        """Write the storages of the tensors in a value, then the pickle of the value."""
         storages = StorageWriter()
         data = Pickler(self.names.spell, self.names.name, storages.place).dump(value, type)
         for key, elements in storages.arrays.items():
@@ -92,10 +92,10 @@ class ArchiveWriter:
         self.record(f"{archive}.pkl", data)
 
     def code(self) -> None:
-        """Write the source files of all definitions reachable from the module's data."""
+        """Write the source files of all definitions that the data of the module refers to."""
         files: dict[str, list[str]] = {}
         printers: dict[str, DefinitionPrinter] = {}
-        for thing in self.names.things:  # the list grows while definitions are printed
+        for thing in self.names.things:  # printing a definition may add to the list
             prefix = self.names.name(thing).rpartition(".")[0]
             printer = printers.get(prefix)
             if printer is None:
@@ -103,7 +103,7 @@ class ArchiveWriter:
                 printers[prefix], files[prefix] = printer, []
             known = len(self.constants)
             files[prefix].append(printer.definition(thing))
-            for constant in self.constants[known:]:  # classes of constant objects
+            for constant in self.constants[known:]:  # classes of constants that are objects
                 self.names.spell(type_of_constant(constant) or NONE)
         for prefix, definitions in files.items():
             text, places = printers[prefix].marks.split("".join(definitions) + "\n")
@@ -112,7 +112,7 @@ class ArchiveWriter:
             self.record(f"{name}.debug_pkl", write_places(places), zipfile.ZIP_DEFLATED)
 
     def check(self, function: Any) -> None:
-        """Raise an error for nodes that cannot be saved; record the required operator version."""
+        """Raise an error for a node that cannot be saved; record the required operator version."""
         graph: Graph = function.graph
         for node in graph.all_nodes():
             kind = node.kind()
@@ -129,6 +129,6 @@ class ArchiveWriter:
                 )
 
     def record(self, name: str, data: bytes | memoryview, method: int = zipfile.ZIP_STORED) -> None:
-        """Write a record."""
+        """Write a record and add its bytes to the digest."""
         write_record(self.file, f"{self.root}/{name}", data, method)
         self.digest.update(data)

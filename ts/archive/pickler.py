@@ -1,12 +1,12 @@
-"""Pickler of archives: script values in PyTorch's layout.
+"""Pickler of script values in the layout of PyTorch's archives.
 
-In: a value and its type.  Out: the bytes of a pickle of protocol 2:
+Input: a value and its type. Output: the bytes of a pickle of protocol 2:
 
     Pickler(names.name, storages.place).dump(module, module_type)
 
-Objects are written as class name and dictionary of attributes, lists and dictionaries with their type as
-text, tensors as storage references.  A value referenced twice is written once, so that the reader shares it
-again.
+An object is written as class name and dictionary of attributes, a list or dictionary together with its type
+as text, and a tensor as a storage reference. A value that is referenced several times is written once, so
+that it is shared again after reading.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def check_state_methods(type: ClassType) -> None:
 
 
 class Pickler:
-    """Writer of a pickle of script values."""
+    """Writes a pickle of script values."""
 
     def __init__(
         self,
@@ -74,16 +74,16 @@ class Pickler:
         name: Callable[[Type], str],
         place: Callable[[Tensor], TensorStorageRef],
     ) -> None:
-        """Create a pickler; `spell` formats types, `name` returns class names, `place` storage references."""
+        """Store the callbacks: `spell` formats types, `name` names classes, `place` locates tensors."""
         self.spell = spell
         self.name = name
         self.place = place
         self.parts: list[bytes] = [b"\x80\x02"]
-        self.memo: dict[object, int] = {}  # texts and names, and containers and objects by id
+        self.memo: dict[object, int] = {}  # indices of texts and names, and of containers and objects by id
         self.kept: list[object] = []
 
     def dump(self, value: Any, type: Type) -> bytes:
-        """Pickle a value."""
+        """Return the pickle of a value."""
         self.push(value, type)
         self.write(b".")
         return b"".join(self.parts)
@@ -95,12 +95,12 @@ class Pickler:
         self.parts.append(part)
 
     def remember(self, key: object) -> None:
-        """Memoize the value on top of the stack under a key; `recall` writes references to it."""
+        """Memoize the value on top of the stack under `key`; `recall` writes references to it."""
         index = self.memo[key] = len(self.memo)
         self.write(b"q" + bytes([index]) if index < 256 else b"r" + struct.pack("<I", index))
 
     def recall(self, key: object) -> bool:
-        """Write a memo reference for a key; return False for an unknown key."""
+        """Write a reference to the value memoized under `key`; return False if there is none."""
         index = self.memo.get(key)
         if index is None:
             return False
@@ -108,14 +108,14 @@ class Pickler:
         return True
 
     def text(self, text: str) -> None:
-        """Write a string as UTF-8, or a reference to an equal string that was written before."""
+        """Write a string as UTF-8, or a reference if an equal string was written before."""
         if not self.recall(text):
             data = text.encode("utf-8", "surrogatepass")
             self.write(b"X" + struct.pack("<I", len(data)) + data)
             self.remember(text)
 
     def number(self, value: int) -> None:
-        """Write an int in the shortest form of protocol 2; it has to fit in 64 bits."""
+        """Write an int that fits in 64 bits, in the shortest form of protocol 2."""
         if 0 <= value < 1 << 8:
             self.write(b"K" + bytes([value]))
         elif 0 <= value < 1 << 16:
@@ -126,11 +126,11 @@ class Pickler:
             self.write(b"\x8a\x08" + struct.pack("<q", value))
 
     def real(self, value: float) -> None:
-        """Write a float as 8 bytes, big-endian."""
+        """Write a float as 8 big-endian bytes."""
         self.write(b"G" + struct.pack(">d", value))
 
     def named(self, module: str, name: str) -> None:
-        """Write a reference to a class or function by module and name."""
+        """Write a reference to the class or function `name` of a module."""
         key = ("global", module, name)
         if not self.recall(key):
             self.write(f"c{module}\n{name}\n".encode())
@@ -146,7 +146,7 @@ class Pickler:
     # ---- values --------------------------------------------------------------------------------------
 
     def push(self, value: Any, type: Type) -> None:
-        """Write a value of a type."""
+        """Write a value of type `type`."""
         match value:
             case None:
                 self.write(b"N")
@@ -182,10 +182,10 @@ class Pickler:
                 raise ArchiveError(f"Unknown IValue type for pickling: {what}. It cannot be saved")
 
     def container(self, value: Any, type: Type) -> None:
-        """Write a list, dict, tuple or object, or a reference if this value was written before."""
+        """Write a list, dict, tuple or object, or a reference if the same value was written before."""
         if self.recall(id(value)):
             return
-        self.kept.append(value)  # keeps its id unique while the pickle is written
+        self.kept.append(value)  # keeps the id unique while the pickle is written
         if isinstance(value, Object):
             self.object(value)
             return
@@ -202,7 +202,7 @@ class Pickler:
         self.remember(id(value))
 
     def list(self, value: Any, type: ListType) -> None:
-        """Write a list as the call that restores its element type in PyTorch's reader."""
+        """Write a list as a call that restores the element type in PyTorch's reader."""
         builder = _BUILDERS.get(type.elem)
         if builder is not None:
             self.named(_PICKLE, builder)
@@ -220,7 +220,7 @@ class Pickler:
             self.write(b"\x86R")
 
     def dict(self, value: Any, type: DictType) -> None:
-        """Write a dict as the call of `restore_type_tag` with its type as a string."""
+        """Write a dict as a call of `restore_type_tag`, with the type as a string."""
         self.named(_PICKLE, "restore_type_tag")
         self.write(b"}(")
         for key, item in value.items():
@@ -231,7 +231,7 @@ class Pickler:
         self.write(b"\x86R")
 
     def sequence(self, value: Any, types: Sequence[Type]) -> None:
-        """Write a tuple, each element by its own type."""
+        """Write a tuple; `types` has the type of each element."""
         few = {0: b")", 1: b"\x85", 2: b"\x86", 3: b"\x87"}
         if len(value) > 3:
             self.write(b"(")
@@ -240,12 +240,12 @@ class Pickler:
         self.write(few.get(len(value), b"t"))
 
     def object(self, value: Object) -> None:
-        """Write an object with the result of its compiled `__getstate__`, or with all attributes by name."""
+        """Write an object with the result of the compiled `__getstate__`, or with all attributes by name."""
         type: ClassType = value.cls.type
         self.named(*self.split(type))
         self.write(b")\x81")
         self.remember(id(value))
-        save = type.methods.get("__getstate__")  # compiled methods only, not Python's pickle methods
+        save = type.methods.get("__getstate__")  # only a compiled method, not Python's pickle method
         if save is not None and "__setstate__" in type.methods:
             state_type = save.schema.returns[0].type
             check_state_methods(type)
@@ -259,7 +259,7 @@ class Pickler:
         self.write(b"b")
 
     def packed(self, value: Packed) -> None:
-        """Write packed parameters of a quantized layer as an object with their state."""
+        """Write packed parameters of a quantized layer as an object with a state."""
         if self.recall(id(value)):
             return
         self.kept.append(value)
@@ -270,7 +270,7 @@ class Pickler:
         self.write(b"b")
 
     def split(self, type: Type) -> tuple[str, str]:
-        """Return module and name of a class."""
+        """Return the module and the name of a class."""
         module, _, name = self.name(type).rpartition(".")
         return module, name
 
@@ -334,7 +334,7 @@ def _own_type(value: Any, type: Type) -> Type:
         return type
     plain = from_core(value) if isinstance(value, List | Dict | Tuple) else value
     if isinstance(plain, tuple) and type is ANY and plain is value:
-        return ANY  # elements are tagged individually
+        return ANY  # each element has its own type
     own = type_of_constant(plain) or type
     if isinstance(type, UnionType):
         same_kind = [option for option in type.contained_types() if option.kind() == own.kind()]

@@ -1,12 +1,14 @@
-"""Quantized tensors and packed parameters in archives, dequantized when read.
+"""Quantized tensors and packed parameters in archives; they are dequantized when they are read.
 
-In: pickled arguments of a quantized tensor, or the state of an object of a C++ class of PyTorch.  Out: a
-float32 tensor on its grid (`ts.ops.quantizer`), or an object of `ts.ops.packed_params`:
+Input: pickled arguments of a quantized tensor, or the state of an object of a C++ class of PyTorch. Output: a
+float32 tensor whose values are on the quantization grid (`ts.ops.quantizer`), or an object of
+`ts.ops.packed_params`:
 
     torch._utils._rebuild_qtensor(storage, 0, (2, 3), (3, 1), (torch.per_tensor_affine, 0.1, 10), False, ...)
     __torch__.torch.classes.quantized.LinearPackedParamsBase, (weight, bias)
 
-Files are untrusted: scales must be finite and positive, and match the length of their axis.
+Files are untrusted: scales must be finite and positive, and their number must equal the size of the quantized
+axis.
 """
 
 from __future__ import annotations
@@ -36,7 +38,7 @@ from ts.ops.quantizer import (
 )
 
 REBUILD: Final = "torch._utils._rebuild_qtensor"
-_BITS: Final = {QUINT4X2: 4, QUINT2X4: 2}  # bits of sub-byte elements; their storages count bytes
+_BITS: Final = {QUINT4X2: 4, QUINT2X4: 2}  # bits per element of sub-byte dtypes; their storages count bytes
 SCHEMES: Final = {
     "torch.per_tensor_affine": False,
     "torch.per_channel_affine": True,
@@ -51,7 +53,7 @@ Located = Callable[[Tensor, str], Tensor]
 def tensor(
     located: Located, storage: Any, offset: Any, size: Any, stride: Any, parameters: Any, *rest: Any
 ) -> Tensor:
-    """Return a dequantized tensor from a storage reference; `located` moves it to its device."""
+    """Return the dequantized tensor of a storage reference; `located` moves a tensor to its device."""
     if not isinstance(storage, Storage) or storage.quantized is None:
         raise ArchiveError("a quantized tensor has no storage of integers")
     integers = _integers(storage, offset, size, stride)
@@ -91,7 +93,7 @@ def _grid(parameters: Any, dtype: int, shape: tuple[int, ...]) -> QuantizationPa
 
 
 def scheme(grid: QuantizationParams) -> str:
-    """Return the quantization scheme's name in `torch`."""
+    """Return the name of the quantization scheme in `torch`."""
     if grid.axis < 0:
         return "per_tensor_affine"
     floats = grid.zero_point.is_floating_point()
@@ -99,9 +101,9 @@ def scheme(grid: QuantizationParams) -> str:
 
 
 def place(x: Tensor, of: Callable[[Tensor], TensorStorageRef], kept: list[object]) -> TensorStorageRef:
-    """Return the storage reference of a quantized tensor's integers, computed by `of`.
+    """Return the storage reference of the integers of a quantized tensor; `of` computes the reference.
 
-    `kept` keeps the tensor of integers alive, so that its id stays unique.
+    The tensor of integers is appended to `kept`, so that its id remains unique.
     """
     grid = grid_of(x)
     assert grid is not None
@@ -118,7 +120,7 @@ def place(x: Tensor, of: Callable[[Tensor], TensorStorageRef], kept: list[object
 
 
 def custom_class(name: str) -> Global | None:
-    """Return the unpickling rules of a C++ class of PyTorch; None for other names."""
+    """Return the unpickling rules of a C++ class of PyTorch; return None for other names."""
     found = CLASSES.get(name)
     return None if found is None else Global(name, new=partial(_blank, found), build=_fill)
 

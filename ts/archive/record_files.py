@@ -1,4 +1,4 @@
-"""Files of arbitrary records in the archive format: `PyTorchFileWriter` and `PyTorchFileReader`.
+"""Files with arbitrary records in the archive format: `PyTorchFileWriter` and `PyTorchFileReader`.
 
 writer = PyTorchFileWriter(path)                     reader = PyTorchFileReader(path)
 writer.write_record("notes", data, len(data))        reader.get_record("notes")
@@ -20,7 +20,7 @@ _VERSION = b"3\n"  # format version of these files
 
 
 class PyTorchFileWriter:
-    """Writer of records; the file is complete after `write_end_of_file`."""
+    """Writer of a file of records; the file is complete after `write_end_of_file`."""
 
     def __init__(self, file: str | os.PathLike[str] | IO[bytes]) -> None:
         path = file if isinstance(file, (str, os.PathLike)) else None
@@ -30,11 +30,11 @@ class PyTorchFileWriter:
         self._finished = False
 
     def archive_name(self) -> str:
-        """Return the top-level folder of all records."""
+        """Return the name of the top-level folder of all records."""
         return self._name
 
     def get_all_written_records(self) -> set[str]:
-        """Return the names of the records written up to now."""
+        """Return the names of the records written so far."""
         return set(self._written)
 
     def write_record(self, name: str, data: bytes | str, size: int) -> None:
@@ -48,7 +48,7 @@ class PyTorchFileWriter:
         write_record(self._zip, f"{self._name}/{name}", memoryview(content)[:size])
 
     def write_end_of_file(self) -> None:
-        """Write the records of the format and close the file."""
+        """Write the records that the format requires and close the file."""
         self.write_record("version", _VERSION, len(_VERSION))
         self.write_record("byteorder", b"little", len(b"little"))
         self._zip.close()
@@ -56,7 +56,7 @@ class PyTorchFileWriter:
 
 
 class PyTorchFileReader:
-    """Reader of records by name."""
+    """Reader of a file of records, by record name."""
 
     def __init__(self, file: str | os.PathLike[str] | IO[bytes]) -> None:
         try:
@@ -67,11 +67,11 @@ class PyTorchFileReader:
         self._records = ZipRecords(opened, scripted=None)
 
     def get_all_records(self) -> list[str]:
-        """Return the names of all records, in the order of the zip directory."""
+        """Return the names of all records, in the order of the ZIP directory."""
         return list(self._records.entries)
 
     def has_record(self, name: str) -> bool:
-        """Return whether the file contains a record of this name."""
+        """Return True if the file contains a record of this name."""
         return self._records.has(name)
 
     def get_record(self, name: str) -> bytes:
@@ -79,5 +79,5 @@ class PyTorchFileReader:
         return self._records.read(name).tobytes()
 
     def get_record_size(self, name: str) -> int:
-        """Return the size of a record in bytes, uncompressed."""
+        """Return the uncompressed size of a record in bytes."""
         return len(self._records.read(name))

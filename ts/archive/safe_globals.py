@@ -1,7 +1,7 @@
-"""Allowlist of user classes and functions that `ts.load` with `weights_only` accepts in files.
+"""Allowlist of user classes and functions that `ts.load` accepts in files with `weights_only`.
 
-In: `add_safe_globals([Config])`, or `with safe_globals([(Config, "old.module.Config")]):`.
-Out: `safe_global(name)`, the unpickling rules of the name.
+Input: `add_safe_globals([Config])`, or `with safe_globals([(Config, "old.module.Config")]):`. Output:
+`safe_global(name)`, the unpickling rules of a name.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _safe: list[SafeGlobal] = []
 
 
 def add_safe_globals(safe_globals: Sequence[SafeGlobal]) -> None:
-    """Allow classes and functions in files, optionally under another full name."""
+    """Add classes and functions to the allowlist, optionally under another full name."""
     for each in safe_globals:
         if isinstance(each, tuple) and (len(each) != 2 or not isinstance(each[1], str)):
             raise ValueError(f"Expected tuple of (global, str of callable's full path), but got: {each}")
@@ -27,7 +27,7 @@ def add_safe_globals(safe_globals: Sequence[SafeGlobal]) -> None:
 
 
 def get_safe_globals() -> list[SafeGlobal]:
-    """Return the globals allowed in files."""
+    """Return the classes and functions in the allowlist."""
     return list(_safe)
 
 
@@ -37,7 +37,7 @@ def clear_safe_globals() -> None:
 
 
 class safe_globals:
-    """Context manager that adds classes and functions to the allowlist."""
+    """Context manager that adds classes and functions to the allowlist during its `with` block."""
 
     def __init__(self, safe_globals: Sequence[SafeGlobal]) -> None:
         self._mine = safe_globals
@@ -54,7 +54,7 @@ class safe_globals:
 
 
 def safe_global(name: str) -> Global | None:
-    """Return the unpickling rules of an allowed global by full name; None for others."""
+    """Return the unpickling rules of an allowed global, by full name; return None for other names."""
     for each in _safe:
         known, path = each if isinstance(each, tuple) else (each, f"{each.__module__}.{each.__qualname__}")
         if path == name:
@@ -64,7 +64,10 @@ def safe_global(name: str) -> Global | None:
 
 
 def _give_state(made: Any, state: Any) -> None:
-    """Restore an object's state like Python's unpickler: by `__setstate__`, or by attributes and slots."""
+    """Restore the state of an object as Python's unpickler does.
+
+    By `__setstate__`, or by attributes and slots.
+    """
     if hasattr(made, "__setstate__"):
         made.__setstate__(state)
         return

@@ -1,9 +1,9 @@
-"""Files of named tensors in the format of the library `safetensors` (an extra of `ts`).
+"""Files of named tensors in the format of the library `safetensors` (an optional dependency).
 
     save_file({"weight": x}, "model.safetensors", {"format": "pt"})
     load_file("model.safetensors")["weight"]
 
-Such a file contains only tensors and text, no executable code.
+A file in this format contains only tensors and text, and no executable code.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _DTYPES: Final = {
 def save_file(
     tensors: Mapping[str, Tensor], path: str | os.PathLike[str], metadata: Mapping[str, str] | None = None
 ) -> None:
-    """Write tensors, and strings as metadata, to a file; shared memory is written repeatedly."""
+    """Write tensors and string metadata to a file; memory that tensors share is written once per tensor."""
     stored = {name: _stored(name, tensor) for name, tensor in tensors.items()}
     data = _library("safetensors.numpy").save(stored, None if metadata is None else dict(metadata))
     replaced(os.fspath(path), lambda file, root: file.write(data))

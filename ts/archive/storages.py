@@ -1,6 +1,6 @@
-"""Storages of archives: one record per storage, shared by several tensors.
+"""Storages of archives: each storage is one record, which several tensors can share.
 
-In: tensors. Out: bytes and storage references; and the inverse.
+Input: tensors. Output: bytes and storage references; and the inverse.
 
     StorageWriter().place(x[1:])        TensorStorageRef("0", "FloatStorage", "cpu", 3, 1, (2,), (1,))
     view(storage, 1, (2,), (1,))        the tensor
@@ -41,10 +41,10 @@ _DTYPES: Final = {dtype: name for name, dtype in _NAMES.items() if name != "Unty
 
 
 class TensorStorageRef(NamedTuple):
-    """Storage reference of a tensor: storage key, class, device, offset, sizes and strides."""
+    """Reference from a tensor to a storage: key, class, device, element count, offset, sizes and strides."""
 
     key: str
-    storage: str  # the name of the storage's class
+    storage: str  # name of the storage class
     location: str
     numel: int
     offset: int
@@ -53,22 +53,22 @@ class TensorStorageRef(NamedTuple):
 
 
 class StorageWriter:
-    """Collector of tensor storages, each written once."""
+    """Collects the storages of tensors; each storage is written once."""
 
     def __init__(self) -> None:
-        self.arrays: dict[str, NDArray[Any]] = {}  # bytes, by key
+        self.arrays: dict[str, NDArray[Any]] = {}  # bytes of each storage, by key
         self._keys: dict[tuple[int, int], str] = {}
-        self._kept: list[object] = []  # keeps the tensors alive, so that addresses stay unique
+        self._kept: list[object] = []  # keeps the tensors alive, so that their addresses remain unique
 
     def place_of_storage(self, storage: UntypedStorage | TypedStorage) -> TensorStorageRef:
-        """Return the reference of a storage, covering all its elements."""
+        """Return a reference to all elements of a storage."""
         if isinstance(storage, TypedStorage):
             return self.place(storage._elements())
         place = self.place(wrap_array(storage.bytes))
         return place._replace(storage="UntypedStorage", numel=storage.nbytes())
 
     def place(self, tensor: Tensor) -> TensorStorageRef:
-        """Return the storage reference of a tensor, registering a new storage."""
+        """Return the storage reference of a tensor; register the storage if it is new."""
         name = _DTYPES.get(tensor.dtype, "UntypedStorage")
         check_storage(tensor)
         if tensor.is_meta:
@@ -99,7 +99,7 @@ def _address(array: NDArray[Any]) -> int:
 
 
 def _root(array: NDArray[Any]) -> NDArray[Any]:
-    """Return the array that owns the memory of a view; a copy if that memory is not one contiguous block."""
+    """Return the array that owns the memory of a view; if that is not one contiguous block, return a copy."""
     root = array
     while isinstance(root.base, np.ndarray):
         root = root.base
@@ -114,24 +114,23 @@ def _root(array: NDArray[Any]) -> NDArray[Any]:
 
 
 class StorageType(NamedTuple):
-    """Element type of a storage class such as `torch.FloatStorage` in a pickle."""
+    """Element type of a storage class such as `torch.FloatStorage`."""
 
     dtype: dtype
-    quantized: int | None = None  # code of the quantized dtype, None for other storages
+    quantized: int | None = None  # number of the quantized dtype in PyTorch; None for other storages
 
 
-QUANTIZED: Final = {  # the integers, and PyTorch's number of the dtype
+QUANTIZED: Final = {  # the dtype of the integers, and the number of the quantized dtype in PyTorch
     "QInt8Storage": StorageType(dtypes.int8, 12),
     "QUInt8Storage": StorageType(dtypes.uint8, 13),
     "QInt32Storage": StorageType(dtypes.int32, 14),
-    "QUInt4x2Storage": StorageType(dtypes.uint8, 16),  # two to a byte
+    "QUInt4x2Storage": StorageType(dtypes.uint8, 16),  # two elements per byte
     "QUInt2x4Storage": StorageType(dtypes.uint8, 17),
 }
 
 
 def name_in_modules(d: dtype) -> str:
-    """Return the storage class name for a dtype in module archives, also for dtypes without one in PyTorch.
-    """
+    """Return the name of the storage class of a dtype in module archives; PyTorch lacks some of them."""
     return _DTYPES.get(d) or f"{d.type_name}Storage"
 
 
@@ -139,8 +138,7 @@ _IN_MODULES: Final = QUANTIZED | {name_in_modules(d): StorageType(d) for d in dt
 
 
 def storage_type(name: str, in_module: bool = False) -> StorageType | None:
-    """Return the storage type of a class name, or None; quantized types are accepted for modules only.
-    """
+    """Return the element type of a storage class, or None; quantized types are accepted only in modules."""
     found = _NAMES.get(name)
     if found is not None:
         return StorageType(found)
@@ -148,19 +146,19 @@ def storage_type(name: str, in_module: bool = False) -> StorageType | None:
 
 
 class Storage(NamedTuple):
-    """Loaded storage: elements, device and quantized dtype."""
+    """Loaded storage: elements, device and number of the quantized dtype."""
 
     elements: NDArray[Any]
     location: str
     quantized: int | None = None
 
     def is_of(self, type: StorageType) -> bool:
-        """Return whether the storage has the dtype and quantization of a storage class."""
+        """Return True if the storage has the dtype and quantization of a storage class."""
         return (self.elements.dtype, self.quantized) == (type.dtype.numpy_dtype, type.quantized)
 
 
 class LoadedStorage(TypedStorage):
-    """Storage loaded from a file and moved to its device on first use."""
+    """Storage that was loaded from a file; it is moved to its device on first use."""
 
     def __init__(self, stored: Storage, located: Callable[[Tensor, str], Tensor]) -> None:
         self.stored = stored
@@ -180,7 +178,7 @@ class LoadedStorage(TypedStorage):
 
 
 def read_storage(data: NDArray[np.uint8], type: StorageType, numel: int, location: str) -> Storage:
-    """Convert a record to a storage of `numel` elements; raise ArchiveError on a size mismatch."""
+    """Convert a record to a storage of `numel` elements; raise ArchiveError if the sizes do not match."""
     dtype = type.dtype
     if len(data) != numel * dtype.itemsize:
         raise ArchiveError(f"a storage of {numel} elements of {dtype} has {len(data)} bytes")
@@ -188,7 +186,7 @@ def read_storage(data: NDArray[np.uint8], type: StorageType, numel: int, locatio
 
 
 def view(storage: Storage, offset: int, size: tuple[int, ...], stride: tuple[int, ...]) -> NDArray[Any]:
-    """Return the elements of a tensor as a view of its storage; raise ArchiveError if out of bounds."""
+    """Return a view of a storage as the elements of a tensor; raise ArchiveError if it is out of bounds."""
     numbers = (offset, *size, *stride)
     if len(size) != len(stride) or any(type(n) is not int or n < 0 for n in numbers):
         raise ArchiveError("size, stride and offset of a tensor are not numbers that belong together")
@@ -196,7 +194,8 @@ def view(storage: Storage, offset: int, size: tuple[int, ...], stride: tuple[int
     item = elements.dtype.itemsize
     steps = [step * item for step in stride]
     if 0 in size:
-        anything = elements[:0].view(f"V{item}")  # NumPy cannot stride dtypes of `ml_dtypes`
+        # NumPy cannot compute strided views of the dtypes of `ml_dtypes`
+        anything = elements[:0].view(f"V{item}")
         return np.lib.stride_tricks.as_strided(anything, size, steps).view(elements.dtype)
     last = offset + sum((n - 1) * step for n, step in zip(size, stride, strict=True))
     if last >= len(elements):

@@ -1,6 +1,6 @@
-"""Removal of debug records from archives: the model loses its source locations.
+"""Removal of debug records from archives; the model loses its source locations.
 
-In: the records of an archive, and a path.  Out: a file with all other records unchanged.
+Input: the records of an archive, and a path. Output: a file that contains all other records, unchanged.
 
     with open("model.pt", "rb") as file, ZipRecords(file) as records:
         strip_debug(records, "small.pt")
@@ -19,8 +19,7 @@ _DEBUG: Final = ".debug_pkl"
 
 
 def strip_debug(records: ZipRecords, path: str | os.PathLike[str]) -> int:
-    """Write all records except debug information; return the compressed size of the omitted records in bytes.
-    """
+    """Write all records except debug records; return the compressed size of the omitted records in bytes."""
 
     def write(file: IO[bytes], root: str) -> None:
         with zipfile.ZipFile(file, "w") as made:

@@ -1,6 +1,6 @@
-"""`ts.save` and `ts.load`: Python values with tensors, in the zip format of `torch.save`.
+"""`ts.save` and `ts.load`: Python values that contain tensors, in the ZIP format of `torch.save`.
 
-In: a value and a path or an open file; out: the file, and the value again:
+Input: a value, and a path or an open file. Output: the file; and the inverse:
 
     ts.save({"weight": x, "step": 3}, "state.pt")          readable by torch.load
     ts.load("state.pt", map_location="cpu")                also reads files of torch.save
@@ -8,10 +8,10 @@ In: a value and a path or an open file; out: the file, and the value again:
     state/data.pkl        the pickled value; tensors as storage references
     state/data/0          the bytes of a storage, shared by several tensors
 
-Security: reading constructs only listed types, like `weights_only=True` in PyTorch: numbers, strings,
-containers, tensors, parameters, dtypes, devices, shapes.  With `weights_only=False` all classes and functions
-named in the file are imported and called, including `ts.nn` modules: use it only for trusted files.  Classes
-of `ts` have PyTorch's names in files, so that PyTorch can read modules of `ts` and the reverse.
+Security: reading constructs only objects of listed types, like `weights_only=True` in PyTorch: numbers,
+strings, containers, tensors, parameters, dtypes, devices, shapes. With `weights_only=False` all classes and
+functions named in the file are imported and called, including `ts.nn` modules: use it only for trusted files.
+Classes of `ts` have PyTorch's names in files, so that PyTorch can read modules of `ts` and the reverse.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _PROTOCOL: Final = 2
 
 
 class _Named:
-    """Stand-in for a PyTorch function or class in a written pickle."""
+    """Represents a PyTorch function or class in a pickle that is written."""
 
     def __init__(self, module: str, name: str) -> None:
         self.module = module
@@ -59,7 +59,7 @@ class _Named:
 
 
 class _Reference:
-    """Persistent id of a storage in the pickle."""
+    """Persistent id of a storage in a pickle."""
 
     def __init__(self, identity: tuple[Any, ...]) -> None:
         self.identity = identity
@@ -78,12 +78,12 @@ _DEVICE: Final = _Named("torch", "device")
 _DTYPES: Final = {d: _Named("torch", d.name) for d in dtypes.ALL}
 
 
-# The Python pickler, because the C pickler checks that each name exists in its module.
+# Python's own pickler is needed, because the C pickler checks that each name exists in its module.
 _PythonPickler: Any = pickle._Pickler  # type: ignore[attr-defined]
 
 
 class _Writer(_PythonPickler):  # type: ignore[misc]
-    """Pickler that writes tensors as storage references, and `ts` names as PyTorch's."""
+    """Pickler that writes tensors as storage references and names of `ts` as names of PyTorch."""
 
     def __init__(self, file: IO[bytes], legacy: bool = False) -> None:
         super().__init__(file, _PROTOCOL)
@@ -104,7 +104,7 @@ class _Writer(_PythonPickler):  # type: ignore[misc]
         super().save(obj, save_persistent_id)
 
     def save_global(self, obj: Any, name: str | None = None) -> None:
-        """Write a class or function by name, with PyTorch's name for those of `ts`."""
+        """Write a class or function by name; those of `ts` get their names in PyTorch."""
         if is_own(getattr(obj, "__module__", "")):
             self.save(self.named.setdefault(obj, _name_in_pytorch(obj)))
         else:
@@ -129,12 +129,12 @@ class _Writer(_PythonPickler):  # type: ignore[misc]
             return _SIZE, (tuple(obj),)
         if isinstance(obj, devices.device):
             return _DEVICE, (obj.type,) if obj.index is None else (obj.type, obj.index)
-        if isinstance(obj, OrderedDict) and is_own(type(obj).__module__):  # state_dict of a module
+        if isinstance(obj, OrderedDict) and is_own(type(obj).__module__):  # `state_dict` of a module
             return OrderedDict, (), dict(vars(obj)), None, iter(obj.items())
         return NotImplemented
 
     def reference(self, place: TensorStorageRef) -> _Reference:
-        """Return the persistent id of a storage; raise RuntimeError if its views have different types."""
+        """Return the persistent id of a storage; raise RuntimeError if views of it have different types."""
         found = self.references.get(place.key)
         if found is None:
             identity = ("storage", _named_storage(place.storage), place.key, place.location, place.numel)
@@ -172,14 +172,14 @@ class _Writer(_PythonPickler):  # type: ignore[misc]
 
 
 def _parts_of_sparse(x: Tensor) -> tuple[Any, ...]:
-    """Return the tensors of a sparse tensor, then its size and, of a COO tensor, `is_coalesced`."""
+    """Return the tensors of a sparse tensor, then the size and, for a COO tensor, `is_coalesced`."""
     parts = sparse_parts(x)
     tensors = [part for part in parts if isinstance(part, Tensor)]
     return (*tensors, (Size(parts[len(tensors)]), *parts[len(tensors) + 1 :]))
 
 
 def _sparse_tensor(layout: Any, parts: Any) -> Tensor:
-    """Build a sparse tensor from its parts; ArchiveError if they are inconsistent."""
+    """Build a sparse tensor from its parts; raise ArchiveError if they are inconsistent."""
     count = 2 if layout is dtypes.sparse_coo else 3
     known = layout in (dtypes.sparse_coo, dtypes.sparse_csr, dtypes.sparse_csc) and isinstance(parts, tuple)
     if not known or len(parts) < count + 1 or not all(isinstance(x, Tensor) for x in parts[:count]):
@@ -194,7 +194,7 @@ def _sparse_tensor(layout: Any, parts: Any) -> Tensor:
 
 
 def _layout(name: Any) -> dtypes.layout:
-    """Return the layout with the name in the file."""
+    """Return the layout of a name in the file; raise ArchiveError if there is none."""
     found = next((x for x in dtypes.LAYOUTS.values() if str(x) == name), None)
     if found is None:
         raise ArchiveError(f"there is no layout {name!r}")
@@ -202,7 +202,7 @@ def _layout(name: Any) -> dtypes.layout:
 
 
 def _name_in_pytorch(obj: Any) -> _Named:
-    """Return the PyTorch name of a class or function of `ts`; layers are defined in other files there."""
+    """Return the PyTorch name of a class or function of `ts`; PyTorch defines layers in other modules."""
     from ts import nn
     from ts.nn import functional
 
@@ -237,7 +237,7 @@ def save(
     _use_new_zipfile_serialization: bool = True,
     _disable_byteorder_record: bool = False,
 ) -> None:
-    """Write a value to a path or a file, as `torch.save`."""
+    """Write a value to a path or an open file, as `torch.save` does."""
     write = _write if _use_new_zipfile_serialization else _write_legacy
     if isinstance(f, (str, os.PathLike)):
         replaced(os.fspath(f), partial(write, obj))
@@ -277,7 +277,7 @@ _Build = Callable[[bytes, "_Reader"], Any]  # unpickles a value
 
 
 class IsTorchScriptArchiveError(ArchiveError):
-    """Error of a file of `ts.jit.save` given to `ts.load`."""
+    """Raised if `ts.load` is called with a file of `ts.jit.save`."""
 
 
 def load(
@@ -292,10 +292,10 @@ def load(
     """Read a value from a file of `torch.save` or `ts.save`.
 
     `map_location` selects the device of tensors: a device, a dictionary from devices in the file to others,
-    or a function of a storage's elements and its device that returns a tensor or None.  Unless `weights_only`
-    is False, only the listed types are constructed.  With `mmap`, large tensors of a file are mapped into
-    memory: pages are read on first access, and writes do not change the file.  `encoding` decodes strings
-    written by Python 2; "bytes" leaves them as bytes.
+    or a function of a storage's elements and its device that returns a tensor or None. Unless `weights_only`
+    is False, only the listed types are constructed. With `mmap`, large tensors of a file are mapped into
+    memory: pages are read on first access, and writes to the tensors do not change the file. Strings that
+    Python 2 wrote are decoded with `encoding`; "bytes" keeps them as bytes.
     """
     options = {"encoding": "utf-8", **pickle_load_args}
     trusted = weights_only is not None and not weights_only
@@ -316,7 +316,7 @@ def load(
 
 
 def _contents(f: IO[bytes]) -> io.BytesIO:
-    """Return the rest of a file as BytesIO, reading directly into its buffer if possible."""
+    """Return the rest of a file as BytesIO; it is read directly into the buffer if possible."""
     if not hasattr(f, "readinto"):
         return io.BytesIO(f.read())
     begin = f.tell()
@@ -337,7 +337,7 @@ def _contents(f: IO[bytes]) -> io.BytesIO:
 
 
 def _load(file: IO[bytes], map_location: Location, build: _Build, mapped: bool) -> Any:
-    """Load the value at the current start of a file, leaving the position after it."""
+    """Load the value at the start of a file; afterwards the position is the end of the value."""
     beginning = file.read(len(legacy_format.BEGINNING))
     file.seek(0)
     if beginning == legacy_format.BEGINNING:
@@ -355,24 +355,24 @@ def _load(file: IO[bytes], map_location: Location, build: _Build, mapped: bool) 
 
 
 def _value(encoding: str, data: bytes, reader: _Reader) -> Any:
-    """Unpickle a value, restricted to allowed types."""
+    """Unpickle a value; only allowed types are constructed."""
     return Unpickler(data, reader.name, partial(reader.storage, "data"), encoding).load()
 
 
 def _trusted(options: dict[str, Any], data: bytes, reader: _Reader) -> Any:
-    """Unpickle a value of a trusted file without restrictions."""
+    """Unpickle a value of a trusted file, without restrictions."""
     return _UnrestrictedUnpickler(data, reader, options).load()
 
 
 class _UnrestrictedUnpickler(pickle.Unpickler):
-    """Unpickler that imports all names, PyTorch's as their counterparts in `ts`."""
+    """Unpickler that imports any name; PyTorch's names become their counterparts in `ts`."""
 
     def __init__(self, data: bytes, reader: _Reader, options: dict[str, Any]) -> None:
         super().__init__(io.BytesIO(data), **options)
         self.reader = reader
 
     def find_class(self, module: str, name: str) -> Any:
-        """Resolve a global without restrictions."""
+        """Resolve a global name without restrictions."""
         known = self.reader.known(module, name)
         if known is not None:
             return known
@@ -386,12 +386,12 @@ class _UnrestrictedUnpickler(pickle.Unpickler):
         return super().find_class(f"ts{module.removeprefix('torch')}", name)
 
     def persistent_load(self, pid: Any) -> Any:
-        """Load the storage of a persistent id."""
+        """Load the storage that a persistent id denotes."""
         return self.reader.storage("data", pid)
 
 
 class _Reader(TensorLoader):
-    """Resolver of the globals and storages in a file's pickle."""
+    """Resolves the globals and storages in the pickle of a file."""
 
     values: dict[int, LoadedStorage]
 
@@ -413,7 +413,7 @@ class _Reader(TensorLoader):
         return found
 
     def known(self, module: str, name: str) -> Any:
-        """Return the listed object for a global name; None if unlisted."""
+        """Return the listed object for a global name; return None for other names."""
         full = f"{module}.{name}".replace("__builtin__.", "builtins.")
         if module == "torch" and name in dtypes.NAMES:
             return dtypes.by_name(name)
@@ -449,22 +449,22 @@ class _Reader(TensorLoader):
         return Global(full, calls[full]) if full in calls else safe_global(full)
 
     def storage(self, archive: str, reference: Any) -> Any:
-        """Load the storage of a persistent id, for the value or a tensor in it."""
+        """Load the storage that a persistent id denotes; the value itself or a tensor in it refers to it."""
         return self.loaded(super().storage(archive, reference))
 
     def loaded(self, stored: Storage) -> LoadedStorage:
-        """Return the loaded storage object, the same one for repeated references."""
+        """Return the loaded storage object; repeated references return the same object."""
         found = self.values.get(id(stored.elements))
         if found is None:
             found = self.values[id(stored.elements)] = LoadedStorage(stored, self.located)
         return found
 
     def tensor(self, storage: Any, *place: Any) -> Tensor:
-        """Return the tensor for a storage reference, unwrapping loaded storages."""
+        """Return the tensor of a storage reference; accepts loaded storages."""
         return super().tensor(storage.stored if isinstance(storage, LoadedStorage) else storage, *place)
 
     def tensor_of_old(self, storage: Any, offset: Any, size: Any, stride: Any) -> Tensor:
-        """Return the tensor for a storage reference in the format of PyTorch before 0.4."""
+        """Return the tensor of a storage reference in the format of PyTorch before 0.4."""
         return self.tensor(storage, offset, size, stride, False, None)
 
     def tensor_of_dtype(
@@ -478,7 +478,7 @@ class _Reader(TensorLoader):
         dtype: Any,
         marks: Any = None,
     ) -> Tensor:
-        """Return the tensor for a reference to an untyped storage, with an explicit dtype."""
+        """Return the tensor of a reference to an untyped storage, with an explicit dtype."""
         if not isinstance(storage, LoadedStorage) or not isinstance(dtype, dtypes.dtype):
             raise ArchiveError("a tensor has no storage or no dtype")
         storage = storage.stored
@@ -488,14 +488,14 @@ class _Reader(TensorLoader):
         return self.tensor(typed, offset, size, stride, grad, hooks, marks)
 
     def quantized_tensor(self, storage: Any, *place: Any) -> Tensor:
-        """Return a dequantized tensor from integers and scales."""
+        """Return a dequantized tensor from the integers and the quantization parameters."""
         return quantized.tensor(
             self.located, storage.stored if isinstance(storage, LoadedStorage) else storage, *place
         )
 
 
 class _LegacyReader(_Reader):
-    """Resolver for a legacy file whose storages are already loaded."""
+    """Resolves names and storages in a legacy file, whose storages are already loaded."""
 
     def __init__(self, storages: dict[str, Storage], map_location: Location) -> None:
         self.values = {}
@@ -503,8 +503,8 @@ class _LegacyReader(_Reader):
         self.map_location = map_location
 
     def storage(self, archive: str, reference: Any) -> Any:
-        """Load the storage of a persistent id or a part of it, or a module class."""
-        # strings of Python 2, left as bytes by `encoding="bytes"`
+        """Load the storage, part of a storage, or module class that a persistent id denotes."""
+        # strings of Python 2, which `encoding="bytes"` keeps as bytes
         reference = [part.decode("ascii") if isinstance(part, bytes) else part for part in reference]
         if reference[0] == "module":
             return reference[1]
@@ -519,7 +519,7 @@ _UNKNOWN: Final = {
 
 
 def _refuse_unknown_tensors(module: str, name: str) -> None:
-    """Raise ArchiveError for a PyTorch tensor kind that `ts` does not support."""
+    """Raise ArchiveError for a kind of PyTorch tensor that `ts` does not support."""
     what = _UNKNOWN.get(name) if module == "torch._utils" else None
     if module == "torch" and name.startswith("float4_"):
         what = f"a tensor of the dtype torch.{name}"
@@ -528,7 +528,7 @@ def _refuse_unknown_tensors(module: str, name: str) -> None:
 
 
 def _meta_tensor(dtype: Any, size: Any, stride: Any, requires_grad: Any) -> Tensor:
-    """Return a meta tensor."""
+    """Return a meta tensor with the given dtype, size and stride."""
     from ts._core.tensor.factories import from_numpy
 
     if not isinstance(dtype, dtypes.dtype) or not isinstance(requires_grad, bool):
@@ -551,7 +551,7 @@ def _parameter(data: Any, requires_grad: Any, hooks: Any) -> Any:
 
 
 def _wrapper(cls: Any, *metadata: Any) -> Tensor:
-    """Return a tensor of a wrapper subclass; the metadata are those of `Tensor._make_wrapper_subclass`."""
+    """Return a tensor of a wrapper subclass; `metadata` are arguments of `Tensor._make_wrapper_subclass`."""
     if not isinstance(cls, type) or not issubclass(cls, Tensor) or len(metadata) != 7:
         raise ArchiveError(f"a tensor of a wrapper subclass is made of {cls!r} and {len(metadata)} values")
     dtype, size, stride, offset, layout, device, requires_grad = metadata
@@ -569,7 +569,7 @@ def _wrapper(cls: Any, *metadata: Any) -> Tensor:
 
 
 def _with_attributes(build: Any, cls: Any, arguments: Any, state: Any) -> Any:
-    """Rebuild a tensor with user-defined attributes."""
+    """Rebuild a tensor that has attributes defined by the user."""
     if not isinstance(build, Global) or build.call is None or not isinstance(arguments, tuple):
         raise ArchiveError("a tensor is made of nothing")
     made = build.call(*arguments)

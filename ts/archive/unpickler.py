@@ -1,14 +1,14 @@
-"""Restricted unpickler for archives: it builds only listed objects.
+"""Restricted unpickler of archives: it constructs only objects of allowed types.
 
-In: the bytes of a pickle, a resolver of its global names, and a function that returns storages.  Out: the
-value:
+Input: the bytes of a pickle, a function that resolves global names, and a function that returns storages.
+Output: the value:
 
     Unpickler(data, names, storages).load()
 
-Python's own unpickler calls any global that the pickle names.  Here `names(module, name)` returns a `Global`,
-which is called with the arguments of a REDUCE, creates an object for NEWOBJ or fills it for BUILD, or raises;
-allocations are proportional to the bytes read.  Supported are the opcodes of protocol 2 that PyTorch has
-written, and the short forms of protocol 4.
+Python's own unpickler calls any global that a pickle names. Here, `names(module, name)` raises an error or
+returns a `Global`, which is called with the arguments of REDUCE, creates an object for NEWOBJ and sets its
+state for BUILD; allocations are proportional to the bytes read. The opcodes of protocol 2 that PyTorch writes
+and the short forms of protocol 4 are supported.
 """
 
 from __future__ import annotations
@@ -41,23 +41,23 @@ class Global:
         self.call = call
         self.new = new
         self.build = build
-        self.takes = takes  # whether `new` takes arguments
+        self.takes = takes  # True if `new` takes arguments
 
     def __call__(self, *arguments: Any) -> Any:
-        """Call the global with the arguments of a REDUCE; raise ArchiveError if it is not callable."""
+        """Call the global with the arguments of REDUCE; raise ArchiveError if it must not be called."""
         if self.call is None:
             raise ArchiveError(f"{self.name} cannot be called")
         return self.call(*arguments)
 
 
 class PlaceholderValue(dict[Any, Any]):
-    """Object for calls and classes of a pickle that is scanned for names; it is filled and discarded."""
+    """Result of calls and classes in a pickle that is only scanned for names; it is filled and discarded."""
 
     __hash__ = object.__hash__  # type: ignore[assignment]
 
 
 def blank(module: str, name: str) -> Global:
-    """Return a placeholder global, for scanning the names of a pickle."""
+    """Return a placeholder global; it is used to scan the names of a pickle."""
     return Global(f"{module}.{name}", call=_blank, new=PlaceholderValue, build=_ignore)
 
 
@@ -70,7 +70,7 @@ def _ignore(made: Any, state: Any) -> None:
 
 
 class Unpickler:
-    """Restricted interpreter of a pickle, which resolves globals through callbacks."""
+    """Restricted interpreter of a pickle; callbacks resolve globals and storages."""
 
     def __init__(
         self,
@@ -80,16 +80,16 @@ class Unpickler:
         encoding: str = "latin-1",
     ) -> None:
         self.data = data
-        self.encoding = encoding  # of Python 2 strings; "bytes" leaves them undecoded
+        self.encoding = encoding  # encoding of Python 2 strings; "bytes" keeps them as bytes
         self.at = 0
         self.stack: list[Any] = []
         self.memo: dict[int, Any] = {}
-        self.made: dict[int, tuple[Any, Global]] = {}  # id -> object of NEWOBJ and its global
+        self.made: dict[int, tuple[Any, Global]] = {}  # objects of NEWOBJ with their globals, by id
         self.names = names
         self.storages = storages
 
     def load(self) -> Any:
-        """Run the unpickler and return the value."""
+        """Run the pickle and return the value."""
         steps = 0
         try:
             while True:
@@ -128,7 +128,7 @@ class Unpickler:
         return struct.unpack(form, self.take(struct.calcsize(form)))[0]
 
     def line(self) -> str:
-        """Consume a line of UTF-8 and return it without its newline."""
+        """Consume a UTF-8 line and return it without the newline."""
         end = self.data.find(b"\n", self.at)
         if end < 0:
             self.fail("it ends too early")
@@ -139,19 +139,22 @@ class Unpickler:
     # ---- stack ---------------------------------------------------------------------------------------
 
     def pop(self) -> Any:
-        """Remove and return the top of the stack; raise ArchiveError if it is empty or a mark."""
+        """Remove and return the top of the stack.
+
+        Raise ArchiveError if the stack is empty or has a mark on top.
+        """
         if not self.stack or self.stack[-1] is _MARK:
             self.fail("it takes a value from an empty stack")
         return self.stack.pop()
 
     def top(self, kind: type) -> Any:
-        """Return the top of the stack without removing it; raise ArchiveError if it is not a `kind`."""
+        """Return the top of the stack without removing it; raise ArchiveError unless it is a `kind`."""
         if not self.stack or not isinstance(self.stack[-1], kind):
             self.fail(f"it expects a {kind.__name__} on the stack")
         return self.stack[-1]
 
     def since_mark(self) -> list[Any]:
-        """Remove all values above the topmost mark, and the mark; return the values."""
+        """Remove the topmost mark and all values above it; return the values."""
         stack = self.stack
         for i in range(len(stack) - 1, -1, -1):
             if stack[i] is _MARK:
@@ -180,25 +183,25 @@ class Unpickler:
     # ---- objects -------------------------------------------------------------------------------------
 
     def global_of(self, value: Any) -> Global:
-        """Return `value` as a Global; raise ArchiveError for any other object."""
+        """Return `value` if it is a Global; raise ArchiveError for any other object."""
         if not isinstance(value, Global):
             self.fail("it uses a value as a class or function")
         return value
 
     def reduce(self) -> None:
-        """Run REDUCE: call a permitted global with the arguments on the stack."""
+        """Run REDUCE: call an allowed global with the arguments on the stack."""
         arguments = self.pop()
         callee = self.global_of(self.pop())
         if callee.call is None:
             self.fail(f"{callee.name} cannot be called")
-        # PyTorch writes the value of an enumeration's member without a tuple around it.
+        # PyTorch writes the value of an enum member without a tuple around it.
         made = callee.call(*(arguments if isinstance(arguments, tuple) else (arguments,)))
         if callee.build is not None:
             self.made[id(made)] = made, callee
         self.stack.append(made)
 
     def new(self) -> None:
-        """Run NEWOBJ: create an object of a permitted class; only some classes take arguments."""
+        """Run NEWOBJ: create an object of an allowed class; only some classes take arguments."""
         arguments = self.pop()
         cls = self.global_of(self.pop())
         if cls.new is None or not isinstance(arguments, tuple) or (arguments and not cls.takes):
@@ -218,13 +221,13 @@ class Unpickler:
         self.stack.append(made)
 
     def push_global(self, module: Any, name: Any) -> None:
-        """Resolve module and name to a permitted global, and push it."""
+        """Resolve a module and a name to an allowed global, and push it."""
         if not isinstance(module, str) or not isinstance(name, str):
             self.fail("the name of a class is no text")
         self.stack.append(self.names(module, name))
 
     def stack_global(self) -> None:
-        """Run STACK_GLOBAL: resolve the module and name on the stack, and push the global."""
+        """Run STACK_GLOBAL: resolve the module and the name on the stack, and push the global."""
         name, module = self.pop(), self.pop()
         self.push_global(module, name)
 
@@ -261,12 +264,12 @@ class Unpickler:
         self.stack.append(self.sized(form).decode("utf-8", "surrogatepass"))
 
     def text_of_old(self, form: str) -> None:
-        """Push a Python 2 string, decoded with the unpickler's encoding or kept as bytes."""
+        """Push a Python 2 string, decoded with `encoding` or kept as bytes."""
         data = self.sized(form)
         self.stack.append(data if self.encoding == "bytes" else data.decode(self.encoding))
 
     def sized(self, form: str) -> bytes:
-        """Read a length-prefixed byte string."""
+        """Consume a byte string that follows its length, and return it."""
         size = self.number(form)
         if size < 0:
             self.fail("a text has a negative size")
@@ -280,14 +283,14 @@ def _pairs(values: list[Any]) -> dict[Any, Any]:
 
 
 def checked_key(key: Any) -> Any:
-    """Return a dictionary key after checking its size, since hashing visits all nested elements."""
+    """Check the size of a dictionary key, because hashing visits all nested elements; return the key."""
     if isinstance(key, tuple) and not is_small(key):
         raise ValueError("the key of a dictionary is too large")
     return key
 
 
 def ordered_dict(pairs: Any = ()) -> OrderedDict[Any, Any]:
-    """Build an `OrderedDict` from pickled pairs, checking the keys."""
+    """Build an `OrderedDict` from pickled pairs; the keys are checked."""
     return OrderedDict((checked_key(key), value) for key, value in pairs)
 
 

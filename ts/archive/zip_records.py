@@ -1,15 +1,14 @@
-"""Reader of PyTorch's zip archives: records by name, and tensors read or memory-mapped from storages.
+"""Reader of PyTorch's ZIP archives: records by name, and tensors from storages, read or memory-mapped.
 
-In: an open file; out: the contents of its records, and tensors on their target devices:
+Input: an open file. Output: the contents of its records, and tensors on their target devices:
 
     with ZipRecords(file) as records:
         records.read("data.pkl")
         TensorLoader(records, "cpu").storage("data", ("storage", Global("FloatStorage"), "0", "cpu", 12))
 
-Sizes are checked before memory is allocated.  With `mapped`, large uncompressed records are mapped into
-memory copy-on-write instead of read, without a check of their CRC: unmodified pages are shared by all
-processes that map the file.  Such a file may be replaced while it is in use, but not truncated or
-overwritten.
+Sizes are checked before memory is allocated. With `mapped`, large uncompressed records are mapped into memory
+copy-on-write and not read; their CRC is not checked. All processes that map the file share unmodified pages.
+Such a file may be replaced while it is in use, but not truncated or overwritten.
 """
 
 from __future__ import annotations
@@ -36,10 +35,10 @@ from ts.errors import ArchiveError, MissingCudaError
 
 Location = str | device | Mapping[str, str] | Callable[[Any, str], Any] | None
 
-_CHUNK_BYTES: Final = 1 << 20  # bytes read between checks of the time limit
-_MIN_MAPPED_BYTES: Final = 1 << 16  # smaller records are read, which is as fast as mapping
-_ALIGNMENT: Final = 64  # of mappable records: kernels require aligned elements
-_LOCAL_HEADER: Final = struct.Struct("<4s22xHH")  # before the name and the extra field of a record
+_CHUNK_BYTES: Final = 1 << 20  # bytes read between two checks of the time limit
+_MIN_MAPPED_BYTES: Final = 1 << 16  # reading smaller records is as fast as mapping them
+_ALIGNMENT: Final = 64  # alignment of mappable records: kernels require aligned elements
+_LOCAL_HEADER: Final = struct.Struct("<4s22xHH")  # precedes the name and the extra field of a record
 _MAX_SOURCE_BYTES: Final = 1 << 30  # maximum size of a source file or pickle
 _ZIP_ERRORS: Final = (zipfile.BadZipFile, zlib.error, struct.error)
 _DAMAGED: Final = (
@@ -50,7 +49,7 @@ _DAMAGED: Final = (
 
 @contextmanager
 def _damage_is_told() -> Iterator[None]:
-    """Convert errors of `zipfile` for damaged files to ArchiveError."""
+    """Convert errors that `zipfile` raises for damaged files to ArchiveError."""
     try:
         yield
     except ArchiveError:
@@ -60,7 +59,7 @@ def _damage_is_told() -> Iterator[None]:
 
 
 def opened(f: str | os.PathLike[str] | IO[bytes]) -> IO[bytes]:
-    """Open a file for random access to records: a path, or the rest of an open file."""
+    """Open a path, or the rest of an open file, for random access to records."""
     if not isinstance(f, str | os.PathLike):
         return io.BytesIO(f.read())
     if not os.path.exists(f):
@@ -71,7 +70,7 @@ def opened(f: str | os.PathLike[str] | IO[bytes]) -> IO[bytes]:
 
 
 class ZipRecords:
-    """Records of an archive by name, without the common top-level folder.
+    """Records of an archive by name; the name of the common top-level folder is omitted.
 
     `scripted` is the required kind of archive: True for a module, False for a value, None for any.
     """
@@ -110,11 +109,11 @@ class ZipRecords:
         self.zip.close()
 
     def has(self, name: str) -> bool:
-        """Return whether the archive has a record of this name."""
+        """Return True if the archive has a record of this name."""
         return name in self.entries
 
     def read(self, name: str, size: int | None = None) -> NDArray[np.uint8]:
-        """Return the bytes of a record; raise ArchiveError if it is missing, or its size is not `size`."""
+        """Return the bytes of a record; raise ArchiveError if it is missing or does not have `size` bytes."""
         entry = self.entries.get(name)
         if entry is None:
             raise ArchiveError(f"PytorchStreamReader failed locating file {name}: file not found")
@@ -142,12 +141,12 @@ class ZipRecords:
         return data
 
     def storage(self, name: str, size: int) -> NDArray[np.uint8]:
-        """Return the memory of a storage of `size` bytes, mapped if possible and read otherwise."""
+        """Return the memory of a storage of `size` bytes; it is mapped if possible, and read otherwise."""
         mapped = self.mapped(name, size)
         return self.read(name, size) if mapped is None else mapped
 
     def mapped(self, name: str, size: int) -> NDArray[np.uint8] | None:
-        """Return a record as a view of the memory-mapped file; None for records that are not mappable."""
+        """Return a record as a view of the memory-mapped file; return None if it cannot be mapped."""
         entry = self.entries.get(name)
         if self.map is None or entry is None or size < _MIN_MAPPED_BYTES:
             return None
@@ -166,13 +165,13 @@ class ZipRecords:
         return np.frombuffer(self.map, np.uint8, size, start)
 
     def bytes(self, name: str) -> bytes:
-        """Return a record as bytes, for records read as a whole (pickles, texts)."""
+        """Return a record as bytes; used for records read as a whole, such as pickles and texts."""
         data = self.read(name)
         deadline.charge(0, bytes=data.size)
         return data.tobytes()
 
     def text(self, name: str) -> str:
-        """Decode a text record as UTF-8; raise ArchiveError for invalid text."""
+        """Decode a text record as UTF-8; raise ArchiveError if it is invalid."""
         try:
             return self.bytes(name).decode("utf-8")
         except UnicodeDecodeError as error:
@@ -185,7 +184,7 @@ class ZipRecords:
 
     @property
     def version(self) -> int:
-        """Format version of the archive, which selects the operators' semantics."""
+        """Format version of the archive; it selects the semantics of operators."""
         text = self.text(self.version_name).strip()
         if not text.isdecimal() or len(text) > 9:
             raise ArchiveError(f"the archive has the version {text[:20]!r}")
@@ -193,7 +192,7 @@ class ZipRecords:
 
 
 class TensorLoader:
-    """Loader of the tensors and storages referenced by a file's pickles."""
+    """Loads the tensors and storages that the pickles of a file refer to."""
 
     def __init__(self, records: ZipRecords, map_location: Location) -> None:
         self.records = records
@@ -203,7 +202,7 @@ class TensorLoader:
             raise ArchiveError("archives of machines with another byte order cannot be read")
 
     def storage(self, archive: str, reference: Any) -> Storage:
-        """Return the storage of a persistent id in a pickle."""
+        """Return the storage that a persistent id in a pickle denotes."""
         match reference:
             case ("storage", Global(name=name), str(key), str(location), int(numel)):
                 pass
@@ -229,7 +228,7 @@ class TensorLoader:
         hooks: Any,
         marks: Any = None,
     ) -> Tensor:
-        """Rebuild a tensor from its storage reference, applying the `conj` and `neg` marks of views."""
+        """Rebuild a tensor from a storage reference; apply the `conj` and `neg` marks of lazy views."""
         if not isinstance(storage, Storage) or storage.quantized is not None:
             raise ArchiveError("a tensor has no storage")
         from ts._core.tensor.tensor import wrap_array
@@ -241,7 +240,7 @@ class TensorLoader:
         return made
 
     def located(self, elements: Tensor, location: str) -> Tensor:
-        """Move a tensor to its target device, according to `map_location`."""
+        """Move a tensor to the device that `map_location` selects."""
         wanted = self.map_location
         if callable(wanted):
             moved = wanted(elements, location)
@@ -260,7 +259,7 @@ class TensorLoader:
 
 
 def _marked(elements: NDArray[Any], marks: Any) -> NDArray[Any]:
-    """Apply PyTorch's lazy `conj` and `neg` view marks to the elements."""
+    """Apply the `conj` and `neg` marks of PyTorch's lazy views to the elements."""
     if not marks:
         return elements
     if not isinstance(marks, Mapping) or not marks.keys() <= {"conj", "neg"}:
@@ -271,7 +270,7 @@ def _marked(elements: NDArray[Any], marks: Any) -> NDArray[Any]:
 
 
 def device_named(name: Any) -> device:
-    """Return the device of a name in an archive; raise ArchiveError for an invalid name."""
+    """Return the device that a name in an archive denotes; raise ArchiveError if it is invalid."""
     try:
         return device(name)
     except RuntimeError as error:

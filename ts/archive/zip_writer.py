@@ -1,4 +1,4 @@
-"""Writing of zip files with arbitrary records.
+"""Writer of ZIP files with arbitrary records.
 
 replaced("model.pt", write)                     atomic replacement of the old file
 write_record(archive, "model/data/0", data)     contents that can be mapped into memory
@@ -18,7 +18,7 @@ _ALIGNMENT: Final = 64
 
 
 def replaced(path: str, write: Any) -> None:
-    """Write a file atomically: the path has either the old or the complete new contents."""
+    """Write a file atomically: the path has either the old contents or the complete new contents."""
     folder, base = os.path.split(os.path.abspath(path))
     if not os.path.isdir(folder):
         raise ArchiveError(f"Parent directory {os.path.dirname(path)} does not exist.")

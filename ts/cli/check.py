@@ -1,6 +1,8 @@
-"""`ts check`: compile definitions in files, and report compile errors and certain run-time errors.
+"""`ts check`.
 
-In: Python files, folders, archives.  The following definitions of a file are compiled:
+Compile the definitions of files, and report compile errors and run-time errors that always occur.
+
+Input: Python files, folders or archives. The following definitions of a Python file are compiled:
 
     def f(x: int): ...            the function                    ok  f(int x) -> int
     class Account: ...            all methods                     ok  class Account
@@ -85,14 +87,14 @@ examples:
 
 
 class _Inputs(dict[str, str]):
-    """Inputs given by parameter name, and the names used so far."""
+    """Inputs of `--input` by parameter name; `used` has the names of the parameters found so far."""
 
     used: set[str]
-    runs: bool  # `--run`: call functions with the inputs
+    runs: bool  # True for `--run`: functions are called with the inputs
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run `ts check`: report each definition of each file."""
+    """Run `ts check`: report the result for each definition of each file."""
     inputs = _Inputs(map(split_input, options.input))
     inputs.used, inputs.runs = set(), options.run
     if options.run and not inputs:
@@ -110,14 +112,14 @@ def run(options: argparse.Namespace) -> int:
                 wrong += _check_file(file, inputs, whole)
             advance()
     unused = inputs.keys() - inputs.used
-    if unused and not wrong:  # parameters of definitions that fail to compile are unknown
+    if unused and not wrong:  # if a definition fails to compile, its parameters are unknown
         names = ", ".join(sorted(unused))
         raise UsageError(f"--input {names}: nothing that is checked has such a parameter")
     return 1 if wrong else 0
 
 
 def files_of(found: Target) -> Iterator[Target]:
-    """Yield the target file, or all relevant files of a folder recursively."""
+    """Yield the target itself, or, for a folder, all files in it (recursively) that contain TorchScript."""
     if not found.path.is_dir():
         yield found
         return
@@ -131,7 +133,7 @@ def files_of(found: Target) -> Iterator[Target]:
 
 
 def _is_meant(path: Path) -> bool:
-    """Return whether a file contains TorchScript.
+    """Return True if a file contains TorchScript.
 
     Such files are archives, exported programs and Python files that import TorchScript.
     """
@@ -140,7 +142,7 @@ def _is_meant(path: Path) -> bool:
     try:
         tree = ast.parse(path.read_bytes())
     except (SyntaxError, ValueError):
-        return True  # reported as an error
+        return True  # reported as an error later
     names: list[str] = []
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -151,7 +153,10 @@ def _is_meant(path: Path) -> bool:
 
 
 def _given(parameters: Sequence[Argument], inputs: _Inputs) -> list[Any]:
-    """Return the `--input` values of parameters, None for missing ones; UsageError for a wrong type."""
+    """Return the `--input` values of `parameters`, with None for missing ones.
+
+    Raise UsageError for a value of the wrong type.
+    """
     found = []
     for parameter in parameters:
         inputs.used.add(parameter.name)
@@ -163,9 +168,9 @@ def _given(parameters: Sequence[Argument], inputs: _Inputs) -> list[Any]:
 def _check_call(
     function: Any, object: Sequence[Any], parameters: Sequence[Argument], inputs: _Inputs
 ) -> tuple[str, list[str]]:
-    """Check a function for certain run-time errors; with `--run`, call it with the inputs.
+    """Check a function for run-time errors that always occur; with `--run`, call it with the inputs.
 
-    Return a note for the signature in the report, and the failures.
+    Return a note that the report appends to the signature, and the failures.
     """
     given = _given(parameters, inputs)
     samples = [x.to("meta") if isinstance(x, ts.Tensor) else x for x in given]
@@ -190,7 +195,7 @@ def _check_call(
 
 
 def _check_file(found: Target, inputs: _Inputs, whole: bool) -> int:
-    """Check the contents of a file, print a report, and return the number of failures."""
+    """Check the definitions of a file, print a report, and return the number of failures."""
     try:
         checks = _checks(found, inputs)
     except ProgramError as error:
@@ -220,7 +225,7 @@ def _check_file(found: Target, inputs: _Inputs, whole: bool) -> int:
 
 
 def _is_foreign(error: Exception) -> bool:
-    """Return whether the class name of an error adds information; compiler errors are self-explanatory."""
+    """Return True if a message needs the class name of the error; messages of compiler errors do not."""
     return not isinstance(error, RuntimeError) or isinstance(error, LimitExceeded)
 
 
@@ -231,7 +236,7 @@ def _checks(found: Target, inputs: _Inputs) -> dict[str, Check]:
 
 
 def _checks_of_archive(path: Path, inputs: _Inputs) -> Iterator[tuple[str, Check]]:
-    """Yield the checks of an archive: its methods, or its missing dependencies if there are any."""
+    """Yield the checks of an archive: one per method, or one for missing dependencies if there are any."""
     if is_exported(path):
         yield "forward", partial(_program, path, inputs)
         return
@@ -246,11 +251,12 @@ def _checks_of_archive(path: Path, inputs: _Inputs) -> Iterator[tuple[str, Check
 
 
 def _program(path: Path, inputs: _Inputs) -> tuple[str, list[str]]:
-    """Load an exported program and check the declared shapes of its values."""
+    """Load an exported program and check the shapes that it declares for its values."""
     from ts.cli.pt2_target import load_exported, takes, wrong_shapes
 
     function = load_exported(path)
-    inputs.used |= {name for name, _ in function.inputs}  # an exported program records its inputs
+    # an exported program records the names of its inputs
+    inputs.used |= {name for name, _ in function.inputs}
     return takes(function), wrong_shapes(function.program)
 
 
@@ -259,7 +265,7 @@ def _absent(missing: Any) -> tuple[str, list[str]]:
 
 
 def checks_of(module: ModuleType, inputs: _Inputs) -> Iterator[tuple[str, Check]]:
-    """Yield the checks of a Python module: functions, classes and module objects."""
+    """Yield the checks of the functions, classes and module objects of a Python module."""
     for name, value in list(vars(module).items()):
         if isinstance(value, ts.jit.ScriptFunction):
             yield name, partial(_function, value, inputs)
@@ -304,6 +310,6 @@ def _class(name: str, cls: type, inputs: _Inputs) -> tuple[str, list[str]]:
         return _module(f"{name}()", instance(cls), inputs)
     if issubclass(cls, Enum | tuple):
         object_type(cls)
-    elif not hasattr(cls, "__ts_type__"):  # interfaces are compiled at their definition
+    elif not hasattr(cls, "__ts_type__"):  # interfaces are compiled when they are defined
         ts.jit.script(cls)
     return f"class {name}", []

@@ -1,4 +1,4 @@
-"""Probability distributions: densities, samples (PyTorch's for the same seed), moments, divergences.
+"""Probability distributions: densities, samples (equal to PyTorch's for the same seed), moments, divergences.
 
 d = Normal(ts.zeros(2), 1.0)
 d.log_prob(d.sample((3,)))            a tensor (3, 2)

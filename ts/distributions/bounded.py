@@ -1,4 +1,4 @@
-"""Distributions of numbers in an interval: ContinuousBernoulli, VonMises."""
+"""Distributions of numbers in an interval: ContinuousBernoulli and VonMises."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ class ContinuousBernoulli(ByOdds, ExponentialFamily):
 
     @lazy_property
     def probs(self) -> Any:
-        """Parameter of the density; values above 0.5 favour 1."""
+        """Parameter of the density; values above 0.5 give values near 1 a higher density."""
         return clamp_probs(logits_to_probs(self.logits, is_binary=True))
 
     def _outside(self) -> Any:
         return (self.probs <= self._lims[0]) | (self.probs > self._lims[1])
 
     def _precise(self) -> Any:
-        """Return `probs`, with values near 0.5 replaced by one for which the closed form is precise."""
+        """Return `probs`; values near 0.5 are replaced by a value for which the closed form is precise."""
         return ts.where(self._outside(), self.probs, self._lims[0])
 
     def _log_constant(self) -> Any:
@@ -117,7 +117,7 @@ class ContinuousBernoulli(ByOdds, ExponentialFamily):
 
 
 class VonMises(Centred):
-    """Von Mises distribution of angles around `loc`, narrower for larger `concentration`."""
+    """Von Mises distribution of angles around `loc`; it is narrower for larger `concentration`."""
 
     loc: Any
     concentration: Any
@@ -139,7 +139,7 @@ class VonMises(Centred):
         return k * ts.cos(value - self.loc) - math.log(2 * math.pi) - log_bessel
 
     def sample(self, sample_shape: Any = ()) -> Any:
-        """Draw angles by rejection from a wrapped Cauchy distribution (Best and Fisher, 1979)."""
+        """Draw angles by rejection sampling from a wrapped Cauchy distribution (Best and Fisher, 1979)."""
         shape = self._extended_shape(sample_shape)
         with ts.no_grad():
             k = self.concentration.double().expand(shape)

@@ -1,4 +1,4 @@
-"""Distributions over a few values: Categorical, OneHotCategorical, Multinomial."""
+"""Distributions over a finite number of categories: Categorical, OneHotCategorical, Multinomial."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ from ts.nn import functional as F
 
 
 class Categorical(Distribution):
-    """Categorical distribution of indices, with probabilities proportional to `probs` (last dimension)."""
+    """Categorical distribution of indices.
+
+    The probabilities are proportional to the last dimension of `probs`.
+    """
 
     arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}
     has_enumerate_support = True
@@ -47,7 +50,7 @@ class Categorical(Distribution):
 
     @constraints.dependent_property(is_discrete=True, event_dim=0)
     def support(self) -> Any:  # type: ignore[override]
-        """Indices from 0 to the number of categories - 1."""
+        """Integers from 0 to the number of categories minus 1."""
         return constraints.integer_interval(0, self._num_events - 1)
 
     @property
@@ -89,7 +92,7 @@ class Categorical(Distribution):
 
 
 class _OfCategorical(Distribution):
-    """Base class of vector distributions that wrap a Categorical."""
+    """Base class of distributions of vectors that use a Categorical."""
 
     def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
         self._categorical = Categorical(probs, logits)
@@ -150,7 +153,7 @@ class OneHotCategorical(_OfCategorical):
 
 
 class OneHotCategoricalStraightThrough(OneHotCategorical):
-    """One-hot categorical distribution with straight-through gradients for the probabilities."""
+    """One-hot categorical distribution whose samples have straight-through gradients to the probabilities."""
 
     has_rsample = True
 
@@ -159,7 +162,7 @@ class OneHotCategoricalStraightThrough(OneHotCategorical):
 
 
 class Multinomial(_OfCategorical):
-    """Distribution of category counts in `total_count` draws."""
+    """Distribution of the counts of categories in `total_count` draws."""
 
     arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}
 
@@ -173,7 +176,7 @@ class Multinomial(_OfCategorical):
 
     @constraints.dependent_property(is_discrete=True, event_dim=1)
     def support(self) -> Any:  # type: ignore[override]
-        """Counts with sum at most `total_count`."""
+        """Vectors of counts whose sum is at most `total_count`."""
         return constraints.multinomial(self.total_count)
 
     @property

@@ -1,9 +1,9 @@
 """Mapping from constraints to transforms into the constrained set.
 
-    biject_to(constraints.positive)            a bijective transform of all numbers to positive ones
-    transform_to(constraints.simplex)          perhaps not bijective, but easier to optimise through
+    biject_to(constraints.positive)            a bijective transform of all numbers to positive numbers
+    transform_to(constraints.simplex)          possibly not bijective, but better suited to optimization
 
-`register` adds a constraint, or a class of them with a function that makes the transform.
+`register` adds a constraint class, with a function that creates the transform of a constraint.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ Factory = Callable[[Any], transforms.Transform]
 
 
 class ConstraintRegistry:
-    """Registry of transforms by constraint class."""
+    """Registry of functions that create transforms, by constraint class."""
 
     def __init__(self) -> None:
         self._factories: dict[type[Any], Factory] = {}
 
     def register(self, constraint: Any, factory: Any = None) -> Any:
-        """Register `factory` as the transform factory of a constraint class."""
+        """Register `factory` as the function that creates the transforms of a constraint class."""
         if factory is None:
             return lambda factory: self.register(constraint, factory)
         kind = type(constraint) if isinstance(constraint, constraints.Constraint) else constraint
@@ -36,7 +36,7 @@ class ConstraintRegistry:
         return factory
 
     def __call__(self, constraint: Any) -> Any:
-        """Return the transform for a constraint; NotImplementedError for an unregistered class."""
+        """Return the transform for a constraint; raise NotImplementedError if its class is not registered."""
         factory = self._factories.get(type(constraint))
         if factory is None:
             raise NotImplementedError(f"Cannot transform {type(constraint).__name__} constraints")
@@ -99,7 +99,8 @@ def _stack(registry: ConstraintRegistry, constraint: Any) -> Any:
     return transforms.StackTransform([registry(part) for part in constraint.cseq], constraint.dim)
 
 
-for _registry in (biject_to, transform_to):  # composite constraints use the registry for their parts
+# the transforms of a composite constraint are composed in the same registry
+for _registry in (biject_to, transform_to):
     _registry.register(constraints.independent, partial(_independent, _registry))
     _registry.register(constraints.cat, partial(_cat, _registry))
     _registry.register(constraints.stack, partial(_stack, _registry))

@@ -1,4 +1,4 @@
-"""Constraints: valid values of parameters and samples.
+"""Constraints: conditions on the values of parameters and samples.
 
 >>> positive.check(ts.tensor([1.0, -1.0])), positive
 (tensor([ True, False]), GreaterThan(lower_bound=0.0))
@@ -23,13 +23,13 @@ __all__ = [
 
 
 class Constraint:
-    """Predicate for valid values; the last `event_dim` dimensions form one value."""
+    """Condition that valid values satisfy; the last `event_dim` dimensions form one value."""
 
     is_discrete = False
     event_dim = 0
 
     def check(self, value: Any) -> Tensor:
-        """Return a bool tensor: whether each value satisfies the constraint."""
+        """Return a bool tensor that is True for each value that satisfies the constraint."""
         raise NotImplementedError
 
     def __repr__(self) -> str:
@@ -38,9 +38,9 @@ class Constraint:
 
 
 class _Dependent(Constraint):
-    """Constraint that depends on a distribution's parameters.
+    """Constraint that depends on the parameters of a distribution.
 
-    The class of the distribution determines at most discreteness and event dimensions.
+    From the class of the distribution alone, at most `is_discrete` and `event_dim` are known.
     """
 
     def __init__(self, *, is_discrete: Any = NotImplemented, event_dim: Any = NotImplemented) -> None:
@@ -49,20 +49,20 @@ class _Dependent(Constraint):
 
     @property
     def is_discrete(self) -> bool:  # type: ignore[override]
-        """Return whether the domain is discrete; raise NotImplementedError if that depends on parameters."""
+        """True if the values are discrete; raises NotImplementedError if that depends on parameters."""
         if self._is_discrete is NotImplemented:
             raise NotImplementedError(".is_discrete cannot be determined statically")
         return bool(self._is_discrete)
 
     @property
     def event_dim(self) -> int:  # type: ignore[override]
-        """Return the number of event dimensions; raise NotImplementedError if that depends on parameters."""
+        """Number of event dimensions; raises NotImplementedError if that depends on parameters."""
         if self._event_dim is NotImplemented:
             raise NotImplementedError(".event_dim cannot be determined statically")
         return int(self._event_dim)
 
     def __call__(self, *, is_discrete: Any = NotImplemented, event_dim: Any = NotImplemented) -> _Dependent:
-        """Return a copy with the given static properties."""
+        """Return a copy with the given values of `is_discrete` and `event_dim`."""
         known = {"is_discrete": self._is_discrete, "event_dim": self._event_dim}
         given = {"is_discrete": is_discrete, "event_dim": event_dim}
         return _Dependent(**known | {k: v for k, v in given.items() if v is not NotImplemented})
@@ -72,7 +72,7 @@ class _Dependent(Constraint):
 
 
 class dependent_property(property, _Dependent):  # type: ignore[misc]
-    """Decorator of a property that computes a constraint; on the class, it is a dependent constraint."""
+    """Decorator for a property that computes a constraint; on the class, it is a dependent constraint."""
 
     def __init__(
         self, fn: Any = None, *, is_discrete: Any = NotImplemented, event_dim: Any = NotImplemented
@@ -81,17 +81,17 @@ class dependent_property(property, _Dependent):  # type: ignore[misc]
         _Dependent.__init__(self, is_discrete=is_discrete, event_dim=event_dim)
 
     def __call__(self, fn: Any) -> dependent_property:  # type: ignore[override]
-        """Decorate a function, when the decorator has arguments."""
+        """Decorate a function; called if the decorator has arguments."""
         return dependent_property(fn, is_discrete=self._is_discrete, event_dim=self._event_dim)
 
 
 def is_dependent(constraint: Any) -> bool:
-    """Return whether a constraint depends on unknown parameters."""
+    """Return True if a constraint depends on unknown parameters."""
     return isinstance(constraint, _Dependent)
 
 
 class Real(Constraint):
-    """Any number that is not nan."""
+    """Numbers other than nan."""
 
     def check(self, value: Any) -> Tensor:
         result: Tensor = value == value
@@ -110,7 +110,7 @@ class GreaterThan(Constraint):
 
 
 class GreaterThanEq(GreaterThan):
-    """Not below a bound."""
+    """Numbers greater than or equal to a bound."""
 
     def check(self, value: Any) -> Tensor:
         result: Tensor = self.lower_bound <= value
@@ -129,7 +129,7 @@ class LessThan(Constraint):
 
 
 class Interval(Constraint):
-    """Interval with one or two bounds."""
+    """Numbers between two inclusive bounds."""
 
     def __init__(self, lower_bound: Any, upper_bound: Any) -> None:
         self.lower_bound = lower_bound
@@ -141,7 +141,7 @@ class Interval(Constraint):
 
 
 class HalfOpenInterval(Interval):
-    """Half-open interval [lower, upper)."""
+    """Numbers in the half-open interval [lower, upper)."""
 
     def check(self, value: Any) -> Tensor:
         result: Tensor = (self.lower_bound <= value) & (value < self.upper_bound)
@@ -159,7 +159,7 @@ class IntegerInterval(Interval):
 
 
 class IntegerGreaterThan(GreaterThanEq):
-    """Integers with an inclusive lower bound."""
+    """Integers greater than or equal to a bound."""
 
     is_discrete = True
 
@@ -169,7 +169,7 @@ class IntegerGreaterThan(GreaterThanEq):
 
 
 class IntegerLessThan(LessThan):
-    """Integers with an inclusive upper bound."""
+    """Integers less than or equal to a bound."""
 
     is_discrete = True
 
@@ -189,7 +189,7 @@ class Boolean(Constraint):
 
 
 class Simplex(Constraint):
-    """Nonnegative numbers with sum one."""
+    """Vectors of nonnegative numbers whose sum is one."""
 
     event_dim = 1
 
@@ -210,7 +210,7 @@ class OneHot(Constraint):
 
 
 class Multinomial(Constraint):
-    """Nonnegative counts with sum at most a bound."""
+    """Vectors of nonnegative counts whose sum is at most a bound."""
 
     is_discrete = True
     event_dim = 1
@@ -234,7 +234,7 @@ class LowerTriangular(Constraint):
 
 
 class LowerCholesky(Constraint):
-    """Lower triangular matrices with positive diagonal."""
+    """Lower triangular matrices with a positive diagonal."""
 
     event_dim = 2
 
@@ -244,7 +244,7 @@ class LowerCholesky(Constraint):
 
 
 class CorrCholesky(LowerCholesky):
-    """Lower triangular matrices with positive diagonal and rows of norm 1."""
+    """Lower triangular matrices with a positive diagonal and rows of norm 1."""
 
     def check(self, value: Any) -> Tensor:
         slack = 10 * value.size(-1) * ts.finfo(value.dtype).eps
@@ -298,7 +298,7 @@ class PositiveDefinite(Symmetric):
 
 
 class IndependentConstraint(Constraint):
-    """Constraint applied to each element of a multi-dimensional value."""
+    """Constraint that holds if a base constraint holds for each element of a value."""
 
     def __init__(self, base_constraint: Constraint, reinterpreted_batch_ndims: int) -> None:
         self.base_constraint = base_constraint
@@ -340,7 +340,7 @@ class MixtureSameFamilyConstraint(Constraint):
 
 
 class _Several(Constraint):
-    """Constraints of parts of a value along a dimension."""
+    """Base class of constraints that apply other constraints to parts of a value along a dimension."""
 
     def __init__(self, cseq: Sequence[Constraint], dim: int = 0) -> None:
         self.cseq = list(cseq)
@@ -348,17 +348,17 @@ class _Several(Constraint):
 
     @property
     def is_discrete(self) -> bool:  # type: ignore[override]
-        """Return whether any part is discrete."""
+        """True if the constraint of any part is discrete."""
         return any(part.is_discrete for part in self.cseq)
 
     @property
     def event_dim(self) -> int:  # type: ignore[override]
-        """Return the largest `event_dim` of the parts."""
+        """Maximum `event_dim` of the constraints of the parts."""
         return max(part.event_dim for part in self.cseq)
 
 
 class Cat(_Several):
-    """Constraints on consecutive slices along a dimension, with the given lengths (default 1)."""
+    """Constraints on consecutive slices along a dimension; the default length of a slice is 1."""
 
     def __init__(
         self, cseq: Sequence[Constraint], dim: int = 0, lengths: Sequence[int] | None = None
@@ -373,11 +373,11 @@ class Cat(_Several):
 
 
 class Stack(_Several):
-    """Constraints of the elements along a dimension."""
+    """Constraints on the elements along a dimension."""
 
     @property
     def event_dim(self) -> int:  # type: ignore[override]
-        """Return the largest `event_dim` of the parts, plus one if they are stacked within an event."""
+        """Maximum `event_dim` of the parts, plus one if the parts are stacked within an event."""
         dims = super().event_dim
         return dims + 1 if self.dim + dims < 0 else dims
 
@@ -418,7 +418,7 @@ stack = Stack
 
 
 def __getattr__(name: str) -> Any:
-    """Return a constraint class under its PyTorch name with leading underscore."""
+    """Return a constraint class by its PyTorch name, which has a leading underscore."""
     if name == "_DependentProperty":
         return dependent_property
     found = globals().get(name[1:]) if name.startswith("_") else None

@@ -13,7 +13,7 @@ from ts.distributions.utils import broadcast_all
 
 
 class _Symmetric(Centred):
-    """Base of location-scale families around `loc` with width `scale`."""
+    """Base class of location-scale families; `loc` is the center and `scale` the width."""
 
     loc: Any
     scale: Any
@@ -73,7 +73,7 @@ class Normal(_Symmetric, ExponentialFamily):
 
 
 class Uniform(Distribution):
-    """Every number from `low` up to `high` alike."""
+    """Uniform distribution on the interval from `low` to `high`."""
 
     low: Any
     high: Any
@@ -85,12 +85,12 @@ class Uniform(Distribution):
 
     @property
     def arg_constraints(self) -> Any:  # type: ignore[override]
-        """Return the constraints low < high."""
+        """Constraints on the parameters: `low` is less than `high`."""
         return {"low": constraints.less_than(self.high), "high": constraints.greater_than(self.low)}
 
     @constraints.dependent_property(is_discrete=False, event_dim=0)
     def support(self) -> Any:  # type: ignore[override]
-        """Interval between the bounds."""
+        """Interval from `low` to `high`."""
         return constraints.interval(self.low, self.high)
 
     @property
@@ -127,7 +127,7 @@ class Uniform(Distribution):
 
 
 class Exponential(ExponentialFamily):
-    """Exponential distribution of the time to an event of rate `rate`."""
+    """Exponential distribution of the time until an event that occurs with rate `rate`."""
 
     rate: Any
     has_rsample = True
@@ -181,7 +181,7 @@ class Exponential(ExponentialFamily):
 
 
 class Laplace(_Symmetric):
-    """Two exponential distributions back to back at `loc`."""
+    """Laplace distribution: two exponential distributions on both sides of `loc`."""
 
     @property
     def variance(self) -> Any:
@@ -244,7 +244,7 @@ class Cauchy(_Symmetric):
 
 
 class GeneralizedPareto(Distribution):
-    """Generalized Pareto distribution of excesses over `loc`; concentration 0 gives an exponential tail."""
+    """Generalized Pareto distribution of excesses over `loc`; `concentration` 0 gives an exponential tail."""
 
     loc: Any
     scale: Any
@@ -281,7 +281,7 @@ class GeneralizedPareto(Distribution):
         return ts.where(finite, (self.scale / (1 - c)) ** 2 / (1 - 2 * c), ts.nan)
 
     def _tail(self) -> tuple[Any, Any]:
-        """Return the mask of exponential tails, and the concentration with 1 at those positions."""
+        """Return a mask of exponential tails, and the concentration, replaced by 1 where the mask is True."""
         exponential = ts.isclose(self.concentration, ts.zeros_like(self.concentration))
         return exponential, ts.where(exponential, 1.0, self.concentration)
 
@@ -299,7 +299,7 @@ class GeneralizedPareto(Distribution):
         return -self.scale.log() - ts.where(exponential, z, fall)
 
     def log_survival_function(self, value: Any) -> Any:
-        """Return the log-probability of exceeding `value`."""
+        """Return the logarithm of the probability of a number greater than `value`."""
         self._validate_sample(value)
         z = (value - self.loc) / self.scale
         exponential, c = self._tail()

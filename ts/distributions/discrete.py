@@ -1,4 +1,4 @@
-"""Distributions of integers: Bernoulli, Binomial, Geometric, NegativeBinomial, Poisson."""
+"""Distributions of integers: Bernoulli, Binomial, Geometric, NegativeBinomial and Poisson."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ def check_one(probs: Any, logits: Any) -> None:
 
 
 class ByOdds(Distribution):
-    """Base class of distributions parametrized by `probs` or `logits`; the other is computed lazily."""
+    """Base class of distributions with the parameter `probs` or `logits`; the other is computed on access."""
 
     def _set(self, probs: Any, logits: Any, *others: Any) -> list[Any]:
-        """Store the given one of `probs` and `logits`, broadcast together with `others`.
+        """Broadcast the given one of `probs` and `logits` together with `others`, and store it.
 
         Return the broadcast `others`.
         """
@@ -39,7 +39,7 @@ class ByOdds(Distribution):
 
     @lazy_property
     def logits(self) -> Any:
-        """Logarithm of the odds."""
+        """Logarithm of the odds of 1."""
         return probs_to_logits(self.probs, is_binary=True)
 
     @property
@@ -53,7 +53,7 @@ class ByOdds(Distribution):
 
 
 class Bernoulli(ByOdds, ExponentialFamily):
-    """1 with probability `probs`, else 0."""
+    """Bernoulli distribution: 1 with probability `probs`, otherwise 0."""
 
     arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}
     support = constraints.boolean
@@ -100,7 +100,7 @@ class Bernoulli(ByOdds, ExponentialFamily):
 
 
 def _counted(count: int, like: Any, batch_shape: Any, expand: bool) -> Any:
-    """Return 0, 1, ..., count - 1 along a new first dimension."""
+    """Return the values 0, 1, ..., count - 1 along a new first dimension."""
     values = ts.arange(count, dtype=like.dtype, device=like.device)
     values = values.view((-1,) + (1,) * len(batch_shape))
     return values.expand((-1, *batch_shape)) if expand else values
@@ -150,7 +150,7 @@ class Binomial(ByOdds):
         self._validate_sample(value)
         n, logits = self.total_count, self.logits
         ways = ts.lgamma(n + 1) - ts.lgamma(value + 1) - ts.lgamma(n - value + 1)
-        largest = (logits + logits.abs()) / 2  # softplus without its threshold
+        largest = (logits + logits.abs()) / 2  # softplus without a threshold
         return ways + value * logits - n * (largest + ts.log1p(ts.exp(-logits.abs())))
 
     def entropy(self) -> Any:
@@ -168,7 +168,7 @@ class Binomial(ByOdds):
 
 
 class Geometric(ByOdds):
-    """Distribution of the number of failures before the first success, with success probability `probs`."""
+    """Distribution of the number of failures before the first success; `probs` is the success probability."""
 
     arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}
     support = constraints.nonnegative_integer
@@ -212,7 +212,7 @@ class Geometric(ByOdds):
 
 
 class NegativeBinomial(ByOdds):
-    """Distribution of the number of successes of probability `probs` before `total_count` failures."""
+    """Distribution of the number of successes, with probability `probs`, before `total_count` failures."""
 
     total_count: Any
     arg_constraints = {
@@ -259,7 +259,7 @@ class NegativeBinomial(ByOdds):
 
 
 class Poisson(ExponentialFamily):
-    """Poisson distribution: event counts with mean `rate`."""
+    """Poisson distribution of the number of events, with mean `rate`."""
 
     rate: Any
     arg_constraints = {"rate": constraints.nonnegative}

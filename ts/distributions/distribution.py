@@ -1,7 +1,7 @@
 """Base class of distributions: shapes, validation, and default implementations.
 
-In: parameters, which broadcast together to the batch.  Out: samples of shape (*sample, *batch, *event), and
-densities of shape (*sample, *batch).
+Input: parameters, which are broadcast to the batch shape. Output: samples of shape (*sample, *batch, *event),
+and densities of shape (*sample, *batch).
 """
 
 from __future__ import annotations
@@ -22,8 +22,9 @@ class Distribution:
 
     has_rsample = False
     has_enumerate_support = False
-    _validate_args = True  # default for instances
-    _expanded: ClassVar[Mapping[str, int]] = {}  # other batched attributes: event dimensions
+    _validate_args = True  # default of new instances
+    # event dimensions of other attributes with batch dimensions, by name
+    _expanded: ClassVar[Mapping[str, int]] = {}
     arg_constraints: ClassVar[Mapping[str, Constraint]] = {}
     support: Any = None
 
@@ -37,7 +38,7 @@ class Distribution:
             for name, constraint in self.arg_constraints.items():
                 if is_dependent(constraint):
                     continue
-                if name in self.__dict__:  # computed parameters are not checked
+                if name in self.__dict__:  # parameters that are computed on access are not checked
                     self._check_parameter(name, constraint)
 
     def _check_parameter(self, name: str, constraint: Constraint) -> None:
@@ -51,7 +52,7 @@ class Distribution:
 
     @staticmethod
     def set_default_validate_args(value: bool) -> None:
-        """Check parameters and values from now on, or do not."""
+        """Set whether parameters and values are checked by default."""
         global _validate
         if value not in (True, False):
             raise ValueError
@@ -68,7 +69,7 @@ class Distribution:
         return self._event_shape
 
     def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
-        """Return the distribution expanded to a batch shape; parameters are views of the originals."""
+        """Return the distribution expanded to a batch shape; its parameters are views of the originals."""
         batch_shape = Size(batch_shape)
         new: Any = self._get_checked_instance(type(self), _instance)
         new.__dict__.update(self.__dict__)
@@ -84,13 +85,13 @@ class Distribution:
         return new
 
     def _batch_of(self, name: str, batch_shape: Size) -> Any:
-        """Return the batch shape of the distribution stored in attribute `name`, for this batch shape."""
+        """Return the batch shape of the distribution in attribute `name`, for a batch shape of this one."""
         return batch_shape
 
     def _get_checked_instance(self, cls: type[Any], _instance: Any = None) -> Any:
         """Return the instance for `expand` to fill.
 
-        The instance is a new object of this class, or the `_instance` of a subclass.
+        It is a new object of this class, or `_instance`, which a subclass passes.
         """
         if _instance is None and type(self).__init__ is not cls.__init__:
             raise NotImplementedError(
@@ -103,7 +104,7 @@ class Distribution:
         return Size((*sample_shape, *self._batch_shape, *self._event_shape))
 
     def sample(self, sample_shape: Any = ()) -> Tensor:
-        """Draw samples without gradient."""
+        """Draw samples; gradients are not recorded."""
         with ts.no_grad():
             return self.rsample(sample_shape).detach()  # type: ignore[no-any-return]
 
@@ -116,7 +117,7 @@ class Distribution:
         raise NotImplementedError
 
     def cdf(self, value: Any) -> Tensor:
-        """Cumulative distribution function at `value`."""
+        """Return the cumulative distribution function at `value`."""
         raise NotImplementedError
 
     def icdf(self, value: Any) -> Tensor:
@@ -124,7 +125,7 @@ class Distribution:
         raise NotImplementedError
 
     def entropy(self) -> Tensor:
-        """Return the entropy: the mean negative log-density."""
+        """Return the entropy, that is, the mean of the negative log-density."""
         raise NotImplementedError
 
     def enumerate_support(self, expand: bool = True) -> Tensor:
@@ -161,7 +162,7 @@ class Distribution:
         return ts.exp(self.entropy())  # type: ignore[no-any-return]
 
     def _validate_sample(self, value: Any) -> None:
-        """Raise ValueError for values outside the support."""
+        """Raise ValueError if values are outside the support."""
         if not self._validate_args:
             return
         if not isinstance(value, Tensor):
@@ -204,7 +205,7 @@ def _shown(value: Any) -> Any:
 
 
 class Centred(Distribution):
-    """Distribution with mean and mode `loc`."""
+    """Base class of distributions whose mean and mode are `loc`."""
 
     loc: Any
 

@@ -1,4 +1,4 @@
-"""Elementwise transforms: exp, sigmoid, powers, loc + scale * x."""
+"""Elementwise transforms, such as exp, sigmoid, powers and loc + scale * x."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ts.nn import functional as F
 
 
 class _OfNumbers(Transform):
-    """Base class of parameter-free increasing elementwise transforms; instances of a class are equal."""
+    """Base class of increasing elementwise transforms without parameters; instances of a class are equal."""
 
     bijective = True
     domain = constraints.real
@@ -42,7 +42,7 @@ class ExpTransform(_OfNumbers):
 
 
 class SigmoidTransform(_OfNumbers):
-    """1 / (1 + exp(-x)), and never 0 or 1."""
+    """Transform x -> 1 / (1 + exp(-x)), clamped so that it is never 0 or 1."""
 
     codomain = constraints.unit_interval
 
@@ -89,7 +89,7 @@ class TanhTransform(_OfNumbers):
 
 
 class AbsTransform(_OfNumbers):
-    """Absolute value; the inverse returns the nonnegative preimage."""
+    """Transform x -> |x|; the inverse returns the nonnegative preimage."""
 
     bijective = False
     codomain = constraints.positive
@@ -103,7 +103,7 @@ class AbsTransform(_OfNumbers):
 
 
 class PowerTransform(Transform):
-    """x to the power of `exponent`."""
+    """Transform x -> x ** exponent."""
 
     bijective = True
     domain = constraints.positive
@@ -141,7 +141,7 @@ class PowerTransform(Transform):
 
 
 class AffineTransform(Transform):
-    """loc + scale * x."""
+    """Transform x -> loc + scale * x."""
 
     bijective = True
 
@@ -156,7 +156,7 @@ class AffineTransform(Transform):
 
     @property
     def domain(self) -> Any:  # type: ignore[override]
-        """Numbers, or values with dimensions."""
+        """Real numbers, or real values with `event_dim` dimensions."""
         count = self._event_dim
         return constraints.independent(constraints.real, count) if count else constraints.real
 
@@ -198,7 +198,7 @@ class AffineTransform(Transform):
 
 
 def _equal(a: Any, b: Any) -> bool:
-    """Return whether two numbers, or tensors of equal shape, are equal."""
+    """Return True if two numbers, or two tensors of equal shape, are equal."""
     same = a == b
     return bool(same.all()) if isinstance(same, ts.Tensor) else bool(same)
 
@@ -235,6 +235,6 @@ class CumulativeDistributionTransform(Transform):
 
 
 def _clipped_sigmoid(x: Any) -> Any:
-    """Return the sigmoid, between the least normal number and the greatest below 1."""
+    """Return the sigmoid, clamped to the interval from the smallest normal number to 1 - eps."""
     finfo = ts.finfo(x.dtype)
     return x.sigmoid().clamp(min=finfo.tiny, max=1.0 - finfo.eps)

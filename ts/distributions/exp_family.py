@@ -1,6 +1,6 @@
-"""Exponential families: entropy and divergence from the gradient of the logarithm of the normalizer.
+"""Exponential families: entropy and divergence, computed by the gradient of the log normalizer.
 
-A density exp(<t(x), n> - F(n) + k(x)) of natural parameters n has as the mean of t(x) the gradient of F:
+For a density exp(<t(x), n> - F(n) + k(x)) with natural parameters n, the mean of t(x) is the gradient of F:
 
     entropy             F(n) - <n, F'(n)> - the mean of k(x)
     divergence          F(m) - F(n) - <m - n, F'(n)>, the Bregman divergence, from one of parameters m
@@ -21,16 +21,16 @@ class ExponentialFamily(Distribution):
 
     @property
     def _natural_params(self) -> tuple[Tensor, ...]:
-        """Natural parameters, with the batch dimensions first."""
+        """Natural parameters; their first dimensions are the batch dimensions."""
         raise NotImplementedError
 
     def _log_normalizer(self, *natural_params: Any) -> Any:
-        """Return the log-normalizer of the natural parameters, one value per batch element."""
+        """Return the log normalizer at the natural parameters, one value per batch element."""
         raise NotImplementedError
 
     @property
     def _mean_carrier_measure(self) -> Any:
-        """Mean of the log carrier measure k(x)."""
+        """Mean of the logarithm of the carrier measure, k(x)."""
         raise NotImplementedError
 
     def entropy(self) -> Any:
@@ -42,7 +42,7 @@ class ExponentialFamily(Distribution):
         return result
 
     def bregman_divergence(self, other: ExponentialFamily) -> Any:
-        """Return the Bregman divergence from another distribution of the family."""
+        """Return the Bregman divergence from another distribution of this family."""
         params, log_normalizer, means = self._mean_statistics()
         others = other._natural_params
         result = other._log_normalizer(*others) - log_normalizer

@@ -72,7 +72,7 @@ class Gamma(ExponentialFamily):
 
 
 class Chi2(Gamma):
-    """Chi-squared distribution: sum of squares of `df` standard normal variables."""
+    """Chi-squared distribution: sum of the squares of `df` standard normal variables."""
 
     arg_constraints = {"df": constraints.positive}
     _expanded = {"concentration": 0, "rate": 0}
@@ -87,7 +87,7 @@ class Chi2(Gamma):
 
 
 class FisherSnedecor(Distribution):
-    """F distribution: ratio of two mean squares of `df1` and `df2` normal variables."""
+    """F distribution: ratio of the mean squares of `df1` and of `df2` standard normal variables."""
 
     df1: Any
     df2: Any

@@ -2,7 +2,7 @@
 
     kl_divergence(Normal(0.0, 1.0), Normal(1.0, 1.0))       tensor(0.5000)
 
-A pair without a formula raises NotImplementedError; `register_kl` adds one.
+A pair of classes without a formula raises NotImplementedError; `register_kl` adds a formula.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def register_kl(type_p: type[Any], type_q: type[Any]) -> Callable[[Formula], For
 
 
 def kl_divergence(p: Distribution, q: Distribution) -> Any:
-    """Return the Kullback-Leibler divergence KL(p || q): the mean over p of log p - log q."""
+    """Return the Kullback-Leibler divergence KL(p || q), that is, the mean of log p - log q under p."""
     of_p, of_q = type(p).__mro__, type(q).__mro__
     found = next(((a, b) for a in of_p for b in of_q if (a, b) in _KL_REGISTRY), None)
     if found is None:

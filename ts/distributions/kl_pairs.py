@@ -1,6 +1,7 @@
 """KL divergences between distributions of different families.
 
-The divergence of p from q is -H(p) - E[log q(x)], with the expectation over p.  It requires moments of p:
+The divergence of p from q is -H(p) - E[log q(x)], with the expectation over p. The expectation requires
+moments of p:
 
     q Normal                  mean and variance of x
     q Exponential             mean
@@ -8,7 +9,7 @@ The divergence of p from q is -H(p) - E[log q(x)], with the expectation over p. 
     q Gumbel                  means of x and exp(-x / scale)
     q Beta                    means of log x and log(1 - x)
 
-It is infinite if the support of p is not within the support of q.
+The divergence is infinite if the support of q does not contain the support of p.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ def _beyond(p: Any, q: Any) -> Any:
 for _p in (Exponential, Gamma, Gumbel, Laplace, Normal, Pareto):  # their supports exceed a bounded interval
     for _q in (Uniform, Beta, ContinuousBernoulli):
         register_kl(_p, _q)(_beyond)
-for _p in (Exponential, Gamma, Gumbel, Laplace, Normal):  # some values are too small
+for _p in (Exponential, Gamma, Gumbel, Laplace, Normal):  # values of these distributions can be too small
     register_kl(_p, Pareto)(_beyond)
 for _p in (Gumbel, Laplace, Normal):
     register_kl(_p, Exponential)(_beyond)

@@ -1,4 +1,4 @@
-"""LowRankMultivariateNormal: a normal distribution of many numbers that few directions tie together."""
+"""LowRankMultivariateNormal: normal distribution whose covariance is low-rank plus diagonal."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from ts.distributions.utils import lazy_property
 class LowRankMultivariateNormal(Centred):
     """Normal distribution with covariance `cov_factor @ cov_factor.T + diag(cov_diag)`.
 
-    Inverse and determinant of the covariance are computed from the small `capacitance` matrix I + W^T D^-1 W
-    (Woodbury identity, matrix determinant lemma).
+    The inverse and the determinant of the covariance are computed by means of the small `capacitance` matrix
+    I + W^T D^-1 W (Woodbury identity, matrix determinant lemma).
     """
 
     loc: Any
@@ -91,12 +91,12 @@ class LowRankMultivariateNormal(Centred):
         return self.loc + tied + self.cov_diag.sqrt() * many
 
     def log_det(self) -> Any:
-        """Return the logarithm of the covariance's determinant."""
+        """Return the logarithm of the determinant of the covariance."""
         small = self._capacitance.diagonal(dim1=-2, dim2=-1).log().sum(-1)
         return 2 * small + self.cov_diag.log().sum(-1)
 
     def distance(self, away: Tensor) -> Any:
-        """Return the squared Mahalanobis distance."""
+        """Return the squared Mahalanobis distance of a difference `away` from the mean."""
         scaled = away / self.cov_diag
         tied = (self.cov_factor.mT @ scaled.unsqueeze(-1)).squeeze(-1)
         return (scaled * away).sum(-1) - mahalanobis(self._capacitance, tied)
@@ -111,6 +111,6 @@ class LowRankMultivariateNormal(Centred):
 
 
 def _capacitance(factor: Tensor, diagonal: Tensor) -> Any:
-    """Return the Cholesky factor of I + W^T D^-1 W."""
+    """Return the Cholesky factor of the capacitance matrix I + W^T D^-1 W."""
     small = factor.mT @ (factor / diagonal.unsqueeze(-1))
     return ts.linalg.cholesky(small + ts.eye(small.shape[-1], dtype=small.dtype, device=small.device))

@@ -1,4 +1,4 @@
-"""Distributions of matrices: LKJCholesky, Wishart."""
+"""Distributions of matrices: LKJCholesky and Wishart."""
 
 from __future__ import annotations
 
@@ -69,10 +69,10 @@ class LKJCholesky(Distribution):
 
 
 class Wishart(ExponentialFamily):
-    """Wishart distribution: sum of outer products of `df` normal vectors.
+    """Wishart distribution: sum of the outer products of `df` normal vectors with themselves.
 
-    The parameter matrix is their covariance, its inverse, or its Cholesky factor.  `df` is any number above
-    the matrix size - 1.
+    The parameter matrix is the covariance of the vectors, the inverse of the covariance, or its Cholesky
+    factor. `df` is any number above the matrix size - 1.
     """
 
     df: Any
@@ -129,7 +129,7 @@ class Wishart(ExponentialFamily):
 
     @property
     def arg_constraints(self) -> Any:  # type: ignore[override]
-        """Constraints of the parameters; the minimum of `df` depends on the matrix size."""
+        """Constraints of the parameters; the minimum of `df` depends on the size of the matrix."""
         return {
             "covariance_matrix": constraints.positive_definite,
             "precision_matrix": constraints.positive_definite,
@@ -174,7 +174,7 @@ class Wishart(ExponentialFamily):
     def rsample(self, sample_shape: Any = (), max_try_correction: int | None = None) -> Any:
         """Draw samples by Bartlett's decomposition; singular samples are redrawn a limited number of times.
 
-        PyTorch 2.13 redraws every positive definite sample.  For equal samples from equal seeds, the first
+        PyTorch 2.13 redraws every positive definite sample. To get equal samples for equal seeds, the first
         draws are made and discarded here, too.
         """
         shape = Size(sample_shape)
@@ -203,7 +203,7 @@ class Wishart(ExponentialFamily):
         return root @ root.mT
 
     def _half_log_det(self) -> Any:
-        """Return half the log-determinant of twice the covariance."""
+        """Return half the log-determinant of two times the covariance."""
         size = self._event_shape[-1]
         return size * math.log(2) / 2 + self._factor.diagonal(dim1=-2, dim2=-1).log().sum(-1)
 

@@ -1,4 +1,4 @@
-"""Mixtures: random choice of one of several distributions of the same class."""
+"""Mixtures: distributions that choose one of several distributions of the same class at random."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from ts.distributions.distribution import Distribution
 
 
 class MixtureSameFamily(Distribution):
-    """Mixture of distributions along the last batch dimension, with a Categorical that selects the component.
-    """
+    """Mixture of the distributions along the last batch dimension; a Categorical selects the component."""
 
     def __init__(
         self,
@@ -62,7 +61,7 @@ class MixtureSameFamily(Distribution):
 
     @property
     def component_distribution(self) -> Distribution:
-        """Batched distribution of the components."""
+        """Distribution whose last batch dimension contains the components."""
         return self._component_distribution
 
     def _weights(self) -> Any:
@@ -84,7 +83,7 @@ class MixtureSameFamily(Distribution):
         return self._averaged(parts.variance) + self._averaged(away.pow(2))
 
     def _each(self, value: Any) -> Any:
-        """Return the value with an inserted component dimension."""
+        """Return `value` with an inserted dimension for the components."""
         return value.unsqueeze(-1 - self._event_ndims)
 
     def cdf(self, value: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Distributions of vectors: MultivariateNormal; Independent, which makes dimensions of a batch an event."""
+"""Distributions of vectors: MultivariateNormal, and Independent, which turns batch into event dimensions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ts.distributions.utils import lazy_property, sum_rightmost
 
 
 class Independent(Distribution):
-    """Distribution with the last batch dimensions of another one reinterpreted as event dimensions."""
+    """Distribution in which the last batch dimensions of a base distribution are event dimensions."""
 
     def __init__(
         self,
@@ -35,12 +35,12 @@ class Independent(Distribution):
 
     @property
     def has_rsample(self) -> bool:  # type: ignore[override]
-        """Return whether the base distribution supports `rsample`."""
+        """True if the base distribution supports `rsample`."""
         return self.base_dist.has_rsample
 
     @property
     def has_enumerate_support(self) -> bool:  # type: ignore[override]
-        """Return whether the base distribution supports enumeration and no dimensions are reinterpreted."""
+        """True if the base distribution supports enumeration and no dimensions are reinterpreted."""
         return self.base_dist.has_enumerate_support and not self.reinterpreted_batch_ndims
 
     def _batch_of(self, name: str, batch_shape: Any) -> Any:
@@ -48,7 +48,7 @@ class Independent(Distribution):
 
     @constraints.dependent_property
     def support(self) -> Any:  # type: ignore[override]
-        """Support of the base distribution, applied to the reinterpreted dimensions."""
+        """Support of the base distribution for each element of the reinterpreted dimensions."""
         support, count = self.base_dist.support, self.reinterpreted_batch_ndims
         return constraints.independent(support, count) if count and support is not None else support
 
@@ -174,7 +174,7 @@ class MultivariateNormal(Centred):
 
 
 def mahalanobis(factor: Tensor, away: Tensor) -> Any:
-    """Return the squared Mahalanobis distance for a Cholesky factor of the covariance."""
+    """Return the squared Mahalanobis distance; `factor` is the Cholesky factor of the covariance."""
     shape = Size(ts.broadcast_shapes(factor.shape[:-1], away.shape))
     solved = ts.linalg.solve_triangular(
         factor.expand((*shape, shape[-1])), away.expand(shape).unsqueeze(-1), upper=False

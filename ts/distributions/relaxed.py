@@ -1,6 +1,6 @@
 """Differentiable relaxations of discrete distributions: RelaxedBernoulli, RelaxedOneHotCategorical.
 
-Low temperatures give samples close to those of Bernoulli and OneHotCategorical.
+At low temperatures, samples are close to those of Bernoulli and OneHotCategorical.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ts.distributions.utils import broadcast_all, clamp_probs
 
 
 class LogitRelaxedBernoulli(ByOdds):
-    """Distribution of the logit of a RelaxedBernoulli variable."""
+    """Distribution of the logit of a variable with distribution RelaxedBernoulli."""
 
     arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}
     support = constraints.real
@@ -47,7 +47,7 @@ class LogitRelaxedBernoulli(ByOdds):
 
 
 class ExpRelaxedCategorical(Distribution):
-    """Distribution of the logarithm of a RelaxedOneHotCategorical variable."""
+    """Distribution of the logarithm of a variable with distribution RelaxedOneHotCategorical."""
 
     arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}
     support = constraints.real_vector
@@ -93,14 +93,14 @@ class ExpRelaxedCategorical(Distribution):
 
 
 class _Relaxed(TransformedDistribution):
-    """Transformed distribution over a relaxed base distribution in log space."""
+    """Base class of distributions that transform a relaxed base distribution in log space."""
 
     has_rsample = True
     base_dist: Any
 
     @property
     def temperature(self) -> Any:
-        """Relaxation temperature: small values push samples towards 0 and 1."""
+        """Relaxation temperature; at small values, samples are close to 0 or 1."""
         return self.base_dist.temperature
 
     @property
@@ -127,7 +127,7 @@ class RelaxedBernoulli(_Relaxed):
 
 
 class RelaxedOneHotCategorical(_Relaxed):
-    """Probabilities near a vector of zeros with one 1."""
+    """Relaxed one-hot distribution: vectors of probabilities, one of which is near 1."""
 
     arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}
     support = constraints.simplex

@@ -1,11 +1,11 @@
-"""Transforms of samples: invertible functions with log-determinants of their Jacobians.
+"""Transforms of samples: invertible functions, with the log-determinants of their Jacobians.
 
     t = AffineTransform(1.0, 2.0)
     t(x), t.inv(y)                         1 + 2x, and the inverse
     t.log_abs_det_jacobian(x, t(x))        log 2, for the density of transformed samples
 
-`domain` and `codomain` are constraints of input and output.  The dimensions of a single value are counted by
-`event_dim` of the constraint; its Jacobian determinant is one number per value.
+`domain` and `codomain` are constraints on the input and the output. `event_dim` of a constraint is the number
+of dimensions of a single value; the Jacobian determinant is one number per value.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from ts.distributions.utils import sum_rightmost
 
 
 class Transform:
-    """Invertible function of samples; `cache_size=1` caches the last input-output pair for the inverse."""
+    """Invertible function of samples; with `cache_size=1`, it caches the last pair of input and output."""
 
     bijective = False
     domain: Any
@@ -40,7 +40,7 @@ class Transform:
 
     @property
     def event_dim(self) -> int:
-        """Return the number of event dimensions if domain and codomain agree; raise ValueError otherwise."""
+        """Number of event dimensions; raises ValueError if domain and codomain differ in it."""
         if self.domain.event_dim != self.codomain.event_dim:
             raise ValueError("Please use either .domain.event_dim or .codomain.event_dim")
         return int(self.domain.event_dim)
@@ -56,11 +56,11 @@ class Transform:
 
     @property
     def sign(self) -> Any:
-        """Return the sign of the derivative of a monotonic scalar transform."""
+        """Sign of the derivative of a monotonic transform of numbers."""
         raise NotImplementedError
 
     def with_cache(self, cache_size: int = 1) -> Transform:
-        """Return the transform with a different cache size."""
+        """Return this transform with another cache size."""
         if self._cache_size == cache_size:
             return self
         if type(self).__init__ is Transform.__init__:
@@ -95,7 +95,7 @@ class Transform:
         raise NotImplementedError
 
     def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
-        """Return log |det(dy/dx)| at `x` and its image `y`."""
+        """Return log |det(dy/dx)| at `x`, whose image is `y`."""
         raise NotImplementedError
 
     def forward_shape(self, shape: Any) -> Any:
@@ -111,7 +111,7 @@ class Transform:
 
 
 class _InverseTransform(Transform):
-    """Inverse of a transform, with a strong reference to it."""
+    """Inverse of a transform; holds a strong reference to the transform."""
 
     def __init__(self, transform: Transform) -> None:
         super().__init__(cache_size=transform._cache_size)
@@ -129,7 +129,7 @@ class _InverseTransform(Transform):
 
     @property
     def bijective(self) -> bool:  # type: ignore[override]
-        """Return whether the inverted transform is bijective."""
+        """True if the inverted transform is bijective."""
         return self._transform.bijective
 
     @property
@@ -177,9 +177,9 @@ class ComposeTransform(Transform):
     __hash__ = object.__hash__
 
     def _end(self, parts: Sequence[Transform], into: str, out: str) -> Any:
-        """Return the constraint at one end of the composition.
+        """Return the constraint of the input or the output of the composition.
 
-        The constraint is extended to the event dimensions that the other parts require.
+        The event dimensions of the constraint are increased to those that the other parts require.
         """
         if not parts:
             return constraints.real
@@ -193,17 +193,17 @@ class ComposeTransform(Transform):
 
     @property
     def domain(self) -> Any:  # type: ignore[override]
-        """Domain of the first part, with the composition's event dimensions."""
+        """Domain of the first part, with the event dimensions of the composition."""
         return self._end(self.parts, "domain", "codomain")
 
     @property
     def codomain(self) -> Any:  # type: ignore[override]
-        """Codomain of the last part, with the composition's event dimensions."""
+        """Codomain of the last part, with the event dimensions of the composition."""
         return self._end(self.parts[::-1], "codomain", "domain")
 
     @property
     def bijective(self) -> bool:  # type: ignore[override]
-        """Return whether all parts are bijective."""
+        """True if all parts are bijective."""
         return all(part.bijective for part in self.parts)
 
     @property
@@ -258,7 +258,7 @@ identity_transform = ComposeTransform([])
 
 
 class IndependentTransform(Transform):
-    """Transform with batch dimensions reinterpreted as event dimensions."""
+    """Transform in which batch dimensions of a base transform are event dimensions."""
 
     def __init__(
         self, base_transform: Transform, reinterpreted_batch_ndims: int, cache_size: int = 0
@@ -274,17 +274,17 @@ class IndependentTransform(Transform):
 
     @property
     def domain(self) -> Any:  # type: ignore[override]
-        """Domain of the base transform, applied to the reinterpreted dimensions."""
+        """Domain of the base transform for each element of the reinterpreted dimensions."""
         return constraints.independent(self.base_transform.domain, self.reinterpreted_batch_ndims)
 
     @property
     def codomain(self) -> Any:  # type: ignore[override]
-        """Codomain of the base transform, applied to the reinterpreted dimensions."""
+        """Codomain of the base transform for each element of the reinterpreted dimensions."""
         return constraints.independent(self.base_transform.codomain, self.reinterpreted_batch_ndims)
 
     @property
     def bijective(self) -> bool:  # type: ignore[override]
-        """Return whether the base transform is bijective."""
+        """True if the base transform is bijective."""
         return self.base_transform.bijective
 
     @property
@@ -315,7 +315,7 @@ class IndependentTransform(Transform):
 
 
 class ReshapeTransform(Transform):
-    """Reshape of the last dimensions."""
+    """Transform that reshapes the last dimensions."""
 
     bijective = True
 
@@ -327,12 +327,12 @@ class ReshapeTransform(Transform):
 
     @property
     def domain(self) -> Any:  # type: ignore[override]
-        """Values with shape `in_shape`."""
+        """Real values of shape `in_shape`."""
         return constraints.independent(constraints.real, len(self.in_shape))
 
     @property
     def codomain(self) -> Any:  # type: ignore[override]
-        """Values with shape `out_shape`."""
+        """Real values of shape `out_shape`."""
         return constraints.independent(constraints.real, len(self.out_shape))
 
     def with_cache(self, cache_size: int = 1) -> Transform:
@@ -357,7 +357,7 @@ class ReshapeTransform(Transform):
 
 
 def _with_end(shape: Any, old: Any, new: Any) -> Any:
-    """Replace the trailing dimensions `old` of a shape by `new`."""
+    """Replace the last dimensions of a shape, which must be `old`, by `new`."""
     if len(shape) < len(old):
         raise ValueError("Too few dimensions on input")
     cut = len(shape) - len(old)

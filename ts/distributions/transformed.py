@@ -1,4 +1,4 @@
-"""TransformedDistribution, and the standard distributions that are implemented as transforms of others."""
+"""TransformedDistribution, and the standard distributions that are transforms of other distributions."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ EULER = 0.57721566490153286060
 
 
 class TransformedDistribution(Distribution):
-    """Distribution of a base distribution's samples after a sequence of transforms."""
+    """Distribution of the samples of a base distribution after a sequence of transforms."""
 
     def __init__(
         self,
@@ -66,12 +66,12 @@ class TransformedDistribution(Distribution):
 
     @property
     def has_rsample(self) -> bool:  # type: ignore[override]
-        """Return whether the base distribution supports `rsample`."""
+        """True if the base distribution supports `rsample`."""
         return self.base_dist.has_rsample
 
     @constraints.dependent_property(is_discrete=False)
     def support(self) -> Any:  # type: ignore[override]
-        """Codomain of the last transform, extended to the event dimensions."""
+        """Codomain of the last transform, with the event dimensions of this distribution."""
         if not self.transforms:
             return self.base_dist.support
         support = self.transforms[-1].codomain
@@ -104,8 +104,7 @@ class TransformedDistribution(Distribution):
         return total + sum_rightmost(each, event_dim - len(self.base_dist.event_shape))
 
     def _upward(self, probability: Any) -> Any:
-        """Convert a base probability to a cumulative probability, reversed if the transforms are decreasing.
-        """
+        """Convert a cumulative probability of the base; decreasing transforms replace p by 1 - p."""
         sign = math.prod((transform.sign for transform in self.transforms), start=1)
         return probability if isinstance(sign, int) and sign == 1 else sign * (probability - 0.5) + 0.5
 
@@ -120,7 +119,7 @@ class TransformedDistribution(Distribution):
 
 
 class LogNormal(TransformedDistribution):
-    """exp of a normal variable."""
+    """Log-normal distribution: exponential of a normal variable."""
 
     has_rsample = True
     arg_constraints = {"loc": constraints.real, "scale": constraints.positive}
@@ -157,7 +156,7 @@ class LogNormal(TransformedDistribution):
 
 
 class LogisticNormal(TransformedDistribution):
-    """Probabilities that normal variables break from a stick."""
+    """Logistic-normal distribution: stick-breaking transform of normal variables to probabilities."""
 
     has_rsample = True
     arg_constraints = {"loc": constraints.real, "scale": constraints.positive}
@@ -181,7 +180,7 @@ class LogisticNormal(TransformedDistribution):
 
 
 class _Half(TransformedDistribution):
-    """Base of distributions of the absolute value of a variable around 0."""
+    """Base class of distributions of the absolute value of a variable with center 0."""
 
     has_rsample = True
     arg_constraints = {"scale": constraints.positive}
@@ -189,7 +188,7 @@ class _Half(TransformedDistribution):
 
     @property
     def scale(self) -> Any:
-        """Scale parameter, that of the base distribution."""
+        """Scale of the base distribution."""
         return self.base_dist.scale  # type: ignore[attr-defined]
 
     @property
@@ -229,7 +228,7 @@ class HalfNormal(_Half):
 
 
 class HalfCauchy(_Half):
-    """Half-Cauchy distribution: absolute value of a Cauchy variable around 0."""
+    """Half-Cauchy distribution: absolute value of a Cauchy variable with center 0."""
 
     def __init__(self, scale: Any, validate_args: bool | None = None) -> None:
         super().__init__(Cauchy(0, scale, validate_args=False), AbsTransform(), validate_args)
@@ -244,7 +243,7 @@ class HalfCauchy(_Half):
 
 
 class Gumbel(TransformedDistribution):
-    """Gumbel distribution: the limit of the maximum of many variables."""
+    """Gumbel distribution: limit distribution of the maximum of many variables."""
 
     loc: Any
     scale: Any
@@ -289,7 +288,7 @@ class Gumbel(TransformedDistribution):
 
 
 class Weibull(TransformedDistribution):
-    """Weibull distribution: failure times with a failure rate that is a power of the age."""
+    """Weibull distribution of failure times; the failure rate is a power of the age."""
 
     scale: Any
     concentration: Any
@@ -324,7 +323,7 @@ class Weibull(TransformedDistribution):
 
 
 class Pareto(TransformedDistribution):
-    """Pareto distribution from `scale` on: P(X > x) is proportional to x^-alpha."""
+    """Pareto distribution on [scale, infinity): P(X > x) is proportional to x^-alpha."""
 
     scale: Any
     alpha: Any
@@ -359,7 +358,7 @@ class Pareto(TransformedDistribution):
 
 
 class Kumaraswamy(TransformedDistribution):
-    """Kumaraswamy distribution, with CDF 1 - (1 - x^concentration1)^concentration0."""
+    """Kumaraswamy distribution: the CDF is 1 - (1 - x^concentration1)^concentration0."""
 
     concentration1: Any
     concentration0: Any
@@ -378,7 +377,7 @@ class Kumaraswamy(TransformedDistribution):
         super().__init__(Uniform(zeros, ones, validate_args=validate_args), steps, validate_args)
 
     def _moment(self, power: int) -> Any:
-        """Return the mean of a power of the variable."""
+        """Return the mean of the variable raised to `power`."""
         a, b = 1 + power / self.concentration1, self.concentration0
         return b * ts.exp(ts.lgamma(a) + ts.lgamma(b) - ts.lgamma(a + b))
 
@@ -403,7 +402,7 @@ class Kumaraswamy(TransformedDistribution):
 
 
 class InverseGamma(TransformedDistribution):
-    """Inverse gamma distribution: the reciprocal of a gamma variable."""
+    """Inverse gamma distribution: reciprocal of a gamma variable."""
 
     has_rsample = True
     arg_constraints = {"concentration": constraints.positive, "rate": constraints.positive}

@@ -1,4 +1,4 @@
-"""Utilities of distributions: broadcast parameters, convert probabilities and logits, lazy properties."""
+"""Utilities: broadcasting of parameters, conversion of probabilities and logits, lazy properties."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ts._core.tensor.tensor import Tensor
 
 
 class lazy_property:
-    """Property computed at first access and stored as an instance attribute."""
+    """Property that is computed at first access and then stored as an attribute of the instance."""
 
     def __init__(self, wrapped: Callable[[Any], Any]) -> None:
         self.wrapped = wrapped
@@ -46,14 +46,14 @@ def clamp_probs(probs: Tensor) -> Tensor:
 
 
 def probs_to_logits(probs: Tensor, is_binary: bool = False) -> Tensor:
-    """Convert probabilities to logits: log-odds if `is_binary`, log-probabilities otherwise."""
+    """Convert probabilities to logits: to log-odds if `is_binary`, otherwise to log-probabilities."""
     clamped = clamp_probs(probs)
     logits: Tensor = clamped.log() - (-clamped).log1p() if is_binary else clamped.log()
     return logits
 
 
 def logits_to_probs(logits: Tensor, is_binary: bool = False) -> Tensor:
-    """Convert logits to probabilities: the inverse of `probs_to_logits`."""
+    """Convert logits to probabilities; this is the inverse of `probs_to_logits`."""
     probs: Tensor = logits.sigmoid() if is_binary else logits.softmax(-1)
     return probs
 
@@ -64,7 +64,7 @@ def sum_rightmost(value: Any, count: int) -> Any:
 
 
 def tril_matrix_to_vec(mat: Tensor, diag: int = 0) -> Tensor:
-    """Return the lower triangle of matrices, up to the diagonal `diag`, in row-major order.
+    """Return the elements of lower triangular matrices, up to the diagonal `diag`, in row-major order.
 
     >>> tril_matrix_to_vec(ts.tensor([[1, 0], [2, 3]]))
     tensor([1, 2, 3])
@@ -77,7 +77,7 @@ def tril_matrix_to_vec(mat: Tensor, diag: int = 0) -> Tensor:
 
 
 def vec_to_tril_matrix(vec: Tensor, diag: int = 0) -> Tensor:
-    """Return triangular matrices from row-major elements: the inverse of `tril_matrix_to_vec`."""
+    """Return triangular matrices from row-major elements; this is the inverse of `tril_matrix_to_vec`."""
     count, size = vec.shape[-1], 0
     while _triangle(size, diag) < count:
         size += 1
@@ -93,7 +93,7 @@ def vec_to_tril_matrix(vec: Tensor, diag: int = 0) -> Tensor:
 
 
 def _triangle(size: int, diag: int) -> int:
-    """Return the number of elements in the lower triangle of a square matrix, up to diagonal `diag`."""
+    """Return the number of elements up to diagonal `diag` in the lower triangle of a square matrix."""
     if diag < 0:
         rows = max(size + diag, 0)
         return rows * (rows + 1) // 2

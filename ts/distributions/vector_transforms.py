@@ -1,4 +1,4 @@
-"""Transforms of vectors and matrices, and transforms applied to parts of a value."""
+"""Transforms of vectors and matrices, and transforms of parts of a value."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ts.nn import functional as F
 
 
 class _Alike(Transform):
-    """Base class of parameter-free transforms; instances of a class are equal."""
+    """Base class of transforms without parameters; instances of a class are equal."""
 
     def __eq__(self, other: object) -> bool:
         return type(other) is type(self)
@@ -24,7 +24,7 @@ class _Alike(Transform):
 
 
 class SoftmaxTransform(_Alike):
-    """Softmax: vectors to probabilities; the inverse returns one of many preimages."""
+    """Softmax transform from vectors to probabilities; the inverse returns one of many preimages."""
 
     domain = constraints.real_vector
     codomain = constraints.simplex
@@ -42,14 +42,14 @@ class SoftmaxTransform(_Alike):
 
 
 def _at_least(count: int, shape: Any) -> Any:
-    """Return the shape; raise ValueError below `count` dimensions."""
+    """Return the shape; raise ValueError if it has fewer than `count` dimensions."""
     if len(shape) < count:
         raise ValueError("Too few dimensions on input")
     return shape
 
 
 class StickBreakingTransform(_Alike):
-    """Stick-breaking transform: n - 1 numbers to n probabilities."""
+    """Stick-breaking transform from n - 1 numbers to n probabilities."""
 
     bijective = True
     domain = constraints.real_vector
@@ -77,12 +77,12 @@ class StickBreakingTransform(_Alike):
 
 
 def _rest(like: Tensor, count: int) -> Any:
-    """Return the descending sequence count, ..., 2, 1 as a tensor."""
+    """Return a tensor of the descending sequence count, ..., 2, 1."""
     return ts.arange(count, 0, -1, dtype=like.dtype, device=like.device)
 
 
 class CorrCholeskyTransform(_Alike):
-    """n (n - 1) / 2 numbers to the Cholesky factor of a correlation matrix, row by row."""
+    """Transform from n (n - 1) / 2 numbers to the Cholesky factor of a correlation matrix, row by row."""
 
     bijective = True
     domain = constraints.real_vector
@@ -91,7 +91,7 @@ class CorrCholeskyTransform(_Alike):
     def _call(self, x: Any) -> Any:
         eps = ts.finfo(x.dtype).eps
         partial: Any = vec_to_tril_matrix(x.tanh().clamp(min=-1 + eps, max=1 - eps), diag=-1)
-        # remaining norm of each row, whose total norm is 1, before each element
+        # norm that remains in each row before each element; the total norm is 1
         left = (1 - partial**2).sqrt().cumprod(-1)
         partial = partial + ts.eye(partial.shape[-1], dtype=x.dtype, device=x.device)
         return partial * F.pad(left[..., :-1], [1, 0], value=1.0)
@@ -123,7 +123,7 @@ class CorrCholeskyTransform(_Alike):
 
 
 class LowerCholeskyTransform(_Alike):
-    """Transform from square matrices to lower triangular matrices with positive diagonal."""
+    """Transform from square matrices to lower triangular matrices with a positive diagonal."""
 
     domain = constraints.independent(constraints.real, 2)
     codomain = constraints.lower_cholesky
@@ -150,7 +150,7 @@ class PositiveDefiniteTransform(_Alike):
 
 
 class _OfParts(Transform):
-    """Transforms of the parts of a value along a dimension."""
+    """Base class of transforms that apply other transforms to parts of a value along a dimension."""
 
     transforms: list[Transform]
     dim: int
@@ -174,7 +174,7 @@ class _OfParts(Transform):
 
 
 class CatTransform(_OfParts):
-    """Transforms of consecutive slices with the given lengths (default 1), concatenated."""
+    """Transforms of consecutive slices, concatenated; the default length of a slice is 1."""
 
     def __init__(
         self,
@@ -199,12 +199,12 @@ class CatTransform(_OfParts):
 
     @property
     def domain(self) -> Any:  # type: ignore[override]
-        """Concatenation of the parts' domains."""
+        """Concatenation of the domains of the parts."""
         return constraints.cat([each.domain for each in self.transforms], self.dim, self.lengths)
 
     @property
     def codomain(self) -> Any:  # type: ignore[override]
-        """Concatenation of the parts' codomains."""
+        """Concatenation of the codomains of the parts."""
         return constraints.cat([each.codomain for each in self.transforms], self.dim, self.lengths)
 
     def with_cache(self, cache_size: int = 1) -> Transform:
@@ -229,7 +229,7 @@ class CatTransform(_OfParts):
 
 
 class StackTransform(_OfParts):
-    """Transforms of the slices along a dimension, stacked again."""
+    """Transforms of the elements along a dimension, stacked again."""
 
     def __init__(self, tseq: Sequence[Transform], dim: int = 0, cache_size: int = 0) -> None:
         super().__init__(cache_size=cache_size)
@@ -238,12 +238,12 @@ class StackTransform(_OfParts):
 
     @property
     def domain(self) -> Any:  # type: ignore[override]
-        """Stack of the parts' domains."""
+        """Stack of the domains of the parts."""
         return constraints.stack([each.domain for each in self.transforms], self.dim)
 
     @property
     def codomain(self) -> Any:  # type: ignore[override]
-        """Stack of the parts' codomains."""
+        """Stack of the codomains of the parts."""
         return constraints.stack([each.codomain for each in self.transforms], self.dim)
 
     def with_cache(self, cache_size: int = 1) -> Transform:
@@ -266,5 +266,5 @@ class StackTransform(_OfParts):
 
 
 def _of_event(part: Transform, x: Any, y: Any, event_dim: int) -> Any:
-    """Return the log-Jacobian of a part, summed to `event_dim` event dimensions."""
+    """Return the log-determinant of the Jacobian of a part, summed to `event_dim` event dimensions."""
     return sum_rightmost(part.log_abs_det_jacobian(x, y), event_dim - part.event_dim)
