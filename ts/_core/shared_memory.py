@@ -1,15 +1,16 @@
 """Create and map memory that several processes share.
 
-In: sizes in bytes, file descriptors, paths; out: mappings, and byte arrays over parts of them.
+In: sizes in bytes, file descriptors, paths; out: mappings, and byte arrays that share sections of their
+memory.
 
-    mapping = create_mapping(1 << 20)              a file without a name (memfd), in memory
+    mapping = create_mapping(1 << 20)              maps an unnamed file in memory (memfd)
     block = view_bytes(mapping, 4096, 0)           a NumPy array over the first page
     find_mapping(block)                            (mapping, 0)
     descriptor = create_sealed_file(4096)          an unnamed file of fixed size
 
-An unnamed file exists as long as a process has it open or mapped, also if processes crash; other processes
-need its descriptor from a process that has it open.  A named file can be opened after its creator has ended;
-its header counts its users, and the last user removes it:
+An unnamed file exists as long as a process has it open or mapped, even if other processes crash.  Other
+processes must receive its descriptor from a process that has it open.  A named file can be opened after its
+creator has ended. Its header contains the number of its users; the last user removes the file:
 
     named file      byte 0: number of users (int64) │ from PAGE_BYTES: the memory
     unnamed file    the memory
@@ -36,27 +37,28 @@ except ImportError:  # Windows
 
 PAGE_BYTES: Final = mmap.PAGESIZE
 ALIGNMENT_BYTES: Final = 64
-_SEAL_FLAGS: Final = 7  # F_SEAL_SEAL, F_SEAL_SHRINK, F_SEAL_GROW; `fcntl` has their names on Linux only
+_SEAL_FLAGS: Final = 7  # F_SEAL_SEAL, F_SEAL_SHRINK, F_SEAL_GROW; only on Linux, `fcntl` has these names
 _NAMED_FILE_PREFIX: Final = "ts_shared_"
 
 
 class Mapping(mmap.mmap):
-    """Shared mapping of a whole file, with the descriptor or path by which another process maps it."""
+    """A shared mapping of a whole file, with the descriptor or path that other processes need to map it."""
 
-    descriptor: int  # of an unnamed file, owned by the mapping; -1 for a named file
-    path: str  # of a named file; "" for an unnamed file
-    start: int  # bytes before the memory: the header of a named file
+    descriptor: int  # descriptor of an unnamed file, which the mapping owns; -1 for a named file
+    path: str  # path of a named file; "" for an unnamed file
+    start: int  # bytes before the memory; a named file has a header there
     address: int
 
 
 def create_file(size: int) -> int:
-    """Return the descriptor of a new unnamed file of `size` bytes, in memory if the system supports it.
+    """Return the descriptor of a new unnamed file of `size` bytes, in memory if possible.
 
-    The size of a file in memory is sealed: reading a mapped page beyond the end would terminate a process.
+    The size of a file in memory is sealed: if another process made it smaller, reading a mapped page would
+    terminate this process.
     """
     if hasattr(os, "memfd_create"):
         return create_sealed_file(size)
-    import tempfile  # slow to import
+    import tempfile  # imported here, because the import is slow
 
     with tempfile.TemporaryFile() as file:
         descriptor = os.dup(file.fileno())
@@ -69,7 +71,7 @@ def create_file(size: int) -> int:
 
 
 def create_sealed_file(size: int) -> int:
-    """Return the descriptor of a file without a name that keeps its size; OSError if the system has none."""
+    """Return the descriptor of a new unnamed file with a sealed size; OSError if unsupported."""
     descriptor = os.memfd_create("ts", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
     try:
         os.ftruncate(descriptor, size)
@@ -81,13 +83,14 @@ def create_sealed_file(size: int) -> int:
 
 
 class NotSharedMemoryError(ConnectionError):
-    """A process announced shared memory that does not exist or is not a shared memory file."""
+    """The announced shared memory does not exist, or is not a shared memory file."""
 
 
 def open_sealed_file(process: int, number: int) -> int:
-    """Open a sealed file of another process of this user by its descriptor number; OSError if that fails.
+    """Open a sealed file of another process by its descriptor number; raise OSError if this fails.
 
-    Other kinds of files are not opened, because opening a device, a pipe or a leased file has side effects.
+    The process must belong to the same user. Other kinds of files are not opened, because opening a device, a
+    pipe or a leased file has side effects.
     """
     path = os.open(f"/proc/{process}/fd/{number}", os.O_PATH | os.O_CLOEXEC)
     try:
@@ -111,14 +114,14 @@ def open_sealed_file(process: int, number: int) -> int:
 
 
 def create_mapping(size: int, named: bool = False) -> Mapping:
-    """Map a new file with room for `size` bytes (at least one)."""
+    """Map a new file with memory for `size` bytes, at least one."""
     if named:
         return _create_named_mapping(size)
     return map_file(create_file(max(size, 1)))
 
 
 def map_file(descriptor: int) -> Mapping:
-    """Map an unnamed file; the mapping owns the descriptor from now on."""
+    """Map an unnamed file; the mapping takes over the descriptor."""
     try:
         mapping = Mapping(descriptor, os.fstat(descriptor).st_size)
     except BaseException:
@@ -135,7 +138,7 @@ def _complete(mapping: Mapping, descriptor: int, path: str, start: int) -> Mappi
 
 
 def view_bytes(mapping: Mapping, size: int, offset: int) -> NDArray[np.uint8]:
-    """Return an array over `size` bytes of the memory; ValueError if they are out of bounds."""
+    """Return an array over `size` bytes of a mapping's memory; ValueError if they are out of range."""
     start = mapping.start + offset
     if size < 0 or offset < 0 or start + size > len(mapping):
         raise ValueError(f"{size} bytes at {offset} are not in a shared memory of {capacity(mapping)} bytes")
@@ -143,7 +146,7 @@ def view_bytes(mapping: Mapping, size: int, offset: int) -> NDArray[np.uint8]:
 
 
 def capacity(mapping: Mapping) -> int:
-    """Return the number of bytes of the memory."""
+    """Return the size of a mapping's memory in bytes."""
     return len(mapping) - mapping.start
 
 
@@ -162,7 +165,7 @@ def is_shared_array(array: NDArray[Any]) -> bool:
 
 
 def find_mapping(array: NDArray[Any]) -> tuple[Mapping, int] | None:
-    """Return the mapping that contains the array and the offset in it; None for memory outside mappings."""
+    """Return (mapping, offset) for the memory of an array; None if no mapping contains it."""
     owner = find_owner(array)
     if not isinstance(owner, Mapping):
         return None
@@ -171,7 +174,7 @@ def find_mapping(array: NDArray[Any]) -> tuple[Mapping, int] | None:
 
 
 def file_identity(mapping: Mapping) -> tuple[int, int]:
-    """Return a key that is equal for mappings of one file."""
+    """Return a key that is equal for all mappings of one file."""
     status = os.stat(mapping.path) if mapping.path else os.fstat(mapping.descriptor)
     return status.st_dev, status.st_ino
 
@@ -180,15 +183,15 @@ def file_identity(mapping: Mapping) -> tuple[int, int]:
 
 
 class FileMapping(mmap.mmap):
-    """A mapping of the start of a file that the user named."""
+    """A mapping of the start of a file that the user specified."""
 
-    filename: str | None  # None: writes do not reach the file
+    filename: str | None  # None if writes do not change the file
 
 
 def map_path(path: str, size: int, is_shared: bool) -> NDArray[np.uint8]:
-    """Return the first `size` bytes of a file as an array; RuntimeError if they cannot be mapped.
+    """Return the first `size` bytes of a file as an array; raise RuntimeError if mapping fails.
 
-    With `is_shared`, writes to the array reach the file, which is created or extended if it is too small.
+    If `is_shared`, writes to the array change the file; the file is created or extended if it is too small.
     """
     if size < 0:
         raise RuntimeError(f"unable to mmap {size} bytes from file <{path}>: Cannot allocate memory (12)")
@@ -222,7 +225,7 @@ def map_path(path: str, size: int, is_shared: bool) -> NDArray[np.uint8]:
 
 
 def find_filename(array: NDArray[Any]) -> str | None:
-    """Return the name of the file that writes to the array reach, if the user named it."""
+    """Return the path of the user's file that writes to the array change; None if there is none."""
     return getattr(find_owner(array), "filename", None)
 
 
@@ -250,7 +253,7 @@ def _create_named_mapping(size: int) -> Mapping:
 
 
 def open_named_mapping(path: str) -> Mapping:
-    """Map a named file whose sender called `add_user` for this process."""
+    """Map a named file for which the sender has called `add_user`."""
     descriptor = _open_named_file(path)
     try:
         if os.fstat(descriptor).st_size <= PAGE_BYTES:
@@ -261,7 +264,7 @@ def open_named_mapping(path: str) -> Mapping:
 
 
 def _open_named_file(path: str) -> int:
-    """Open a named file of this user; NotSharedMemoryError for a link, a pipe and any other file."""
+    """Open a named file of this user; raise NotSharedMemoryError for links, pipes and other files."""
     if not os.path.basename(path).startswith(_NAMED_FILE_PREFIX) or os.path.islink(path):
         raise NotSharedMemoryError(f"{path!r} is not a shared memory file")
     flags = os.O_RDWR
@@ -293,17 +296,17 @@ def _map_named_file(descriptor: int, path: str, is_new_user: bool = True) -> Map
     return mapping
 
 
-_mapped_paths: dict[str, int] = {}  # number of mappings of each named file in this process
+_mapped_paths: dict[str, int] = {}  # path -> number of mappings of this named file in this process
 _exit_process = -1  # id of the process that registered `_release_all`
 
 
 def add_user(path: str) -> None:
-    """Increment the user count of a named file, for the process that opens it next."""
+    """Increment the number of users of a named file, for the process that opens the file next."""
     _change_users(path, 1)
 
 
 def remove_user(path: str) -> None:
-    """Decrement the user count of a named file; remove the file if it becomes 0."""
+    """Decrement the number of users of a named file; remove the file if there are none left."""
     _change_users(path, -1)
 
 
@@ -319,14 +322,14 @@ def _change_users(path: str, change: int) -> None:
         os.lseek(descriptor, 0, os.SEEK_SET)
         os.write(descriptor, max(users, 0).to_bytes(8, "little"))
         if users <= 0:
-            with contextlib.suppress(OSError):  # Windows refuses while the file is mapped
+            with contextlib.suppress(OSError):  # Windows does not remove a mapped file
                 os.unlink(path)
     finally:
         os.close(descriptor)
 
 
 def _release(path: str, process: int) -> None:
-    """Release a mapping in the process that counts as its user, which a forked child does not."""
+    """Release a mapping in process `process`, which counts as its user; forked children do not count."""
     if process != os.getpid() or path not in _mapped_paths:
         return
     _mapped_paths[path] -= 1
@@ -336,10 +339,10 @@ def _release(path: str, process: int) -> None:
 
 
 def _release_at_exit() -> None:
-    """Register `_release_all` to run when this process ends, also in a child of `multiprocessing`."""
+    """Register `_release_all` to run when this process ends, even in a child of `multiprocessing`."""
     global _exit_process
     if _exit_process != os.getpid():
-        from multiprocessing.util import Finalize  # already imported by users of named files
+        from multiprocessing.util import Finalize  # users of named files have imported this module before
 
         _exit_process = os.getpid()
         Finalize(None, _release_all, args=(os.getpid(),), exitpriority=-100)
@@ -353,7 +356,7 @@ def _release_all(process: int) -> None:
 
 
 def _forget_named_files() -> None:
-    """Clear the table in a forked child: the mappings are counted for the parent."""
+    """Clear the table in a forked child, because its mappings are counted for the parent."""
     _mapped_paths.clear()
 
 

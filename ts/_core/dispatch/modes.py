@@ -1,7 +1,6 @@
 """Torch function modes, which intercept all tensor functions of a thread.
 
-    with mode:            calls mode.__torch_function__(func, types, args, kwargs) instead of func(*args,
-    **kwargs)
+    with mode:            mode.__torch_function__(func, types, args, kwargs) replaces func(*args, **kwargs)
 
 The class of modes is `ts.overrides.TorchFunctionMode`. A thread with active modes has the flag MODES. Its
 calls then go to `_Modes`, which has the interface of a tracer and calls the innermost mode. This mode is

@@ -79,23 +79,24 @@ def set_run_of_fakes(function: Callable[[Any, list[Any]], Any]) -> None:
 
 
 def set_dispatch(run: Callable[[Any, list[Any]], Any], has_modes: Callable[[], bool]) -> None:
-    """Set the function that calls `__torch_dispatch__` handlers of modes and classes, below transforms.
+    """Set the function that calls `__torch_dispatch__` handlers; it runs below function transforms.
 
-    It runs operators in threads for which `has_modes()`, and operators on tensors of the level SUBCLASSES.
+    It runs operators in threads for which `has_modes()` is True, and operators on tensors of the level
+    SUBCLASSES.
     """
     global _run_dispatched, _has_modes
     _run_dispatched, _has_modes = run, has_modes
 
 
 def expect_modes(there_are: bool) -> None:
-    """Turn the interception of this thread's operators by dispatch modes on or off."""
+    """Set whether dispatch modes intercept the operators of this thread."""
     _here.modes = there_are
     transform_dispatch.set_dispatch_modes(there_are)
     _watch()
 
 
 def expect_subclasses() -> None:
-    """Look for tensors of the level SUBCLASSES in all threads from now on."""
+    """Make all threads check operators for tensors of the level SUBCLASSES in the rest of this process."""
     global _has_subclasses
     if not _has_subclasses:
         _has_subclasses = True
@@ -103,7 +104,7 @@ def expect_subclasses() -> None:
 
 
 def expect_fakes(there_are: bool) -> None:
-    """Enable or disable dispatch of fake tensors (level FAKES) in this thread."""
+    """Enable or disable the dispatch of operators on fake tensors in this thread."""
     _here.fakes = there_are
     _watch()
 
@@ -115,7 +116,7 @@ def _watch() -> None:
 
 
 class no_transforms:
-    """Context manager that disables transform dispatch: operators ignore layers."""
+    """Context manager that disables transform dispatch; operators then ignore layers."""
 
     __slots__ = ("before", "had_subclasses")
 
@@ -128,7 +129,7 @@ class no_transforms:
 
 
 def top() -> Level | None:
-    """Return the innermost open level, or None."""
+    """Return the innermost open level of this thread; None if there is none."""
     return _here.open[-1] if _here.open else None
 
 
@@ -141,13 +142,16 @@ set_before_marking(lambda: refuse("requires_grad_", "(or perhaps using torch.aut
 
 
 def depth(number: int) -> int:
-    """Return the number of open levels up to and including level `number`."""
+    """Return how many open levels have at most the number `number`."""
     return sum(level.number <= number for level in _here.open)
 
 
 @contextmanager
 def push_level(run: Run, wrap: Callable[[Level, Tensor], Layer]) -> Iterator[Level]:
-    """Open a level; `wrap(level, tensor)` returns the layer for a tensor without a layer of this level."""
+    """Context manager that opens a level.
+
+    `wrap(level, tensor)` returns the layer for a tensor that has no layer of this level.
+    """
     level = push(run, wrap)
     try:
         yield level
@@ -156,7 +160,7 @@ def push_level(run: Run, wrap: Callable[[Level, Tensor], Layer]) -> Iterator[Lev
 
 
 def push(run: Run, wrap: Callable[[Level, Tensor], Layer]) -> Level:
-    """Open a level; `pop` closes it."""
+    """Open a level and return it; `pop` closes it."""
     _here.last += 1
     level = Level(_here.last, run, wrap)
     _here.open.append(level)
@@ -165,7 +169,7 @@ def push(run: Run, wrap: Callable[[Level, Tensor], Layer]) -> Level:
 
 
 def pop(level: Level) -> None:
-    """Close a level and all levels opened inside it."""
+    """Close a level and all levels that were opened inside of it."""
     at = _here.open.index(level)
     for closed in _here.open[at:]:
         closed.is_closed = True
@@ -174,7 +178,7 @@ def pop(level: Level) -> None:
 
 
 class below_level:
-    """Context manager that disables a level and all levels inside it."""
+    """Context manager that disables a level and all levels inside of it."""
 
     __slots__ = ("before", "level")
 
@@ -192,7 +196,7 @@ class below_level:
 
 
 def by_parts(function: Callable[..., Any], args: list[Any]) -> Any:
-    """Run an operator's composite function; its errors appear as the operator's own."""
+    """Call an operator's composite function; its errors are raised as if the operator raised them."""
     try:
         return function(*args)
     except Exception as error:
@@ -201,9 +205,9 @@ def by_parts(function: Callable[..., Any], args: list[Any]) -> Any:
 
 
 def layered(x: Tensor, layer: Layer, viewed: Tensor | None = None, of_batch: bool = False) -> Tensor:
-    """Return a new tensor with `layer` around the inner tensor `x`, without history; a view of `viewed`.
+    """Return a new tensor with `layer` around `x`, without history, as a view of `viewed` if given.
 
-    Writes to `x` count as writes to the new tensor.  `of_batch`: drop the batch dimension from its shape.
+    Writes to `x` count as writes to the new tensor.  If `of_batch`, its shape has no batch dimension.
     """
     result = detached_array(x)
     if layer.hides_elements:
@@ -214,13 +218,13 @@ def layered(x: Tensor, layer: Layer, viewed: Tensor | None = None, of_batch: boo
 
 
 def of_level(x: Any, level: Level) -> Layer | None:
-    """Return the layer of a tensor if it belongs to that level, else None."""
+    """Return the layer of `x` if it is a tensor with a layer of this level, else None."""
     layer = layer_of(x) if isinstance(x, Tensor) else None
     return layer if layer is not None and layer.level == level.number else None
 
 
 def tracked(x: Tensor) -> Tensor:
-    """Return a tensor that requires grad at the innermost level, linked to the history of `x`."""
+    """Return a tensor that requires grad at the innermost level and has the history of `x`."""
     level = top()
     if level is not None and of_level(x, level) is None:
         x = layered(x, level.wrap(level, x))
@@ -228,7 +232,7 @@ def tracked(x: Tensor) -> Tensor:
 
 
 def requires_grad_below(x: Any) -> bool:
-    """Return whether the inner tensor of `x` requires grad at any lower level."""
+    """Return whether an inner tensor of `x`, at any lower level, requires grad."""
     layer = layer_of(x) if isinstance(x, Tensor) else None
     return layer is not None and (layer.inner.requires_grad or requires_grad_below(layer.inner))
 
@@ -252,7 +256,7 @@ def _without(x: Any, number: int) -> Any:
     if isinstance(x, list):
         return [_without(y, number) for y in x]
     layer = layer_of(x) if isinstance(x, Tensor) else None
-    if layer is None and isinstance(x, Tensor):  # a view of a tensor with a layer
+    if layer is None and isinstance(x, Tensor):  # a view of a tensor that has a layer
         return detached(x)
     if layer is None or layer.level != number:
         return x
@@ -261,7 +265,7 @@ def _without(x: Any, number: int) -> Any:
 
 
 def run_plain(op: Any, args: list[Any]) -> Any:
-    """Run an operator on tensors without layers."""
+    """Run an operator on tensors that have no layers."""
     if op.record.nondeterministic:
         for level in reversed(_here.open):
             if level.random:

@@ -1,4 +1,4 @@
-"""Layers of tensors whose classes define `__torch_dispatch__`: their operators call the handler of the class.
+"""Layers of tensors whose class defines `__torch_dispatch__`; their operators call this handler.
 
     class Logging(ts.Tensor):
         @staticmethod
@@ -11,8 +11,8 @@
         def __torch_dispatch__(cls, func, types, args=(), kwargs=None): ...
 
 In: a tensor of such a class.  Out: the tensor with a layer of the level SUBCLASSES.  A wrapper
-(`_make_wrapper_subclass`) has shape, strides, dtype and device, but no elements: its array is of the meta
-backend. Other tensors of such classes (`as_subclass`, `_make_subclass`) keep their elements.
+(`_make_wrapper_subclass`) has shape, strides, dtype and device, but no elements; its array belongs to the
+meta backend. Other tensors of such classes (`as_subclass`, `_make_subclass`) have elements.
 """
 
 from __future__ import annotations
@@ -54,20 +54,20 @@ class SubclassLayer(Layer):
 
     @property
     def device(self) -> devices.device:
-        """Device passed to the tensor's constructor."""
+        """Device that was passed to the constructor of the tensor."""
         return self._device
 
     @property
     def layout(self) -> dtypes.layout:
-        """Layout passed to the tensor's constructor."""
+        """Layout that was passed to the constructor of the tensor."""
         return self._layout
 
     def element(self, x: Tensor) -> Any:
-        """Return the only element of `x` as a Python number, by its handler."""
+        """Return the only element of `x` as a Python number, computed by its handler."""
         return operator("_local_scalar_dense")(x)
 
     def detach(self, x: Tensor) -> Tensor:
-        """Return `x.detach()` of the handler; RuntimeError if it returns no new tensor."""
+        """Return the handler's result of `x.detach()`; RuntimeError if it is not a new tensor."""
         with GradMode(False):
             result = operator("detach")(x)
         if not isinstance(result, Tensor) or result is x:
@@ -79,15 +79,15 @@ class SubclassLayer(Layer):
         return result
 
     def check_elements(self) -> None:
-        """Raise RuntimeError: the elements cannot be read as an array."""
+        """Raise RuntimeError, because the elements cannot be read as an array."""
         raise RuntimeError(".numpy() is not supported for tensor subclasses.")
 
     def check_copy_to_host(self) -> None:
-        """Raise RuntimeError: the elements cannot be read as an array."""
+        """Raise RuntimeError, because the elements cannot be read as an array."""
         self.check_elements()
 
     def reduce(self, x: Tensor) -> tuple[Any, ...]:
-        """Return the result of `__reduce_ex__` of a wrapper: its metadata and attributes."""
+        """Return the value of `__reduce_ex__` for a wrapper, with its metadata and attributes."""
         metadata = (
             x.dtype,
             tuple(x.shape),
@@ -101,18 +101,18 @@ class SubclassLayer(Layer):
 
 
 def attach_layer(x: Tensor) -> None:
-    """Attach the layer to a tensor with elements, whose class defines `__torch_dispatch__`."""
+    """Attach a layer to a tensor with elements whose class defines `__torch_dispatch__`."""
     _expect_subclasses()
     set_layer(x, SubclassLayer(detached_array(x), x.device, x.layout, False))
 
 
 def replace_data(x: Tensor, other: Tensor) -> None:
-    """Set the reported device and layout of `x` to those of `other`, which provides its array."""
+    """Set the device and layout that `x` reports to those of `other`, whose array `x` has taken over."""
     set_layer(x, SubclassLayer(detached_array(other), other.device, other.layout, x.is_meta))
 
 
 def call_without_dispatch(func: Callable[..., Any], args: Any, kwargs: dict[str, Any] | None) -> Any:
-    """Return func(*args, **kwargs), computed without `__torch_dispatch__` handlers."""
+    """Return func(*args, **kwargs), called without `__torch_dispatch__` handlers."""
     with level_stack.no_transforms():
         return func(*args, **(kwargs or {}))
 
@@ -127,7 +127,7 @@ def _expect_subclasses() -> None:
 
 
 def make_wrapper(*args: Any, **kwargs: Any) -> Tensor:
-    """Return a wrapper: `Tensor._make_wrapper_subclass`."""
+    """Implement `Tensor._make_wrapper_subclass`."""
     given = _bind(args, kwargs)
     cls = given["cls"]
     if not isinstance(cls, type):
@@ -154,7 +154,7 @@ def make_wrapper(*args: Any, **kwargs: Any) -> Tensor:
 
 
 def _metadata(given: dict[str, Any], dtype: dtypes.dtype) -> Any:
-    """Return the meta array with the size, strides and offset of the arguments."""
+    """Return a meta array with the given size, strides and offset."""
     size, steps = tuple(given["size"]), given["strides"]
     if any(n < 0 for n in size if isinstance(n, int)):
         raise RuntimeError("numel: integer multiplication overflow")
@@ -172,7 +172,8 @@ def _metadata(given: dict[str, Any], dtype: dtypes.dtype) -> Any:
     return array_type(size, dtype.numpy_dtype, [step * itemsize for step in steps], offset)
 
 
-_PARAMETERS: dict[str, tuple[str, Callable[[Any], bool], Any]] = {}  # name: (kind, predicate, default)
+# name of the parameter -> (type name, predicate, default)
+_PARAMETERS: dict[str, tuple[str, Callable[[Any], bool], Any]] = {}
 
 
 def _is_int_tuple(x: Any) -> bool:
@@ -211,7 +212,7 @@ _declare()
 
 
 def _bind(args: Sequence[Any], kwargs: dict[str, Any]) -> dict[str, Any]:
-    """Return the arguments of `_make_wrapper_subclass` by name; TypeError in PyTorch's words."""
+    """Return the arguments of `_make_wrapper_subclass` by name; raise PyTorch's TypeError if invalid."""
     names = list(_PARAMETERS)
     if len(args) > len(names):
         raise TypeError(
@@ -247,7 +248,7 @@ def _bind(args: Sequence[Any], kwargs: dict[str, Any]) -> dict[str, Any]:
 
 
 def rebuild_wrapper(cls: type, metadata: tuple[Any, ...], attributes: dict[str, Any]) -> Tensor:
-    """Return a pickled wrapper, from the arguments of `SubclassLayer.reduce`."""
+    """Return an unpickled wrapper, from the arguments that `SubclassLayer.reduce` stored."""
     dtype, size, steps, offset, layout, device, requires_grad = metadata
     result = make_wrapper(
         cls,

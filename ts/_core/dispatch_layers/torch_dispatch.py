@@ -1,11 +1,12 @@
-"""Calls of `__torch_dispatch__`: handlers of dispatch modes and tensor classes run operators below autograd.
+"""Calls of `__torch_dispatch__` handlers of modes and tensor classes, which run operators.
 
     op, values  ->  decomposition of a composite operator, or
                     func, args, kwargs  ->  the last mode of the thread, then the classes of tensors in `args`
 
 In: an operator and its arguments, below autograd, transforms and autocast.  Out: the result of the first
-handler that does not return NotImplemented.  An operator that writes to an argument returns that argument,
-whatever the handler returns.  A mode is disabled inside its handler, and autograd inside all handlers.
+handler that does not return NotImplemented.  An operator that writes to an argument returns this
+argument, whatever the handler returns.  Inside of its handler, a mode is disabled; inside of all handlers,
+autograd is disabled.
 """
 
 from __future__ import annotations
@@ -28,18 +29,18 @@ _build_call: Calls | None = None
 
 
 def set_call_rules(composites: Composites, calls: Calls) -> None:
-    """Set the functions that look up decompositions and that build the arguments of handlers."""
+    """Set the functions that look up decompositions, and that create the arguments of handlers."""
     global _find_decomposition, _build_call
     _find_decomposition, _build_call = composites, calls
 
 
 def is_composite(op: Any) -> bool:
-    """Return whether an operator is a composite: handlers see the operators of its decomposition instead."""
+    """Return whether an operator is composite, so that handlers receive the operators it consists of."""
     return _find_decomposition is not None and _find_decomposition(op) is not None
 
 
 def run(op: Any, values: list[Any]) -> Any:
-    """Call the `__torch_dispatch__` handlers for an operator; decompose a composite operator instead."""
+    """Call the `__torch_dispatch__` handlers for an operator; a composite operator is decomposed first."""
     if not _is_visible(op):
         with dispatch_modes.without_all(), level_stack.no_transforms(), TracingScope(None):
             return op.call_list(values)
@@ -50,7 +51,7 @@ def run(op: Any, values: list[Any]) -> Any:
         if result is not NotImplemented:
             return result
     dispatched = _dispatched_tensors(values)
-    if not dispatched and not dispatch_modes.is_active():  # e.g. a view whose base has such a class
+    if not dispatched and not dispatch_modes.is_active():  # such as a view whose base has such a class
         return level_stack.run_plain(op, values)
     versions = [(x, version(x)) for x in _written_tensors(op, values)]
     func, args, kwargs = _build_call(op, values)
@@ -62,7 +63,7 @@ def run(op: Any, values: list[Any]) -> Any:
 
 
 def _call_handlers(func: Any, dispatched: list[Tensor], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Return the result of the first handler that knows the operator; TypeError if none does."""
+    """Return the first handler result that is not NotImplemented; raise TypeError if there is none."""
     types = tuple(type(x) for x in dispatched)
     refusing: list[str] = []
     if dispatch_modes.is_active():
@@ -85,7 +86,7 @@ def _call_handlers(func: Any, dispatched: list[Tensor], args: tuple[Any, ...], k
 
 
 def _is_visible(op: Any) -> bool:
-    """Return whether handlers see an operator: metadata queries such as `aten::size` are hidden from them."""
+    """Return whether handlers see an operator; they do not see metadata queries such as `aten::size`."""
     returns, record = op.signature.returns, op.record
     if any("Tensor" in r.kind for r in returns) or any(p.written for p in op.signature.parameters):
         return True
@@ -96,12 +97,12 @@ def _is_visible(op: Any) -> bool:
 
 
 def has_dispatched(values: Iterable[Any]) -> bool:
-    """Return whether `values`, or nested lists, contain a tensor with a `__torch_dispatch__` handler."""
+    """Return whether `values` or nested lists contain a tensor whose class has a handler."""
     return any(has_dispatched(x) if isinstance(x, list | tuple) else is_dispatched(x) for x in values)
 
 
 def _dispatched_tensors(values: list[Any]) -> list[Tensor]:
-    """Return one tensor for each class with a handler, from left to right, but derived classes first."""
+    """Return one tensor per class with a handler, from left to right; subclasses precede bases."""
     result: list[Tensor] = []
     for x in _tensors(values):
         if not is_dispatched(x) or any(type(x) is type(y) for y in result):
@@ -112,7 +113,7 @@ def _dispatched_tensors(values: list[Any]) -> list[Tensor]:
 
 
 def _written_tensors(op: Any, values: list[Any]) -> list[Tensor]:
-    """Return the written arguments whose elements only their handlers can change."""
+    """Return the written arguments whose elements only handlers can change."""
     parameters = op.signature.parameters
     of_written = [x for p, x in zip(parameters, values, strict=True) if p.written]
     return [x for x in _tensors(of_written) if is_dispatched(x)]
@@ -132,7 +133,7 @@ def _tensors(values: list[Any]) -> list[Tensor]:
 
 
 def _with_aliases(op: Any, values: list[Any], result: Any) -> Any:
-    """Return the results of a handler with the aliases of the schema: written arguments, and views."""
+    """Return the results of a handler with the schema's aliases: written arguments, and views."""
     returns = op.signature.returns
     if not returns:
         return None
@@ -166,7 +167,7 @@ def _with_alias(op: Any, declared: Any, values: list[Any], result: Any) -> Any:
 
 
 def _settle_view(op: Any, base: Tensor, view: Any) -> None:
-    """Mark a result as a view of `base`; a result of `detach` only shares its version counter."""
+    """Mark a result as a view of `base`; a result of `detach` only shares the version counter."""
     if op.name == "aten::detach":
         if is_dispatched(view) and view is not base:
             share_version(view, base)

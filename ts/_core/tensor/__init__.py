@@ -1,1 +1,1 @@
-"""Tensors: the class, storages, strides, indexing, and exchange with other libraries' arrays."""
+"""Tensors: the class, storages, strides, indexing, and exchange with arrays of other libraries."""

@@ -1,7 +1,8 @@
-"""Conversion of foreign arrays (NumPy, CuPy, PyTorch, DLPack) and None in tensor arguments.
+"""Conversion of arrays of other libraries (NumPy, CuPy, PyTorch, DLPack) and None to tensors.
 
-In: the arguments of a call that failed to match, and the expected types.  Out: the arguments with a tensor on
-the memory of each array and the undefined tensor for None; None if nothing changes.
+In: the arguments of a call that did not match, and the expected types.  Out: the arguments in which a tensor
+that shares its memory replaces each array, and the undefined tensor replaces None; None if no argument
+changes.
 
     f(np.ones(3))                               equals f(ts.from_numpy(np.ones(3))) if f has a Tensor
     parameter
@@ -25,7 +26,7 @@ _WANTED = _REQUIRED | {"Optional[Tensor]", "Tensor?"}
 
 
 def with_tensors(arguments: Sequence[Any], specs: Sequence[Any]) -> tuple[Any, ...] | None:
-    """Convert arrays and None in tensor arguments; None if no argument changes or a conversion fails."""
+    """Return arguments with arrays and None converted; None if none changes or a conversion fails."""
     coerced = [
         undefined_tensor()
         if x is None and spec.text in _REQUIRED
@@ -50,9 +51,10 @@ def is_array(x: object) -> bool:
 
 
 def tensor_of(x: Any) -> Tensor | None:
-    """Return a tensor that shares an array's memory (unless `__array__` copies), or None if unsupported.
+    """Return a tensor that shares the memory of an array; None if the array is unsupported.
 
-    A PyTorch tensor that requires grad is unsupported, as gradients would not reach it.
+    If the object only has `__array__`, the tensor has a copy. A PyTorch tensor that requires grad is
+    unsupported, because gradients would not reach it.
     """
     try:
         if isinstance(x, np.ndarray):
@@ -60,12 +62,12 @@ def tensor_of(x: Any) -> Tensor | None:
         if hasattr(type(x), "__dlpack__"):
             return interop.from_dlpack(x)
         return factories.from_numpy(np.asarray(x))
-    except (TypeError, ValueError, RuntimeError, BufferError):  # unsupported dtype, negative strides
+    except (TypeError, ValueError, RuntimeError, BufferError):  # an unsupported dtype, or negative strides
         return None
 
 
 def conversion(x: object, wanted: str) -> str:
-    """Return a hint with the call that converts an array to the wanted type; "" for other objects."""
+    """Return a hint with a call that converts an array to the type `wanted`; "" for other objects."""
     if not is_array(x):
         return ""
     if wanted.startswith(("int", "float", "bool", "complex", "Scalar", "number")):

@@ -2,7 +2,7 @@
 
 In: numbers, nested sequences, arrays, tensors; out: tensors, by PyTorch's rules of inference.
 
-    tensor([1, 2.5])            float32: the largest category wins, floats have the default dtype
+    tensor([1, 2.5])            float32: the highest category determines the dtype; the default for floats
     tensor([[1, 2], [3]])       ValueError: expected sequence of length 2 at dim 1 (got 1)
     as_tensor(numpy_array)      shares memory
 """
@@ -42,10 +42,10 @@ from ts._core.thread.warnings import warn
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-MAX_DIMENSIONS = 64  # NumPy's limit
+MAX_DIMENSIONS = 64  # the maximum of NumPy
 
 
-# ---------------------------------------------------------------- from data
+# ---------------------------------------------------------------- tensors from data
 
 
 def tensor(
@@ -72,7 +72,7 @@ def tensor(
 def new_copy(
     data: Any, dtype: Any, device: Any, requires_grad: bool, pin_memory: bool, function: str
 ) -> Tensor:
-    """Return a new leaf with a copy of `data`; an active tracer records it as a result of `function`."""
+    """Return a leaf with a copy of `data`; an active tracer records it as a result of `function`."""
     tracer = current_tracer()
     copy = _tensor(data, dtype, device) if tracer is None else _traced_copy(data, dtype, device, function)
     if pin_memory:
@@ -94,12 +94,12 @@ def _traced_copy(data: Any, dtype: Any, device: Any, function: str) -> Tensor:
 
 
 def _without_defaults(options: dict[str, Any]) -> dict[str, Any]:
-    """Drop keyword arguments that are None or False, for a function mode."""
+    """Return the keyword arguments that are neither None nor False, for a function mode."""
     return {name: value for name, value in options.items() if value is not None and value is not False}
 
 
 def _warn_constructed(function: str) -> None:
-    """Let an active tracer warn that results of `function` become constants."""
+    """Make an active tracer warn that results of `function` become constants."""
     warn_constructed = getattr(current_tracer(), "warn_constructed", None)
     if warn_constructed is not None:
         warn_constructed(function)
@@ -122,7 +122,7 @@ def _tensor(data: Any, dtype: Any, device: Any) -> Tensor:
 
 
 def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
-    """Convert `data` to a tensor, sharing memory of arrays and tensors if dtype and device allow."""
+    """Convert `data` to a tensor; share the memory of arrays and tensors if dtype and device match."""
     if (active := current_modes()) is not None:
         given = _without_defaults({"dtype": dtype, "device": device})
         return active.operator(as_tensor, (data,), given)  # type: ignore[no-any-return]
@@ -179,11 +179,12 @@ def _shared(array: NDArray[Any]) -> Tensor:
             "data or make it writable before converting it to a tensor.",
             stacklevel=3,
         )
-    return wrap_array(array.view(np.ndarray))  # a separate array object: the caller may reshape its own
+    # a separate array object, because the caller may reshape the original
+    return wrap_array(array.view(np.ndarray))
 
 
 def host_array(data: Any, wanted: dtypes.dtype | None) -> NDArray[Any]:
-    """Copy `data` to a new NumPy array of dtype `wanted`, or of its inferred dtype."""
+    """Copy `data` to a new NumPy array with dtype `wanted`, or the inferred dtype if that is None."""
     if isinstance(data, (np.ndarray, np.generic)) or (
         hasattr(data, "__array__") and not isinstance(data, Tensor)
     ):
@@ -208,7 +209,7 @@ def host_array(data: Any, wanted: dtypes.dtype | None) -> NDArray[Any]:
 
 
 def sequence_shape(data: Any) -> tuple[int, ...]:
-    """Return the shape of nested sequences, by the first item at each depth."""
+    """Return the shape of nested sequences, determined by the first item at each depth."""
     shape: list[int] = []
     while _is_sequence(data) and not isinstance(data, Tensor):
         shape.append(len(data))
@@ -226,7 +227,7 @@ def sequence_shape(data: Any) -> tuple[int, ...]:
 
 
 def infer_dtype(data: Any) -> dtypes.dtype:
-    """Return the inferred dtype of the values in `data`."""
+    """Return the dtype that is inferred from the values in `data`."""
     kind = type(data)
     if kind is float:
         return dtypes.get_default_dtype()
@@ -248,7 +249,8 @@ def infer_dtype(data: Any) -> dtypes.dtype:
         deadline.charge(_SEQUENCE + _ITEM * len(data))
         items = _items(data)
         kinds = set(map(type, items))
-        items = items if not kinds <= _PLAIN else [k() for k in kinds]  # one value per type is sufficient
+        # one value per type determines the dtype
+        items = items if not kinds <= _PLAIN else [k() for k in kinds]
         result = dtypes.get_default_dtype() if not items else infer_dtype(items[0])
         for item in items[1:]:
             if item is data:
@@ -261,8 +263,8 @@ def infer_dtype(data: Any) -> dtypes.dtype:
 
 
 _PLAIN = {bool, int, float, complex}
-_CHUNK_ELEMENTS = 1 << 14  # numbers between deadline checks
-# Minimum time in nanoseconds to write a number, to read an item, and to visit a sequence.
+_CHUNK_ELEMENTS = 1 << 14  # numbers between two checks of the deadline
+# Minimal times in ns: to write a number, to read an item, to visit a sequence.
 _ELEMENT, _ITEM, _SEQUENCE = 10.0, 2.0, 100.0
 
 
@@ -275,7 +277,7 @@ def _is_sequence(data: Any) -> bool:
 
 
 def _items(data: Any) -> Sequence[Any]:
-    """Return a sequence's items, at most `len(data) + 1`, as iteration may not terminate."""
+    """Return the items of a sequence, at most `len(data) + 1`, because its iterator may not end."""
     return data if type(data) is list or type(data) is tuple else list(islice(data, len(data) + 1))
 
 
@@ -301,7 +303,7 @@ def _flatten(data: Any, shape: tuple[int, ...], depth: int, out: list[Any]) -> N
 
 
 def _escaped(x: Tensor) -> Any:
-    """Return the only element of a tensor inside nested lists; an active tracer is notified."""
+    """Return the only element of a tensor inside of nested lists, and tell an active tracer."""
     if x.array.size != 1:
         raise ValueError("only one element tensors can be converted to Python scalars")
     recorder = current_tracer()
@@ -324,7 +326,7 @@ def _fill(result: NDArray[Any], flat: list[Any], wanted: dtypes.dtype, inferred:
             piece = [_checked_int(x, wanted) for x in piece]
         elif wanted is dtypes.bool_:
             piece = [bool(x) for x in piece]
-        with np.errstate(over="ignore"):  # values out of range become infinities
+        with np.errstate(over="ignore"):  # values out of range become infinite
             if wanted in dtypes.FLOAT8:
                 piece = cast_elements(np.array(piece, np.float64), wanted.numpy_dtype)
             elif wanted is dtypes.complex32:
@@ -333,7 +335,7 @@ def _fill(result: NDArray[Any], flat: list[Any], wanted: dtypes.dtype, inferred:
 
 
 def _all_fit(numbers: list[Any], wanted: dtypes.dtype) -> bool:
-    """Return whether all numbers are ints or bools in the range of the dtype."""
+    """Return whether all numbers are ints or bools in the range of dtype `wanted`."""
     if not set(map(type, numbers)) <= {int, bool}:
         return False
     limits = np.iinfo(wanted.numpy_dtype)
@@ -352,13 +354,13 @@ def _checked_int(x: Any, wanted: dtypes.dtype) -> int:
     if (number > 2**63 - 1 and wanted is not dtypes.uint64) or number < -(2**63):
         raise ValueError("Overflow when unpacking long long")
     if number < 0 and not wanted.is_signed and number >= -int(limits.max):
-        return number + int(limits.max) + 1  # wraps, as in C
+        return number + int(limits.max) + 1  # wraps around, as in C
     if not limits.min <= number <= limits.max:
         raise RuntimeError(f"value cannot be converted to type {wanted.name} without overflow")
     return number
 
 
-# Names of the dtypes' C++ types, used in PyTorch's messages.
+# dtype -> name of its C++ type in PyTorch's messages
 C_NAMES: dict[dtypes.dtype, str] = {
     dtypes.uint8: "uint8_t", dtypes.int8: "int8_t", dtypes.int16: "int16_t", dtypes.int32: "int",
     dtypes.int64: "int64_t", dtypes.float16: "c10::Half", dtypes.float32: "float", dtypes.float64: "double",
@@ -369,7 +371,7 @@ C_NAMES: dict[dtypes.dtype, str] = {
 
 
 def checked_number(value: Any, wanted: dtypes.dtype) -> Any:
-    """Return a value as a Python number; raise RuntimeError if the dtype cannot represent it."""
+    """Return a value as a Python number; raise RuntimeError if dtype `wanted` cannot represent it."""
     if isinstance(value, np.generic):
         value = value.item()
     if wanted is dtypes.bool_:
@@ -402,7 +404,7 @@ def checked_number(value: Any, wanted: dtypes.dtype) -> Any:
 
 
 def number_tensor(value: Any, wanted: dtypes.dtype, device: Any) -> Tensor:
-    """Return a 0-dim tensor of a number; overflow of a 16-bit float gives infinity, as in PyTorch."""
+    """Return a 0-dim tensor with a number; as in PyTorch, an overflow of 16-bit floats is infinite."""
     if isinstance(value, int) and not -(2**63) <= value < (2**64 if wanted is dtypes.uint64 else 2**63):
         raise ValueError("Overflow when unpacking long long")
     if wanted not in (dtypes.float16, *dtypes.BORROWED):
@@ -417,13 +419,13 @@ def number_tensor(value: Any, wanted: dtypes.dtype, device: Any) -> Tensor:
 def legacy(
     args: tuple[Any, ...], device: Any = None, dtype: dtypes.dtype | None = None, function: str = "new"
 ) -> Tensor:
-    """Implement `Tensor(2, 3)` (unset values of that shape) and `Tensor([1, 2])` (default floats).
+    """Implement `Tensor(2, 3)` (uninitialized, with this shape) and `Tensor([1, 2])` (default dtype).
 
     An active tracer records the tensor as a result of `function`.
     """
     _warn_constructed(function)
     wanted = dtypes.get_default_dtype() if dtype is None else dtype
-    default: tuple[int, ...] = (0,)  # shape without arguments
+    default: tuple[int, ...] = (0,)  # shape for a call without arguments
     if len(args) == 1 and (args[0] is None or isinstance(args[0], (bool, float, complex))):
         raise TypeError(f"new(): data must be a sequence (got {type(args[0]).__name__})")
     if len(args) == 1 and not isinstance(args[0], int):
@@ -468,9 +470,10 @@ _NEW_SIGNATURES: Final = (
 
 
 def positional_arguments(args: tuple[Any, ...], options: Mapping[str, Any]) -> tuple[Any, ...]:
-    """Return the arguments of `Tensor(...)` or `Tensor.new(...)` by position, from those by keyword.
+    """Return the positional arguments of `Tensor(...)` or `Tensor.new(...)`, from keyword arguments.
 
-    `options` are the keyword arguments without `device`. Raise TypeError if they fit no form of the call.
+    `options` are the keyword arguments without `device`. Raise TypeError if they match no
+    signature.
     """
     if not options:
         return args
@@ -492,7 +495,7 @@ def positional_arguments(args: tuple[Any, ...], options: Mapping[str, Any]) -> t
 
 
 def check_legacy_device(device: Any, device_type: str) -> None:
-    """Raise RuntimeError for a device of another type than the constructor's."""
+    """Raise RuntimeError if the type of `device` is not that of the constructor."""
     if device is not None and (given := devices.as_device(device).type) != device_type:
         raise RuntimeError(
             f"legacy constructor expects device type: {device_type} but device type: {given} was passed"
@@ -500,7 +503,7 @@ def check_legacy_device(device: Any, device_type: str) -> None:
 
 
 def _placed(host: NDArray[Any], device: Any) -> Tensor:
-    """Return a new NumPy array as a tensor on `device`."""
+    """Return a tensor on `device` with the elements of a new NumPy array."""
     where = devices.as_device(device)
     if where.type == "cpu":
         return wrap_array(host)
@@ -511,7 +514,7 @@ def _placed(host: NDArray[Any], device: Any) -> Tensor:
 
 
 def converted_array(array: Any, numpy_dtype: Any, copy: bool = False) -> Any:
-    """Convert an array to another dtype; out-of-range values convert as in C, without a warning."""
+    """Convert an array to another dtype; values out of range convert as in C, without a warning."""
     if array.dtype == numpy_dtype:
         return array.copy() if copy else array
     if _holds_all(array.dtype, numpy_dtype):
@@ -525,8 +528,8 @@ def converted_array(array: Any, numpy_dtype: Any, copy: bool = False) -> Any:
 def cast_elements(array: Any, numpy_dtype: Any) -> Any:
     """Convert the elements of an array like `astype`, with PyTorch's rounding.
 
-    Doubles convert to 16-bit floats through float32, as in PyTorch.  Bools convert to bfloat16 through uint8,
-    as ml_dtypes reads their bytes as numbers.
+    As in PyTorch, doubles are converted to 16-bit floats through float32.  Bools are converted to bfloat16
+    through uint8, because ml_dtypes would read their bytes as numbers.
     """
     if dtypes.is_float8(array.dtype) or dtypes.is_float8(numpy_dtype):
         return _cast_float8(array, numpy_dtype)
@@ -540,8 +543,8 @@ def cast_elements(array: Any, numpy_dtype: Any) -> Any:
 
 
 def _cast_float8(array: Any, numpy_dtype: Any) -> Any:
-    """Cast elements from or to 8-bit floats, through float32."""
-    if not isinstance(array, np.ndarray):  # it has a shape only
+    """Convert elements from or to 8-bit floats, through float32."""
+    if not isinstance(array, np.ndarray):  # a meta array
         return array.astype(numpy_dtype)
     from ts._core.tensor import float8
 
@@ -552,8 +555,8 @@ def _cast_float8(array: Any, numpy_dtype: Any) -> Any:
 
 
 def _cast_complex32(array: Any, numpy_dtype: Any) -> Any:
-    """Cast elements from or to complex32, through complex64."""
-    if not isinstance(array, np.ndarray):  # it has a shape only
+    """Convert elements from or to complex32, through complex64."""
+    if not isinstance(array, np.ndarray):  # a meta array
         return array.astype(numpy_dtype)
     if dtypes.is_complex32(numpy_dtype):
         real = array.dtype.kind != "c" and not dtypes.is_complex32(array.dtype)
@@ -562,7 +565,7 @@ def _cast_complex32(array: Any, numpy_dtype: Any) -> Any:
     return cast_elements(numbers if np.dtype(numpy_dtype).kind in "cb" else numbers.real, numpy_dtype)
 
 
-_NARROW: Final = (*dtypes.FLOAT8, dtypes.complex32)  # dtypes not accepted from user arrays
+_NARROW: Final = (*dtypes.FLOAT8, dtypes.complex32)  # dtypes that are not accepted from user arrays
 
 
 def _warn_of_complex32(d: dtypes.dtype, requested: Any) -> None:
@@ -575,26 +578,26 @@ dtypes.with_borrowed(_warn_of_complex32)
 
 @cache
 def _holds_all(dtype: np.dtype[Any], wanted: np.dtype[Any]) -> bool:
-    """Return whether a cast cannot overflow, so that NumPy emits no warning; rounding is allowed."""
+    """Return whether no element can overflow, so that NumPy does not warn; rounding is allowed."""
     if dtype.kind == "b" and dtypes.is_bfloat16(wanted):
-        return False  # the bfloat16 cast reads bools as raw bytes
+        return False  # the conversion to bfloat16 reads bools as raw bytes
     if dtypes.is_complex32(dtype) or dtypes.is_complex32(wanted):
         return False
     if dtypes.is_float8(dtype) or dtypes.is_float8(wanted):
-        return False  # NumPy's casts are not PyTorch's
+        return False  # NumPy converts these dtypes differently from PyTorch
     return np.can_cast(dtype, wanted, "safe") or (dtype.kind in "biu" and np.dtype(wanted).name in _WIDE)
 
 
-_WIDE: Final = ("float32", "float64", "complex64", "complex128")  # integers are rounded, never too large
+_WIDE: Final = ("float32", "float64", "complex64", "complex128")  # integers are rounded, but do not overflow
 
 
 def converted(x: Tensor, wanted: dtypes.dtype) -> Tensor:
-    """Return `x` converted to dtype `wanted`, or `x` itself if it has that dtype."""
+    """Return `x` converted to dtype `wanted`; `x` itself if it has this dtype."""
     return x if x.dtype is wanted else copied(x, None, wanted)
 
 
 def copied(x: Tensor, memory_format: Any, dtype: dtypes.dtype | None = None) -> Tensor:
-    """Return a dense copy of `x`, in its order of dimensions or the given memory format."""
+    """Return a dense copy of `x`, with its dimension order or in the given memory format."""
     wanted = x.array.dtype if dtype is None else dtype.numpy_dtype
     if memory_format is None or memory_format is dtypes.preserve_format:
         if x.array.flags.c_contiguous:
@@ -609,7 +612,7 @@ def copied(x: Tensor, memory_format: Any, dtype: dtypes.dtype | None = None) -> 
 
 
 def empty_strided(like: Any, steps: Sequence[int], numpy_dtype: Any) -> Any:
-    """Return an unset array with the shape and device of `like`, and dense strides `steps` in elements."""
+    """Return an uninitialized array with the shape and device of `like`; `steps` are dense strides."""
     kind = np if isinstance(like, np.ndarray) else backend_of(wrap_array(like).device.type).xp
     item = np.dtype(numpy_dtype).itemsize
     result = kind.empty(like.size, dtype=numpy_dtype)
@@ -629,7 +632,7 @@ _OF_TO: Final = (
 
 
 def to(x: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
-    """Implement `x.to(dtype)`, `x.to(device, dtype)`, `x.to(other)`, with keyword options."""
+    """Implement `x.to(dtype)`, `x.to(device, dtype)` and `x.to(other)`, with keyword options."""
     others = [a for a in (*args, *kwargs.values()) if not isinstance(a, _OF_TO)]
     if others and (overridden := torch_function_result(others, Tensor.to, (x, *args), kwargs)) is not MISSING:
         return overridden  # type: ignore[no-any-return]
@@ -667,7 +670,7 @@ def to(x: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
 
 
 def own_format(x: Tensor) -> dtypes.memory_format:
-    """Return the memory format of a tensor: channels last if only its strides match, else contiguous."""
+    """Return the memory format of a tensor: channels last if only these strides match."""
     if not x.array.flags.c_contiguous:
         for last in (dtypes.channels_last, dtypes.channels_last_3d):
             if strides.has_format(x.shape, x.stride(), last):
@@ -683,7 +686,7 @@ def moved_to(
     copy: Any = False,
     memory_format: Any = None,
 ) -> Tensor:
-    """Convert device, dtype or memory format of `x`; return `x` if nothing changes, unless `copy`."""
+    """Convert the device, dtype or memory format of `x`; return `x` if nothing changes, unless `copy`."""
     keeps = memory_format is None or memory_format is dtypes.preserve_format
     stays = (device is None or is_on(x, device)) and (dtype is None or x.dtype is dtype)
     if stays and not copy and (keeps or own_format(x) is memory_format):
@@ -693,7 +696,7 @@ def moved_to(
 
 
 def reformed(x: Tensor, target: Tensor, wanted: dtypes.dtype, memory_format: Any) -> Tensor:
-    """Return `place` if it is a copy with the dtype and memory format, else convert it."""
+    """Return `place` if it is a copy with the right dtype and memory format, else convert it."""
     keeps = memory_format is None or memory_format is dtypes.preserve_format
     if target is not x and target.dtype is wanted and (keeps or own_format(target) is memory_format):
         return target
@@ -701,7 +704,7 @@ def reformed(x: Tensor, target: Tensor, wanted: dtypes.dtype, memory_format: Any
 
 
 def is_on(x: Tensor, device: devices.device) -> bool:
-    """Return whether a tensor is on a device; a CUDA device without index means the current one."""
+    """Return whether a tensor is on `device`; a CUDA device without an index is the current one."""
     here = x.device
     if here == device or (here.type == device.type and here.index is None):
         return True
@@ -711,7 +714,7 @@ def is_on(x: Tensor, device: devices.device) -> bool:
 
 
 def moved(x: Tensor, device: devices.device, non_blocking: bool = False) -> Tensor:
-    """Return `x` on `device`, or `x` itself if it is there; `non_blocking` allows an async copy."""
+    """Return `x` moved to `device`; `x` itself if it is there. `non_blocking` allows an async copy."""
     if is_on(x, device):
         return x
     here = x.device
@@ -734,7 +737,7 @@ def moved(x: Tensor, device: devices.device, non_blocking: bool = False) -> Tens
 
 
 def copy_into(x: Tensor, src: Tensor, non_blocking: bool = False) -> None:
-    """Copy `src` to `x`: converted to its dtype, moved to its device and broadcast to its shape."""
+    """Copy `src` to `x`, converted to the dtype, moved to the device and broadcast to the shape of `x`."""
     if src is x:
         written(x)
         return

@@ -1,13 +1,13 @@
-"""Conversion of 8-bit floats from and to other dtypes, by PyTorch's rules.
+"""Conversion between 8-bit floats and other dtypes, with PyTorch's results.
 
 In: arrays of any dtype; out: arrays of an 8-bit float dtype, or float32.
 
-    decoded(x)              table look-up of the float32 value of each of the 256 bit patterns
-    encoded(x, dtype)       converts to float32, then rounds to the nearest value, ties to even
+    decoded(x)              looks up the float32 value in a table of the 256 bit patterns
+    encoded(x, dtype)       converts to float32, then rounds to nearest even
 
-`ml_dtypes` does the rounding, as PyTorch.  Differences handled here: values too large for float8_e4m3fn
-saturate to its largest number; NaNs keep their sign and have all other bits set; float8_e8m0fnu, which has no
-sign, encodes the absolute value.
+`ml_dtypes` rounds like PyTorch.  This module handles the differences between `ml_dtypes` and PyTorch: values
+too large for float8_e4m3fn saturate to its largest number; NaNs keep their sign and have all other bits set;
+float8_e8m0fnu, which has no sign bit, encodes the absolute value.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 from ts import dtypes
 
 _SIGN: Final = np.uint8(0x80)
-_MAX_FINITE_BITS: Final = np.uint8(0x7E)  # of float8_e4m3fn
-_NAN: Final = np.uint8(0x7F)  # of signed dtypes with several NaN patterns
-_MANTISSA: Final = {dtypes.float8_e5m2: 2, dtypes.float8_e4m3fn: 3}  # mantissa bits
+_MAX_FINITE_BITS: Final = np.uint8(0x7E)  # bits of the largest float8_e4m3fn number
+_NAN: Final = np.uint8(0x7F)  # bits of NaN in signed dtypes with several NaN patterns
+_MANTISSA: Final = {dtypes.float8_e5m2: 2, dtypes.float8_e4m3fn: 3}  # number of mantissa bits
 
 
 def decoded(x: NDArray[Any]) -> NDArray[np.float32]:
@@ -39,7 +39,7 @@ def _numbers(dtype: np.dtype[Any]) -> NDArray[np.float32]:
     nans = np.flatnonzero(np.isnan(numbers))
     width = _MANTISSA.get(dtypes.from_numpy_dtype(dtype))
     bits = numbers.view(np.uint32)
-    if width is None:  # the only one
+    if width is None:  # the dtype has only one NaN pattern
         bits[nans] = 0x7F800001
     else:
         sign, mantissa = patterns[nans].astype(np.uint32) >> 7, patterns[nans] & np.uint8((1 << width) - 1)
@@ -66,7 +66,7 @@ def encoded(x: Any, dtype: np.dtype[Any]) -> Any:
 
 
 def _exponents(numbers: NDArray[np.float32]) -> NDArray[np.uint8]:
-    """Return the exponents of the nearest powers of two."""
+    """Return the exponents of the powers of two that are nearest to the numbers."""
     bits = numbers.view(np.uint32)
     exponent, mantissa = bits >> 23 & 0xFF, bits & 0x7FFFFF
     half = 0x400000

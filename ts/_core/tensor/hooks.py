@@ -1,9 +1,7 @@
-"""Hook tables, and handles for the removal of a hook.
+"""Tables of hooks, and handles that remove a hook.
 
->>> table = OrderedDict()
->>> handle = add_hook(table, print)
->>> len(table), handle.remove(), len(table)
-(1, None, 0)
+>>> table = OrderedDict() >>> handle = add_hook(table, print) >>> len(table), handle.remove(), len(table) (1,
+None, 0)
 """
 
 from __future__ import annotations
@@ -27,7 +25,7 @@ class RemovableHandle:
         self.id: Final = next(_ids)
 
     def remove(self) -> None:
-        """Remove the hook; no effect if already removed."""
+        """Remove the hook; do nothing if it was removed before."""
         hooks = self.hooks_dict_ref()
         if hooks is not None:
             hooks.pop(self.id, None)
@@ -40,7 +38,7 @@ class RemovableHandle:
 
 
 def add_hook(hooks: Hooks, hook: Any, prepend: bool = False) -> RemovableHandle:
-    """Append a hook, or prepend it; return its handle for removal."""
+    """Append a hook to the table, or prepend it; return a handle that removes it."""
     handle = RemovableHandle(hooks)
     hooks[handle.id] = hook
     if prepend:

@@ -1,12 +1,12 @@
-"""Indexing: `x[...]` and `x[...] = value` by PyTorch's rules, decomposed into operators.
+"""Indexing `x[...]` and `x[...] = value` by PyTorch's rules, decomposed into operators.
 
-In: a tensor and an index; out: a view, or a copy if there are index tensors or lists.  Two steps, as in
-PyTorch: first all indices that select a view (integers, slices, None, `...`), then all index tensors
-together on that view:
+In: a tensor and an index; out: a view, or a copy if there are index tensors or lists.  As in PyTorch, there
+are two steps: first, all indices that select a view are applied (integers, slices, None, `...`); then all
+index tensors are applied together to this view:
 
     x[1, :, [0, 2]]    ->    view = x[1];    aten::index(view, [None, [0, 2]])
 
-NumPy differs: there the 1 would be broadcast with the index arrays.
+NumPy would instead broadcast the 1 with the index arrays.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from ts._core.tensor import factories, size_guards, subscripts
 from ts._core.tensor.tensor import Tensor, layer_of, operator
 from ts._core.tensor.torch_function_lookup import overrides, torch_function_result
 
-Slice = slice  # alias: `slice` is also the name of an operator
-_MAX_INDEX = 2**63 - 1  # end of a slice without end
+Slice = slice  # an alias, because `slice` is also the name of an operator
+_MAX_INDEX = 2**63 - 1  # end of a slice that has no end
 _MASKS = (dtypes.bool_, dtypes.uint8)
 
 
@@ -74,26 +74,26 @@ def put(x: Tensor, index: Any, value: Any) -> None:
             raise RuntimeError(
                 "masked_fill_ only supports boolean masks, but got mask with dtype unsigned char"
             )
-        # A copy: the value may be an element of the tensor that is written.
+        # A copy, because the value may be an element of the tensor that is written.
         source = operator("clone")(source.to(view.dtype))
     operator("index_put_")(view, indices, source)
 
 
 class _Overridden(Exception):
-    """Raised for an index whose class defines `__torch_function__`."""
+    """Raised if the class of an index defines `__torch_function__`."""
 
     def __init__(self, item: Any) -> None:
         self.item = item
 
 
 def full_name(value: Any) -> str:
-    """Return the class name of a value, qualified by its module unless built in."""
+    """Return the class name of a value, qualified by its module unless it is a built-in class."""
     kind = type(value)
     return kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
 
 
 def _without_leading_ones(x: Tensor, ndim: int) -> Tensor:
-    """Return `x`, or a view without those of its first dimensions of length 1 that exceed `ndim`."""
+    """Return `x` without leading dimensions of length 1, as long as it has more than `ndim` dimensions."""
     shape = list(x.shape)
     while len(shape) > ndim and size_guards.known_one(shape[0]):
         del shape[0]
@@ -102,7 +102,7 @@ def _without_leading_ones(x: Tensor, ndim: int) -> Tensor:
 
 
 def _resolve(x: Tensor, index: Any) -> tuple[Tensor, list[Tensor | None]]:
-    """Apply basic indices; return the view and its index tensors by dimension (empty without any)."""
+    """Apply the basic indices; return the view, and its index tensors by dimension ([] if none)."""
     items = _items(index)
     shape = x.array.shape
     wanted = sum(_consumed(item) for item in items)
@@ -116,9 +116,9 @@ def _resolve(x: Tensor, index: Any) -> tuple[Tensor, list[Tensor | None]]:
             raise IndexError("slice() cannot be applied to a 0-dim tensor.")
         raise IndexError(f"too many indices for tensor of dimension {len(shape)}")
     key: list[Any] = []
-    steps: list[tuple[Any, ...]] = []  # operator names with their arguments after the tensor
+    steps: list[tuple[Any, ...]] = []  # operator names with their arguments, without the tensor
     indices: list[Tensor | None] = []
-    dim = 0  # dimension of the view
+    dim = 0  # dimension of the view that the current index applies to
     seen_ellipsis = False
     for item in items:
         if item is Ellipsis:
@@ -170,7 +170,7 @@ def _view(x: Tensor, key: list[Any], steps: list[tuple[Any, ...]]) -> Tensor:
 
 
 def _items(index: Any) -> list[Any]:
-    """Return the comma-separated indices, with one-integer tensors as ints and lists as tensors."""
+    """Return the single indices, with one-element int tensors as ints and lists as tensors."""
     if isinstance(index, tuple):
         return [_normal(item) for item in index]
     if not stands_for_tuple(index):
@@ -186,7 +186,7 @@ def _items(index: Any) -> list[Any]:
 
 
 def stands_for_tuple(index: Any) -> bool:
-    """Return whether a list index is treated as a tuple: under 32 items, some of them not numbers."""
+    """Return whether a list index is treated as a tuple: fewer than 32 items, some not numbers."""
     if type(index) is not list or len(index) >= 32:
         return False
     return any(
@@ -220,7 +220,7 @@ def _normal(item: Any) -> Any:
 
 
 def _consumed(item: Any) -> int:
-    """Return the number of tensor dimensions consumed by an index."""
+    """Return the number of tensor dimensions to which an index applies."""
     if item is None or item is Ellipsis or isinstance(item, bool):
         return 0
     if isinstance(item, Tensor) and item.dtype in (dtypes.bool_, dtypes.uint8):

@@ -1,10 +1,10 @@
 """Tensor methods for interoperability: NumPy, DLPack, pickles and deep copies.
 
-In: tensors; out: arrays, capsules, reductions for pickles, copies.
+In: tensors; out: arrays, DLPack capsules, values of `__reduce_ex__`, copies.
 
     numpy.asarray(x), x.numpy()          share memory with x
-    pickle.loads(pickle.dumps([x, x[0]]))    two tensors that share memory, as before
-    copy.deepcopy([x, x[0]])             likewise
+    pickle.loads(pickle.dumps([x, x[0]]))    returns two tensors that share memory, like the originals
+    copy.deepcopy([x, x[0]])                 returns two tensors that share memory
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from ts._core.thread.context import GradMode, current_tracer, is_grad_enabled
 
 
 def numpy(self: Tensor, *, force: bool = False) -> Any:
-    """Return a new array on the memory of a CPU tensor; with `force`, a copy of any other tensor."""
+    """Return a new array that shares the memory of a CPU tensor; with `force`, a copy of others."""
     if self.dtype in (*dtypes.FLOAT8, dtypes.complex32):
         raise TypeError(f"Got unsupported ScalarType {self.dtype.type_name}")
     if self.layout is not dtypes.strided:
@@ -103,7 +103,7 @@ def __dlpack_device__(self: Tensor) -> tuple[int, int]:
 
 
 def cuda_array_interface(self: Tensor) -> Any:
-    """Implement `__cuda_array_interface__`; raise AttributeError if not on a CUDA device."""
+    """Implement `__cuda_array_interface__`; raise AttributeError for tensors on other devices."""
     if not self.is_cuda:
         raise AttributeError(
             f"Can't get __cuda_array_interface__ on non-CUDA tensor type: {self.type()} If CUDA data is "
@@ -124,10 +124,10 @@ def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None
     if isinstance(ext_tensor, Tensor):
         result = tensor_with_memory(ext_tensor).detach()
     elif not hasattr(ext_tensor, "__dlpack_device__"):
-        result = wrap_array(imported(ext_tensor, False))  # a bare capsule
+        result = wrap_array(imported(ext_tensor, False))  # a capsule instead of an exporter
     else:
         kind = int(ext_tensor.__dlpack_device__()[0])
-        if kind in (1, 3):  # host memory, pinned host memory
+        if kind in (1, 3):  # host memory, or pinned host memory
             result = wrap_array(imported(ext_tensor, True))
         elif kind == 2:
             result = wrap_array(backend_of("cuda").xp.from_dlpack(ext_tensor))
@@ -141,7 +141,7 @@ def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None
 
 
 def is_wrapper(x: Tensor) -> bool:
-    """Return whether `x` is a tensor without elements, whose class defines `__torch_dispatch__`."""
+    """Return whether `x` is a wrapper without elements whose class defines `__torch_dispatch__`."""
     return bool(getattr(layer_of(x), "is_wrapper", False))
 
 
@@ -162,7 +162,7 @@ def __reduce_ex__(self: Tensor, protocol: Any) -> tuple[Any, ...]:
         )
     if self.layout is not dtypes.strided:
         return rebuild_sparse, (self.layout, sparse_parts(self), self.requires_grad, self.__dict__)
-    # All views share the object that owns the memory, so a pickle contains it once.
+    # All views refer to the object that owns the memory, so a pickle contains the memory once.
     memory = storage.UntypedStorage.of(self.array if isinstance(self.array, np.ndarray) else self._host())
     parts = memory, *_place(self), str(self.device), self.requires_grad, self.__dict__
     return (rebuild, parts) if type(self) is Tensor else (rebuild_derived, (type(self), parts))
@@ -182,7 +182,7 @@ def rebuild(
     requires_grad: bool,
     attributes: dict[str, Any],
 ) -> Tensor:
-    """Return a pickled tensor: `owner` is its storage, or the array that owns the memory."""
+    """Return an unpickled tensor; `owner` is its storage, or the array that owns the memory."""
     if isinstance(owner, storage.UntypedStorage):
         owner = owner.bytes
     array = storage.strided(owner, shape, strides, at, dtype.numpy_dtype)
@@ -191,7 +191,7 @@ def rebuild(
 
 
 def rebuild_derived(cls: type, parts: tuple[Any, ...]) -> Tensor:
-    """Return a pickled tensor of a derived class; `parts` are arguments of `rebuild`."""
+    """Return an unpickled tensor of a derived class; `parts` are arguments of `rebuild`."""
     requires_grad, attributes = parts[-2:]
     result: Tensor = Tensor._make_subclass(cls, rebuild(*(*parts[:-2], False, {})), requires_grad)
     result.__dict__.update(attributes)
@@ -199,7 +199,7 @@ def rebuild_derived(cls: type, parts: tuple[Any, ...]) -> Tensor:
 
 
 def sparse_parts(x: Tensor) -> tuple[Any, ...]:
-    """Return indices, values and size of a sparse tensor; of a COO tensor also `is_coalesced`."""
+    """Return the indices, values and size of a sparse tensor; for COO also `is_coalesced`."""
     x = x.detach()
     if x.layout is dtypes.sparse_coo:
         return x._indices(), x._values(), tuple(x.shape), x.is_coalesced()
@@ -209,7 +209,7 @@ def sparse_parts(x: Tensor) -> tuple[Any, ...]:
 
 
 def sparse_of_parts(layout: Any, parts: Any) -> Tensor:
-    """Build a sparse tensor from the parts in a pickle or archive; RuntimeError if they are inconsistent."""
+    """Create a sparse tensor from its indices, values and size; RuntimeError if inconsistent."""
     if layout is dtypes.sparse_coo:
         indices, values, size, *coalesced = parts
         named = "_validate_sparse_coo_tensor_args", "_sparse_coo_tensor_unsafe"
@@ -225,7 +225,7 @@ def sparse_of_parts(layout: Any, parts: Any) -> Tensor:
 
 
 def rebuild_sparse(layout: Any, parts: Any, requires_grad: bool, attributes: dict[str, Any]) -> Tensor:
-    """Unpickle a sparse tensor."""
+    """Return an unpickled sparse tensor."""
     return _completed(sparse_of_parts(layout, parts), requires_grad, attributes)
 
 
@@ -236,7 +236,7 @@ def rebuild_meta(
     requires_grad: bool,
     attributes: dict[str, Any],
 ) -> Tensor:
-    """Rebuild a pickled meta tensor."""
+    """Return an unpickled meta tensor."""
     return _completed(
         operator("empty_strided")(shape, stride, dtype=dtype, device="meta"), requires_grad, attributes
     )
@@ -282,13 +282,13 @@ def __deepcopy__(self: Tensor, memo: dict[int, Any]) -> Tensor:
         shared = memo.get(id(owner))
         if shared is None:
             shared = memo[id(owner)] = storage.UntypedStorage.of(self.array).clone()
-            memo[id(shared)] = owner  # `id` stays the owner's as long as the owner lives
+            memo[id(shared)] = owner  # `owner` stays alive, so its id is not reused
         _, at, shape, steps = _place(self)
         copied = wrap_array(storage.strided(shared.bytes, shape, steps, at, self.array.dtype))
     memo[id(self)] = copied
     if current_tracer() is not None and not self.is_meta:
         stand_for(copied, self.clone())
-    import copy  # already imported by the caller
+    import copy  # the caller has imported this module before
 
     return _completed(copied, self.requires_grad, copy.deepcopy(self.__dict__, memo))
 

@@ -34,35 +34,35 @@ def _check_strided(self: Tensor) -> None:
 
 
 def storage_offset(self: Tensor) -> int:
-    """Return the offset of the first element in the storage, in elements."""
+    """Return the offset of the first element in the storage, counted in elements."""
     _check_strided(self)
     elements: int = storage.offset(self.array) // self.dtype.itemsize
     return elements
 
 
 def untyped_storage(self: Tensor) -> storage.UntypedStorage:
-    """Return the storage, shared with views of the tensor."""
+    """Return the storage of the tensor, which its views share."""
     check_storage(self)
     _check_strided(self)
     return storage.UntypedStorage.of(self.array)
 
 
 def typed_storage(self: Tensor) -> storage.TypedStorage:
-    """Return a deprecated `TypedStorage` of the memory, with PyTorch's warning."""
+    """Return the memory as a deprecated `TypedStorage`, with PyTorch's warning."""
     check_storage(self)
     _check_strided(self)
     return storage.typed(self)
 
 
 def _typed_storage(self: Tensor) -> storage.TypedStorage:
-    """Return the memory with the dtype, without a warning."""
+    """Return the memory as a `TypedStorage`, without a warning."""
     check_storage(self)
     _check_strided(self)
     return storage.TypedStorage(storage.UntypedStorage.of(self.array), self.dtype)
 
 
 def is_contiguous(self: Tensor, memory_format: Any = dtypes.contiguous_format) -> bool:
-    """Return whether the tensor is contiguous, in row-major order or the given memory format."""
+    """Return whether the tensor is contiguous in row-major order, or in the given memory format."""
     if memory_format is dtypes.contiguous_format:
         flag: bool = self.array.flags.c_contiguous
         return flag
@@ -77,7 +77,7 @@ def is_contiguous(self: Tensor, memory_format: Any = dtypes.contiguous_format) -
 
 
 def dim_order(self: Tensor, *, ambiguity_check: Any = False) -> tuple[int, ...]:
-    """Return dimensions ordered by decreasing stride."""
+    """Return the dimensions, sorted by decreasing stride."""
     steps, shape = self.stride(), self.shape
     if ambiguity_check is not False:
         formats = (
@@ -122,7 +122,7 @@ def _hermitian(self: Tensor) -> Tensor:
 def set_(
     self: Tensor, source: Any = None, storage_offset: int = 0, size: Any = None, stride: Any = None
 ) -> Tensor:
-    """Replace the tensor's memory by a view of a tensor or storage, or by an empty storage."""
+    """Replace the memory by that of a tensor or storage, or by an empty storage."""
     if isinstance(source, storage.TypedStorage):
         source = source.untyped()
     if not isinstance(source, storage.UntypedStorage):
@@ -142,7 +142,7 @@ def set_(
 
 
 def _part(name: str) -> tuple[Callable[[Tensor], Any], Callable[[Tensor, Any], None]]:
-    """Return getter and setter of the real or imaginary part of a tensor."""
+    """Return a getter and a setter for the real or imaginary part of a tensor."""
 
     def get(self: Tensor) -> Any:
         return operator(name)(self)
@@ -154,9 +154,9 @@ def _part(name: str) -> tuple[Callable[[Tensor], Any], Callable[[Tensor, Any], N
 
 
 def share_memory_(self: Tensor) -> Tensor:
-    """Move the storage, and all tensors on it, to shared memory."""
+    """Move the storage to shared memory, for all tensors that use it."""
     _check_strided(self)
-    from ts._core.tensor import sharing  # few programs need it
+    from ts._core.tensor import sharing  # imported here, because few programs need it
 
     return sharing.share_tensor(self)
 

@@ -5,9 +5,9 @@ In: a tensor; out: its `repr`.
     >>> ts.tensor([[1.5, 20.0]])
     tensor([[ 1.5000, 20.0000]])
 
-All elements of a tensor share one format, chosen from those shown: integers, whole floats (`2.`),
-fixed point, or scientific where fixed point would need too many digits.  Beyond `threshold` elements
-only `edgeitems` at either end of each dimension are shown and take part in the choice.
+All elements of a tensor have one format, which the shown elements determine: integers, whole floats (`2.`),
+fixed point, or scientific if fixed point would need too many digits.  If there are more than `threshold`
+elements, only `edgeitems` elements at both ends of each dimension are shown.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class PrintOptions:
     threshold: float = 1000
     edgeitems: int = 3
     linewidth: int = 80
-    sci_mode: bool | None = None  # None: chosen by the values
+    sci_mode: bool | None = None  # None: the values determine it
 
 
 OPTIONS = PrintOptions()
@@ -57,7 +57,7 @@ def set_printoptions(
     profile: str | None = None,
     sci_mode: bool | None = None,
 ) -> None:
-    """Set print options; `sci_mode` is reset to automatic if not given."""
+    """Set print options; `sci_mode` becomes automatic if it is not given."""
     given = {"precision": precision, "threshold": threshold, "edgeitems": edgeitems, "linewidth": linewidth}
     settings = dict(_PROFILES.get(profile, {})) if profile is not None else {}
     settings |= {name: value for name, value in given.items() if value is not None}
@@ -66,12 +66,12 @@ def set_printoptions(
     OPTIONS.sci_mode = sci_mode
 
 
-_CHUNK_ELEMENTS: Final = 1 << 12  # numbers between deadline checks
-_NUMBER_NS: Final = 100.0  # at least, to format a number
+_CHUNK_ELEMENTS: Final = 1 << 12  # numbers between two checks of the deadline
+_NUMBER_NS: Final = 100.0  # minimal time in ns to format a number
 
 
 def _numbers(values: NDArray[Any]) -> Iterator[Any]:
-    """Yield elements as Python numbers, charging the time of their formatting to the deadline."""
+    """Yield the elements as Python numbers, counting the time to format them for the deadline."""
     flat = values.reshape(-1)
     for start in range(0, flat.size, _CHUNK_ELEMENTS):
         piece = flat[start : start + _CHUNK_ELEMENTS]
@@ -80,7 +80,7 @@ def _numbers(values: NDArray[Any]) -> Iterator[Any]:
 
 
 class _IntegerFormat:
-    """Format of integers and bools, padded to the widest."""
+    """Format of integers and bools, padded to the width of the longest."""
 
     def __init__(self, values: NDArray[Any]) -> None:
         self.width = max((len(str(v)) for v in _numbers(values)), default=1)
@@ -90,7 +90,7 @@ class _IntegerFormat:
 
 
 class _FloatFormat:
-    """Format of floats: whole, fixed or scientific, chosen by the finite nonzero values."""
+    """Format of floats: whole, fixed or scientific, as the finite nonzero values require."""
 
     def __init__(self, values: NDArray[Any], zero: float = 0.0) -> None:
         self.width = 1
@@ -104,7 +104,7 @@ class _FloatFormat:
     def _choose(self, finite: NDArray[Any]) -> None:
         smallest, largest = float(np.abs(finite).min()), float(np.abs(finite).max())
         self.whole = bool((finite == np.ceil(finite)).all())
-        # PyTorch divides floats, so an overflow gives an infinite ratio.
+        # If the ratio overflows, it is infinite as in PyTorch, which divides floats.
         ratio = largest / smallest if smallest > largest / 1e300 else math.inf
         self.scientific = ratio > 1000.0 or largest > 1e8 or (not self.whole and smallest < 1e-4)
         if OPTIONS.sci_mode is not None:
@@ -112,7 +112,7 @@ class _FloatFormat:
         if self.scientific:
             spec, extra = f".{OPTIONS.precision}e", 0
         elif self.whole:
-            spec, extra = ".0f", 1  # one column for the point
+            spec, extra = ".0f", 1  # the point needs one column
         else:
             spec, extra = f".{OPTIONS.precision}f", 0
         self.width = max(len(format(v, spec)) + extra for v in _numbers(finite))
@@ -128,7 +128,7 @@ class _FloatFormat:
 
 
 class _ComplexFormat:
-    """Format of complex numbers, with separate formats of real and imaginary parts."""
+    """Format of complex numbers, with separate formats for the real and imaginary parts."""
 
     def __init__(self, values: NDArray[Any]) -> None:
         self.real, self.imag = _FloatFormat(values.real), _FloatFormat(values.imag)
@@ -149,7 +149,7 @@ def _format_of(values: NDArray[Any], zero: float) -> _Format:
 
 
 def _edges(values: NDArray[Any]) -> NDArray[Any]:
-    """Return the elements that a summary shows."""
+    """Return the elements that a summary shows: those at both ends of each dimension."""
     n = OPTIONS.edgeitems
     for axis, length in enumerate(values.shape):
         if length > 2 * n:
@@ -194,7 +194,7 @@ def _nested(values: NDArray[Any], indent: int, number_format: _Format, summarize
 
 
 def elements_text(x: Tensor, indent: int = 0) -> str:
-    """Return the elements in nested brackets, without `tensor(...)`."""
+    """Return the text of the elements in nested brackets, without `tensor(...)`."""
     layer = layer_of(x)
     dispatches = layer is not None and layer.dispatches
     values = elements_of_subclass(x) if dispatches else x.detach().cpu().array
@@ -203,13 +203,14 @@ def elements_text(x: Tensor, indent: int = 0) -> str:
     if x.dtype is dtypes.float16 or x.dtype in dtypes.BORROWED:
         values = values.astype(np.complex64 if x.dtype.is_complex else np.float32)
     summarize = values.size > OPTIONS.threshold
-    zero = 2.0**-127 if x.dtype is dtypes.float8_e8m0fnu else 0.0  # smallest number of a dtype without 0
+    # the smallest number of a dtype without a zero
+    zero = 2.0**-127 if x.dtype is dtypes.float8_e8m0fnu else 0.0
     number_format = _format_of(_edges(values) if summarize else values, zero)
     return _nested(values, indent, number_format, summarize)
 
 
 def elements_of_subclass(x: Tensor) -> Any:
-    """Return the elements of a tensor whose class defines `__torch_dispatch__`, from plain results of it."""
+    """Return the elements of a tensor whose class defines `__torch_dispatch__`, as plain values."""
     with GradMode(False):
         flat: Any = operator("reshape")(x, [-1])
     layer = layer_of(flat)
@@ -221,7 +222,7 @@ def elements_of_subclass(x: Tensor) -> Any:
 
 
 def is_derived(x: Tensor) -> bool:
-    """Return whether `x` has a user-defined class; parameters are printed as tensors."""
+    """Return whether the class of `x` is user-defined; parameters are printed as tensors."""
     return not is_own(type(x).__module__)
 
 
@@ -260,14 +261,14 @@ def tensor_text(x: Tensor) -> str:
     return f"Parameter({text})" if is_derived(x) and getattr(x, "_is_param", False) else text
 
 
-_PARTS: Final = {  # names of the index tensors of a compressed tensor, by layout
+_PARTS: Final = {  # layout -> names of the index tensors
     dtypes.sparse_csr: ("crow_indices", "col_indices"),
     dtypes.sparse_csc: ("ccol_indices", "row_indices"),
 }
 
 
 def _part_text(name: str, part: Tensor, indent: int) -> str:
-    """Return the text of one part of a sparse tensor: `indices=tensor([[0, 1]])`."""
+    """Return the text of one component of a sparse tensor, such as `indices=tensor([[0, 1]])`."""
     body = elements_text(part, indent + len(name) + 8)
     size = f", size={tuple(part.shape)}" if part.numel() == 0 else ""
     return f"{name}=tensor({body}{size})"
@@ -293,7 +294,7 @@ def _sparse_text(x: Tensor, prefix: str, default: dtypes.dtype) -> str:
 
 
 def with_suffixes(text: str, suffixes: list[str], indent: int, *, first_on_new_line: bool = False) -> str:
-    """Append each suffix after a comma, starting a new line if it exceeds the line width."""
+    """Append the suffixes, separated by commas; a suffix that exceeds the line width gets a new line."""
     used = len(text) - text.rfind("\n") + 1
     parts = [text]
     for suffix in suffixes:

@@ -1,19 +1,19 @@
 """Move the memory of tensors to shared memory, and pickle tensors for other processes.
 
-In: tensors and storages; out: the same objects on shared memory, and their reductions for pickles to other
-processes.
+In: tensors and storages; out: the same objects with shared memory, and their reductions (values of
+`__reduce__`) for pickles that are sent to other processes.
 
     x = ts.zeros(4);  y = x[2:]
-    x.share_memory_()                           y stays a view of x
-    os.fork()                                   the parent sees writes of the child to x
+    x.share_memory_()                           y is still a view of x
+    os.fork()                                   the parent process sees writes of the child to x
 
-A tensor wraps an array, and its storage is the array that owns the memory.  To move a storage, every tensor
-on it gets an array over the new memory.  Arrays have no list of their views, so the views are searched for
-among the objects of the garbage collector, but only if the reference counts are higher than without views.
+A tensor wraps an array; its storage is the array that owns the memory.  When a storage is moved, each tensor
+of the storage gets an array in the new memory.  Arrays have no list of their views, so the views are searched
+among the objects of the garbage collector, but only if reference counts show that views may exist.
 
 Pickles of `multiprocessing` (queues, pipes, arguments of processes) contain a file mapping and an offset
-instead of elements.  The receiver maps the file.  A cache of blocks lets tensors of one storage share memory
-in the receiver, also if they arrive in separate messages.
+instead of elements.  The receiver maps the file.  A cache of blocks makes tensors of one
+storage share memory in the receiver, even if they arrive in separate messages.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _strategy = "file_descriptor" if sys.platform == "linux" else "file_system"
 
 
 def get_strategy() -> str:
-    """Return the sharing strategy: how other processes open new shared memory."""
+    """Return the sharing strategy, which determines how other processes open new shared memory."""
     return _strategy
 
 
@@ -63,10 +63,10 @@ def set_strategy(name: str) -> None:
 
 
 def share_memory(values: Sequence[Tensor | UntypedStorage], sendable: bool = False) -> None:
-    """Move the memory of tensors and storages to one shared file, except memory that is already shared.
+    """Move the memory of tensors and storages to one shared file; shared memory stays where it is.
 
-    `sendable`: also move memory of mappings that a pickle cannot name: files mapped by other code, and the
-    memory of a `DataLoader` batch, which its worker overwrites.
+    If `sendable`, also move the memory of mappings to which a pickle cannot refer: files that other code has
+    mapped, and the memory of a `DataLoader` batch, which its worker overwrites.
     """
     owners: dict[int, Any] = {}
     has_views = False
@@ -87,7 +87,7 @@ def share_memory(values: Sequence[Tensor | UntypedStorage], sendable: bool = Fal
 
 
 def _may_have_views(value: Tensor | UntypedStorage) -> bool:
-    """Return whether other tensors may share the memory, judged by reference counts."""
+    """Return whether other tensors may share the memory, according to reference counts."""
     if not isinstance(value, Tensor):
         return True
     counts = _reference_counts(value)
@@ -100,8 +100,9 @@ def _may_have_views(value: Tensor | UntypedStorage) -> bool:
     return counts != _counts_of_owner and counts != _counts_of_view
 
 
-_counts_of_owner: tuple[bool, int, int] | None = None  # of a tensor that owns its array
-_counts_of_view: tuple[bool, int, int] | None = None  # of a tensor with the only view of an array
+_counts_of_owner: tuple[bool, int, int] | None = None  # reference counts of a tensor that owns its array
+# reference counts of a tensor with the only view of an array
+_counts_of_view: tuple[bool, int, int] | None = None
 
 
 def _reference_counts(x: Tensor) -> tuple[bool, int, int]:
@@ -111,7 +112,7 @@ def _reference_counts(x: Tensor) -> tuple[bool, int, int]:
 
 
 def _find_holders(owners: dict[int, Any]) -> list[Tensor | UntypedStorage]:
-    """Return all live tensors and storages whose memory one of these arrays owns."""
+    """Return all live tensors and storages whose memory belongs to one of the arrays `owners`."""
     holders: list[Tensor | UntypedStorage] = []
     for each in gc.get_objects():
         kind = type(each)
@@ -127,7 +128,7 @@ def _find_holders(owners: dict[int, Any]) -> list[Tensor | UntypedStorage]:
 
 
 def _move_blocks(owners: Sequence[Any], holders: Sequence[Tensor | UntypedStorage]) -> None:
-    """Copy the memory of `owners` to a new shared file, and rebind the holders to it."""
+    """Copy the memory of `owners` to a new shared file, and move the holders to it."""
     blocks = [storage.block(owner) for owner in owners]
     offsets, end = [], 0
     for block in blocks:
@@ -175,7 +176,7 @@ _blocks: dict[tuple[int, int, int], weakref.ref[Any]] = {}  # (file identity, of
 
 
 def _block_of(mapping: Mapping, offset: int, size: int) -> Any:
-    """Return the cached array over a part of a mapped file: one object for all tensors on it."""
+    """Return the cached array over a section of a mapped file; one object for all its tensors."""
     key = (*shared_memory.file_identity(mapping), offset)
     with _lock:
         block = _blocks[key]() if key in _blocks else None
@@ -192,7 +193,7 @@ def _forget_block(key: tuple[int, int, int], gone: Any) -> None:
 
 
 def _cached_mapping(mapping: Mapping) -> Mapping:
-    """Return the cached mapping of the same file, or cache this one."""
+    """Return the cached mapping of the file of `mapping`, or cache `mapping` and return it."""
     with _lock:
         return _mappings.setdefault(shared_memory.file_identity(mapping), mapping)
 
@@ -201,7 +202,7 @@ def _cached_mapping(mapping: Mapping) -> Mapping:
 
 
 def reduce_tensor(x: Tensor) -> tuple[Any, ...]:
-    """Reduce a tensor for a pickle to another process; its storage moves to shared memory."""
+    """Return the reduction of a tensor for another process; its storage is moved to shared memory."""
     if x.requires_grad and not x.is_leaf:
         raise RuntimeError(
             "Cowardly refusing to serialize non-leaf tensor which requires_grad, since autograd does not "
@@ -220,7 +221,7 @@ def reduce_tensor(x: Tensor) -> tuple[Any, ...]:
 def rebuild_tensor(
     cls: type, storage_: TypedStorage, metadata: tuple[int, tuple[int, ...], tuple[int, ...], bool]
 ) -> Tensor:
-    """Rebuild a tensor from its reduction; the offset and strides in `metadata` are in bytes."""
+    """Return a tensor from its reduction; the offset and strides in `metadata` are in bytes."""
     offset, shape, strides, requires_grad = metadata
     dtype = storage_.dtype.numpy_dtype
     x = wrap_array(storage.strided(storage_.untyped().bytes, shape, strides, offset, dtype))
@@ -230,7 +231,7 @@ def rebuild_tensor(
 
 
 def reduce_storage(x: UntypedStorage) -> tuple[Any, ...]:
-    """Reduce a storage for a pickle to another process; it moves to shared memory."""
+    """Return the reduction of a storage for another process; it is moved to shared memory."""
     if x.device.type != "cpu":
         return x.__reduce__()
     share_memory([x], sendable=True)
@@ -240,22 +241,22 @@ def reduce_storage(x: UntypedStorage) -> tuple[Any, ...]:
 
 
 def rebuild_storage(cls: type[UntypedStorage], mapping: Mapping, offset: int, size: int) -> UntypedStorage:
-    """Rebuild a storage from its reduction."""
+    """Return a storage from its reduction."""
     return cls.of(_block_of(mapping, offset, size))
 
 
 def reduce_typed_storage(x: TypedStorage) -> tuple[Any, ...]:
-    """Reduce a typed storage for a pickle to another process."""
+    """Return the reduction of a typed storage for another process."""
     return rebuild_typed_storage, (x.untyped(), x.dtype)
 
 
 def rebuild_typed_storage(storage_: UntypedStorage, dtype: dtypes.dtype) -> TypedStorage:
-    """Rebuild a typed storage from its reduction."""
+    """Return a typed storage from its reduction."""
     return TypedStorage(storage_, dtype)
 
 
 def reduce_mapping(mapping: Mapping) -> tuple[Any, ...]:
-    """Reduce a mapping for a pickle to another process: its path, or a duplicate of its descriptor."""
+    """Return the reduction of a mapping: its path, or a duplicate of its descriptor."""
     if mapping.path:
         shared_memory.add_user(mapping.path)
         return rebuild_named_mapping, (mapping.path,)
@@ -265,16 +266,17 @@ def reduce_mapping(mapping: Mapping) -> tuple[Any, ...]:
 
 
 def rebuild_mapping(descriptor: Any) -> Mapping:
-    """Map the unnamed file of a reduction."""
+    """Map the unnamed file in a reduction."""
     return _cached_mapping(shared_memory.map_file(descriptor.detach()))
 
 
 def rebuild_named_mapping(path: str) -> Mapping:
-    """Map the named file of a reduction."""
+    """Map the named file in a reduction."""
     return _cached_mapping(shared_memory.open_named_mapping(path))
 
 
-_classes: list[type] = [Tensor]  # classes that `rebuild_tensor` calls as `cls(x, requires_grad=...)`
+# classes with a constructor cls(x, requires_grad=...), which `rebuild_tensor` calls
+_classes: list[type] = [Tensor]
 _is_registered = False
 
 
@@ -294,7 +296,7 @@ def register_reductions() -> None:
 
 
 def register_class(cls: type) -> None:
-    """Register the reduction for a tensor class with the constructor `cls(x, requires_grad=...)`."""
+    """Register the reduction for a tensor class with a constructor `cls(x, requires_grad=...)`."""
     _classes.append(cls)
     if _is_registered:
         from multiprocessing.reduction import ForkingPickler
@@ -303,15 +305,15 @@ def register_class(cls: type) -> None:
 
 
 def reduce_unregistered(x: UntypedStorage) -> tuple[Any, ...] | None:
-    """Reduce a storage for a `multiprocessing` pickle that started before the reductions were registered.
+    """Return the reduction of a storage for a `multiprocessing` pickle that began before registration.
 
-    Return None for any other pickle.  `ts` does not import `multiprocessing`, which would take longer than
-    the rest of its import, so a program may import `multiprocessing` later.
+    Return None for other pickles.  `ts` does not import `multiprocessing`, because that would take longer
+    than the rest of its import; so a program may import `multiprocessing` after `ts`.
     """
     module: Any = sys.modules.get("multiprocessing.reduction")
     if module is None:
         return None
-    caller = sys._getframe(2)  # the C pickler has no frame: this is its caller
+    caller = sys._getframe(2)  # the C pickler has no frame, so this is its caller
     if caller.f_code not in (module.ForkingPickler.dumps.__func__.__code__, module.dump.__code__):
         return None
     register_reductions()

@@ -23,13 +23,13 @@ class Size(tuple[int, ...]):
                 raise TypeError(
                     f"torch.Size() takes an iterable of 'int' (item {i} is '{type(item).__name__}')"
                 )
-        return tuple.__new__(cls, items)  # items may be tensors: sizes in a trace
+        return tuple.__new__(cls, items)  # in a trace, the items may be tensors
 
     def __repr__(self) -> str:
         return f"torch.Size([{', '.join(map(str, self))}])"
 
     def numel(self) -> int:
-        """Return the product of the sizes, the number of elements."""
+        """Return the product of the sizes, which is the number of elements."""
         return math.prod(self)
 
     def __add__(self, other: object) -> Any:

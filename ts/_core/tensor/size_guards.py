@@ -1,13 +1,13 @@
-"""Queries on symbolic sizes, used by all code that depends on a dimension's size.
+"""Queries on symbolic sizes, for all code that depends on the size of a dimension.
 
-In: sizes, which are ints, or symbols: objects with `+ - * //` and comparisons for an unknown number.
-Out: sizes, or bools.
+In: sizes, which are ints or symbols.  A symbol is an object with `+ - * //` and comparisons that stands for
+an unknown number.  Out: sizes, or bools.
 
-    product((2, n, 1))      2*n, a symbol where n is one
-    equal(n, 3)             an operator's precondition: a guard is added if it is not provable
-    evaluate_guard(n == 3)  a condition for control flow: adds a guard, raises for a data-dependent symbol
+    product((2, n, 1))      2*n, a symbol if n is a symbol
+    equal(n, 3)             precondition of an operator: adds a guard if it is not provable
+    evaluate_guard(n == 3)  condition for control flow: adds a guard; raises for a data-dependent symbol
     is_provably_equal(n, 3)       provable equality: never raises, never adds a guard
-    known_one(n)            provably 1: such dimensions broadcast, with irrelevant strides
+    known_one(n)            n is provably 1: the dimension broadcasts, its stride is irrelevant
 
 `is_symbol` distinguishes symbols from numbers.  A symbol may define `is_provably_equal(other) -> bool`;
 without it, a symbol provably equals only itself.
@@ -26,17 +26,17 @@ Shape = tuple[Any, ...]
 
 
 def is_symbol(n: SizeLike) -> bool:
-    """Return whether the size is symbolic."""
+    """Return whether `n` is a symbol, not a number."""
     return type(n) is not int and (isinstance(n, SymNumber) or not hasattr(n, "__index__"))
 
 
 def shape(lengths: Iterable[SizeLike]) -> Shape:
-    """Return the sizes as a tuple, with index-like objects converted to int and symbols kept."""
+    """Return the sizes as a tuple; index-like objects are converted to int, symbols are kept."""
     return tuple(n if type(n) is int or is_symbol(n) else operator.index(n) for n in lengths)
 
 
 def equal(a: SizeLike, b: SizeLike) -> bool:
-    """Return whether two sizes are equal, a precondition of an operator (see `check`)."""
+    """Return whether two sizes are equal, as a precondition of an operator (see `check`)."""
     if type(a) is type(b) is int:
         return a == b
     return is_provably_equal(a, b) or check(a == b)
@@ -45,24 +45,24 @@ def equal(a: SizeLike, b: SizeLike) -> bool:
 def check(condition: Any) -> bool:
     """Evaluate a precondition of an operator.
 
-    A data-dependent condition is assumed true, and asserted when the program runs.
+    A data-dependent condition is assumed to be true, and asserted when the program runs.
     """
     return bool(condition.node.decide_or_require()) if isinstance(condition, SymNumber) else bool(condition)
 
 
 def check_length(n: SizeLike) -> None:
-    """Require a data-dependent number to be a valid dimension size."""
+    """Require that a data-dependent number is a valid size of a dimension."""
     if isinstance(n, SymNumber) and not hinted(n):
         n.node.require_length()
 
 
 def evaluate_guard(condition: Any) -> bool:
-    """Evaluate a condition on sizes, possibly recording a guard of the program."""
+    """Evaluate a condition on sizes for control flow, recording a guard if needed."""
     return condition.settled() if isinstance(condition, SymNumber) else bool(condition)
 
 
 def is_provably_equal(a: SizeLike, b: SizeLike) -> bool:
-    """Return whether two sizes are provably equal, without a guard."""
+    """Return whether two sizes are provably equal; adds no guard."""
     if type(a) is type(b) is int:
         return a == b
     if a is b:
@@ -74,7 +74,7 @@ def is_provably_equal(a: SizeLike, b: SizeLike) -> bool:
 
 
 def known_one(n: SizeLike) -> bool:
-    """Return whether a size is provably 1 (dimension broadcasts, stride is irrelevant)."""
+    """Return whether a size is provably 1; the dimension then broadcasts, its stride is irrelevant."""
     return is_provably_equal(n, 1)
 
 
@@ -89,7 +89,7 @@ def known_empty(lengths: Sequence[SizeLike]) -> bool:
 
 
 def same(a: Sequence[SizeLike], b: Sequence[SizeLike]) -> bool:
-    """Return whether two shapes are equal, a precondition of an operator."""
+    """Return whether two shapes are equal, as a precondition of an operator."""
     return len(a) == len(b) and all(map(equal, a, b))
 
 
@@ -104,24 +104,27 @@ def product(lengths: Iterable[SizeLike]) -> SizeLike:
 
 
 def certain(*conditions: Any) -> bool:
-    """Return whether all conditions on sizes provably hold."""
+    """Return whether all conditions on sizes are provably true."""
     return all(c.node.is_provable(True) if isinstance(c, SymNumber) else c for c in conditions)
 
 
 def hinted(n: SizeLike | None) -> bool:
-    """Return whether a size is a number or a symbol with an example value (not data-dependent)."""
+    """Return whether a size is a number, or a symbol with an example value (not data-dependent)."""
     return not isinstance(n, SymNumber) or bool(n.node.has_hint())
 
 
 def within(index: SizeLike, n: SizeLike) -> bool:
-    """Return whether an index is in range for size n, adding guards; True if data-dependent."""
+    """Return whether an index is in range for size `n`, adding guards; True if data-dependent."""
     if not is_symbol(index) and not is_symbol(n):
         return bool(-n <= index < n)
     return not (hinted(index) and hinted(n)) or (evaluate_guard(index < n) and evaluate_guard(index >= -n))
 
 
 def require(condition: Any) -> None:
-    """Require a condition on sizes: symbolic ones are asserted at run time; raise RuntimeError if false."""
+    """Require a condition on sizes; a symbolic condition is asserted at run time.
+
+    Raise RuntimeError if the condition is false.
+    """
     if isinstance(condition, SymNumber):
         condition.node.require("")
     elif not condition:
@@ -129,7 +132,7 @@ def require(condition: Any) -> None:
 
 
 def require_noted(condition: Any) -> None:
-    """Require a data-dependent condition, and assert it at run time even if it is known to hold."""
+    """Require a data-dependent condition; it is asserted at run time even if it is provable."""
     if isinstance(condition, SymNumber):
         condition.node.note_required()
 
@@ -145,7 +148,7 @@ def larger(a: SizeLike, b: SizeLike) -> SizeLike:
 
 
 def minimum(a: SizeLike, b: SizeLike) -> SizeLike:
-    """Return the smaller of two sizes: for symbols a symbolic minimum, without a guard."""
+    """Return the smaller of two sizes; for symbols, a symbolic minimum without a guard."""
     for x in (a, b):
         if isinstance(x, SymNumber) and not is_provably_equal(a, b):
             return x.node.operate("sym_min", a, b)
@@ -167,7 +170,7 @@ def broadcast(*shapes: Sequence[SizeLike]) -> Shape:
                 result[d] = n
             elif known_one(n) or equal(n, result[d]):
                 continue
-            elif evaluate_guard(result[d] == 1):  # a symbolic size with example value 1
+            elif evaluate_guard(result[d] == 1):  # a symbolic size whose example value is 1
                 result[d] = n
             elif not evaluate_guard(n == 1):
                 raise ValueError(
@@ -178,7 +181,7 @@ def broadcast(*shapes: Sequence[SizeLike]) -> Shape:
 
 
 def dense(lengths: Sequence[SizeLike], step: SizeLike) -> Shape:
-    """Return row-major strides without gaps, with element stride `step`."""
+    """Return row-major strides without gaps; the innermost stride is `step`."""
     steps: list[SizeLike] = []
     for n in reversed(lengths):
         steps.append(step)
@@ -188,7 +191,7 @@ def dense(lengths: Sequence[SizeLike], step: SizeLike) -> Shape:
 
 
 def is_row_major(lengths: Sequence[SizeLike], steps: Sequence[SizeLike], step: SizeLike) -> bool:
-    """Return whether the strides `steps` provably are row-major without gaps, with element stride `step`."""
+    """Return whether the strides are provably row-major without gaps, with innermost stride `step`."""
     if known_empty(lengths):
         return True
     for n, given in zip(reversed(lengths), reversed(steps), strict=True):

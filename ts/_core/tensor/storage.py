@@ -1,13 +1,13 @@
-"""Storages: the memory shared by a tensor and its views.
+"""Storages: the memory that a tensor and its views share.
 
-In: arrays of any backend; out: the memory block of an array, or another view of that block.
+In: arrays of any backend; out: the memory block of an array, or other views of this block.
 
     x = ts.arange(6).view(2, 3);  y = x[1, 1:]
     owning_array(y.array) is owning_array(x.array)       the array that owns the memory
     strided(y.array, (2,), (16,), 0)                     elements 0 and 2 of the block
     y.untyped_storage().nbytes() == 48
 
-A view never exceeds its block: `strided` raises RuntimeError otherwise.
+`strided` raises RuntimeError for a view that would exceed its block.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ def owning_array(array: Array) -> Array:
         if isinstance(base, type(array)):
             array = base
         elif type(base).__name__ == "DummyArray" and isinstance(inner, np.ndarray):
-            array = inner  # intermediate object of NumPy's `as_strided`
+            array = inner  # NumPy's `as_strided` creates an intermediate object
         else:
             return array
 
 
 def is_meta(array: Array) -> bool:
-    """Return whether the array is a meta array, without memory."""
+    """Return whether the array is a meta array, which has no memory."""
     return hasattr(array, "offset")
 
 
@@ -53,14 +53,14 @@ def address(array: Array) -> int:
 
 
 def start(owner: Array) -> int:
-    """Return the start address of the memory block of an owning array."""
+    """Return the start address of the memory block that the array `owner` owns."""
     if isinstance(owner, np.ndarray) and any(step < 0 for step in owner.strides):
         return int(np.lib.array_utils.byte_bounds(owner)[0])
     return address(owner)
 
 
 def offset(array: Array) -> int:
-    """Return the byte offset of the first element in the memory block."""
+    """Return the byte offset of the first element of an array in its memory block."""
     if is_meta(array):
         elements: int = array.offset
         return elements * int(array.dtype.itemsize)
@@ -83,7 +83,8 @@ def block(array: Array) -> Array:
         return owner.reshape(-1).view(np.uint8)
     if owner.flags.f_contiguous:
         return owner.T.reshape(-1).view(np.uint8)
-    low, high = np.lib.array_utils.byte_bounds(owner)  # foreign memory, viewed with gaps or negative strides
+    # memory of another library, viewed with gaps or negative strides
+    low, high = np.lib.array_utils.byte_bounds(owner)
     first = owner[tuple(0 if step >= 0 else -1 for step in owner.strides)]
     corner = owner[tuple(slice(1) if step >= 0 else slice(-1, None) for step in owner.strides)]
     assert first.ndim == 0
@@ -91,14 +92,14 @@ def block(array: Array) -> Array:
 
 
 def reach(shape: Sequence[int], strides: Sequence[int], itemsize: int) -> int:
-    """Return the bytes spanned from first to last element, given byte strides."""
+    """Return the number of bytes from the first to the last element, for byte strides."""
     if 0 in shape:
         return 0
     return sum((n - 1) * step for n, step in zip(shape, strides, strict=True)) + itemsize
 
 
 def strided(array: Array, shape: Sequence[int], strides: Sequence[int], at: int, dtype: Any = None) -> Array:
-    """Return a view of the memory block of `array`, with strides and offset `at` in bytes.
+    """Return a view of the memory block of `array`; strides and the offset `at` are in bytes.
 
     Raise RuntimeError if the view exceeds the block.
     """
@@ -123,7 +124,7 @@ def strided(array: Array, shape: Sequence[int], strides: Sequence[int], at: int,
 def resized(array: Array, shape: Sequence[int], strides: Sequence[int]) -> Array:
     """Return `array` with another shape and byte strides, in new memory if the block is too small.
 
-    PyTorch grows the block in place; here, other tensors then keep the old block.
+    PyTorch enlarges the block in place; here, other tensors keep the old block.
     """
     at = offset(array)
     needed = at + reach(shape, strides, array.dtype.itemsize)
@@ -142,7 +143,7 @@ def _empty(like: Array, nbytes: int) -> Array:
 
 
 class UntypedStorage:
-    """Untyped memory of tensors."""
+    """The memory of tensors, without a dtype."""
 
     def __init__(self, *args: Any, device: Any = None) -> None:
         where = devices.as_device(device)
@@ -163,7 +164,7 @@ class UntypedStorage:
     def from_file(cls, filename: str, shared: bool = False, nbytes: int = 0) -> UntypedStorage:
         """Return a storage over the first `nbytes` bytes of a file, mapped into memory.
 
-        With `shared`, writes to the storage reach the file, which is created or extended if necessary.
+        If `shared`, writes to the storage change the file, which is created or extended if necessary.
         """
         if not isinstance(filename, str):
             raise TypeError(f"argument 1 must be str, not {type(filename).__name__}")
@@ -175,7 +176,7 @@ class UntypedStorage:
 
     @property
     def filename(self) -> str | None:
-        """Return the path of the file that the storage maps and shares; None if it maps no named file."""
+        """Return the path of the shared file that the storage maps; None if there is none."""
         return find_filename(self.bytes) if isinstance(self.bytes, np.ndarray) else None
 
     @property
@@ -204,7 +205,7 @@ class UntypedStorage:
         return int(self.bytes.nbytes)
 
     def size(self) -> int:
-        """Return the size in bytes, as elements are bytes."""
+        """Return the number of elements, which are bytes."""
         return self.nbytes()
 
     __len__ = size
@@ -214,16 +215,16 @@ class UntypedStorage:
         return 1
 
     def is_pinned(self, device: Any = None) -> bool:
-        """Return False: page-locked memory is unsupported."""
+        """Return False, because page-locked memory is unsupported."""
         return False
 
     def is_shared(self) -> bool:
-        """Return whether the memory is shared with other processes: a mapped file, or memory of a GPU."""
+        """Return whether other processes can share the memory: a mapped file, or memory of a GPU."""
         array = self.bytes
         return is_shared_array(array) if isinstance(array, np.ndarray) else not is_meta(array)
 
     def share_memory_(self) -> UntypedStorage:
-        """Move the bytes, and all tensors on them, to shared memory."""
+        """Move the bytes to shared memory, for all tensors that use them."""
         _sharing_module().share_memory([self])
         return self
 
@@ -281,7 +282,7 @@ class UntypedStorage:
         return UntypedStorage.of(self.bytes.copy())
 
     def cpu(self) -> UntypedStorage:
-        """Return a copy of the storage in host memory, or the storage itself if it is there."""
+        """Return a copy of the storage in host memory; the storage itself if it is there."""
         return self if self.device.type == "cpu" else UntypedStorage.of(wrap_array(self.bytes).cpu().array)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> UntypedStorage:
@@ -296,7 +297,7 @@ class UntypedStorage:
 
 
 def _sharing_module() -> Any:
-    """Return the module `sharing`, which imports this one and moves storages."""
+    """Return the module `sharing`, which moves storages and imports this module."""
     from ts._core.tensor import sharing
 
     return sharing
@@ -307,7 +308,7 @@ def _storage_of(array: Array) -> UntypedStorage:
 
 
 class TypedStorage:
-    """Storage with a dtype, PyTorch's deprecated predecessor of `UntypedStorage`."""
+    """A storage with a dtype; PyTorch's deprecated predecessor of `UntypedStorage`."""
 
     def __init__(self, storage: UntypedStorage, dtype: dtypes.dtype) -> None:
         self._untyped_storage = storage
@@ -315,12 +316,12 @@ class TypedStorage:
 
     @classmethod
     def from_file(cls, filename: str, shared: bool, size: int) -> TypedStorage:
-        """Raise a RuntimeError: only storage types of a dtype map files."""
+        """Raise RuntimeError, because only the storage classes of a dtype can map files."""
         raise RuntimeError("from_file can only be called on derived classes")
 
     @property
     def filename(self) -> str | None:
-        """Return the path of the file that the storage maps and shares; None if it maps no named file."""
+        """Return the path of the shared file that the storage maps; None if there is none."""
         return self._untyped_storage.filename
 
     def untyped(self) -> UntypedStorage:
@@ -348,7 +349,7 @@ class TypedStorage:
         return f"torch.{TYPE_NAMES[self.dtype]}Storage"
 
     def _to(self, dtype: dtypes.dtype) -> TypedStorage:
-        """Return the storage converted to a dtype, or `self` if unchanged."""
+        """Return the storage converted to `dtype`; the storage itself if it has this dtype."""
         if dtype is self.dtype:
             return self
         return TypedStorage(UntypedStorage.of(self._elements().to(dtype).array), dtype)
@@ -370,7 +371,7 @@ class TypedStorage:
         return self
 
     def cpu(self) -> TypedStorage:
-        """Return a copy of the storage in host memory, or the storage itself if it is there."""
+        """Return a copy of the storage in host memory; the storage itself if it is there."""
         return self if self.device.type == "cpu" else TypedStorage(self._untyped_storage.cpu(), self.dtype)
 
     def is_shared(self) -> bool:
@@ -378,7 +379,7 @@ class TypedStorage:
         return self._untyped_storage.is_shared()
 
     def share_memory_(self) -> TypedStorage:
-        """Move the elements, and all tensors on them, to shared memory."""
+        """Move the elements to shared memory, for all tensors that use them."""
         self._untyped_storage.share_memory_()
         return self
 
@@ -448,7 +449,7 @@ for _dtype, _name in TYPE_NAMES.items():
 
 
 def typed(x: Tensor) -> TypedStorage:
-    """Return `x.storage()`, a TypedStorage."""
+    """Return `x.storage()` as a TypedStorage, with PyTorch's deprecation warning."""
     warnings.warn(
         "TypedStorage is deprecated. It will be removed in the future and UntypedStorage will be the only "
         "storage "

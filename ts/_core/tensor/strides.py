@@ -1,4 +1,4 @@
-"""Strides in elements, for memory formats and for copies that preserve dimension order.
+"""Strides in elements, for memory formats and for copies that preserve the dimension order.
 
 In: shapes and strides; out: strides.
 
@@ -16,13 +16,13 @@ from ts import dtypes
 
 Shape = tuple[int, ...]
 
-# Dimensions from outermost to innermost, by rank.
+# Rank -> dimensions from outermost to innermost.
 _CHANNELS_LAST = {4: (0, 2, 3, 1), 5: (0, 2, 3, 4, 1)}
 _RANK = {dtypes.channels_last: 4, dtypes.channels_last_3d: 5}
 
 
 def strides_in_order(shape: Sequence[int], order: Iterable[int]) -> Shape:
-    """Return dense strides for dimensions in the given order, outermost first."""
+    """Return strides without gaps for the dimensions in the given order, outermost first."""
     strides = [1] * len(shape)
     step = 1
     for dim in reversed(tuple(order)):
@@ -32,17 +32,17 @@ def strides_in_order(shape: Sequence[int], order: Iterable[int]) -> Shape:
 
 
 def contiguous(shape: Sequence[int]) -> Shape:
-    """Return row-major strides."""
+    """Return the row-major strides of a shape."""
     return strides_in_order(shape, range(len(shape)))
 
 
 def channels_last(shape: Sequence[int]) -> Shape:
-    """Return channels-last strides (dimension 1 innermost) of a 4-D or 5-D shape."""
+    """Return the channels-last strides (dimension 1 innermost) of a 4-D or 5-D shape."""
     return strides_in_order(shape, _CHANNELS_LAST[len(shape)])
 
 
 def of_format(shape: Sequence[int], memory_format: dtypes.memory_format) -> Shape:
-    """Return the strides of a memory format; raise RuntimeError for a wrong rank."""
+    """Return the strides of a shape in a memory format; raise RuntimeError for a wrong rank."""
     rank = _RANK.get(memory_format)
     if rank is None:
         return contiguous(shape)
@@ -52,7 +52,7 @@ def of_format(shape: Sequence[int], memory_format: dtypes.memory_format) -> Shap
 
 
 def has_format(shape: Sequence[int], strides: Sequence[int], memory_format: dtypes.memory_format) -> bool:
-    """Return whether strides match a memory format without gaps, ignoring dimensions of length 1."""
+    """Return whether strides match a memory format; dimensions of length 1 are ignored."""
     rank = _RANK.get(memory_format, len(shape))
     if len(shape) != rank:
         return False
@@ -81,19 +81,19 @@ def dense(shape: Sequence[int], strides: Sequence[int]) -> bool:
 
 
 def preserve_format_strides(shape: Sequence[int], strides: Sequence[int]) -> Shape:
-    """Return strides of a copy: unchanged if dense, else dense with equal dimension order."""
+    """Return the strides of a copy: unchanged if dense, else dense with the same dimension order."""
     if dense(shape, strides):
         return tuple(strides)
     return strides_in_order(shape, reversed(_inner_first(shape, strides)))
 
 
 def of_result(shape: Sequence[int], *operands: Sequence[int]) -> Shape:
-    """Return dense result strides, in the dimension order of the first operand; ties use later operands."""
+    """Return dense strides with the dimension order of the first operand; ties use later operands."""
     return strides_in_order(shape, reversed(_inner_first(shape, *operands)))
 
 
 def _inner_first(shape: Sequence[int], *operands: Sequence[int]) -> list[int]:
-    """Return dimensions by increasing stride; dimensions with stride 0 keep row-major order."""
+    """Return the dimensions by increasing stride; those with stride 0 keep their row-major order."""
     order = list(reversed(range(len(shape))))
     for i in range(1, len(order)):
         at = i
@@ -108,7 +108,7 @@ def _inner_first(shape: Sequence[int], *operands: Sequence[int]) -> list[int]:
 
 
 def _compared(shape: Sequence[int], operands: Sequence[Sequence[int]], a: int, b: int) -> int:
-    """Return 1 if dimension `a` is outside `b`, -1 if inside, 0 if undetermined."""
+    """Return 1 if dimension `a` is outside of `b`, -1 if inside, 0 if the strides do not decide."""
     for strides in operands:
         if not strides[a] or not strides[b]:
             continue

@@ -1,4 +1,4 @@
-"""Tensors of derived classes: exchange of contents, and the protocol of traceable wrapper subclasses.
+"""Tensors of derived classes: exchange of contents, and traceable wrapper subclasses.
 
 swap_tensors(x, y)                      references to x see the contents, class and attributes of y
 is_traceable_wrapper_subclass(x)        whether the class of x defines `__tensor_flatten__`
@@ -14,7 +14,7 @@ from ts._core.tensor.tensor import Tensor, layer_of, swap_contents
 
 
 def is_traceable_wrapper_subclass(t: object) -> bool:
-    """Return whether a tensor is of a wrapper subclass that defines `__tensor_flatten__`."""
+    """Return whether the class of `t` is a wrapper subclass that defines `__tensor_flatten__`."""
     is_subclass = isinstance(t, Tensor) and type(t) is not Tensor
     return is_subclass and hasattr(t, "__tensor_flatten__") and hasattr(t, "__tensor_unflatten__")
 
@@ -32,7 +32,7 @@ def is_dispatched(x: Any) -> bool:
 
 
 def swap_tensors(t1: Any, t2: Any) -> None:
-    """Exchange the contents, classes and attributes of two tensors; references to either see the other's.
+    """Exchange the contents, classes and attributes of two tensors.
 
     Raise RuntimeError if one of them has weak references, or if their classes have different `__slots__`.
     """

@@ -1,13 +1,14 @@
 """Symbolic numbers: `SymInt`, `SymFloat`, `SymBool`.
 
-A symbol has a node, which implements arithmetic and decisions.  This module only maps Python operators to
-calls of the node, so that programs without symbols do not import the symbolic algebra.
+A symbol has a node, which implements its arithmetic and decides conditions.  This module only maps Python
+operators to calls of the node, so that programs without symbols do not import the symbolic algebra.
 
     n = x.shape[0]            during an export: a SymInt
     n * 2 + 1                 a SymInt: node.operate("add", n * 2, 1)
     n > 3                     a SymBool
     if n > 3: ...             node.decide(): returns a bool and adds a guard
-    int(n), range(n)          node.specialize(): returns the example's number and requires n to be equal to it
+    int(n), range(n)          node.specialize(): returns the number of the example, and requires that n is
+    equal to it
 """
 
 from __future__ import annotations
@@ -46,11 +47,11 @@ class SymNumber:
         return self
 
     def settled(self) -> bool:
-        """Evaluate a condition that the program depends on, recording a guard."""
+        """Evaluate a condition that control flow depends on, recording a guard."""
         return bool(self.node.decide(True))
 
     def is_provably_equal(self, other: Any) -> bool:
-        """Return whether it provably equals `other`, without a guard."""
+        """Return whether the symbol is provably equal to `other`; adds no guard."""
         return bool(self.node.is_provably_equal(other))
 
 
@@ -128,7 +129,7 @@ def _unary(name: str) -> Callable[[Any], Any]:
 for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow"):
     setattr(_Number, f"__{_name}__", _binary(_name))
     setattr(_Number, f"__r{_name}__", _reflected(_name))
-for _name in ("add", "sub", "mul"):  # a SymBool counts as 1 or 0
+for _name in ("add", "sub", "mul"):  # in arithmetic, a SymBool is 1 or 0
     setattr(SymBool, f"__{_name}__", _binary(_name))
     setattr(SymBool, f"__r{_name}__", _reflected(_name))
 for _name in ("lt", "le", "gt", "ge"):

@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 
 
 def type_name(dtype: dtypes.dtype, device_type: str) -> str:
-    """Return PyTorch's legacy type name: "torch.FloatTensor"."""
+    """Return PyTorch's legacy name of a tensor type, such as "torch.FloatTensor"."""
     prefix = "torch." if device_type == "cpu" else f"torch.{device_type}."
     return f"{prefix}{dtype.type_name}Tensor"
 
 
 def type(self: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:
-    """Return PyTorch's legacy type name of the tensor, or the tensor converted to `dtype`."""
+    """Return PyTorch's legacy type name of the tensor; with `dtype`, the tensor converted to it."""
     if dtype is None:
         named = type_name(self.dtype, self.device.type)
         return named if self.layout is dtypes.strided else named.replace("torch.", f"torch.{_kind(self)}.")
@@ -52,7 +52,7 @@ def type(self: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:
 
 
 def _kind(x: Tensor) -> str:
-    """Return the layout part of a sparse tensor type name: "sparse", "sparse_csr"."""
+    """Return the layout in the type name of a sparse tensor: "sparse" or "sparse_csr"."""
     return str(x.layout).removeprefix("torch.").removesuffix("_coo")
 
 
@@ -75,14 +75,15 @@ def tolist(self: Tensor) -> Any:
     return _listed(host)
 
 
-_CHUNK_ELEMENTS: Final = 1 << 14  # numbers between deadline checks
-_NUMBER_NS: Final = 10.0  # at least, to convert a number
-_BYTES: Final = {"f": 32, "c": 40, "i": 40, "u": 40, "b": 8}  # bytes per number and list slot, by dtype.kind
-_SMALL_INT_BYTES: Final = 8  # of a list slot; small integers are preallocated by Python
+_CHUNK_ELEMENTS: Final = 1 << 14  # numbers between two checks of the deadline
+_NUMBER_NS: Final = 10.0  # minimal time in ns to convert a number
+# dtype.kind -> bytes of a number and its list slot
+_BYTES: Final = {"f": 32, "c": 40, "i": 40, "u": 40, "b": 8}
+_SMALL_INT_BYTES: Final = 8  # bytes of a list slot; Python preallocates small ints
 
 
 def _listed(a: NDArray[Any]) -> Any:
-    """Return `a.tolist()`, converted in chunks with limit checks between them."""
+    """Return `a.tolist()`, converted in chunks with checks of the limits between them."""
     if a.size <= _CHUNK_ELEMENTS or not deadline.is_limited():
         return a.tolist()
     row = a.size // len(a)
@@ -98,7 +99,7 @@ def _listed(a: NDArray[Any]) -> Any:
 
 
 def _bytes_of(a: NDArray[Any]) -> int:
-    """Return the bytes of the elements as Python numbers in lists."""
+    """Return the bytes of the elements of an array as Python numbers in lists."""
     small = a.dtype.kind in "iu" and a.min() >= -5 and a.max() <= 256
     return int(a.size) * (_SMALL_INT_BYTES if small else _BYTES.get(a.dtype.kind, _SMALL_INT_BYTES))
 
@@ -133,13 +134,13 @@ def new(self: Tensor, *args: Any, device: Any = None, **options: Any) -> Tensor:
 
 
 def resize(self: Tensor, *sizes: Any) -> Tensor:
-    """Reshape to `sizes` with an equal number of elements, with a deprecation warning."""
+    """Return the tensor reshaped to `sizes`; deprecated. The number of elements must not change."""
     warnings.warn("non-inplace resize is deprecated", stacklevel=2)
     return _resized(self, sizes)
 
 
 def resize_as(self: Tensor, tensor: Tensor) -> Tensor:
-    """Reshape to the shape of `tensor` with an equal number of elements, with a deprecation warning."""
+    """Return the tensor reshaped like `tensor`; deprecated. The number of elements must not change."""
     warnings.warn("non-inplace resize_as is deprecated", stacklevel=2)
     return _resized(self, tuple(tensor.shape))
 
@@ -189,7 +190,7 @@ def __format__(self: Tensor, spec: str) -> str:
 
 
 def _repr_html_(self: Tensor) -> str:
-    """Return HTML for notebooks: shape, dtype and device above the tensor's text."""
+    """Return HTML for notebooks: shape, dtype and device above the text of the tensor."""
     import html
 
     shape = " x ".join(map(str, self.shape)) or "one element"
@@ -206,7 +207,7 @@ def _no(self: Tensor, *args: Any) -> bool:
     return False
 
 
-# Unsupported kinds of tensors.
+# Kinds of tensors that are unsupported.
 _NEVER = (
     "is_quantized", "is_mkldnn", "is_nested", "is_vulkan", "is_mps", "is_xla",
     "is_xpu", "is_ipu", "is_mtia", "is_maia", "retains_grad",

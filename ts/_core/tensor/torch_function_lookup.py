@@ -1,8 +1,8 @@
-"""Dispatch of Python-level methods to `__torch_function__` of non-tensor arguments.
+"""Calls of `__torch_function__` of non-tensor arguments by methods that are not operators.
 
     torch_function_result((index,), Tensor.__getitem__, (x, index))     the result of the class, or MISSING
 
-Operators do this themselves (`ts._core.dispatch.overrides`); this module serves methods outside them.
+Operators call `__torch_function__` in `ts._core.dispatch.overrides`; this module is for other methods.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def torch_function_result(
 ) -> Any:
     """Call `__torch_function__` of the first candidate that defines it; return MISSING if none does.
 
-    Raise TypeError if it returns NotImplemented.
+    Raise TypeError if this call returns NotImplemented.
     """
     overriding = next((x for x in candidates if overrides(x)), None)
     if overriding is None:
