@@ -44,7 +44,7 @@ _UNTYPED_KINDS: Final = frozenset(
     {"AnyType", "AnyListType", "AnyTupleType", "AnyClassType", "InterfaceType", "PyObjectType", "CapsuleType"}
 )
 
-# Nodes that return their first argument with another type.
+# Kinds of nodes that return their first input with another static type.
 _IDENTITIES: Final = frozenset(
     {"prim::unchecked_cast", "prim::unchecked_unwrap_optional", "aten::_unwrap_optional", "prim::annotate"}
 )
@@ -80,17 +80,18 @@ class AliasDb:
             self._analyse()
 
     def _analyse(self) -> None:
-        self._points: dict[Value, int] = {}  # locations that a value may point to
-        self._contents: list[int] = []  # location -> locations that it may contain
-        self._containers = 0  # locations with contents; tensors have none
-        self._fresh: dict[Value, int] = {}  # the location created for an output
+        self._points: dict[Value, int] = {}  # value -> set of locations to which it may point
+        self._contents: list[int] = []  # index of a location -> set of locations that it may contain
+        self._containers = 0  # set of locations with contents, which tensors do not have
+        self._fresh: dict[Value, int] = {}  # output of a node -> location created for it
         # Values in new memory that have no aliases so far, and therefore no location
         self._unaliased: set[Value] = set()
-        self._wildcards: dict[object, int] = {}  # location of memory from outside, by type
+        self._wildcards: dict[object, int] = {}  # type -> locations of memory from outside
         self._closures: dict[int, int] | None = None  # cache of `_reach`, after the fixed point
-        self._outside = 0  # locations reachable from outside the function
+        self._outside = 0  # set of locations reachable from outside the function
         self._writes: dict[Node, int] = {}
-        self._block_reads: dict[Node, int] = {}  # reads of nodes with blocks, including nested nodes
+        # Node with blocks -> locations that it and its nested nodes may read
+        self._block_reads: dict[Node, int] = {}
         self._block_writes: dict[Node, int] = {}
         self._changed = True
         if self._one_wildcard:
@@ -325,12 +326,12 @@ class AliasDb:
             return 1
         if kind in _UNTYPED_KINDS:
             raise _AnyTypeError
-        key = "Tensor" if kind == "TensorType" else type  # refined tensor types share a location
+        key = "Tensor" if kind == "TensorType" else type  # all tensor types have one location
         bit = self._wildcards.get(key)
         if bit is None:
             bit = self._wildcards[key] = self._new_location()
             self._outside |= bit
-            for inner in type.containedTypes():  # for a class, the types of its attributes
+            for inner in type.containedTypes():  # for a class, these are the types of its attributes
                 self._contain(bit, self._wildcard(inner))
         return bit
 

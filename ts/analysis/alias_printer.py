@@ -16,8 +16,8 @@ class AliasReport(NamedTuple):
     """Named results of an alias analysis, for printing."""
 
     graph: Graph
-    points: Mapping[Value, Iterable[str]]  # names of the locations that a value may point to
-    writes: Mapping[Node, Iterable[str]]  # names of the locations that a node writes to
+    points: Mapping[Value, Iterable[str]]  # value -> names of the locations to which it may point
+    writes: Mapping[Node, Iterable[str]]  # node -> names of the locations to which it writes
 
 
 def to_text(report: AliasReport) -> str:

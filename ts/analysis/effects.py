@@ -189,7 +189,8 @@ def _is_iteration(node: Node) -> bool:
         return False
     trip_count = loop.inputs()[0].node()
     counts = [trip_count]
-    if trip_count.kind() == "prim::min":  # the loop runs over `zip` or `enumerate`
+    # A loop over `zip` or `enumerate`: its length is a minimum of lengths
+    if trip_count.kind() == "prim::min":
         counts = [value.node() for value in trip_count.input().node().inputs()]
     return any(count.kind() == "aten::len" and count.input() is node.inputs()[0] for count in counts)
 

@@ -44,7 +44,7 @@ _PYTHON_TYPES: Final[dict[str, Any]] = {  # classes of Python values that consta
     "StringType": str, "ListType": list, "TupleType": tuple, "DictType": dict,
 }  # fmt: skip
 
-# Types of values that a program cannot create.
+# Kinds of types whose values programs get from outside only.
 _EXTERNAL_TYPES: Final = frozenset(
     {
         "GeneratorType",

@@ -229,7 +229,8 @@ class Reader:
             raise CompilationError("Subscripted type must be a type identifier", self._range(base))
         constructor = base.attr if isinstance(base, ast.Attribute) else getattr(base, "id", "")
         arguments = index.elts if isinstance(index, ast.Tuple) else [index]
-        # In live functions `Tuple[(int,)]` is `Tuple[int]`, as in Python; strings follow PyTorch's parser.
+        # In a live function, `Tuple[(int,)]` means `Tuple[int]`, as in Python; in a string, PyTorch's parser
+        # rejects it.
         if self.is_text and isinstance(index, ast.Tuple) and index.elts and constructor == "Tuple":
             where = self._range(index)
             if where is not None and where.text().startswith("("):

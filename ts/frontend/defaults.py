@@ -30,7 +30,7 @@ def constant_of_type(value: Any, type: Type) -> object:
         case ir.BoolType():
             return bool(value) if value is None or isinstance(value, int | float) else NO_DEFAULT
         case ir.IntType():
-            code = getattr(value, "code", None)  # a dtype is represented by its number
+            code = getattr(value, "code", None)  # a dtype as default becomes its ScalarType number
             if isinstance(code, int):
                 return code
             is_int = isinstance(value, int) and -(1 << 63) <= value < 1 << 63

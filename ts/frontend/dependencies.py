@@ -22,7 +22,7 @@ from ts.ir.source import SourceRange
 class Dependency(NamedTuple):
     """A reference to a name, with its source range."""
 
-    kind: str  # "operator", or "name" of a definition
+    kind: str  # "operator", or "name" for a definition
     name: str
     range: SourceRange
 

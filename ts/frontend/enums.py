@@ -34,7 +34,8 @@ if TYPE_CHECKING:
     from ts.frontend.ir_emitter.emitter import Emitter
 
 _OVERLOADS = {INT: "int", FLOAT: "float", STR: "str"}
-_RESERVED: Final = r"mro|(__?)[^_](.*[^_])?\1"  # _sunder_ and __dunder__
+# Pattern of names that `enum` reserves: `mro`, `_sunder_` and `__dunder__`
+_RESERVED: Final = r"mro|(__?)[^_](.*[^_])?\1"
 
 
 def enum_type(cls: type[Enum], range: SourceRange | None = None) -> EnumType:

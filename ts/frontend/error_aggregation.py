@@ -22,7 +22,8 @@ from typing import Final
 from ts._core.value.build_lock import build_lock
 from ts.errors import FrontendError
 
-_failed: Final[dict[Hashable, FrontendError]] = {}  # errors of the current compilation, by function
+# Key of a function -> its error in the current compilation
+_failed: Final[dict[Hashable, FrontendError]] = {}
 _depth = 0
 
 

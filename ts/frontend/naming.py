@@ -53,7 +53,7 @@ def qualified_name(named: Any) -> str:
     The module is omitted for definitions in `__main__`.
     """
     module = own_name(named.__module__) or "__main__"
-    if module.startswith("ts."):  # classes of `ts.nn` have PyTorch's qualified names, also in archives
+    if module.startswith("ts."):  # in qualified names, classes of `ts.nn` have the module names of PyTorch
         module = f"torch.{module.removeprefix('ts.')}"
         if module.startswith("torch.nn.functional."):
             module = "torch.nn.functional"

@@ -36,7 +36,7 @@ Read = Callable[[str], ast.Module]
 _RESERVED_PREFIX = "__jit"
 NESTED = "the code is nested too deeply here; use variables, or split it into functions"
 
-# Unsupported nodes: name in messages, underlined token, and suggested alternative.
+# Class of an unsupported node -> (name in messages, underlined token, suggested alternative).
 _REFUSED: dict[str, tuple[str, str, str]] = {
     "FunctionDef": ("function definitions", "def", "define the function outside and call it"),
     "AsyncFunctionDef": ("async function definitions", "async def", "define a plain function"),
@@ -101,7 +101,7 @@ class ParsedFunction:
         self.ranges = ranges
         self.resolver = resolver
         self.type_comment = type_comment  # "# type: (int, Tensor) -> int", joined from per-argument comments
-        self.function = function  # the live function; None for source text
+        self.function = function  # the Python function, or None for source text
         # True for printed source (`fn.code`), which may define nested functions for forked tasks
         self.printed = printed
         self.defaults: dict[str, object] = {}  # parameter name -> default value

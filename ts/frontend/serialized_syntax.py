@@ -22,7 +22,7 @@ from typing import Final
 from ts.frontend import python_syntax
 
 _FOREIGN: Final = re.compile(
-    r'"(?:[^"\\\n]|\\.)*"'  # a string literal, skipped as a whole
+    r'"(?:[^"\\\n]|\\.)*"'  # a string literal, in which nothing is replaced
     r"|(?P<python>\^<?\w+>?)"
     r"|(?P<empty>\bTuple\[\])"
     rf"|(?<=\.)(?P<attribute>{'|'.join(keyword.kwlist)})\b"

@@ -24,7 +24,7 @@ from ts.errors import ParseError
 _TOKEN: Final = re.compile(
     r"\s*(?:(?P<ident>[A-Za-z_]\w*)|(?P<number>\d[\w.]*)|(?P<arrow>->)|(?P<sign>\.\.\.|\S))"
 )
-_MAX_LINE_LENGTH: Final = 39  # longest tree printed on one line, with its indentation
+_MAX_LINE_LENGTH: Final = 39  # maximum length of a tree on one line, including its indentation
 
 Tree = tuple["str | Tree", ...]
 

@@ -77,7 +77,7 @@ class ArchiveNamespace:
         return type if text == type.annotation_str else NamedType(text)
 
     def _unique(self, name: str) -> str:
-        # A name that contains a Python keyword could not be parsed.
+        # A part of a name that is a Python keyword gets a suffix, because it could not be parsed.
         name = ".".join([f"{part}_" if iskeyword(part) else part for part in name.split(".")])
         prefix, _, last = name.rpartition(".")
         number = 0
@@ -156,7 +156,7 @@ class DefinitionPrinter:
             except FrontendError:
                 if isinstance(type, ModuleType):
                     raise
-                continue  # skip methods that do not compile: only their callers fail
+                continue  # omit a method that does not compile, which is an error only for its callers
             yield self.function(method, name)
 
     def _attribute(self, name: str, type: Type) -> str:

@@ -309,7 +309,8 @@ class Graph:
         # Name -> value, or None if the name is reserved by `skip_named_value`
         self._names: dict[str, Value | None] = {}
         self._name_suffixes: dict[str, int] = {}
-        self._kinds: set[str] = set()  # kinds of all nodes ever created
+        # Kinds of all nodes that were created in the graph, including removed nodes
+        self._kinds: set[str] = set()
         self._block = Block(self, None)
         self._insert_before: Node = self._block._return
         self.range: SourceRange | None = None

@@ -17,7 +17,8 @@ from typing import Any, Final
 from ts.dtypes import DEFAULT_NAMES
 from ts.errors import ParseError
 
-# Detail of types in graph text: 0 no types, 1 no strides, 2 strides, 3 also device and requires_grad.
+# Amount of detail of tensor types in graph text: 0 no types, 1 without strides, 2 with strides, 3 also with
+# device and requires_grad.
 _verbosity = os.environ.get("TS_JIT_TYPE_VERBOSITY") or os.environ.get("PYTORCH_JIT_TYPE_VERBOSITY") or "3"
 TYPE_VERBOSITY = int(_verbosity) if _verbosity.isdecimal() else 3
 
@@ -28,7 +29,7 @@ _TOKEN = r"""(?P<skipped>(?:\s+|\#[^\n]*)*)(?:
     | (?P<sign>->|\.\.\.|\S)
     )"""  # compiled on first use
 
-# longest int literal; a 64-bit int has 20 characters, and Python's limit is 4,300
+# Maximum length of an int literal; a 64-bit int has 20 characters, and Python's limit is 4,300.
 _MAX_INT_DIGITS: Final = 40
 _ESCAPES = {
     ord("\\"): "\\\\",

@@ -107,7 +107,7 @@ class Node:
         self.range = range
         self.callstack = callstack
         self.scope = scope
-        self.claimed = False  # True: the output type was declared in graph text and is checked at run time
+        self.claimed = False  # True if the declared type of the output must be checked at run time
 
     # --- queries ---
 

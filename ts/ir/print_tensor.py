@@ -24,7 +24,7 @@ from ts.ir.types import SCALAR_TYPE_NAMES
 
 _MAX_PRINTED_ELEMENTS: Final = 10
 _DEVICES: Final = {"meta": "Meta"}
-_LINE_WIDTH_CHARS: Final = 80  # columns of text
+_LINE_WIDTH_CHARS: Final = 80  # maximum length of a printed line of a matrix
 _DIGITS: Final = 4  # digits after the decimal point
 
 
@@ -65,7 +65,8 @@ def _elements(items: Any, sizes: list[int]) -> Iterator[str]:
         yield from _matrix(items, 0)
     else:
         first = True
-        for index in itertools.product(*map(range, reversed(sizes[:-2]))):  # first dimension varies fastest
+        # As in PyTorch, the first index varies fastest
+        for index in itertools.product(*map(range, reversed(sizes[:-2]))):
             if not first:
                 yield ""
             first = False

@@ -316,7 +316,8 @@ class _Printer:
             self.level += 1
             self.block(block, bool(node.outputs()))
             if number == 0 and len(node.outputs()) == 1 and _is_optional(node.output()):
-                # The first assignment decides the variable's type when the source is compiled.
+                # The first assignment is annotated, because a compiler of the source uses its type for the
+                # variable.
                 self.split_long(block.outputs())
                 target = f"{self.use(node.output())} : {self.spell(node.output().type())}"
                 self.line(f"{target} = {self.use(block.outputs()[0])}")
@@ -529,7 +530,7 @@ class _Printer:
 
     def get_attr(self, node: Node) -> str:
         name = node.get("name")
-        if not name.isidentifier():  # the children of a ModuleList
+        if not name.isidentifier():  # a number, the name of an element of a ModuleList
             return f'getattr({self.use(node.input())}, "{name}")'
         return f"{self.use(node.input())}.{name}"
 

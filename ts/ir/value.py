@@ -64,7 +64,7 @@ class Value:
         self._offset = offset
         self._unique = unique
         self._type = type
-        self._uses: dict[int, Use] = {}  # by id, in order of creation
+        self._uses: dict[int, Use] = {}  # id of a use -> use, in order of creation
         self._name = ""
 
     def node(self) -> Node:

@@ -27,7 +27,7 @@ def argsort(xp: Any, self: Array, axis: int, descending: bool, stable: bool) -> 
         x = common.cast(xp, self, common.UINT8)
     if not descending:
         return xp.argsort(x, axis=axis, kind="stable")
-    # The reversed array is sorted and the result reversed, so that equal elements keep their order.
+    # Sort the reversed array and reverse the result, so that equal elements are in their original order.
     turned = xp.argsort(xp.flip(x, axis), axis=axis, kind="stable")
     return self.shape[axis] - 1 - xp.flip(turned, axis)
 

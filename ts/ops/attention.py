@@ -69,7 +69,7 @@ def _scaled_dot_product_attention(
     factor = 1.0
     if not xp.shapes_only:
         factor = 1 / math.sqrt(q.shape[-1]) if scale is None else scale
-    weight = xp.products(q, k.swapaxes(-1, -2))  # scores, converted to weights in place
+    weight = xp.products(q, k.swapaxes(-1, -2))  # attention scores, which are converted to weights in place
     weight *= wide.type(factor)
     if is_causal:
         attn_mask = xp.tril(xp.ones(weight.shape[-2:], dtype=common.BOOL))

@@ -135,7 +135,7 @@ def _is_there(record: OperatorRecord, args: Sequence[Any]) -> bool:
     """Return whether PyTorch has a complex32 kernel for the call."""
     base, overload = float8.names(record)
     name = base.removesuffix("_")
-    if name.endswith("_copy"):  # copy of a view
+    if name.endswith("_copy"):  # operators that copy a view, such as `select_copy`, support all dtypes
         return True
     if _is_moved(record, base) or name in _COMPUTED or f"{name}.{overload}" in _COMPUTED or name in _STEPWISE:
         return True

@@ -45,7 +45,7 @@ class Geometry:
     output_size: tuple[int, ...]  # spatial sizes of the output
     filters: int
     decomposition: Any = None  # cached decomposition of a backend
-    back: Geometry | None = None  # cached by `backwards`
+    back: Geometry | None = None  # geometry of the convolution for the input's gradient; set by `backwards`
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -56,7 +56,7 @@ class Geometry:
 _known: dict[Any, Geometry] = {}
 MAX_CACHED_GEOMETRIES = 1024
 MAX_COLUMNS = 1 << 22  # maximum number of elements of the window matrix in a product, for the weight gradient
-MAX_PADDING = (1 << 62) - 1  # twice this number fits in 64 bits
+MAX_PADDING = (1 << 62) - 1  # maximum padding, so that the padding of both sides fits in 64 bits
 
 
 def _checked(name: str, x: Array, weight: Array, bias: Array | None, groups: int, transposed: bool) -> None:
@@ -276,7 +276,7 @@ def weight_gradient(xp: Any, g: Geometry, seen: Array, other: Array) -> Array:
     total = xp.zeros((groups, lead // groups, seen.shape[1] // groups * area), dtype=dtype)
     wide = padded(xp, common.cast(xp, seen, dtype), g.pads)
     view = windows(xp, wide, g.kernel, g.stride, g.dilation)
-    view = view[(slice(None), slice(None), *map(slice, places))]  # (images, channels, *places, *kernel)
+    view = view[(slice(None), slice(None), *map(slice, places))]  # shape (images, channels, *places, *kernel)
     view = view.transpose(1, *range(2 + n, 2 + 2 * n), 0, *range(2, 2 + n))
     some = max(1, MAX_COLUMNS // max(1, math.prod(view.shape) // max(1, images)))
     for at in cost_model.steps(range(0, images, some)):

@@ -322,7 +322,7 @@ _FREE: Final = {"view", "transpose", "reshape", "script_only_ops", "assert_ops"}
 # Families that also contain operators without elements in their results
 _KNOWN: Final = {"to", "dtype", "storage_ops"}
 _MULTIPLY_NS: Final = 0.01  # one multiplication of 32-bit elements in a matrix product
-_CACHE_ELEMENTS: Final = 4_000_000  # elements
+_CACHE_ELEMENTS: Final = 4_000_000  # number of elements that fit in the cache
 _CACHED_READ_NS: Final = 0.02  # read of an element from the cache
 _UNCACHED_READ_NS: Final = 0.1
 

@@ -129,7 +129,8 @@ def likelihood(
     never = logs.dtype.type(-math.inf)
     lengths = xp.asarray(np.asarray(input_lengths, dtype=np.int64).reshape(batch))
     alpha = xp.full((batch, steps, width), never, dtype=logs.dtype)
-    last = xp.full((batch, width), never, dtype=logs.dtype)  # alpha after the last step of each sequence
+    # `alpha` after the last time step of each sequence
+    last = xp.full((batch, width), never, dtype=logs.dtype)
     now = last
     for t in cost_model.steps(range(steps)):
         said = xp.take_along_axis(logs[t], states, 1)
@@ -288,7 +289,8 @@ def _ctc_loss_backward(
     ends = (place == last) | (place == last - 1)
     names = (states[:, :, None] == xp.arange(labels)).astype(logs.dtype)
     never = logs.dtype.type(-math.inf)
-    beta = xp.full(states.shape, never, dtype=logs.dtype)  # log probability of all continuations of a state
+    # Log probability of all path continuations from each state
+    beta = xp.full(states.shape, never, dtype=logs.dtype)
     made = xp.zeros(logs.shape, dtype=logs.dtype)
     for t in cost_model.steps(range(steps - 1, -1, -1)):
         said = xp.take_along_axis(logs[t], states, 1)

@@ -26,7 +26,8 @@ from ts.ops import registry
 from ts.ops.registry import OperatorRecord
 
 loaded_libraries: set[str] = set()  # paths of all libraries that `load_library` accepted
-_unloaded_libraries: list[str] = []  # paths of libraries linked with PyTorch
+# Paths of accepted libraries that are not loaded, because they are linked with PyTorch
+_unloaded_libraries: list[str] = []
 
 _SHARED_LIBRARY_MAGIC: Final = (b"\x7fELF", b"MZ", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe")
 _PYTORCH_SYMBOLS: Final = re.compile(rb"lib(?:torch|c10)\w*\.|(?:torch|torch_cpu|c10)\.dll|aoti_torch_\w")

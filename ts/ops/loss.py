@@ -270,7 +270,8 @@ def _binary_cross_entropy_with_logits(
     refuse_bool_sub(True, target) if target.dtype == common.BOOL else None
     dtype = common.result_type(self, target)
     _check_output_shape(target.shape, self.shape)
-    common.check_cast(dtype, target.dtype)  # PyTorch's output buffer has the dtype of the target
+    # In PyTorch, the loss is written to a buffer with the dtype of the target
+    common.check_cast(dtype, target.dtype)
     _real("log_sigmoid_cpu", self.dtype)
     x, y = wide(xp, self), wide(xp, target)
     softplus = xp.log1p(xp.exp(-xp.abs(x))) + xp.maximum(-x, 0)

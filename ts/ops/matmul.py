@@ -373,7 +373,7 @@ def _tensordot(
     first = [common.wrap_dim(d, self.ndim) for d in dims_self]
     second = [common.wrap_dim(d, other.ndim) for d in dims_other]
     x, y = self, other
-    for a, b in zip(first, second, strict=True):  # a summed dimension of size 1 broadcasts
+    for a, b in zip(first, second, strict=True):  # a contracted dimension of size 1 is broadcast
         if x.shape[a] != y.shape[b]:
             if 1 not in (x.shape[a], y.shape[b]):
                 raise RuntimeError(

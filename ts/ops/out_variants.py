@@ -26,7 +26,7 @@ from ts._core.tensor import storage, strides
 from ts._core.thread.warnings import warn
 from ts.ops import common
 
-# Error texts shared by many operators.
+# Error texts that many operators use, with placeholders for dtypes (`common.dtype_message`).
 EXPECTED_DTYPE_ERROR: Final = "Expected out tensor to have dtype {want_cpp}, but got {got_cpp} instead"
 FOUND_DTYPE_ERROR: Final = "Found dtype {got} but expected {want}"
 SCALAR: Final = "expected scalar type {want} but found {got}"

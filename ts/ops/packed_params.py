@@ -50,7 +50,7 @@ class Packed:
 
     title: ClassVar[str]  # name of the script type, without the prefix that all have in common
     state_type: ClassVar[Type]  # script type of the serialized state
-    __ts_type__: ClassVar[Type]  # script type, for annotations
+    __ts_type__: ClassVar[Type]  # script type of the class, which makes it usable in annotations
 
     def __init_subclass__(cls, /, title: str = "", **fields: Any) -> None:
         super().__init_subclass__(**fields)

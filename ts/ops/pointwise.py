@@ -58,7 +58,8 @@ def kernel_of(
     return kernel
 
 
-TENSOR = ("", "Tensor other", "out", "")  # overload, argument, out overload, in-place overload
+# (overload, second argument, overload of the out= variant, overload of the in-place variant)
+TENSOR = ("", "Tensor other", "out", "")
 
 
 def binary(

@@ -95,7 +95,7 @@ class OperatorRecord:
     order: str = ""
     same_as: str = ""  # name of the operator of which this is an alias; passes replace the alias by it
     traced_as: str = (
-        ""  # the operator recorded by traces instead, if PyTorch's Python function calls another one
+        ""  # name of the operator that traces record instead, because PyTorch's Python function calls it
     )
     since: int = 0  # archive version in which the operator got its current semantics
     since_variants: str = "io"  # variants that `since` includes: "i" in-place, "o" out=
@@ -115,8 +115,8 @@ class OperatorRecord:
     epilogue: bool = False
     converts: bool = False  # casts the first argument to a dtype, given by the second argument; fusible
     sparse: str = ""  # name of the kernel for sparse operands in `ts.ops.sparse_kernels`; "" for none
-    cuda: str | None = None  # pointwise: the CUDA expression over a, b, c
-    cuda_rows: str | Callable[..., str | None] | None = None  # `epilogue`: CUDA expression over a row,
+    cuda: str | None = None  # pointwise: CUDA expression of the arguments a, b, c
+    cuda_rows: str | Callable[..., str | None] | None = None  # for `epilogue`: CUDA expression of a row,
     # or a function of row length and keyword arguments that returns it; None: not fusible on CUDA
     # Kernel(*arguments) accepts and returns tensors, not arrays; they may be on several devices
     whole: bool = False
@@ -129,7 +129,8 @@ class OperatorRecord:
     nondeterministic: bool = False  # draws random numbers
     reads_elements: bool = True  # False if the result depends only on dtypes and shapes
     reshapes: bool = False  # changes sizes, strides or storage of the first argument
-    gives_self: bool = False  # may return its first argument itself without an alias annotation in the schema
+    # May return its first argument itself, although the schema has no alias annotation
+    gives_self: bool = False
     updates: str = ""  # name of the bool argument that enables updates of running moments
     side_effect: bool = False  # must not be removed, even if its result is unused
     reads_history: bool = False  # reads the autograd history or gradients of its arguments
@@ -164,7 +165,7 @@ class OperatorRecord:
     derivative: Mapping[str, str] | None = None
     decomposition: str | None = None
 
-    # Derived variants
+    # In-place and `out=` variants
     variant: str = ""  # "", "inplace" or "out"
     base: OperatorRecord | None = None  # for variants: the record whose kernel computes the result
     # For variants: function that returns the kernel for a kernel of `base`
@@ -206,7 +207,7 @@ class OperatorRecord:
     @property
     def sparse_kernel(self) -> Kernel:
         """Kernel for sparse operands, or a function that raises NotImplementedError if there is none."""
-        from ts.ops.sparse_kernels import sparse_kernel_of  # imported here: rarely needed
+        from ts.ops.sparse_kernels import sparse_kernel_of  # imported here, because it is rarely needed
 
         return sparse_kernel_of(self)
 
@@ -272,7 +273,7 @@ class OutRecord(OperatorRecord):
 
 
 def _parse_schema(text: str) -> FunctionSchema:
-    from ts.ir.schema import parse_schema  # here, because eager calls do not need the compiler
+    from ts.ir.schema import parse_schema  # imported here, because eager calls do not need the compiler
 
     return parse_schema(text)
 
@@ -281,9 +282,9 @@ _records: dict[str, list[OperatorRecord]] = {}  # operator name -> records in de
 _by_key: dict[str, OperatorRecord] = {}
 _shared: dict[Kernel, dict[str, Any]] = {}  # kernel -> fields set by `shared_fields`
 _orders: dict[str, str] = {}  # operator name -> overloads to try first
-_same: dict[str, str] = {}  # alias -> operator name
+_same: dict[str, str] = {}  # alias -> name of the operator that it means
 _operators: dict[str, tuple[Any, ...]] = {}
-_named: set[str] = set()  # operator names whose families are imported
+_named: set[str] = set()  # operator names for which all families that declare them are imported
 _loading = _loaded = False
 
 
@@ -626,7 +627,8 @@ def namespace(name: str) -> dict[str, str]:
     return {n[6 + len(prefix) :]: n for n in _records if n.startswith(f"aten::{prefix}")}
 
 
-def _check_narrow(record: Any, dtype: Any, args: Any) -> None:  # imports rarely needed modules
+# A function, because these modules are rarely needed
+def _check_narrow(record: Any, dtype: Any, args: Any) -> None:
     from ts.ops import complex32, float8
 
     (complex32 if dtype.is_complex else float8).check(record, dtype, args)
@@ -638,7 +640,8 @@ def _narrow_kernel(record: Any, kernel: Any, args: Any) -> Any:
     return complex32.kernel(record, kernel, args)
 
 
-def _documentation(name: str, operators: Sequence[Any]) -> str:  # imports at the first `help`
+# A function, because the module is needed only for `help`
+def _documentation(name: str, operators: Sequence[Any]) -> str:
     from ts.ops import documentation
 
     return documentation.text(name, operators)

@@ -17,7 +17,7 @@ from ts.ops.out_variants import COPIED
 from ts.ops.registry import op
 
 Array = common.Array
-_RELATIVE_STEP_SIZE: Final = 1e-3  # step of the finite difference, relative to the parameter
+_RELATIVE_STEP_SIZE: Final = 1e-3  # step size of the finite difference as a fraction of the parameter
 
 
 def _slope(xp: Any, function: Callable[[Array], Array], a: Array) -> Array:

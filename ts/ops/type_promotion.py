@@ -13,7 +13,8 @@ from ts.ops import common
 from ts.ops.unsupported_dtypes import by_kind
 
 Array = common.Array
-Refused = str | Mapping[str, str]  # dtype kinds, or error text by kind: see `ts.ops.unsupported_dtypes`
+# String of dtype kinds, or dict from kind to error text (`ts.ops.unsupported_dtypes`)
+Refused = str | Mapping[str, str]
 NOTHING: Mapping[str, str] = {}
 
 SAME, FLOAT, BOOLEAN, REAL = "same", "float", "bool", "real"

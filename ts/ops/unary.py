@@ -219,7 +219,7 @@ unary(
     sparse="elementwise.on_values",
 )
 add(
-    OperatorRecord(  # `abs(x)` in scripts
+    OperatorRecord(  # called for `abs(x)` in scripts
         "prim::abs(Tensor x) -> Tensor", kernel_of(REAL, "absolute", {"b": "abs_cpu"}), "unary",
         promotion=REAL,
         ufunc="absolute", types=types_without("b"), cuda="abs(a)", where="",
@@ -270,7 +270,7 @@ for _name, _cuda in (("deg2rad", "a * 0.017453292519943295"), ("rad2deg", "a * 5
         sparse="elementwise.on_values",
     )
 
-# rounding
+# rounding operators
 unary(
     "ceil",
     SAME,
@@ -312,7 +312,7 @@ unary(
     sparse="elementwise.on_values",
 )
 
-# transcendental
+# transcendental functions
 unary("exp", FLOAT, "exp", "exp(a)", autocast=_ON_CUDA)
 unary("exp2", FLOAT, "exp2", "exp2(a)", aliases=("special_exp2",))
 unary(
@@ -394,7 +394,7 @@ unary(
 unary("digamma", FLOAT, digamma, no={"c": "digamma"}, aliases=("special_digamma", "special_psi"))
 unary("i0", FLOAT, special("i0"), "cyl_bessel_i0(a)", no={"c": "i0_vml_cpu"}, aliases=("special_i0",))
 
-# predicates
+# predicates, which return bools
 unary("logical_not", BOOLEAN, "logical_not", "!a")
 unary(
     "signbit",
@@ -437,7 +437,7 @@ for _name, _cuda in (("isposinf", "isinf(a) && a > 0"), ("isneginf", "isinf(a) &
     )  # fmt: skip
 unary("isreal", BOOLEAN, _isreal, forms="", layout="like_first")
 
-# special functions without a name outside `special`
+# special functions that exist only in `torch.special`
 unary("special_i0e", FLOAT, special("i0e"), no="c")
 unary("special_i1", FLOAT, special("i1"), no="c")
 unary("special_i1e", FLOAT, special("i1e"), no="c")

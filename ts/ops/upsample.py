@@ -283,7 +283,7 @@ def output_size(x: Array, size: Sizes | None, factors: Sequence[float] | None) -
 def _enter(name: str, n: int, taps: Callable[..., Taps], aligned: bool, order: str = "") -> None:
     kernel_name = name if taps in (_nearest, _nearest_exact) or n == 2 else "compute_indices_weights_linear"
 
-    # Arguments after the size: align_corners if the mode has it, then one scale per dimension.
+    # The parameters after the size are align_corners, if the mode has it, and one scale per dimension.
     scale_names = ("scales",) if n == 1 else tuple(f"scales_{d}" for d in "dhw"[3 - n :])
     corners = "bool align_corners, " if aligned else ""
     scales = ", ".join(f"float? {s}=None" for s in scale_names)

@@ -99,7 +99,7 @@ def _fold(graph: Graph, mutable: bool, shares_results: bool = False) -> bool:
 class _Propagator:
     def __init__(self, graph: Graph, mutable: bool, shares_results: bool) -> None:
         self._graph = graph
-        self._mutable = mutable  # whether lists and tensors are folded as well
+        self._mutable = mutable  # whether lists and tensors are folded, too
         self._shares_results = shares_results  # whether all runs may return the same list or tensor object
         self._aliases: AliasDb | None = None  # built on demand; most values are foldable without it
         self.changed = False
@@ -157,7 +157,7 @@ class _Propagator:
             with self._graph.inserting_before(node):
                 constant = self._graph.try_insert_constant(result)
             if constant is None:
-                continue  # graphs cannot hold this kind of value
+                continue  # the value cannot be a constant of a graph
             if result is None or output.type().kind() not in _TOLD_BY_VALUE:
                 constant.set_type(output.type())
             update("constant_propagation", "Folding %{} to {}", output.debug_name(), result)
@@ -263,7 +263,7 @@ def constant_key(node: Node) -> tuple[Any, ...]:
     type = node.output().type()
     if not node.attribute_names():
         return (type,)
-    if isinstance(type, EnumType):  # PyTorch does not merge equal members
+    if isinstance(type, EnumType):  # as in PyTorch, constants of equal enum members are not merged
         return (type, id(node))
     return (
         type,

@@ -93,7 +93,7 @@ class _CarryVariables:
             then_type = then_types.get(name) or self._visible.get(name)
             else_type = else_types.get(name) or self._visible.get(name)
             if then_type is None or else_type is None:
-                continue  # defined on one side only: not visible after the if
+                continue  # a variable that only one branch defines is undefined after the `if`
             unified = unify(then_type, else_type, default_to_union=True)
             if unified is None:
                 continue  # the emitter has rejected all programs that use the variable
@@ -233,7 +233,7 @@ class _Substitution:
             elif kind == "prim::LoopContinuation":
                 self._load(self._carried[node], node)
             elif kind == "prim::ComprehensionScope":
-                # The block of a comprehension has a separate environment, so its variables do not leak.
+                # Variables of a comprehension are not visible after it.
                 scope = node.blocks()[0]
                 self.run(scope)
                 inline_block_before(scope, node)

@@ -42,7 +42,8 @@ class _Eliminator:
         changed = False
         seen: _Seen = {}
         scopes = [seen, *outer]
-        read: dict[tuple[Any, ...], Node] = {}  # reads of numbers and strings since the last write
+        # Key -> node that read a number or string since the last write
+        read: dict[tuple[Any, ...], Node] = {}
         for node in block.nodes():
             blocks = node.blocks()
             if blocks:

@@ -26,7 +26,7 @@ from ts.passes.pass_utils import BODY_INPUTS, LOOP_INPUTS, constant_value, walk_
 ARITHMETIC: Final = frozenset(("aten::add", "aten::sub", "aten::mul", "aten::div"))
 COMPARISONS: Final = frozenset(("aten::eq", "aten::ne", "aten::lt", "aten::le", "aten::gt", "aten::ge"))
 UNARY: Final = frozenset(("aten::neg", "aten::abs", "prim::abs", "aten::reciprocal", "aten::sqrt"))
-# Minimum and maximum, with the comparison that selects the first operand.
+# Minimum and maximum -> comparison that is true if the first operand is selected.
 CHOICES: Final = {
     "aten::minimum": "aten::lt", "aten::min": "aten::lt",
     "aten::maximum": "aten::gt", "aten::max": "aten::gt",
@@ -86,7 +86,7 @@ class Elements:
         self.loop = loop
         self.body = loop.blocks()[0]
         self.kinds: dict[Value, Kind] = {}
-        self.ranks: dict[Value, int] = {}  # tensor from outside -> number of indices of an element
+        self.ranks: dict[Value, int] = {}  # tensor from outside -> number of indices that select an element
         self.fresh = fresh_inputs(loop) if fresh is None else fresh
         self.loaded: dict[Value, None] = {}  # tensors from outside whose elements the loop reads or writes
         self.written: set[Value] = set()
@@ -94,7 +94,7 @@ class Elements:
         # Tensors that cannot have an integer dtype, nor the tensors in their sets
         self.floats: set[Value] = set()
         self.indices: set[Value] = set()  # tensors that probably have an integer dtype, with their sets
-        self.gain = 0  # number of converted nodes minus number of boxed numbers
+        self.gain = 0  # number of converted nodes, minus a cost for each boxed number
         self.refusal = ""
         self._parents: dict[Value, Value] = {}
         self._inside = {*self.body.inputs()}

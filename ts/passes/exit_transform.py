@@ -148,7 +148,7 @@ class _ExitTransformer:
     def _transform_nodes(self, block: Block) -> tuple[_ExitPair, Block]:
         """Transform the nodes of a block; return the exit of the block, and the block for subsequent code."""
         for node in block.nodes():
-            following = node.next()  # `node` itself may be removed
+            following = node.next()  # found first, because `node` may be removed
             left = self._transform_node(node)
             status = self._status(left)
             if status in (_ExitStatus.ALWAYS, _ExitStatus.RAISES):
@@ -219,7 +219,7 @@ class _ExitTransformer:
         if self._status(left) in (_ExitStatus.NEVER, _ExitStatus.RAISES):
             # Even if the body raises, code after the loop may run, because the loop may have no iterations
             return self._never
-        # The exit's target is outside the loop, so the exit ends the loop.
+        # The target of the exit is outside of the loop, so that an exit must also end the loop.
         again = self._graph.create_if(left.taken)
         body.append_node(again)
         _add_if_outputs(again, [self._false], [body.outputs()[0]])

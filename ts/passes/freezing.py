@@ -63,7 +63,7 @@ class FrozenModule:
     whole: set[int] = field(default_factory=set)  # ids of objects preserved with all their attributes
     # Object id -> object; the references keep ids unique
     objects: dict[int, Object] = field(default_factory=dict)
-    owners: dict[Value, Object] = field(default_factory=dict)  # graph values that are modules
+    owners: dict[Value, Object] = field(default_factory=dict)  # graph value that is a module -> module object
 
 
 _assemble: Callable[[FrozenModule], Any] | None = None
@@ -100,7 +100,8 @@ class _Freezer:
         self.freeze_interfaces = freeze_interfaces
         self.paths: dict[int, str] = {}  # object id -> path such as `self.head`, a prefix of value names
         self.asked: set[Attribute] = set()  # attributes requested by name
-        self.reads: list[tuple[Node, Object]] = []  # GetAttr nodes of attributes other than modules
+        # (GetAttr node, object) for each read of an attribute that is not a module
+        self.reads: list[tuple[Node, Object]] = []
         self.constants: dict[tuple[Graph, Attribute], Value] = {}
         self.copies: dict[int, Any] = {}  # id of a script class object -> its copy in the graphs
         # Constant -> index of the first read of its attribute, which determines its position
@@ -461,9 +462,9 @@ class _AttributeEscapeAnalysis:
     def __init__(self, freezer: _Freezer) -> None:
         self._owners = freezer.out.owners
         self._origins: dict[Value, _Origin] = {}
-        self.touched: set[Attribute] = set()  # assigned, written to, or escaped
+        self.touched: set[Attribute] = set()  # attributes that are assigned, written to, or escape
         self.written: set[Attribute] = set()
-        self.modules: list[Object] = []  # modules that escape to unknown code
+        self.modules: list[Object] = []  # modules that are passed to unknown code
 
     def follow(self, graph: Graph) -> None:
         """Visit the nodes of `graph` repeatedly until nothing changes, because loops carry values back."""

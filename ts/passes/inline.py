@@ -75,10 +75,10 @@ _Constants = tuple[tuple[int, object, Type], ...]  # (argument index, constant, 
 class _Inliner:
     def __init__(self, specialize: bool, simplify: bool = False) -> None:
         self._specialize, self._simplify = specialize, simplify
-        self._simplifying: list[Any] = []  # functions being simplified
+        self._simplifying: list[Any] = []  # functions whose graphs are being simplified
         # (function, constants) -> body; None for a recursive function
         self._bodies: dict[tuple[Any, _Constants], Graph | None] = {}
-        self._graphs: dict[Any, tuple[Graph, bool]] = {}  # function -> (graph, whether it has ifs)
+        self._graphs: dict[Any, tuple[Graph, bool]] = {}  # function -> (graph, True if the graph has ifs)
         self._room = _MAX_GRAPH_NODES
 
     def visit(self, block: Block, around: tuple[Any, ...] = ()) -> bool:

@@ -36,7 +36,7 @@ from ts.passes.pass_utils import BODY_INPUTS, LOOP_INPUTS, constant_value, walk_
 FLOAT32_CODE: Final = 6  # PyTorch's ScalarType number
 FLOAT64_CODE: Final = 7
 INT64_CODE: Final = 4
-_MAX_LOOP_NODES: Final = 400  # each version copies the nodes of the loop
+_MAX_LOOP_NODES: Final = 400  # larger loops get no versions, because each version is a copy of the loop
 _EXACT_FLOAT_LIMIT: Final = 2.0**62  # smaller floats convert to int64 without overflow
 
 

@@ -28,7 +28,7 @@ UPDATE: Final = 1
 DEBUG: Final = 2
 _LABELS: Final = ("DUMP", "UPDATE", "DEBUG")
 
-# PyTorch's file names, accepted as aliases.
+# Name of a file of PyTorch -> name of the pass here.
 _ALIASES: Final = {
     "autodiff": "create_autodiff_subgraphs",
     "bailout_graph": "guards",

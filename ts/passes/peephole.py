@@ -165,7 +165,7 @@ def _multiply(_: _Rewriter, node: Node) -> Value | None:
 
 def _add(_: _Rewriter, node: Node) -> Value | None:
     if not _same_number_type(node) or _kind(node.output()) != "IntType":
-        return None  # -0.0 + 0.0 is 0.0
+        return None  # not an identity for floats, because -0.0 + 0.0 is 0.0
     _constant_to_the_right(node)
     left, right = node.inputs()[:2]
     return left if _is_number(right, 0) else None
@@ -176,7 +176,7 @@ def _subtract(_: _Rewriter, node: Node) -> Value | None:
         return None
     left, right = node.inputs()[:2]
     zero = constant_value(right)
-    # x - 0.0 equals x, but x - -0.0 is x + 0.0, which differs for -0.0.
+    # x - 0.0 is always x, but x - -0.0 is x + 0.0, which is not x if x is -0.0.
     return left if _is_number(right, 0) and str(zero) in ("0", "0.0") else None
 
 

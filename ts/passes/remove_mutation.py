@@ -56,7 +56,7 @@ def _visit(
             changed |= _visit(graph, inner, applies, rewrite, replacements)
         if not applies(node):
             continue
-        # Each removal changes aliasing, so every mutation needs a new analysis.
+        # Removing a mutation changes aliases, so a new analysis is needed for each mutation.
         if _is_unobserved(AliasDb(graph), node, replacements) and optimization_allowed("remove_mutation"):
             update("remove_mutation", "Removing the mutation of {}", node)
             made = rewrite(node)

@@ -50,7 +50,7 @@ _NUMBERS: Final = {"IntType": 1, "FloatType": 1.0, "BoolType": True}
 _RANK: Final = 1
 _DTYPE: Final = 2
 
-infer_size = aten._infer_size  # broadcast shape of two shapes
+infer_size = aten._infer_size  # operator that returns the broadcast shape of two shapes
 
 
 def propagate_shapes(graph: Graph, inputs: Sequence[Any], with_grad: bool = False) -> Graph:

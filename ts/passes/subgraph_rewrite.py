@@ -136,7 +136,7 @@ class _Rewriter:
         self.pattern = pattern
         self.replacement = replacement
         self.accept = accept
-        self.replaced: dict[Value, Value] = {}  # results of replaced occurrences -> new values
+        self.replaced: dict[Value, Value] = {}  # result of a replaced occurrence -> new value
 
     def visit(self, block: Block) -> bool:
         changed = False

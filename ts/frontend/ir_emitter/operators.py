@@ -41,14 +41,16 @@ AUGMENTED: Final[dict[type[ast.operator], tuple[str, str]]] = {
     ast.Sub: ("aten::sub", "aten::sub_"),
     ast.Mult: ("aten::mul", "aten::mul_"),
     ast.Div: ("aten::div", "aten::div_"),
-    ast.Mod: ("aten::remainder", "aten::fmod_"),  # PyTorch: fmod, which converts an int to float
+    # PyTorch uses `fmod` for numbers, which converts ints to floats
+    ast.Mod: ("aten::remainder", "aten::fmod_"),
     ast.BitOr: ("aten::__or__", "aten::bitwise_or"),
     ast.BitAnd: ("aten::__and__", "aten::bitwise_and"),
     ast.BitXor: ("aten::__xor__", "aten::bitwise_xor"),
     ast.LShift: ("aten::__lshift__", "aten::__ilshift__"),
     ast.RShift: ("aten::__rshift__", "aten::__irshift__"),
     ast.Pow: ("aten::pow", "aten::pow"),
-    ast.FloorDiv: ("aten::floordiv", "aten::floor_divide_"),  # extension: PyTorch raises an error
+    # An extension: PyTorch raises an error for `//=`
+    ast.FloorDiv: ("aten::floordiv", "aten::floor_divide_"),
 }
 
 # Operators for items and slices of tensors that are in-place here only; PyTorch discards their results.

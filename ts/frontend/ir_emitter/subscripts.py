@@ -186,7 +186,7 @@ def int_and_slice_indexing(
             bounds = slices.get(position) or _bounds(em, index)
             value = _slice(em, range, value, dim_value, bounds)
         elif found is None:
-            continue  # the ellipsis
+            continue  # skip the ellipsis
         elif found.type() is NONE:
             dim_value = em.constant(dims[position], range)
             value = emit_builtin_call(range, em.graph, "aten::unsqueeze", [value, dim_value])

@@ -76,7 +76,8 @@ class ModuleValue(SugaredValue):
             hint = hints.class_attribute(name)
         if _NO_MODULE in reason:
             hint = "put modules into a ts.nn.ModuleList or a ts.nn.ModuleDict"
-        if name.startswith("__") and name.endswith("__"):  # operator method
+        # `__add__` and similar methods, which implement operators
+        if name.startswith("__") and name.endswith("__"):
             raise CompilationError(
                 f"'{self.type.repr_str}' object has no attribute or method '{name}'. Did you forget to "
                 "initialize an attribute in __init__()?",

@@ -254,7 +254,7 @@ _MATH.update({cmath.phase: "aten::angle", cmath.rect: "aten::polar"})
 
 def to_sugared(em: Emitter, obj: Any, range: SourceRange, name: str) -> SugaredValue:
     """Convert a Python object from the enclosing scope to a sugared value."""
-    if isinstance(obj, SugaredValue):  # a name of printed source
+    if isinstance(obj, SugaredValue):  # printed source resolves names to sugared values directly
         return obj
     # Compile the wrapped function, because scripts ignore `__torch_function__`
     if isinstance(obj, Overridable):
@@ -300,7 +300,8 @@ def to_sugared(em: Emitter, obj: Any, range: SourceRange, name: str) -> SugaredV
     if isinstance(obj, Namespace | Packet):
         return OperatorNamespace(obj)
     if not _is_mutable(obj):
-        value = em.graph.try_insert_constant(obj, range)  # tuples of numbers, devices, tensors
+        # For example a tuple of numbers, a device or a tensor
+        value = em.graph.try_insert_constant(obj, range)
         if value is not None:
             return SimpleValue(value)
     return python_functions.object_value(em, obj, range)
@@ -310,7 +311,7 @@ def _special(obj: Any) -> SugaredValue | None:
     """Return the sugared value of a function or class with a special meaning, or None."""
     try:
         found = _MATH.get(obj)
-    except TypeError:  # not hashable
+    except TypeError:  # `obj` is not hashable
         return None
     if found is not None:
         return BuiltinFunction(found)

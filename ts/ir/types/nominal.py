@@ -176,7 +176,7 @@ class InterfaceType(NamedType):
         unit: Any = None,
     ) -> None:
         super().__init__(qualified_name)
-        self.unit = unit  # Python class or archive definitions that declare the type
+        self.unit = unit  # the Python class or the compilation unit of an archive that declares the type
         self.methods: dict[str, Any] = dict(methods or {})
         self.is_module_interface = is_module_interface
 
@@ -236,7 +236,7 @@ class InterfaceType(NamedType):
     isSubtypeOf = is_subtype_of
 
 
-# Types of objects with methods.
+# Classes with methods that are implemented by `ts`, not by a program.
 class CustomClassType(NamedType):
     """Class of packed parameters, implemented in C++ in PyTorch and in `ts.ops.packed_params` here.
 

@@ -20,7 +20,7 @@ _KINDS = """
     Any Enum AnyEnum Tensor Storage Tuple List Dict Number Float Complex Future Await RRef Int None String
     Generator Quantizer Bool Optional Var DeviceObj StreamObj Function Class PyObject Capsule Interface
     QScheme ScalarType Layout MemoryFormat AnyList AnyTuple AnyClass SymInt SymFloat SymBool Union"""
-# Sort order of the members of a union, as in PyTorch.
+# Kind of type -> sort key of union members, which are sorted as in PyTorch.
 _KIND_ORDER = {f"{kind}Type": index for index, kind in enumerate(_KINDS.split())}
 
 

@@ -65,7 +65,7 @@ def match_type_variables(formal: Type, actual: Type, env: dict[str, Type]) -> bo
     if isinstance(formal, OptionalType):
         if isinstance(actual, OptionalType):
             return match_type_variables(formal.elem, actual.elem, env)
-        # None is valid for any optional, so it does not bind the element type.
+        # None is valid for every optional type, so it does not bind the type variable.
         return True if isinstance(actual, NoneType) else match_type_variables(formal.elem, actual, env)
     if isinstance(formal, (FutureType, AwaitType, RRefType)):
         if type(actual) is type(formal):

@@ -27,13 +27,13 @@ from ts.ir.types import BOOL, ClassType, FunctionType
 if TYPE_CHECKING:
     from ts.ir.graph import Block, Graph, Node, Value
 
-_MAX_LABEL_CHARS: Final = 44  # characters of a line
-_MAX_LINES: Final = 8  # lines of a box below its kind
-_LONG_WIRE_LAYERS: Final = 10  # a wire across more layers counts as long
-_MAX_BLOCK_DEPTH: Final = 24  # maximum nesting depth of drawn blocks
+_MAX_LABEL_CHARS: Final = 44  # maximum length of a line of text
+_MAX_LINES: Final = 8  # maximum number of lines in a box, below the node's kind
+_LONG_WIRE_LAYERS: Final = 10  # for a wire across more layers, the value is repeated near its user instead
+_MAX_BLOCK_DEPTH: Final = 24  # blocks that are nested more deeply are not drawn
 _FOLDED_LISTS: Final = ("prim::ListConstruct", "prim::TupleConstruct")
-_MAX_PATH_CHARS: Final = 200  # characters of `self.encoder.layers`
-_MAX_INLINE_ELEMENTS: Final = 16  # elements of a list that is written inline
+_MAX_PATH_CHARS: Final = 200  # maximum length of a path such as `self.encoder.layers`
+_MAX_INLINE_ELEMENTS: Final = 16  # maximum number of elements of a list that is written in another box
 _OPERANDS: Final = {"prim::If": ("condition",), "prim::Loop": ("most turns", "condition")}
 _ENDLESS: Final = "9223372036854775807"  # trip count of `while`
 _TITLES: Final = {"prim::If": ("then", "else"), "prim::Loop": ("body",)}
@@ -52,14 +52,14 @@ class Port:
 class Box:
     """Box of a node, an input, the results, or a repeated value name."""
 
-    kind: str  # key of the style
+    kind: str  # style of the box: a key of the style sheet
     text: str
     lines: list[str] = field(default_factory=list)
     title: str = ""
     ports: list[Port] = field(default_factory=list)
     insides: list[Diagram] = field(default_factory=list)
     node: Node | None = None
-    names: Box | None = None  # the box of the value of which this box is an alias
+    names: Box | None = None  # for a repeated name: the original box of the value
     depth: int = 0  # length of the longest path from the start of the block
     # set by the layout: centre x, top y, and size without the ports
     x: float = 0.0
@@ -118,7 +118,7 @@ class _Drawing:
     def __init__(self) -> None:
         self._ports: dict[Value, tuple[Diagram, Box, Port]] = {}
         self._folded: dict[Value, str | None] = {}
-        self._taken: list[Value] = []  # values used by blocks inside the value's block
+        self._taken: list[Value] = []  # values that nested blocks use
 
     def block(self, block: Block, text: str, level: int) -> Diagram:
         picture = Diagram(text)
@@ -126,7 +126,7 @@ class _Drawing:
             if not isinstance(value.type(), ClassType) or not _only_attributes(value):
                 box = Box("input", _declared(value), title=_declared(value, 500))
                 self._give(picture, box, [value])
-                box.ports[0].text = ""  # the box already shows it
+                box.ports[0].text = ""  # no text, because the box already contains it
         for node in block.nodes():
             if not all(self.folded(value) is not None for value in node.outputs()) or not node.outputs():
                 self._node(picture, node, level)

@@ -23,13 +23,13 @@ from unicodedata import east_asian_width
 
 from ts.ir.visualization.diagram import Box, Diagram, Line, Port
 
-CHARACTER_WIDTH: Final = 7.0  # pixels, in the diagram's font
+CHARACTER_WIDTH: Final = 7.0  # pixels per character in the diagram's font
 LINE_HEIGHT: Final = 16.0  # pixels
 BOX_PADDING_PIXELS: Final = 8.0
 _PORT_HEIGHT: Final = 17.0  # height of the port texts below a box
-_BOX_GAP_PIXELS: Final = 18.0  # between boxes of a layer
-_LAYER_GAP_PIXELS: Final = 30.0  # between two layers
-_BLOCK_MARGIN_PIXELS: Final = 14.0  # around a block
+_BOX_GAP_PIXELS: Final = 18.0  # horizontal distance between the boxes of a layer
+_LAYER_GAP_PIXELS: Final = 30.0  # vertical distance between two layers
+_BLOCK_MARGIN_PIXELS: Final = 14.0  # distance between a nested block and the border of its box
 _TITLE_HEIGHT: Final = 18.0  # height of a block's title
 _ORDERING_PASSES: Final = 8
 _PLACEMENT_PASSES: Final = 10
@@ -120,7 +120,8 @@ def _layers(picture: Diagram) -> tuple[list[list[_Place]], _Wires]:
 
     places = {box: place(depth[box], box, _room(box)) for box in picture.boxes}
     wires: _Wires = []
-    lanes: dict[Port, list[_Place]] = {}  # slots of a port's wires below the source, shared by its wires
+    # Port -> slots of its wires in the layers below; all wires of a port use the same slots
+    lanes: dict[Port, list[_Place]] = {}
     for wire in sorted(picture.wires, key=lambda wire: depth[wire.target] - depth[wire.source]):
         lane = lanes.setdefault(wire.port, [])
         passed = depth[wire.target] - depth[wire.source] - 1
@@ -170,7 +171,7 @@ def _crossings(layers: Iterable[list[_Place]]) -> int:
     count = 0
     for layer in layers:
         ends = [order for place in layer for order in sorted(below.order for below, _ in place.down)]
-        tree = [0] * (max(ends, default=-1) + 2)  # Fenwick tree: number of ends seen up to each order
+        tree = [0] * (max(ends, default=-1) + 2)  # Fenwick tree with the number of wire ends at each position
         for seen, end in enumerate(ends):
             at = end + 1
             count += seen
@@ -242,7 +243,7 @@ def _fit(layer: Sequence[_Place], wants: Sequence[float]) -> None:
 
 def _rows(picture: Diagram, layers: Sequence[list[_Place]], wires: _Wires) -> None:
     top = _BLOCK_MARGIN_PIXELS + (_TITLE_HEIGHT if picture.text else 0.0)
-    edges: dict[_Place, tuple[float, float]] = {}  # top and bottom of the layer of each place
+    edges: dict[_Place, tuple[float, float]] = {}  # slot -> (top, bottom) of its layer
     for layer in layers:
         height = max((_height(place.box) for place in layer if place.box is not None), default=0.0)
         for place in layer:

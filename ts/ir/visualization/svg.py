@@ -52,7 +52,8 @@ STYLE: Final = f"""\
 @media (prefers-color-scheme: dark) {{ .ts-graph {{ {DARK} }} }}
 {RULES}"""  # by the system's colour scheme
 
-_NAMESPACE: Final = ' xmlns="http://www.w3.org/2000/svg"'  # not needed inside an HTML page
+# Attribute for a stand-alone file; an HTML page does not need it
+_NAMESPACE: Final = ' xmlns="http://www.w3.org/2000/svg"'
 _REPLACED: Final = {
     **{code: "\ufffd" for code in (*range(32), 0xFFFE, 0xFFFF) if chr(code) not in "\t\n"},
     **dict.fromkeys(range(127, 160), "\ufffd"),

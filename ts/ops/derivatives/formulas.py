@@ -55,17 +55,17 @@ _LENGTH: Final = re.compile(r"\b([A-Za-z_]\w*)\.size\(([^()]+)\)")
 class Result(NamedTuple):
     """Result of an operator: its name and that of its gradient in formulas, and its type."""
 
-    name: str  # result, values, result1
-    gradient: str  # grad, grad_values, grad1, grads
-    kind: str  # Tensor, Tensor[], int ...
+    name: str  # name in formulas: "result", "values", "result1"
+    gradient: str  # name of its gradient in formulas: "grad", "grad_values", "grad1", "grads"
+    kind: str  # type: "Tensor", "Tensor[]", "int" ...
 
 
 class FormulaParameter(NamedTuple):
     """Parameter of a formula: an argument, result or gradient, or a property of one, such as its sizes."""
 
-    name: str  # self, self_size
+    name: str  # name of the parameter: "self", "self_size"
     of: str  # self
-    fact: str  # "", or a key of `FACTS`
+    fact: str  # property that is read, a key of `FACTS`; "" for the value itself
 
 
 class Formula(NamedTuple):

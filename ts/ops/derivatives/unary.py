@@ -56,7 +56,7 @@ def of_bessel(first: Tensor, self: Tensor, result: Tensor) -> Tensor:
     return ts.where(nothing, 0.5, first - result / ts.where(nothing, 1, self))
 
 
-# arithmetic
+# arithmetic operators
 derive("aten::abs", self="grad * self.sgn()", result="ts.real(self_t * self.sgn().conj())")
 derive("prim::abs", x="grad * x.sgn()", name="AbsBackward0")
 derive("aten::neg", self="-grad", result=LINEAR)
@@ -70,11 +70,11 @@ derive("aten::_conj_physical", self="grad.conj_physical()", name="ConjPhysicalBa
 derive("aten::deg2rad", self="grad * RADIANS", result=LINEAR)
 derive("aten::rad2deg", self="grad * (1 / RADIANS)", result=LINEAR)
 
-# rounding
+# rounding operators
 derive("aten::ceil aten::floor aten::trunc", self="ts.zeros_like(grad)", result=ELEMENTWISE)
 derive("aten::frac", self="grad", result=ELEMENTWISE)
 
-# transcendental
+# transcendental functions
 derive("aten::exp", self="grad * result.conj()", result=ELEMENTWISE)
 derive("aten::exp2", self="grad * result.conj() * LN_2", result=ELEMENTWISE)
 derive("aten::expm1", self="grad * (result.conj() + 1)", result=ELEMENTWISE)
