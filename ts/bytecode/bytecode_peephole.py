@@ -1,4 +1,4 @@
-"""Peephole optimization of instructions: no-ops are removed and jumps over jumps inverted.
+"""Peephole optimization of instructions: removes no-ops and inverts jumps over jumps.
 
   MOVE r1, r1                 (gone)
   JUMP_LT_I64 body, r0, r2                       JUMP_LE_I64 end, r2, r0
@@ -12,7 +12,10 @@ from ts.bytecode.instruction import Instruction, Label
 
 
 def tidy(code: list[Instruction], real_register: dict[int, int]) -> list[Instruction]:
-    """Remove copies of a register to itself and jumps to the next instruction; invert jumps over a JUMP."""
+    """Remove copies of a register to itself and jumps to the next instruction; invert jumps.
+
+    A jump over a JUMP is inverted, which makes the JUMP unnecessary.
+    """
     code = [
         i
         for i in code
@@ -47,7 +50,7 @@ def tidy(code: list[Instruction], real_register: dict[int, int]) -> list[Instruc
 
 
 def _labels_here(code: list[Instruction], at: int, label: Label) -> bool:
-    """Return whether the label stands between `at` and the next instruction."""
+    """Return whether the label is between index `at` and the next instruction."""
     while at < len(code) and not code[at].name:
         if code[at].a is label:
             return True

@@ -1,6 +1,6 @@
-"""Code builder: virtual registers, instructions and tables, assembled to a `Code`.
+"""Code builder: collects virtual registers, instructions and tables, and assembles a `Code`.
 
-In: values of a graph and instructions, in order.  Out: `assemble()`, a verified `Code`:
+In: values of a graph, and instructions in their order.  Out: a verified `Code`, returned by `assemble()`:
 
     builder.emit("ADD_I64", builder.define(sum), builder.use(a), builder.use(b))
     builder.emit("RETURN", builder.use(sum))
@@ -37,16 +37,16 @@ def _operand_kinds(name: str) -> tuple[str, ...]:
 
 
 def _operand_kind(format: str) -> str:
-    """Return the kind of an operand format; "" for a plain number, encoded unchanged."""
+    """Return the kind of an operand format; "" for a plain number, which is encoded unchanged."""
     if register_format(format):
         return "register"
     return "label" if format in "<>" else "pool" if format == "P" else ""
 
 
 class Handler(NamedTuple):
-    """Exception region of a `with` statement: `function` is called if an instruction in it fails.
+    """Region of a `with` statement: `function` is called if an instruction in the region fails.
 
-    `register` holds the context object that is passed to `function`.
+    `register` contains the context object, which is passed to `function`.
     """
 
     register: int
@@ -56,7 +56,7 @@ class Handler(NamedTuple):
 
 
 class CodeBuilder:
-    """Builder of the code of one graph, a base class of `BranchLowering` and `lower.Lowering`."""
+    """Builder of the code of one graph; base class of `BranchLowering` and `lower.Lowering`."""
 
     def __init__(self, graph: Graph, name: str) -> None:
         self.graph = graph
@@ -64,19 +64,19 @@ class CodeBuilder:
         self.code: list[Instruction] = []
         self.line: Any = None
         self.depth = 0
-        self.terminated = False  # the next position is unreachable
-        self.classes: list[str] = []  # register class, by virtual register
+        self.terminated = False  # True if the next instruction is unreachable
+        self.classes: list[str] = []  # virtual register -> register class
         self.register: dict[Value, int] = {}
         self.constants: dict[Any, int] = {}
         self.constant_values: dict[int, Any] = {}
-        self.strings: set[int] = set()  # string registers, which need no DROP
+        self.strings: set[int] = set()  # registers of strings, which need no DROP
         self.uninitialized: set[int] = set()  # registers of prim::Uninitialized
         self.operators: dict[int, tuple[int, Any]] = {}
         self.functions: dict[int, tuple[int, Any]] = {}
         self.types: dict[Type, int] = {}
-        self.active_handlers: list[Handler] = []  # `with` statements that enclose the next instruction
+        self.active_handlers: list[Handler] = []  # the `with` statements around the next instruction
         self.handlers: list[Handler] = []
-        self.program: SerializedCode | None = None  # set by `assemble`
+        self.program: SerializedCode | None = None  # None until `assemble` sets it
 
     # ---- registers -------------------------------------------------------------------------------------
 
@@ -86,7 +86,7 @@ class CodeBuilder:
         return len(self.classes) - 1
 
     def define(self, value: Value) -> int:
-        """Return the register of a value that the next instruction writes."""
+        """Return the register of a value, which the next instruction writes."""
         register = self.register.get(value)
         if register is None:
             register = self.register[value] = self.new_register(register_class(value.type()))
@@ -95,7 +95,7 @@ class CodeBuilder:
         return register
 
     def use(self, value: Value) -> int:
-        """Return the register of a value that the next instruction reads."""
+        """Return the register of a value, which the next instruction reads."""
         register = self.register.get(value)
         if register is None:
             node = value.node()
@@ -106,7 +106,7 @@ class CodeBuilder:
         return register
 
     def constant_of(self, node: Node) -> int:
-        """Return the register of a constant node's value."""
+        """Return the register of the value of a constant node."""
         value, type = node.get("value"), node.output().type()
         kind = register_class(type)
         if value is None:
@@ -126,7 +126,7 @@ class CodeBuilder:
         return self.constant(value, kind)
 
     def constant(self, value: Any, kind: str) -> int:
-        """Return the register of a constant; equal numbers and strings share one."""
+        """Return the register of a constant; equal numbers and strings share a register."""
         key = (kind, type(value), repr(value) if isinstance(value, int | float | str | None) else id(value))
         register = self.constants.get(key)
         if register is None:
@@ -139,7 +139,7 @@ class CodeBuilder:
         return value.node().kind() == "prim::Constant"
 
     def constant_value(self, value: Value) -> Any:
-        """Return the value of a constant, None for any other value."""
+        """Return the value of a constant; None if `value` is not a constant."""
         return value.node().get("value") if self.is_constant(value) else None
 
     # ---- instructions ----------------------------------------------------------------------------------
@@ -153,7 +153,7 @@ class CodeBuilder:
         register_list: list[int] | None = None,
         results: int = 0,
     ) -> Instruction:
-        """Append an instruction at the current source line and return it."""
+        """Append an instruction with the current source line, and return it."""
         instruction = Instruction(name, a, b, c, register_list, results, self.line, self.depth)
         if self.active_handlers:
             instruction.keeps = tuple(context.register for context in self.active_handlers)
@@ -165,7 +165,8 @@ class CodeBuilder:
     def move(self, target: int, source: int) -> None:
         """Emit `target := source`, with a conversion between register classes if necessary."""
         a, b = self.classes[target], self.classes[source]
-        if target == source or (source in self.uninitialized and a in SCALARS):  # numbers are always valid
+        # an uninitialized number register may contain any number
+        if target == source or (source in self.uninitialized and a in SCALARS):
             return
         if a in SCALARS and a == b:
             self.emit("MOVE", target, source)
@@ -182,7 +183,7 @@ class CodeBuilder:
             raise InternalError(message, "lowering", str(self.graph))
 
     def bind_label(self, label: Label) -> None:
-        """Bind a label to the current position."""
+        """Bind a label to the current end of the code."""
         self.code.append(Instruction("", label, depth=self.depth))
         self.terminated = False
 
@@ -205,7 +206,7 @@ class CodeBuilder:
     def stack_of(self, line: Any) -> tuple[tuple[str, Any], ...]:
         """Return the script's call stack at a node: (function, source range), outermost first.
 
-        A node stores the calls that it was inlined through as (callee, range of the call).
+        A node stores the calls through which it was inlined, as (callee, range of the call).
         """
         if line is None:
             return ((self.name, None),)

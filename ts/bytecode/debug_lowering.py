@@ -1,13 +1,13 @@
 """Lowering for the debugger: code that can stop at each source line.
 
-In: a graph of the pipeline `STEPPING`, with a `prim::Line` before each line that reads all variables.  Out: a
-`Code` with a BREAK for each of them, and a `StopPoint` that maps variables to registers.
+In: a graph of the pipeline `STEPPING`, in which a `prim::Line` before each source line reads all variables.
+Out: a `Code` with a BREAK for each `prim::Line`, and a `StopPoint` that maps variables to registers.
 
     x = x + 1          prim::Line(%x.1, %n)            BREAK    0, place 7, [r2, r0]
                        %x.5 = aten::add(%x.1, %1)      ADD_I64  r3, r2, r5
 
-The registers of a BREAK keep their values until the next one, so the variables of callers can be inspected as
-well; each entry of `Code.lines` stores the number of the stop point before it.
+The registers of a BREAK keep their values until the next BREAK, so the variables of callers can be inspected
+too.  Each item of `Code.lines` stores the number of the stop point before its instruction.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ class StopPoint:
     number: int
     function: str
     range: SourceRange
-    event: str  # line, return or breakpoint
-    types: dict[str, Type]  # variable types by name; the key "return" is the function's result
-    owner: Any  # debugged variant of the function
+    event: str  # "line", "return" or "breakpoint"
+    types: dict[str, Type]  # variable name -> type; the key "return" stands for the function's result
+    owner: Any  # the debugged variant of the function
     is_entry: bool = False
     registers: tuple[int, ...] = ()
 
@@ -47,28 +47,28 @@ class StopPoint:
 
     @property
     def filename(self) -> str:
-        """File name of the source; "<string>" without a file."""
+        """Path of the source file; "<string>" if the source has no file."""
         return self.range.source.filename or "<string>"
 
 
 class DebugInfo(Protocol):
-    """Interface of the debugger that the lowering uses."""
+    """The attributes and methods of the debugger that the lowering uses."""
 
     breaks: Breakpoints
     stop_points: list[StopPoint]
 
     def twin(self, function: Any) -> Any:
-        """Return the debugged variant of a function that is called."""
+        """Return the debugged variant of a called function."""
 
 
 class Stack(tuple[tuple[str, Any], ...]):
-    """A call stack in `Code.lines`, with the number of its stop point."""
+    """A call stack in `Code.lines`, with the number of the stop point before the instruction."""
 
     stop_point: int
 
 
 class _Line(NamedTuple):
-    """Source line of an instruction, with the number of the preceding stop point."""
+    """Source line of an instruction, with the number of the stop point before the instruction."""
 
     line: Any
     stop_point: int
@@ -83,19 +83,19 @@ class SteppingLowering(Lowering):
         super().__init__(graph, name, prepare, debugging.twin)
         self.debugging = debugging
         self.owner = owner
-        self.here = -1  # number of the last stop point
-        self.visible: tuple[int, ...] = ()  # registers of the variables at the last stop point
+        self.here = -1  # number of the last stop point; -1 before the first
+        self.visible: tuple[int, ...] = ()  # registers of the variables that the last stop point shows
         self.stop_points: list[StopPoint] = []
 
     def lower_line(self, node: Node) -> None:
-        """Emit a BREAK and add its stop point."""
+        """Emit a BREAK for a `prim::Line` and add its stop point."""
         names = node.get("names")
         registers = tuple(self.use(value) for value in node.inputs())
         event = node.get("event")
         types = {name: value.type() for name, value in zip(names, node.inputs(), strict=True)}
         number = self.debugging.breaks.add_stop_point(event == "breakpoint", event == "return")
         is_entry = not self.stop_points and event != "return"
-        assert node.range is not None  # each statement has one
+        assert node.range is not None  # each statement has a source range
         stop_point = StopPoint(number, self.name, node.range, event, types, self.owner, is_entry)
         self.debugging.stop_points.append(stop_point)
         self.stop_points.append(stop_point)
@@ -103,7 +103,7 @@ class SteppingLowering(Lowering):
         self.emit("BREAK", self.function_index(self.debugging.breaks), number, register_list=list(registers))
 
     def lower_nodes(self, block: Block) -> None:
-        """Lower a block; afterwards, restore the stop point before it for the following nodes."""
+        """Lower a block; afterwards, restore the stop point that preceded the block."""
         before = self.here, self.visible
         super().lower_nodes(block)
         self.here, self.visible = before
@@ -125,18 +125,18 @@ class SteppingLowering(Lowering):
         return instruction
 
     def _may_be_deferred(self, node: Node) -> bool:
-        """Return False for conditions: the debugger needs each computed in its own line."""
+        """Return False for conditions, because the debugger needs each in its source line."""
         return node.kind() == "aten::__range_length" and super()._may_be_deferred(node)
 
     def stack_of(self, line: Any) -> Stack:
-        """Return the call stack at a node, with the number of its stop point."""
+        """Return the call stack at a node, with the number of the stop point before the node."""
         marked = line if isinstance(line, _Line) else _Line(line, -1)
         stack = Stack(super().stack_of(marked.line))
         stack.stop_point = marked.stop_point
         return stack
 
     def assemble(self, parameters: Sequence[TypeSpec], result: TypeSpec) -> Code:
-        """Assemble the code and store the registers of each stop point."""
+        """Assemble the code, and store in each stop point the registers of its variables."""
         code = super().assemble(parameters, result)
         for number, offset in _breaks(code):
             stop_point = self.debugging.stop_points[number]
@@ -145,7 +145,7 @@ class SteppingLowering(Lowering):
 
 
 def _breaks(code: Code) -> Iterator[tuple[int, int]]:
-    """Yield (number of the stop point, pool offset) of each BREAK."""
+    """Yield (number of the stop point, pool offset) for each BREAK."""
     for opcode, _, number, offset in code.instructions:
         if opcode == NUMBER["BREAK"]:
             yield number, offset

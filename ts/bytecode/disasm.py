@@ -44,7 +44,7 @@ def disassemble(code: Any) -> str:
 
 
 def instruction_text(code: Any, row: tuple[int, int, int, int]) -> tuple[str, str, str]:
-    """Return name, operands and effect of one instruction."""
+    """Return the texts of an instruction's name, operands and effect."""
     opcode = OPCODES[row[0]]
     operand_texts = []
     effect = opcode.effect
@@ -59,7 +59,8 @@ def instruction_text(code: Any, row: tuple[int, int, int, int]) -> tuple[str, st
                 operand_text = text = code.operators[operand].key
                 effect = effect.replace(f"operator {letter}", text)
             case "F":
-                operand_text = text = getattr(code.functions[operand], "name", "breaks")  # Breakpoints
+                # Breakpoints have no name
+                operand_text = text = getattr(code.functions[operand], "name", "breaks")
                 effect = effect.replace(f"function {letter}", text)
             case "T":
                 operand_text = text = code.types[operand].text
@@ -79,7 +80,7 @@ def instruction_text(code: Any, row: tuple[int, int, int, int]) -> tuple[str, st
 
 
 def source_line(stack: Any) -> str:
-    """Return `file.py:3    text of the line` for the innermost entry of a call stack."""
+    """Return `file.py:3    text of the line` for the innermost call of a call stack."""
     range = in_program(stack[-1][1]) if stack else None
     if range is None:
         return ""

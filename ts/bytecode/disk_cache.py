@@ -1,6 +1,6 @@
-"""Disk cache: files written atomically by one process and read by later ones.
+"""Disk cache: one process writes files atomically, and later processes read them.
 
-    ~/.cache/ts/1f/9a…c3.json           $TS_CACHE_DIR, or else $XDG_CACHE_HOME/ts; TS_CACHE=0: none
+    ~/.cache/ts/1f/9a…c3.json           or in $TS_CACHE_DIR, or in $XDG_CACHE_HOME/ts; TS_CACHE=0 disables it
 
 The first line of a file is the hash of the rest, which detects truncated and corrupt files.  Callers must
 treat the content as untrusted.
@@ -19,13 +19,13 @@ from typing import Final
 
 from ts.ir.hashing import blake2b
 
-_MAX_BYTES: Final = 8 << 20  # size limit of one file
-_STAMP: Final = "build.txt"  # written by `setup.py` into the installed package
-_MAX_FILES: Final = 4_096  # above this, the oldest eighth is deleted
+_MAX_BYTES: Final = 8 << 20  # maximal size of one file
+_STAMP: Final = "build.txt"  # file that `setup.py` writes into the installed package
+_MAX_FILES: Final = 4_096  # if there are more files, the oldest eighth is deleted
 
 
 def read(path: Path) -> bytes | None:
-    """Return the bytes that `write` stored; None if the file is missing, corrupt or not the user's own."""
+    """Return the bytes stored by `write`; None if the file is missing, corrupt or of another user."""
     if not is_owned_by_user(path.parent):
         return None
     try:
@@ -36,17 +36,17 @@ def read(path: Path) -> bytes | None:
 
 
 def write(path: Path, body: bytes) -> None:
-    """Store a file, unless it is too large or the folder is not writable."""
+    """Store a file; do nothing if it is too large or the folder is not writable."""
     if len(body) > _MAX_BYTES:
         return
     try:
         _write(path, digest(body).encode() + b"\n" + body)
-    except OSError:  # a full disk, a read-only home directory
+    except OSError:  # such as a full disk or a read-only home directory
         return
 
 
 def cache_path(name: str, suffix: str) -> Path | None:
-    """Return the cache file of a digest; None if the cache is disabled."""
+    """Return the path of the cache file for a digest; None if the cache is disabled."""
     folder = cache_folder()
     return None if folder is None else folder / name[:2] / f"{name[2:]}{suffix}"
 
@@ -60,12 +60,12 @@ def cache_folder() -> Path | None:
         return Path(chosen)
     try:
         return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "ts")
-    except RuntimeError:  # a user without a home directory
+    except RuntimeError:  # the user has no home directory
         return None
 
 
 def digest(body: bytes) -> str:
-    """Return the BLAKE2b digest of the bytes, in hexadecimal."""
+    """Return the BLAKE2b digest of the bytes as a hexadecimal string."""
     return blake2b(body, digest_size=32).hexdigest()
 
 
@@ -87,7 +87,7 @@ def _write(path: Path, content: bytes) -> None:
 
 
 def _content(path: Path) -> bytes:
-    """Return the content of a regular file of at most twice the size limit; else b""."""
+    """Return the content of a regular file up to twice the size limit; b"" for other files."""
     status = path.stat()
     return path.read_bytes() if stat.S_ISREG(status.st_mode) and status.st_size <= 2 * _MAX_BYTES else b""
 
@@ -104,7 +104,7 @@ def is_owned_by_user(folder: Path) -> bool:
 
 
 def _trim(folder: Path) -> None:
-    """Delete the oldest files of one of the 256 folders if it exceeds its share of the file limit."""
+    """Delete the oldest files of one of the 256 folders if it has too many."""
     files = sorted(folder.iterdir(), key=lambda file: file.stat().st_mtime)
     limit = _MAX_FILES // 256
     for file in files[: len(files) - limit + limit // 8] if len(files) > limit else ():
@@ -113,7 +113,7 @@ def _trim(folder: Path) -> None:
 
 @cache
 def build() -> str:
-    """Return the identity of this build of `ts`: its build stamp, or a digest of its files."""
+    """Return the identity of this build of `ts`: its build stamp, or a digest of its file list."""
     root = Path(__file__).parents[1]
     try:
         return (root / _STAMP).read_text()
@@ -128,7 +128,7 @@ def _of_files(root: Path) -> str:
 
 
 def _listing(folder: str) -> Iterator[str]:
-    """Yield the folder and name, modification time and size of each of its modules, recursively."""
+    """Yield the path, modification time and size of each module in a folder, recursively."""
     lines, folders = [], []
     with os.scandir(folder) as entries:
         for entry in entries:

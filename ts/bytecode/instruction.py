@@ -1,7 +1,7 @@
-"""Instructions under construction: operands are virtual registers, labels and table indices.
+"""Instructions during lowering, whose operands are virtual registers, labels and table indices.
 
 Instruction("ADD_I64", 7, 3, 4)          reads (3, 4), writes (7,), after `refresh`
-Instruction("", label)                   the position of a label
+Instruction("", label)                   marks the position of a label
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ COPIES = ("MOVE", "COPY")
 
 
 class Label:
-    """A position in the code, the target of jumps."""
+    """A position in the code to which instructions jump."""
 
     __slots__ = ("uses",)
 
@@ -62,7 +62,7 @@ class Instruction:
         self.results = results
         self.line = line
         self.depth = depth  # number of enclosing blocks
-        self.keeps: tuple[int, ...] = ()  # registers kept alive here without being operands
+        self.keeps: tuple[int, ...] = ()  # registers that must keep their values here, without being operands
         self.reads: tuple[int, ...] = ()
         self.writes: tuple[int, ...] = ()
 
@@ -82,7 +82,7 @@ class Instruction:
 
     @property
     def target(self) -> Label | None:
-        """Target label of a jump, None for other instructions."""
+        """Label to which the instruction jumps; None if it is not a jump."""
         return self.a if self.name in _JUMPS else None
 
 
@@ -91,7 +91,7 @@ RegisterGetter = Callable[[Instruction], tuple[int, ...]]
 
 @cache
 def _register_getters(name: str) -> tuple[RegisterGetter, RegisterGetter, bool]:
-    """Return getters of the read and written register operands, and whether there is a register list."""
+    """Return getters of read and written registers, and whether the opcode has a register list."""
     formats = BY_NAME[name].operands
     named = list(zip("abc", formats, strict=True))
     reads = [name for name, format in named if register_format(format) and format[0] != "="]

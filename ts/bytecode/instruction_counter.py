@@ -1,6 +1,7 @@
-"""Execution counts of instructions: each basic block of a program gets a BREAK that counts.
+"""Execution counts of instructions, counted by a BREAK in each basic block of a program.
 
-In: the arguments of a `Code`.  Out: an instrumented `Code`, and after it ran the count of each instruction.
+In: the arguments of a `Code`.  Out: an instrumented `Code` and, after it has run, the execution count of each
+instruction.
 
     0  ADD_I64                    BREAK  place 0                 place 0    0 .. 1
     1  LOOP_STEP  to 0            0  ADD_I64                     place 1    2
@@ -9,8 +10,8 @@ In: the arguments of a `Code`.  Out: an instrumented `Code`, and after it ran th
                                   2  RETURN
 
 Programs without instrumentation run the unchanged interpreter loop at full speed.  An instrumented program
-computes equal results, about a hundred times slower.  Called functions are counted only if the same
-`InstructionCounter` instrumented them.
+computes equal results, about a hundred times slower.  The instructions of called functions are counted only
+if the same `InstructionCounter` has instrumented them.
 """
 
 from __future__ import annotations
@@ -33,16 +34,16 @@ class InstructionCounter:
     def __init__(self) -> None:
         self._breaks = Breakpoints(self._count_block, self._ignore_failure)
         self._breaks.go(None)
-        # (program, first instruction, end) of each block
+        # for each block: program, index of the first instruction, index after the last
         self._blocks: list[tuple[SerializedCode, int, int]] = []
-        self._counts: list[int] = []  # executions of each block
-        self._steps: Bag[tuple[int, int]] = Bag()  # executions by (previous block, block)
+        self._counts: list[int] = []  # for each block: number of executions
+        self._steps: Bag[tuple[int, int]] = Bag()  # (previous block, block) -> number of executions
         self._last = -1
 
     def instrument(self, program: SerializedCode) -> Code:
         """Return an instrumented `Code` of the program."""
         starts = leaders(program.rows)
-        blocks = {}  # the block of each leader
+        blocks = {}  # index of the first instruction -> block number
         for number, start in enumerate(starts):
             end = starts[number + 1] if number + 1 < len(starts) else len(program.rows)
             stop_point = self._breaks.add_stop_point()
@@ -58,10 +59,10 @@ class InstructionCounter:
         self._last = stop_point
 
     def _ignore_failure(self, stopped: PausedProgram, error: BaseException) -> None:
-        """Accept a failure: instructions after the failing one in its block are counted as well."""
+        """Ignore a failure; the rest of the failing block is counted as executed."""
 
     def instructions(self) -> Bag[str]:
-        """Return the number of executions of each opcode, by name."""
+        """Return the number of executions of each opcode, keyed by its name."""
         counts: Bag[str] = Bag()
         for (program, start, end), count in zip(self._blocks, self._counts, strict=True):
             for row in program.rows[start:end]:
@@ -69,7 +70,7 @@ class InstructionCounter:
         return counts
 
     def pairs(self) -> Bag[tuple[str, str]]:
-        """Return the number of executions of each pair of successive opcodes, by their names."""
+        """Return the number of executions of each pair of successive opcodes, keyed by their names."""
         counts: Bag[tuple[str, str]] = Bag()
         for (program, start, end), count in zip(self._blocks, self._counts, strict=True):
             for at in range(start, end - 1):
@@ -81,7 +82,7 @@ class InstructionCounter:
         return counts
 
     def programs(self) -> list[SerializedCode]:
-        """Return the instrumented programs in the order of instrumentation."""
+        """Return the instrumented programs in the order in which they were instrumented."""
         return list({id(program): program for program, _, _ in self._blocks}.values())
 
     def counts_of(self, program: SerializedCode) -> list[int]:
@@ -100,7 +101,7 @@ def _name(program: SerializedCode, at: int) -> str:
 def leaders(rows: Sequence[tuple[int, ...]]) -> list[int]:
     """Return the indices of instructions that begin a basic block.
 
-    Leaders are the first instruction, jump targets, and instructions after jumps, calls and returns.
+    These are the first instruction, jump targets, and the instructions after jumps, calls and returns.
     """
     indices = {0}
     for at, row in enumerate(rows):
@@ -113,7 +114,7 @@ def leaders(rows: Sequence[tuple[int, ...]]) -> list[int]:
 
 def _with_breaks(program: SerializedCode, stop_points: dict[int, int], breaks: Breakpoints) -> SerializedCode:
     """Return the program with a BREAK before each instruction of `stop_points`."""
-    number: dict[int, int] = {}  # old index -> new index of the instruction, or of the break before it
+    number: dict[int, int] = {}  # old index -> new index of the instruction or of the BREAK before it
     for at in range(len(program.rows) + 1):
         number[at] = at + sum(start < at for start in stop_points)
     rows: list[tuple[int, ...]] = []
@@ -127,7 +128,7 @@ def _with_breaks(program: SerializedCode, stop_points: dict[int, int], breaks: B
         lines.append(program.lines[at] if program.lines else ())
     return program._replace(
         rows=rows,
-        pool=[*program.pool, 0],  # breaks have no variables to report
+        pool=[*program.pool, 0],  # an empty register list, because the BREAKs show no variables
         functions=[*program.functions, breaks],
         lines=lines if program.lines else (),
         handlers=[(number[start], number[end], *rest) for start, end, *rest in program.handlers],

@@ -1,6 +1,6 @@
-"""Live ranges of virtual registers, by a backward data-flow analysis over linear code.
+"""Live ranges of virtual registers, computed by backward data-flow analysis of linear code.
 
-In: instructions in order, over virtual registers.  Out: a `LiveRange` for each register, and the instructions
+In: instructions with virtual registers, in order.  Out: a `LiveRange` for each register, and the instructions
 after which objects are dead.
 
     0  ADD_I64   %a, %x, %x                 %x   [-1, 2)            a parameter: written before the code
@@ -11,11 +11,12 @@ after which objects are dead.
     5  MOVE      %r, %a
     6  end:
 
-A range begins at the instruction that writes the register, or at a label that is reached by jumps only, and
-ends at the last read.  One backward walk with the set of live registers finds all ranges; the live set of a
-label is stored until all jumps to it are visited.  At a backward jump the live set of the loop head is not
-known yet, so code with loops is walked until a fixed point: one more walk per level of nesting.  Memory is
-proportional to the number of simultaneously live registers plus the number of register operands.
+A range begins at the instruction that writes the register, or at a label that only jumps reach, and ends at
+the last read.  One backward pass over the code with the set of live registers finds all ranges; the live set
+of a label is stored until all jumps to the label are visited.  At a backward jump, the live set of the loop
+head is not known yet, so code with loops is passed until a fixed point, which takes one more pass per nesting
+level.  Memory is proportional to the number of simultaneously live registers plus the number of register
+operands.
 """
 
 from __future__ import annotations
@@ -27,14 +28,14 @@ from typing import Final
 from ts._core.thread import deadline
 from ts.bytecode.instruction import TERMINATORS, Instruction, Label
 
-_STEP_NS: Final = 1_000  # charged to `ts.limits` per instruction
+_STEP_NS: Final = 1_000  # time in ns that each instruction counts for `ts.limits`
 _STEP_BYTES: Final = 200
 _CHECK_INTERVAL: Final = 64  # instructions between two checks of the limits
-_LIVE_SET_BYTES: Final = 32  # per register in the live set of a label
+_LIVE_SET_BYTES: Final = 32  # bytes per register in the live set of a label
 
 
 class LiveRange:
-    """Live ranges of a group of registers with one real register, and the instructions that write them."""
+    """Live ranges of registers that share one real register, and the instructions that write them."""
 
     __slots__ = ("ends", "starts", "writes")
 
@@ -44,12 +45,12 @@ class LiveRange:
         self.writes: list[int] = []
 
     def end_at(self, index: int) -> int:
-        """Return the end of the live range at instruction `place`; -1 if the register is dead after it."""
+        """Return the end of the range that contains instruction `place`; -1 if there is none."""
         i = bisect_right(self.starts, index) - 1
         return self.ends[i] if i >= 0 and self.ends[i] > index else -1
 
     def writes_in(self, other: LiveRange) -> list[int]:
-        """Return the writes that occur while the other register is live, or is written as well."""
+        """Return the writes that happen while the registers of `other` are live or written."""
         conflicts, writes = [], self.writes
         starts, ends, written = other.starts, other.ends, other.writes
         if len(writes) <= len(starts) + len(written):
@@ -67,7 +68,7 @@ class LiveRange:
         return conflicts
 
     def absorb(self, other: LiveRange) -> None:
-        """Merge the live ranges and writes of another group into this group."""
+        """Merge the live ranges and writes of `other` into this object."""
         for start, end in zip(other.starts, other.ends, strict=True):
             first, last = bisect_left(self.ends, start), bisect_right(self.starts, end)
             if first < last:
@@ -79,11 +80,13 @@ class LiveRange:
 
 
 class LiveRanges:
-    """Lifetimes of all registers of `code`, except `constants`.
+    """Live ranges of all registers of `code`, except `constants`.
 
-    lifetimes   LiveRange by register
-    dying       by instruction: object registers whose last read it is, or that it writes and nothing reads
-    dead        by label, or instruction after a jump: object registers live before it and dead after it
+    lifetimes   register -> LiveRange
+    dying       instruction -> object registers that it is the last to read, or that it writes and nothing
+    reads
+    dead        label, or instruction after a jump -> object registers that are live before it and dead after
+    it
     """
 
     def __init__(
@@ -101,9 +104,11 @@ class LiveRanges:
         for register in constants:
             self.variable[register] = 0
         self.jumps: dict[Label, int] = {}  # number of forward jumps to each label
-        self.loop_heads: dict[Label, frozenset[int]] = {}  # registers live at loop heads, as found so far
+        # loop head -> registers that are live there, as far as known
+        self.loop_heads: dict[Label, frozenset[int]] = {}
         self.reads: list[Sequence[int]] = [()] * len(code)  # registers that each instruction reads
-        self.targets: list[Label | None] = [None] * len(code)  # label that each instruction jumps to
+        # for each instruction: the label to which it jumps, or None
+        self.targets: list[Label | None] = [None] * len(code)
         self.with_objects: set[int] = set()  # instructions that read or write objects
         self._find_jumps()
         if self.loop_heads:
@@ -136,7 +141,7 @@ class LiveRanges:
                 self.jumps[target] = self.jumps.get(target, 0) + 1
 
     def update_loop_heads(self) -> None:
-        """Update the live sets of loop heads by one backward walk that stores no ranges."""
+        """Update the live sets of loop heads by a backward pass over the code; collect no ranges."""
         alive: set[int] = set()
         labels = _Labels(self.jumps, self.loop_heads)
         reads, targets = self.reads, self.targets
@@ -155,14 +160,14 @@ class LiveRanges:
             alive.update(reads[at])
 
     def collect_ranges(self) -> bool:
-        """Walk backwards through the code once and collect all ranges.
+        """Collect all ranges in one backward pass over the code.
 
-        Returns whether the live set of a loop head grew, so that another walk is necessary.
+        Return whether the live set of a loop head grew; another pass is then necessary.
         """
         self.lifetimes = lifetimes = [LiveRange() for _ in range(len(self.variable))]
         self.dying: dict[int, list[int]] = {}
         self.dead: dict[int | Label, set[int]] = {}
-        self.alive = alive = dict[int, int]()  # live registers, with the end of their range
+        self.alive = alive = dict[int, int]()  # live register -> end of its range
         labels = _Labels(self.jumps, self.loop_heads)
         code, reads, targets = self.code, self.reads, self.targets
         for at in range(len(code) - 1, -1, -1):
@@ -195,14 +200,14 @@ class LiveRanges:
         return labels.changed
 
     def record_dying(self, at: int, instruction: Instruction) -> None:
-        """Record the object registers of an instruction that are dead after it."""
+        """Record which object registers of an instruction are dead after it."""
         alive, objects = self.alive, self.objects
         dying = [r for r in (*instruction.writes, *instruction.reads) if r in objects and r not in alive]
         if dying:
             self.dying[at] = dying
 
     def end_ranges(self, at: int, live_at_target: frozenset[int]) -> None:
-        """Process an unconditional jump or return, backwards: only `live_at_target` are live before."""
+        """Process an unconditional jump or a return: only `live_at_target` are live before it."""
         alive = self.alive
         for register in alive.keys() - live_at_target:
             end = alive.pop(register)
@@ -214,9 +219,9 @@ class LiveRanges:
     def join_paths(
         self, at: int, instruction: Instruction, target: Label, live_at_target: frozenset[int]
     ) -> None:
-        """Process a conditional jump, backwards: registers live on either path are live before it.
+        """Process a conditional jump: registers that are live on either path are live before it.
 
-        An object that is live on one path only is released at the start of the other path.
+        An object that is live on only one path is released at the start of the other path.
         """
         alive, objects = self.alive, self.objects
         if objects:
@@ -232,16 +237,16 @@ class LiveRanges:
 
 
 class _Labels:
-    """Live sets of labels during one backward walk, stored until all forward jumps to them are visited."""
+    """Live sets of labels in one backward pass, stored until all forward jumps to them are visited."""
 
     def __init__(self, jumps: dict[Label, int], loop_heads: dict[Label, frozenset[int]]) -> None:
-        self.jumps = dict(jumps)  # forward jumps to each label that are still to be visited
+        self.jumps = dict(jumps)  # label -> number of forward jumps that are not visited yet
         self.loop_heads = loop_heads
         self.here: dict[Label, frozenset[int]] = {}
         self.changed = False
 
     def reach(self, label: Label, alive: Iterable[int]) -> None:
-        """Store the registers live at a label; update the live set of a loop head."""
+        """Store the set of live registers at a label; update the live set of a loop head."""
         jumps, loop_heads = self.jumps, self.loop_heads
         if label in jumps or label in loop_heads:
             here = frozenset(alive)
@@ -253,9 +258,9 @@ class _Labels:
                 self.changed = True
 
     def alive_at(self, target: Label | None) -> frozenset[int]:
-        """Return the registers live at a jump target; empty for None.
+        """Return the registers that are live at a jump target; an empty set for None.
 
-        The stored set of a label is deleted when its last jump has been visited.
+        The set of a label is deleted after its last jump has been visited.
         """
         if target is None:
             return frozenset()

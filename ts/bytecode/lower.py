@@ -60,7 +60,7 @@ Twin = Callable[[Any], Any]
 
 
 def find_opcode(operator: Any, node: Node) -> Opcode | None:
-    """Return the opcode that implements an operator; a `Scalar` overload is resolved by the input's type."""
+    """Return the opcode of an operator; the type of the input resolves a `Scalar` overload."""
     inputs = node.inputs()
     if operator.overload == "Scalar" and len(inputs) == 1:
         return BY_OPERATOR.get(f"{operator.name}.{inputs[0].type()}")
@@ -68,7 +68,7 @@ def find_opcode(operator: Any, node: Node) -> Opcode | None:
 
 
 def is_mixed(operator: Any, node: Node) -> bool:
-    """Return whether an operator mixes an int and a float and computes in floats."""
+    """Return whether an operator has an int and a float as inputs and computes in floats."""
     if operator.overload in MIXED:
         return True
     if operator.overload or {v.type() for v in node.inputs()} != {INT, FLOAT}:
@@ -77,7 +77,7 @@ def is_mixed(operator: Any, node: Node) -> bool:
 
 
 def lower(graph: Graph, name: str = "graph", prepare: Prepare | None = None) -> Code:
-    """Return the code of a graph; `prepare` compiles the subgraphs of its nodes at their first run."""
+    """Return the code of a graph; `prepare` compiles subgraphs when they first run."""
     return lower_to_program(graph, name, prepare)[0]
 
 
@@ -90,7 +90,7 @@ def lower_to_program(
 ) -> tuple[Code, SerializedCode]:
     """Lower a graph and return its code and the `SerializedCode` that the code is built from.
 
-    twin           returns the function to call instead of a given one
+    twin                     twin(function) returns the function to call instead of `function`
     prepare_differentiable   compiles the forward and backward graphs of differentiable graphs
     """
     lowering = Lowering(graph, name, prepare or lower, twin, prepare_differentiable)
@@ -114,7 +114,7 @@ class Lowering(FutureLowering):
         self.prepare = prepare
         self.prepare_differentiable = prepare_differentiable or prepare
         self.twin = twin
-        self.warned: dict[Any, int] = {}  # register of the flag of each warning, by warning
+        self.warned: dict[Any, int] = {}  # warning -> register of the flag that records that it was issued
         self.methods: dict[tuple[str, FunctionSchema], Method] = {}
         self.beginnings = {}
 
@@ -141,7 +141,7 @@ class Lowering(FutureLowering):
     # ---- nodes -----------------------------------------------------------------------------------------
 
     def lower_nodes(self, block: Block) -> None:
-        """Lower the nodes of a block up to one that ends the control flow."""
+        """Lower the nodes of a block, up to a node that ends the control flow."""
         entered = len(self.active_handlers)
         for node in block.nodes():
             deadline.charge(5_000, bytes=500)
@@ -155,7 +155,7 @@ class Lowering(FutureLowering):
                 method(self, node)
             else:
                 self.lower_operator(node)
-        while len(self.active_handlers) > entered:  # regions whose `__exit__` is unreachable end here
+        while len(self.active_handlers) > entered:  # end the regions whose `__exit__` is unreachable
             self.code.append(Instruction("", self.active_handlers.pop().end, depth=self.depth))
 
     def lower_operator(self, node: Node) -> None:
@@ -185,7 +185,7 @@ class Lowering(FutureLowering):
             if value is not None and (type is not ANY or value.type() is ANY):
                 results.append(self.define(value))
                 continue
-            results.append(self.new_register("x"))  # the schema does not state its type
+            results.append(self.new_register("x"))  # the schema does not declare the type of the result
             if value is not None:
                 casts.append((value, results[-1]))
         name = "CALL_SCALAR" if operator.scalar else "CALL_OPERATOR"
@@ -196,14 +196,14 @@ class Lowering(FutureLowering):
             self.emit("CAST_TO", self.define(value), source, self.type_index(value.type()))
 
     def declared(self, operator: Any, inputs: Sequence[Value]) -> list[Type]:
-        """Return the result types of an operator call; Any for types known at run time only."""
+        """Return the result types of an operator call; Any for types that are known only at run time."""
         types = [returned.type for returned in operator.schema.returns]
-        if any(isinstance(value.type(), NoneType) for value in inputs):  # None binds no type variable
+        if any(isinstance(value.type(), NoneType) for value in inputs):  # None does not bind a type variable
             types = [ANY if type.has_free_variables() else type for type in types]
         return types + [ANY] * (operator.nrets - len(types))
 
     def lower_by_opcode(self, name: str, arguments: Sequence[int], node: Node) -> bool:
-        """Emit one instruction and return True if the register classes match its format."""
+        """Emit one instruction and return True if the register classes match its operand formats."""
         result, *formats = BY_NAME[name].operands
         if name.startswith("IS_"):
             return self.lower_identity(name, arguments, node)
@@ -220,8 +220,8 @@ class Lowering(FutureLowering):
     def reduce_strength(self, name: str, c: int) -> tuple[str, int]:
         """Return the opcode and operand `c` after strength reduction.
 
-        Floor division by a power of two becomes a right shift, and its remainder a bit mask.  Both round
-        towards minus infinity, as Python does.
+        Floor division by a power of two becomes a right shift, and the remainder a bit mask.  Like Python's
+        operators, both round towards minus infinity.
         """
         divisor = self.constant_values.get(c) if name in ("MOD_I64", "FLOORDIV_I64") else None
         if divisor is None or divisor <= 0 or divisor & (divisor - 1):
@@ -231,7 +231,7 @@ class Lowering(FutureLowering):
         return "SHR_I64", self.constant(divisor.bit_length() - 1, "i")
 
     def lower_identity(self, name: str, arguments: Sequence[int], node: Node) -> bool:
-        """Lower `x is None` if `x` is an optional; return False, without code, for other arguments."""
+        """Lower `x is None` if `x` is an optional; otherwise emit no code and return False."""
         values = [v for v in node.inputs() if not isinstance(v.type(), NoneType)]
         if len(values) != 1 or register_class(values[0].type()) != "x":
             return False
@@ -239,7 +239,7 @@ class Lowering(FutureLowering):
         return True
 
     def lower_mixed(self, operator: Any, node: Node) -> bool:
-        """Lower an operator of an int and a float as the opcode for floats, after converting the int."""
+        """Lower an operator on an int and a float to the opcode for floats, after converting the int."""
         opcode = BY_OPERATOR.get(f"{operator.name}.float")
         if opcode is None or len(node.inputs()) != 2:
             return False
@@ -265,17 +265,17 @@ class Lowering(FutureLowering):
                 self.emit("TUPLE_GET", self.define(output), source, i)
 
     def lower_tuple_index(self, node: Node) -> None:
-        """Lower `prim::TupleIndex`, by its operator if the index is not a valid constant."""
+        """Lower `prim::TupleIndex`; to an operator call unless the index is a valid constant."""
         index = self.constant_value(node.input(1))
         type = node.input().type()
         size = len(type.elems) if isinstance(type, TupleType) else 0
-        if not isinstance(index, int) or not -size <= index < size:  # unknown or out of range
+        if not isinstance(index, int) or not -size <= index < size:  # not a constant, or out of range
             self.lower_operator(node)
             return
         self.emit("TUPLE_GET", self.define(node.output()), self.use(node.input()), index % size)
 
     def lower_cast(self, node: Node) -> None:
-        """Lower a cast; a type that only graph text claims is checked at run time."""
+        """Lower a cast; if only the graph text claims the type, it is checked at run time."""
         type = node.output().type()
         if node.claimed and not node.input().type().is_subtype_of(unshaped(type)) and not _is_measured(node):
             self.emit("CAST_TO", self.define(node.output()), self.use(node.input()), self.type_index(type))
@@ -283,7 +283,7 @@ class Lowering(FutureLowering):
             self.lower_retype(node)
 
     def lower_retype(self, node: Node) -> None:
-        """Lower a node whose output is its input under another type, usually a narrower one."""
+        """Lower a node whose output is its input with another, usually narrower type."""
         target, source = self.define(node.output()), self.use(node.input())
         a, b = self.classes[target], self.classes[source]
         if a == b or "x" in (a, b):
@@ -292,9 +292,9 @@ class Lowering(FutureLowering):
                 input_spec = present(input_spec) or output_spec
             if a in SCALARS or b in SCALARS or is_subtype(input_spec, output_spec) or _is_measured(node):
                 self.move(target, source)
-            else:  # a refined union member that the verifier cannot prove
+            else:  # the verifier cannot prove the type of a refined union member
                 self.emit("CAST_TO", target, source, self.type_index(node.output().type()))
-        else:  # `isinstance` has a branch for each member of a union, even if the static type excludes it
+        else:  # `isinstance` has a branch for each union member, even for those the static type excludes
             message = f"a value of type {node.input().type()} is not of type {node.output().type()}"
             self.emit("RAISE", self.constant(message, "o"), self.constant(None, "x"))
 
@@ -305,14 +305,14 @@ class Lowering(FutureLowering):
         self.emit("OBJECT_NEW", self.define(node.output()), self.type_index(node.output().type()))
 
     def lower_get_attr(self, node: Node) -> None:
-        """Lower `prim::GetAttr` to a load from the attribute's slot."""
+        """Lower `prim::GetAttr` to a load from the slot of the attribute."""
         type: Any = node.input().type()
         output = node.output()
         name = "ATTR_GET_SCALAR" if register_class(output.type()) in SCALARS else "ATTR_GET"
         self.emit(name, self.define(output), self.use(node.input()), type.slot(node.get("name")))
 
     def lower_container_index(self, node: Node) -> None:
-        """Lower an index into a ModuleList or ModuleDict to an operator over its slots."""
+        """Lower an index into a ModuleList or ModuleDict to an operator that looks up the slot."""
         type: Any = node.input(0).type()
         elements = type.elements(node.output().type())
         slots: dict[str | int, int] = {name: type.slot(name) for name in elements}
@@ -323,7 +323,7 @@ class Lowering(FutureLowering):
         self.emit("CALL_OPERATOR", self.operator_index(operator), register_list=registers, results=1)
 
     def lower_set_attr(self, node: Node) -> None:
-        """Lower `prim::SetAttr` to a store into the attribute's slot."""
+        """Lower `prim::SetAttr` to a store to the slot of the attribute."""
         type: Any = node.input(0).type()
         target, value = (self.use(v) for v in node.inputs())
         name = node.get("name")
@@ -331,11 +331,11 @@ class Lowering(FutureLowering):
         self.emit("ATTR_SET_SCALAR" if scalar else "ATTR_SET", target, type.slot(name), value)
 
     def lower_call_method(self, node: Node) -> None:
-        """Lower a method call: by name for interfaces, else as a direct call."""
+        """Lower a method call: by name for interfaces, else to a direct call."""
         type: Any = node.input(0).type()
         name = node.get("name")
         if isinstance(type, InterfaceType | UnionType):
-            if isinstance(type, UnionType):  # an interface value that may have one of several classes
+            if isinstance(type, UnionType):  # an interface value whose class may be one of several
                 member: Any = type.types[0]
                 schema = member.methods[name].schema
             else:
@@ -353,7 +353,7 @@ class Lowering(FutureLowering):
     # ---- with ------------------------------------------------------------------------------------------
 
     def lower_enter(self, node: Node) -> None:
-        """Lower `__enter__` and begin the region in which failures call `__exit__` (`Code.handlers`)."""
+        """Lower `__enter__`, and begin the region in which a failure calls `__exit__` (`Code.handlers`)."""
         type: Any = node.input().type()
         self.call(node, type.methods["__enter__"], node.inputs())
         leave = type.methods["__exit__"]
@@ -386,7 +386,7 @@ class Lowering(FutureLowering):
         self.emit("CALL", self.define(node.output()), self.function_index(function), register_list=registers)
 
     def function_index(self, function: Any) -> int:
-        """Return the index of a function, or of its variant, in the function table."""
+        """Return the index of a function, or of its replacement by `twin`, in the function table."""
         if self.twin is not None and isinstance(function, Method):
             function.twin_of = self.twin
         elif self.twin is not None:
@@ -394,12 +394,12 @@ class Lowering(FutureLowering):
         return super().function_index(function)
 
     def arguments(self, parameters: Sequence[Argument], values: Sequence[Value]) -> list[int]:
-        """Return the registers to pass, converted to the register classes of the parameters."""
+        """Return the registers of the arguments, converted to the register classes of the parameters."""
         registers = []
         for value, argument in zip(values, parameters, strict=True):
             register = self.use(value)
             kind = register_class(argument.type)
-            if self.classes[register] != kind:  # e.g. a number or None for an optional parameter
+            if self.classes[register] != kind:  # such as a number or None for an optional parameter
                 converted = self.new_register(kind)
                 self.move(converted, register)
                 register = converted
@@ -407,7 +407,7 @@ class Lowering(FutureLowering):
         return registers
 
     def lower_python_call(self, node: Node) -> None:
-        """Lower a call of a Python callable, wrapped as an operator."""
+        """Lower a call of a Python callable, which is wrapped as an operator."""
         if not node.has_attribute("function"):
             name = node.get("name")
             raise FrontendError(f"the Python function '{name}' is unavailable: the graph was read from text")
@@ -417,14 +417,14 @@ class Lowering(FutureLowering):
         result = node.output()
         if result.has_uses():
             target, spec = self.define(result), type_spec(result.type())
-        else:  # unused result: a function without annotations may return anything
+        else:  # the result is unused, so a function without annotations may return any value
             target, spec = self.new_register("x"), type_spec(ANY)
         operator = PythonOperator(node.get("function"), len(inputs), spec)
         registers = [*inputs, target]
         self.emit("CALL_OPERATOR", self.operator_index(operator), register_list=registers, results=1)
 
     def lower_warn(self, node: Node) -> None:
-        """Lower a warning, issued once in each run of the code: a flag register records it."""
+        """Lower a warning that is issued once per run of the code; a flag register records this."""
         key = node.get("warn_id", node)
         flag = self.warned.get(key)
         if flag is None:
@@ -454,16 +454,17 @@ class Lowering(FutureLowering):
         self.emit("PRINT", register_list=[self.use(v) for v in node.inputs()])
 
     def lower_breakpoint(self, node: Node) -> None:
-        """Emit nothing: breakpoints only take effect in code lowered for the debugger."""
+        """Emit nothing, because breakpoints only take effect in code lowered for the debugger."""
 
     def lower_isinstance(self, node: Node) -> None:
-        """Lower an `isinstance` test: by the register's class, or by the type tag of the value."""
+        """Lower an `isinstance` test by the class of the register, or by the type tag of the value."""
         target, source = self.define(node.output()), self.use(node.input())
         types = list(node.get("types"))
         if any(node.input().type().is_subtype_of(type) for type in types):
             self.emit("MOVE", target, self.constant(True, "b"))
             return
-        if isinstance(node.input().type(), InterfaceType):  # an object of any class that implements it
+        # the class of the object must implement the interface
+        if isinstance(node.input().type(), InterfaceType):
             boxed = self.new_register("x")
             self.move(boxed, source)
             source = boxed
@@ -477,7 +478,7 @@ class Lowering(FutureLowering):
             self.emit("OR", target, target, other)
 
     def lower_uninitialized(self, node: Node) -> None:
-        """Set the register to a placeholder, which is never read if the compiler inserted the node."""
+        """Set the register to a placeholder; it is never read if the compiler inserted the node."""
         type = node.output().type()
         register = self.register[node.output()] = self.new_register(register_class(type))
         if not node.claimed:
@@ -493,26 +494,29 @@ class Lowering(FutureLowering):
     # ---- control flow ----------------------------------------------------------------------------------
 
     def lower_fusion_group(self, node: Node) -> None:
-        """Lower a fusion group to a call of its operator, with its nodes as fallback."""
+        """Lower a fusion group to a call of its operator; its nodes are lowered as the fallback."""
         subgraph = self.enter_subgraph(node)
         program, values = program_of_graph(subgraph)
         self.lower_subgraph(group_operator(program), values, node, subgraph)
 
     def lower_differentiable_graph(self, node: Node) -> None:
-        """Lower a differentiable graph to a call that records a backward node, with its nodes as fallback."""
+        """Lower a differentiable graph to a call that records a backward node.
+
+        Its nodes are lowered as the fallback.
+        """
         subgraph = self.enter_subgraph(node)
         operator = differentiable_operator(subgraph, self.prepare_differentiable)
         self.lower_subgraph(operator, subgraph.inputs(), node, subgraph)
 
     def enter_subgraph(self, node: Node) -> Graph:
-        """Bind the inputs of a node's subgraph to the node's input registers and return the subgraph."""
+        """Assign the input registers of a node to the inputs of its subgraph; return the subgraph."""
         subgraph: Graph = node.get("Subgraph")
         for inner, outer in zip(subgraph.inputs(), node.inputs(), strict=True):
             self.register[inner] = self.use(outer)
         return subgraph
 
     def lower_subgraph(self, operator: Any, values: Sequence[Value], node: Node, subgraph: Graph) -> None:
-        """Emit a call of a subgraph's operator, then the subgraph's nodes, run if the call returns False."""
+        """Emit a call of a subgraph's operator, then its nodes, which run if the call returns False."""
         inputs = [self.use(value) for value in values]
         outputs = [self.define(value) for value in node.outputs()]
         ran = self.new_register("b")
@@ -528,7 +532,7 @@ class Lowering(FutureLowering):
         self.bind_label(end)
 
     def lower_has_elements(self, node: Node) -> None:
-        """Lower the test that a tensor has the dtype, rank and layout for element access."""
+        """Lower the check that the dtype, rank and layout of a tensor allow element access."""
         encoded = node.get("dtype") | node.get("rank") << 8 | node.get("written") << 16
         self.emit("HAS_ELEMENTS", self.define(node.output()), self.use(node.input()), encoded)
 
@@ -574,7 +578,7 @@ class Lowering(FutureLowering):
 
 
 def _is_measured(cast: Node) -> bool:
-    """Return whether a cast to `List[Any]` of an untyped list only serves to compute its length."""
+    """Return whether a cast of an untyped list to `List[Any]` is only used for the list's length."""
     measures = all(use.user.kind() == "aten::len" for use in cast.output().uses())
     return measures and isinstance(cast.input().type(), AnyListType) and cast.output().type() == ListType(ANY)
 
@@ -604,7 +608,7 @@ _LOWER: dict[str, Any] = {
     "prim::RaiseException": Lowering.lower_raise,
     "prim::Print": Lowering.lower_print,
     "prim::Breakpoint": Lowering.lower_breakpoint,
-    "prim::Line": lambda lowering, node: lowering.lower_line(node),  # implemented by the debugger's lowering
+    "prim::Line": lambda lowering, node: lowering.lower_line(node),  # the debugger's lowering implements it
     "prim::isinstance": Lowering.lower_isinstance,
     "prim::Uninitialized": Lowering.lower_uninitialized,
     "prim::unchecked_cast": Lowering.lower_cast,

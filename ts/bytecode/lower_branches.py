@@ -12,7 +12,7 @@
      = prim::If(%c)
 
 A condition is deferred to its branch if the branch is its only use and no node in between can change its
-inputs; its bool value is then never computed.
+inputs.  The bool value of a deferred condition is not computed.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ def operator_of(node: Node) -> Any:
 
 
 def line_of(node: Node) -> Any:
-    """Return the source of a node: (stack of inlined calls, source range), or None."""
+    """Return (stack of inlined calls, source range) of a node; None if both are unknown."""
     return (node.callstack, node.range) if node.range is not None or node.callstack else None
 
 
 class BranchLowering(CodeBuilder):
-    """Lowering of branches, a base class of `LoopLowering` and `lower.Lowering`."""
+    """Lowering of branches; base class of `LoopLowering` and `lower.Lowering`."""
 
     def __init__(self, graph: Graph, name: str) -> None:
         super().__init__(graph, name)
@@ -51,17 +51,17 @@ class BranchLowering(CodeBuilder):
         self._computed: set[Node] = set()
 
     def lower_nodes(self, block: Block) -> None:
-        """Lower the nodes of a block. Implemented by `lower.Lowering`."""
+        """Lower the nodes of a block; `lower.Lowering` implements it."""
         raise NotImplementedError
 
     # ---- deferred conditions ---------------------------------------------------------------------------
 
     def is_deferred_value(self, value: Value) -> bool:
-        """Return whether the branch or loop that uses the value computes it."""
+        """Return whether the computation of a value is deferred to the branch or loop that uses it."""
         return self.is_deferred(value.node())
 
     def is_deferred(self, node: Node) -> bool:
-        """Return whether the branch or loop that uses the node lowers it."""
+        """Return whether the lowering of a node is deferred to the branch or loop that uses it."""
         if node in self._computed:
             return False
         deferred = self._deferred.get(node)
@@ -83,7 +83,7 @@ class BranchLowering(CodeBuilder):
         return kind != "prim::If" or self._nothing_between(node, use.user)
 
     def _is_condition(self, user: Node, offset: int, block: Block) -> bool:
-        """Return whether the input is the condition of a branch, loop or deferred node of `block`."""
+        """Return whether an input is the condition of a branch, loop or deferred node in `block`."""
         if user.kind() == "prim::If":
             return user.owning_block() is block
         if user.kind() == "prim::Loop":
@@ -98,7 +98,7 @@ class BranchLowering(CodeBuilder):
         return False
 
     def _nothing_between(self, node: Node, user: Node) -> bool:
-        """Return whether only constants and deferred nodes stand between `node` and `user`."""
+        """Return whether there are only constants and deferred nodes between `node` and `user`."""
         node = node.next()
         while node is not user:
             if node.kind() != "prim::Constant" and not self.is_deferred(node):
@@ -107,7 +107,7 @@ class BranchLowering(CodeBuilder):
         return True
 
     def comparison(self, node: Node) -> str | None:
-        """Return the name of the comparison's opcode if it has conditional jumps, else None."""
+        """Return the opcode of a comparison if it has conditional jumps, else None."""
         if node.kind() not in _COMPARISONS:
             return None
         operator = operator_of(node)
@@ -125,7 +125,7 @@ class BranchLowering(CodeBuilder):
         return row.name
 
     def _range_is_counted(self, node: Node) -> bool:
-        """Return whether a loop can count from `start` to `stop` of `range(start, stop)` directly."""
+        """Return whether a loop can count directly from `start` to `stop` of `range(start, stop)`."""
         use = node.output().uses()[0]
         if use.user.kind() != "prim::Loop" or use.offset != 0 or self.constant_value(node.input(2)) != 1:
             return False
@@ -138,7 +138,10 @@ class BranchLowering(CodeBuilder):
         )
 
     def derived_index(self, index: Value, body: Block) -> Node | None:
-        """Return the only use of a loop's index if it is a `__derive_index` of loop-invariant operands."""
+        """Return the `__derive_index` of loop-invariant operands that is the only use of a loop's index.
+
+        Return None if there is another use.
+        """
         uses = index.uses()
         if len(uses) != 1 or uses[0].user.kind() != "aten::__derive_index" or uses[0].offset != 0:
             return None
@@ -154,7 +157,7 @@ class BranchLowering(CodeBuilder):
                 block = None if owner is None else owner.owning_block()
             if block is body:
                 return None
-        self._deferred[node] = True  # its output is the counter itself
+        self._deferred[node] = True  # its output is the counter
         return node
 
     def reads_any(self, condition: Value, values: set[Value]) -> bool:
@@ -174,7 +177,7 @@ class BranchLowering(CodeBuilder):
         return bool(reads & values) or self.reads_any(node.input(), values)
 
     def compute(self, condition: Value) -> None:
-        """Emit code that computes a deferred condition as a bool."""
+        """Emit code that computes a deferred condition as a bool value."""
         target = self.define(condition)
         false, end = Label(), Label()
         self.depth += 1
@@ -190,7 +193,7 @@ class BranchLowering(CodeBuilder):
     # ---- jumps -----------------------------------------------------------------------------------------
 
     def branch(self, condition: Value, label: Label, when: bool) -> None:
-        """Emit a forward jump to `label`, taken if the condition equals `when`."""
+        """Emit a forward jump to `label`, which is taken if the condition equals `when`."""
         if self.is_constant(condition):
             if bool(self.constant_value(condition)) == when:
                 self.emit("JUMP", label)
@@ -207,7 +210,7 @@ class BranchLowering(CodeBuilder):
             self.emit(f"JUMP_{name}", label, b, c)
 
     def _operands(self, node: Node, when: bool) -> tuple[str, int, int]:
-        """Return (jump suffix, operand b, operand c) of a comparison that jumps if it equals `when`."""
+        """Return (jump suffix, operand b, operand c) for a comparison; the jump is taken on `when`."""
         opcode = self.comparison(node)
         assert opcode is not None
         name, swapped = BRANCHES[opcode][0 if when else 1]
@@ -218,7 +221,7 @@ class BranchLowering(CodeBuilder):
         return (name, c, b) if swapped else (name, b, c)
 
     def _branch_on_if(self, node: Node, label: Label, when: bool) -> None:
-        """Emit the jumps for a deferred `prim::If` that is the condition."""
+        """Emit the jumps for a condition that is a deferred `prim::If`."""
         then_block, else_block = node.blocks()
         (then_value,), (else_value,) = then_block.outputs(), else_block.outputs()
         end = Label()
@@ -239,7 +242,7 @@ class BranchLowering(CodeBuilder):
         self.bind_label(end)
 
     def _branch_in(self, block: Block, value: Value, label: Label, when: bool) -> None:
-        """Lower a block and jump to `label` if its value equals `when`."""
+        """Lower a block, and jump to `label` if its value equals `when`."""
         self.depth += 1
         self.lower_nodes(block)
         if not self.terminated:
@@ -252,12 +255,12 @@ class BranchLowering(CodeBuilder):
         return bare and self.is_constant(block.outputs()[0])
 
     def _is_and(self, node: Node) -> bool:
-        """Return whether the `prim::If` is an `and`: its value is False if its condition is False."""
+        """Return whether a `prim::If` is an `and`, which is False if its condition is False."""
         otherwise = node.blocks()[1]
         return self._is_bare(otherwise) and not self.constant_value(otherwise.outputs()[0])
 
     def loop_branch(self, condition: Value, loop_head: Label, end: Label) -> None:
-        """Emit a jump back to `head`, taken if the condition holds; `end` is the next label."""
+        """Emit a jump back to `head`, which is taken if the condition is true; `end` is the next label."""
         node = condition.node()
         if self.is_constant(condition):
             if self.constant_value(condition):

@@ -1,12 +1,12 @@
-"""Lowering of list and dict operators to instructions specialized by element type.
+"""Lowering of list and dict operators to instructions that depend on the element type.
 
     %x : int = aten::__getitem__(%list, %i)           LIST_GET_SCALAR  %x, %list, %i     a number
     %y : Tensor = aten::__getitem__(%list, %i)        LIST_GET         %y, %list, %i
     %n : int = aten::get(%dict, %key, %zero)          MOVE             %n, %zero
                                                       DICT_FIND        %n, %dict, %key
 
-A method returns False, without emitting code, if no instruction fits the container's type; the caller then
-emits a call of the operator.
+If no instruction supports the type of the container, a method emits no code and returns False; the caller
+then emits a call of the operator.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from ts.ir.types import DictType, ListType
 
 
 class ContainerLowering(LoopLowering):
-    """Lowering of lists and dicts, a base class of `lower.Lowering`."""
+    """Lowering of lists and dicts; base class of `lower.Lowering`."""
 
     def lower_list_construct(self, node: Node) -> None:
-        """Lower `prim::ListConstruct`; ints in a list of floats are converted."""
+        """Lower `prim::ListConstruct`; for a list of floats, ints are converted."""
         registers = [self.use(v) for v in node.inputs()]
         type = node.output().type()
         if isinstance(type, ListType) and register_class(type.elem) == "f":
@@ -64,7 +64,7 @@ class ContainerLowering(LoopLowering):
         return True
 
     def lower_set_item(self, node: Node) -> bool:
-        """Lower `container[key] = value`; return False if no instruction fits the types."""
+        """Lower `container[key] = value`; return False if no instruction supports the types."""
         container, key, value = (self.use(v) for v in node.inputs())
         type, kind = node.input().type(), self.classes[value]
         if isinstance(type, ListType) and register_class(type.elem) == kind:
@@ -93,7 +93,7 @@ class ContainerLowering(LoopLowering):
         return True
 
     def lower_append(self, node: Node) -> bool:
-        """Lower `list.append`; return False if no instruction fits the types."""
+        """Lower `list.append`; return False if no instruction supports the types."""
         container, value = (self.use(v) for v in node.inputs())
         type = node.input().type()
         if not isinstance(type, ListType) or register_class(type.elem) not in (self.classes[value], "x"):
@@ -119,7 +119,7 @@ class ContainerLowering(LoopLowering):
         return True
 
     def as_float(self, value: Value) -> int:
-        """Return a float register with the value of a number, converting an int."""
+        """Return a float register with the value of a number; an int is converted."""
         register = self.use(value)
         if self.classes[register] != "i":
             return register
@@ -130,7 +130,7 @@ class ContainerLowering(LoopLowering):
         return converted
 
     def forward_input(self, node: Node) -> None:
-        """Make the node's output, if it has uses, a copy of its first input."""
+        """If the output of a node has uses, make it a copy of the node's first input."""
         for output in node.outputs():
             if output.has_uses():
                 self.move(self.define(output), self.use(node.input()))

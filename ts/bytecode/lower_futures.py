@@ -5,7 +5,8 @@
 
 %y : Tensor = prim::rpc_sync(%to, %name, %args)        CALL_OPERATOR f, to, name, args       starts the call
                                                        WAIT y, f, Tensor
-%y : Tensor = aten::to_here(%r, %timeout)              likewise, if the operator has an asynchronous start
+%y : Tensor = aten::to_here(%r, %timeout)              also CALL_OPERATOR and WAIT, if the operator can start
+asynchronously
 """
 
 from __future__ import annotations
@@ -22,10 +23,10 @@ from ts.ops.rpc_ops import SYNC, CallRecord
 
 
 class FutureLowering(ContainerLowering):
-    """Lowering of futures, a base class of `lower.Lowering`."""
+    """Lowering of futures; base class of `lower.Lowering`."""
 
     prepare: Prepare
-    beginnings: dict[str, Operator]  # operators that start asynchronously, by operator key
+    beginnings: dict[str, Operator]  # key of an operator -> operator that starts it asynchronously
 
     def lower_fork(self, node: Node) -> None:
         """Lower `prim::fork`."""
@@ -40,12 +41,12 @@ class FutureLowering(ContainerLowering):
         self.wait(node, self.use(node.input()))
 
     def wait(self, node: Node, future: int) -> None:
-        """Emit a WAIT that suspends the frame until a future has the value of a node's output."""
+        """Emit a WAIT, which suspends the frame until the future has a value for the node's output."""
         output = node.output()
         self.emit("WAIT", self.define(output), future, self.type_index(output.type()))
 
     def lower_remote_call(self, node: Node) -> None:
-        """Lower an RPC: start the call, and for `rpc_sync` wait for its result."""
+        """Lower an RPC to an operator that starts the call; for `rpc_sync`, wait for the result."""
         kind = node.kind()
         record = CallRecord(kind, node.get("callee"), len(node.inputs()))
         operator = Operator(record.schema_text, record)
@@ -60,7 +61,7 @@ class FutureLowering(ContainerLowering):
             self.emit("CAST_TO", self.define(output), reference, self.type_index(output.type()))
 
     def lower_beginning(self, node: Node, operator: Any) -> None:
-        """Lower an operator that starts asynchronously (`OperatorRecord.begins`): start it, then wait."""
+        """Lower an operator with `OperatorRecord.begins`: start it asynchronously, then wait."""
         start_operator = self.beginnings.get(operator.key)
         if start_operator is None:
             record: OperatorRecord = operator.record

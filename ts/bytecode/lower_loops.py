@@ -1,4 +1,4 @@
-"""Lowering of loops: counters over range values, and copies to the next iteration.
+"""Lowering of loops: counters of range values, and copies for the next iteration.
 
     %t : int = prim::Loop(%n, %true, %zero)           MOVE %s, %zero
       block0(%i : int, %s : int):                     JUMP_LE_I64 end, %n, %zero
@@ -9,7 +9,7 @@
                                                       LOOP_STEP head, %i, %n
                                                     end:
 
-Each loop-carried variable has one register for all iterations and for the loop's result.
+Each loop-carried variable has one register, for all iterations and for the result of the loop.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ INT64_MAX = 2**63 - 1
 
 
 class LoopLowering(BranchLowering):
-    """Lowering of loops, a base class of `lower.Lowering`."""
+    """Lowering of loops; base class of `lower.Lowering`."""
 
     def __init__(self, graph: Graph, name: str) -> None:
         super().__init__(graph, name)
-        self.counters: set[Value] = set()  # outputs of `__derive_index` that serve as counters
+        self.counters: set[Value] = set()  # outputs of `__derive_index` that are used as counters
 
     def lower_loop(self, node: Node) -> None:
-        """Lower `prim::Loop`, with a counter if it has a trip count or reads its index."""
+        """Lower `prim::Loop`; it has a counter if it has a trip count or reads its index."""
         (body,) = node.blocks()
         trip, start, *initial = node.inputs()
         index, *carried = body.inputs()
@@ -67,21 +67,21 @@ class LoopLowering(BranchLowering):
         self.terminated = False
 
     def settle_condition(self, condition: Value, changing: set[Value]) -> None:
-        """Compute a condition that reads the loop's variables before these are overwritten."""
+        """Compute a condition that reads variables of the loop, before these are overwritten."""
         if not self.reads_any(condition, changing | self.counters):
             return
         if self.is_deferred_value(condition):
             self.compute(condition)
-        else:  # a loop variable: its register is overwritten with the next value
+        else:  # the condition is a loop variable, whose register will be overwritten
             saved = self.new_register("b")
             self.emit("MOVE", saved, self.use(condition))
             self.register[condition] = saved
 
     def start_counter(self, index: Value, trip: Value, body: Block, end: Label) -> tuple[int, int, int]:
-        """Return registers of the counter, its limit and its step (0 for a step of one).
+        """Return the registers of the counter, its limit and its step (0 instead of a step of one).
 
-        Emits a jump to `end` if the loop has no iterations. If the only use of the index is
-        `__derive_index(i, start, step)`, the counter takes the values of the range itself.
+        Emits a jump to `end`, taken if the loop has no iterations. If the only use of the index is
+        `__derive_index(i, start, step)`, the counter has the values of the range.
         """
         derive = self.derived_index(index, body)
         zero, one = self.constant(0, "i"), self.constant(1, "i")
@@ -119,11 +119,11 @@ class LoopLowering(BranchLowering):
             self.emit("LOOP_NE_I64", loop_head, counter, limit)
 
     def copy_back(self, variables: list[int], results: list[int], first: int) -> None:
-        """Emit the copies at the end of a loop's body, each right after the last read of its target.
+        """Emit the copies at the end of a loop body; each follows the last read of its target.
 
         a, b = b, a + b                  ADD  %t, %a, %b
         ADD  %t, %a, %b          =>      MOVE %a, %b
-        (%a, %b) := (%b, %t)             MOVE %b, %t          %t and %b can share a register now
+        (%a, %b) := (%b, %t)             MOVE %b, %t          now %t and %b can share a register
         """
         pending = [pair for pair in zip(variables, results, strict=True) if pair[0] != pair[1]]
         changed = True
@@ -161,7 +161,7 @@ class LoopLowering(BranchLowering):
         return first
 
     def after_jumps(self, first: int, at: int) -> int:
-        """Return the first position from `at` on that every path passes through."""
+        """Return the first position from `at` on that all control-flow paths pass."""
         while True:
             targets = {id(i.target) for i in self.code[first:at] if i.target is not None}
             crossed = [
@@ -179,7 +179,7 @@ class LoopLowering(BranchLowering):
         while pending:
             sources = {source for _, source in pending}
             ready = next((pair for pair in pending if pair[0] not in sources), None)
-            if ready is None:  # only cycles are left: break one with a temporary register
+            if ready is None:  # only cycles are left, so one is broken by a temporary register
                 target, source = pending[0]
                 temporary = self.new_register(self.classes[source])
                 self.move(temporary, source)

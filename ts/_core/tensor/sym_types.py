@@ -7,8 +7,7 @@ operators to calls of the node, so that programs without symbols do not import t
     n * 2 + 1                 a SymInt: node.operate("add", n * 2, 1)
     n > 3                     a SymBool
     if n > 3: ...             node.decide(): returns a bool and adds a guard
-    int(n), range(n)          node.specialize(): returns the number of the example, and requires that n is
-    equal to it
+    int(n), range(n)          node.specialize(): returns the example's number and requires that n equals it
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Names of types in error messages.
 
->>> type_text([1]), type_text(np.ones(2)), type_text(ts.float32)
-('list', 'numpy.ndarray', 'torch.dtype')
+>>> type_text([1]), type_text(np.ones(2)), type_text(ts.float32) ('list', 'numpy.ndarray', 'torch.dtype')
 """
 
 from __future__ import annotations
@@ -10,8 +9,8 @@ from typing import Final
 
 from ts.module_names import is_own
 
-_HEAP_TYPE_FLAG: Final = 1 << 9  # Py_TPFLAGS_HEAPTYPE: set for classes that a `class` statement creates
-# Names of classes that PyTorch implements in C: its messages show them with their module.
+_HEAP_TYPE_FLAG: Final = 1 << 9  # Py_TPFLAGS_HEAPTYPE, which is set for classes created by `class` statements
+# Names of classes that PyTorch implements in C; its messages show these names with the module.
 _TYPE_TEXTS: Final = {
     **{
         name: f"torch.{name}"
@@ -25,7 +24,7 @@ _TYPE_TEXTS: Final = {
 
 
 def type_text(x: object) -> str:
-    """Return the name of an object's type as PyTorch's messages show it."""
+    """Return the name of the type of `x` as PyTorch's messages show it."""
     cls = type(x)
     if is_own(cls.__module__):
         return _TYPE_TEXTS.get(cls.__name__, cls.__name__)

@@ -1,6 +1,6 @@
-"""State of function transforms (`vmap`, `grad` ...) in this thread; some methods are refused inside.
+"""State of function transforms (`vmap`, `grad` ...) in this thread, in which some methods raise.
 
-with transforming():                    the function runs
+with transforming():                    the transformed function runs inside of the block
     x.backward()                        RuntimeError
 """
 
@@ -21,7 +21,7 @@ _here = _Here()
 
 @contextmanager
 def transforming() -> Iterator[None]:
-    """Mark the execution of a transformed function, in which `outside_only` raises RuntimeError."""
+    """Mark that a transformed function runs in the block; `outside_only` then raises RuntimeError."""
     _here.transforms += 1
     try:
         yield
@@ -30,18 +30,18 @@ def transforming() -> Iterator[None]:
 
 
 def is_transforming() -> bool:
-    """Return whether this thread is inside a function transform (`vmap`, `grad`)."""
+    """Return whether this thread runs inside of a function transform (`vmap`, `grad`)."""
     return _here.transforms > 0
 
 
 def outside_only(message: str) -> None:
-    """Raise RuntimeError(message) inside of a function transform."""
+    """Raise RuntimeError(message) if called inside of a function transform."""
     if _here.transforms:
         raise RuntimeError(message)
 
 
 def refuse(called: str, what: str) -> None:
-    """Raise PyTorch's RuntimeError for the method `called` inside of a function transform."""
+    """Raise PyTorch's RuntimeError for method `called` if called inside of a function transform."""
     outside_only(
         f"You are attempting to call Tensor.{called}() {what}inside of a function being transformed by a "
         "functorch transform. This is unsupported, please attempt to use the functorch transforms (e.g. "

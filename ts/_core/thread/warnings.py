@@ -1,4 +1,4 @@
-"""Warnings attributed to the user's call of `ts`.
+"""Warnings whose location is the user's call of `ts`.
 
 `warn_once` emits each warning once per process, unless `torch.set_warn_always(True)` was called.
 """
@@ -15,13 +15,13 @@ _is_always = False
 
 
 def warn_always(always: bool) -> None:
-    """Set whether `warn_once` repeats its warnings."""
+    """Set whether `warn_once` repeats warnings."""
     global _is_always
     _is_always = always
 
 
 def warn_once(what: str, text: str) -> None:
-    """Emit the warning `text` once per key `what`."""
+    """Emit the warning `text`, once per process for each key `what`."""
     if not _is_always and what in _said:
         return
     _said.add(what)
@@ -29,7 +29,7 @@ def warn_once(what: str, text: str) -> None:
 
 
 def warn(text: str) -> None:
-    """Emit the warning `text` at the innermost frame outside `ts`, for Python's warning filters."""
+    """Emit the warning `text` with the location of the innermost frame outside of `ts`."""
     level, frame = 1, sys._getframe()
     while frame.f_back is not None and is_own(frame.f_globals.get("__name__")):
         level, frame = level + 1, frame.f_back

@@ -23,19 +23,21 @@ from typing import Any, TypeVar
 
 _T = TypeVar("_T")
 _lock: Any = RLock()
-_helps: ContextVar[bool] = ContextVar("helps", default=False)  # this thread works for the lock's holder
+# True in threads that work for the holder of the lock
+_helps: ContextVar[bool] = ContextVar("helps", default=False)
 
 
 def build_lock() -> AbstractContextManager[Any]:
-    """Return the lock as a context manager; a no-op for threads that work for its holder."""
+    """Return the lock as a context manager; it does nothing in threads that work for its holder."""
     return nullcontext() if _helps.get() else _lock
 
 
 def import_lock() -> AbstractContextManager[Any]:
     """Return a context manager that serializes lazy imports with the build lock.
 
-    Cyclic imports, also NumPy's, fail if two threads enter the cycle at different modules.
-    A thread inside an import skips the lock, as its holder may wait for that thread's import lock.
+    Cyclic imports, such as NumPy's, fail if two threads enter the cycle at different modules.  A thread that
+    is already importing does not wait for the lock, because the holder may wait for an import lock of this
+    thread.
     """
     frame = sys._getframe(1)
     while frame is not None:
@@ -46,14 +48,14 @@ def import_lock() -> AbstractContextManager[Any]:
 
 
 def with_build_lock_ownership(work: Callable[[], _T]) -> Callable[[], _T]:
-    """Wrap `work` for a thread that this one joins; it inherits ownership of the build lock."""
+    """Wrap `work` for a thread that this thread joins; the new thread inherits the build lock."""
     context = copy_context()
     context.run(_helps.set, _helps.get() or _lock._is_owned())
     return partial(context.run, work)
 
 
 def _forget() -> None:
-    """Replace a build lock held by another thread, after a fork in the child process."""
+    """Replace a build lock that another thread held; called in a forked child process."""
     global _lock
     if not _lock._is_owned():
         _lock = RLock()

@@ -2,9 +2,9 @@
 
 In: queued `ScriptCoroutine` objects.  Out: nothing; a thread of the pool runs each of them.
 
-Each queued program starts a new thread until there are `get_num_interop_threads()`.  A waiting program does
-not occupy a thread, so one thread is sufficient for any number of programs.  A thread that waits for a queued
-program may run it itself; the pool then skips it.
+Each queued program starts a new thread until the pool has `get_num_interop_threads()` threads. A waiting
+program does not occupy a thread, so one thread is sufficient for any number of programs. A thread that waits
+for a queued program may run the program; the pool then skips it.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 _queue: SimpleQueue[ScriptCoroutine] = SimpleQueue()
 _starting = Lock()
 _running = 0
-_size = 0  # as set; 0 for the number of processors
+_size = 0  # number of threads as set by the user; 0 stands for the number of CPUs
 
 
 def submit(program: ScriptCoroutine) -> None:
-    """Queue a program for a pool thread, starting one if needed."""
+    """Queue a program for a thread of the pool; start a thread if needed."""
     if _running < get_num_interop_threads():
         _start_thread()
     _queue.put(program)
@@ -44,12 +44,12 @@ def _work() -> None:
 
 
 def get_num_interop_threads() -> int:
-    """Return the number of threads for forked programs."""
+    """Return the maximal number of threads for forked programs."""
     return _size or os.cpu_count() or 1
 
 
 def set_num_interop_threads(count: int) -> None:
-    """Set the number of threads for forked programs; raise RuntimeError after the first fork."""
+    """Set the maximal number of threads for forked programs; RuntimeError after the first fork."""
     global _size
     if not isinstance(count, int):
         raise RuntimeError(f"set_num_interop_threads expects an int, but got {type(count).__name__}")
@@ -64,7 +64,7 @@ def set_num_interop_threads(count: int) -> None:
 
 
 def _forget_threads() -> None:
-    """Reset the pool after a fork in the child process, which has no pool threads."""
+    """Reset the pool in a forked child process, which has no threads of the pool."""
     global _queue, _running, _starting
     _queue, _running, _starting = SimpleQueue(), 0, Lock()
 

@@ -1,10 +1,11 @@
-"""Synchronous execution of a function on a new thread with its own stack size.
+"""Synchronous execution of a function on a new thread with a given stack size.
 
-In: work; out: its result, or its error.
+In: a function; out: its result, or the exception that it raises.
 
     run_on_new_thread(lambda: compile(text), "ts-deep-stack", 512 << 20)
 
-The work inherits this thread's limits and build lock.  Ctrl-C interrupts the work, then this thread.
+The function inherits the limits and the build lock of the calling thread.  Ctrl-C interrupts the function,
+then the calling thread.
 """
 
 from __future__ import annotations
@@ -20,13 +21,13 @@ from ts._core.vm.inherited import ThreadContextSnapshot
 from ts.errors import NestingError
 
 _T = TypeVar("_T")
-_starting = threading.Lock()  # the stack size of new threads is a process-wide setting
+_starting = threading.Lock()  # held while the stack size of new threads, a process-wide setting, is changed
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_starting._at_fork_reinit)  # type: ignore[attr-defined]
 
 
 def run_on_new_thread(work: Callable[[], _T], name: str, stack_bytes: int = 0) -> _T:
-    """Return `work()`, run on a new thread named `name`; `stack_bytes=0` selects the default stack size."""
+    """Return `work()`, run on a new thread; `stack_bytes` 0 selects the default stack size."""
     results: list[_T] = []
     errors: list[BaseException] = []
     done = threading.Event()
@@ -44,7 +45,7 @@ def run_on_new_thread(work: Callable[[], _T], name: str, stack_bytes: int = 0) -
     try:
         _start(thread, stack_bytes)
         done.wait()
-    except BaseException:  # Ctrl-C: interrupt started work and wait for its end
+    except BaseException:  # such as Ctrl-C: interrupt the work if it has started, and wait for its end
         if thread.ident is not None:
             recursion_limit.interrupt(thread.ident)
             while thread.is_alive() and not done.wait(0.01):

@@ -1,9 +1,9 @@
 """Background compilation of hot code, in a thread that exits when its queue is empty.
 
-    start_background_compilation()  from now on, hot Codes are queued for compilation
-    compile_now(code)             compile synchronously, for tests and measurements
-    is_compiling(code)            whether the code's compilation is pending
-    finish()                      wait until the queue is empty
+    start_background_compilation()  hot Codes are then queued for compilation
+    compile_now(code)             compiles synchronously, for tests and measurements
+    is_compiling(code)            returns whether the compilation of the code is pending
+    finish()                      waits until the queue is empty
 
 Requires llvmlite; TS_NATIVE=0 disables compilation.
 """
@@ -21,19 +21,20 @@ from ts._core.dispatch.profiler_recorder import Stage
 from ts._core.vm.code import Code
 from ts._core.vm.native import layout, register_compiler
 
-HOT_LOOP_THRESHOLD: Final = 65_536  # backward jumps, some 100 microseconds, before a Code is compiled
+# number of backward jumps, about 100 microseconds, after which a Code is compiled
+HOT_LOOP_THRESHOLD: Final = 65_536
 is_wanted: Final = os.environ.get("TS_NATIVE", "1") not in ("", "0")
 
-failures: list[tuple[str, Exception]] = []  # (name, error) of failed compilations, for diagnosis
+failures: list[tuple[str, Exception]] = []  # (name, error) of each failed compilation, for diagnosis
 
-_lock = threading.RLock()  # reentrant: a finalizer may run a program that requests code
+_lock = threading.RLock()  # reentrant, because a finalizer may run a program that requests compilation
 _queue: deque[Code] = deque()
-_compiling: Code | None = None  # the code being compiled
+_compiling: Code | None = None  # the code that is being compiled
 _thread: threading.Thread | None = None
 
 
 def start_background_compilation() -> None:
-    """Start compiling hot code in the background, unless TS_NATIVE disables it."""
+    """Start background compilation of hot code, unless TS_NATIVE disables it."""
     if is_wanted:
         register_compiler(_request, HOT_LOOP_THRESHOLD)
 
@@ -45,7 +46,7 @@ def is_available() -> bool:
 
 
 def why(code: Code) -> str:
-    """Return the reason why a Code cannot have machine code, or ""."""
+    """Return the reason why a Code cannot be compiled to machine code; "" if it can."""
     from ts.bytecode.native.side_exits import LARGE, MAX_INSTRUCTIONS, REASON_NO_LOOP, loops_of
 
     loops = loops_of(code)
@@ -59,13 +60,14 @@ def why(code: Code) -> str:
 def compile_now(code: Code, forced: bool = False) -> str:
     """Compile a Code; return the reason if it cannot be compiled, else "".
 
-    With `forced`, the machine code can exit at any instruction, for tests (`vm.native.force_exit`).
+    If `forced`, the machine code can exit at any instruction, for tests (`vm.native.force_exit`).
     """
     reason = why(code)
     if reason or code.machine_code is not None:
         return reason
+    # imported here, because importing LLVM takes longer than most programs run
     from ts.bytecode.native.codegen import translate
-    from ts.bytecode.native.llvm_compiler import compile  # importing LLVM takes longer than most programs run
+    from ts.bytecode.native.llvm_compiler import compile
     from ts.bytecode.native.side_exits import loops_of
 
     loops = loops_of(code)
@@ -83,7 +85,7 @@ def finish() -> None:
 
 
 def is_compiling(code: Code) -> bool:
-    """Return whether compilation of a Code, or of a caller, is pending."""
+    """Return whether the compilation of a Code, or of a Code that calls it, is pending."""
     with _lock:
         pending = [*_queue, *([] if _compiling is None else [_compiling])]
     return code.machine_code is None and any(
@@ -92,7 +94,7 @@ def is_compiling(code: Code) -> bool:
 
 
 def _request(code: Code) -> None:
-    """Queue a hot Code; called by the meter, in the program's thread."""
+    """Queue a hot Code; the meter calls this in the thread of the program."""
     global _thread
     if not is_available():
         register_compiler(None, 0)
@@ -104,7 +106,7 @@ def _request(code: Code) -> None:
         _thread = threading.Thread(target=_work, name="ts machine code")
         try:
             _thread.start()
-        except RuntimeError:  # no more threads, or interpreter shutdown
+        except RuntimeError:  # no threads are available, or the interpreter shuts down
             _thread = None
             _queue.clear()
         except BaseException:
@@ -124,18 +126,21 @@ def _work() -> None:
         for each in (code, *_callees(code)):
             try:
                 compile_now(each)
-            except Exception as error:  # the interpreter continues to run it
+            except Exception as error:  # the interpreter continues to execute the code
                 failures.append((each.name, error))
 
 
 def _callees(code: Code) -> list[Code]:
-    """Return the compiled callees of a code: its jump count includes the jumps of its callees."""
+    """Return the compiled callees of a code; the code's jump count includes their jumps."""
     codes = (getattr(function, "available_code", None) for function in code.functions)
     return [code for code in codes if isinstance(code, Code)]
 
 
 def _reset_after_fork() -> None:
-    """Reset the state in a forked child: its thread is gone, and LLVM may be in an inconsistent state."""
+    """Reset the state in a forked child process.
+
+    Its compilation thread does not exist, and LLVM may be in an inconsistent state.
+    """
     global _compiling, _lock, _thread
     _compiling, _lock = None, threading.RLock()
     _queue.clear()

@@ -1,13 +1,13 @@
-"""Bounds-check elimination for counted loops: indices affine in the counter are checked once.
+"""Bounds-check elimination for counted loops: affine indices are checked once before the loop.
 
     for k in range(n):               r9 the counter, r5 and r7 loop invariants
         s += a[i * n + k]            r5 + r9
              * b[k * n + j]          r9 * r0 + r7
 
-An index that is affine in the counter is always between its first and its last value, so checking these two
-is sufficient; they are computed in 128 bits, as 64-bit ints would wrap around.  Lists that no instruction of
-the loop can change keep their length and item storage.  If an index would be out of range or negative, the
-loop runs with its checks.
+An index that is affine in the counter is always between its first and its last value, so it is sufficient to
+check these two values; they are computed in 128 bits, because 64-bit ints could wrap around.  A list that no
+instruction of the loop can change keeps its length and its item memory.  If an index would be out of range or
+negative, a version of the loop with all checks runs.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from ts.bytecode.opcodes import NUMBER, OPCODES
 if TYPE_CHECKING:
     from ts._core.vm.code import Code
 
-# Opcodes besides arithmetic, comparisons and jumps that cannot change the length or storage of a list.
+# Opcodes, besides arithmetic, comparisons and jumps, that cannot change the length or item memory of a list.
 _STEADY: Final = frozenset(
     (
         *("MOVE", "CAST", "IS_NONE", "IS_NOT_NONE", "NOT", "AND", "OR", "XOR", "EQ_BOOL"),
@@ -35,19 +35,19 @@ _STEADY: Final = frozenset(
     )
 )
 _TURNED: Final = str.maketrans("LG", "GL")
-_CONSTANT_INDEX: Final = -1  # the key of the constant term, instead of a register
+_CONSTANT_INDEX: Final = -1  # key of the constant term; other keys are registers
 _MAX_TERMS: Final = 4
 _MAX_FACTOR: Final = 1 << 20
-_MAX_INSTRUCTIONS: Final = 100  # limit, because the loop is compiled twice
-_SHORT_LOOP_INSTRUCTIONS: Final = 12  # instructions of a short loop body
+_MAX_INSTRUCTIONS: Final = 100  # limited, because the loop is compiled twice
+_SHORT_LOOP_INSTRUCTIONS: Final = 12  # maximal number of instructions of a short loop body
 
-Sum = dict[int, int]  # factors by loop-invariant register, or `_CONSTANT_INDEX`
-Holder = int | tuple[TensorOperand, int]  # the indexed object: a list register, or a dimension of a tensor
+Sum = dict[int, int]  # loop-invariant register, or `_CONSTANT_INDEX` -> factor
+Holder = int | tuple[TensorOperand, int]  # the indexed object: register of a list, or tensor and dimension
 
 
 @dataclass(frozen=True)
 class AffineIndex:
-    """Affine index: slope * counter + offset."""
+    """An index that is affine in the counter: slope * counter + offset."""
 
     slope: Sum
     offset: Sum
@@ -55,29 +55,29 @@ class AffineIndex:
 
 @dataclass(frozen=True)
 class LoopStep:
-    """Counting of a loop whose step is not one: `while i < n: ...; i += 2`, or a range with a step."""
+    """Counter update of a loop whose step is not one, such as `i += 2` or a range with a step."""
 
     counter: int
-    relation: str  # comparison of counter and bound that holds while the loop continues
+    relation: str  # comparison of counter and bound that is true while the loop continues
     bound: int
-    step: int  # a loop-invariant register, like the bound
-    is_subtracted: bool  # `counter -= step`
+    step: int  # register of the step; loop-invariant, like the bound
+    is_subtracted: bool  # True for `counter -= step`
 
 
 @dataclass(frozen=True)
 class HoistableChecks:
-    """A loop whose bounds checks can be hoisted."""
+    """A loop with bounds checks that can be hoisted before it."""
 
     head: int
     end: int
     steps: LoopStep | None
-    # (indexed object, index), by instruction and dimension
+    # (instruction, dimension) -> (indexed object, index)
     indices: dict[tuple[int, int], tuple[Holder, AffineIndex]]
-    has_other_indices: bool  # indices that are not affine
+    has_other_indices: bool  # True if the loop has indices that are not affine
 
     @property
     def lists(self) -> list[int]:
-        """Registers of the lists with hoisted checks."""
+        """Registers of the lists whose bounds checks are hoisted."""
         return sorted({holder for holder, _ in self.indices.values() if isinstance(holder, int)})
 
     @property
@@ -87,12 +87,12 @@ class HoistableChecks:
 
     @property
     def lengths(self) -> list[tuple[TensorOperand, int]]:
-        """Tensor dimensions with hoisted checks."""
+        """(tensor, dimension) pairs whose bounds checks are hoisted."""
         return sorted({holder for holder, _ in self.indices.values() if not isinstance(holder, int)})
 
 
 def is_simple(code: Code, loop: Loop) -> bool:
-    """Return whether a loop is a counted loop with its own jump as the only exit and budget check."""
+    """Return whether a loop is counted, and its jump is the only exit and the only budget check."""
     if code.instructions[loop.end][0] != NUMBER["LOOP_STEP"] or not _is_closed(code, loop):
         return False
     return is_counted(code, loop.end, jumps_to(code))
@@ -107,7 +107,7 @@ def _is_closed(code: Code, loop: Loop) -> bool:
 
 
 def _steps(code: Code, loop: Loop, written: set[int]) -> LoopStep | None:
-    """Return the counter update of a loop if its step is loop-invariant and executed once per iteration."""
+    """Return the counter update of a loop; None unless it runs once per iteration with invariant step."""
     rows, span = code.instructions, range(loop.head, loop.end)
     op, _, counter, bound = rows[loop.end]
     relation, _, type = OPCODES[op].name.removeprefix("LOOP_").partition("_")
@@ -129,7 +129,7 @@ def _steps(code: Code, loop: Loop, written: set[int]) -> LoopStep | None:
 
 
 def find_hoistable_checks(code: Code, loop: Loop, tensors: bool = False) -> HoistableChecks | None:
-    """Return a loop's hoistable bounds checks of lists and, if `tensors`, of tensors; None without any."""
+    """Return the hoistable bounds checks of a loop, for lists and, if `tensors`, tensors; or None."""
     rows = code.instructions
     span = range(loop.head, loop.end)
     if len(span) > _MAX_INSTRUCTIONS or not all(_is_safe_opcode(OPCODES[rows[pc][0]].name) for pc in span):
@@ -144,7 +144,8 @@ def find_hoistable_checks(code: Code, loop: Loop, tensors: bool = False) -> Hois
     affine: dict[int, AffineIndex] = {counter: AffineIndex({_CONSTANT_INDEX: 1}, {})}
     sources = jumps_to(code)
     for pc in span:
-        for source in sources.get(pc, ()):  # a jump may have skipped the writes since its source
+        # a jump may have skipped the writes between its source and this instruction
+        for source in sources.get(pc, ()):
             for between in range(source, pc):
                 for register in reads_and_writes(code, between)[1]:
                     affine.pop(register, None)
@@ -165,7 +166,7 @@ def find_hoistable_checks(code: Code, loop: Loop, tensors: bool = False) -> Hois
 
 
 def _indexed_operands(code: Code, pc: int, tensors: bool) -> list[tuple[Holder, int]]:
-    """Return the index registers of an instruction, with the objects that they index."""
+    """Return (indexed object, index register) for each index of an instruction."""
     op, a, b, c = code.instructions[pc]
     if op == NUMBER["LIST_GET_SCALAR"]:
         return [(b, c)]
@@ -184,7 +185,7 @@ def _is_safe_opcode(name: str) -> bool:
 def _affine_form(
     code: Code, affine: dict[int, AffineIndex], written: set[int], register: int
 ) -> AffineIndex | None:
-    """Return the affine form of a register's value, or None."""
+    """Return the affine form of the value of a register; None if it is not affine."""
     if register in affine:
         return affine[register]
     first = code.first_constant()
@@ -199,7 +200,7 @@ def _affine_form(
 def _affine_result(
     code: Code, affine: dict[int, AffineIndex], written: set[int], pc: int
 ) -> AffineIndex | None:
-    """Return the affine form of an instruction's result, or None."""
+    """Return the affine form of the result of an instruction; None if it is not affine."""
     op, _, b, c = code.instructions[pc]
     name = OPCODES[op].name
     if name not in ("MOVE", "ADD_I64", "SUB_I64", "MUL_I64") or code.classes[b] != "i":
@@ -222,9 +223,9 @@ def _sum(x: Sum, y: Sum, sign: int) -> Sum:
 
 
 def _product(x: AffineIndex, y: AffineIndex) -> AffineIndex | None:
-    """Return the product of an affine form and a loop invariant, or None.
+    """Return the product of an affine form and a loop invariant; None if it is not affine.
 
-    A constant factor is always possible; a register only if `x` has constant factors only.
+    `y` may be a constant; it may be a register if all factors of `x` are constant.
     """
     if y.slope or len(y.offset) > 1:
         return None
@@ -243,7 +244,10 @@ def _product(x: AffineIndex, y: AffineIndex) -> AffineIndex | None:
 
 
 def _bounded(slope: Sum, offset: Sum) -> AffineIndex | None:
-    """Return an affine form if its values fit in 128 bits: 2**63 * 2**62 and a few terms of 2**84."""
+    """Return an affine form, or None if its values may not fit in 128 bits.
+
+    The bound is 2**63 * 2**62 plus a few terms of 2**84.
+    """
     if len(slope) > 1 or len(offset) > _MAX_TERMS or any(abs(f) > _MAX_FACTOR for f in offset.values()):
         return None
     if any(abs(factor) > (_MAX_FACTOR if of == _CONSTANT_INDEX else 1) for of, factor in slope.items()):

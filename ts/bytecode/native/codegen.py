@@ -1,11 +1,12 @@
-"""Code generation from verified bytecode to LLVM IR: the loops of a Code become one function.
+"""Code generation from verified bytecode to LLVM IR; the loops of a Code become one function.
 
-    text = translate(code, loops)         the module's text, which is also the key of the disk cache
+    text = translate(code, loops)         returns the text of the module, which is also the key of the disk
+    cache
 
     define i64 @run(ptr %registers, ptr %budget, ptr %table, ptr %instructions, ptr %at)
 
-The function is entered at the end of a loop.  `opcode_codegen` defines the IR of each opcode.  Every backward
-jump spends budget, as in the interpreter, so fuel, deadlines and suspension work identically.
+The function is entered at the end of a loop.  `opcode_codegen` defines the IR of each opcode.  As in the
+interpreter, each backward jump spends budget, so fuel, deadlines and suspension work identically.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ _CALL_SCALAR = NUMBER["CALL_SCALAR"]
 def translate(code: Code, loops: tuple[Loop, ...], layout: dict[str, int], forced: bool = False) -> str:
     """Return the LLVM module for the loops of a code that can be compiled.
 
-    With `forced`, each instruction first checks whether to exit there, for tests.
+    If `forced`, each instruction first checks whether the code must exit there, for tests.
     """
     entries = [loop.end for loop in loops if not loop.reason]
     within = sorted(reachable(code, entries))
@@ -61,7 +62,8 @@ def translate(code: Code, loops: tuple[Loop, ...], layout: dict[str, int], force
             w.count(loop.end)
     w.do("%call_result = alloca i64")
     initial = w.new("load i64, ptr %budget")
-    budget = w.new(f"call i64 @llvm.smax.i64(i64 {initial}, i64 0)")  # `spend_one` requires that
+    # `spend_one` requires a non-negative budget
+    budget = w.new(f"call i64 @llvm.smax.i64(i64 {initial}, i64 0)")
     w.do(f"store i64 {budget}, ptr %left")
     _load_functions(
         w, {code.instructions[pc][1] for pc in within if code.instructions[pc][0] == _CALL_SCALAR}
@@ -97,7 +99,7 @@ def translate(code: Code, loops: tuple[Loop, ...], layout: dict[str, int], force
             _instruction(w, pc, forced)
         for end, hoistable in counted_loops.items():
             _enter_from_loop_head(w, end, hoistable)
-        # A second version of each loop, without the hoisted checks.
+        # A second version of each loop, with the checks that are hoisted in the first version.
         for w.unchecked_loop in filter(None, counted_loops.values()):
             for pc in range(w.unchecked_loop.head, w.unchecked_loop.end + 1):
                 if pc in within:
@@ -114,7 +116,7 @@ def _lists(hoistable: HoistableChecks | None) -> list[int]:
 
 
 def _load_functions(w: FunctionBuilder, operators: set[int]) -> None:
-    """Load the addresses of C functions of this process from the operators."""
+    """Load the addresses of the operators' C functions in this process."""
     for number in sorted(operators):
         function = c_function(w.code, number)
         if function is None:
@@ -127,7 +129,7 @@ def _load_functions(w: FunctionBuilder, operators: set[int]) -> None:
 
 
 def _enter(w: FunctionBuilder, pc: int, counted_loops: dict[int, HoistableChecks | None]) -> None:
-    """Emit a copy of the LOOP for the entry, so that the loop proper has a single entry, its head.
+    """Emit a copy of the LOOP for the entry of the function; the loop then has a single entry.
 
     LLVM only recognizes natural loops.
     """
@@ -149,7 +151,7 @@ def _enter(w: FunctionBuilder, pc: int, counted_loops: dict[int, HoistableChecks
 
 
 def _enter_from_loop_head(w: FunctionBuilder, end: int, hoistable: HoistableChecks | None) -> None:
-    """Emit the edge from the code before a loop to its first instruction, with the loop's prologue."""
+    """Emit the jump from the code before a loop to its first instruction, with the loop's prologue."""
     loop_head = w.code.instructions[end][1]
     w.label(f"into.{loop_head}{w.version}")
     w.pc = loop_head

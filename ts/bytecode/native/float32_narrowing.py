@@ -1,10 +1,10 @@
-"""Float registers with float32 values, on which LLVM can compute in single precision.
+"""Analysis of float registers with float32 values, for which LLVM can use single precision.
 
     LOAD_FLOAT  r3, (r0, r1), 6          r3: float32 value
-    ADD_F64     r4, r4, r3               r4: no float32 value in general
+    ADD_F64     r4, r4, r3               r4: generally not a float32 value
     ROUND_F32   r4, r4                   r4: float32 value
 
-A forward data-flow analysis over the instructions, along all control-flow paths.
+The analysis is a forward data-flow analysis of the instructions, along all control-flow paths.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _FLOAT32_CODE: Final = 6
 
 
 def singles_before(code: Code) -> list[int]:
-    """Return, for each instruction, the mask of registers with float32 values before it."""
+    """Return, for each instruction, the bit mask of registers with float32 values before it."""
     constants = _constants(code)
     every = (1 << code.register_count) - 1
     before = [every] * code.size

@@ -1,11 +1,11 @@
-"""LLVM IR builder for one function, used by the code generators of instructions.
+"""Builder of the LLVM IR of one function, which the code generators of instructions use.
 
-    w.value(2)                     the number in r2: an immediate, or the name of a loaded value
-    w.set(1, w.new("add i64 …"))   r1 := a value
+    w.value(2)                     the number in r2: a literal, or the name of a loaded value
+    w.set(1, w.new("add i64 …"))   writes a value to r1
     w.leave(pc)                    the label of a side exit at `pc`
 
-A register that holds numbers is a local variable (an `alloca`, which LLVM promotes to a machine register);
-all other registers stay in the frame.
+A register with numbers is a local variable (an `alloca`, which LLVM promotes to a machine register); all
+other registers stay in the frame.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     from ts._core.vm.code import Code
     from ts.bytecode.native.tensor_access_codegen import TensorAccesses
 
-# Alias classes (TBAA) of the memory that machine code accesses; accesses of different classes never alias: !1
-# registers of the frame, !2 headers of lists, objects and tensors, !3 attributes of objects, !6 elements of
-# tensors, !7 version counters, !8 !9 !10 items of lists of ints, floats, bools.
+# Alias classes (TBAA) of the memory that machine code accesses; accesses of different classes never alias.
+# !1: registers of the frame, !2: headers of lists, objects and tensors, !3: attributes of objects, !6:
+# elements of tensors, !7: version counters, !8, !9, !10: items of lists of ints, floats, bools.
 _KINDS = {1: "frame", 2: "head", 3: "slot", 6: "element", 7: "writes", 8: "int", 9: "float", 10: "bool"}
 MEMORY = '!0 = !{!"memory"}\n' + "".join(
     f'!{10 + k} = !{{!"{name}", !0}}\n!{k} = !{{!{10 + k}, !{10 + k}, i64 0}}\n' for k, name in _KINDS.items()
 )
-# Metadata of backward jumps of loops to unroll four times.
+# Metadata of the backward jumps of loops that LLVM should unroll four times.
 MEMORY += '!30 = distinct !{!30, !31}\n!31 = !{!"llvm.loop.unroll.count", i32 4}\n'
 FRAME, HEADER, SLOT, ELEMENT, WRITES = "!tbaa !1", "!tbaa !2", "!tbaa !3", "!tbaa !6", "!tbaa !7"
 _ITEM = {"i": "!tbaa !8", "f": "!tbaa !9", "b": "!tbaa !10"}
@@ -48,34 +48,37 @@ class FunctionBuilder:
         self.layout = layout
         self.lines: list[str] = []
         self.tensors: TensorAccesses | None = None
-        self.loop_heads: frozenset[int] = frozenset()  # heads of loops entered from the preceding instruction
-        self.version = ""  # the version of the code being written: "" or `DENSE`
+        # first instructions of loops that are entered from the preceding instruction
+        self.loop_heads: frozenset[int] = frozenset()
+        self.version = ""  # version of the code that is being written: "" or `DENSE`
         self._live = live
         self._dirty = dirty
         self._bounds = bounds
         self._singles = singles_before(code)
-        self.pc = 0  # the current instruction
-        self._block = ""  # label of the current block
+        self.pc = 0  # index of the current instruction
+        self._block = ""  # label of the current basic block
         self._constants = self._immediates()
-        self._exits: dict[str, tuple[SideExit, HoistableChecks | None]] = {}  # by label
+        # label -> (side exit, loop or None)
+        self._exits: dict[str, tuple[SideExit, HoistableChecks | None]] = {}
         self._names = 0
-        self._counted: dict[int, tuple[int, int]] = {}  # (end, counter) of the counted loop, by instruction
-        self.unchecked_loop: HoistableChecks | None = None  # the loop being written without hoisted checks
+        self._counted: dict[int, tuple[int, int]] = {}  # instruction -> (end, counter) of its counted loop
+        # the loop that is being written in the version without hoisted checks
+        self.unchecked_loop: HoistableChecks | None = None
 
     # ---- text ----------------------------------------------------------------------------------------
 
     def do(self, line: str) -> None:
-        """Append an instruction without a result."""
+        """Append an instruction that has no result."""
         self.lines.append("  " + line)
 
     def new(self, expression: str) -> str:
-        """Append an instruction with a result and return the name of the result."""
+        """Append an instruction with a result, and return the name of the result."""
         self._names += 1
         self.lines.append(f"  %t{self._names} = {expression}")
         return f"%t{self._names}"
 
     def label(self, name: str = "") -> str:
-        """Begin a basic block, with a new label by default; return its label."""
+        """Begin a basic block with the label `name`, or with a new label; return the label."""
         if not name:
             name = self.fresh()
         self.lines.append(f"{name}:")
@@ -88,7 +91,7 @@ class FunctionBuilder:
         return f"b{self._names}"
 
     def at(self, pc: int, loop: HoistableChecks | None = None) -> str:
-        """Return the label of an instruction, in the current version of the code or that of `loop`."""
+        """Return the label of an instruction, in the current version of the code or in that of `loop`."""
         if pc in self.loop_heads and pc == self.pc + 1:
             return f"into.{pc}{self.version}"
         loop = loop or self.unchecked_loop
@@ -104,7 +107,7 @@ class FunctionBuilder:
         self.do(f"br i1 {condition}, label %{yes}, label %{no}")
 
     def branch_unlikely(self, condition: str, label: str) -> None:
-        """Append a branch that is marked unlikely, and begin the fall-through block."""
+        """Append a branch to `label` that is marked as unlikely, and begin the fall-through block."""
         after = self.fresh()
         self.do(f"br i1 {condition}, label %{label}, label %{after}, !prof !4")
         self.label(after)
@@ -112,15 +115,15 @@ class FunctionBuilder:
     # ---- registers -----------------------------------------------------------------------------------
 
     def is_number(self, register: int) -> bool:
-        """Return whether a register holds numbers, as a variable or immediate."""
+        """Return whether a register contains numbers; it is then a local variable or a literal."""
         return self.code.classes[register] in _TYPE
 
     def is_bool(self, register: int) -> bool:
-        """Return whether a register holds bools."""
+        """Return whether a register contains bools."""
         return self.code.classes[register] == "b"
 
     def type(self, register: int) -> str:
-        """Return LLVM's type of a number register."""
+        """Return the LLVM type of a register with numbers."""
         return _TYPE[self.code.classes[register]]
 
     def is_constant(self, register: int) -> bool:
@@ -146,12 +149,12 @@ class FunctionBuilder:
         return self.new(f"load float, ptr %r{register}.s")
 
     def set_single(self, register: int, value: str) -> None:
-        """Set a register to a float32 value, in single and double precision."""
+        """Set a register to a float32 value; stores it in single and in double precision."""
         self.do(f"store float {value}, ptr %r{register}.s")
         self.set(register, self.new(f"fpext float {value} to double"))
 
     def value(self, register: int) -> str:
-        """Return the value of a number register."""
+        """Return the value of a register with numbers."""
         if register in self._constants:
             return self._constants[register]
         if self.is_single(register):
@@ -159,11 +162,11 @@ class FunctionBuilder:
         return self.new(f"load {self.type(register)}, ptr %r{register}.v")
 
     def set(self, register: int, value: str) -> None:
-        """Set a number register."""
+        """Set a register with numbers to `value`."""
         self.do(f"store {self.type(register)} {value}, ptr %r{register}.v")
 
     def set_truth(self, register: int, condition: str) -> None:
-        """Set a bool register from an i1."""
+        """Set a bool register to a condition of LLVM type i1."""
         self.set(register, self.new(f"zext i1 {condition} to i64"))
 
     def register_address(self, register: int) -> str:
@@ -171,13 +174,13 @@ class FunctionBuilder:
         return self.new(f"getelementptr i8, ptr %registers, i64 {register * self.layout['value']}")
 
     def tag(self, register: int) -> str:
-        """Return the tag of a register in the frame."""
+        """Load the tag of a register from the frame."""
         offset = register * self.layout["value"] + self.layout["tag"]
         address = self.new(f"getelementptr i8, ptr %registers, i64 {offset}")
         return self.new(f"load i64, ptr {address}, {FRAME}")
 
     def load(self, register: int) -> None:
-        """Load a number register from the frame, before the current instruction."""
+        """Load a register with numbers from the frame, before the current instruction."""
         value = self.new(f"load {self.type(register)}, ptr {self.register_address(register)}, {FRAME}")
         if self.is_single(register):
             self.set_single(register, self.new(f"fptrunc double {value} to float"))
@@ -185,46 +188,46 @@ class FunctionBuilder:
             self.set(register, value)
 
     def store(self, register: int) -> None:
-        """Store a number register to the frame."""
+        """Store a register with numbers to the frame."""
         self.do(
             f"store {self.type(register)} {self.value(register)}, "
             f"ptr {self.register_address(register)}, {FRAME}"
         )
 
     def object(self, register: int) -> str:
-        """Return the object in a register."""
+        """Load the object in a register."""
         return self.new(f"load ptr, ptr {self.register_address(register)}, {FRAME}")
 
     def field(self, object: str, name: str, type: str) -> str:
-        """Return a header field of a list, object or tensor."""
+        """Load a field of the header of a list, object or tensor."""
         return self.load_header_field(
             self.new(f"getelementptr i8, ptr {object}, i64 {self.layout[name]}"), type
         )
 
     def load_header_field(self, address: str, type: str) -> str:
-        """Return a header field by its address."""
+        """Load a field of a header by its address."""
         return self.new(f"load {type}, ptr {address}, {HEADER}")
 
     def item(self, items: str, index: str, number: int) -> str:
-        """Return the address of a list item of the class of register `number`."""
+        """Return the address of a list item whose class is that of register `number`."""
         type = _ITEM_TYPE[self.code.classes[number]]
         return self.new(f"getelementptr {type}, ptr {items}, i64 {index}")
 
     def kind_of_item(self, number: int) -> str:
-        """Return the alias class of list items of the class of register `number`."""
+        """Return the alias class of list items whose class is that of register `number`."""
         return _ITEM[self.code.classes[number]]
 
     def put_item(self, address: str, number: int) -> None:
-        """Store the number of a register to the address of a list item."""
+        """Store the number in register `number` to the address of a list item."""
         type, value = _ITEM_TYPE[self.code.classes[number]], self.value(number)
         if self.is_bool(number):
             value = self.new(f"trunc i64 {value} to i8")
         self.do(f"store {type} {value}, ptr {address}, {self.kind_of_item(number)}")
 
     def index(self, pc: int, register: int, size: str) -> str:
-        """Return a list index normalized to count from the start; exit for one that is out of range.
+        """Return a list index as a non-negative number; exit if it is out of range.
 
-        Negative indices are only handled if the unsigned comparison with the size fails.
+        Code for negative indices runs only if the unsigned comparison with the size fails.
         """
         i = self.value(register)
         if self.is_non_negative(pc, register):
@@ -242,12 +245,12 @@ class FunctionBuilder:
         return self.new(f"phi i64 [ {i}, %{start} ], [ {j}, %{odd} ]")
 
     def flush_write_counts(self) -> None:
-        """Update the version counters of written tensors, before other code runs."""
+        """Update the version counters of written tensors; required before other code runs."""
         if self.tensors is not None:
             self.tensors.flush_writes(self)
 
     def reload_tensors(self, pc: int) -> None:
-        """Reload the headers of tensors, at an entry and after other code ran."""
+        """Reload the headers of tensors, at an entry and after other code has run."""
         if self.tensors is not None:
             self.tensors.reload(self, pc)
 
@@ -264,19 +267,19 @@ class FunctionBuilder:
         self.do(f"store {type} {value}, ptr {address}, align 1, {ELEMENT}")
 
     def count_writes(self, address: str, more: str) -> None:
-        """Add to the version counter of a tensor."""
+        """Add `more` to the version counter of a tensor."""
         count = self.new(f"load i32, ptr {address}, {WRITES}")
         self.do(f"store i32 {self.new(f'add i32 {count}, {more}')}, ptr {address}, {WRITES}")
 
     def function(self, number: int) -> str:
-        """Return the address of a runtime function, by its index in the table."""
+        """Load the address of a runtime function from index `number` of the table."""
         address = self.new(f"getelementptr ptr, ptr %table, i64 {number}")
         return self.new(f"load ptr, ptr {address}, !invariant.load !5")
 
     # ---- side exits ----------------------------------------------------------------------------------
 
     def leave(self, pc: int, status: int = 0, failed: bool = False) -> str:
-        """Return the label of a side exit; with `failed`, no registers are stored for it."""
+        """Return the label of a side exit; if `failed`, the exit stores no registers."""
         loop = self._stepped_loop(pc)
         label = f"leave.{pc}.{status}{'.steps' if loop else ''}"
         if label not in self._exits:
@@ -307,7 +310,7 @@ class FunctionBuilder:
     # ---- budget --------------------------------------------------------------------------------------
 
     def budget_left(self, pc: int) -> str:
-        """Return the budget left before an instruction."""
+        """Return the remaining budget before an instruction."""
         loop = self._stepped_loop(pc)
         if loop is not None:
             base = self.new(f"load i64, ptr %base.{loop.end}")
@@ -324,7 +327,7 @@ class FunctionBuilder:
         return left
 
     def spend_one(self, pc: int) -> str:
-        """Subtract one from the non-negative budget; return whether it was 0."""
+        """Subtract one from the budget, which must not be negative; return whether it was 0."""
         both = self.new(f"call {{i64, i1}} @llvm.usub.with.overflow.i64(i64 {self.budget_left(pc)}, i64 1)")
         self.do(f"store i64 {self.new(f'extractvalue {{i64, i1}} {both}, 0')}, ptr %left")
         return self.new(f"extractvalue {{i64, i1}} {both}, 1")
