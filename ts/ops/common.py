@@ -420,10 +420,10 @@ def settled(index: Array) -> Array:
 
 
 def somewhere(xp: Any, mask: Array) -> bool:
-    """Return whether any mask element is true; False for arrays without data (meta)."""
+    """Return whether any mask element is true; False for arrays without data (meta device)."""
     return not xp.shapes_only and bool(xp.any(mask))
 
 
 def number_in(xp: Any, x: Array) -> Any:
-    """Return a 0-dim array's value; on meta, zero of its dtype category."""
+    """Return a 0-dim array's value; on the meta device, zero of its dtype category."""
     return (False, 0, 0.0, 0j)[category(x)] if xp.shapes_only else x.item()

@@ -51,7 +51,7 @@ class StaticLengthIterable(SugaredValue):
         return self.static_length
 
     def iter(self, em: Emitter, range: SourceRange) -> SugaredValue:
-        """Return the value itself."""
+        """Return `self`, which already is an iterable."""
         return self
 
 
@@ -118,7 +118,7 @@ class ReversedValue(SugaredValue):
         return self.iterable.static_len()
 
     def iter(self, em: Emitter, range: SourceRange) -> SugaredValue:
-        """Return the value itself."""
+        """Return `self`, which already is an iterable."""
         return self
 
     def len(self, em: Emitter, range: SourceRange) -> Value:

@@ -26,14 +26,14 @@ def _by_columns(sizes: list[int], strides: list[int]) -> bool:
 
 
 def of_first(grad: Tensor, mat2: Tensor, sizes: list[int], strides: list[int]) -> Tensor:
-    """Return the gradient of a matrix product for the first factor."""
+    """Return the gradient of a matrix product's first factor."""
     if _by_columns(sizes, strides):
         return mat2.conj().mm(grad.t()).t()
     return grad.mm(mat2.t().conj())
 
 
 def of_second(grad: Tensor, mat1: Tensor, sizes: list[int], strides: list[int]) -> Tensor:
-    """Return the gradient of a matrix product for the second factor."""
+    """Return the gradient of a matrix product's second factor."""
     if _by_columns(sizes, strides):
         return grad.t().mm(mat1.conj()).t()
     return mat1.t().conj().mm(grad)

@@ -23,7 +23,7 @@ def normalised(x: Tensor, dims: list[int], rstd: Tensor) -> tuple[Tensor, Tensor
 
 
 def of_normalised(grad: Tensor, result: Tensor, inverse: Tensor, dims: list[int]) -> Tensor:
-    """Return the gradient of normalization for the input, given `grad` of the normalized result."""
+    """Return the gradient of the input of a normalization, given `grad` of the normalized result."""
     along = (grad * result).mean(dims, True)
     return (grad - grad.mean(dims, True) - result * along) * inverse
 

@@ -195,7 +195,7 @@ def sparse_mask(dense: Any, xp: Any, self: Any, mask: Any) -> Any:
 
 
 def clone(dense: Any, xp: Any, self: Any, *memory_format: Any) -> Any:
-    """Copy indices and values."""
+    """Return a copy of a sparse array, including its indices and values."""
     if isinstance(self, CooArray):
         return CooArray(self.indices.copy(), self.values.copy(), self.shape, self.coalesced)
     return CompressedArray(

@@ -147,12 +147,12 @@ def log_softmax(dense: Any, xp: Any, self: Any, dim: int, half_to_float: bool = 
 
 
 def softmax_of_dtype(dense: Any, xp: Any, self: Any, dim: int, dtype: int | None = None) -> CooArray:
-    """Return softmax, computed in a dtype."""
+    """Return softmax, computed in `dtype`."""
     return _softmax(_cast(xp, self, dtype), dim, False)
 
 
 def log_softmax_of_dtype(dense: Any, xp: Any, self: Any, dim: int, dtype: int | None = None) -> CooArray:
-    """Return log-softmax, computed in a dtype."""
+    """Return log-softmax, computed in `dtype`."""
     return _softmax(_cast(xp, self, dtype), dim, True)
 
 
