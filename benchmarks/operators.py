@@ -112,7 +112,7 @@ def _function(lib: Any, expression: str, arguments: dict[str, Any], scripted: bo
     }
     first = eval(expression, {"torch": lib} | values)
     values["result"] = list(first) if isinstance(first, tuple) else first
-    typed = ", ".join(f"{name}: {_type_text(value)}" for name, value in values.items())
+    typed = ", ".join(f"{name}: {_format_type(value)}" for name, value in values.items())
     # A `while` that starts from a result given: PyTorch would unroll a `for`, and compute equal steps once.
     source = (
         f"def f({typed}):\n    step = 0\n    while step < {STEPS}:\n        result = {expression}\n"
@@ -130,9 +130,9 @@ def _function(lib: Any, expression: str, arguments: dict[str, Any], scripted: bo
     return partial(lib.jit.script(scope["f"]) if scripted else scope["f"], *values.values())
 
 
-def _type_text(value: Any) -> str:
+def _format_type(value: Any) -> str:
     if isinstance(value, list):
-        return f"List[{_type_text(value[0])}]"
+        return f"List[{_format_type(value[0])}]"
     return type(value).__name__ if isinstance(value, (int, float)) else "torch.Tensor"
 
 

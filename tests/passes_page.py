@@ -34,7 +34,7 @@ def by_pytorchs_names() -> str:
 
 def by_their_own() -> str:
     """Return a table row for each pass file."""
-    rows = [f"| `{stem}` | {summary(stem)} |" for stem in sorted(pass_logging._known_names())]
+    rows = [f"| `{stem}` | {summary(stem)} |" for stem in sorted(pass_logging._pass_names())]
     return "\n".join(["| pass | what it does |", "|---|---|", *rows])
 
 

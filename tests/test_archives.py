@@ -15,7 +15,7 @@ import ts
 from tests.program_files import all_programs, read
 from tests.untrusted_input.handcrafted_archives import text
 from ts.archive.pickler import Pickler
-from ts.archive.debug_info import read_places
+from ts.archive.debug_info import read_source_locations
 from ts.archive.unpickler import Global, Unpickler
 from ts.errors import ArchiveError, FrontendError, MemoryExceeded, TimeExceeded
 from ts.frontend import classes, naming
@@ -435,19 +435,19 @@ def test_sources_of_debug_records_are_bounded():
     kind = type_of_constant(record)
     assert kind is not None
     data = Pickler(str, str, lambda tensor: None).dump(record, kind)
-    assert read_places(data)(3) is None
+    assert read_source_locations(data)(3) is None
     few = ("FORMAT_WITH_STRING_TABLE", ("", line), ((0, (((1,) * 20, 0, 0), 0, 5), 0),))
     data = Pickler(str, str, lambda tensor: None).dump(few, type_of_constant(few))
     with ts.limits(bytes=10_000_000), pytest.raises(MemoryExceeded):
-        read_places(data)(3)
-    assert read_places(data)(3).text() == "xxxxx"
+        read_source_locations(data)(3)
+    assert read_source_locations(data)(3).text() == "xxxxx"
 
 
 def test_malformed_debug_records():
     """A debug record without order has no source locations."""
     record = ((("0",), ("text", "file.py", 1), 0, 4),)
     data = Pickler(str, str, lambda tensor: None).dump(record, type_of_constant(record))
-    assert read_places(data)(3) is None
+    assert read_source_locations(data)(3) is None
 
 
 @pytest.mark.parametrize("place", [(0, 0, 1 << 64), (0, -1, 4), (1 << 64, 0, 4), (-1, 0, 4)])
@@ -459,5 +459,5 @@ def test_source_locations_out_of_range(place):
         source = b"(" + text("text") + text("file.py") + numbers[0] + b"t"
         return b"\x80\x02K\x00(" + source + numbers[1] + numbers[2] + b"t\x86\x85."
 
-    assert read_places(record(1, 0, 4))(3).text() == "text"
-    assert read_places(record(*place))(3) is None
+    assert read_source_locations(record(1, 0, 4))(3).text() == "text"
+    assert read_source_locations(record(*place))(3) is None

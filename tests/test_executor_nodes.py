@@ -50,7 +50,7 @@ def test_type_check(type, make, holds):
 
 def test_requires_grad_checks():
     """`RequiresGradCheck` looks at the mark of the tensor alone, whatever the grad mode; `TypeCheck` at both."""
-    wants, wants_none = (
+    wants, requires_none = (
         function_of(
             f"""graph(%x : Tensor):
   %a : Tensor, %ok : bool = prim::RequiresGradCheck[types=[Float(2, 3, requires_grad={wanted})]](%x)
@@ -61,9 +61,9 @@ def test_requires_grad_checks():
     )
     x = ts.ones(5, requires_grad=True)
     assert wants(x)
-    assert not wants_none(x)
+    assert not requires_none(x)
     assert not wants(ts.ones(5))
-    assert wants_none(ts.ones(5))
+    assert requires_none(ts.ones(5))
     check = function_of(CHECK.replace("TYPE", "Float(requires_grad=1)"))
     scalar = ts.ones((), requires_grad=True)
     assert check(ts.ones(2, 3), scalar)[2]

@@ -57,7 +57,7 @@ class Net(ts.nn.Module):
 
 
 def line_of(facts, text):
-    found = [line for part in facts.parts for line in part.lines if text in line.text]
+    found = [line for part in facts.functions for line in part.lines if text in line.text]
     assert len(found) == 1, text
     return found[0]
 
@@ -69,8 +69,8 @@ def looked_at():
 
 def test_functions_and_lines(looked_at):
     """The report lists the function and its callees once each, with their source lines."""
-    assert [part.name.rpartition(".")[2] for part in looked_at.parts] == ["looping", "called"]
-    first, callee = looked_at.parts
+    assert [part.name.rpartition(".")[2] for part in looked_at.functions] == ["looping", "called"]
+    first, callee = looked_at.functions
     assert first.file == __file__ and first.lines[0].number == looping.__code__.co_firstlineno
     assert [line.text for line in callee.lines] == [
         "def called(x: ts.Tensor) -> ts.Tensor:", "    return ts.tanh(x * x + x)",
@@ -85,7 +85,7 @@ def test_execution_counts_of_lines(looked_at):
 def test_times_of_lines_sum_to_the_call(looked_at):
     """The time of a call is the sum of its lines; callees are counted in their own lines and shown separately
     at the call."""
-    own = sum(line.seconds for part in looked_at.parts for line in part.lines)
+    own = sum(line.seconds for part in looked_at.functions for line in part.lines)
     assert looked_at.is_counted and own == pytest.approx(looked_at.call)
     assert line_of(looked_at, "ts.mm").seconds > 0 and line_of(looked_at, "if i % 2").seconds > 0
     assert line_of(looked_at, "y = called(x)").below == pytest.approx(line_of(looked_at, "ts.tanh").seconds, rel=0.5)
@@ -99,10 +99,10 @@ def test_groups_are_shared_out(looked_at):
 def test_source_lines_of_graph_rows(looked_at):
     """Rows of the function's graph and of the optimized graph, with inlined callees, have source lines."""
     at = line_of(looked_at, "ts.mm").number
-    assert [row.place for row in looked_at.parts[0].graph if "aten::mm" in row.text] == [(0, at)]
+    assert [row.line_id for row in looked_at.functions[0].graph if "aten::mm" in row.text] == [(0, at)]
     inside = line_of(looked_at, "ts.tanh").number
-    assert (1, inside) in [row.place for row in looked_at.optimised]
-    assert "\n".join(row.text for row in looked_at.parts[0].graph) + "\n" == ts.jit.script(looping).graph.str(False)
+    assert (1, inside) in [row.line_id for row in looked_at.optimised]
+    assert "\n".join(row.text for row in looked_at.functions[0].graph) + "\n" == ts.jit.script(looping).graph.str(False)
 
 
 def test_operators_and_kernels(looked_at):
@@ -115,7 +115,7 @@ def test_operators_and_kernels(looked_at):
 
 def test_recursion():
     facts = collect(ts.jit.script(recursive), (5,))
-    assert len(facts.parts) == 1 and line_of(facts, "if n < 2").times == 15
+    assert len(facts.functions) == 1 and line_of(facts, "if n < 2").times == 15
 
 
 def test_arguments_are_left_alone():
@@ -142,11 +142,11 @@ def test_modules():
     module = ts.jit.script(Net())
     facts = collect(module.forward, (ts.rand(2, 3),))
     tree = facts.modules
-    assert (tree.kind, tree.parameters, tree.parts) == ("Net", 24, [0])
+    assert (tree.kind, tree.parameters, tree.functions) == ("Net", 24, [0])
     assert [(child.name, child.kind, child.parameters) for child in tree.children] == [
         ("first", "Block", 12), ("second", "Block", 12),
     ]  # fmt: skip
-    assert tree.children[0].parts == tree.children[1].parts
+    assert tree.children[0].functions == tree.children[1].functions
     assert tree.children[0].children[0].name == "layer"
 
 
@@ -154,8 +154,8 @@ def test_archives(tmp_path):
     """The report of an archive shows the lines of its serialized code."""
     ts.jit.script(Net()).save(tmp_path / "net.pt")
     facts = collect(ts.jit.load(tmp_path / "net.pt").forward, (ts.rand(2, 3),))
-    assert facts.parts[0].file.startswith("code/__torch__/")
-    own = sum(line.seconds for part in facts.parts for line in part.lines)
+    assert facts.functions[0].file.startswith("code/__torch__/")
+    own = sum(line.seconds for part in facts.functions for line in part.lines)
     assert own == pytest.approx(facts.call)
 
 
@@ -181,8 +181,8 @@ class Tags(HTMLParser):
 @pytest.fixture(scope="module")
 def hostile_page():
     facts = collect(ts.jit.script(hostile))
-    facts.name = facts.parts[0].name = "<b onclick=1>&"
-    facts.parts[0].file = '"><script>window.evil=1</script>'
+    facts.name = facts.functions[0].name = "<b onclick=1>&"
+    facts.functions[0].file = '"><script>window.evil=1</script>'
     return page(facts)
 
 

@@ -19,7 +19,7 @@ def missing(source, data=None, **records):
 
 
 def found(source, data=None, **records):
-    return [(each.kind, each.name, list(each.places)) for each in missing(source, data, **records)]
+    return [(each.kind, each.name, list(each.locations)) for each in missing(source, data, **records)]
 
 
 def test_complete_archive():
@@ -128,7 +128,7 @@ def test_delegates():
         records.writestr("archive/version", "3")
         records.writestr("archive/code/torch/jit.py", source)
     (only,) = ts.jit.missing(io.BytesIO(out.getvalue()))
-    assert (only.kind, only.name, only.places) == ("backend", "demo", ("code/torch/jit.py:4", "data.pkl"))
+    assert (only.kind, only.name, only.locations) == ("backend", "demo", ("code/torch/jit.py:4", "data.pkl"))
 
 
 def test_no_code_is_executed(capsys):

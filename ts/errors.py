@@ -212,7 +212,7 @@ class LimitExceeded(TsError):
     source if the program came from an archive that records it.
     """
 
-    _SHOWN = 10  # number of calls shown at either end of a long stack
+    _MAX_SHOWN_CALLS = 10  # number of calls shown at either end of a long stack
 
     def __init__(self, message: str, stack: Sequence[tuple[str, Located | None]] = ()) -> None:
         super().__init__(message)
@@ -223,10 +223,10 @@ class LimitExceeded(TsError):
         if not self.stack:
             return self.message
         stack = _original_stack(self.stack)
-        hidden = len(stack) - 2 * self._SHOWN
+        hidden = len(stack) - 2 * self._MAX_SHOWN_CALLS
         if hidden <= 0:
             return f"{self.message}\n{_traceback('', stack)}"
-        first, last = stack[: self._SHOWN], stack[-self._SHOWN :]
+        first, last = stack[: self._MAX_SHOWN_CALLS], stack[-self._MAX_SHOWN_CALLS :]
         return f"{self.message}\n{_traceback('', first)}  ... {hidden} more calls ...\n{_lines(last)}"
 
 
@@ -257,14 +257,14 @@ class DebuggerQuit(TsError):
 class _Suggestion(str):
     """Lazy error text that searches for similar names when it is formatted."""
 
-    __slots__ = ("known", "name")
+    __slots__ = ("list_names", "name")
 
     name: str
-    known: Callable[[], Iterable[str]]
+    list_names: Callable[[], Iterable[str]]
 
     def __str__(self) -> str:
         text = str.__str__(self)
-        others = [name for name in self.known() if name != self.name]  # its property raised an error
+        others = [name for name in self.list_names() if name != self.name]  # its property raised an error
         found = closest(self.name, others, 0.6 if len(self.name) < 5 else 0.7)
         return f"{text}. Did you mean: '{found}'?" if found else text
 
@@ -272,25 +272,25 @@ class _Suggestion(str):
         return str, (str(self),)
 
 
-def missing_attribute(owner: str, name: str, known: Callable[[], Iterable[str]]) -> AttributeError:
+def missing_attribute(owner: str, name: str, list_names: Callable[[], Iterable[str]]) -> AttributeError:
     """Return an AttributeError with lazily computed suggestions of similar names.
 
-    `known` returns the existing names.  It is called only when the text is formatted, so that `hasattr` stays
-    fast.
+    `list_names` returns the existing names.  It is called only when the text is formatted, so that `hasattr`
+    stays fast.
     """
     text = _Suggestion(f"{owner} has no attribute '{name}'")
-    text.name, text.known = name, known
+    text.name, text.list_names = name, list_names
     return AttributeError(text, name=name)
 
 
-def closest(name: str, known: Iterable[str], cutoff: float = 0.7) -> str:
+def closest(name: str, list_names: Iterable[str], cutoff: float = 0.7) -> str:
     """Return the most similar known name; "" if none is similar enough.
 
     Private names are suggested only for a private `name`.
     """
     import difflib
 
-    names = [other for other in known if other.startswith("_") <= name.startswith("_")]
+    names = [other for other in list_names if other.startswith("_") <= name.startswith("_")]
     plain = name.lower().replace("_", "")
     for other in names:
         if other.lower().replace("_", "") == plain:  # Relu for ReLU
@@ -302,9 +302,9 @@ def closest(name: str, known: Iterable[str], cutoff: float = 0.7) -> str:
     return found[0] if found else ""
 
 
-def no_such_argument(name: str, known: Iterable[str]) -> str:
+def no_such_argument(name: str, list_names: Iterable[str]) -> str:
     """Return the error message for an unknown keyword argument."""
-    meant = closest(name, known)
+    meant = closest(name, list_names)
     return f"there is no argument '{name}' here" + (f": did you mean '{meant}'?" if meant else "")
 
 

@@ -72,7 +72,7 @@ class _Implementations:
         self.setup_context: Callable[..., Any] | None = None
         self.batching_rule: Callable[..., Any] | None = None  # set by `register_vmap`
         self.of_function: Callable[..., Any] | None = None  # function of `custom_op`
-        self.recorded: Any = None  # autograd function class, created on first use
+        self.backward_function: Any = None  # autograd function class, created on first use
         declared = signature(schema)
         self.only_writes = not declared.returns and any(p.written for p in declared.parameters)
         kinds = [p.kind for p in declared.parameters]
@@ -103,16 +103,16 @@ class _Implementations:
         if not wanted or function is self.by_key.get("CompositeImplicitAutograd"):
             result = function(*args)
         else:
-            result = self._recorded_call(function, args)
+            result = self._call_with_backward(function, args)
         if self.of_function is not None:
             self._check_new(result, tensors)
         return result
 
-    def _recorded_call(self, function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
+    def _call_with_backward(self, function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
         """Return the results of a call, connected to a backward node that runs the registered backward."""
-        if self.recorded is None:
+        if self.backward_function is None:
             name = self.name.replace("::", "_").replace(".", "_")
-            self.recorded = type(f"GeneratedBackwardFor_{name}_default", (_AutogradCall,), {})
+            self.backward_function = type(f"GeneratedBackwardFor_{name}_default", (_AutogradCall,), {})
         nodes: list[Any] = []
 
         def run(*given: Any) -> Any:
@@ -121,7 +121,7 @@ class _Implementations:
             return result
 
         leaves, layout = _flatten(args)
-        flat = self.recorded.apply(self, run, layout, *leaves)
+        flat = self.backward_function.apply(self, run, layout, *leaves)
         return pytree.tree_unflatten(list(flat), nodes[0])
 
     def _check_new(self, result: Any, tensors: Sequence[Tensor]) -> None:
@@ -270,7 +270,7 @@ def _declare(schema: str) -> _Implementations:
     return made
 
 
-def _found(name: Any) -> _Implementations:
+def _find_implementations(name: Any) -> _Implementations:
     name = getattr(name, "_qualname", None) or getattr(name, "qualified_name", None) or str(name)
     name = name.removesuffix(".default")
     if name not in _custom:
@@ -323,7 +323,7 @@ def _implement(name: str, fn: Callable[..., Any], key: str) -> None:
         raise NotImplementedError(f"library: {name}: there is no dispatch key {key!r} here")
     if fn is fallthrough_kernel:
         return
-    _found(name).by_key["Autograd" if key.startswith("Autograd") else key] = fn
+    _find_implementations(name).by_key["Autograd" if key.startswith("Autograd") else key] = fn
 
 
 def fallthrough_kernel() -> None:
@@ -371,7 +371,7 @@ def impl(
     def register(func: F) -> F:
         for kind in (types,) if isinstance(types, str) else types:
             _implement(
-                _found(qualname).name,
+                _find_implementations(qualname).name,
                 func,
                 {"cpu": "CPU", "cuda": "CUDA", "default": _COMPOSITE[1]}.get(kind, kind),
             )
@@ -411,7 +411,7 @@ def register_autograd(
     lib: Library | None = None,
 ) -> None:
     """Register an operator's gradient: `setup_context(ctx, inputs, output)`, `backward(ctx, *gradients)`."""
-    custom = _found(op)
+    custom = _find_implementations(op)
     custom.backward, custom.setup_context = backward, setup_context
 
 
@@ -426,7 +426,7 @@ def register_vmap(op: Any, func: Callable[..., Any] | None = None, /, *, lib: An
     name = op.name().partition(".")[0] if isinstance(op, OpOverload) else op
 
     def register(function: Callable[..., Any]) -> None:
-        _found(name).batching_rule = function
+        _find_implementations(name).batching_rule = function
 
     return register if func is None else register(func)
 
@@ -574,17 +574,17 @@ def infer_schema(
     written = set(signature.parameters) if mutates_args == "unknown" else {*mutates_args}
     parts, keyword_only = [], False
 
-    def refuse(what: str) -> ValueError:
+    def schema_error(what: str) -> ValueError:
         return ValueError(f"infer_schema(func): {what} Got func with signature {signature})")
 
     for letter, (name, p) in enumerate(signature.parameters.items()):
         if p.kind not in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY):
-            raise refuse("We do not support positional-only args, varargs, or varkwargs.")
+            raise schema_error("We do not support positional-only args, varargs, or varkwargs.")
         if name not in hints:
-            raise refuse(f"Parameter {name} must have a type annotation.")
+            raise schema_error(f"Parameter {name} must have a type annotation.")
         kind = _schema_type(hints[name])
         if kind is None:
-            raise refuse(f"Parameter {name} has unsupported type {hints[name]}.")
+            raise schema_error(f"Parameter {name} has unsupported type {hints[name]}.")
         if p.kind is p.KEYWORD_ONLY and not keyword_only:
             keyword_only = True
             parts.append("*")
@@ -593,10 +593,12 @@ def infer_schema(
         default = "" if p.default is p.empty else f"={_literal(p.default)}"
         parts.append(f"{kind} {name}{default}")
     if unknown := written - signature.parameters.keys():
-        raise refuse(f"{sorted(unknown)[0]} in mutates_args was not found in the custom op's signature.")
+        raise schema_error(
+            f"{sorted(unknown)[0]} in mutates_args was not found in the custom op's signature."
+        )
     result = _result(hints.get("return", inspect.Signature.empty))
     if result is None:
-        raise refuse(f"Return has unsupported type {hints.get('return')}.")
+        raise schema_error(f"Return has unsupported type {hints.get('return')}.")
     return f"{op_name or ''}({', '.join(parts)}) -> {result}"
 
 

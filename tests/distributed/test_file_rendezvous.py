@@ -71,8 +71,8 @@ def test_rendezvous_files_accept_local_addresses_only(tmp_path):
     """A rendezvous file is accepted only with a local address."""
     path = str(tmp_path / "x")
     file_rendezvous.publish_address(path, ("10.0.0.1", 5))
-    assert file_rendezvous.found(path) is None
+    assert file_rendezvous.read_address(path) is None
     file_rendezvous.publish_address(path, (file_rendezvous.LOCAL, 5))
-    assert file_rendezvous.found(path) == (file_rendezvous.LOCAL, 5)
+    assert file_rendezvous.read_address(path) == (file_rendezvous.LOCAL, 5)
     file_rendezvous.withdraw(path, (file_rendezvous.LOCAL, 6))  # another program's by now
-    assert file_rendezvous.found(path) is not None
+    assert file_rendezvous.read_address(path) is not None

@@ -100,7 +100,7 @@ def debugger_stops(function, arguments):
         frame = debugger._frame
         if len(stops) >= MAX_STOPS or failed:
             return None
-        stops.append((frame.range.line, {name: debugger._text_of(name) for name in debugger._variables()}))
+        stops.append((frame.range.line, {name: debugger._format_variable(name) for name in debugger._variables()}))
         return "s"
 
     debugger = Debugger(read, write)

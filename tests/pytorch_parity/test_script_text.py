@@ -40,14 +40,14 @@ TENSORS = [
 
 
 @torch.jit.script
-def text_of(x):
+def format_value(x):
     return str(x)
 
 
 @pytest.mark.parametrize("x", TENSORS, ids=range(len(TENSORS)))
 def test_script_text(x):
     """`str(x)` of a program."""
-    assert script_text(ts.tensor(x.numpy())) == text_of(x)
+    assert script_text(ts.tensor(x.numpy())) == format_value(x)
 
 
 def shown(x):

@@ -54,14 +54,14 @@ class MissingFeature:
 
     kind: str
     name: str
-    places: tuple[str, ...]
+    locations: tuple[str, ...]
     why: str = ""
 
     def __str__(self) -> str:
         lines = [f"{self.kind} {self.name}"]
-        lines += [f"    {place}" for place in self.places[:_MAX_LISTED_LINES]]
-        if len(self.places) > _MAX_LISTED_LINES:
-            lines.append(f"    and {len(self.places) - _MAX_LISTED_LINES} more")
+        lines += [f"    {location}" for location in self.locations[:_MAX_LISTED_LINES]]
+        if len(self.locations) > _MAX_LISTED_LINES:
+            lines.append(f"    and {len(self.locations) - _MAX_LISTED_LINES} more")
         return "\n".join(lines)
 
 
@@ -78,7 +78,7 @@ class _CompatibilityScan:
         self.records = records
         self.sources = read_sources(records)
         self.files = {name: _definitions(source) for name, source in self.sources.items()}
-        self.found: dict[tuple[str, str], dict[str, None]] = {}  # places by (kind, name)
+        self.features: dict[tuple[str, str], dict[str, None]] = {}  # places by (kind, name)
         self.reasons: dict[tuple[str, str], str] = {}
         self.stopped: set[ast.AST] = set()  # functions that refer to missing features
 
@@ -94,12 +94,12 @@ class _CompatibilityScan:
         if version <= NEWEST_VERSION:
             self.calls()
         return [
-            MissingFeature(kind, name, tuple(places), self.reasons.get((kind, name), ""))
-            for (kind, name), places in self.found.items()
+            MissingFeature(kind, name, tuple(locations), self.reasons.get((kind, name), ""))
+            for (kind, name), locations in self.features.items()
         ]
 
-    def add(self, kind: str, name: str, place: str, why: str = "") -> None:
-        self.found.setdefault((kind, name), {})[place] = None
+    def add(self, kind: str, name: str, location: str, why: str = "") -> None:
+        self.features.setdefault((kind, name), {})[location] = None
         if why:
             self.reasons.setdefault((kind, name), why)
 
@@ -108,16 +108,16 @@ class _CompatibilityScan:
     def names_of_file(self, name: str, source: Source) -> None:
         ranges = Ranges(source, whole_subscripts=True)
         for definition in self.files[name].values():
-            for part in _parts(definition):
+            for part in _syntax_nodes(definition):
                 for need in needs(part, ranges):
                     if need.kind == "operator":
                         if is_operator(need.name):
                             continue
-                        self.add("operator", need.name, _place(need.range))
+                        self.add("operator", need.name, _format_location(need.range))
                     elif self.is_defined(need.name):
                         continue
                     else:
-                        self.add(*_kind_of_name(need.name), _place(need.range))
+                        self.add(*_kind_of_name(need.name), _format_location(need.range))
                     self.stopped.add(part)
 
     def is_defined(self, name: str) -> bool:
@@ -147,22 +147,22 @@ class _CompatibilityScan:
         try:
             unit = Reader(self.records, None).unit
         except ArchiveError:  # the constants need a missing feature
-            if self.found:
+            if self.features:
                 return
             raise
-        seen = {place for places in self.found.values() for place in places}
+        seen = {location for locations in self.features.values() for location in locations}
         for error in self.errors(unit):
             source = None if error.range is None else error.range.source  # type: ignore[attr-defined]
             if source is None or source.filename not in self.sources:
                 continue
             range: Any = error.range
-            place = _place(range)
-            if place in seen:
+            location = _format_location(range)
+            if location in seen:
                 continue
             if isinstance(error, SchemaMatchError):
-                self.add("overload", _operator_at(range), place, error.message)
+                self.add("overload", _operator_at(range), location, error.message)
             else:
-                self.add("code", error.message.strip().split("\n")[0], place, error.message)
+                self.add("code", error.message.strip().split("\n")[0], location, error.message)
 
     def errors(self, unit: ArchiveUnit) -> Iterator[FrontendError]:
         for name, definitions in self.files.items():
@@ -197,7 +197,7 @@ def _definitions(source: Source) -> dict[str, Definition]:
     return {node.name: node for node in body if isinstance(node, ast.ClassDef | ast.FunctionDef)}
 
 
-def _parts(definition: Definition) -> Iterable[ast.AST]:
+def _syntax_nodes(definition: Definition) -> Iterable[ast.AST]:
     """Return the syntax nodes to scan: a function itself, or the statements of a class body."""
     return (definition,) if isinstance(definition, ast.FunctionDef) else definition.body
 
@@ -223,5 +223,5 @@ def _operator_at(range: SourceRange) -> str:
     return range.text()
 
 
-def _place(range: SourceRange) -> str:
+def _format_location(range: SourceRange) -> str:
     return f"{range.source.filename}:{range.line}"

@@ -2,8 +2,8 @@
 
 Input: sorted (offset, range) pairs of a source file. Output: the bytes of the debug record, and the inverse:
 
-    write_places([(192, range)])            b"..."
-    read_places(data)(200)                  range with equal source text, or None
+    write_source_locations([(192, range)])            b"..."
+    read_source_locations(data)(200)                  range with equal source text, or None
 
 A record contains each source line once, in a string table. If a record is damaged, only its source locations
 are lost.
@@ -28,7 +28,7 @@ _MAX_LINES: Final = 1 << 31  # upper bound of line numbers
 _NOWHERE: Final[tuple[Any, ...]] = (([0], 0, 0), 0, 0)  # location in an empty text
 
 
-def write_places(places: Iterable[tuple[int, SourceRange | None]]) -> bytes:
+def write_source_locations(places: Iterable[tuple[int, SourceRange | None]]) -> bytes:
     """Return the debug record for the source locations of a file."""
     numbers: dict[str, int] = {"": 0}
     sources: dict[Source, tuple[Any, ...]] = {}
@@ -55,14 +55,14 @@ def _no_tensor(tensor: object) -> NoReturn:
     raise ArchiveError("a debug record holds no tensors")
 
 
-def read_places(data: bytes) -> Callable[[int], SourceRange | None]:
+def read_source_locations(data: bytes) -> Callable[[int], SourceRange | None]:
     """Return a function from file offsets to source ranges.
 
     The function parses the record when first called.
     """
     found: list[tuple[int, SourceRange]] | None = None
 
-    def place(offset: int) -> SourceRange | None:
+    def find_range(offset: int) -> SourceRange | None:
         nonlocal found
         if found is None:
             try:
@@ -72,7 +72,7 @@ def read_places(data: bytes) -> Callable[[int], SourceRange | None]:
         at = bisect_right(found, offset, key=lambda entry: entry[0])
         return found[at - 1][1] if at else None
 
-    return place
+    return find_range
 
 
 def _name(module: str, name: str) -> Global:
@@ -106,26 +106,26 @@ class _Sources:
     """Cache of the sources that a record contains."""
 
     def __init__(self, texts: Sequence[str] | None) -> None:
-        self.texts = texts
-        self.made: dict[int, tuple[object, Source]] = {}
+        self.strings = texts
+        self.sources_by_id: dict[int, tuple[object, Source]] = {}
 
     def range(self, source: Any, start: Any, end: Any) -> SourceRange:
         if not _is_count(start) or not _is_count(end):
             raise ValueError("a range is not two numbers")
-        known = self.made.get(id(source))
+        known = self.sources_by_id.get(id(source))
         if known is None:
-            known = self.made[id(source)] = source, self._source(*source)
+            known = self.sources_by_id[id(source)] = source, self._source(*source)
         return SourceRange(known[1], start, end)
 
     def _source(self, text: Any, name: Any, line: Any) -> Source:
-        if self.texts is not None:
-            lines = [self.texts[number] for number in text]
+        if self.strings is not None:
+            lines = [self.strings[number] for number in text]
             size = sum(map(len, lines))
             if size > _MAX_SOURCE_CHARS:
                 raise ValueError(f"a source would have {size} characters")
             deadline.charge(0, bytes=size)
             text = "".join(lines)
-            name = self.texts[name]
+            name = self.strings[name]
         if not isinstance(text, str) or not isinstance(name, str | None) or not _is_count(line):
             raise ValueError("a source is not a text")
         return Source(text, name, line)

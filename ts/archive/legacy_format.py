@@ -77,11 +77,11 @@ def read(file: IO[bytes]) -> LegacyArchive:
     keys, at = _plain(data, machine.at)
     value = data[begin : machine.at]
     is_list = isinstance(keys, list) and all(isinstance(key, str) for key in keys)
-    if not is_list or sorted(keys) != sorted(named.found):
+    if not is_list or sorted(keys) != sorted(named.storages_by_key):
         raise ArchiveError("the file's list of storages is not that of its value")
     storages = {}
     for key in keys:
-        name, location, numel = named.found[key]
+        name, location, numel = named.storages_by_key[key]
         kind = storage_type(name)
         assert kind is not None  # checked when the value referred to the storage
         end = at + 8 + numel * kind.dtype.itemsize
@@ -95,7 +95,7 @@ def read(file: IO[bytes]) -> LegacyArchive:
     return LegacyArchive(value, storages, at)
 
 
-def part_of(storage: Storage, view: Any) -> Storage:
+def view_of_storage(storage: Storage, view: Any) -> Storage:
     """Return the part of a storage that `view`, (name, offset, size), selects; None selects all."""
     match view:
         case None:
@@ -109,7 +109,7 @@ class _StorageCollector:
     """Collects the storages that a value refers to."""
 
     def __init__(self) -> None:
-        self.found: dict[str, tuple[str, str, int]] = {}
+        self.storages_by_key: dict[str, tuple[str, str, int]] = {}
 
     def storage(self, reference: Any) -> Any:
         """Record a storage reference.
@@ -125,17 +125,17 @@ class _StorageCollector:
                 raise ArchiveError("the file refers to what is no storage")
         if storage_type(name) is None:
             raise ArchiveError(f"the file refers to a storage {name}")
-        if self.found.setdefault(key, (name, location, numel)) != (name, location, numel):
+        if self.storages_by_key.setdefault(key, (name, location, numel)) != (name, location, numel):
             raise ArchiveError(f"the file has two storages {key!r}")
         return None
 
 
-def _refused(*named: Any) -> NoReturn:
+def _reject_global(*named: Any) -> NoReturn:
     raise ArchiveError("the head of the file names more than numbers and texts")
 
 
 def _plain(data: bytes, at: int) -> tuple[Any, int]:
     """Read a pickle of numbers, strings and containers; return the value and the offset of its end."""
-    machine = Unpickler(data, _refused, _refused)
+    machine = Unpickler(data, _reject_global, _reject_global)
     machine.at = at
     return machine.load(), machine.at

@@ -25,7 +25,7 @@ from ts._core.value.objects import Object
 from ts._core.value.spec import KINDS, TypeSpec
 from ts._core.value.type_of import infer_spec, is_small
 from ts.archive import quantized
-from ts.archive.debug_info import read_places
+from ts.archive.debug_info import read_source_locations
 from ts.archive.storages import storage_type
 from ts.archive.unpickler import Global, Unpickler, ordered_dict
 from ts.archive.zip_records import Location, TensorLoader, ZipRecords, device_named, opened
@@ -78,7 +78,7 @@ def read_sources(records: ZipRecords) -> dict[str, Source]:
         if name.startswith("code/") and name.endswith(".py"):
             source = sources[name] = Source(records.text(name), name)
             if records.has(f"{name}.debug_pkl"):
-                source.origins = read_places(records.bytes(f"{name}.debug_pkl"))
+                source.origins = read_source_locations(records.bytes(f"{name}.debug_pkl"))
     return sources
 
 

@@ -20,7 +20,7 @@ from collections.abc import Mapping
 from typing import IO, Any, Final
 
 from ts._core.value.objects import Object
-from ts.archive.debug_info import write_places
+from ts.archive.debug_info import write_source_locations
 from ts.archive.pickler import Pickler
 from ts.archive.storages import StorageWriter
 from ts.archive.zip_writer import replaced, write_record
@@ -33,7 +33,7 @@ from ts.ir.types import NONE, TupleType
 ExtraFiles = Mapping[str, str | bytes] | None
 
 _OLDEST_VERSION: Final = 3
-_NEW_PLACE: Final = 6  # from this format version on, the record is `.data/version`
+_MIN_DATA_VERSION_ENTRY: Final = 6  # from this format version on, the record is `.data/version`
 
 
 def write(handle: Object, f: str | os.PathLike[str] | IO[bytes], extra_files: ExtraFiles = None) -> None:
@@ -77,7 +77,7 @@ class ArchiveWriter:
         if None in types:
             raise ArchiveError(f"the constant {self.constants[types.index(None)]!r} cannot be saved")
         self.pickle("constants", tuple(self.constants), TupleType(type for type in types if type is not None))
-        version = "version" if self.version < _NEW_PLACE else ".data/version"
+        version = "version" if self.version < _MIN_DATA_VERSION_ENTRY else ".data/version"
         self.record(version, f"{self.version}\n".encode())
         self.record("byteorder", b"little")
         identity = int.from_bytes(self.digest.digest()[:16], "big")
@@ -86,7 +86,7 @@ class ArchiveWriter:
     def pickle(self, archive: str, value: Any, type: Any) -> None:
         """Write the storages of the tensors in a value, then the pickle of the value."""
         storages = StorageWriter()
-        data = Pickler(self.names.spell, self.names.name, storages.place).dump(value, type)
+        data = Pickler(self.names.spell, self.names.name, storages.storage_ref).dump(value, type)
         for key, elements in storages.arrays.items():
             self.record(f"{archive}/{key}", elements.data)
         self.record(f"{archive}.pkl", data)
@@ -109,7 +109,7 @@ class ArchiveWriter:
             text, places = printers[prefix].marks.split("".join(definitions) + "\n")
             name = f"code/{prefix.replace('.', '/')}.py"
             self.record(name, text.encode(), zipfile.ZIP_DEFLATED)
-            self.record(f"{name}.debug_pkl", write_places(places), zipfile.ZIP_DEFLATED)
+            self.record(f"{name}.debug_pkl", write_source_locations(places), zipfile.ZIP_DEFLATED)
 
     def check(self, function: Any) -> None:
         """Raise an error for a node that cannot be saved; record the required operator version."""

@@ -2,7 +2,7 @@
 
 Input: a value and its type. Output: the bytes of a pickle of protocol 2:
 
-    Pickler(names.name, storages.place).dump(module, module_type)
+    Pickler(names.name, storages.storage_ref).dump(module, module_type)
 
 An object is written as class name and dictionary of attributes, a list or dictionary together with its type
 as text, and a tensor as a storage reference. A value that is referenced several times is written once, so
@@ -72,27 +72,27 @@ class Pickler:
         self,
         spell: Callable[[Type], str],
         name: Callable[[Type], str],
-        place: Callable[[Tensor], TensorStorageRef],
+        storage_ref: Callable[[Tensor], TensorStorageRef],
     ) -> None:
-        """Store the callbacks: `spell` formats types, `name` names classes, `place` locates tensors."""
+        """Store the callbacks: `spell` formats types, `name` names classes, `storage_ref` locates tensors."""
         self.spell = spell
         self.name = name
-        self.place = place
-        self.parts: list[bytes] = [b"\x80\x02"]
+        self.storage_ref = storage_ref
+        self.chunks: list[bytes] = [b"\x80\x02"]
         self.memo: dict[object, int] = {}  # indices of texts and names, and of containers and objects by id
-        self.kept: list[object] = []
+        self.references: list[object] = []
 
     def dump(self, value: Any, type: Type) -> bytes:
         """Return the pickle of a value."""
         self.push(value, type)
         self.write(b".")
-        return b"".join(self.parts)
+        return b"".join(self.chunks)
 
     # ---- parts ---------------------------------------------------------------------------------------
 
     def write(self, part: bytes) -> None:
         """Append opcodes or data to the pickle."""
-        self.parts.append(part)
+        self.chunks.append(part)
 
     def remember(self, key: object) -> None:
         """Memoize the value on top of the stack under `key`; `recall` writes references to it."""
@@ -107,14 +107,14 @@ class Pickler:
         self.write(b"h" + bytes([index]) if index < 256 else b"j" + struct.pack("<I", index))
         return True
 
-    def text(self, text: str) -> None:
+    def write_string(self, text: str) -> None:
         """Write a string as UTF-8, or a reference if an equal string was written before."""
         if not self.recall(text):
             data = text.encode("utf-8", "surrogatepass")
             self.write(b"X" + struct.pack("<I", len(data)) + data)
             self.remember(text)
 
-    def number(self, value: int) -> None:
+    def write_int(self, value: int) -> None:
         """Write an int that fits in 64 bits, in the shortest form of protocol 2."""
         if 0 <= value < 1 << 8:
             self.write(b"K" + bytes([value]))
@@ -136,11 +136,11 @@ class Pickler:
             self.write(f"c{module}\n{name}\n".encode())
             self.remember(key)
 
-    def numbers(self, values: Iterable[int]) -> None:
+    def write_ints(self, values: Iterable[int]) -> None:
         """Write a tuple of ints, such as sizes or strides."""
         self.write(b"(")
         for value in values:
-            self.number(value)
+            self.write_int(value)
         self.write(b"t")
 
     # ---- values --------------------------------------------------------------------------------------
@@ -157,11 +157,11 @@ class Pickler:
                 self.push(value.value, ANY)
                 self.write(b"R")
             case int():
-                self.number(value)
+                self.write_int(value)
             case float():
                 self.real(value)
             case str():
-                self.text(value)
+                self.write_string(value)
             case complex():
                 self.named("builtins", "complex")
                 self.real(value.real)
@@ -171,7 +171,7 @@ class Pickler:
                 self.tensor(value)
             case device():
                 self.named("torch", "device")
-                self.text(str(value))
+                self.write_string(str(value))
                 self.write(b"\x85R")
             case Packed():
                 self.packed(value)
@@ -185,7 +185,7 @@ class Pickler:
         """Write a list, dict, tuple or object, or a reference if the same value was written before."""
         if self.recall(id(value)):
             return
-        self.kept.append(value)  # keeps the id unique while the pickle is written
+        self.references.append(value)  # keeps the id unique while the pickle is written
         if isinstance(value, Object):
             self.object(value)
             return
@@ -216,7 +216,7 @@ class Pickler:
         if builder is not None:
             self.write(b"tR")
         else:
-            self.text(self.spell(type))
+            self.write_string(self.spell(type))
             self.write(b"\x86R")
 
     def dict(self, value: Any, type: DictType) -> None:
@@ -227,7 +227,7 @@ class Pickler:
             self.push(key, type.key)
             self.push(item, type.value)
         self.write(b"u")
-        self.text(self.spell(type))
+        self.write_string(self.spell(type))
         self.write(b"\x86R")
 
     def sequence(self, value: Any, types: Sequence[Type]) -> None:
@@ -253,7 +253,7 @@ class Pickler:
         else:
             self.write(b"}(")
             for slot, (name, attribute) in enumerate(type.attributes.items()):
-                self.text(name)
+                self.write_string(name)
                 self.push(object_get(value, slot, False), attribute)
             self.write(b"u")
         self.write(b"b")
@@ -262,7 +262,7 @@ class Pickler:
         """Write packed parameters of a quantized layer as an object with a state."""
         if self.recall(id(value)):
             return
-        self.kept.append(value)
+        self.references.append(value)
         self.named(*self.split(value.__ts_type__))
         self.write(b")\x81")
         self.remember(id(value))
@@ -280,31 +280,31 @@ class Pickler:
         """Write the call that rebuilds a tensor from a storage reference, sizes and strides."""
         if self.recall(id(value)):
             return
-        self.kept.append(value)
+        self.references.append(value)
         grid = grid_of(value)
         if grid is None:
-            place = self.place(value)
-            if place.storage == "UntypedStorage":
-                numel = place.numel // value.dtype.itemsize
-                place = place._replace(storage=name_in_modules(value.dtype), numel=numel)
+            storage_ref = self.storage_ref(value)
+            if storage_ref.storage == "UntypedStorage":
+                numel = storage_ref.numel // value.dtype.itemsize
+                storage_ref = storage_ref._replace(storage=name_in_modules(value.dtype), numel=numel)
             self.named("torch._utils", "_rebuild_tensor_v2")
         else:
-            place = quantized.place(value, self.place, self.kept)
+            storage_ref = quantized.make_storage_ref(value, self.storage_ref, self.references)
             self.named("torch._utils", "_rebuild_qtensor")
         self.write(b"(")
-        key = ("storage", place.key, place.storage)
+        key = ("storage", storage_ref.key, storage_ref.storage)
         if not self.recall(key):
             self.write(b"(")
-            self.text("storage")
-            self.named("torch", place.storage)
-            self.text(place.key)
-            self.text(place.location)
-            self.number(place.numel)
+            self.write_string("storage")
+            self.named("torch", storage_ref.storage)
+            self.write_string(storage_ref.key)
+            self.write_string(storage_ref.location)
+            self.write_int(storage_ref.numel)
             self.write(b"tQ")
             self.remember(key)
-        self.number(place.offset)
-        self.numbers(place.size)
-        self.numbers(place.stride)
+        self.write_int(storage_ref.offset)
+        self.write_ints(storage_ref.size)
+        self.write_ints(storage_ref.stride)
         if grid is not None:
             self.grid(grid)
         self.write(b"\x88" if value.requires_grad else b"\x89")
@@ -318,11 +318,11 @@ class Pickler:
         self.named("torch", quantized.scheme(grid))
         if grid.axis < 0:
             self.real(grid.scale)
-            self.number(grid.zero_point)
+            self.write_int(grid.zero_point)
         else:
             self.tensor(grid.scale)
             self.tensor(grid.zero_point)
-            self.number(grid.axis)
+            self.write_int(grid.axis)
         self.write(b"t")
 
 

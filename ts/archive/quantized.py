@@ -100,10 +100,12 @@ def scheme(grid: QuantizationParams) -> str:
     return "per_channel_affine_float_qparams" if floats else "per_channel_affine"
 
 
-def place(x: Tensor, of: Callable[[Tensor], TensorStorageRef], kept: list[object]) -> TensorStorageRef:
+def make_storage_ref(
+    x: Tensor, of: Callable[[Tensor], TensorStorageRef], references: list[object]
+) -> TensorStorageRef:
     """Return the storage reference of the integers of a quantized tensor; `of` computes the reference.
 
-    The tensor of integers is appended to `kept`, so that its id remains unique.
+    The tensor of integers is appended to `references`, so that its id remains unique.
     """
     grid = grid_of(x)
     assert grid is not None
@@ -113,7 +115,7 @@ def place(x: Tensor, of: Callable[[Tensor], TensorStorageRef], kept: list[object
         n = integers.contiguous().array.reshape(-1)
         n = np.pad(n, (0, -len(n) % (8 // bits))).reshape(-1, 8 // bits)
         integers = from_numpy(np.bitwise_or.reduce(n << np.arange(0, 8, bits, dtype=np.uint8), -1))
-    kept.append(integers)
+    references.append(integers)
     found = of(integers)._replace(storage=_STORAGES[grid.dtype])
     size = tuple(x.shape)
     return found if bits is None else found._replace(size=size, stride=contiguous(size))

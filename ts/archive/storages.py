@@ -2,7 +2,7 @@
 
 Input: tensors. Output: bytes and storage references; and the inverse.
 
-    StorageWriter().place(x[1:])        TensorStorageRef("0", "FloatStorage", "cpu", 3, 1, (2,), (1,))
+    StorageWriter().storage_ref(x[1:])        TensorStorageRef("0", "FloatStorage", "cpu", 3, 1, (2,), (1,))
     view(storage, 1, (2,), (1,))        the tensor
 """
 
@@ -58,16 +58,16 @@ class StorageWriter:
     def __init__(self) -> None:
         self.arrays: dict[str, NDArray[Any]] = {}  # bytes of each storage, by key
         self._keys: dict[tuple[int, int], str] = {}
-        self._kept: list[object] = []  # keeps the tensors alive, so that their addresses remain unique
+        self._references: list[object] = []  # keeps the tensors alive, so that their addresses remain unique
 
-    def place_of_storage(self, storage: UntypedStorage | TypedStorage) -> TensorStorageRef:
+    def storage_ref_of_storage(self, storage: UntypedStorage | TypedStorage) -> TensorStorageRef:
         """Return a reference to all elements of a storage."""
         if isinstance(storage, TypedStorage):
-            return self.place(storage._elements())
-        place = self.place(wrap_array(storage.bytes))
+            return self.storage_ref(storage._elements())
+        place = self.storage_ref(wrap_array(storage.bytes))
         return place._replace(storage="UntypedStorage", numel=storage.nbytes())
 
-    def place(self, tensor: Tensor) -> TensorStorageRef:
+    def storage_ref(self, tensor: Tensor) -> TensorStorageRef:
         """Return the storage reference of a tensor; register the storage if it is new."""
         name = _DTYPES.get(tensor.dtype, "UntypedStorage")
         check_storage(tensor)
@@ -76,7 +76,7 @@ class StorageWriter:
         array: NDArray[Any] = tensor.cpu().array
         root = _root(array)
         start, item = _address(root), array.dtype.itemsize
-        self._kept.append((tensor, root))
+        self._references.append((tensor, root))
         key = self._keys.get((start, root.nbytes))
         if key is None:
             key = self._keys[start, root.nbytes] = str(len(self._keys))

@@ -112,7 +112,7 @@ class _Writer(_PythonPickler):  # type: ignore[misc]
 
     def persistent_id(self, obj: Any) -> Any:
         if isinstance(obj, TypedStorage | UntypedStorage):
-            return self.reference(self.storages.place_of_storage(obj)).identity
+            return self.reference(self.storages.storage_ref_of_storage(obj)).identity
         return obj.identity if isinstance(obj, _Reference) else None
 
     def reducer_override(self, obj: Any) -> Any:
@@ -133,14 +133,20 @@ class _Writer(_PythonPickler):  # type: ignore[misc]
             return OrderedDict, (), dict(vars(obj)), None, iter(obj.items())
         return NotImplemented
 
-    def reference(self, place: TensorStorageRef) -> _Reference:
+    def reference(self, storage_ref: TensorStorageRef) -> _Reference:
         """Return the persistent id of a storage; raise RuntimeError if views of it have different types."""
-        found = self.references.get(place.key)
+        found = self.references.get(storage_ref.key)
         if found is None:
-            identity = ("storage", _named_storage(place.storage), place.key, place.location, place.numel)
+            identity = (
+                "storage",
+                _named_storage(storage_ref.storage),
+                storage_ref.key,
+                storage_ref.location,
+                storage_ref.numel,
+            )
             found = _Reference((*identity, None) if self.legacy else identity)
-            self.references[place.key] = found
-        if found.identity[1] is not _named_storage(place.storage):
+            self.references[storage_ref.key] = found
+        if found.identity[1] is not _named_storage(storage_ref.storage):
             raise RuntimeError(
                 "Cannot save multiple tensors or storages that view the same data as different types"
             )
@@ -156,12 +162,13 @@ class _Writer(_PythonPickler):  # type: ignore[misc]
         if isinstance(x, Parameter):
             return _PARAMETER, (x.detach(), x.requires_grad, OrderedDict())
         if x.layout is not dtypes.strided:
-            *parts, size = _parts_of_sparse(x)
+            *parts, size = _sparse_components(x)
             return _SPARSE_TENSOR, (x.layout, (*parts, *size))
-        place = self.storages.place(x)
-        untyped = place.storage == "UntypedStorage"
+        storage_ref = self.storages.storage_ref(x)
+        untyped = storage_ref.storage == "UntypedStorage"
         arguments: tuple[Any, ...] = (
-            self.reference(place), place.offset, place.size, place.stride, x.requires_grad, OrderedDict(),
+            self.reference(storage_ref), storage_ref.offset, storage_ref.size, storage_ref.stride,
+            x.requires_grad, OrderedDict(),
         )  # fmt: skip
         build = _TENSOR
         if untyped:
@@ -171,7 +178,7 @@ class _Writer(_PythonPickler):  # type: ignore[misc]
         return build, arguments
 
 
-def _parts_of_sparse(x: Tensor) -> tuple[Any, ...]:
+def _sparse_components(x: Tensor) -> tuple[Any, ...]:
     """Return the tensors of a sparse tensor, then the size and, for a COO tensor, `is_coalesced`."""
     parts = sparse_parts(x)
     tensors = [part for part in parts if isinstance(part, Tensor)]
@@ -373,10 +380,10 @@ class _UnrestrictedUnpickler(pickle.Unpickler):
 
     def find_class(self, module: str, name: str) -> Any:
         """Resolve a global name without restrictions."""
-        known = self.reader.known(module, name)
+        known = self.reader.find_global(module, name)
         if known is not None:
             return known
-        _refuse_unknown_tensors(module, name)
+        _check_tensor_kind(module, name)
         if module.partition(".")[0] != "torch":
             return super().find_class(module, name)
         from ts import nn
@@ -400,9 +407,9 @@ class _Reader(TensorLoader):
         self.values = {}
 
     def name(self, module: str, name: str) -> Any:
-        found = self.known(module, name)
+        found = self.find_global(module, name)
         if found is None:
-            _refuse_unknown_tensors(module, name)
+            _check_tensor_kind(module, name)
             raise pickle.UnpicklingError(
                 f"Weights only load failed. Unsupported global: GLOBAL {module}.{name} was not an allowed "
                 f"global by default. Please use `torch.serialization.add_safe_globals([{module}.{name}])` or "
@@ -412,7 +419,7 @@ class _Reader(TensorLoader):
             )
         return found
 
-    def known(self, module: str, name: str) -> Any:
+    def find_global(self, module: str, name: str) -> Any:
         """Return the listed object for a global name; return None for other names."""
         full = f"{module}.{name}".replace("__builtin__.", "builtins.")
         if module == "torch" and name in dtypes.NAMES:
@@ -459,9 +466,9 @@ class _Reader(TensorLoader):
             found = self.values[id(stored.elements)] = LoadedStorage(stored, self.located)
         return found
 
-    def tensor(self, storage: Any, *place: Any) -> Tensor:
+    def tensor(self, storage: Any, *storage_ref: Any) -> Tensor:
         """Return the tensor of a storage reference; accepts loaded storages."""
-        return super().tensor(storage.stored if isinstance(storage, LoadedStorage) else storage, *place)
+        return super().tensor(storage.stored if isinstance(storage, LoadedStorage) else storage, *storage_ref)
 
     def tensor_of_old(self, storage: Any, offset: Any, size: Any, stride: Any) -> Tensor:
         """Return the tensor of a storage reference in the format of PyTorch before 0.4."""
@@ -487,10 +494,10 @@ class _Reader(TensorLoader):
         typed = Storage(storage.elements.view(dtype.numpy_dtype), storage.location)
         return self.tensor(typed, offset, size, stride, grad, hooks, marks)
 
-    def quantized_tensor(self, storage: Any, *place: Any) -> Tensor:
+    def quantized_tensor(self, storage: Any, *storage_ref: Any) -> Tensor:
         """Return a dequantized tensor from the integers and the quantization parameters."""
         return quantized.tensor(
-            self.located, storage.stored if isinstance(storage, LoadedStorage) else storage, *place
+            self.located, storage.stored if isinstance(storage, LoadedStorage) else storage, *storage_ref
         )
 
 
@@ -499,7 +506,7 @@ class _LegacyReader(_Reader):
 
     def __init__(self, storages: dict[str, Storage], map_location: Location) -> None:
         self.values = {}
-        self.found = storages
+        self.storages_by_key = storages
         self.map_location = map_location
 
     def storage(self, archive: str, reference: Any) -> Any:
@@ -509,7 +516,7 @@ class _LegacyReader(_Reader):
         if reference[0] == "module":
             return reference[1]
         *_, key, _, _, view = reference  # checked by `legacy.read`
-        return self.loaded(legacy_format.part_of(self.found[key], view))
+        return self.loaded(legacy_format.view_of_storage(self.storages_by_key[key], view))
 
 
 _UNKNOWN: Final = {
@@ -518,7 +525,7 @@ _UNKNOWN: Final = {
 }
 
 
-def _refuse_unknown_tensors(module: str, name: str) -> None:
+def _check_tensor_kind(module: str, name: str) -> None:
     """Raise ArchiveError for a kind of PyTorch tensor that `ts` does not support."""
     what = _UNKNOWN.get(name) if module == "torch._utils" else None
     if module == "torch" and name.startswith("float4_"):

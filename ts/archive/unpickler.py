@@ -23,7 +23,7 @@ from ts._core.value.type_of import is_small
 from ts.errors import ArchiveError
 
 _MARK: Final = object()
-_STEPS: Final = 256  # steps charged together: at least 200 ns and 50 bytes each
+_STEPS_PER_CHECK: Final = 256  # steps charged together: at least 200 ns and 50 bytes each
 
 
 class Global:
@@ -65,7 +65,7 @@ def _blank(*arguments: Any) -> PlaceholderValue:
     return PlaceholderValue()
 
 
-def _ignore(made: Any, state: Any) -> None:
+def _ignore(created: Any, state: Any) -> None:
     """Ignore the state of an object."""
 
 
@@ -84,7 +84,7 @@ class Unpickler:
         self.at = 0
         self.stack: list[Any] = []
         self.memo: dict[int, Any] = {}
-        self.made: dict[int, tuple[Any, Global]] = {}  # objects of NEWOBJ with their globals, by id
+        self.created: dict[int, tuple[Any, Global]] = {}  # objects of NEWOBJ with their globals, by id
         self.names = names
         self.storages = storages
 
@@ -94,8 +94,8 @@ class Unpickler:
         try:
             while True:
                 steps += 1
-                if steps % _STEPS == 0:
-                    deadline.charge(_STEPS * 200, bytes=_STEPS * 50)
+                if steps % _STEPS_PER_CHECK == 0:
+                    deadline.charge(_STEPS_PER_CHECK * 200, bytes=_STEPS_PER_CHECK * 50)
                 code = self.take(1)[0]
                 if code == _STOP:
                     return self.pop()
@@ -123,7 +123,7 @@ class Unpickler:
         self.at = end
         return taken
 
-    def number(self, form: str) -> Any:
+    def read_number(self, form: str) -> Any:
         """Consume a number in the `struct` format `form`, and return it."""
         return struct.unpack(form, self.take(struct.calcsize(form)))[0]
 
@@ -195,10 +195,10 @@ class Unpickler:
         if callee.call is None:
             self.fail(f"{callee.name} cannot be called")
         # PyTorch writes the value of an enum member without a tuple around it.
-        made = callee.call(*(arguments if isinstance(arguments, tuple) else (arguments,)))
+        created = callee.call(*(arguments if isinstance(arguments, tuple) else (arguments,)))
         if callee.build is not None:
-            self.made[id(made)] = made, callee
-        self.stack.append(made)
+            self.created[id(created)] = created, callee
+        self.stack.append(created)
 
     def new(self) -> None:
         """Run NEWOBJ: create an object of an allowed class; only some classes take arguments."""
@@ -206,19 +206,19 @@ class Unpickler:
         cls = self.global_of(self.pop())
         if cls.new is None or not isinstance(arguments, tuple) or (arguments and not cls.takes):
             self.fail(f"{cls.name} makes no objects")
-        made = cls.new(*arguments)
-        self.made[id(made)] = made, cls
-        self.stack.append(made)
+        created = cls.new(*arguments)
+        self.created[id(created)] = created, cls
+        self.stack.append(created)
 
     def build(self) -> None:
         """Run BUILD: set the state of an object that this pickle created."""
         state = self.pop()
-        made = self.pop()
-        _, cls = self.made.get(id(made), (None, None))
+        created = self.pop()
+        _, cls = self.created.get(id(created), (None, None))
         if cls is None or cls.build is None:
             self.fail("it gives a state to what is no object")
-        cls.build(made, state)
-        self.stack.append(made)
+        cls.build(created, state)
+        self.stack.append(created)
 
     def push_global(self, module: Any, name: Any) -> None:
         """Resolve a module and a name to an allowed global, and push it."""
@@ -259,18 +259,18 @@ class Unpickler:
             self.fail("a number has a negative size")
         self.stack.append(int.from_bytes(self.take(size), "little", signed=True))
 
-    def text(self, form: str) -> None:
+    def push_string(self, form: str) -> None:
         """Push a UTF-8 string whose length has the `struct` format `form`."""
         self.stack.append(self.sized(form).decode("utf-8", "surrogatepass"))
 
-    def text_of_old(self, form: str) -> None:
+    def push_byte_string(self, form: str) -> None:
         """Push a Python 2 string, decoded with `encoding` or kept as bytes."""
         data = self.sized(form)
         self.stack.append(data if self.encoding == "bytes" else data.decode(self.encoding))
 
     def sized(self, form: str) -> bytes:
         """Consume a byte string that follows its length, and return it."""
-        size = self.number(form)
+        size = self.read_number(form)
         if size < 0:
             self.fail("a text has a negative size")
         return self.take(size)
@@ -299,8 +299,8 @@ _STOP: Final = ord(".")
 _ACTIONS: Final[dict[int, _Action]] = {
     0x80: lambda m: m.take(1),  # PROTO
     0x95: lambda m: m.take(8),  # FRAME
-    ord("B"): lambda m: m.stack.append(m.take(m.number("<I"))),
-    ord("C"): lambda m: m.stack.append(m.take(m.number("<B"))),
+    ord("B"): lambda m: m.stack.append(m.take(m.read_number("<I"))),
+    ord("C"): lambda m: m.stack.append(m.take(m.read_number("<B"))),
     ord("c"): lambda m: m.push_global(m.line(), m.line()),  # GLOBAL
     0x93: Unpickler.stack_global,
     ord("("): lambda m: m.stack.append(_MARK),
@@ -309,17 +309,17 @@ _ACTIONS: Final[dict[int, _Action]] = {
     ord("N"): lambda m: m.stack.append(None),
     0x88: lambda m: m.stack.append(True),
     0x89: lambda m: m.stack.append(False),
-    ord("J"): lambda m: m.stack.append(m.number("<i")),
-    ord("K"): lambda m: m.stack.append(m.number("<B")),
-    ord("M"): lambda m: m.stack.append(m.number("<H")),
-    0x8A: lambda m: m.long(m.number("<B")),
-    0x8B: lambda m: m.long(m.number("<i")),
-    ord("G"): lambda m: m.stack.append(m.number(">d")),
-    ord("X"): lambda m: m.text("<I"),
-    0x8C: lambda m: m.text("<B"),
-    0x8D: lambda m: m.text("<Q"),
-    ord("T"): lambda m: m.text_of_old("<i"),
-    ord("U"): lambda m: m.text_of_old("<B"),
+    ord("J"): lambda m: m.stack.append(m.read_number("<i")),
+    ord("K"): lambda m: m.stack.append(m.read_number("<B")),
+    ord("M"): lambda m: m.stack.append(m.read_number("<H")),
+    0x8A: lambda m: m.long(m.read_number("<B")),
+    0x8B: lambda m: m.long(m.read_number("<i")),
+    ord("G"): lambda m: m.stack.append(m.read_number(">d")),
+    ord("X"): lambda m: m.push_string("<I"),
+    0x8C: lambda m: m.push_string("<B"),
+    0x8D: lambda m: m.push_string("<Q"),
+    ord("T"): lambda m: m.push_byte_string("<i"),
+    ord("U"): lambda m: m.push_byte_string("<B"),
     ord(")"): lambda m: m.stack.append(()),
     0x85: lambda m: m.push_tuple(1),
     0x86: lambda m: m.push_tuple(2),
@@ -333,11 +333,11 @@ _ACTIONS: Final[dict[int, _Action]] = {
     ord("d"): lambda m: m.stack.append(_pairs(m.since_mark())),
     ord("s"): Unpickler.set_item,
     ord("u"): Unpickler.set_items,
-    ord("q"): lambda m: m.put(m.number("<B")),
-    ord("r"): lambda m: m.put(m.number("<I")),
+    ord("q"): lambda m: m.put(m.read_number("<B")),
+    ord("r"): lambda m: m.put(m.read_number("<I")),
     0x94: lambda m: m.put(len(m.memo)),  # MEMOIZE
-    ord("h"): lambda m: m.get(m.number("<B")),
-    ord("j"): lambda m: m.get(m.number("<I")),
+    ord("h"): lambda m: m.get(m.read_number("<B")),
+    ord("j"): lambda m: m.get(m.read_number("<I")),
     ord("Q"): lambda m: m.stack.append(m.storages(m.pop())),
     0x81: Unpickler.new,
     ord("R"): Unpickler.reduce,

@@ -48,7 +48,7 @@ _DAMAGED: Final = (
 
 
 @contextmanager
-def _damage_is_told() -> Iterator[None]:
+def _convert_zip_errors() -> Iterator[None]:
     """Convert errors that `zipfile` raises for damaged files to ArchiveError."""
     try:
         yield
@@ -78,7 +78,7 @@ class ZipRecords:
     def __init__(self, file: IO[bytes], scripted: bool | None = True, mapped: bool = False) -> None:
         self.file = file
         self.map: mmap.mmap | None = None
-        with _damage_is_told():
+        with _convert_zip_errors():
             if mapped:
                 self.map = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
             self.zip = zipfile.ZipFile(file)
@@ -127,7 +127,7 @@ class ZipRecords:
             raise ArchiveError(f"the record {name} is larger than the file")
         deadline.reserve(entry.file_size)
         data = np.empty(entry.file_size, np.uint8)
-        with _damage_is_told(), self.zip.open(entry) as stream:
+        with _convert_zip_errors(), self.zip.open(entry) as stream:
             record: Any = stream
             rest = data.data
             while rest:

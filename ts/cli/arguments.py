@@ -207,11 +207,13 @@ def read_arguments(
         argument.name for argument in declared if not (words.has(argument.name) or argument.has_default)
     ]
     if absent:
-        raise UsageError(f"{function.name} needs {', '.join(absent)}: {_shown(function, declared)}")
+        raise UsageError(
+            f"{function.name} needs {', '.join(absent)}: {_format_signature(function, declared)}"
+        )
     return words.positional, words.keywords
 
 
-def _shown(function: ScriptFunction | ScriptMethod, declared: Sequence[Any]) -> str:
+def _format_signature(function: ScriptFunction | ScriptMethod, declared: Sequence[Any]) -> str:
     """Format the signature of a function."""
     return f"{function.name}({', '.join(map(str, declared))})"
 
@@ -246,7 +248,7 @@ class _ArgumentParser:
                 count = len(self.order)
                 raise UsageError(
                     f"{self.function.name} takes {count} argument{'s' * (count != 1)}: "
-                    f"{_shown(self.function, self.declared)}"
+                    f"{_format_signature(self.function, self.declared)}"
                 )
             if self.order[len(self.positional)] in self.keywords:
                 name = self.order[len(self.positional)]

@@ -43,7 +43,7 @@ from ts.runtime.script_method import ScriptMethod
 PEERS: Final = ("torch",)
 _TIMEOUT_SECONDS: Final = 600.0  # total time limit of both engines, in seconds
 # measurements in seconds: key of the response, title of the table row
-_ROWS: Final = {"start": "start", "first": "first call", "round": "call"}
+_MEASUREMENTS: Final = {"start": "start", "first": "first call", "round": "call"}
 
 
 def arguments(parser: argparse.ArgumentParser, command: str) -> str:
@@ -165,10 +165,10 @@ class _Process:
             raise ProgramError(f"{self.name} {'took too long (--seconds gives it more)' if late else 'died'}")
         answer = json.loads(line)
         if "error" in answer:
-            raise ProgramError(self._told(answer["error"]))
+            raise ProgramError(self._describe_error(answer["error"]))
         return answer
 
-    def _told(self, error: str) -> str:
+    def _describe_error(self, error: str) -> str:
         if error == f"ModuleNotFoundError: No module named '{self.name}'":
             return (
                 f"{self.name} is not installed for {self.python}: "
@@ -182,11 +182,11 @@ def _show(options: argparse.Namespace, names: list[str], measured: list[dict[str
     threads = "one thread" if options.threads == 1 else f"{options.threads} threads"
     print(f"{options.target}, {threads}: best of {options.rounds} interleaved rounds")
     rows = [["", *(f"{name} {facts['version']}" for name, facts in zip(names, measured, strict=True))]]
-    rows += [[row, *(duration(facts[key]) for facts in measured)] for key, row in _ROWS.items()]
+    rows += [[row, *(duration(facts[key]) for facts in measured)] for key, row in _MEASUREMENTS.items()]
     rows.append(["memory", *(amount(facts["memory"]) for facts in measured)])
     if len(names) > 1:
         rows[0].append(f"{names[1]} / {names[0]}")
-        for row, key in zip(rows[1:], [*_ROWS, "memory"], strict=True):
+        for row, key in zip(rows[1:], [*_MEASUREMENTS, "memory"], strict=True):
             row.append(f"{measured[1][key] / measured[0][key]:.2f}x")
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:

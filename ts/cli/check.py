@@ -174,7 +174,7 @@ def _check_call(
     """
     given = _given(parameters, inputs)
     samples = [x.to("meta") if isinstance(x, ts.Tensor) else x for x in given]
-    failing = [f.text(function.name) for f in failures(function.inlined_graph, [*object, *samples])]
+    failing = [f.format_message(function.name) for f in failures(function.inlined_graph, [*object, *samples])]
     if failing or not any(x is not None for x in given):
         return "", failing
     if not inputs.runs:

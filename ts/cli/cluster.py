@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ts.cli.errors import ProgramError, UsageError
-from ts.cli.worker import add_worker, check_name, checked, has_dask, security_in, worker_words
+from ts.cli.worker import add_worker, check_name, checked, has_dask, security_in, worker_arguments
 
 if TYPE_CHECKING:
     from ts.distributed.cluster.supervisor import ClusterConfig
@@ -80,7 +80,7 @@ def _wanted(options: argparse.Namespace) -> ClusterConfig:
         folder=None if options.tls_dir is None else Path(options.tls_dir).absolute(),
         restart=not options.no_restart,
         dashboard=options.dashboard,
-        arguments=worker_words(options),
+        arguments=worker_arguments(options),
     )
 
 
@@ -121,14 +121,14 @@ def _status(options: argparse.Namespace) -> int:
     except (RuntimeError, ValueError) as error:
         raise ProgramError(f"ts cluster: {error}") from None
     heading = ("name", "number", "kind", "address", "pid", "running", "done", "failed", "memory", "since")
-    rows = [_row(member) for member in found]
+    rows = [_table_row(member) for member in found]
     if console.console(sys.stdout) is None:
         rows = [list(heading), *rows]
     console.table(heading, rows, sys.stdout)
     return 0
 
 
-def _row(member: dict[str, Any]) -> list[str]:
+def _table_row(member: dict[str, Any]) -> list[str]:
     since = datetime.datetime.fromtimestamp(member["since"]).strftime("%Y-%m-%d %H:%M:%S")
     counts = [str(member[name]) for name in ("pid", "running", "done", "failed")]
     place = [member["name"], str(member["number"]), member["kind"], member["address"]]

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, TextIO
 
-_PLACE = re.compile(r'^ *File "')
+_FRAME_LINE = re.compile(r'^ *File "')
 _CARET = re.compile(r"^ *~+ *<--- HERE|^ *~+$")
 # Highlighting of graphs and bytecode: operators and opcodes, values and registers, source locations.
 _STAGES = {
@@ -144,7 +144,7 @@ def error(text: str, stream: TextIO) -> None:
         elif _CARET.match(line):
             screen.print(Text(line, "bold red"))
         else:
-            screen.print(Text(line, "dim" if _PLACE.match(line) else ""))
+            screen.print(Text(line, "dim" if _FRAME_LINE.match(line) else ""))
 
 
 _PROGRESS_DELAY_SECONDS = 1.0  # delay before a progress bar is shown
@@ -178,7 +178,7 @@ class _Bar:
     def __init__(self, screen: Any, text: str, total: int | None) -> None:
         self._screen, self._text, self._total = screen, text, total
         self._done = 0
-        self._shown: Any = None
+        self._progress: Any = None
         self._lock = threading.Lock()
         self._is_over = False
 
@@ -189,18 +189,18 @@ class _Bar:
             if self._is_over:
                 return
             columns = [TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn()]
-            self._shown = Progress(*columns, console=self._screen, transient=True)
-            self._shown.add_task(self._text, total=self._total, completed=self._done)
-            self._shown.start()
+            self._progress = Progress(*columns, console=self._screen, transient=True)
+            self._progress.add_task(self._text, total=self._total, completed=self._done)
+            self._progress.start()
 
     def advance(self) -> None:
         with self._lock:
             self._done += 1
-            if self._shown is not None:
-                self._shown.update(self._shown.task_ids[0], completed=self._done)
+            if self._progress is not None:
+                self._progress.update(self._progress.task_ids[0], completed=self._done)
 
     def close(self) -> None:
         with self._lock:
             self._is_over = True
-            if self._shown is not None:
-                self._shown.stop()
+            if self._progress is not None:
+                self._progress.stop()

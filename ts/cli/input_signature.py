@@ -39,12 +39,12 @@ def arguments(module: ScriptModule) -> list[str]:
     lines = []
     for argument, value in zip(schema.arguments[1:], graph.inputs()[1:], strict=True):
         default = f" = {argument.default!r}" if argument.has_default else ""
-        known = next(_told(module, graph, value), "")
+        known = next(_implied_properties(module, graph, value), "")
         lines.append(f"{argument.name}: {argument.type.annotation_str}{default}{known and f' ({known})'}")
     return lines
 
 
-def _told(module: ScriptModule, graph: Graph, value: Value) -> Iterator[str]:
+def _implied_properties(module: ScriptModule, graph: Graph, value: Value) -> Iterator[str]:
     """Yield the properties of an argument implied by operators that receive it unmodified."""
     users = [use.user for use in value.uses()]
     if any(node.schema() is not None and value in written_inputs(node) for node in users):

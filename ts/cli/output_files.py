@@ -51,7 +51,7 @@ def write_results(path: str, result: Any, function: str) -> None:
             return
         _write(replaced, path, lambda file: np.save(file, array, allow_pickle=False))
     else:
-        arrays = {name or "out": _array(part, f"{function}, {name}") for name, part in _parts(result, "")}
+        arrays = {name or "out": _array(part, f"{function}, {name}") for name, part in _leaves(result, "")}
         _write(replaced, path, lambda file: np.savez(file, allow_pickle=False, **arrays))
 
 
@@ -62,7 +62,7 @@ def _write(replaced: Any, path: str, save: Any) -> None:
         raise ProgramError(f"cannot write {path}: {getattr(error, 'strerror', None) or error}") from None
 
 
-def _parts(value: Any, name: str) -> Iterator[tuple[str, Any]]:
+def _leaves(value: Any, name: str) -> Iterator[tuple[str, Any]]:
     """Yield the leaves of nested containers, with their names."""
     if isinstance(value, dict):
         parts = [(str(key), part) for key, part in value.items()]
@@ -75,7 +75,7 @@ def _parts(value: Any, name: str) -> Iterator[tuple[str, Any]]:
             yield name, value
         return
     for part_name, part in parts:
-        yield from _parts(part, f"{name}.{part_name}" if name else part_name)
+        yield from _leaves(part, f"{name}.{part_name}" if name else part_name)
 
 
 def _array(value: Any, where: str) -> NDArray[Any]:

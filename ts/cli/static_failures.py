@@ -43,7 +43,7 @@ class Failure(NamedTuple):
     message: str
     node: Node
 
-    def text(self, function: str) -> str:
+    def format_message(self, function: str) -> str:
         """Return the message and the highlighted source lines; the outermost call comes first."""
         lines, name = [f"{self.message}:"], function
         for callee, range in self.node.callstack:
@@ -58,25 +58,27 @@ class Failure(NamedTuple):
 def failures(graph: Graph, inputs: Sequence[Any]) -> list[Failure]:
     """Return the operator calls of a graph that always fail; None stands for an input of unknown value."""
     reads_mode = any(node.get("name") == _MODE for node in graph.find_all_nodes("prim::GetAttr"))
-    first, *others = [_found(graph, inputs, mode) for mode in ((False, True) if reads_mode else (None,))]
+    first, *others = [
+        _find_failures(graph, inputs, mode) for mode in ((False, True) if reads_mode else (None,))
+    ]
     return [failure for place, failure in first.items() if all(place in other for other in others)]
 
 
-def _found(graph: Graph, inputs: Sequence[Any], training: bool | None) -> dict[object, Failure]:
+def _find_failures(graph: Graph, inputs: Sequence[Any], training: bool | None) -> dict[object, Failure]:
     """Return the failures in one training mode, by message and location."""
     search = _Search(graph, training)
     for value, sample in zip(graph.inputs(), inputs, strict=False):
         if sample is not None:
-            search.known[value] = sample
+            search.constants[value] = sample
     search.visit(graph.block())
-    return {(f.message, str(f.node.range), str(f.node.callstack)): f for f in search.found}
+    return {(f.message, str(f.node.range), str(f.node.callstack)): f for f in search.failures}
 
 
 class _Search:
     def __init__(self, graph: Graph, training: bool | None) -> None:
         self.training = training
-        self.known: dict[Value, Any] = {}
-        self.found: list[Failure] = []
+        self.constants: dict[Value, Any] = {}
+        self.failures: list[Failure] = []
         self.aliases = AliasDb(graph)
         self.reshaped = [node.input(0) for node in graph.all_nodes() if reshapes(node)]
         self.written = {node.get("name") for node in graph.find_all_nodes("prim::SetAttr")}
@@ -98,7 +100,7 @@ class _Search:
             self.visit_attribute(node)
         elif kind == "prim::RaiseException":
             if self.is_decided:
-                self.found.append(Failure(self.raised(node), node))
+                self.failures.append(Failure(self.raised(node), node))
             return False
         elif kind == "prim::If":
             return self.visit_if(node)
@@ -113,7 +115,7 @@ class _Search:
 
     def raised(self, node: Node) -> str:
         """Return the text of the exception that a `raise` node raises, as far as it is known."""
-        text, *rest = (self.known.get(value) for value in node.inputs())
+        text, *rest = (self.constants.get(value) for value in node.inputs())
         name = next((str(name) for name in rest if name is not None), "Exception").rpartition(".")[2]
         return name if text is None else f"{name}: {text}"
 
@@ -123,10 +125,10 @@ class _Search:
             return
         if any(self.aliases.may_alias(value, tensor) for tensor in self.reshaped):
             return
-        self.known[value] = _on_meta(sample)
+        self.constants[value] = _on_meta(sample)
 
     def visit_attribute(self, node: Node) -> None:
-        name, owner = node.get("name"), self.known.get(node.input())
+        name, owner = node.get("name"), self.constants.get(node.input())
         if not isinstance(owner, Object) or name in self.written:
             return
         is_object = isinstance(node.output().type(), ClassType)
@@ -139,8 +141,8 @@ class _Search:
     def visit_if(self, node: Node) -> bool:
         """Visit the branch that a known condition selects, or both branches of an unknown one."""
         decided = self.is_decided
-        if node.input() in self.known:
-            taken = [node.blocks()[0 if self.known[node.input()] else 1]]
+        if node.input() in self.constants:
+            taken = [node.blocks()[0 if self.constants[node.input()] else 1]]
             self.is_decided = decided is not False
         else:
             taken = node.blocks()
@@ -149,7 +151,7 @@ class _Search:
         self.is_decided = decided
         for number, output in enumerate(node.outputs()):
             results = [block.outputs()[number] for block in returning]
-            samples = [self.known[value] for value in results if value in self.known]
+            samples = [self.constants[value] for value in results if value in self.constants]
             if samples and len(samples) == len(results) and _alike(samples):
                 self.enter(output, samples[0])
         return bool(returning)
@@ -160,9 +162,9 @@ class _Search:
         for before, inside, after, output in zip(
             node.inputs()[2:], body.inputs()[1:], body.outputs()[1:], node.outputs(), strict=True
         ):
-            if inside is after and before in self.known:
-                self.known[inside] = self.known[output] = self.known[before]
-        if self.known.get(node.input(0), 1) != 0:
+            if inside is after and before in self.constants:
+                self.constants[inside] = self.constants[output] = self.constants[before]
+        if self.constants.get(node.input(0), 1) != 0:
             decided, self.is_decided = self.is_decided, False
             self.visit(body)
             self.is_decided = decided
@@ -190,7 +192,7 @@ class _Search:
             if "meta" in text.lower():  # the message says that the elements are needed
                 return True
             kind = "" if isinstance(error, RuntimeError) else f"{type(error).__name__}: "
-            self.found.append(Failure(f"{kind}{text}", node))
+            self.failures.append(Failure(f"{kind}{text}", node))
             return False
         if results is not NOT_EVALUATED:
             for output, sample in zip(node.outputs(), results, strict=False):
@@ -206,8 +208,8 @@ class _Search:
         for number, value in enumerate(node.inputs()):
             if number < len(names) and names[number] == "device":
                 found.append(self.device)
-            elif value in self.known:
-                found.append(self.known[value])
+            elif value in self.constants:
+                found.append(self.constants[value])
             else:
                 return None
         return found

@@ -87,10 +87,10 @@ def method_of(module: ScriptModule, name: str, path: Path) -> ScriptMethod:
     """Return the method with a dotted name relative to the model; the default is `forward`."""
     *parts, last = name.split(".") if name else ["forward"]
     for number, part in enumerate(parts):
-        module = _part(module, part, ".".join(parts[:number]), path)
+        module = _find_submodule(module, part, ".".join(parts[:number]), path)
     if last in method_names(module):
         return getattr(module, last)  # type: ignore[no-any-return]
-    found = _part(module, last, ".".join(parts), path)
+    found = _find_submodule(module, last, ".".join(parts), path)
     if "forward" not in method_names(found):
         raise UsageError(
             f"{path}: {name} has no forward; it has: {', '.join(method_names(found)) or 'nothing'}"
@@ -98,7 +98,7 @@ def method_of(module: ScriptModule, name: str, path: Path) -> ScriptMethod:
     return getattr(found, "forward")  # type: ignore[no-any-return]  # noqa: B009
 
 
-def _part(module: ScriptModule, name: str, where: str, path: Path) -> ScriptModule:
+def _find_submodule(module: ScriptModule, name: str, where: str, path: Path) -> ScriptModule:
     children: dict[str, Any] = dict(module.named_children())
     if name not in children:
         names = ", ".join([*method_names(module), *children])

@@ -55,7 +55,7 @@ def add_worker(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def worker_words(options: argparse.Namespace) -> tuple[str, ...]:
+def worker_arguments(options: argparse.Namespace) -> tuple[str, ...]:
     """Return command-line words that pass the worker options to a subprocess."""
     words = ["--allow-python"] if options.allow_python else []
     for name in options.allow_op or ():
@@ -120,16 +120,16 @@ def run(options: argparse.Namespace) -> int:
     try:
         worker.serve(options.address, options.name, worker_options(options), options.patience, joined)
     except SystemExit:
-        _end(0)
+        _exit(0)
     except (RuntimeError, OSError, ValueError) as error:
         print(f"ts worker: {error}", file=sys.stderr)
-        _end(1)
+        _exit(1)
     if not options.quiet:
         print("the cluster has ended", file=sys.stderr)
-    _end(0)
+    _exit(0)
 
 
-def _end(code: int) -> NoReturn:
+def _exit(code: int) -> NoReturn:
     """Exit this process without waiting for threads that serve calls."""
     sys.stdout.flush()
     sys.stderr.flush()

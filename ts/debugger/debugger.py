@@ -29,7 +29,7 @@ from ts._core.vm.breaks import PausedProgram
 from ts.bytecode.debug_lowering import Stack, StopPoint
 from ts.debugger.breakpoints import Breakpoint, file_and_line, short_name
 from ts.debugger.debug_compilation import DebugCode, DebugFunction
-from ts.debugger.value_repr import PartialObject, text_of
+from ts.debugger.value_repr import PartialObject, format_value
 from ts.errors import DebuggerQuit, LimitExceeded, ScriptRuntimeError
 from ts.ir.source import SourceRange
 from ts.runtime.function import ScriptFunction
@@ -127,7 +127,7 @@ class Debugger:
                 self._interrupted = False
                 reasons.append("Interrupted")
             if stop_point.event == "return":
-                reasons.append(f"--Return-- {self._text_of('return')}")
+                reasons.append(f"--Return-- {self._format_variable('return')}")
             self._interact(stopped, reasons)
 
     def _on_failure(self, stopped: PausedProgram, error: BaseException) -> None:
@@ -139,7 +139,7 @@ class Debugger:
             if self._look(stopped):
                 with suppress(DebuggerQuit):  # the exception propagates to the caller
                     self._interact(
-                        stopped, [_text_of_error(error), "The program ends here; it can still be looked at."]
+                        stopped, [_format_error(error), "The program ends here; it can still be looked at."]
                     )
 
     def _is_step(self, stopped: PausedProgram, stop_point: StopPoint) -> bool:
@@ -299,7 +299,7 @@ class Debugger:
         known = self._variables()
         shown = [name for name in names if name in known and name != "return"]
         for name in shown:
-            text = self._text_of(name)
+            text = self._format_variable(name)
             if len(text) > _MAX_VALUE_CHARS or "\n" in text:
                 text = text.split("\n", 1)[0][:_MAX_VALUE_CHARS] + " ..."
             self.write(f"{name} = {text}")
@@ -308,7 +308,7 @@ class Debugger:
 
     def _print(self, rest: str) -> None:
         """p EXPRESSION: its value; of variables by their names in the source, attributes, elements"""
-        self._show_result(rest, text_of)
+        self._show_result(rest, format_value)
 
     def _whatis(self, rest: str) -> None:
         """whatis NAME: the type of a variable, or of an expression's value"""
@@ -353,9 +353,9 @@ class Debugger:
         except AttributeError:  # its `__init__` has not returned
             return PartialObject(self._stopped.value(frame.level, register, whole=False))
 
-    def _text_of(self, name: str) -> str:
+    def _format_variable(self, name: str) -> str:
         try:
-            return text_of(self._value(name))
+            return format_value(self._value(name))
         except Exception as error:  # for example of a `__repr__` of the program
             return f"<{type(error).__name__}: {error}>"
 
@@ -507,7 +507,7 @@ def _names_in(code: Any) -> set[str]:
     return names
 
 
-def _text_of_error(error: BaseException) -> str:
+def _format_error(error: BaseException) -> str:
     if isinstance(error, ScriptRuntimeError):
         return f"{error.class_name.rpartition('.')[2]}: {error.message}"
     if isinstance(error, LimitExceeded):

@@ -33,7 +33,7 @@ class PartialObject:
         return f"{self._class}({', '.join([*values, *(f'{name} unset' for name in self._unset)])})"
 
 
-def text_of(value: Any) -> str:
+def format_value(value: Any) -> str:
     """Return the text of a value, possibly of several lines."""
     cls: Any = type(value)
     if cls.__repr__ is object.__repr__ and hasattr(value, "__dict__"):

@@ -207,7 +207,7 @@ class _Serializer:
                 entry += len(found), 0, array.shape, [step // array.itemsize for step in array.strides]
                 found.append(array.reshape(-1).view(np.uint8).data)
                 continue
-            storage_ref = self.storages.place(x)
+            storage_ref = self.storages.storage_ref(x)
             if storage_ref.key not in buffer_indices:
                 buffer_indices[storage_ref.key] = len(found)
                 found.append(self.storages.arrays[storage_ref.key].data)

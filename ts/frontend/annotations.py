@@ -84,14 +84,14 @@ _KEY_TYPES = (
 
 def to_type(annotation: ast.expr | object, resolver: Resolver, ranges: Ranges | None = None) -> Type:
     """Return the type of an annotation, given as syntax or as a Python object."""
-    reader = Reader(resolver, ranges)
+    reader = AnnotationParser(resolver, ranges)
     return reader.read(annotation) if isinstance(annotation, ast.expr) else reader.of_object(annotation)
 
 
 def object_type(annotation: object) -> Type | None:
     """Return the type of a Python object used as annotation (`List[int]`), or None if it is not valid."""
     try:
-        return Reader(Resolver(), None).of_object(annotation)
+        return AnnotationParser(Resolver(), None).of_object(annotation)
     except FrontendError:
         return None
 
@@ -108,8 +108,8 @@ def _tensor_of_old(annotation: object) -> Type | None:
     return ir.TENSOR
 
 
-class Reader:
-    """Reader of annotations, which resolves names in one scope."""
+class AnnotationParser:
+    """AnnotationParser of annotations, which resolves names in one scope."""
 
     def __init__(self, resolver: Resolver, ranges: Ranges | None, whole: SourceRange | None = None) -> None:
         self.resolver = resolver
@@ -129,13 +129,13 @@ class Reader:
                     try:
                         type, size = self.argument(inner)
                     except CompilationError as error:
-                        raise self._unresolved_part(node, name, error) from None
+                        raise self._unresolved_argument(node, name, error) from None
                     return union([type, ir.NONE]), size
             case ast.BinOp(left=inner, op=ast.BitOr(), right=ast.Constant(value=None)):
                 type, size = self.argument(inner)
                 return union([type, ir.NONE]), size
             case ast.Constant(value=str(text)):
-                return self._quoted(text, node, Reader.argument)
+                return self._quoted(text, node, AnnotationParser.argument)
         return self.read(node), None
 
     def live(self, node: ast.expr, annotation: object) -> SizedType:
@@ -186,7 +186,7 @@ class Reader:
             case ast.Constant(value=None):
                 return ir.NONE
             case ast.Constant(value=str(text)):
-                return self._quoted(text, node, Reader.read)
+                return self._quoted(text, node, AnnotationParser.read)
             case ast.BinOp(left=left, op=ast.BitOr(), right=right):
                 return union([self.read(left), self.read(right)])
             case ast.Subscript(value=base, slice=index):
@@ -217,12 +217,12 @@ class Reader:
             raise CompilationError(f"Unknown type name '{name}'", self._range(node), hint)
         return result
 
-    def _quoted(self, text: str, node: ast.Constant, read: Callable[[Reader, ast.expr], _T]) -> _T:
+    def _quoted(self, text: str, node: ast.Constant, read: Callable[[AnnotationParser, ast.expr], _T]) -> _T:
         try:
             expression = python_syntax.expression(text.strip())
         except SyntaxError:
             raise CompilationError(f"Unknown type name '{text}'", self._range(node)) from None
-        return read(Reader(self.resolver, None, self._range(node)), expression)
+        return read(AnnotationParser(self.resolver, None, self._range(node)), expression)
 
     def _generic(self, node: ast.Subscript, base: ast.expr, index: ast.expr) -> Type:
         if self.is_text and not isinstance(base, ast.Name | ast.Attribute):
@@ -251,10 +251,10 @@ class Reader:
         try:
             parts = [self.read(argument) for argument in arguments]
         except CompilationError as error:
-            raise self._unresolved_part(node, constructor, error) from None
+            raise self._unresolved_argument(node, constructor, error) from None
         return build(parts, self._range(node))
 
-    def _unresolved_part(
+    def _unresolved_argument(
         self, node: ast.Subscript, constructor: str, error: CompilationError
     ) -> CompilationError:
         """Return PyTorch's error for a subscripted annotation with an argument that is not a type.
@@ -359,7 +359,7 @@ class Reader:
         for base in reversed(cls.__mro__):
             annotations |= inspect.get_annotations(base)
         module = getattr(sys.modules.get(cls.__module__), "__dict__", {})
-        reader = Reader(Resolver(module, *self.resolver.scopes), None, self.whole)
+        reader = AnnotationParser(Resolver(module, *self.resolver.scopes), None, self.whole)
         inferred = ir.TensorType.get_inferred()
         types = [
             reader.of_object(annotations[name]) if name in annotations else inferred for name in cls._fields

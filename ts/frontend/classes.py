@@ -71,12 +71,12 @@ def named_type(cls: type) -> NamedType:
     return class_type(cls)
 
 
-def text_class(name: str, definitions: list[ParsedFunction]) -> ClassType:
+def declare_class_from_source(name: str, definitions: list[ParsedFunction]) -> ClassType:
     """Declare a script class from parsed source text, without a Python class."""
     type = ClassType(unique_name(f"__torch__.{name}"))
     note_live(type)
     for definition in definitions:
-        declare_text(type, definition)
+        declare_method_from_source(type, definition)
     return type
 
 
@@ -98,10 +98,10 @@ def compile_class(cls: type) -> ClassType:
 
 def _is_generated(cls: type, name: str) -> bool:
     member = cls.__dict__.get(name)
-    return isinstance(member, FunctionType) and _made_by_dataclass(cls, member)
+    return isinstance(member, FunctionType) and _is_dataclass_method(cls, member)
 
 
-def _made_by_dataclass(cls: type, function: Any) -> bool:
+def _is_dataclass_method(cls: type, function: Any) -> bool:
     """Return whether `@dataclass` generated the method."""
     if not is_dataclass(cls):
         return False
@@ -120,7 +120,7 @@ def declare_methods(type: ClassType, cls: type) -> None:
     unused = getattr(cls, "__jit_unused_properties__", ())
     for name, member in sorted(vars(cls).items(), key=_constructor_first):
         if isinstance(member, FunctionType):
-            if _made_by_dataclass(cls, member):
+            if _is_dataclass_method(cls, member):
                 from ts.frontend import dataclasses
 
                 if name in dataclasses.SUPPORTED:
@@ -163,7 +163,7 @@ def declare_overload(type: ClassType, cls: type, name: str, function: Any, decla
     return _declare(type, cls, name, parsed)
 
 
-def declare_text(type: ClassType, definition: ParsedFunction) -> Any:
+def declare_method_from_source(type: ClassType, definition: ParsedFunction) -> Any:
     """Declare a method given as source text."""
     return _declare(type, type.python_class, definition.name, lambda: definition)
 

@@ -26,7 +26,7 @@ T = TypeVar("T")
 
 _MARKER: Final = "__ts_marker__"
 _INSTEAD: Final = "__ts_instead__"
-_FORM: Final = "__ts_form__"
+_SPECIAL_FORM_ATTRIBUTE: Final = "__ts_form__"
 BOOLEAN_DISPATCH: Final = "__ts_boolean_dispatch__"
 
 
@@ -154,15 +154,15 @@ def special_form(form: str) -> Callable[[F], F]:
     """Return a decorator for functions of `ts`, whose calls the compiler emits as the special form `form`."""
 
     def marked(function: F) -> F:
-        setattr(function, _FORM, form)
+        setattr(function, _SPECIAL_FORM_ATTRIBUTE, form)
         return function
 
     return marked
 
 
-def form_of(function: Any) -> str | None:
+def find_special_form(function: Any) -> str | None:
     """Return the special form registered for a function; None for other functions."""
-    found: str | None = getattr(function, "__dict__", {}).get(_FORM)
+    found: str | None = getattr(function, "__dict__", {}).get(_SPECIAL_FORM_ATTRIBUTE)
     return found
 
 

@@ -1,6 +1,6 @@
 """Extraction of a live function's source text from its file.
 
-    text_of(f)       FunctionText("def f(x):\\n    return x + 1\\n", ..., "program.py", first_line=7)
+    source_of_function(f)  FunctionSource("def f(x):\\n    return x + 1\\n", ..., "program.py", first_line=7)
 
 To look up compiled code, the code cache imports only this module of the frontend.
 """
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ts.ir.source import Source
 
 
-class FunctionText:
+class FunctionSource:
     """The source text of a live function, decorators included, with its file name and first line."""
 
     __slots__ = ("dedented", "filename", "first_line", "text")
@@ -40,10 +40,12 @@ class FunctionText:
         return Source(self.text, self.filename, self.first_line, indent)
 
 
-_NO_TEXT = "Hint: put the function into a file or notebook, or compile its text: ts.jit.CompilationUnit(text)"
+_NO_SOURCE_HINT = (
+    "Hint: put the function into a file or notebook, or compile its text: ts.jit.CompilationUnit(text)"
+)
 
 
-def text_of(function: FunctionType) -> FunctionText:
+def source_of_function(function: FunctionType) -> FunctionSource:
     """Return the source text of a live function; raise OSError if it is unavailable."""
     code = function.__code__
     lines = linecache.getlines(code.co_filename, function.__globals__)
@@ -52,10 +54,10 @@ def text_of(function: FunctionType) -> FunctionText:
             f"Can't get source for {function}. TorchScript requires source access in order to carry out "
             "compilation, make sure original .py files are available."
         )
-        error.add_note(_NO_TEXT)
+        error.add_note(_NO_SOURCE_HINT)
         raise error
     block = _block(lines[code.co_firstlineno - 1 :], code)
-    return FunctionText("".join(_align(block)), code.co_filename, code.co_firstlineno)
+    return FunctionSource("".join(_align(block)), code.co_filename, code.co_firstlineno)
 
 
 def _block(lines: list[str], code: CodeType) -> list[str]:

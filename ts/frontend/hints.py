@@ -32,7 +32,7 @@ from ts.ir.types import (
 from ts.ir.value import Value
 
 _MAY_BE_NONE = "the value may be None; test it with `is not None` before, so that its type is known"
-_PARTS = frozenset({"aten::__getitem__", "prim::TupleIndex"})
+_ELEMENT_OPERATORS = frozenset({"aten::__getitem__", "prim::TupleIndex"})
 _OTHER_WORDS = {
     "push": "`append`",
     "add": "`append`",
@@ -121,7 +121,7 @@ def may_be_none(value: Value) -> str:
         )
     if node.kind() == "aten::get":
         return "give the value for keys that are missing, `d.get(key, value)`, or test what you get"
-    if node.kind() in _PARTS:
+    if node.kind() in _ELEMENT_OPERATORS:
         return (
             "the item may be None, and a test of it proves nothing about the next look at it: assign it to "
             "a variable, and test that"

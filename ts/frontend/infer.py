@@ -62,7 +62,7 @@ def infer_type(value: Any) -> Type:
 
 
 def _infer(value: Any, known: dict[int, Type]) -> Type:
-    """Infer the type of `value`; `known` caches types of containers by id, so each is visited once."""
+    """Infer the type of `value`; `lookup_type` caches types of containers by id, so each is visited once."""
     if isinstance(value, Tensor):
         return TENSOR
     found = _SCALARS.get(type(value))

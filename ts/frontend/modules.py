@@ -53,7 +53,7 @@ _CONSTANT_NAMES: Final = (
 )
 
 _compile_function: Callable[..., Any] | None = None
-_known: EnumerableAttached[list[ConcreteModule]] = EnumerableAttached("modules")
+_concrete_modules: EnumerableAttached[list[ConcreteModule]] = EnumerableAttached("modules")
 
 
 def install(compile_function: Callable[..., Any]) -> None:
@@ -251,8 +251,8 @@ def concrete_module(
         name = f"{torch_name(cls.__module__)}.{cls.__qualname__}"
         raise RuntimeError(f"'{name}' has uninitialized parameters. Did you forget to run a forward pass?")
     concrete = _Description(instance, share_types, traced, around).concrete
-    known = _known.get(cls) or []
-    _known[cls] = known
+    known = _concrete_modules.get(cls) or []
+    _concrete_modules[cls] = known
     if share_types:
         for other in known:
             if other.same_as(concrete):
@@ -278,15 +278,15 @@ def has_exports(instance: Any) -> bool:
 
 def forget(concrete: ConcreteModule) -> None:
     """Remove description `concrete` from the cache, because its methods do not compile."""
-    known = _known.get(concrete.python_class) or []
+    known = _concrete_modules.get(concrete.python_class) or []
     if concrete in known:
         known.remove(concrete)
 
 
 def clear_shared_types() -> None:
     """Clear the cache of descriptions, so that later instances do not share types with earlier ones."""
-    for cls in _known.keys():  # noqa: SIM118
-        _known.forget(cls)
+    for cls in _concrete_modules.keys():  # noqa: SIM118
+        _concrete_modules.forget(cls)
 
 
 class _Description:

@@ -24,7 +24,7 @@ from typing import Any, Final
 from ts._core.thread import deadline
 from ts.errors import FrontendError, LimitExceeded, NestingError, NotSupportedError, UnsupportedNodeError
 from ts.frontend import python_syntax
-from ts.frontend.function_source import FunctionText, text_of
+from ts.frontend.function_source import FunctionSource, source_of_function
 from ts.frontend.ignored_blocks import is_ignored_block
 from ts.frontend.resolve import Resolver
 from ts.frontend.source_ranges import Ranges
@@ -37,7 +37,7 @@ _RESERVED_PREFIX = "__jit"
 NESTED = "the code is nested too deeply here; use variables, or split it into functions"
 
 # Class of an unsupported node -> (name in messages, underlined token, suggested alternative).
-_REFUSED: dict[str, tuple[str, str, str]] = {
+_UNSUPPORTED_SYNTAX: dict[str, tuple[str, str, str]] = {
     "FunctionDef": ("function definitions", "def", "define the function outside and call it"),
     "AsyncFunctionDef": ("async function definitions", "async def", "define a plain function"),
     "AsyncFor": ("async for loops", "async for", "write a plain `for`"),
@@ -73,7 +73,7 @@ _EXPRESSIONS = frozenset({
     ast.ListComp, ast.GeneratorExp, ast.DictComp, ast.Starred,
 })  # fmt: skip
 
-# Statements that are supported with restrictions, which `_check_form_of_statement` checks.
+# Statements that are supported with restrictions, which `_check_statement_syntax` checks.
 _RESTRICTED = frozenset({ast.While, ast.For, ast.AnnAssign, ast.AugAssign, ast.Raise})
 
 
@@ -130,7 +130,7 @@ def function_def(
     function: Callable[..., object],
     name: str | None = None,
     signature_only: bool = False,
-    text: FunctionText | None = None,
+    text: FunctionSource | None = None,
 ) -> ParsedFunction:
     """Parse the source of a live function, or `text` if given.
 
@@ -139,9 +139,9 @@ def function_def(
     function = inspect.unwrap(function)
     if not isinstance(function, FunctionType):
         raise TypeError(f"expected a Python function, got {type(function).__name__}")
-    text = text or text_of(function)
+    text = text or source_of_function(function)
     source = text.source()
-    definitions = _parse_text(text.dedented, source).body
+    definitions = _parse_source(text.dedented, source).body
     if len(definitions) != 1 or not isinstance(definitions[0], ast.FunctionDef):
         reason = ""
         if function.__name__ == "<lambda>":
@@ -187,7 +187,7 @@ def module_defs(
                 "Expected a function definition at the top level of a script or in a class", ranges.of(node)
             )
         start, end = _definition_extent(node, ranges)
-        return text_function(node, ranges, resolver, type_comment(text[start:end]), printed)
+        return parse_definition(node, ranges, resolver, type_comment(text[start:end]), printed)
 
     functions = []
     for node in _definitions(text, source, read):
@@ -198,7 +198,7 @@ def module_defs(
     return functions
 
 
-def text_function(
+def parse_definition(
     node: ast.FunctionDef,
     ranges: Ranges,
     resolver: Resolver,
@@ -217,7 +217,7 @@ def text_function(
 def syntax_tree(source: Source, part: str | None = None, line: int = 0) -> ast.Module:
     """Parse printed source, or `part`, a section of it after `line` lines, to a syntax tree."""
     text = source.text if part is None else "\n" * line + part
-    return _parse_text(text, source, read=_printed)
+    return _parse_source(text, source, read=_printed)
 
 
 def _printed(text: str) -> ast.Module:
@@ -275,16 +275,16 @@ def _definitions(text: str, source: Source, read: Read) -> list[ast.stmt]:
     """Parse a source text that may be indented as a whole; return its statements."""
     lines = (line for line in text.split("\n") if line.strip() and not line.lstrip().startswith("#"))
     if not next(lines, "")[:1].isspace():
-        return _parse_text(text, source, read).body
+        return _parse_source(text, source, read).body
     # Removing the indentation would change the contents of multi-line strings.
-    block = _parse_text("if True:\n" + text, source, read, first_line=0).body[0]
+    block = _parse_source("if True:\n" + text, source, read, first_line=0).body[0]
     assert isinstance(block, ast.If)
     for statement in block.body:
         ast.increment_lineno(statement, -1)
     return block.body
 
 
-def _parse_text(
+def _parse_source(
     text: str, source: Source, read: Read = python_syntax.module, first_line: int = 1
 ) -> ast.Module:
     try:
@@ -393,9 +393,9 @@ def _check_arguments(parsed: ParsedFunction) -> None:
             raise NotSupportedError(message, parsed.range(default), hint)
 
 
-def _refuse(node: ast.stmt | ast.expr, parsed: ParsedFunction, what: str = "") -> NotSupportedError:
+def _unsupported(node: ast.stmt | ast.expr, parsed: ParsedFunction, what: str = "") -> NotSupportedError:
     kind = type(node).__name__
-    name, token, instead = _REFUSED.get(kind, (kind, " ", ""))
+    name, token, instead = _UNSUPPORTED_SYNTAX.get(kind, (kind, " ", ""))
     message = f"{what or name} aren't supported" + (f"; {instead}" if instead else "")
     keywords = [each for each in ast.walk(parsed.node) if isinstance(each, ast.keyword)]
     keys = [each.value for each in keywords if each.arg == "key"]
@@ -421,19 +421,19 @@ def _check_statement(node: ast.stmt, parsed: ParsedFunction) -> None:
             check(parsed.inner(node))
             return
     if type(node) not in _STATEMENTS:
-        raise _refuse(node, parsed)
+        raise _unsupported(node, parsed)
     if parsed.function is not None and is_ignored_block(node):
         return
     if type(node) in _RESTRICTED:
-        _check_form_of_statement(node, parsed)
-    for child in _parts(node):
+        _check_statement_syntax(node, parsed)
+    for child in _child_nodes(node):
         if isinstance(child, ast.stmt):
             _check_statement(child, parsed)
         else:
             _check_expression(child, parsed)
 
 
-def _check_form_of_statement(node: ast.stmt, parsed: ParsedFunction) -> None:
+def _check_statement_syntax(node: ast.stmt, parsed: ParsedFunction) -> None:
     match node:
         case ast.While(orelse=[_, *_]):
             # PyTorch has no message for this case; the text is that for `for` loops.
@@ -451,7 +451,7 @@ def _check_form_of_statement(node: ast.stmt, parsed: ParsedFunction) -> None:
                 "List of iterables is not supported currently; use zip(a, b)", parsed.range(node)
             )
         case ast.AnnAssign(value=None):
-            raise _refuse(node, parsed, "annotated assignments without assigned value")
+            raise _unsupported(node, parsed, "annotated assignments without assigned value")
         case ast.AugAssign(op=ast.MatMult() as op):
             _check_expression(node.target, parsed)
             _check_expression(node.value, parsed)
@@ -471,27 +471,27 @@ def _in_brackets(node: ast.Tuple) -> bool:
     return first is None or (first.lineno, first.col_offset) != (node.lineno, node.col_offset)
 
 
-_PARTS: Final = (ast.expr, ast.stmt)
-_WITHOUT_PARTS: Final = frozenset({"arg", "attr", "ctx", "id", "kind", "op", "ops", "type_comment"})
+_SYNTAX_NODES: Final = (ast.expr, ast.stmt)
+_LEAF_FIELDS: Final = frozenset({"arg", "attr", "ctx", "id", "kind", "op", "ops", "type_comment"})
 # Class of nodes -> names of fields that may contain nodes
 _fields: dict[type[ast.AST], tuple[str, ...]] = {ast.Constant: ()}
 _GROUPS: Final = (ast.keyword, ast.comprehension, ast.withitem)
 
 
-def _parts(node: ast.AST) -> list[Any]:
+def _child_nodes(node: ast.AST) -> list[Any]:
     """Return the direct child expressions and statements of a node, in source order."""
     kind = type(node)
     names = _fields.get(kind)
     if names is None:
-        names = _fields[kind] = tuple(name for name in kind._fields if name not in _WITHOUT_PARTS)
+        names = _fields[kind] = tuple(name for name in kind._fields if name not in _LEAF_FIELDS)
     found: list[Any] = []
     for name in names:
         field = getattr(node, name, None)
         for child in field if isinstance(field, list) else (field,):
-            if isinstance(child, _PARTS):
+            if isinstance(child, _SYNTAX_NODES):
                 found.append(child)
             elif isinstance(child, _GROUPS):
-                found += _parts(child)
+                found += _child_nodes(child)
     return found
 
 
@@ -499,11 +499,11 @@ def _check_expression(node: ast.expr, parsed: ParsedFunction) -> None:
     deadline.charge(_CHECK_NS)
     kind = type(node)
     if kind not in _EXPRESSIONS:
-        raise _refuse(node, parsed)
-    check_form = _FORMS.get(kind)
+        raise _unsupported(node, parsed)
+    check_form = _EXPRESSION_CHECKS.get(kind)
     if check_form is not None:
         check_form(node, parsed)
-    for child in _parts(node):
+    for child in _child_nodes(node):
         _check_expression(child, parsed)
 
 
@@ -572,7 +572,7 @@ def _check_formatted(node: ast.JoinedStr, parsed: ParsedFunction) -> None:
             raise NotSupportedError("Don't support formatting in JoinedStr", where, hint)
 
 
-_FORMS: Final[dict[type[ast.expr], Callable[[Any, ParsedFunction], None]]] = {
+_EXPRESSION_CHECKS: Final[dict[type[ast.expr], Callable[[Any, ParsedFunction], None]]] = {
     ast.Name: _check_name,
     ast.Constant: _check_constant,
     ast.UnaryOp: _check_unary,

@@ -63,7 +63,7 @@ class Scope:
             scope = scope.parent
         return None
 
-    def known(self, name: str) -> Type | SugaredValue | None:
+    def lookup_type(self, name: str) -> Type | SugaredValue | None:
         """Resolve a name like `find`, but return the type of a variable instead of a value.
 
         PyTorch emits a load.  Here, only the number and the name of this load are reserved, so that values
@@ -140,7 +140,7 @@ class Scope:
             and value.node().owning_block() is self.block
         ):
             value.set_debug_name(name)
-        outer = None if self.parent is None else self.parent.known(name)
+        outer = None if self.parent is None else self.parent.lookup_type(name)
         if outer is not None:
             value = self._check_reassignment(range, name, assigned, value, outer, annotated)
         if value is None:

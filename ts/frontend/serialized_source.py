@@ -32,7 +32,7 @@ _CLASS: Final = re.compile(r"class \w+(?:\(Module\))?:\n( +)")
 _MEMBER: Final = re.compile(r"^( *)(?:def (\w+)|[^\s#])", re.MULTILINE)
 
 
-class _Part(NamedTuple):
+class _SourceSection(NamedTuple):
     """Section of a source text: start and end offset, and number of preceding lines."""
 
     start: int
@@ -46,19 +46,19 @@ class PrintedFile:
     def __init__(self, source: Source) -> None:
         self.ranges = Ranges(source, whole_subscripts=True)
         self._source = source
-        self._parts = _definitions(source.text)
+        self._sections = _definitions(source.text)
         self._methods: dict[str, list[tuple[str, Callable[[], ast.FunctionDef]]]] = {}
-        self._found: dict[str, Definition] = {}
-        if self._parts is None:
+        self._definitions_by_name: dict[str, Definition] = {}
+        if self._sections is None:
             for node in parse.syntax_tree(source).body:
                 self._enter(node)
 
     def definition(self, name: str) -> Definition | None:
         """Return the definition called `name`; classes parsed lazily have no methods. None if undefined."""
-        part = None if self._parts is None else self._parts.pop(name, None)
+        part = None if self._sections is None else self._sections.pop(name, None)
         if part is not None:
             self._read(name, part)
-        return self._found.get(name)
+        return self._definitions_by_name.get(name)
 
     def methods(self, name: str) -> list[tuple[str, Callable[[], ast.FunctionDef]]]:
         """Return the methods of a class as (name, parser function) pairs, after `definition` of the class."""
@@ -69,9 +69,9 @@ class PrintedFile:
             members = [member for member in node.body if isinstance(member, ast.FunctionDef)]
             self._methods[node.name] = [(member.name, partial(_same, member)) for member in members]
         if isinstance(node, Definition):
-            self._found[node.name] = node
+            self._definitions_by_name[node.name] = node
 
-    def _read(self, name: str, part: _Part) -> None:
+    def _read(self, name: str, part: _SourceSection) -> None:
         text = self._source.text[part.start : part.end]
         members = _members(text)
         if members is None:
@@ -98,7 +98,7 @@ def _same(node: ast.FunctionDef) -> ast.FunctionDef:
     return node
 
 
-def _definitions(text: str) -> dict[str, _Part] | None:
+def _definitions(text: str) -> dict[str, _SourceSection] | None:
     """Return the section of each definition by name; None if the layout is not that of the printer."""
     if text.count("\n") > _MAX_LINES or _UNUSUAL.search(text):
         return None
@@ -110,7 +110,7 @@ def _definitions(text: str) -> dict[str, _Part] | None:
     for beginning, start, end in zip(beginnings, starts, [*starts[1:], len(text)], strict=True):
         line += text.count("\n", before, start)
         before = start
-        parts[beginning[1]] = _Part(start, end, line)
+        parts[beginning[1]] = _SourceSection(start, end, line)
     return parts
 
 

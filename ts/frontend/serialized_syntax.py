@@ -38,11 +38,11 @@ def parse(text: str) -> ast.Module:
     for match in foreign:
         spelled[match.start() : match.end()] = "_" + re.sub(r"\W", "_", match[0][1:])
     tree = python_syntax.module("".join(spelled))
-    _restore(tree, dict(_places(text, foreign)))
+    _restore(tree, dict(_name_ends(text, foreign)))
     return tree
 
 
-def _places(text: str, foreign: list[re.Match[str]]) -> Iterator[tuple[tuple[int, int], str]]:
+def _name_ends(text: str, foreign: list[re.Match[str]]) -> Iterator[tuple[tuple[int, int], str]]:
     """Yield ((line, column), name) for the end of each name that Python does not allow, as `ast` counts."""
     for match in foreign:
         line_start = text.rfind("\n", 0, match.end()) + 1

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from ts.errors import CompilationError, FrontendError
 from ts.frontend import hints, python_syntax
-from ts.frontend.annotations import Reader, SizedType
+from ts.frontend.annotations import AnnotationParser, SizedType
 from ts.frontend.defaults import NO_DEFAULT, constant_of_type
 from ts.frontend.example_types import annotation_of
 from ts.frontend.parse import ParsedFunction
@@ -47,7 +47,7 @@ def signature(parsed: ParsedFunction) -> tuple[list[Parameter], Type | None]:
     """Return the parameters of a definition, and its return type; None if it is not annotated."""
     if parsed.signature is not None:
         return parsed.signature  # type: ignore[no-any-return]
-    reader = Reader(parsed.resolver, parsed.ranges)
+    reader = AnnotationParser(parsed.resolver, parsed.ranges)
     reader.is_text = parsed.function is None
     arguments = parsed.arguments
     types: list[SizedType]
@@ -121,7 +121,7 @@ def _state_type(parsed: ParsedFunction) -> SizedType | None:
     return None if saves is None else (saves.schema.returns[0].type, None)
 
 
-def _observed_type(reader: Reader, parsed: ParsedFunction, name: str) -> SizedType | None:
+def _observed_type(reader: AnnotationParser, parsed: ParsedFunction, name: str) -> SizedType | None:
     """Return the type of parameter `name` in example calls, or None if there were no example calls."""
     annotation = annotation_of(parsed.function, name)
     return None if annotation is None else (reader.of_object(annotation), None)
@@ -141,7 +141,7 @@ def _from_comment(parsed: ParsedFunction, count: int) -> tuple[list[SizedType], 
         whole = SourceRange(source, 0, len(comment))
         raise CompilationError("Failed to parse the argument list of a type annotation", whole) from None
     start = len(comment) - len(body)
-    reader = Reader(parsed.resolver, _Shifted(source, start))
+    reader = AnnotationParser(parsed.resolver, _Shifted(source, start))
     if len(syntax.argtypes) != count:
         kind = "function" if parsed.self_type is None else "method"
         raise CompilationError(

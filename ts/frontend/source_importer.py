@@ -100,13 +100,13 @@ class ArchiveUnit:
         self.version = version
         self.terms = terms
         self._files: dict[str, PrintedFile | None] = {}
-        self._found: dict[str, Any] = {}
+        self._imported: dict[str, Any] = {}
         self._begun: set[tuple[int, str]] = set()  # (thread, name) of definitions in progress
         self.names = SerializedResolver(constants, self.find, version, terms)
 
     def find(self, name: str) -> Any:
         """Return the type, class or function with qualified name `name`; None for a namespace."""
-        found = self._found.get(name) or CUSTOM_CLASSES.get(name)
+        found = self._imported.get(name) or CUSTOM_CLASSES.get(name)
         if found is None:
             prefix, _, last = name.rpartition(".")
             file = self._file(prefix)
@@ -115,10 +115,10 @@ class ArchiveUnit:
             if file is not None and definition is not None and begun not in self._begun:
                 self._begun.add(begun)
                 try:
-                    found = self._found[name] = self._define(name, definition, file)
+                    found = self._imported[name] = self._define(name, definition, file)
                 except FrontendError:
                     # Remove the incomplete type, so that the next lookup raises the error again
-                    self._found.pop(name, None)
+                    self._imported.pop(name, None)
                     raise
                 finally:
                     self._begun.discard(begun)
@@ -165,7 +165,7 @@ class ArchiveUnit:
 
     def _define(self, name: str, node: ast.ClassDef | ast.FunctionDef, file: PrintedFile) -> Any:
         if isinstance(node, ast.FunctionDef):
-            parse_it = partial(parse.text_function, node, file.ranges, self.names)
+            parse_it = partial(parse.parse_definition, node, file.ranges, self.names)
             return self._on_terms(naming.make_function(node.name, name, parse_it))
         base = ast.unparse(node.bases[0]) if node.bases else ""
         define = _DEFINE.get(base)
@@ -176,7 +176,7 @@ class ArchiveUnit:
     def _class(self, name: str, node: ast.ClassDef, file: PrintedFile) -> ClassType:
         type = ClassType(name)
         type.unit = self
-        self._found[name] = type  # stored early, because members of the class may refer to it
+        self._imported[name] = type  # stored early, because members of the class may refer to it
         for attribute, annotation, value in _attributes(node, file):
             self._attribute(type, file, attribute, annotation, value)
         self._methods(type, node, file)
@@ -238,7 +238,7 @@ class ArchiveUnit:
             self._on_terms(classes.declare_later(type, method, partial(self._method, syntax, file)))
 
     def _method(self, syntax: Callable[[], ast.FunctionDef], file: PrintedFile) -> ParsedFunction:
-        return parse.text_function(syntax(), file.ranges, self.names)
+        return parse.parse_definition(syntax(), file.ranges, self.names)
 
     def _on_terms(self, function: Any) -> Any:
         function.terms = self.terms
@@ -248,10 +248,10 @@ class ArchiveUnit:
 
     def _interface(self, name: str, node: ast.ClassDef, file: PrintedFile) -> InterfaceType:
         is_module = ast.unparse(node.bases[0]) == "ModuleInterface"
-        type = self._found[name] = InterfaceType(name, is_module_interface=is_module, unit=self)
+        type = self._imported[name] = InterfaceType(name, is_module_interface=is_module, unit=self)
         for member in node.body:
             if isinstance(member, ast.FunctionDef):
-                parsed = parse.text_function(member, file.ranges, self.names)
+                parsed = parse.parse_definition(member, file.ranges, self.names)
                 parsed.self_type = type
                 type.methods[member.name] = _declared(parsed)
         return type

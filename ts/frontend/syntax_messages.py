@@ -47,7 +47,9 @@ def torchscript_message(message: str, text: str, offset: int) -> str:
         return f"expected {expected} but found 'eof' here; {message}"
     if message not in ("invalid syntax", "invalid decimal literal", "expected ':'"):
         return message
-    return f"expected {_expected(_tokens(text, offset))} but found '{_found(text, offset)}' here; {message}"
+    return (
+        f"expected {_expected(_tokens(text, offset))} but found '{_token_name(text, offset)}' here; {message}"
+    )
 
 
 def _tokens(text: str, end: int) -> list[tuple[str, str]]:
@@ -61,7 +63,7 @@ def _tokens(text: str, end: int) -> list[tuple[str, str]]:
     return found
 
 
-def _found(text: str, offset: int) -> str:
+def _token_name(text: str, offset: int) -> str:
     """Return the name of the token at an offset."""
     match = _TOKEN.search(text, offset)
     if match is None:

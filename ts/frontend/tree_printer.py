@@ -55,15 +55,15 @@ def definition_text(
         keyword_only = "True" if arg in node.args.kwonlyargs else "False"
         parameters.append(("param", _name(arg.arg), _option(annotation), ("option",), (keyword_only,)))
     declaration = ("decl", ("list", *parameters), _option(returns))
-    return _text(("def", _name(name), declaration, _statements(node.body)), 0) + "\n"
+    return _format(("def", _name(name), declaration, _statements(node.body)), 0) + "\n"
 
 
-def _text(tree: Tree | str, indent: int) -> str:
+def _format(tree: Tree | str, indent: int) -> str:
     flat = _flat(tree)
     if isinstance(tree, str) or indent + len(flat) < _WIDTH:
         return flat
     kind, *children = tree
-    lines = "".join(f"\n{' ' * (indent + 2)}{_text(child, indent + 2)}" for child in children)
+    lines = "".join(f"\n{' ' * (indent + 2)}{_format(child, indent + 2)}" for child in children)
     return f"({kind}{lines})"
 
 

@@ -49,7 +49,7 @@ def parse_type_comment(text: str) -> TypeComment:
 
 class _Parser:
     def __init__(self, text: str) -> None:
-        self.text = text
+        self.source = text
         mark = re.match(r"\s*# type:", text)
         self.at = mark.end() if mark else 0
         if mark is None:
@@ -93,7 +93,7 @@ class _Parser:
 
     def peek(self) -> tuple[str, str, int]:
         """Return kind, text and end offset of the next token; the kind is "eof" after the last token."""
-        found = _TOKEN.match(self.text, self.at)
+        found = _TOKEN.match(self.source, self.at)
         if found is None or found["sign"] == "#":
             return "eof", "", self.at
         kind = found.lastgroup or "sign"
@@ -114,7 +114,7 @@ class _Parser:
 
     def unexpected(self, wanted: str) -> ParseError:
         kind = self.peek()[0]
-        return ParseError(f"expected {wanted} but found '{kind}' here", self.text, self.at)
+        return ParseError(f"expected {wanted} but found '{kind}' here", self.source, self.at)
 
 
 def _flat(tree: Tree) -> str:

@@ -67,7 +67,7 @@ def is_tensor(value: object) -> bool:
     return hasattr(value, "dtype") and hasattr(value, "shape") and hasattr(value, "requires_grad")
 
 
-class TensorText:
+class ParsedTensor:
     """Tensor constant parsed from graph text, of which only the text and the type are known."""
 
     __slots__ = ("text", "type")
@@ -88,13 +88,13 @@ class TensorText:
         return tuple(self.type.sizes() or ()) if isinstance(self.type, TensorType) else ()
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, TensorText) and (self.text, self.type) == (other.text, other.type)
+        return isinstance(other, ParsedTensor) and (self.text, self.type) == (other.text, other.type)
 
     def __hash__(self) -> int:
         return hash(self.text)
 
 
-class ObjectText:
+class ParsedObject:
     """Constant of another class parsed from graph text, such as an enum member."""
 
     __slots__ = ("name", "text")
@@ -141,7 +141,7 @@ def _type_of(value: Any, known: dict[int, Type | None]) -> Type | None:
     t = _TYPE_BY_CLASS.get(type(value))
     if t is not None:
         return t
-    if isinstance(value, TensorText):
+    if isinstance(value, ParsedTensor):
         return value.type
     if is_tensor(value):
         return type_of_tensor(value)

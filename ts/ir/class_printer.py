@@ -48,7 +48,7 @@ class ArchiveNamespace:
     def __init__(self) -> None:
         self.things: list[Any] = []  # types and functions in the order of their first use
         self._named: dict[Any, str] = {}
-        self._taken: set[str] = set()
+        self._used_names: set[str] = set()
 
     def spell(self, type: Type) -> str:
         """Return the type as an annotation."""
@@ -81,10 +81,10 @@ class ArchiveNamespace:
         name = ".".join([f"{part}_" if iskeyword(part) else part for part in name.split(".")])
         prefix, _, last = name.rpartition(".")
         number = 0
-        while name in self._taken:
+        while name in self._used_names:
             name = f"{prefix}.___torch_mangle_{number}.{last}"
             number += 1
-        self._taken.add(name)
+        self._used_names.add(name)
         return name
 
 
@@ -105,7 +105,7 @@ class DefinitionPrinter:
         self.names = names
         self.constants = constants
         self.check = check
-        self.numbers: dict[str, int] = {}
+        self.next_suffixes: dict[str, int] = {}
         self.marks = SourceMap()
 
     def definition(self, thing: Any) -> str:
@@ -135,7 +135,7 @@ class DefinitionPrinter:
             function.schema,
             self.constants,
             spell=self.names.spell,
-            numbers=self.numbers,
+            next_suffixes=self.next_suffixes,
             marks=self.marks,
         )
 

@@ -42,9 +42,9 @@ ValueMap = Callable[[Value], Value]
 # time charged to `ts.limits` for each visited node, in nanoseconds
 _VISIT_NS: Final = 300
 _VISITS_PER_CHECK: Final = 64  # visited nodes between two checks of limits
-_TURN: Final = range(_VISITS_PER_CHECK)
+_VISIT_RANGE: Final = range(_VISITS_PER_CHECK)
 _MIN_INDEXED_USES: Final = 12  # a value with fewer uses gets no index of its uses
-_PLACE: Final = attrgetter("_position")
+_POSITION: Final = attrgetter("_position")
 
 
 class Block:
@@ -78,7 +78,7 @@ class Block:
         end = self._return
         node = end._next
         while True:
-            for visits in _TURN:
+            for visits in _VISIT_RANGE:
                 if node is end:
                     if visits > _MIN_INDEXED_USES:
                         charge(visits * _VISIT_NS)
@@ -109,7 +109,7 @@ class Block:
 
     def nodes_with_blocks(self) -> list[Node]:
         """Return the nodes with nested blocks, in order, for passes over ifs and loops."""
-        return sorted(self._with_blocks, key=_PLACE)
+        return sorted(self._with_blocks, key=_POSITION)
 
     def is_empty(self) -> bool:
         """Return True if the block has no nodes; it may have inputs and outputs."""
@@ -210,7 +210,7 @@ class Block:
         for value in source.outputs():
             self.register_output(lookup(value))
 
-    def sink_behind(self, node: Node, i: int) -> Block:
+    def sink_after(self, node: Node, i: int) -> Block:
         """Move all nodes after `node`, and the outputs, into block `i` of `node`; return the outer block.
 
         This `Block` object becomes block `i` of `node`; `node` and the nodes before it move to a new block,

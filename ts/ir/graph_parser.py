@@ -12,7 +12,8 @@ prints as the same text: names, numbers and ``# file.py:3:4`` marks are kept::
     >>> [n.kind() for n in g.nodes()]
     ['prim::Constant', 'aten::add']
 
-Tensors are printed incompletely; the constant is a `TensorText` unless `make_tensor` converts it to a tensor.
+Tensors are printed incompletely; the constant is a `ParsedTensor` unless `make_tensor` converts it to a
+tensor.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ts.errors import ParseError
-from ts.ir.attributes import ObjectText, TensorText
+from ts.ir.attributes import ParsedObject, ParsedTensor
 from ts.ir.graph import Block, Graph, Node, Value
 from ts.ir.lexer import TokenStream, is_name, is_number, is_numeral
 from ts.ir.source import SourceLocation, SourceRange
@@ -42,7 +43,7 @@ from ts.ir.types import (
 
 MakeTensor = Callable[[str, TensorType], Any]
 
-_PLACE = re.compile(r"#\s*(\S.*:\d+:\d+)\s*$", re.MULTILINE)
+_LOCATION_COMMENT = re.compile(r"#\s*(\S.*:\d+:\d+)\s*$", re.MULTILINE)
 _OPENING, _CLOSING = "([{<", ")]}>"
 _FLOATS = {"inf": float("inf"), "nan": float("nan"), "-inf": -float("inf")}
 
@@ -206,7 +207,7 @@ class _Reader:
             node.scope = tokens.text[begin:end].split(" #")[0].rstrip()
             while tokens.starts[tokens.at] < end:
                 tokens.at += 1
-        node.range = self.read_place()
+        node.range = self.read_source_range()
         block.append_node(node)
         for value, (output_name, _) in zip(node.outputs(), outputs, strict=True):
             self.define(value, output_name, values)
@@ -222,9 +223,9 @@ class _Reader:
         tokens.expect(">")
         return f"<{name}>"
 
-    def read_place(self) -> SourceRange | None:
+    def read_source_range(self) -> SourceRange | None:
         comment = self.tokens.comments.get(self.tokens.at)
-        match = _PLACE.match(comment.lstrip()) if comment else None
+        match = _LOCATION_COMMENT.match(comment.lstrip()) if comment else None
         if comment is None or match is None or "\n" in comment[: comment.index("#")]:
             return None
         return SourceLocation(match.group(1))
@@ -240,7 +241,9 @@ class _Reader:
             type = node.output().type() if is_constant and name == "value" else None
             value = self.read_constant(type)
             kind = None
-            if isinstance(type, (ListType, TupleType, DictType, FutureType)) or isinstance(value, ObjectText):
+            if isinstance(type, (ListType, TupleType, DictType, FutureType)) or isinstance(
+                value, ParsedObject
+            ):
                 kind = "ival"
             node.set(name, value, kind)
             tokens.accept(",")
@@ -250,7 +253,7 @@ class _Reader:
         tokens = self.tokens
         if isinstance(type, TensorType):
             text = self.skip_value()
-            return TensorText(text, type) if self.make_tensor is None else self.make_tensor(text, type)
+            return ParsedTensor(text, type) if self.make_tensor is None else self.make_tensor(text, type)
         token = tokens.peek()
         if token == "[":
             return self.read_list(type)
@@ -284,9 +287,9 @@ class _Reader:
         if token in ("True", "False", "None") and type is not None:
             return {"True": True, "False": False, "None": None}[tokens.next()]
         if token == "<":
-            return ObjectText(self.skip_value())
+            return ParsedObject(self.skip_value())
         if token.split(".")[0] == "__torch__" or token == "object":
-            return ObjectText(self.skip_value())
+            return ParsedObject(self.skip_value())
         if token in NAMED_TYPES or is_name(token):
             return read_type(tokens, self.find_class).type
         raise tokens.error(f"{token!r} is no constant")
@@ -341,7 +344,7 @@ class _Reader:
     def skip_value(self) -> str:
         """Skip a value and return its text, up to the comma or bracket that ends it."""
         tokens = self.tokens
-        begin = tokens.starts[tokens.at - 1] + len(tokens.texts[tokens.at - 1])
+        begin = tokens.starts[tokens.at - 1] + len(tokens.strings[tokens.at - 1])
         depth = 0
         while depth or tokens.peek() not in (",", "]", ")"):
             if depth == 0 and tokens.peek() == "":

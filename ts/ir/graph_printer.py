@@ -39,7 +39,7 @@ from ts.ir.types import (
 if TYPE_CHECKING:
     from ts.ir.graph import Graph, Node, Value
 
-_Piece = tuple[str, "Node | None"]
+_TextLine = tuple[str, "Node | None"]
 _ranges_hidden: ContextVar[bool] = ContextVar("ranges hidden", default=False)
 
 
@@ -55,27 +55,27 @@ def hide_source_ranges() -> Iterator[None]:
 
 def to_text(graph: Graph, show_ranges: bool = True) -> str:
     """Return the text of `graph`; with `show_ranges` every node ends in ``# file:line:column``."""
-    return "".join([text for text, _ in to_pieces(graph, show_ranges)])
+    return "".join([text for text, _ in to_lines(graph, show_ranges)])
 
 
-def to_pieces(graph: Graph, show_ranges: bool = True) -> list[_Piece]:
+def to_lines(graph: Graph, show_ranges: bool = True) -> list[_TextLine]:
     """Return the graph text as (lines, node) pairs; the node is None for the header and the return line."""
     show_ranges = show_ranges and not _ranges_hidden.get()
     inputs = ",\n      ".join(map(_typed, graph.inputs()))
-    out: list[_Piece] = [(f"graph({inputs}):\n", None)]
+    out: list[_TextLine] = [(f"graph({inputs}):\n", None)]
     groups: list[Node] = []
     for node in graph.nodes():
         _print_node(node, 1, out, groups, show_ranges)
     out.append((f"  return ({_names(graph.outputs())})\n", None))
     for number, node in enumerate(groups):
         out.append((f"with {node.kind()}_{number} = ", None))
-        out += to_pieces(node.get("Subgraph"), show_ranges)
+        out += to_lines(node.get("Subgraph"), show_ranges)
     return out
 
 
 def node_to_text(node: Node, show_ranges: bool = True) -> str:
     """Return the text of a node, including its blocks."""
-    out: list[_Piece] = []
+    out: list[_TextLine] = []
     _print_node(node, 0, out, None, show_ranges)
     return "".join([text for text, _ in out])
 
@@ -91,7 +91,7 @@ def _names(values: Iterable[Value]) -> str:
 
 
 def _print_node(
-    node: Node, level: int, out: list[_Piece], groups: list[Node] | None, show_ranges: bool
+    node: Node, level: int, out: list[_TextLine], groups: list[Node] | None, show_ranges: bool
 ) -> None:
     indent = "  " * level
     kind = node.kind()

@@ -18,15 +18,15 @@ if TYPE_CHECKING:
 class InsertPoint:
     """Context manager that sets a graph's insertion point and restores it at exit."""
 
-    __slots__ = ("_graph", "_place", "_saved")
+    __slots__ = ("_graph", "_position", "_saved")
 
     def __init__(self, graph: Graph, place: Node | Block) -> None:
         self._graph = graph
-        self._place = place
+        self._position = place
 
     def __enter__(self) -> Graph:
         self._saved = self._graph._insert_before
-        self._graph.set_insert_point(self._place)
+        self._graph.set_insert_point(self._position)
         return self._graph
 
     def __exit__(self, *error: object) -> None:

@@ -14,13 +14,13 @@ T = TypeVar("T")
 class IterableList(list[T]):
     """List snapshot that also supports `next`, which returns its elements one by one."""
 
-    __slots__ = ("_taken",)
+    __slots__ = ("_used_names",)
 
     def __next__(self) -> T:
-        taken = getattr(self, "_taken", 0)
+        taken = getattr(self, "_used_names", 0)
         if taken >= len(self):
             raise StopIteration
-        self._taken = taken + 1
+        self._used_names = taken + 1
         return self[taken]
 
 

@@ -47,18 +47,18 @@ _UNESCAPE = rb"(?s)\\([0-7]{1,3}|x[0-9a-fA-F]{2}|.)"
 _HALF = r"\\u[dD][89a-fA-F][0-9a-fA-F]{2}"
 # Surrogates that do not represent invalid UTF-8 bytes (`surrogateescape`)
 _OTHER = r"\ud800-\udc7f\udd00-\udfff"
-_PARTS = rf"(?s)({_HALF}|[{_OTHER}])|((?:\\(?!{_HALF[2:]}).|[^\\{_OTHER}])+)"
+_STRING_SECTIONS = rf"(?s)({_HALF}|[{_OTHER}])|((?:\\(?!{_HALF[2:]}).|[^\\{_OTHER}])+)"
 _UNESCAPES = {b"a": b"\a", b"b": b"\b", b"t": b"\t", b"n": b"\n", b"v": b"\v", b"f": b"\f", b"r": b"\r"}
 
 
 class TokenStream:
     """Tokens of a text with a current position; the last token is empty."""
 
-    __slots__ = ("at", "comments", "starts", "text", "texts")
+    __slots__ = ("at", "comments", "starts", "strings", "text")
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self.texts: list[str] = []
+        self.strings: list[str] = []
         self.starts: list[int] = []
         self.comments: dict[int, str] = {}  # index of a token -> comment before the token
         position = 0
@@ -66,23 +66,23 @@ class TokenStream:
         while match := token.match(text, position):
             kind = match.lastgroup or "sign"
             if "#" in match.group("skipped"):
-                self.comments[len(self.texts)] = match.group("skipped")
-            self.texts.append(match.group(kind))
+                self.comments[len(self.strings)] = match.group("skipped")
+            self.strings.append(match.group(kind))
             self.starts.append(match.start(kind))
             position = match.end()
-        self.texts.append("")
+        self.strings.append("")
         self.starts.append(len(text))
         if "#" in text[position:]:
-            self.comments[len(self.texts) - 1] = text[position:]
+            self.comments[len(self.strings) - 1] = text[position:]
         self.at = 0
 
     def peek(self, ahead: int = 0) -> str:
         """Return the token `ahead` tokens after the current one, which stays current; "" after the last."""
-        return self.texts[min(self.at + ahead, len(self.texts) - 1)]
+        return self.strings[min(self.at + ahead, len(self.strings) - 1)]
 
     def next(self) -> str:
         """Consume the current token and return it; raise ParseError at the end of the text."""
-        token = self.texts[self.at]
+        token = self.strings[self.at]
         if not token:
             raise self.error("unexpected end of text")
         self.at += 1
@@ -90,7 +90,7 @@ class TokenStream:
 
     def accept(self, token: str) -> bool:
         """Consume the current token if it is `token`; return whether it was."""
-        if self.texts[self.at] != token:
+        if self.strings[self.at] != token:
             return False
         self.at += 1
         return True
@@ -203,7 +203,9 @@ def unquote(token: str) -> str:
     body = token[1:-1]
     if body.isascii() and "\\u" not in body:
         return _unescaped(body)
-    return "".join(_half(half) if half else _unescaped(rest) for half, rest in re.findall(_PARTS, body))
+    return "".join(
+        _half(half) if half else _unescaped(rest) for half, rest in re.findall(_STRING_SECTIONS, body)
+    )
 
 
 def _half(text: str) -> str:

@@ -345,7 +345,7 @@ class Node:
     def replace_input(self, i: int, new: Value) -> Value:
         """Replace input `i` by `new`; return the old input."""
         old = self._inputs[i]
-        old._end_use(self._input_uses[i])
+        old._remove_use(self._input_uses[i])
         self._inputs[i] = new
         self._input_uses[i] = new._new_use(self, i)
         if new._type is not old._type:
@@ -360,13 +360,13 @@ class Node:
 
     def remove_input(self, i: int) -> None:
         """Remove input `i`; later inputs move down by one."""
-        self._inputs.pop(i)._end_use(self._input_uses.pop(i))
+        self._inputs.pop(i)._remove_use(self._input_uses.pop(i))
         self._renumber_inputs(i)
 
     def remove_all_inputs(self) -> None:
         """Remove all inputs and their uses, for example before the node is destroyed."""
         for value, use in zip(self._inputs, self._input_uses, strict=True):
-            value._end_use(use)
+            value._remove_use(use)
         self._inputs.clear()
         self._input_uses.clear()
         self._operator = _UNSET
@@ -513,13 +513,13 @@ class Node:
         """Return True if this node precedes `other` in program order; either may be in a nested block."""
         if self is other:
             return False
-        return self._is_beside(other, lambda a, b: a._position_in_block() < b._position_in_block())
+        return self._is_adjacent(other, lambda a, b: a._position_in_block() < b._position_in_block())
 
     def is_after(self, other: Node) -> bool:
         """Return True if this node follows `other` in program order, also if nested in different blocks."""
         if self is other:
             return False
-        return self._is_beside(other, lambda a, b: a._position_in_block() > b._position_in_block())
+        return self._is_adjacent(other, lambda a, b: a._position_in_block() > b._position_in_block())
 
     def _position_in_block(self) -> float:
         block = self.owning_block()
@@ -527,7 +527,7 @@ class Node:
             return inf
         return -inf if self is block.param_node() else self._position
 
-    def _is_beside(self, other: Node, compare: Callable[[Node, Node], bool]) -> bool:
+    def _is_adjacent(self, other: Node, compare: Callable[[Node, Node], bool]) -> bool:
         left: Node | None = self
         while left is not None:
             right: Node | None = other

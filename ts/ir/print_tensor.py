@@ -19,7 +19,7 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
-from ts.ir.attributes import TensorText
+from ts.ir.attributes import ParsedTensor
 from ts.ir.types import SCALAR_TYPE_NAMES
 
 _MAX_PRINTED_ELEMENTS: Final = 10
@@ -30,7 +30,7 @@ _DIGITS: Final = 4  # digits after the decimal point
 
 def format_tensor(value: Any) -> str:
     """Return the text of a tensor attribute."""
-    if isinstance(value, TensorText):
+    if isinstance(value, ParsedTensor):
         return value.text
     count = math.prod(map(int, value.shape))
     if count == 1:
@@ -57,10 +57,10 @@ def _elements(items: Any, sizes: list[int]) -> Iterator[str]:
     if not sizes:
         yield repr(float(items.real)).removesuffix(".0")
     elif len(sizes) == 1:
-        form = _form(items)
-        if form.factor != 1:
-            yield form.head()
-        yield from map(form.element, _reals(items))
+        number_format = _number_format(items)
+        if number_format.factor != 1:
+            yield number_format.format_factor()
+        yield from map(number_format.element, _reals(items))
     elif len(sizes) == 2:
         yield from _matrix(items, 0)
     else:
@@ -82,9 +82,9 @@ def _matrix(rows: list[list[Any]], indent: int) -> Iterator[str]:
 
     All lines except the first are indented by `indent` columns.
     """
-    form = _form(list(itertools.chain.from_iterable(rows)))
+    number_format = _number_format(list(itertools.chain.from_iterable(rows)))
     width = len(rows[0])
-    fitting = max(1, (_LINE_WIDTH_CHARS - indent) // (form.width + 1))
+    fitting = max(1, (_LINE_WIDTH_CHARS - indent) // (number_format.width + 1))
     margin = " " * indent
     for start in range(0, width, fitting):
         columns = slice(start, min(start + fitting, width))
@@ -93,40 +93,40 @@ def _matrix(rows: list[list[Any]], indent: int) -> Iterator[str]:
             if start:
                 yield ""
             before = f"Columns {start + 1} to {columns.stop}{margin}"
-        if form.factor != 1:
-            yield before + form.head()
+        if number_format.factor != 1:
+            yield before + number_format.format_factor()
             before = margin
         for row in rows:
-            yield before + " ".join(map(form.element, _reals(row[columns])))
-            before = margin if form.factor == 1 else margin + " "
+            yield before + " ".join(map(number_format.element, _reals(row[columns])))
+            before = margin if number_format.factor == 1 else margin + " "
 
 
-class _Form(NamedTuple):
+class _NumberFormat(NamedTuple):
     """Number format shared by the elements of a vector or matrix."""
 
     width: int
     notation: str  # Python format specification
     factor: float = 1  # all elements are printed divided by this factor, which is printed first
 
-    def head(self) -> str:
+    def format_factor(self) -> str:
         return f"{self.factor:.16g} *"
 
     def element(self, value: float) -> str:
         return f"{value / self.factor:{self.width}{self.notation}}"
 
 
-def _form(items: Sequence[Any]) -> _Form:
+def _number_format(items: Sequence[Any]) -> _NumberFormat:
     finite = [abs(value) for value in _reals(items) if math.isfinite(value)]
     least, most = (_digits(pick(finite)) if finite else 1 for pick in (min, max))
     scientific = f".{_DIGITS}e"
     if all(value == int(value) for value in finite):
-        return _Form(11, scientific) if most > 9 else _Form(most + 1, "g")
+        return _NumberFormat(11, scientific) if most > 9 else _NumberFormat(most + 1, "g")
     if most - least > 4:
-        return _Form(12 if max(abs(least), abs(most)) > 99 else 11, scientific)
+        return _NumberFormat(12 if max(abs(least), abs(most)) > 99 else 11, scientific)
     fixed = f".{_DIGITS}f"
     if most > 5 or most < 0:
-        return _Form(7, fixed, 10.0 ** (most - 1))
-    return _Form(7 if most == 0 else most + 6, fixed)
+        return _NumberFormat(7, fixed, 10.0 ** (most - 1))
+    return _NumberFormat(7 if most == 0 else most + 6, fixed)
 
 
 def _digits(value: float) -> int:

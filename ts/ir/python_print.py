@@ -89,18 +89,18 @@ def to_source(
     constants: list[Any] | None = None,
     method: bool = False,
     spell: Spell | None = None,
-    numbers: dict[str, int] | None = None,
+    next_suffixes: dict[str, int] | None = None,
     marks: SourceMap | None = None,
 ) -> str:
     """Return the source of a function.
 
     `schema` has the parameters' names and defaults; the first parameter of a `method` is printed without its
     type. Constants without a literal are appended to `constants`. `spell` returns the printed name of a type.
-    `numbers` holds the counters of generated names; functions printed into one file share it. With `marks`,
-    the text contains source map marks with the source ranges of the nodes.
+    `next_suffixes` holds the counters of generated names; functions printed into one file share it. With
+    `marks`, the text contains source map marks with the source ranges of the nodes.
     """
     printer = _Printer(graph, [] if constants is None else constants, spell or _annotation, marks)
-    printer.next_number = {} if numbers is None else numbers
+    printer.next_number = {} if next_suffixes is None else next_suffixes
     return printer.function(name, schema, method)
 
 

@@ -99,7 +99,7 @@ class Argument:
         )
 
     def __str__(self) -> str:
-        text = _type_text(self.real_type, self.alias, self.size)
+        text = _format_type(self.real_type, self.alias, self.size)
         if self.name:
             text += f" {self.name}"
         if self.has_default:
@@ -264,18 +264,18 @@ class FunctionSchema:
         return f"{self.key}({', '.join(arguments)}) -> {result}"
 
 
-def _type_text(t: Type, alias: AliasInfo | None, size: int | None) -> str:
+def _format_type(t: Type, alias: AliasInfo | None, size: int | None) -> str:
     """Return the text of a type with alias annotations and list size, as in schemas."""
     if alias is None and size is None:
         return t.schema_str
     if isinstance(t, OptionalType):
-        return _type_text(t.elem, alias, size) + "?"
+        return _format_type(t.elem, alias, size) + "?"
     if isinstance(t, ListType):
         inner = alias.contained[0] if alias is not None and alias.contained else None
-        text = f"{_type_text(t.elem, inner, None)}[{'' if size is None else size}]"
+        text = f"{_format_type(t.elem, inner, None)}[{'' if size is None else size}]"
     elif isinstance(t, TupleType) and alias is not None and len(alias.contained) == len(t.elems):
         pairs = zip(t.elems, alias.contained, strict=True)
-        text = f"({', '.join(_type_text(elem, inner, None) for elem, inner in pairs)})"
+        text = f"({', '.join(_format_type(elem, inner, None) for elem, inner in pairs)})"
     else:
         text = t.schema_str
     return text + alias.text if alias is not None else text

@@ -108,7 +108,7 @@ class Value:
         self._uses[id(use)] = use
         return use
 
-    def _end_use(self, use: Use) -> None:
+    def _remove_use(self, use: Use) -> None:
         del self._uses[id(use)]
 
     def owning_block(self) -> Block:

@@ -31,10 +31,10 @@ def verify(graph: Graph, pass_name: str = "") -> None:
     try:
         _Verifier(graph).run()
     except InternalError as error:
-        raise InternalError(error.message, pass_name, _text(graph)) from None
+        raise InternalError(error.message, pass_name, _format(graph)) from None
 
 
-def _text(graph: Graph) -> str:
+def _format(graph: Graph) -> str:
     try:
         return str(graph)
     except Exception as error:

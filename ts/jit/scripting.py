@@ -243,7 +243,7 @@ class CompilationUnit:
 
     def _define(self, lang: str, resolver: Resolver) -> None:
         from ts.frontend import parse
-        from ts.frontend.classes import text_class
+        from ts.frontend.classes import declare_class_from_source
         from ts.frontend.compile import compile_all
 
         parsed: dict[str, list[ParsedFunction]] = {}
@@ -253,7 +253,7 @@ class CompilationUnit:
         for name in declared:
             if name in self._functions:
                 raise RuntimeError(f"method '{name}' already defined.")
-        types = {name: text_class(name, methods) for name, methods in parsed.items()}
+        types = {name: declare_class_from_source(name, methods) for name, methods in parsed.items()}
         self._functions.update(declared)
         self._classes.update(types)
         try:

@@ -25,7 +25,7 @@ from ts.tracing.check_trace import TracingCheckError, check_trace
 from ts.tracing.guards import FAILURES
 from ts.tracing.traced_module import TopLevelTracedModule, lowered, trace_function, trace_methods
 from ts.tracing.tracer import Options, TracerWarning
-from ts.tracing.types import plain_type, refuse_inconsistent
+from ts.tracing.types import check_element_types, plain_type
 
 __all__ = ["TracerWarning", "TracingCheckError", "get_trace_graph", "trace", "trace_module"]
 
@@ -231,7 +231,7 @@ def _tuple_of(inputs: Any) -> tuple[Any, ...]:
 
 def _check_types(inputs: tuple[Any, ...]) -> None:
     """Raise RuntimeError for unsupported trace inputs."""
-    refuse_inconsistent(inputs)
+    check_element_types(inputs)
     checked: dict[int, bool] = {}
 
     def check(x: Any) -> bool:

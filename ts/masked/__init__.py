@@ -33,7 +33,7 @@ def _mask_for(input: Any, mask: Any) -> Any:
     return mask.to(ts.bool).expand(input.shape)
 
 
-def _kept(input: Any, mask: Any, identity: complex) -> Any:
+def _mask_out(input: Any, mask: Any, identity: complex) -> Any:
     """Return `input` with excluded elements replaced by the identity of the operation."""
     if mask is None:
         return input
@@ -86,14 +86,14 @@ def sum(
 ) -> Any:
     """Return the sum of included elements."""
     dtype = _summed_dtype(input, dtype)
-    return ts.sum(_kept(input, _mask_for(input, mask), 0), _axes(input, dim), bool(keepdim), dtype=dtype)
+    return ts.sum(_mask_out(input, _mask_for(input, mask), 0), _axes(input, dim), bool(keepdim), dtype=dtype)
 
 
 def prod(
     input: Tensor, dim: Dims = None, *, keepdim: bool | None = False, dtype: Any = None, mask: Any = None
 ) -> Any:
     """Return the product of included elements."""
-    result = _kept(input, _mask_for(input, mask), 1).to(_summed_dtype(input, dtype))
+    result = _mask_out(input, _mask_for(input, mask), 1).to(_summed_dtype(input, dtype))
     for axis in reversed(_axes(input, dim)):
         result = ts.prod(result, axis, bool(keepdim))
     return result
@@ -101,7 +101,7 @@ def prod(
 
 def _extreme(name: str, input: Any, dim: Any, keepdim: Any, dtype: Any, mask: Any, identity: Any) -> Any:
     x = input if dtype is None else input.to(dtype)
-    kept = x if mask is None else _kept(x, _mask_for(x, mask), identity(name, x.dtype))
+    kept = x if mask is None else _mask_out(x, _mask_for(x, mask), identity(name, x.dtype))
     return getattr(ts, name)(kept, dim, bool(keepdim))
 
 
@@ -150,7 +150,7 @@ def logsumexp(
 ) -> Any:
     """Return the logarithm of the sum of exponentials of included elements."""
     x = input if dtype is None else input.to(dtype)
-    kept = x if mask is None else _kept(x, _mask_for(x, mask), _lowest("logsumexp", x.dtype))
+    kept = x if mask is None else _mask_out(x, _mask_for(x, mask), _lowest("logsumexp", x.dtype))
     return ts.logsumexp(kept, _axes(x, dim), keepdim).to(x.dtype)
 
 
@@ -185,7 +185,7 @@ def median(
         return ts.nanmedian(x, dim, keepdim).values
     if not x.is_floating_point():
         raise NotImplementedError(f"identity of median on {x.dtype} input")
-    return ts.nanmedian(_kept(x, _mask_for(x, mask), ts.nan), dim, keepdim).values
+    return ts.nanmedian(_mask_out(x, _mask_for(x, mask), ts.nan), dim, keepdim).values
 
 
 def norm(
@@ -198,7 +198,7 @@ def norm(
     mask: Any = None,
 ) -> Any:
     """Return the vector norm of included elements."""
-    kept = _kept(input, _mask_for(input, mask), ts.inf if ord == -ts.inf else 0)
+    kept = _mask_out(input, _mask_for(input, mask), ts.inf if ord == -ts.inf else 0)
     return ts.linalg.vector_norm(kept, ord, _axes(input, dim), bool(keepdim), dtype=dtype)
 
 
@@ -257,32 +257,32 @@ def std(
 
 def cumsum(input: Tensor, dim: int, *, dtype: Any = None, mask: Any = None) -> Any:
     """Return cumulative sums, with excluded elements as 0."""
-    kept = _kept(input, _mask_for(input, mask), 0)
+    kept = _mask_out(input, _mask_for(input, mask), 0)
     return ts.cumsum(kept, dim, dtype=input.dtype if dtype is None else dtype)
 
 
 def cumprod(input: Tensor, dim: int, *, dtype: Any = None, mask: Any = None) -> Any:
     """Return cumulative products, with excluded elements as 1."""
-    kept = _kept(input, _mask_for(input, mask), 1)
+    kept = _mask_out(input, _mask_for(input, mask), 1)
     return ts.cumprod(kept, dim, dtype=input.dtype if dtype is None else dtype)
 
 
 def softmax(input: Tensor, dim: int, *, dtype: Any = None, mask: Any = None) -> Any:
     """Return the softmax of included elements; 0 for excluded ones."""
     x = input if dtype is None else input.to(dtype)
-    return ts.softmax(_kept(x, _mask_for(x, mask), -ts.inf), dim)
+    return ts.softmax(_mask_out(x, _mask_for(x, mask), -ts.inf), dim)
 
 
 def log_softmax(input: Tensor, dim: int, *, dtype: Any = None, mask: Any = None) -> Any:
     """Return the logarithm of the softmax of included elements; -inf for excluded ones."""
     x = input if dtype is None else input.to(dtype)
-    return ts.log_softmax(_kept(x, _mask_for(x, mask), -ts.inf), dim)
+    return ts.log_softmax(_mask_out(x, _mask_for(x, mask), -ts.inf), dim)
 
 
 def softmin(input: Tensor, dim: int, *, dtype: Any = None, mask: Any = None) -> Any:
     """Return the softmax of the negated included elements; 0 for excluded ones."""
     x = input if dtype is None else input.to(dtype)
-    return ts.softmax(-_kept(x, _mask_for(x, mask), ts.inf), dim)
+    return ts.softmax(-_mask_out(x, _mask_for(x, mask), ts.inf), dim)
 
 
 def normalize(
@@ -291,7 +291,7 @@ def normalize(
     """Divide included elements by their norm, at least `eps`; 0 for excluded ones."""
     x = input if dtype is None else input.to(dtype)
     size = norm(x, ord, dim, keepdim=True, mask=mask)
-    return _kept(x, _mask_for(x, mask), 0) / ts.clamp(size, min=eps)
+    return _mask_out(x, _mask_for(x, mask), 0) / ts.clamp(size, min=eps)
 
 
 def logaddexp(
@@ -301,5 +301,6 @@ def logaddexp(
     dtype = input.dtype if dtype is None else dtype
     left, right = input.to(dtype), other.to(dtype)
     return ts.logaddexp(
-        _kept(left, _mask_for(left, input_mask), -ts.inf), _kept(right, _mask_for(right, other_mask), -ts.inf)
+        _mask_out(left, _mask_for(left, input_mask), -ts.inf),
+        _mask_out(right, _mask_for(right, other_mask), -ts.inf),
     )

@@ -84,7 +84,7 @@ class ProcessExitedException(ProcessException):
 
 def _run(fn: Callable[..., Any], index: int, args: Sequence[Any], error_file: str) -> None:
     """Run the function in a new process; write the traceback of an exception to `error_file`."""
-    _end_with_parent()
+    _exit_with_parent()
     try:
         fn(index, *args)
     except KeyboardInterrupt:
@@ -95,7 +95,7 @@ def _run(fn: Callable[..., Any], index: int, args: Sequence[Any], error_file: st
         sys.exit(1)
 
 
-def _end_with_parent() -> None:
+def _exit_with_parent() -> None:
     """Request SIGINT for this process when its parent ends (Linux)."""
     if sys.platform == "linux":
         import ctypes

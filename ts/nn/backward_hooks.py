@@ -47,15 +47,15 @@ class BackwardHooks:
         self._pre_hooks = tuple(pre_hooks)
         self._arguments = self._results = 0  # numbers of arguments and results
         # indices of the tensor arguments; None if no argument requires grad
-        self._argument_places: list[int] | None = None
-        self._result_places: list[int] | None = None
+        self._argument_indices: list[int] | None = None
+        self._result_indices: list[int] | None = None
         # gradients of the results, between the calls of the two nodes
         self._grad_outputs: Gradients | None = None
 
     def enter(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
         """Pass the arguments through a node; when it receives their gradients, the hooks are called."""
         self._arguments = len(args)
-        args, self._argument_places = _through_node(args, self._call_hooks)
+        args, self._argument_indices = _through_node(args, self._call_hooks)
         return args
 
     def leave(self, result: Any) -> Any:
@@ -69,12 +69,12 @@ class BackwardHooks:
             return result
         results = (result,) if isinstance(result, Tensor) else result
         self._results = len(results)
-        changed, self._result_places = _through_node(results, self._note)
+        changed, self._result_indices = _through_node(results, self._note)
         return changed[0] if isinstance(result, Tensor) else changed
 
     def _note(self, _: Gradients, gradients: Gradients) -> Gradients:
-        assert self._result_places is not None  # the node exists only if the indices were set
-        noted = _spread(self._result_places, gradients, self._results)
+        assert self._result_indices is not None  # the node exists only if the indices were set
+        noted = _spread(self._result_indices, gradients, self._results)
         for hook in self._pre_hooks:
             given = hook(self._module, noted)
             if given is not None:
@@ -84,17 +84,17 @@ class BackwardHooks:
                         f"got {len(given)}, but expected {len(noted)}"
                     )
                 noted = given
-        if self._argument_places is None:
+        if self._argument_indices is None:
             self._call_without_arguments(noted)
         else:
             self._grad_outputs = noted
-        return tuple(noted[i] for i in self._result_places)
+        return tuple(noted[i] for i in self._result_indices)
 
     def _call_hooks(self, gradients: Gradients, _: Gradients) -> Gradients | None:
         if self._grad_outputs is None:  # no gradients were computed for the results
             return None
-        assert self._argument_places is not None
-        found = _spread(self._argument_places, gradients, self._arguments)
+        assert self._argument_indices is not None
+        found = _spread(self._argument_indices, gradients, self._arguments)
         for hook in self._hooks:
             given = hook(self._module, found, self._grad_outputs)
             if given is not None:
@@ -105,7 +105,7 @@ class BackwardHooks:
                     )
                 found = given
         self._grad_outputs = None
-        return tuple(found[i] for i in self._argument_places)
+        return tuple(found[i] for i in self._argument_indices)
 
     def _call_without_arguments(self, noted: Gradients) -> None:
         warnings.warn(

@@ -108,7 +108,7 @@ class Buffer(Tensor, metaclass=_BufferMeta):
         return cast(Self, made)
 
 
-_KNOWN = frozenset(
+_SUPPORTED_ATTRIBUTES = frozenset(
     {
         "become",
         "detach",
@@ -132,7 +132,7 @@ def _materialized(tensor: Any, shape: Any, device: Any, dtype: Any) -> None:
     tensor.become(ts.empty(shape, device=device or tensor.device, dtype=dtype or tensor.dtype))
 
 
-def _refuse_sharing() -> NoReturn:
+def _raise_sharing_error() -> NoReturn:
     raise RuntimeError(
         "Can't share memory on an uninitialized parameter or buffer. Call `forward` to initialize the "
         "parameters before "
@@ -147,7 +147,7 @@ def _ask_uninitialized(tensor: Any, name: str) -> Any:
             "`load_state_dict` when trying to load an uninitialized parameter into an initialized one. Call "
             "`forward` to initialize the parameters before accessing their attributes."
         )
-    if name in _KNOWN or name.startswith("_"):
+    if name in _SUPPORTED_ATTRIBUTES or name.startswith("_"):
         return object.__getattribute__(tensor, name)
     raise uninitialized(name)
 
@@ -192,7 +192,7 @@ class UninitializedParameter(UninitializedTensorMixin, Parameter):
 
     def share_memory_(self) -> NoReturn:
         """Raise RuntimeError: the tensor has no memory yet."""
-        _refuse_sharing()
+        _raise_sharing_error()
 
     def become(self, tensor: Tensor) -> None:
         """Become an ordinary parameter with the memory of `tensor`."""
@@ -236,7 +236,7 @@ class UninitializedBuffer(UninitializedTensorMixin, Tensor):
 
     def share_memory_(self) -> NoReturn:
         """Raise RuntimeError: the tensor has no memory yet."""
-        _refuse_sharing()
+        _raise_sharing_error()
 
     def become(self, tensor: Tensor) -> None:
         """Become an ordinary buffer with the memory of `tensor`."""

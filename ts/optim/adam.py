@@ -33,7 +33,7 @@ __all__ = ["Adam", "adam"]
 class Adam(Optimizer):
     """Adam: mean gradient scaled by the root of the mean squared gradient."""
 
-    sparse_refusal = "Adam does not support sparse gradients, please consider SparseAdam instead"
+    sparse_error_text = "Adam does not support sparse gradients, please consider SparseAdam instead"
 
     def __init__(
         self,

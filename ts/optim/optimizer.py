@@ -107,8 +107,8 @@ required = _Required()
 class Optimizer:
     """Base class of optimizers; `update` changes one parameter."""
 
-    takes_sparse_gradients: ClassVar[bool] = False  # False: `step` raises RuntimeError(`sparse_refusal`)
-    sparse_refusal: ClassVar[str] = ""  # "": a default text with the class name
+    takes_sparse_gradients: ClassVar[bool] = False  # False: `step` raises RuntimeError(`sparse_error_text`)
+    sparse_error_text: ClassVar[str] = ""  # "": a default text with the class name
 
     state: defaultdict[Tensor, dict[str, Any]]
     param_groups: list[Group]
@@ -261,7 +261,7 @@ class Optimizer:
             return
         rule = next(cls for cls in type(self).__mro__ if own_name(cls.__module__).startswith("ts.optim"))
         if rule is not Optimizer:  # a user-defined subclass handles sparse gradients itself
-            raise RuntimeError(self.sparse_refusal or f"{rule.__name__} does not support sparse gradients")
+            raise RuntimeError(self.sparse_error_text or f"{rule.__name__} does not support sparse gradients")
 
     def update_all(
         self, params: list[Tensor], grads: list[Tensor], states: list[dict[str, Any]], group: Group

@@ -122,7 +122,7 @@ def sgd(
         return
     scaler = scaler_options(grad_scale, found_inf)
     if momentum == 0:
-        _step((params, d_p_list, []), is_first_step=False, **options, **scaler)
+        _run_fused((params, d_p_list, []), is_first_step=False, **options, **scaler)
         return
     new = [i for i, memory in enumerate(momentum_buffer_list) if memory is None]
     for i in new:
@@ -131,8 +131,8 @@ def sgd(
     for chosen, first in ((old, False), (new, True)):
         if chosen:
             lists = [[several[i] for i in chosen] for several in (params, d_p_list, momentum_buffer_list)]  # type: ignore[index]
-            _step(lists, is_first_step=first, **options, **scaler)
+            _run_fused(lists, is_first_step=first, **options, **scaler)
 
 
-def _step(lists: Sequence[Any], **options: Any) -> None:
+def _run_fused(lists: Sequence[Any], **options: Any) -> None:
     run(ts._fused_sgd_, fused_optimizers.sgd, *real(*lists), **options)

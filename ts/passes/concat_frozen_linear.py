@@ -74,12 +74,12 @@ def _join(layers: list[Node]) -> None:
         start = 0
         for layer, weight in zip(layers, weights, strict=True):
             behind = start + weight.shape[0]
-            part = _part(graph, all_of, start, behind)
+            part = _slice(graph, all_of, start, behind)
             layer.output().replace_all_uses_with(part.copy_metadata(layer.output()))
             start = behind
     for layer in layers:
         layer.destroy()
 
 
-def _part(graph: Graph, value: Value, start: int, behind: int) -> Value:
+def _slice(graph: Graph, value: Value, start: int, behind: int) -> Value:
     return graph.insert("aten::slice", [value, _FEATURES, start, behind, 1]).set_type(TENSOR)

@@ -50,7 +50,7 @@ def evaluate(node: Any, arguments: Sequence[Any]) -> Any:
         return NOT_EVALUATED
     try:
         with PauseLogging():
-            result = operator(*map(_number, arguments))
+            result = operator(*map(_to_number, arguments))
     except Exception:  # the program will raise this error at run time
         return NOT_EVALUATED
     return list(result) if len(node.outputs()) > 1 else [result]
@@ -66,7 +66,7 @@ def _evaluate_attribute(name: str, owner: Any) -> Any:
         return NOT_EVALUATED
 
 
-def _number(value: Any) -> Any:
+def _to_number(value: Any) -> Any:
     """Convert a wrapped number of a trace (`unwrap_numbers`) to a number; return other values unchanged."""
     return value.item() if getattr(value, "is_wrapped_number", False) else value
 

@@ -24,10 +24,10 @@ from ts.passes.constant_propagation import constant_key, list_key
 
 def constant_pooling(graph: Graph) -> bool:
     """Merge equal constants and move them to the start of the graph."""
-    return _Pool(graph).visit(graph.block())
+    return _ConstantTable(graph).visit(graph.block())
 
 
-class _Pool:
+class _ConstantTable:
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
         self._constants: dict[tuple[Any, ...], Node] = {}

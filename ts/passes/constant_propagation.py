@@ -28,7 +28,7 @@ from ts.analysis.alias import AliasDb
 from ts.analysis.autocast_regions import autocast_blocks
 from ts.analysis.effects import has_side_effects, is_nondeterministic
 from ts.analysis.mutation import any_mutable, is_directly_written, is_only_read
-from ts.ir.attributes import TensorText, is_tensor
+from ts.ir.attributes import ParsedTensor, is_tensor
 from ts.ir.graph import Block, Graph, Node, Value
 from ts.ir.types import EnumType
 from ts.passes.constant_evaluation import NOT_EVALUATED, evaluate
@@ -55,7 +55,7 @@ _NEVER_FOLDED: Final = frozenset(
 )
 
 # Kinds of types for which the type of the value is more precise
-_TOLD_BY_VALUE: Final = ("OptionalType", "TensorType")
+_REFINED_TYPES: Final = ("OptionalType", "TensorType")
 _MAX_TENSOR_ELEMENTS: Final = 1 << 16  # larger results are computed at run time, not stored in the graph
 
 
@@ -126,15 +126,17 @@ class _Propagator:
     def _may_fold(self, node: Node) -> bool:
         if node.kind() in _NEVER_FOLDED or not node.outputs():
             return False
-        if _is_wrong_cast(node) or _asks_for_identity(node) or _keeps_its_text(node):
+        if _is_wrong_cast(node) or _asks_for_identity(node) or _is_printed_unfolded(node):
             return False
         if not self._mutable and (any_mutable(node.inputs()) or any_mutable(node.outputs())):
             return False
         if has_side_effects(node) or is_nondeterministic(node):
             return False
-        return all(is_only_read(value) for value in (*node.inputs(), *node.outputs())) or self._is_kept(node)
+        return all(is_only_read(value) for value in (*node.inputs(), *node.outputs())) or self._is_immutable(
+            node
+        )
 
-    def _is_kept(self, node: Node) -> bool:
+    def _is_immutable(self, node: Node) -> bool:
         """Return whether nothing writes to inputs and outputs of `node`, and its outputs do not escape."""
         if any(map(is_directly_written, node.outputs())):  # for example a list that a loop appends to
             return False
@@ -158,7 +160,7 @@ class _Propagator:
                 constant = self._graph.try_insert_constant(result)
             if constant is None:
                 continue  # the value cannot be a constant of a graph
-            if result is None or output.type().kind() not in _TOLD_BY_VALUE:
+            if result is None or output.type().kind() not in _REFINED_TYPES:
                 constant.set_type(output.type())
             update("constant_propagation", "Folding %{} to {}", output.debug_name(), result)
             output.replace_all_uses_with(constant)
@@ -240,7 +242,7 @@ def _aliases_inputs(node: Node) -> bool:
     return schema is not None and all(result.alias is not None for result in schema.returns)
 
 
-def _keeps_its_text(node: Node) -> bool:
+def _is_printed_unfolded(node: Node) -> bool:
     """Return whether PyTorch does not fold the node: a named tuple or an operator with varargs (`format`)."""
     if node.kind() == "prim::TupleConstruct":
         return getattr(node.output().type(), "name", None) is not None
@@ -286,7 +288,7 @@ def _value_key(value: Any) -> Any:
         return (type(value), repr(value))
     if isinstance(value, tuple):
         return tuple(_value_key(item) for item in value)
-    if is_tensor(value) and not isinstance(value, TensorText):
+    if is_tensor(value) and not isinstance(value, ParsedTensor):
         return _Elements(value)
     return id(value)  # keys distinguish functions and lists by identity
 

@@ -54,7 +54,7 @@ def create_autodiff_subgraphs(graph: Graph, threshold: int | None = None) -> boo
     """
     results = _differentiated(graph.block())
     if threshold is None and _inlines:
-        return _Parts(graph.block(), THRESHOLD, results).run()
+        return _Subgraphs(graph.block(), THRESHOLD, results).run()
     # imported late, because execution does not use it
     from ts.passes.slice_autodiff_subgraphs import slice_autodiff_subgraphs
 
@@ -76,7 +76,7 @@ def _differentiated(block: Block) -> set[Value]:
     return found
 
 
-class _Parts:
+class _Subgraphs:
     """Builder of the differentiable graphs of one block and of its nested blocks."""
 
     def __init__(self, block: Block, threshold: int, differentiated: set[Value]) -> None:
@@ -91,7 +91,7 @@ class _Parts:
     def run(self) -> bool:
         for node in list(self.block.nodes()):
             for inner in node.blocks():
-                self.changed |= _Parts(inner, self.threshold, self.differentiated).run()
+                self.changed |= _Subgraphs(inner, self.threshold, self.differentiated).run()
             if node.kind() in ("prim::Constant", "prim::GetAttr"):
                 continue
             if any(x in self.inside and x in self.differentiated for x in node.inputs()):

@@ -92,7 +92,7 @@ def _dissolved(group: Node) -> Node:
     return before.next()
 
 
-def _place(node: Node) -> int:
+def _position(node: Node) -> int:
     return node._position
 
 

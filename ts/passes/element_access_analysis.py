@@ -95,7 +95,7 @@ class Elements:
         self.floats: set[Value] = set()
         self.indices: set[Value] = set()  # tensors that probably have an integer dtype, with their sets
         self.gain = 0  # number of converted nodes, minus a cost for each boxed number
-        self.refusal = ""
+        self.rejection_reason = ""
         self._parents: dict[Value, Value] = {}
         self._inside = {*self.body.inputs()}
         for node in walk_nodes(self.body):
@@ -130,7 +130,7 @@ class Elements:
             member = self._parents[member]
         return member
 
-    def place(self, value: Value) -> tuple[Value, list[Value]]:
+    def base_and_indices(self, value: Value) -> tuple[Value, list[Value]]:
         """Return the base tensor and the indices of an element that is selected outside of the loop.
 
         For other values, return `value` and no indices.
@@ -222,7 +222,7 @@ class Elements:
         """Merge two different classifications: a view if both describe the same view, else UNKNOWN."""
         for source, view in ((a, b), (b, a)):
             if isinstance(source, Source) and isinstance(view, View):
-                tensor, indices = self.place(source.value)
+                tensor, indices = self.base_and_indices(source.value)
                 if tensor is view.source and len(indices) == view.depth:
                     return view
         return UNKNOWN
@@ -238,7 +238,7 @@ class Elements:
         if name in IN_PLACE or name in ASSIGNMENTS:
             return self._kind_of_written(node)
         if name == "aten::tensor":
-            return self._kind_of_made(node)
+            return self._stored_kind(node)
         known = name in (*ARITHMETIC, *UNARY, *CHOICES, *COMPARISONS, "aten::rsub")
         if not known or not _is_plain(node):
             return UNKNOWN
@@ -260,7 +260,7 @@ class Elements:
             return UNKNOWN
         return self.kind(target)
 
-    def _kind_of_made(self, node: Node) -> Kind | None:
+    def _stored_kind(self, node: Node) -> Kind | None:
         """Classify the result of `aten::tensor`.
 
         It is a NUMBER for arguments `(number, dtype(x), device(x), False)`.
@@ -296,7 +296,7 @@ class Elements:
         self.gain -= 3 * len(self.boxed)
         updated = any(self._is_updated(value) for value, kind in self.kinds.items() if kind is NUMBER)
         if updated and self.boxed:
-            self._refuse("a number is updated in place that is needed as a tensor")
+            self._reject("a number is updated in place that is needed as a tensor")
 
     def _is_updated(self, value: Value) -> bool:
         return any(use.user.kind() in IN_PLACE and use.offset == 0 for use in value.uses())
@@ -346,7 +346,7 @@ class Elements:
         kind = self.kind(target)
         if kind is NUMBER:
             if target.use_count() > 1:
-                self._refuse("a number is updated in place that is read again")
+                self._reject("a number is updated in place that is read again")
             return
         source = self.member(target)
         assert source is not None
@@ -395,11 +395,11 @@ class Elements:
         if node.kind() in ("prim::dtype", "prim::device"):
             return
         if node.kind() in _CALLS or reshapes(node):
-            self._refuse(f"{node.kind()} may give a tensor another shape")
+            self._reject(f"{node.kind()} may give a tensor another shape")
         written = set(written_inputs(node)) if node.schema() is not None else set()
         for value in node.inputs():
             if value in written and self.kind(value) is NUMBER:
-                self._refuse(f"{node.kind()} writes to a number")
+                self._reject(f"{node.kind()} writes to a number")
             self._box(value)
 
     def _box(self, value: Value) -> None:
@@ -414,8 +414,8 @@ class Elements:
         if a is not b:
             self._parents[b] = a
 
-    def _refuse(self, reason: str) -> None:
-        self.refusal = self.refusal or reason
+    def _reject(self, reason: str) -> None:
+        self.rejection_reason = self.rejection_reason or reason
 
 
 def fresh_inputs(loop: Node) -> frozenset[Value]:

@@ -100,13 +100,13 @@ class _ExitStatus(Enum):
 
 
 class _ExitPair(NamedTuple):
-    """The early exit of a block: `taken` is a run-time boolean, `values` are the returned values.
+    """The early exit of a block: `exit_taken` is a run-time boolean, `values` are the returned values.
 
-    Three values of `taken` represent statically known exits (`_ExitStatus`): the transformer's constant true
-    means ALWAYS, its constant false NEVER, and its uninitialized boolean, which is never read, RAISES.
+    Three values of `exit_taken` represent statically known exits (`_ExitStatus`): the transformer's constant
+    true means ALWAYS, its constant false NEVER, and its uninitialized boolean, which is never read, RAISES.
     """
 
-    taken: Value
+    exit_taken: Value
     values: Sequence[Value]
 
 
@@ -185,7 +185,7 @@ class _ExitTransformer:
         """Set the outputs of the exit target `block`: the exit's values if it was taken, else its outputs."""
         status = self._status(left)
         if status is _ExitStatus.MAYBE:
-            choice = self._graph.create_if(left.taken).insert_before(block.return_node())
+            choice = self._graph.create_if(left.exit_taken).insert_before(block.return_node())
             _add_if_outputs(choice, left.values, block.outputs())
             _replace_outputs(block, choice.outputs())
         elif status is _ExitStatus.ALWAYS:
@@ -202,16 +202,18 @@ class _ExitTransformer:
         # For a branch without exit, uninitialized values replace the exit values, which are never read.
         for i, other in ((0, 1), (1, 0)):
             if statuses[i] in (_ExitStatus.NEVER, _ExitStatus.RAISES):
-                branches[i] = _ExitPair(branches[i].taken, self._uninitialized_like(branches[other].values))
+                branches[i] = _ExitPair(
+                    branches[i].exit_taken, self._uninitialized_like(branches[other].values)
+                )
                 break
         on_true, on_false = branches
         if status is _ExitStatus.ALWAYS:
-            taken = self._true
+            exit_taken = self._true
         else:
-            _add_if_outputs(node, [on_true.taken], [on_false.taken])
-            taken = node.outputs()[-1]
+            _add_if_outputs(node, [on_true.exit_taken], [on_false.exit_taken])
+            exit_taken = node.outputs()[-1]
         _add_if_outputs(node, on_true.values, on_false.values)
-        return _ExitPair(taken, _last(node.outputs(), len(on_true.values)))
+        return _ExitPair(exit_taken, _last(node.outputs(), len(on_true.values)))
 
     def _transform_loop(self, node: Node) -> _ExitPair:
         left = self.run(node.blocks()[0])
@@ -220,28 +222,28 @@ class _ExitTransformer:
             # Even if the body raises, code after the loop may run, because the loop may have no iterations
             return self._never
         # The target of the exit is outside of the loop, so that an exit must also end the loop.
-        again = self._graph.create_if(left.taken)
+        again = self._graph.create_if(left.exit_taken)
         body.append_node(again)
         _add_if_outputs(again, [self._false], [body.outputs()[0]])
         body.erase_output(0)
         body.insert_output(0, again.output())
-        # The flag `taken` becomes a loop-carried value that is false before the first iteration.
+        # The flag `exit_taken` becomes a loop-carried value that is false before the first iteration.
         node.add_input(self._false)
         body.add_input().set_type(BOOL)
-        body.register_output(left.taken)
-        taken = node.add_output().set_type(BOOL)
+        body.register_output(left.exit_taken)
+        exit_taken = node.add_output().set_type(BOOL)
         for value in left.values:
             node.add_input(self._uninitialized_value(value.type()))
             node.add_output().set_type(value.type())
             body.add_input().set_type(value.type())
             body.register_output(value)
-        return _ExitPair(taken, _last(node.outputs(), len(left.values)))
+        return _ExitPair(exit_taken, _last(node.outputs(), len(left.values)))
 
     def _guard(self, block: Block, left: _ExitPair, following: Node) -> tuple[_ExitPair, Block]:
         """Move `following` and all later nodes into an `if` that runs them only if the exit was not taken."""
         outputs = list(block.outputs())
-        guard = self._graph.create_if(left.taken).insert_before(following)
-        outer = block.sink_behind(guard, 1)
+        guard = self._graph.create_if(left.exit_taken).insert_before(following)
+        outer = block.sink_after(guard, 1)
         if self._target is block:
             self._target = outer
         exit_block = guard.blocks()[0]
@@ -285,11 +287,11 @@ class _ExitTransformer:
             node.destroy()
 
     def _status(self, left: _ExitPair) -> _ExitStatus:
-        if left.taken is self._true:
+        if left.exit_taken is self._true:
             return _ExitStatus.ALWAYS
-        if left.taken is self._false:
+        if left.exit_taken is self._false:
             return _ExitStatus.NEVER
-        if left.taken is self._raises:
+        if left.exit_taken is self._raises:
             return _ExitStatus.RAISES
         return _ExitStatus.MAYBE
 

@@ -57,7 +57,8 @@ class FrozenModule:
 
     root: Object
     graphs: dict[str, Graph] = field(default_factory=dict)  # method name -> graph
-    kept: dict[int, set[str]] = field(default_factory=dict)  # object id -> attributes that are preserved
+    # object id -> attributes that are preserved
+    preserved_attributes: dict[int, set[str]] = field(default_factory=dict)
     # Object id of a submodule -> graphs of its preserved methods
     submethods: dict[int, dict[str, Graph]] = field(default_factory=dict)
     whole: set[int] = field(default_factory=set)  # ids of objects preserved with all their attributes
@@ -120,7 +121,7 @@ class _Freezer:
         self._fold_all(lambda type: not type.mutable)
         for graph in self._graphs():
             constant_propagation_immutable_types(graph)
-        self._keep_what_is_written()
+        self._preserve_written()
         self._fold_all(lambda type: True)
         for graph in self._graphs():
             lower_simple_tuples(graph)
@@ -142,10 +143,10 @@ class _Freezer:
             return
         self.paths[id(owner)] = path
         self.out.objects[id(owner)] = owner
-        kept = self.out.kept.setdefault(id(owner), set())
+        preserved_attributes = self.out.preserved_attributes.setdefault(id(owner), set())
         if preserve_parameters and isinstance(owner.cls.type, ModuleType):
-            kept.update(owner.cls.type.concrete.parameters)
-            self.asked.update((id(owner), name) for name in kept)
+            preserved_attributes.update(owner.cls.type.concrete.parameters)
+            self.asked.update((id(owner), name) for name in preserved_attributes)
         for name in owner.cls.names:
             below = self._submodule(owner, name)
             if below is not None:
@@ -170,28 +171,28 @@ class _Freezer:
             return
         if owner is None or last not in owner.cls.names:
             raise RuntimeError(f"Unknown name: {name}")
-        self._keep(owner, last)
+        self._preserve_attribute(owner, last)
         self.asked.add((id(owner), last))
 
-    def _keep(self, owner: Object, name: str) -> None:
-        _refuse_kept_interface(owner, name)
+    def _preserve_attribute(self, owner: Object, name: str) -> None:
+        _check_preserved_type(owner, name)
         below = self._submodule(owner, name)
         if below is not None:
-            self._keep_whole(below)
+            self._preserve_all(below)
         else:
-            self.out.kept[id(owner)].add(name)
+            self.out.preserved_attributes[id(owner)].add(name)
 
-    def _keep_whole(self, owner: Object) -> None:
+    def _preserve_all(self, owner: Object) -> None:
         if owner is self.root:
             raise RuntimeError("attempted to freeze a module that return itself")
         self.out.whole.add(id(owner))
         for name in owner.cls.names:
-            _refuse_kept_interface(owner, name)
+            _check_preserved_type(owner, name)
             below = self._submodule(owner, name)
             if below is None:
-                self.out.kept[id(owner)].add(name)
+                self.out.preserved_attributes[id(owner)].add(name)
             elif id(below) not in self.out.whole:
-                self._keep_whole(below)
+                self._preserve_all(below)
 
     # ---- graphs --------------------------------------------------------------------------------------
 
@@ -260,17 +261,17 @@ class _Freezer:
                 )
         return found
 
-    def _keep_what_is_written(self) -> None:
+    def _preserve_written(self) -> None:
         followed = _AttributeEscapeAnalysis(self)
         for graph in self._method_graphs():
             followed.follow(graph)
         for attribute in followed.touched:
-            self._keep(self.out.objects[attribute[0]], attribute[1])
+            self._preserve_attribute(self.out.objects[attribute[0]], attribute[1])
         for owner in followed.modules:
-            self._keep_whole(owner)
-        self._keep_what_shares(followed.written)
+            self._preserve_all(owner)
+        self._preserve_aliases(followed.written)
 
-    def _keep_what_shares(self, written: set[Attribute]) -> None:
+    def _preserve_aliases(self, written: set[Attribute]) -> None:
         """Preserve the attributes that share memory with an attribute in `written`."""
         memory = {
             (key, name): set(storages(object_get(owner, owner.cls.slot(name))))
@@ -286,7 +287,7 @@ class _Freezer:
                 if not is_tensor:
                     what = f"{key[1]} and {other[1]}"
                     raise RuntimeError(f"module contains attributes values that overlaps: {what}")
-                self.out.kept[other[0]].add(other[1])
+                self.out.preserved_attributes[other[0]].add(other[1])
 
     def _slot(self, key: Attribute) -> int:
         slot: int = self.out.objects[key[0]].cls.slot(key[1])
@@ -313,8 +314,8 @@ class _Freezer:
 
     def _fold(self, node: Node, owner: Object, order: int) -> None:
         name = node.get("name")
-        if name in self.out.kept[id(owner)] or self._is_training(owner):
-            self.out.kept[id(owner)].add(name)
+        if name in self.out.preserved_attributes[id(owner)] or self._is_training(owner):
+            self.out.preserved_attributes[id(owner)].add(name)
             return
         graph = node.owning_graph()
         key = graph, (id(owner), name)
@@ -322,7 +323,7 @@ class _Freezer:
         if constant is None:
             constant = self._constant(graph, owner, name, order)
             if constant is None:
-                self.out.kept[id(owner)].add(name)
+                self.out.preserved_attributes[id(owner)].add(name)
                 return
             self.constants[key] = constant
         update("freezing", "{} is a constant", constant.debug_name())
@@ -339,7 +340,7 @@ class _Freezer:
             copied = self.copies.get(id(value))
             value = self.copies[id(value)] = _copy_object(value) if copied is None else copied
         value = _detached(value)
-        with graph.inserting_before(self._place(graph, order)):
+        with graph.inserting_before(self._find_insertion_point(graph, order)):
             # Use the type of the value, which is more precise
             told = isinstance(type, TensorType | OptionalType | TupleType)
             made = graph.try_insert_constant(value, None, None if told else type)
@@ -352,7 +353,7 @@ class _Freezer:
         """Return whether a module is in training mode; its attributes are then preserved."""
         return "training" in owner.cls.names and bool(object_get(owner, owner.cls.slot("training")))
 
-    def _place(self, graph: Graph, order: int) -> Node:
+    def _find_insertion_point(self, graph: Graph, order: int) -> Node:
         """Return the insertion point of a new constant; constants are sorted by `order`."""
         for node in graph.nodes():
             if not node.outputs() or self.order.get(node.outputs()[0], order) >= order:
@@ -381,24 +382,26 @@ class _Freezer:
     def _forget_unread(self) -> None:
         """Remove attributes that no graph reads, unless they were requested by name."""
         mentioned = self._named_by("prim::GetAttr", "prim::SetAttr")
-        for key, names in self.out.kept.items():
+        for key, names in self.out.preserved_attributes.items():
             if key not in self.out.whole:
                 names.intersection_update({name for name in names if (key, name) in mentioned | self.asked})
         self._unify_attributes_by_class()
 
     def _unify_attributes_by_class(self) -> None:
         """Preserve an attribute in all remaining modules of a class if it is preserved in one of them."""
-        left = [key for key, names in self.out.kept.items() if names and key not in self.out.whole]
+        left = [
+            key for key, names in self.out.preserved_attributes.items() if names and key not in self.out.whole
+        ]
         whole = {self.out.objects[key].cls for key in self.out.whole}
         by_class: dict[Any, set[str]] = {}
         for key in left:
-            by_class.setdefault(self.out.objects[key].cls, set()).update(self.out.kept[key])
+            by_class.setdefault(self.out.objects[key].cls, set()).update(self.out.preserved_attributes[key])
         for key in left:
             owner = self.out.objects[key]
             if owner.cls in whole and owner is not self.root:
-                self._keep_whole(owner)
+                self._preserve_all(owner)
             else:
-                self.out.kept[key].update(by_class[owner.cls])
+                self.out.preserved_attributes[key].update(by_class[owner.cls])
 
 
 class _Origin:
@@ -579,7 +582,7 @@ class _AttributeEscapeAnalysis:
                 self._add(output, *given)
 
 
-def _refuse_kept_interface(owner: Object, name: str) -> None:
+def _check_preserved_type(owner: Object, name: str) -> None:
     """Raise RuntimeError if attribute `name`, which must be preserved, has an interface type."""
     if isinstance(owner.cls.type.attributes[name], InterfaceType):
         raise RuntimeError(f"failed to freeze interface attribute '{name}'")

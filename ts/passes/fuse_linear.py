@@ -17,7 +17,7 @@ from ts.passes.pass_utils import constant_value
 from ts.passes.subgraph_rewrite import Values, rewrite
 
 _WITH_BIAS: Final = "  %w = aten::t(%t)\n  %r = aten::linear(%x, %w, %b)\n  return (%r)"
-_FORMS: Final = (
+_PATTERNS: Final = (
     (
         "graph(%x, %t, %b, %beta, %alpha):\n  %r = aten::addmm(%b, %x, %t, %beta, %alpha)\n  return (%r)",
         "graph(%x, %t, %b, %beta, %alpha):\n" + _WITH_BIAS,
@@ -37,7 +37,7 @@ _FORMS: Final = (
 def fuse_linear(graph: Graph) -> bool:
     """Fuse products with a transposed matrix into `linear`."""
     changed = False
-    for pattern, replacement in _FORMS:
+    for pattern, replacement in _PATTERNS:
         changed |= rewrite(pattern, replacement, graph, _is_linear)
     if changed:
         _remove_double_transposes(graph)

@@ -11,13 +11,17 @@ from typing import Final
 from ts.ir.graph import Graph
 from ts.passes.subgraph_rewrite import rewrite
 
-_FORMS: Final = (("add", "relu", "_add_relu"), ("add_", "relu_", "_add_relu_"), ("add", "relu_", "_add_relu"))
+_PATTERNS: Final = (
+    ("add", "relu", "_add_relu"),
+    ("add_", "relu_", "_add_relu_"),
+    ("add", "relu_", "_add_relu"),
+)
 
 
 def fuse_add_relu(graph: Graph) -> bool:
     """Fuse each addition with a ReLU that is the only reader of the sum."""
     changed = False
-    for add, relu, joined in _FORMS:
+    for add, relu, joined in _PATTERNS:
         changed |= rewrite(
             f"graph(%a, %b, %alpha):\n  %sum = aten::{add}(%a, %b, %alpha)\n  %r = aten::{relu}(%sum)\n"
             "  return (%r)",

@@ -39,14 +39,14 @@ from ts.ir.graph import Block, Graph, Node, Value
 from ts.passes.pass_logging import debug, optimization_allowed, update
 
 _MAY_BE_OPERAND: Final = "others read what it gives, which may be its operand itself"
-_READS_NO_ROW: Final = "it reads rows of an input that no group computes"
+_READS_UNCOMPUTED_ROWS: Final = "it reads rows of an input that no group computes"
 
 
-def fuse_graph(graph: Graph, refused: dict[Node, str] | None = None) -> bool:
-    """Create fusion groups in all blocks; `refused` receives the reason for each node without group."""
-    if refused is None and not _may_have_groups(graph):
+def fuse_graph(graph: Graph, rejected: dict[Node, str] | None = None) -> bool:
+    """Create fusion groups in all blocks; `rejected` receives the reason for each node without group."""
+    if rejected is None and not _may_have_groups(graph):
         return False
-    return _Fuser(graph.block(), {} if refused is None else refused).run()
+    return _Fuser(graph.block(), {} if rejected is None else rejected).run()
 
 
 def _may_have_groups(graph: Graph) -> bool:
@@ -61,7 +61,7 @@ class _Group:
         self.nodes = [node]
 
     def inputs(self, heads: Iterable[Node] = ()) -> list[Value]:
-        """Return the outer values that the group's nodes and `heads` read, without copied constants."""
+        """Return the outer values that the group's nodes and `view_inputs` read, without copied constants."""
         nodes = [*heads, *self.nodes]
         inside = {value for node in nodes for value in node.outputs()}
         read = dict.fromkeys(value for node in nodes for value in node.inputs())
@@ -71,11 +71,11 @@ class _Group:
 class _Fuser:
     """Builder of the fusion groups of one block and its nested blocks."""
 
-    def __init__(self, block: Block, refused: dict[Node, str]) -> None:
+    def __init__(self, block: Block, rejected: dict[Node, str]) -> None:
         self.block = block
-        self.refused = refused
+        self.rejected = rejected
         self.open: dict[Value, _Group] = {}  # results of nodes -> their group, for groups that can still grow
-        self.place: dict[Node, int] = {}  # nodes of groups -> their positions in the block
+        self.position_of: dict[Node, int] = {}  # nodes of groups -> their positions in the block
         # Views created since the last write, which can be moved into a group
         self.views: dict[Node, None] = {}
         self.changed = False
@@ -83,18 +83,18 @@ class _Fuser:
     def run(self) -> bool:
         for node in list(self.block.nodes()):
             for inner in node.blocks():
-                self.changed |= _Fuser(inner, self.refused).run()
+                self.changed |= _Fuser(inner, self.rejected).run()
             if node.kind() == "prim::DifferentiableGraph":
-                self.changed |= _Fuser(node["Subgraph"].block(), self.refused).run()
+                self.changed |= _Fuser(node["Subgraph"].block(), self.rejected).run()
             if node.kind() == "prim::Constant":
                 continue
-            if is_epilogue(node) and self.end(node):
+            if is_epilogue(node) and self.add_epilogue(node):
                 continue
             found = operands(node)
             if not isinstance(found, str):
                 self.join(node)
                 continue
-            self.refused[node] = found
+            self.rejected[node] = found
             debug("graph_fuser", "{} stays: {}", node, found)
             if any(view_node_of(value) for value in node.outputs()[:1]):
                 self.views[node] = None
@@ -105,7 +105,7 @@ class _Fuser:
         self.close_all(self.block.return_node())
         return self.changed
 
-    def end(self, node: Node) -> bool:
+    def add_epilogue(self, node: Node) -> bool:
         """Append epilogue `node` to the open group of its first input; return False if that is impossible."""
         group = self.open.get(node.inputs()[0])
         if (
@@ -117,7 +117,7 @@ class _Fuser:
         self.close(node, extra_inputs(node))
         if self.open.get(node.inputs()[0]) is not group:  # `close` has inserted the group
             return False
-        self.place[node] = len(self.place)
+        self.position_of[node] = len(self.position_of)
         group.nodes.append(node)
         self.open[node.output()] = group
         return True
@@ -130,7 +130,7 @@ class _Fuser:
         self.close(
             node, [*extra_inputs(node), *(value for value in node.inputs() if is_epilogue(value.node()))]
         )
-        self.place[node] = len(self.place)
+        self.position_of[node] = len(self.position_of)
         groups = list(dict.fromkeys(self.open[value] for value in node.inputs() if value in self.open))
         together = [other for group in groups for other in group.nodes]
         if len(together) >= MAX_ROWS:
@@ -141,7 +141,7 @@ class _Fuser:
             return
         first = groups[0]
         if len(groups) > 1:
-            first.nodes = sorted(together, key=self.place.__getitem__)
+            first.nodes = sorted(together, key=self.position_of.__getitem__)
         first.nodes.append(node)
         for other in first.nodes:
             self.open[other.output()] = first
@@ -158,7 +158,7 @@ class _Fuser:
             self.settle(group, before)
         self.views.clear()
 
-    def heads(self, group: _Group) -> list[Node]:
+    def view_inputs(self, group: _Group) -> list[Node]:
         """Return the views that only `group` reads, in dependency order."""
         found: dict[Node, None] = {}
         inside, inputs = set(group.nodes), group.inputs()
@@ -178,16 +178,16 @@ class _Fuser:
         """Insert the node of a finished group before `before`, or record why its nodes are not fused."""
         for node in group.nodes:
             del self.open[node.output()]
-        together, group.nodes = group.nodes, _without_heads(group.nodes)
-        heads = self.heads(group)
+        together, group.nodes = group.nodes, _without_shared_conversions(group.nodes)
+        heads = self.view_inputs(group)
         inside, inputs = set(group.nodes), group.inputs(heads)
         read = [node for node in group.nodes if any(use.user not in inside for use in node.output().uses())]
-        reason = _refusal(group.nodes, inputs, read, before)
+        reason = _rejection_reason(group.nodes, inputs, read, before)
         for node in together:
             if reason:
-                self.refused[node] = reason
+                self.rejected[node] = reason
             elif node not in inside:
-                self.refused[node] = _READS_NO_ROW if is_epilogue(node) else _MAY_BE_OPERAND
+                self.rejected[node] = _READS_UNCOMPUTED_ROWS if is_epilogue(node) else _MAY_BE_OPERAND
         if reason:
             debug("graph_fuser", "{} stay: {}", group.nodes, reason)
             return
@@ -221,7 +221,7 @@ class _Fuser:
         self.changed = True
 
 
-def _without_heads(nodes: list[Node]) -> list[Node]:
+def _without_shared_conversions(nodes: list[Node]) -> list[Node]:
     """Return `nodes` without conversions of group inputs whose results are also used outside the group.
 
     Such a conversion may return its operand itself. A reduction of its result is omitted too, because a group
@@ -236,7 +236,7 @@ def _without_heads(nodes: list[Node]) -> list[Node]:
     return [node for node in nodes if node in inside]
 
 
-def _refusal(nodes: list[Node], inputs: list[Value], read: list[Node], before: Node) -> str:
+def _rejection_reason(nodes: list[Node], inputs: list[Value], read: list[Node], before: Node) -> str:
     """Return the reason why `nodes` are not fused; "" if they form a group."""
     if len(nodes) < MIN_GROUP_OPERATORS:
         if before.blocks() or has_side_effects(before) or writes_to_inputs(before):

@@ -200,9 +200,9 @@ class _FallbackGraph:
         value = guard.input()
         self.captured.append(value)
         self.values[value] = self.values[guard.output()] = self.graph.add_input(type=value.type())
-        self._go_on_behind(guard)
+        self._copy_following(guard)
 
-    def _go_on_behind(self, node: Node) -> None:
+    def _copy_following(self, node: Node) -> None:
         """Copy the nodes after `node` in its block, then the nodes after the node that contains the block."""
         block = node.owning_block()
         following = node.next()
@@ -219,7 +219,7 @@ class _FallbackGraph:
         else:
             for output, value in zip(owner.outputs(), block.outputs(), strict=True):
                 self.values[output] = self.lookup(value)
-        self._go_on_behind(owner)
+        self._copy_following(owner)
 
     def _copy(self, node: Node) -> None:
         if node.kind() == _GUARD:

@@ -39,7 +39,7 @@ def inline(graph: Graph) -> bool:
     return not graph.kinds().isdisjoint(_CALLS) and _Inliner(specialize=False).visit(graph.block())
 
 
-def inline_as_shown(graph: Graph) -> bool:
+def inline_as_printed(graph: Graph) -> bool:
     """Inline all calls; each callee's graph is inlined and simplified first, as in PyTorch's graph text."""
     inliner = _Inliner(specialize=False, simplify=True)
     return not graph.kinds().isdisjoint(_CALLS) and inliner.visit(graph.block())

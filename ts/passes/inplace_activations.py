@@ -14,7 +14,7 @@ from ts.analysis.alias import AliasDb
 from ts.ir.graph import Graph, Node
 from ts.ops import registry
 from ts.passes.pass_logging import optimization_allowed, update
-from ts.passes.remove_mutation import functional_form, remove_tensor_mutation
+from ts.passes.remove_mutation import functional_variant, remove_tensor_mutation
 
 
 def functional_to_inplace_activation(graph: Graph) -> bool:
@@ -22,7 +22,7 @@ def functional_to_inplace_activation(graph: Graph) -> bool:
     aliases: AliasDb | None = None
     changed = False
     for node in list(graph.all_nodes()):
-        if not _keeps_dtype(node.kind()) or not registry.lookup(f"{node.kind()}_"):
+        if not _preserves_dtype(node.kind()) or not registry.lookup(f"{node.kind()}_"):
             continue
         aliases = aliases or AliasDb(graph)
         if not _is_last_reader(node, aliases) or not optimization_allowed("inplace_activations"):
@@ -51,9 +51,9 @@ def _is_last_reader(node: Node, aliases: AliasDb) -> bool:
 
 def inplace_to_functional_activation(graph: Graph) -> bool:
     """Convert in-place activations to their functional variant if the mutation is unobservable."""
-    return remove_tensor_mutation(graph, lambda node: _keeps_dtype(functional_form(node)))
+    return remove_tensor_mutation(graph, lambda node: _preserves_dtype(functional_variant(node)))
 
 
-def _keeps_dtype(kind: str | None) -> bool:
+def _preserves_dtype(kind: str | None) -> bool:
     records = (operator.record for operator in registry.lookup(kind or ""))
     return any(record is not None and record.preserves_dtype for record in records)

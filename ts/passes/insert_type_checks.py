@@ -83,7 +83,7 @@ def _gradient(graph: Graph, value: Value, type: TensorType) -> Iterator[Question
         yield lambda: graph.insert("prim::requires_grad", [value])
         return
 
-    def wants_none() -> Value:
+    def requires_none() -> Value:
         asks = insert_all(
             graph,
             [
@@ -93,4 +93,4 @@ def _gradient(graph: Graph, value: Value, type: TensorType) -> Iterator[Question
         )
         return graph.insert("aten::__not__", [asks])
 
-    yield wants_none
+    yield requires_none

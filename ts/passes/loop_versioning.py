@@ -50,7 +50,7 @@ def make_versions(loop: Node) -> bool:
     ):
         return False
     elements = Elements(loop)
-    if elements.refusal or elements.gain <= 0 or not elements.ranks.keys() & elements.loaded.keys():
+    if elements.rejection_reason or elements.gain <= 0 or not elements.ranks.keys() & elements.loaded.keys():
         return False
     if not optimization_allowed("scalarize_loops"):
         return False
@@ -169,7 +169,7 @@ class _LoopVersion:
         self.numbers: dict[Value, Value] = {}  # tensors that are replaced by numbers -> these numbers
         self.indices: dict[Value, list[Value]] = {}  # views that select an element -> indices of the element
         # (tensor, indices) -> loaded element; cleared at writes
-        self.known: dict[tuple[Value, ...], Value] = {}
+        self.loaded_values: dict[tuple[Value, ...], Value] = {}
         self.leftover: list[Node] = []  # replaced tensor nodes, which `_clean` removes if they are unused
         self.slots: list[tuple[Node, Value]] = []  # replaced outputs of ifs and loops, which `_clean` removes
 
@@ -193,10 +193,10 @@ class _LoopVersion:
     def _indices_of(self, value: Value) -> list[Value]:
         """Return the indices of the element that view `value` selects."""
         if value not in self.indices:
-            self.indices[value] = self.elements.place(value)[1]
+            self.indices[value] = self.elements.base_and_indices(value)[1]
         return self.indices[value]
 
-    def _place(self, value: Value) -> tuple[Value, list[Value]]:
+    def _base_and_indices(self, value: Value) -> tuple[Value, list[Value]]:
         """Return the tensor and the indices of an element in memory."""
         kind = self.elements.kind(value)
         if isinstance(kind, View):
@@ -208,11 +208,11 @@ class _LoopVersion:
         """Return the number in element `value`; insert a load before `before` if it is not known."""
         if value in self.numbers:
             return self.numbers[value]
-        source, indices = self._place(value)
+        source, indices = self._base_and_indices(value)
         key = (source, *indices)
-        if key not in self.known:
-            self.known[key] = self._load(source, indices, before)
-        return self.known[key]
+        if key not in self.loaded_values:
+            self.loaded_values[key] = self._load(source, indices, before)
+        return self.loaded_values[key]
 
     def _load(self, source: Value, indices: list[Value], before: Node) -> Value:
         node = self._new("prim::LoadElement", [source, *indices], before, self._type(source))
@@ -221,7 +221,7 @@ class _LoopVersion:
     def _store(self, number: Value, source: Value, indices: list[Value], before: Node) -> None:
         node = self._new("prim::StoreElement", [number, source, *indices], before, None)
         node.set("dtype", self._dtype(source), "i")
-        self.known = {(source, *indices): number}
+        self.loaded_values = {(source, *indices): number}
 
     def _operand(self, value: Value, member: Value, before: Node) -> Value:
         """Return operand `value` of an operator as a number that has the dtype of `member`."""
@@ -290,7 +290,7 @@ class _LoopVersion:
             node.replace_input(0, next(iter(self.elements.loaded)))
             self.leftover.append(node)
         elif node.schema() is None or node.schema().is_mutable:  # type: ignore[union-attr]
-            self.known = {}
+            self.loaded_values = {}
 
     def _give_tensor(self, value: Value, before: Node) -> None:
         """If `value` is boxed, create a tensor for it and replace the uses that require a tensor."""
@@ -395,7 +395,7 @@ class _LoopVersion:
         x, y = (self._operand(value, member, node) for value in self.elements.operands(node))
         self.numbers[node.output()] = self._new(node.kind(), [x, y], node, BOOL).output()
 
-    def _made(self, node: Node) -> None:
+    def _store_number(self, node: Node) -> None:
         self.numbers[node.output()] = self._operand(node.input(), node.output(), node)
 
     def _copy(self, node: Node) -> None:
@@ -409,7 +409,7 @@ class _LoopVersion:
         if self.elements.kind(target) is NUMBER:
             self.numbers[node.output()] = result
             return
-        source, indices = self._place(target)
+        source, indices = self._base_and_indices(target)
         self._store(result, source, indices, node)
         node.output().replace_all_uses_with(target)
 
@@ -460,11 +460,11 @@ class _LoopVersion:
 
     def _choice(self, node: Node) -> None:
         """Convert the branches of an `if`; outputs that are elements become numbers or indices."""
-        known = self.known
+        known = self.loaded_values
         for block in node.blocks():
-            self.known = dict(known)
+            self.loaded_values = dict(known)
             self._block(block)
-        self.known = {}
+        self.loaded_values = {}
         for i, output in enumerate(list(node.outputs())):
             kind = self.elements.kinds.get(output)
             results = [block.outputs()[i] for block in node.blocks()]
@@ -494,18 +494,18 @@ class _LoopVersion:
             elif isinstance(kind, Source):
                 value.replace_all_uses_with(kind.value)
                 output.replace_all_uses_with(kind.value)
-        self.known = {}
+        self.loaded_values = {}
         self._block(body)
         for i, (value, output) in enumerate(variables):
             kind, result = self.elements.kinds.get(value), body.outputs()[BODY_INPUTS + i]
             if kind is NUMBER:
-                (self.numbers[output],) = _carry_back(loop, [self._read(result, body.return_node())])
+                (self.numbers[output],) = _return_results(loop, [self._read(result, body.return_node())])
             elif isinstance(kind, View):
-                self.indices[output] = _carry_back(loop, self._indices_of(result))
+                self.indices[output] = _return_results(loop, self._indices_of(result))
             elif not isinstance(kind, Source):
                 continue
             self.slots.append((loop, output))
-        self.known = {}
+        self.loaded_values = {}
 
     def _initial(self, loop: Node, initial: Value) -> Value:
         if loop is self.loop and initial in self.elements.fresh:
@@ -571,7 +571,7 @@ def _carry(loop: Node, initial: Value) -> Value:
     return loop.blocks()[0].add_input(type=initial.type())
 
 
-def _carry_back(loop: Node, results: list[Value]) -> list[Value]:
+def _return_results(loop: Node, results: list[Value]) -> list[Value]:
     for value in results:
         loop.blocks()[0].register_output(value)
     return [loop.add_output(type=value.type()) for value in results]
@@ -593,5 +593,5 @@ _WRITERS: Final[dict[str, _Writer]] = {
     **dict.fromkeys(COMPARISONS, _LoopVersion._comparison),
     **dict.fromkeys(CONVERSIONS, _LoopVersion._conversion),
     **dict.fromkeys(ASSIGNMENTS, _LoopVersion._copy),
-    "aten::tensor": _LoopVersion._made,
+    "aten::tensor": _LoopVersion._store_number,
 }

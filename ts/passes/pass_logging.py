@@ -91,13 +91,13 @@ def configure(
         if not count.isdecimal():
             raise ValueError(f"{source}: a limit reads pass=number, as in cse=3, but this one is {entry!r}")
         _limits[_pass_name(name)] = int(count)
-    unknown = {*_levels, *_limits} - _known_names() if _levels or _limits else None
+    unknown = {*_levels, *_limits} - _pass_names() if _levels or _limits else None
     if unknown:
-        wrong, right = ", ".join(sorted(unknown)), ", ".join(sorted(_known_names()))
+        wrong, right = ", ".join(sorted(unknown)), ", ".join(sorted(_pass_names()))
         warnings.warn(f"no pass has the name {wrong}; there are {right}", stacklevel=2)
 
 
-def _known_names() -> set[str]:
+def _pass_names() -> set[str]:
     """Return the names of all pass modules in this package."""
     return {path.stem for path in Path(__file__).parent.glob("*.py")} - _NO_PASSES
 

@@ -30,7 +30,7 @@ from ts.passes.peephole_types import (
     fact,
     real,
     same_type,
-    wants_gradient,
+    static_requires_grad,
 )
 
 
@@ -197,7 +197,7 @@ def _identity(_: _Rewriter, node: Node) -> Value | None:
     return value if value.type() == node.output().type() else None
 
 
-def _number(rewriter: _Rewriter, node: Node) -> Value | None:
+def _fold_number_conversion(rewriter: _Rewriter, node: Node) -> Value | None:
     """Return the input of a conversion to its own type, also if a tensor is in between."""
     (value,) = node.inputs()
     made = value.node()
@@ -295,7 +295,7 @@ def _derive_index(rewriter: _Rewriter, node: Node) -> Value | None:
     return rewriter.call(node, "aten::add", [index, start], INT)
 
 
-def _told_by_type(rewriter: _Rewriter, node: Node) -> Value | None:
+def _fold_by_type(rewriter: _Rewriter, node: Node) -> Value | None:
     found = fact(node) if rewriter.by_types else NOT_CONSTANT
     return None if found is NOT_CONSTANT else rewriter.constant(node, found)
 
@@ -307,8 +307,8 @@ def _count_of_sizes(rewriter: _Rewriter, node: Node) -> Value | None:
     return rewriter.constant(node, found)
 
 
-def _wants_gradient(rewriter: _Rewriter, node: Node) -> Value | None:
-    found = wants_gradient(node) if rewriter.by_types else None
+def _fold_requires_grad(rewriter: _Rewriter, node: Node) -> Value | None:
+    found = static_requires_grad(node) if rewriter.by_types else None
     if found is None or rewriter.is_written(node.input()):
         return None
     return rewriter.constant(node, found)
@@ -353,9 +353,9 @@ _RULES: Final[dict[str, Callable[[_Rewriter, Node], Value | None]]] = {
     "aten::sub": _subtract,
     "aten::div": _divide,
     "aten::floordiv": _floor_divide,
-    "aten::Int": _number,
-    "aten::Float": _number,
-    "aten::Bool": _number,
+    "aten::Int": _fold_number_conversion,
+    "aten::Float": _fold_number_conversion,
+    "aten::Bool": _fold_number_conversion,
     "aten::str": _identity,
     "prim::unchecked_cast": _identity,
     "aten::_unwrap_optional": _unwrap,
@@ -369,9 +369,9 @@ _RULES: Final[dict[str, Callable[[_Rewriter, Node], Value | None]]] = {
     "aten::t": _transpose,
     "prim::GetAttr": _attribute,
     "aten::len": _count_of_sizes,
-    "prim::requires_grad": _wants_gradient,
+    "prim::requires_grad": _fold_requires_grad,
     "aten::to": lambda rewriter, node: converted(node) if rewriter.by_types else None,
     "aten::type_as": lambda rewriter, node: same_type(node) if rewriter.by_types else None,
     **dict.fromkeys(("aten::conj", "aten::real", "aten::resolve_conj"), _of_real),
-    **dict.fromkeys(ASKED, _told_by_type),
+    **dict.fromkeys(ASKED, _fold_by_type),
 }

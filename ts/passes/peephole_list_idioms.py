@@ -90,7 +90,7 @@ def _sum(node: Node, is_written: IsWritten) -> list[Value] | None:
     if len(node.inputs()) != 2 or node.output().type().kind() != "ListType" or is_written(node.output()):
         return None
     left, right = (_items(value, is_written) for value in node.inputs())
-    return None if left is None or right is None else [_made(node, [*left, *right])]
+    return None if left is None or right is None else [_make_list(node, [*left, *right])]
 
 
 def _slice(node: Node, is_written: IsWritten) -> list[Value] | None:
@@ -102,10 +102,10 @@ def _slice(node: Node, is_written: IsWritten) -> list[Value] | None:
     items = _items(node.input(), is_written)
     if items is None or is_written(node.output()):
         return None
-    return [_made(node, items[slice(*bounds)])]
+    return [_make_list(node, items[slice(*bounds)])]
 
 
-def _made(node: Node, items: list[Value]) -> Value:
+def _make_list(node: Node, items: list[Value]) -> Value:
     made = node.owning_graph().create("prim::ListConstruct", items)
     made.copy_metadata(node)
     made.insert_before(node)

@@ -23,7 +23,7 @@ from ts.passes.pass_utils import NOT_CONSTANT, constant_value
 
 def fact(node: Node) -> Any:
     """Return the result of property query `node` if the tensor's type determines it, else NOT_CONSTANT."""
-    ask = _is_on if node.kind() in _PLACES else _FACTS.get(node.kind())
+    ask = _is_on if node.kind() in _DEVICE_CHECKS else _FACTS.get(node.kind())
     if ask is None or not node.inputs():
         return NOT_CONSTANT
     type = node.input().type()
@@ -50,7 +50,7 @@ def count_of_sizes(node: Node) -> int | None:
     return type.dim() if isinstance(type, TensorType) else None
 
 
-def wants_gradient(node: Node) -> bool | None:
+def static_requires_grad(node: Node) -> bool | None:
     """Return the result of `requires_grad` if the tensor's type determines it, else None.
 
     This is valid only for a tensor to which nothing writes.
@@ -121,8 +121,8 @@ _FACTS: Final[dict[str, Callable[[Node, TensorType], Any]]] = {
     "aten::is_floating_point": _is_float,
     "aten::is_complex": _is_complex,
 }
-_PLACES: Final = frozenset({"prim::is_cpu", "prim::is_cuda", "prim::is_meta"})
-ASKED: Final = _PLACES | frozenset(_FACTS)
+_DEVICE_CHECKS: Final = frozenset({"prim::is_cpu", "prim::is_cuda", "prim::is_meta"})
+ASKED: Final = _DEVICE_CHECKS | frozenset(_FACTS)
 
 # Queries that `specialize_to_arguments` decides by the types of the arguments of a call.
 NONE_CHECKS: Final = frozenset({"aten::__is__", "aten::__isnot__"})

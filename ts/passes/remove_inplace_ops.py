@@ -9,7 +9,7 @@ the program cannot observe the difference.
 from __future__ import annotations
 
 from ts.ir.graph import Graph
-from ts.passes.remove_mutation import functional_form
+from ts.passes.remove_mutation import functional_variant
 
 
 def remove_inplace_ops(graph: Graph) -> bool:
@@ -17,7 +17,7 @@ def remove_inplace_ops(graph: Graph) -> bool:
     changed = False
     for node in list(graph.all_nodes()):
         record = getattr(node.operator(), "record", None)
-        name = functional_form(node) if record is not None and record.elementwise else None
+        name = functional_variant(node) if record is not None and record.elementwise else None
         if name is None:
             continue
         with graph.inserting_before(node):

@@ -143,7 +143,7 @@ def _is_tensor_mutation(node: Node) -> bool:
     making = node.input().node()
     if _is_structural(making) and making.kind() != "prim::If":
         return False
-    return bool(_filled_like(node)) or node.kind() == "aten::normal_" or functional_form(node) is not None
+    return bool(_filled_like(node)) or node.kind() == "aten::normal_" or functional_variant(node) is not None
 
 
 def _is_structural(node: Node) -> bool:
@@ -151,7 +151,7 @@ def _is_structural(node: Node) -> bool:
     return node.kind() in ("prim::Param", "prim::If", "prim::Loop", "prim::Constant")
 
 
-def functional_form(node: Node) -> str | None:
+def functional_variant(node: Node) -> str | None:
     """Return the kind of the functional variant, such as `aten::add` for `aten::add_`.
 
     Return None if no schema of the functional variant has the arguments of `node`.
@@ -174,7 +174,7 @@ def _make_functional(node: Node) -> Value:
     mutated = node.input()
     inputs = list(node.inputs())
     filled = _filled_like(node)
-    name = filled or ("aten::normal" if node.kind() == "aten::normal_" else functional_form(node))
+    name = filled or ("aten::normal" if node.kind() == "aten::normal_" else functional_variant(node))
     assert name is not None
     with graph.inserting_before(node):
         if node.kind() == "aten::normal_":

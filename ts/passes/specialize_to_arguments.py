@@ -138,8 +138,8 @@ class _TypeQueries:
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
         self.needed: set[Node] = set()
-        self._found: dict[Value, frozenset[int] | None] = {}
-        self._number = {value: i for i, value in enumerate(graph.inputs())}
+        self._dependencies: dict[Value, frozenset[int] | None] = {}
+        self._input_index = {value: i for i, value in enumerate(graph.inputs())}
 
     def arguments(self) -> list[int]:
         """Return the indices of arguments that decide a type query, in order."""
@@ -152,7 +152,7 @@ class _TypeQueries:
             if _asks_of_tensor(node):
                 asked |= self._of(node.input(0)) or frozenset()
             else:
-                asked.update(self._number[x] for x in node.inputs() if x in self._number)
+                asked.update(self._input_index[x] for x in node.inputs() if x in self._input_index)
         return sorted(asked)
 
     def _of(self, value: Value) -> frozenset[int] | None:
@@ -160,12 +160,12 @@ class _TypeQueries:
 
         Return None if the type also depends on other values.
         """
-        if value in self._number:
-            return frozenset((self._number[value],)) if _may_be_tensor(value.type()) else None
-        if value not in self._found:
-            self._found[value] = None  # ends the recursion for loop-carried values
-            self._found[value] = self._of_result(value)
-        return self._found[value]
+        if value in self._input_index:
+            return frozenset((self._input_index[value],)) if _may_be_tensor(value.type()) else None
+        if value not in self._dependencies:
+            self._dependencies[value] = None  # ends the recursion for loop-carried values
+            self._dependencies[value] = self._of_result(value)
+        return self._dependencies[value]
 
     def _of_result(self, value: Value) -> frozenset[int] | None:
         node = value.node()
@@ -196,7 +196,7 @@ class _TypeQueries:
         if loop is None or loop.kind() != "prim::Loop" or offset == 0:
             return None
         first = self._of(loop.inputs()[1 + offset])
-        self._found[value] = first
+        self._dependencies[value] = first
         following = self._of(loop.blocks()[0].outputs()[offset])
         return None if first is None or following is None else first | following
 

@@ -141,7 +141,7 @@ class _Rewriter:
     def visit(self, block: Block) -> bool:
         changed = False
         matches = find_matches(self.pattern, block)
-        places = self._places(matches, block)
+        places = self._insertion_points(matches, block)
         for match, place in zip(matches, places, strict=True):
             now = {wanted: self.replaced.get(found, found) for wanted, found in match.items()}
             accepted = place is not None and (self.accept is None or self.accept(now))
@@ -154,12 +154,12 @@ class _Rewriter:
                 changed |= self.visit(inner)
         return changed
 
-    def _places(self, matches: list[dict[Value, Value]], block: Block) -> list[Node | None]:
+    def _insertion_points(self, matches: list[dict[Value, Value]], block: Block) -> list[Node | None]:
         """Return the insertion point of each match's replacement; None if writes prevent the replacement."""
         writes = AliasDb(block.owning_graph()) if matches and may_write(block.owning_graph()) else None
-        return [self._place(match, writes) for match in matches]
+        return [self._insertion_point(match, writes) for match in matches]
 
-    def _place(self, match: Values, writes: AliasDb | None) -> Node | None:
+    def _insertion_point(self, match: Values, writes: AliasDb | None) -> Node | None:
         wanted_nodes = (wanted for wanted in self.pattern.nodes() if wanted.outputs())
         made = [(wanted, match[wanted.output()].node()) for wanted in wanted_nodes]
         found = [(wanted, node) for wanted, node in made if node.kind() != "prim::Constant"]

@@ -188,14 +188,14 @@ class profile:
 
     # ---- results ------------------------------------------------------------------------------------
 
-    def _recorded(self) -> ProfileWindow:
+    def _finished_recording(self) -> ProfileWindow:
         if self._recording is None:
             raise AssertionError("Profiler must be initialized before it is asked for what it has recorded")
         return self._recording
 
     def events(self) -> EventList:
         """Return all events of the last recording in order of their start."""
-        return self._recorded().events()
+        return self._finished_recording().events()
 
     def key_averages(
         self,
@@ -209,7 +209,7 @@ class profile:
     @property
     def peak_memory(self) -> int:
         """Peak of the memory allocated by the thread during the recording, in bytes (`profile_memory`)."""
-        return self._recorded().peak_bytes
+        return self._finished_recording().peak_bytes
 
     def export_chrome_trace(self, path: Any) -> None:
         """Write the events for chrome://tracing, compressed if the name ends in `.gz`."""

@@ -15,7 +15,7 @@ from importlib.resources import files
 import ts
 from ts.ir.visualization import STYLE
 from ts.profiler.table import time_text
-from ts.report.report_data import FunctionReport, Line, Module, ReportData, Row
+from ts.report.report_data import FunctionReport, Line, Module, ReportData, TextLine
 
 _HEATS = (0.005, 0.02, 0.08, 0.2, 0.4)  # lower limits of the heat levels, as shares of the call
 _MAX_OPEN_SECTIONS = 6  # expanded when the page is opened
@@ -41,11 +41,19 @@ def page(facts: ReportData) -> str:
             '<span id="count"></span><input id="search" type="search" placeholder="search  /" ',
             'aria-label="search"></header>\n<main>\n',
             *_modules(facts),
-            *_parts(facts),
-            *_section("plan", "what runs as one", f"<pre>{_rows(map(Row, facts.plan.splitlines()))}</pre>"),
+            *_function_sections(facts),
+            *_section(
+                "plan",
+                "what runs as one",
+                f"<pre>{_format_lines(map(TextLine, facts.plan.splitlines()))}</pre>",
+            ),
             *_operators(facts),
-            *_section("optimised", "the graph that runs", f"<pre>{_rows(facts.optimised)}</pre>"),
-            *_section("bytecode", "bytecode", f"<pre>{_rows(map(Row, facts.bytecode.splitlines()))}</pre>"),
+            *_section("optimised", "the graph that runs", f"<pre>{_format_lines(facts.optimised)}</pre>"),
+            *_section(
+                "bytecode",
+                "bytecode",
+                f"<pre>{_format_lines(map(TextLine, facts.bytecode.splitlines()))}</pre>",
+            ),
             f"<footer>{_footer(facts)}</footer>\n</main>\n<script>{script}</script>\n</body>\n</html>\n",
         ]
     )
@@ -64,7 +72,7 @@ def _seconds(seconds: float) -> str:
 
 
 def _summary(facts: ReportData) -> str:
-    count = f"{len(facts.parts)} function{'s' * (len(facts.parts) != 1)}"
+    count = f"{len(facts.functions)} function{'s' * (len(facts.functions) != 1)}"
     if facts.call is None:
         return f"{count}, not measured"
     return f"{_seconds(facts.call)} a call, of that {_seconds(facts.between)} between operators; {count}"
@@ -88,15 +96,15 @@ def _footer(facts: ReportData) -> str:
 
 def _modules(facts: ReportData) -> Iterable[str]:
     if facts.modules is not None:
-        yield from _section("modules", "modules", _module(facts.modules, facts.parts, 0), open=True)
+        yield from _section("modules", "modules", _module(facts.modules, facts.functions, 0), open=True)
 
 
-def _module(module: Module, parts: Sequence[FunctionReport], depth: int) -> str:
-    methods = [(number, escape(parts[number].name.rpartition(".")[2])) for number in module.parts]
+def _module(module: Module, functions: Sequence[FunctionReport], depth: int) -> str:
+    methods = [(number, escape(functions[number].name.rpartition(".")[2])) for number in module.functions]
     links = " ".join(f'<a href="#part{number}">{name}</a>' for number, name in methods)
     count = f"{module.parameters:,} parameters" if module.parameters else "no parameters"
     name = f"<code>{escape(module.name or 'model')}</code> {escape(module.kind)}"
-    inside = "".join(_module(child, parts, depth + 1) for child in module.children)
+    inside = "".join(_module(child, functions, depth + 1) for child in module.children)
     shown = f"{' open' * (depth < 2)}{' class=leaf' * (not module.children)}"
     return f"<details{shown}><summary>{name}<small>{count} {links}</small></summary>{inside}</details>\n"
 
@@ -104,16 +112,16 @@ def _module(module: Module, parts: Sequence[FunctionReport], depth: int) -> str:
 # ---- source and graph --------------------------------------------------------------------------------
 
 
-def _parts(facts: ReportData) -> Iterable[str]:
-    hottest = sorted(range(len(facts.parts)), key=lambda number: -facts.parts[number].seconds)
+def _function_sections(facts: ReportData) -> Iterable[str]:
+    hottest = sorted(range(len(facts.functions)), key=lambda number: -facts.functions[number].seconds)
     shown = {0, *hottest[:_MAX_OPEN_SECTIONS]}
-    for number, part in enumerate(facts.parts):
+    for number, part in enumerate(facts.functions):
         share = f"{_seconds(part.seconds)}, {100 * part.seconds / facts.call:.0f}%" if facts.call else ""
         title = f"<code>{escape(part.name)}</code><small>{share} {escape(part.file)}</small>"
         lines = "".join(_line(number, line, facts) for line in part.lines)
         content = (
             f'<div class="beside"><div><table class="source">{_heading(facts)}{lines}</table></div>'
-            f"<pre>{_rows(part.graph)}</pre></div>"
+            f"<pre>{_format_lines(part.graph)}</pre></div>"
         )
         if part.picture:
             picture = f'<div class="picture">{part.picture}</div>'
@@ -141,14 +149,14 @@ def _line(part: int, line: Line, facts: ReportData) -> str:
     return f'<tr{warm} data-at="{part}:{line.number}">{cells}<td>{escape(line.text)}</td></tr>\n'
 
 
-def _rows(rows: Iterable[Row]) -> str:
+def _format_lines(rows: Iterable[TextLine]) -> str:
     return "".join(
         f"<span{_at(row)}>{escape(row.text)}</span>" if row.text else "<span></span>" for row in rows
     )
 
 
-def _at(row: Row) -> str:
-    return "" if row.place is None else f' data-at="{row.place[0]}:{row.place[1]}"'
+def _at(row: TextLine) -> str:
+    return "" if row.line_id is None else f' data-at="{row.line_id[0]}:{row.line_id[1]}"'
 
 
 def _operators(facts: ReportData) -> Iterable[str]:

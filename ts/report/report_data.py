@@ -34,7 +34,7 @@ from ts.bytecode.opcodes import NUMBER
 from ts.errors import LimitExceeded
 from ts.fusion.program import FusionGroupRecord
 from ts.ir.graph import Graph, Node
-from ts.ir.graph_printer import to_pieces
+from ts.ir.graph_printer import to_lines
 from ts.ir.source import SourceRange
 from ts.ir.visualization import arrange, picture_of, svg
 from ts.passes.inline import called_function
@@ -47,7 +47,7 @@ from ts.runtime.limits import limits
 from ts.runtime.module import ScriptModule, method_names
 from ts.runtime.script_method import ScriptMethod
 
-Place = tuple[str, int]  # file name (or source text without a file) and line number
+SourceLocation = tuple[str, int]  # file name (or source text without a file) and line number
 _MAX_DRAWN_NODES: Final = 2_000  # nodes
 _MAX_MEASURING_SECONDS: Final = 0.5  # total of measured calls; at least three calls
 _MAX_CALLS: Final = 200
@@ -68,11 +68,11 @@ class Line:
 
 
 @dataclass
-class Row:
+class TextLine:
     """Piece of a graph's text: usually one line, all input lines for graphs with several inputs."""
 
     text: str
-    place: tuple[int, int] | None = None  # function number and line number
+    line_id: tuple[int, int] | None = None  # function number and line number
 
 
 @dataclass
@@ -82,7 +82,7 @@ class FunctionReport:
     name: str
     file: str
     lines: list[Line]
-    graph: list[Row] = field(default_factory=list)
+    graph: list[TextLine] = field(default_factory=list)
     picture: str = ""
 
     @property
@@ -98,7 +98,7 @@ class Module:
     name: str
     kind: str
     parameters: int  # number of elements, including submodules
-    parts: list[int]  # function numbers of its methods
+    functions: list[int]  # function numbers of its methods
     children: list[Module]
 
 
@@ -117,9 +117,9 @@ class ReportData:
     """Contents of a report."""
 
     name: str
-    parts: list[FunctionReport]
+    functions: list[FunctionReport]
     plan: str
-    optimised: list[Row]
+    optimised: list[TextLine]
     bytecode: str
     modules: Module | None = None
     call: float | None = None  # None if not measured
@@ -135,47 +135,47 @@ def collect(
 ) -> ReportData:
     """Return the report of a function, with timings if arguments are given."""
     script = function.function if isinstance(function, ScriptMethod) else function
-    parts = _Parts(script)
+    functions = _FunctionTable(script)
     measured = None
     if args is not None:  # measured first: the plan shows the executed groups
         receiver = (function.owner._object,) if isinstance(function, ScriptMethod) else ()
         measured = _Measurements(script, receiver, tuple(args), dict(kwargs or {}))
     facts = ReportData(
         script.qualified_name.removeprefix("__torch__."),
-        parts.found,
+        functions.reports,
         script.plan,
-        parts.rows(executed_graph(script)),
+        functions.text_lines(executed_graph(script)),
         script.bytecode,
     )
     if isinstance(function, ScriptMethod):
-        facts.modules = _module("", function.owner, parts.numbers)
+        facts.modules = _module("", function.owner, functions.numbers)
     if measured is not None:
-        measured.tell(facts, parts.lines)
+        measured.tell(facts, functions.lines)
     return facts
 
 
 # ---- functions and their lines -----------------------------------------------------------------------
 
 
-class _Parts:
+class _FunctionTable:
     """The functions reachable by calls from a function, which comes first."""
 
     def __init__(self, root: ScriptFunction) -> None:
         self.numbers: dict[Any, int] = {}  # function -> number
-        self.found: list[FunctionReport] = []
-        self.lines: dict[Place, Line] = {}
-        self._places: dict[Place, tuple[int, int]] = {}
+        self.reports: list[FunctionReport] = []
+        self.lines: dict[SourceLocation, Line] = {}
+        self._line_ids: dict[SourceLocation, tuple[int, int]] = {}
         waiting = [root]
         for function in waiting:
             if function not in self.numbers:
-                self.numbers[function] = len(self.found)
-                self.found.append(self._part(function))
+                self.numbers[function] = len(self.reports)
+                self.reports.append(self._function_report(function))
                 waiting += _callees(function.graph)
         for function, number in self.numbers.items():# after numbering: graphs refer to other functions
-            self.found[number].graph = self.rows(function.graph)
-            self.found[number].picture = self.picture(function.graph)
+            self.reports[number].graph = self.text_lines(function.graph)
+            self.reports[number].picture = self.picture(function.graph)
 
-    def _part(self, function: ScriptFunction) -> FunctionReport:
+    def _function_report(self, function: ScriptFunction) -> FunctionReport:
         name = function.qualified_name.removeprefix("__torch__.")
         parsed = function.definition()
         if parsed is None:  # made from a graph: its text is the only source
@@ -186,17 +186,17 @@ class _Parts:
         indent = min((len(text) - len(text.lstrip()) for text in texts if text.strip()), default=0)
         lines = []
         for number, text in enumerate(texts, source.first_line + first - 1):
-            place = source.filename or source.text, number
-            line = self.lines.setdefault(place, Line(number, text[indent:].rstrip()))
-            self._places.setdefault(place, (len(self.found), number))
+            line_id = source.filename or source.text, number
+            line = self.lines.setdefault(line_id, Line(number, text[indent:].rstrip()))
+            self._line_ids.setdefault(line_id, (len(self.reports), number))
             lines.append(line)
         return FunctionReport(name, source.filename or "", lines)
 
-    def rows(self, graph: Graph) -> list[Row]:
+    def text_lines(self, graph: Graph) -> list[TextLine]:
         """Return the text rows of a graph, linked to the source lines of their nodes."""
         return [
-            Row(text.rstrip("\n"), None if node is None else self._places.get(_place(node.range)))
-            for text, node in to_pieces(graph, show_ranges=False)
+            TextLine(text.rstrip("\n"), None if node is None else self._line_ids.get(_location(node.range)))
+            for text, node in to_lines(graph, show_ranges=False)
         ]
 
     def picture(self, graph: Graph) -> str:
@@ -208,8 +208,8 @@ class _Parts:
         return svg(drawn, style="", attributes=self._at)
 
     def _at(self, node: Node) -> str:
-        place = self._places.get(_place(node.range))
-        return "" if place is None else f' data-at="{place[0]}:{place[1]}"'
+        line_id = self._line_ids.get(_location(node.range))
+        return "" if line_id is None else f' data-at="{line_id[0]}:{line_id[1]}"'
 
 
 def _callees(graph: Graph) -> Iterator[Any]:
@@ -220,18 +220,18 @@ def _callees(graph: Graph) -> Iterator[Any]:
                 yield found
 
 
-def _place(range: SourceRange | None) -> Place:
+def _location(range: SourceRange | None) -> SourceLocation:
     return ("", 0) if range is None else (range.source.filename or range.source.text, range.line)
 
 
 def _module(name: str, module: ScriptModule, numbers: Mapping[Any, int]) -> Module:
     methods = [getattr(module, each) for each in method_names(module)]
-    parts = [numbers[each.function] for each in methods if getattr(each, "function", None) in numbers]
+    functions = [numbers[each.function] for each in methods if getattr(each, "function", None) in numbers]
     count = sum(parameter.numel() for parameter in module.parameters())
     named: list[tuple[str, Any]] = list(module.named_children())
     children = [_module(each, child, numbers) for each, child in named]
     kind = str(getattr(module, "original_name", type(module).__name__))
-    return Module(name, kind, count, parts, children)
+    return Module(name, kind, count, functions, children)
 
 
 # ---- timings -----------------------------------------------------------------------------------------
@@ -273,11 +273,11 @@ class _Measurements:
             recorder.stop()
         return list(zip(recorder.events, function_events(recorder.events, 0), strict=True))
 
-    def _counted(self, function: ScriptFunction) -> tuple[Bag[Place], Bag[Place]]:
+    def _counted(self, function: ScriptFunction) -> tuple[Bag[SourceLocation], Bag[SourceLocation]]:
         """Return instruction and execution counts per line; empty if counting exceeds the time limit."""
         counter = InstructionCounter()
-        instructions: Bag[Place] = Bag()
-        times: Bag[Place] = Bag()
+        instructions: Bag[SourceLocation] = Bag()
+        times: Bag[SourceLocation] = Bag()
         try:
             with limits(seconds=_COUNTING_TIMEOUT_SECONDS):
                 self._seconds(CountedFunction(function, counter))
@@ -286,12 +286,12 @@ class _Measurements:
         for program in counter.programs():
             for stack, count in zip(program.lines, counter.counts_of(program), strict=False):
                 if stack:
-                    place = _place(stack[-1][1])
-                    instructions[place] += count
-                    times[place] = max(times[place], count)
+                    line_id = _location(stack[-1][1])
+                    instructions[line_id] += count
+                    times[line_id] = max(times[line_id], count)
         return instructions, times
 
-    def tell(self, facts: ReportData, lines: Mapping[Place, Line]) -> None:
+    def tell(self, facts: ReportData, lines: Mapping[SourceLocation, Line]) -> None:
         """Write the measured times to the report."""
         facts.call = self.call
         found = [pair for pair in self.events if _is_called_for(*pair)]
@@ -299,26 +299,26 @@ class _Measurements:
         counted = sum(self.instructions.values())
         between = max(self.call - operators, counted * _MIN_INSTRUCTION_SECONDS)
         scale = self.call / (operators + between)  # includes profiler overhead
-        own: dict[Place, float] = defaultdict(float)
-        below: dict[Place, float] = defaultdict(float)
-        grouped: set[Place] = set()
+        own: dict[SourceLocation, float] = defaultdict(float)
+        below: dict[SourceLocation, float] = defaultdict(float)
+        grouped: set[SourceLocation] = set()
         for raw, event in found:
             stacks = _stacks(raw)
             for stack in stacks:
                 share = event.cpu_time_total / 1e6 * scale / len(stacks)
-                places = [_place(range) for _, range in stack if range is not None]
+                places = [_location(range) for _, range in stack if range is not None]
                 own[places[-1]] += share
-                for place in {*places[:-1]} - {places[-1]}:
-                    below[place] += share
+                for line_id in {*places[:-1]} - {places[-1]}:
+                    below[line_id] += share
                 if _is_group(raw.what):
                     grouped.add(places[-1])
         facts.between = between * scale
         facts.is_counted = counted > 0
-        for place, count in self.instructions.items():
-            own[place] += facts.between * count / counted
-        for place, line in lines.items():
-            line.seconds, line.below, line.times = own[place], below[place], self.times[place]
-            line.is_grouped = place in grouped
+        for line_id, count in self.instructions.items():
+            own[line_id] += facts.between * count / counted
+        for line_id, line in lines.items():
+            line.seconds, line.below, line.times = own[line_id], below[line_id], self.times[line_id]
+            line.is_grouped = line_id in grouped
         averages = EventList(event for raw, event in self.events if raw.kind == "operator").key_averages()
         works = [EventGroup(a.key, a.kernel, a.count, a.self_cpu_time_total / 1e6 * scale) for a in averages]
         facts.operators = sorted(works, key=lambda work: -work.seconds)

@@ -122,13 +122,13 @@ class Entry:
 def entry_of(
     function: ScriptFunction,
     prepare: Callable[[Any, str], Code],
-    form: str = "",
+    variant: str = "",
     plans: Callable[..., Specializations] | None = None,
 ) -> Entry | None:
     """Return the cache file for the code of a function; None if it is not cached.
 
-    `form` is the variant of the graph. `prepare` compiles graphs that the code contains, and `plans` creates
-    its specializations.
+    `variant` is the variant of the graph. `prepare` compiles graphs that the code contains, and `plans`
+    creates its specializations.
     """
     # if the module was not imported, its setting has the default value
     inline = sys.modules.get("ts.passes.inline")
@@ -139,7 +139,7 @@ def entry_of(
     digest = _digest(function)
     if digest is None:
         return None
-    words = [_FORMAT, form, disk_cache.build(), sys.version, str(get_default_dtype()), *digest]
+    words = [_FORMAT, variant, disk_cache.build(), sys.version, str(get_default_dtype()), *digest]
     path = disk_cache.cache_path(disk_cache.digest(json.dumps(words).encode()), ".json")
     return None if path is None else Entry(path, function, prepare, plans)
 

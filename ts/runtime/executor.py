@@ -105,8 +105,8 @@ def graph_for(function: ScriptFunction, args: tuple[Any, ...], kwargs: dict[str,
 
     inputs = function.bind(args, kwargs)
     with_gradients = is_grad_enabled() and args_require_grad(tuple(inputs))
-    form = GraphVariant.DIFFERENTIATED if with_gradients else GraphVariant.OPTIMIZED
-    graph = executed_graph_for(function, form if is_optimizing() else GraphVariant.WRITTEN, inputs)
+    variant = GraphVariant.DIFFERENTIATED if with_gradients else GraphVariant.OPTIMIZED
+    graph = executed_graph_for(function, variant if is_optimizing() else GraphVariant.WRITTEN, inputs)
     return propagate_shapes(graph, inputs, with_grad=with_gradients)
 
 
@@ -117,10 +117,10 @@ def executed_graph(function: ScriptFunction) -> Graph:
     )
 
 
-def executed_graph_for(function: ScriptFunction, form: GraphVariant, inputs: Sequence[Any]) -> Graph:
+def executed_graph_for(function: ScriptFunction, variant: GraphVariant, inputs: Sequence[Any]) -> Graph:
     """Return a copy of the graph that runs for these arguments, with the specialization for them."""
-    if form is GraphVariant.WRITTEN or function.holds_breakpoint or has_autocast(function.as_compiled()):
-        return transform_graph(function.as_compiled(), form)
+    if variant is GraphVariant.WRITTEN or function.holds_breakpoint or has_autocast(function.as_compiled()):
+        return transform_graph(function.as_compiled(), variant)
     from ts.passes.specialize_to_arguments import asked_arguments
 
     graph = copy_unoptimized(function.as_compiled())
@@ -130,7 +130,7 @@ def executed_graph_for(function: ScriptFunction, form: GraphVariant, inputs: Seq
         from ts.runtime.specialization import ArgumentSignature
 
         ArgumentSignature.of((i, inputs[i]) for i in tested_arguments).specialize(graph)
-    run_late_passes(graph, form)
+    run_late_passes(graph, variant)
     return graph
 
 
@@ -139,21 +139,21 @@ def last_executed_optimized_graph() -> Graph | None:
     function: Any = last_executed()
     if function is None:
         return None
-    form = function.form if isinstance(function, FunctionVariant) else GraphVariant.OPTIMIZED
+    variant = function.variant if isinstance(function, FunctionVariant) else GraphVariant.OPTIMIZED
     original = function.original if isinstance(function, FunctionVariant) else function
-    plans = function.plans if form is not GraphVariant.WRITTEN else None
+    plans = function.plans if variant is not GraphVariant.WRITTEN else None
     if plans is not None:
         from ts.runtime.specialization import specializer_of
 
         return specializer_of(plans).graph_of_last(plans)
     graph = getattr(original, "graph", None)
-    return None if graph is None else transform_graph(graph, form)
+    return None if graph is None else transform_graph(graph, variant)
 
 
 class FunctionVariant(Function):
     """Variant of a function with equal signature; it calls the same variant of the functions it calls."""
 
-    form: GraphVariant
+    variant: GraphVariant
 
     def __init__(self, original: ScriptFunction) -> None:
         original.ensure_compiled()
@@ -166,19 +166,19 @@ class FunctionVariant(Function):
 
     def _prepare(self) -> Any:
         with gc_disabled():
-            return preallocate_frames(prepare, self.original, self.form)
+            return preallocate_frames(prepare, self.original, self.variant)
 
 
 class Unoptimized(FunctionVariant):
     """Variant of a function that runs without optimization."""
 
-    form = GraphVariant.WRITTEN
+    variant = GraphVariant.WRITTEN
 
 
 class Differentiated(FunctionVariant):
     """Variant of a function that autograd can differentiate; without tensors, it has the original's code."""
 
-    form = GraphVariant.DIFFERENTIATED
+    variant = GraphVariant.DIFFERENTIATED
 
     def __init__(self, original: ScriptFunction) -> None:
         self._cached_code = _load_cached_code(original)
@@ -217,19 +217,19 @@ def _has_tensors(graph: Graph) -> bool:
     return any(value.type().is_subtype_of(TENSOR) for node in graph.all_nodes() for value in node.outputs())
 
 
-def prepare(function: ScriptFunction, form: GraphVariant = GraphVariant.OPTIMIZED) -> Any:
+def prepare(function: ScriptFunction, variant: GraphVariant = GraphVariant.OPTIMIZED) -> Any:
     """Return the code of a function; for a function with specializations, code that selects one."""
     if function.holds_breakpoint and os.environ.get("PYTHONBREAKPOINT") != "0":
         from ts.debugger.breakpoint_hook import prepare_with_breakpoints
 
         return prepare_with_breakpoints(function)
-    if form is GraphVariant.WRITTEN:
-        return prepare_graph(function.as_compiled(), function.name, function.terms, form)
-    entry = None if function.unit is None and function.digest is None else cache_entry(function, form)
-    return load_or_compile(function, entry, lambda: _compile_code(function, form))
+    if variant is GraphVariant.WRITTEN:
+        return prepare_graph(function.as_compiled(), function.name, function.terms, variant)
+    entry = None if function.unit is None and function.digest is None else cache_entry(function, variant)
+    return load_or_compile(function, entry, lambda: _compile_code(function, variant))
 
 
-def cache_entry(function: ScriptFunction, form: GraphVariant = GraphVariant.OPTIMIZED) -> Entry | None:
+def cache_entry(function: ScriptFunction, variant: GraphVariant = GraphVariant.OPTIMIZED) -> Entry | None:
     """Return the cache file for the code of a function; None if it is not cached."""
     # imported here: only functions of archives and Python functions need it
     from ts.runtime.code_cache import entry_of
@@ -237,34 +237,34 @@ def cache_entry(function: ScriptFunction, form: GraphVariant = GraphVariant.OPTI
     def plans(*described: Any) -> Any:
         from ts.runtime.specialization import Specializer
 
-        return Specializer(function, form).plans(*described)
+        return Specializer(function, variant).plans(*described)
 
-    return entry_of(function, partial(prepare_graph, terms=function.terms), form.value, plans)
+    return entry_of(function, partial(prepare_graph, terms=function.terms), variant.value, plans)
 
 
-def _compile_code(function: ScriptFunction, form: GraphVariant) -> CompiledCode:
+def _compile_code(function: ScriptFunction, variant: GraphVariant) -> CompiledCode:
     """Compile a function; return its code and, if it can be serialized, the program.
 
     If the function has specializations, the code only selects one.
     """
     graph, name = function.as_compiled(), function.name
     if has_autocast(graph):  # not cached: the class of autocast objects exists only in this process
-        return prepare_graph(graph, name, function.terms, form), None
+        return prepare_graph(graph, name, function.terms, variant), None
 
     def run() -> CompiledCode:
         with Stage("compile: optimise", name):
             ready = copy_unoptimized(graph)
             run_early_passes(ready)
-            entry_program = _entry_program(function, form, ready)
+            entry_program = _entry_program(function, variant, ready)
             if entry_program is not None:
                 return entry_program.code(), entry_program
-            run_late_passes(ready, form)
-        return lower_graph(ready, name, function.terms, form)
+            run_late_passes(ready, variant)
+        return lower_graph(ready, name, function.terms, variant)
 
     return within_terms(run, graph, name, function.terms)
 
 
-def _entry_program(function: ScriptFunction, form: GraphVariant, graph: Graph) -> SerializedCode | None:
+def _entry_program(function: ScriptFunction, variant: GraphVariant, graph: Graph) -> SerializedCode | None:
     """Return the program that selects a specialization; None if no branch depends on the arguments."""
     from ts.passes.peephole_types import may_ask
 
@@ -277,4 +277,4 @@ def _entry_program(function: ScriptFunction, form: GraphVariant, graph: Graph) -
         return None
     from ts.runtime.specialization import Specializer  # imported here, as few functions need it
 
-    return Specializer(function, form, graph).entry_program(tested_arguments)
+    return Specializer(function, variant, graph).entry_program(tested_arguments)

@@ -55,7 +55,7 @@ _GETTERS: Final = {
 _SETTERS_WITHOUT_RESULT: Final = ("texpr_fuser", "can_fuse", "llga", "te_", "cat_", "opt_")
 
 
-def switch(name: str) -> Callable[..., Any] | None:
+def find_flag_function(name: str) -> Callable[..., Any] | None:
     """Return the setter or getter that `torch._C` has under this name; None if there is none."""
     if name in _SETTERS:
         key = _SETTERS[name]

@@ -67,7 +67,7 @@ class _FrozenModuleBuilder:
                     submodule = self.object(value)
                     if submodule is not None:
                         attributes[name] = submodule
-                elif name in self.frozen.kept[id(owner)]:
+                elif name in self.frozen.preserved_attributes[id(owner)]:
                     attributes[name] = object_get(owner, owner.cls.slot(name))
             if attributes or id(owner) in self.frozen.submethods:
                 self.copies[id(owner)] = self._new(owner, attributes)

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ts._core.value.objects import Object
-    from ts.frontend.function_source import FunctionText
+    from ts.frontend.function_source import FunctionSource
     from ts.frontend.parse import ParsedFunction
     from ts.ir.graph import Graph
     from ts.ir.schema import FunctionSchema
@@ -171,10 +171,10 @@ class ScriptFunction(Function):
     @property
     def inlined_graph(self) -> Graph:
         """Copy of the graph in which calls of scripted functions are inlined."""
-        from ts.passes.inline import inline_as_shown
+        from ts.passes.inline import inline_as_printed
 
         graph = self.as_compiled().copy()
-        inline_as_shown(graph)
+        inline_as_printed(graph)
         return graph
 
     def graph_for(self, *args: Any, **kwargs: Any) -> Graph:
@@ -219,9 +219,9 @@ class ScriptFunction(Function):
 
         See docs/explanation/optimizations.md.
         """
-        from ts.runtime.plan_report import get_plan_for_function
+        from ts.runtime.plan_report import format_plan_report
 
-        return get_plan_for_function(self, self.name)
+        return format_plan_report(self, self.name)
 
     def peak_memory(self, *args: Any, **kwargs: Any) -> int:
         """Return the peak memory of a call in bytes: results count, arguments do not.
@@ -453,7 +453,7 @@ def _definition(parsed: ToCompile | None) -> Callable[[], ParsedFunction | None]
     return partial(_parse, parsed.function)
 
 
-def _parse(function: Any, text: FunctionText | None = None) -> ParsedFunction:
+def _parse(function: Any, text: FunctionSource | None = None) -> ParsedFunction:
     from ts.frontend import parse  # imported here, as cached code does not need it
 
     return parse.function_def(function, text=text)
@@ -564,8 +564,8 @@ def _script_from_cache(function: Any, fingerprint: FunctionFingerprint | None) -
     parse_it = partial(_parse, fingerprint.frozen, text=fingerprint.source)
     script = ScriptFunction(function.__name__, "", parse_it)
     script.fingerprint = fingerprint
-    for form in (GraphVariant.OPTIMIZED, GraphVariant.DIFFERENTIATED):
-        entry = cache_entry(script, form)
+    for variant in (GraphVariant.OPTIMIZED, GraphVariant.DIFFERENTIATED):
+        entry = cache_entry(script, variant)
         code = None if entry is None else entry.read()
         if entry is not None and code is not None:
             script.cached_code = entry.path, code

@@ -30,7 +30,7 @@ from ts._core.dispatch.overrides import Overridable
 from ts._core.tensor.tensor import Tensor
 from ts.bytecode import disk_cache
 from ts.frontend import python_syntax
-from ts.frontend.function_source import FunctionText, text_of
+from ts.frontend.function_source import FunctionSource, source_of_function
 from ts.frontend.resolve import attribute, closure_of, of_ts
 from ts.module_names import is_own
 from ts.ops.namespace import OpOverload
@@ -52,7 +52,7 @@ class FunctionFingerprint:
     __slots__ = ("digest", "frozen", "scripted", "source")
 
     def __init__(
-        self, digest: str, source: FunctionText, frozen: FunctionType, scripted: tuple[Any, ...]
+        self, digest: str, source: FunctionSource, frozen: FunctionType, scripted: tuple[Any, ...]
     ) -> None:
         self.digest = digest
         self.source = source
@@ -69,9 +69,9 @@ def fingerprint_of(function: FunctionType) -> FunctionFingerprint | None:
     if vars(function).keys() - {"__ts_script__"}:  # other attributes may change how the function is compiled
         return None
     try:
-        source = text_of(function)
+        source = source_of_function(function)
         tree = python_syntax.module(source.dedented)
-        names = _Names(function, tree, source.text)
+        names = _NameCollector(function, tree, source.text)
         words = [
             [function.__name__, source.text, source.filename, source.first_line],
             str(dtypes.get_default_dtype()),
@@ -88,7 +88,7 @@ def fingerprint_of(function: FunctionType) -> FunctionFingerprint | None:
     return FunctionFingerprint(digest, source, names.frozen(), tuple(names.scripted))
 
 
-class _Names:
+class _NameCollector:
     """Names in the source of a function, also those in strings, which may be annotations."""
 
     def __init__(self, function: FunctionType, tree: ast.AST, text: str) -> None:
@@ -96,7 +96,7 @@ class _Names:
             raise _NotFingerprintableError
         self._function = function
         self._closure = closure_of(function)
-        self._words: set[str] = set()
+        self._identifiers: set[str] = set()
         self._attributes: dict[str, Any] = {}
         self.scripted: list[Any] = []
         prose: set[ast.AST] = set()
@@ -108,18 +108,18 @@ class _Names:
             elif node in prose:
                 continue
             elif isinstance(node, ast.Name):
-                self._words.add(node.id)
+                self._identifiers.add(node.id)
             elif isinstance(node, ast.Attribute):
                 self._record_attribute(node)
             elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-                self._words.update(re.findall(_NAME, node.value))
+                self._identifiers.update(re.findall(_NAME, node.value))
                 for inner in _parse_annotation(node.value):
                     if isinstance(inner, ast.Attribute):
                         self._record_attribute(inner)
 
     def encode(self) -> list[Any]:
         """Return (name, encoded value) for each name and each attribute of a module, sorted."""
-        encoded = [[word, self._meaning(word)] for word in sorted(self._words)]
+        encoded = [[word, self._meaning(word)] for word in sorted(self._identifiers)]
         return [*encoded, *sorted(self._attributes.items())]
 
     def _meaning(self, word: str) -> Any:
@@ -136,7 +136,7 @@ class _Names:
         """Return a copy of the function whose globals keep their current values."""
         function, code = self._function, self._function.__code__
         values = function.__globals__
-        scope = {word: values[word] for word in self._words if word in values}
+        scope = {word: values[word] for word in self._identifiers if word in values}
         captured = ([self._closure[name]] if name in self._closure else [] for name in code.co_freevars)
         cells = tuple(CellType(*contents) for contents in captured)
         copied = FunctionType(code, scope, function.__name__, function.__defaults__, cells)

@@ -48,12 +48,12 @@ def optimized(graph: Graph) -> Graph:
     return transform_graph(graph, GraphVariant.OPTIMIZED)
 
 
-def transform_graph(graph: Graph, form: GraphVariant) -> Graph:
+def transform_graph(graph: Graph, variant: GraphVariant) -> Graph:
     """Return a transformed copy of a graph, for any arguments; it is not optimized if it uses autocast."""
     graph = copy_unoptimized(graph)
-    if not enter_autocast(graph) and form is not GraphVariant.WRITTEN:
+    if not enter_autocast(graph) and variant is not GraphVariant.WRITTEN:
         run_early_passes(graph)
-        run_late_passes(graph, form)
+        run_late_passes(graph, variant)
     return graph
 
 
@@ -83,11 +83,11 @@ def run_early_passes(graph: Graph) -> None:
     run_pipeline(graph, BEFORE_SPECIALIZING)
 
 
-def run_late_passes(graph: Graph, form: GraphVariant) -> None:
+def run_late_passes(graph: Graph, variant: GraphVariant) -> None:
     """Run the passes that follow the specialization for arguments."""
     from ts.passes.pipelines import BEFORE_SPECIALIZING, DIFFERENTIATE, OPTIMIZE, run_pipeline
 
-    passes = DIFFERENTIATE if form is GraphVariant.DIFFERENTIATED else OPTIMIZE
+    passes = DIFFERENTIATE if variant is GraphVariant.DIFFERENTIATED else OPTIMIZE
     run_pipeline(graph, passes[len(BEFORE_SPECIALIZING) :])
 
 
@@ -120,37 +120,39 @@ def lower_to_program(*args: Any) -> tuple[Any, SerializedCode]:
     return lower.lower_to_program(*args)
 
 
-def _place(graph: Graph) -> SourceRange | None:
+def _first_range(graph: Graph) -> SourceRange | None:
     """Return the first source range in a graph."""
     return next((node.range for node in graph.all_nodes() if node.range is not None), None)
 
 
 def prepare_graph(
-    graph: Graph, name: str, terms: LoadPolicy = ANY_TERMS, form: GraphVariant = GraphVariant.OPTIMIZED
+    graph: Graph, name: str, terms: LoadPolicy = ANY_TERMS, variant: GraphVariant = GraphVariant.OPTIMIZED
 ) -> Any:
     """Return the code of a graph; its compilation is limited by `terms`."""
-    return prepare_program(graph, name, terms, form)[0]
+    return prepare_program(graph, name, terms, variant)[0]
 
 
 def prepare_program(
-    graph: Graph, name: str, terms: LoadPolicy, form: GraphVariant = GraphVariant.OPTIMIZED
+    graph: Graph, name: str, terms: LoadPolicy, variant: GraphVariant = GraphVariant.OPTIMIZED
 ) -> tuple[Any, SerializedCode]:
     """Return the code and the program of a graph; its compilation is limited by `terms`."""
     if has_autocast(graph):
-        form = GraphVariant.WRITTEN
+        variant = GraphVariant.WRITTEN
 
     def run() -> tuple[Any, SerializedCode]:
         with Stage("compile: optimise", name):
-            ready = transform_graph(graph, form)
-        return lower_graph(ready, name, terms, form)
+            ready = transform_graph(graph, variant)
+        return lower_graph(ready, name, terms, variant)
 
     return within_terms(run, graph, name, terms)
 
 
-def lower_graph(graph: Graph, name: str, terms: LoadPolicy, form: GraphVariant) -> tuple[Any, SerializedCode]:
+def lower_graph(
+    graph: Graph, name: str, terms: LoadPolicy, variant: GraphVariant
+) -> tuple[Any, SerializedCode]:
     """Return the code and the program of a graph that was transformed already."""
-    twin = methodcaller(form.value) if form.value else None
-    of_parts = partial(prepare_graph, terms=terms, form=form)
+    twin = methodcaller(variant.value) if variant.value else None
+    of_parts = partial(prepare_graph, terms=terms, variant=variant)
     of_ways = partial(prepare_graph, terms=terms)
     with Stage("compile: lower", name):
         return lower_to_program(graph, name, of_parts, twin, of_ways)
@@ -165,7 +167,7 @@ def within_terms(
         try:
             return run()
         except LimitExceeded as error:
-            error.stack = error.stack or [(name, _place(graph))]
+            error.stack = error.stack or [(name, _first_range(graph))]
             raise
 
     with terms.within(), build_lock(), gc_disabled(), CompileTimeMode(), PauseLogging():

@@ -59,27 +59,27 @@ class _Slots(MutableMapping[str, Any]):
 
     def __init__(self, owner: Object, names: list[str]) -> None:
         self.owner = owner
-        self.places = {name: owner.cls.slot(name) for name in names}
+        self.slots = {name: owner.cls.slot(name) for name in names}
 
     def __getitem__(self, name: str) -> Any:
-        return object_get(self.owner, self.places[name])
+        return object_get(self.owner, self.slots[name])
 
     def __setitem__(self, name: str, value: Any) -> None:
-        if name not in self.places:
+        if name not in self.slots:
             raise _new_parameter_error(name)
-        object_set(self.owner, self.places[name], value)
+        object_set(self.owner, self.slots[name], value)
 
     def __delitem__(self, name: str) -> None:
         raise _deletion_error(name)
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self.places)
+        return iter(self.slots)
 
     def __len__(self) -> int:
-        return len(self.places)
+        return len(self.slots)
 
     def __contains__(self, name: object) -> bool:
-        return name in self.places
+        return name in self.slots
 
 
 def _new_parameter_error(name: str) -> RuntimeError:
@@ -322,7 +322,9 @@ class ScriptModule(Module):
             if definition.name in self._concrete.type.methods:
                 name = self._concrete.type.annotation_str
                 raise RuntimeError(f"Can't redefine method: {definition.name} on class: {name}")
-        added = [classes.declare_text(self._concrete.type, definition) for definition in definitions]
+        added = [
+            classes.declare_method_from_source(self._concrete.type, definition) for definition in definitions
+        ]
         try:
             compile_all(added)
         except FrontendError as error:
@@ -583,7 +585,7 @@ def _finish_now(module: ScriptModule) -> None:
     concrete = modules.concrete_module(module, share_types=not definitions)
     handle, children = object_tree(module, concrete)
     for definition in definitions:
-        classes.declare_text(concrete.type, definition)
+        classes.declare_method_from_source(concrete.type, definition)
     for name, function in type(module)._script_methods.items():
         if name not in concrete.type.methods:
             concrete.declare(name, function)

@@ -21,7 +21,7 @@ def debug_module_iterators(module: Any) -> dict[str, list[Any]]:
     for name in ("_module", "module"):  # a handle refers to its module
         module = vars(module).get(name, module)
 
-    def shown(value: Any) -> Any:
+    def as_module(value: Any) -> Any:
         """Return a module as a handle if the caller has passed a handle."""
         if value is module:
             return given
@@ -31,8 +31,8 @@ def debug_module_iterators(module: Any) -> dict[str, list[Any]]:
     lists: dict[str, list[Any]] = {}
 
     def add(name: str, named: list[tuple[str, Any]], suffix: str = "") -> None:
-        lists[f"{name}{suffix}"] = [shown(value) for _, value in named]
-        lists[f"named_{name}{suffix}"] = [(path, shown(value)) for path, value in named]
+        lists[f"{name}{suffix}"] = [as_module(value) for _, value in named]
+        lists[f"named_{name}{suffix}"] = [(path, as_module(value)) for path, value in named]
 
     add("children", list(module.named_children()))
     add("modules", list(module.named_modules()))
@@ -41,7 +41,7 @@ def debug_module_iterators(module: Any) -> dict[str, list[Any]]:
         add(name, list(getattr(module, f"named_{name}")()), "_r")
     for suffix, is_recursive in (("", False), ("_r", True)):
         attributes = _named_attributes(module, "", is_recursive)
-        lists[f"named_attributes{suffix}"] = [(path, shown(value)) for path, value in attributes]
+        lists[f"named_attributes{suffix}"] = [(path, as_module(value)) for path, value in attributes]
     return lists
 
 

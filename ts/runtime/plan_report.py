@@ -45,14 +45,14 @@ _PACKAGE_FOLDER: Final = f"{Path(__file__).parents[1]}{os.sep}"
 _ELEMENTS: Final = frozenset({"prim::LoadElement", "prim::StoreElement"})
 
 
-class PlanText(str):
+class ReportText(str):
     """String that a Python session prints without quotes."""
 
     def __repr__(self) -> str:
         return str(self)
 
 
-def get_plan_for_function(function: Any, name: str) -> PlanText:
+def format_plan_report(function: Any, name: str) -> ReportText:
     """Return the report of a scripted function: fusion groups with their inputs, and other nodes."""
     code = _code_of(function)
     if not is_optimizing():
@@ -60,9 +60,9 @@ def get_plan_for_function(function: Any, name: str) -> PlanText:
     elif function.holds_breakpoint:
         lines = iter(["  nothing is fused: it calls `breakpoint()`, which may stop in any line"])
     else:
-        lines = _plan_lines(function, code)
+        lines = _report_lines(function, code)
     more = [*_loop_lines(code), *_tape_lines(function), *_memory_lines(function)]
-    return PlanText("\n".join([f"plan of {name}", *lines, *more]))
+    return ReportText("\n".join([f"plan of {name}", *lines, *more]))
 
 
 def _tape_lines(function: Any) -> Iterator[str]:
@@ -94,7 +94,7 @@ def _code_of(function: Any) -> Any:
     """Return the code to report: that of the first specialization, or the code for all arguments."""
     if not is_optimizing():
         return function.compiled_code
-    plans = _plans_of(function)
+    plans = _specializations_of(function)
     if plans is None:
         return function.compiled_code
     return (
@@ -102,15 +102,15 @@ def _code_of(function: Any) -> Any:
     )
 
 
-def _plans_of(function: Any) -> Any:
+def _specializations_of(function: Any) -> Any:
     if function.available_code is None:
         function.compiled_code  # noqa: B018 -- access creates the code
     return function.plans
 
 
-def _plan_lines(function: Any, code: Any) -> Iterator[str]:
+def _report_lines(function: Any, code: Any) -> Iterator[str]:
     """Yield the lines for all specializations, or for the code for all arguments."""
-    plans = _plans_of(function)
+    plans = _specializations_of(function)
     if plans is None:
         graph = copy_unoptimized(function.as_compiled())
         yield from _code_lines(code, run_with_large_stack(partial(_run_passes, graph)))
@@ -155,7 +155,7 @@ def _code_lines(code: Any, result: tuple[Graph, _UngroupedNodes]) -> Iterator[st
         yield "  nothing is fused"
     for record, group in _match_groups(records, graph):
         yield from _group_lines(record, group)
-    yield from _ungrouped_lines(ungrouped.refused)
+    yield from _ungrouped_lines(ungrouped.rejected)
     if ungrouped.moved:
         yield f"  moved out of loops: {_format_nodes(ungrouped.moved)}"
     elements = [node for node in graph.all_nodes() if node.kind() in _ELEMENTS]
@@ -174,7 +174,7 @@ def _code_lines(code: Any, result: tuple[Graph, _UngroupedNodes]) -> Iterator[st
 class _UngroupedNodes(NamedTuple):
     """Nodes outside of fusion groups with the reasons, and nodes that were moved out of loops."""
 
-    refused: dict[Node, str]
+    rejected: dict[Node, str]
     moved: dict[Node, None]
 
 
@@ -186,7 +186,7 @@ def _run_passes(graph: Graph, is_begun: bool = False) -> tuple[Graph, _Ungrouped
     ungrouped = _UngroupedNodes({}, {})
 
     def fuse(graph: Graph) -> bool:
-        return fuse_graph(graph, ungrouped.refused)
+        return fuse_graph(graph, ungrouped.rejected)
 
     for run in OPTIMIZE[len(BEFORE_SPECIALIZING) if is_begun else 0 :]:
         if run is fuse_graph:
@@ -253,7 +253,7 @@ def _group_lines(record: Any, group: _Group | None) -> Iterator[str]:
         yield "    has not run yet"
     for other in filter(None, record.groups_by_backend.values()):
         for plan in other.plans:
-            yield _plan_line(plan, [f"on {other.device}: {plan.inputs[0]}", *plan.inputs[1:]])
+            yield _report_line(plan, [f"on {other.device}: {plan.inputs[0]}", *plan.inputs[1:]])
             for value, reason in plan.unfused.items():
                 end = program.epilogues[value - len(program.inputs) - len(program.operations)]
                 yield f"      {_short(end.operator.name)} separately, as {reason}"
@@ -264,7 +264,7 @@ def _group_lines(record: Any, group: _Group | None) -> Iterator[str]:
         return
     for plan in on_cpu.plans:
         inputs = zip(names, plan.inputs(len(names)), program.inputs, strict=True)
-        yield _plan_line(plan, [f"{name} {kind}".strip() for name, kind, x in inputs if x != ARGUMENT])
+        yield _report_line(plan, [f"{name} {kind}".strip() for name, kind, x in inputs if x != ARGUMENT])
     for count, reason in (
         (on_cpu.left_to_limits, "limits count every operator"),
         (on_cpu.left_for_inputs, "devices, dtypes or numbers"),
@@ -274,17 +274,17 @@ def _group_lines(record: Any, group: _Group | None) -> Iterator[str]:
             yield f"    {count} {'call' if count == 1 else 'calls'} not fused: {reason}"
 
 
-def _plan_line(plan: Any, inputs: list[str]) -> str:
+def _report_line(plan: Any, inputs: list[str]) -> str:
     times = "time" if plan.runs == 1 else "times"
     reason = plan.unsupported_reason
     ending = f"not fused, as {reason}" if reason else f"ran fused {plan.runs} {times}"
     return f"    {', '.join(inputs)}: {ending}"
 
 
-def _ungrouped_lines(refused: dict[Node, str]) -> Iterator[str]:
+def _ungrouped_lines(rejected: dict[Node, str]) -> Iterator[str]:
     """Yield lines that list the operators outside of groups, by reason."""
-    listed = (node for node in refused if node.in_block() and _computes_tensors(node))
-    by_reason = _group_by(refused.__getitem__, listed)
+    listed = (node for node in rejected if node.in_block() and _computes_tensors(node))
+    by_reason = _group_by(rejected.__getitem__, listed)
     if by_reason:
         yield "  in no group"
     for reason, nodes in by_reason.items():

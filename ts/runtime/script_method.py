@@ -111,9 +111,9 @@ class ScriptMethod:
     @property
     def plan(self) -> str:
         """Optimization report: fusion groups, their inputs, and why other nodes are not fused."""
-        from ts.runtime.plan_report import get_plan_for_function
+        from ts.runtime.plan_report import format_plan_report
 
-        return get_plan_for_function(self.function, f"{self.owner.original_name}.{self.name}")
+        return format_plan_report(self.function, f"{self.owner.original_name}.{self.name}")
 
     def peak_memory(self, *args: Any, **kwargs: Any) -> int:
         """Return the peak memory of a call in bytes (see `ScriptFunction.peak_memory`)."""
@@ -146,9 +146,9 @@ class OverloadedScriptMethod:
     @property
     def plan(self) -> str:
         """Optimization reports of all overloads."""
-        from ts.runtime.plan_report import PlanText
+        from ts.runtime.plan_report import ReportText
 
-        return PlanText("\n".join(method.plan for method in self.methods))
+        return ReportText("\n".join(method.plan for method in self.methods))
 
 
 class ScriptMethodMarker:

@@ -49,9 +49,9 @@ _ALL: Final = "all"  # cache key of the code for all arguments
 class Specializer:
     """Compiles the specializations of a function."""
 
-    def __init__(self, function: ScriptFunction, form: GraphVariant, graph: Graph | None = None) -> None:
+    def __init__(self, function: ScriptFunction, variant: GraphVariant, graph: Graph | None = None) -> None:
         self._function = function
-        self._form = form
+        self._variant = variant
         self._base_graph = graph  # graph before specialization; None if the program is from the cache
         # signature of the arguments of each specialization, in order
         self.kinds: list[ArgumentSignature] = []
@@ -93,7 +93,7 @@ class Specializer:
         graph = self._begin()
         if kind is not None:
             kind.specialize(graph)
-        run_late_passes(graph, self._form)
+        run_late_passes(graph, self._variant)
         return graph
 
     def base_graph_for(self, kind: ArgumentSignature | None) -> tuple[Graph, list[Node]]:
@@ -129,7 +129,7 @@ class Specializer:
         from ts.runtime.code_cache import entry_of
 
         prepare = partial(prepare_graph, terms=function.terms)
-        return entry_of(function, prepare, f"{self._form.value}({kind})", None)
+        return entry_of(function, prepare, f"{self._variant.value}({kind})", None)
 
     def _program(self, kind: ArgumentSignature | None) -> CompiledCode:
         function = self._function
@@ -139,8 +139,8 @@ class Specializer:
             with Stage("compile: optimise", function.name):
                 if kind is not None and not kind.specialize(graph):
                     raise _NothingToSpecialize
-                run_late_passes(graph, self._form)
-            return lower_graph(graph, function.name, function.terms, self._form)
+                run_late_passes(graph, self._variant)
+            return lower_graph(graph, function.name, function.terms, self._variant)
 
         return within_terms(run, function.as_compiled(), function.name, function.terms)
 

@@ -35,7 +35,7 @@ class IpcChannel(asyncio.Protocol):
         self._buffer = bytearray()
         self._header: dict[str, Any] = {}
         self._message_size = 0  # in bytes; 0 until the header is complete
-        self._parts_offset = 0
+        self._buffers_offset = 0
         self._on_message: Callable[[Message | None], None] | None = None
 
     @classmethod
@@ -81,9 +81,9 @@ class IpcChannel(asyncio.Protocol):
             if len(self._buffer) < start:
                 return
             self._header = json.loads(self._buffer[_HEADER_LENGTH.size : start])
-            self._parts_offset, self._message_size = start, start + sum(self._header["sizes"])
+            self._buffers_offset, self._message_size = start, start + sum(self._header["sizes"])
         if len(self._buffer) >= self._message_size:
-            message = self._header, _split_parts(self._buffer, self._parts_offset, self._header["sizes"])
+            message = self._header, _split_buffers(self._buffer, self._buffers_offset, self._header["sizes"])
             self._buffer, self._message_size = bytearray(), 0
             self._deliver(message)
 
@@ -110,10 +110,10 @@ def receive(end: socket.socket) -> Message | None:
     data = _read_exactly(end, sum(header["sizes"]))
     if data is None:
         return None
-    return header, _split_parts(data, 0, header["sizes"])
+    return header, _split_buffers(data, 0, header["sizes"])
 
 
-def _split_parts(data: bytearray, offset: int, sizes: Sequence[int]) -> list[bytes]:
+def _split_buffers(data: bytearray, offset: int, sizes: Sequence[int]) -> list[bytes]:
     parts = []
     for size in sizes:
         parts.append(bytes(data[offset : offset + size]))

@@ -25,19 +25,19 @@ from ts._core.value.build_lock import build_lock
 from ts.errors import FrontendError, LimitExceeded, ScriptRuntimeError
 from ts.frontend import python_syntax
 from ts.ir.graph import Graph
-from ts.ir.graph_printer import to_pieces
+from ts.ir.graph_printer import to_lines
 from ts.jit.scripting import CompilationUnit
 from ts.runtime.executor import executed_graph
 from ts.runtime.function import ScriptFunction
 from ts.runtime.limits import limits
 from ts.serve.sandbox_resolver import SandboxResolver, resolve_import
 
-Row = tuple[str, int]
+OutputLine = tuple[str, int]
 Report = dict[str, Any]
 MAX_SOURCE_CHARS: Final = 64 << 10
 _MAX_OUTPUT_CHARS: Final = 64 << 10  # each of the printed text, the result and an error message
-_MAX_ROWS: Final = 5_000  # rows of a graph or of bytecode
-_MAX_ROW_CHARS: Final = 2_000
+_MAX_LINES: Final = 5_000  # rows of a graph or of bytecode
+_MAX_LINE_CHARS: Final = 2_000
 _STACK_FRAME_PATTERN: Final = re.compile(r'^  File "<string>", line (\d+), in (\S+)$', re.MULTILINE)
 _BYTECODE_LOCATION_PATTERN: Final = re.compile(r"# <string>:(\d+):\d+ ")
 
@@ -158,21 +158,21 @@ def _describe_function(function: ScriptFunction, text: str) -> Report:
     return {
         "name": function.name,
         "schema": str(function.schema),
-        "graph": _graph_rows(function.graph, text),
-        "optimised": _graph_rows(executed_graph(function), text),
-        "bytecode": _bytecode_rows(function.bytecode),
+        "graph": _graph_lines(function.graph, text),
+        "optimised": _graph_lines(executed_graph(function), text),
+        "bytecode": _bytecode_lines(function.bytecode),
     }
 
 
-def _graph_rows(graph: Graph, text: str) -> list[Row]:
-    pieces = to_pieces(graph, show_ranges=False)
-    return _limit_rows(
+def _graph_lines(graph: Graph, text: str) -> list[OutputLine]:
+    pieces = to_lines(graph, show_ranges=False)
+    return _limit_lines(
         (piece.rstrip("\n"), _source_line(node and node.range, text)) for piece, node in pieces
     )
 
 
-def _bytecode_rows(text: str) -> list[Row]:
-    def rows() -> Iterable[Row]:
+def _bytecode_lines(text: str) -> list[OutputLine]:
+    def rows() -> Iterable[OutputLine]:
         line = 0
         for each in text.rstrip("\n").split("\n"):
             if each.startswith("# "):
@@ -180,17 +180,17 @@ def _bytecode_rows(text: str) -> list[Row]:
                 line = int(location[1]) if location else 0
             yield each, line if each else 0
 
-    return _limit_rows(rows())
+    return _limit_lines(rows())
 
 
-def _limit_rows(rows: Iterable[Row]) -> list[Row]:
-    """Return the first `_MAX_ROWS` rows, each truncated."""
-    limited: list[Row] = []
+def _limit_lines(rows: Iterable[OutputLine]) -> list[OutputLine]:
+    """Return the first `_MAX_LINES` rows, each truncated."""
+    limited: list[OutputLine] = []
     for row in rows:
-        if len(limited) == _MAX_ROWS:
+        if len(limited) == _MAX_LINES:
             limited.append(("...", 0))
             break
-        limited.append((_truncate(row[0], _MAX_ROW_CHARS), row[1]))
+        limited.append((_truncate(row[0], _MAX_LINE_CHARS), row[1]))
     return limited
 
 
@@ -241,7 +241,7 @@ class _CapturedOutput(io.TextIOBase):
     """Stream that keeps the first `_MAX_OUTPUT_CHARS` characters of a program's output."""
 
     def __init__(self) -> None:
-        self._parts: list[str] = []
+        self._chunks: list[str] = []
         self._remaining_chars = _MAX_OUTPUT_CHARS
 
     def writable(self) -> bool:
@@ -249,10 +249,10 @@ class _CapturedOutput(io.TextIOBase):
 
     def write(self, text: str) -> int:
         if self._remaining_chars > 0:
-            self._parts.append(text[: self._remaining_chars])
+            self._chunks.append(text[: self._remaining_chars])
             self._remaining_chars -= len(text)
             if self._remaining_chars <= 0:
-                self._parts.append(" ...\n")
+                self._chunks.append(" ...\n")
         return len(text)
 
     def warn(self, message: object) -> None:
@@ -261,4 +261,4 @@ class _CapturedOutput(io.TextIOBase):
 
     def getvalue(self) -> str:
         """Return the captured output."""
-        return "".join(self._parts)
+        return "".join(self._chunks)

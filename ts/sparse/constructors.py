@@ -157,15 +157,15 @@ def sparse_csc_tensor(
 
 def sparse_bsr_tensor(*args: Any, **kwargs: Any) -> Tensor:
     """Raise NotImplementedError: block layouts are not supported."""
-    raise NotImplementedError(_refusal_of_blocks("sparse_bsr_tensor", "sparse_bsr"))
+    raise NotImplementedError(_block_layout_error("sparse_bsr_tensor", "sparse_bsr"))
 
 
 def sparse_bsc_tensor(*args: Any, **kwargs: Any) -> Tensor:
     """Raise NotImplementedError: block layouts are not supported."""
-    raise NotImplementedError(_refusal_of_blocks("sparse_bsc_tensor", "sparse_bsc"))
+    raise NotImplementedError(_block_layout_error("sparse_bsc_tensor", "sparse_bsc"))
 
 
-def _refusal_of_blocks(name: str, layout: str) -> str:
+def _block_layout_error(name: str, layout: str) -> str:
     return (
         f"{name}: tensors of layout torch.{layout} are not supported: use torch.sparse_csr_tensor or "
         "torch.sparse_coo_tensor"
@@ -174,7 +174,7 @@ def _refusal_of_blocks(name: str, layout: str) -> str:
 
 # Scripts that call them compile, and raise when the call runs.
 for _function, _layout in ((sparse_bsr_tensor, "sparse_bsr"), (sparse_bsc_tensor, "sparse_bsc")):
-    vars(_function)["__refusal__"] = _refusal_of_blocks(_function.__name__, _layout)
+    vars(_function)["__unsupported_message__"] = _block_layout_error(_function.__name__, _layout)
 
 
 def spmm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:

@@ -80,11 +80,11 @@ def assert_close(
         rtol, atol, equal_nan, check_device, check_dtype, check_layout, check_stride, msg
     )
     if not allow_subclasses and type(actual) is not type(expected):
-        _refuse(actual, expected)
+        _raise_type_error(actual, expected)
     _compare(comparison, actual, expected, ())
 
 
-def _refuse(actual: Any, expected: Any) -> None:
+def _raise_type_error(actual: Any, expected: Any) -> None:
     raise TypeError(
         f"No comparison pair was able to handle inputs of type {type(actual)} and {type(expected)}."
     )
@@ -126,7 +126,7 @@ def _compare(c: _Comparison, actual: Any, expected: Any, path: tuple[Any, ...]) 
     elif isinstance(actual, np.ndarray) and isinstance(expected, np.ndarray):
         _compare_tensors(c, ts.as_tensor(actual), ts.as_tensor(expected), path)
     else:
-        _refuse(actual, expected)
+        _raise_type_error(actual, expected)
 
 
 def _compare_numbers(

@@ -39,7 +39,7 @@ def guard_python_value(tracer: Tracer, x: Tensor, kind: str, number: Any) -> Non
     if value is None or not guarded(tracer):  # an outer tensor cannot be another one next time
         return
     graph = tracer.graph
-    with graph.at_range(tracer.place()):
+    with graph.at_range(tracer.source_range()):
         if kind == "length":
             guard(tracer, graph.insert("aten::size", [value, 0]), number)
         elif type(number) in (bool, int, float) and number == number:
@@ -48,7 +48,9 @@ def guard_python_value(tracer: Tracer, x: Tensor, kind: str, number: Any) -> Non
         else:
             with tracer.paused():
                 seen = x.clone()
-            same = graph.insert("aten::equal", [value, tracer.insert_tensor(seen, tracer.place())], BOOL)
+            same = graph.insert(
+                "aten::equal", [value, tracer.insert_tensor(seen, tracer.source_range())], BOOL
+            )
             guard(tracer, same, True, ("a tensor", "another one"))
 
 
@@ -67,7 +69,7 @@ def guard(tracer: Tracer, value: Value, expected: Any, told: tuple[str, str] | N
     if fail is None or _depends_on_random_numbers(value, tracer.deterministic_nodes):
         return
     graph = tracer.graph
-    place = tracer.place()
+    place = tracer.source_range()
     then, now = told or (str(expected), str(not expected) if isinstance(expected, bool) else None)
     with graph.at_range(place):
         condition = value

@@ -27,7 +27,7 @@ def to(tracer: Tracer, x: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any])
     """Record `x.to(...)` with the overload selected by its named arguments."""
     with tracer.paused():
         result = x.to(*args, **kwargs)
-    place = tracer.place()
+    place = tracer.source_range()
     given = arguments_of_to(args, dict(kwargs))
     graph = tracer.graph
     inputs = [tracer.tensor(x)]
@@ -60,7 +60,7 @@ def constructed(tracer: Tracer, x: Tensor, function: str) -> None:
     """
     with tracer.paused():
         elements = x.clone()  # the function may write to `x`
-    value = tracer.insert_tensor(elements, tracer.place())
+    value = tracer.insert_tensor(elements, tracer.source_range())
     if function == "array":
         node = _record(tracer, "aten::lift_fresh", [value], x)
     else:
@@ -75,7 +75,7 @@ def constructed(tracer: Tracer, x: Tensor, function: str) -> None:
 def _record(tracer: Tracer, kind: str, inputs: list[Value], result: Tensor) -> Node:
     """Record a node and bind `result` to its output."""
     node = tracer.graph.create(kind, inputs)
-    node.range = tracer.place()
+    node.range = tracer.source_range()
     tracer.bind(tracer.graph.insert_node(node).output(), result)
     return node
 
@@ -93,7 +93,7 @@ def functional_write(tracer: Tracer, name: str, inputs: list[Value], values: lis
         node = tracer.graph.create(kind, [*inputs[: len(values)], *options])
     else:
         return None
-    node.range = tracer.place()
+    node.range = tracer.source_range()
     return tracer.graph.insert_node(node).output()
 
 

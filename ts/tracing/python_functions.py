@@ -40,7 +40,7 @@ def record_call(tracer: Tracer, cls: Any, arguments: Sequence[Any], call: Callab
     graph = tracer.graph
     tensors = [x for x in arguments if isinstance(x, Tensor)]
     node = graph.create("prim::PythonOp", [tracer.tensor(x) for x in tensors], 0)
-    node.range = tracer.place()
+    node.range = tracer.source_range()
     node.set("name", cls.__name__).set("function", PartialCall(cls.apply, arguments), "ival")
     graph.insert_node(node)
     result = call()

@@ -67,11 +67,11 @@ from ts.tracing.python_functions import record_call
 from ts.tracing.source_location import program_frame
 from ts.tracing.types import (
     CONVERSIONS,
+    check_element_types,
+    check_size,
     dtype_of_number,
     is_all_tensors,
     name_in,
-    refuse_inconsistent,
-    refuse_large,
     tensor_type,
     type_of,
     value_text,
@@ -128,9 +128,9 @@ class Tracer:
         self.graph = Graph()
         self.options = options
         self.paths: dict[int, str] = {}  # id of a module -> path in the traced module
-        self._known: list[dict[int, tuple[object, Value]]] = [{}]  # by id; a fork adds a table
+        self._values: list[dict[int, tuple[object, Value]]] = [{}]  # by id; a fork adds a table
         self._attributes: dict[str, Value] = {}  # by path
-        self._places: dict[tuple[str, int], SourceRange] = {}
+        self._ranges: dict[tuple[str, int], SourceRange] = {}
         self.deterministic_nodes: set[Node] = set()  # known not to depend on random numbers
         self._assigns_items = False  # `x[i] = y` writes to a view, also with `force_outplace`
         self.shared_constants: list[tuple[Tensor, Node]] = []  # constants that runs of the trace share
@@ -156,14 +156,14 @@ class Tracer:
 
     # ---- source locations ----------------------------------------------------------------------------
 
-    def place(self) -> SourceRange:
+    def source_range(self) -> SourceRange:
         """Return the source range of the executing program line."""
         frame = program_frame()
         key = frame.f_code.co_filename, frame.f_lineno
-        found = self._places.get(key)
+        found = self._ranges.get(key)
         if found is None:
             text = linecache.getline(*key).rstrip("\n")
-            found = self._places[key] = SourceRange(Source(f"{text}\n", *key), 0, len(text))
+            found = self._ranges[key] = SourceRange(Source(f"{text}\n", *key), 0, len(text))
         return found
 
     def warn(self, message: str) -> None:
@@ -179,11 +179,11 @@ class Tracer:
 
     def know(self, obj: object, value: Value) -> None:
         """Map `obj` to a graph value."""
-        self._known[-1][id(obj)] = obj, value
+        self._values[-1][id(obj)] = obj, value
 
     def find(self, obj: object) -> Value | None:
         """Return the graph value recorded for an object, or None."""
-        for table in reversed(self._known):
+        for table in reversed(self._values):
             found = table.get(id(obj))
             if found is not None:
                 return found[1]
@@ -205,7 +205,7 @@ class Tracer:
         """Return the constant of a tensor from outside the trace; RuntimeError if it requires grad."""
         if x.requires_grad:
             raise RuntimeError(messages.REQUIRES_GRAD.format(x))
-        value = self.insert_tensor(x, self.place())
+        value = self.insert_tensor(x, self.source_range())
         self.know(x, value)
         return value
 
@@ -219,11 +219,11 @@ class Tracer:
         with self.paused():
             x = wrap_array(np.asarray(number, dtype_of_number(number)))
             x.is_wrapped_number = True  # type: ignore[attr-defined]
-        return self.insert_tensor(x, self.place())
+        return self.insert_tensor(x, self.source_range())
 
     def constant(self, value: Any, type: Type | None = None) -> Value:
         """Insert a constant at the current source range."""
-        return self.graph.insert_constant(value, None if value is None else self.place(), type)
+        return self.graph.insert_constant(value, None if value is None else self.source_range(), type)
 
     def number(self, x: Tensor, type: Type) -> Value:
         """Return the number converted from a tensor, inserted directly after the tensor's node."""
@@ -251,7 +251,7 @@ class Tracer:
                 if parameter.written and isinstance(x, Tensor):
                     method_handlers.copy_written_constants(self, x)
         inputs = self._arguments(op, values, given)
-        place = self.place()
+        place = self.source_range()
         written = values[0] if op.name.endswith("_") and op.signature.parameters[0].written else None
         if self.options.force_outplace and isinstance(written, Tensor):
             self._warn_of_views(op.name, written)
@@ -345,7 +345,7 @@ class Tracer:
         """
         own = 3  # references from the table, this loop, and the argument of `getrefcount`
         live = 0
-        for table in self._known:
+        for table in self._values:
             for x, _ in table.values():
                 if isinstance(x, Tensor) and sys.getrefcount(x) > own:
                     live += np.may_share_memory(x.array, written.array)
@@ -394,7 +394,7 @@ class Tracer:
     def _size(self, kind: str, inputs: list[Value], number: int) -> Tensor:
         graph = self.graph
         node = graph.create(kind, inputs)
-        node.range = self.place()
+        node.range = self.source_range()
         graph.insert_node(node).output().set_type(INT)
         wrapped = graph.insert_node(graph.create("prim::NumToTensor", (node.output(),)))
         made = wrap_array(np.asarray(number, np.int64))
@@ -448,7 +448,7 @@ class Tracer:
         schema = function.schema
         with self.paused():
             bound = function.bind(args, kwargs)
-            refuse_large(bound)
+            check_size(bound)
         graph = self.graph
         values = [self.value(x, a.type) for x, a in zip(bound, schema.arguments, strict=True)]
         if bound and isinstance(bound[0], Object) and isinstance(schema.arguments[0].type, ClassType):
@@ -460,7 +460,7 @@ class Tracer:
             node = graph.create("prim::CallFunction", (callee.set_type(FunctionType(function)), *values))
         with self.paused():
             result = function(*bound)
-            refuse_large(result)
+            check_size(result)
         graph.insert_node(node)
         self.bind(node.output(), result)
         return result
@@ -483,12 +483,12 @@ class Tracer:
         graph = self.graph
         node = graph.insert_node(graph.create("prim::TracedFork"))
         block = node.add_block()
-        self._known.append({})
+        self._values.append({})
         with graph.inserting_at_end(block):
             result = function(*args, **kwargs)
-            refuse_large(result)
+            check_size(result)
             value = self.value(result)
-        self._known.pop()
+        self._values.pop()
         block.register_output(value)
         node.output().set_type(FutureType(value.type()))
         future = TracedFuture()
@@ -570,7 +570,7 @@ class Tracer:
             x = x.code
         if isinstance(x, int) and type is FLOAT:
             x = float(x)
-        value = graph.try_insert_constant(x, None if x is None else self.place())
+        value = graph.try_insert_constant(x, None if x is None else self.source_range())
         if value is None:
             raise RuntimeError(f"a value of type {x.__class__.__name__} cannot be part of a trace")
         return value
@@ -579,7 +579,7 @@ class Tracer:
 
     def add_input(self, x: Any, name: str = "") -> Any:
         """Add a graph input for an argument of the traced function; return the object to call it with."""
-        refuse_large(x)  # an aliased container would be two values in a later call
+        check_size(x)  # an aliased container would be two values in a later call
         value = self.graph.add_input(type=type_of(x))
         value.set_debug_name(name)
         return self._input(x, value)
@@ -613,7 +613,7 @@ class Tracer:
         """Register the result of the trace."""
         if x is None:
             raise RuntimeError(messages.NO_OUTPUT)
-        refuse_inconsistent(x)
+        check_element_types(x)
         for i, each in enumerate(x if isinstance(x, tuple | list) else (x,)):
             if isinstance(each, Tensor) and self.find(each) is None:
                 with self.paused():

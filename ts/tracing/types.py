@@ -41,7 +41,7 @@ from ts.tracing import messages
 
 NUMBER_TYPES: Final[dict[type, Type]] = {bool: BOOL, int: INT, float: FLOAT, complex: COMPLEX}
 _TYPE_NAME: Final = re.compile(r"\[ CPU(\w+)Type\{")
-MAX_PARTS: Final = 1 << 20  # parts of a value that the trace unpacks
+MAX_VALUE_NODES: Final = 1 << 20  # parts of a value that the trace unpacks
 CONVERSIONS: Final[dict[Type, str]] = {  # tensor-to-number operators by type
     INT: "aten::Int",
     FLOAT: "aten::Float",
@@ -80,7 +80,7 @@ def type_of(x: Any) -> Type:
     return NUMBER_TYPES.get(type(x)) or (STR if isinstance(x, str) else ANY)
 
 
-def refuse_large(x: Any) -> None:
+def check_size(x: Any) -> None:
     """Raise an error for values with too many parts, counting each container once."""
     counts: dict[int, int] = {}
 
@@ -92,8 +92,8 @@ def refuse_large(x: Any) -> None:
             count = counts[id(x)] = 1 + sum(map(parts, x.values() if isinstance(x, dict) else x))
         return count
 
-    if parts(x) >= MAX_PARTS:
-        raise RuntimeError(messages.TOO_LARGE.format(MAX_PARTS))
+    if parts(x) >= MAX_VALUE_NODES:
+        raise RuntimeError(messages.TOO_LARGE.format(MAX_VALUE_NODES))
 
 
 def is_all_tensors(items: Iterable[Any]) -> bool:
@@ -101,7 +101,7 @@ def is_all_tensors(items: Iterable[Any]) -> bool:
     return all(isinstance(item, Tensor) for item in items)
 
 
-def refuse_inconsistent(x: Any) -> None:
+def check_element_types(x: Any) -> None:
     """Raise RuntimeError for a value with an empty container or one whose elements have several types."""
     checked: set[int] = set()
 

@@ -10,14 +10,14 @@ from contextlib import AbstractContextManager
 from typing import Any, NoReturn
 
 
-class _Names(type):
+class _NameTable(type):
     def __getattr__(cls, name: str) -> str:
         if name.startswith("_"):
             raise AttributeError(f"DispatchKey has no attribute {name!r}")
         return name
 
 
-class DispatchKey(metaclass=_Names):
+class DispatchKey(metaclass=_NameTable):
     """`DispatchKey.CPU` is the name "CPU"."""
 
 

@@ -63,23 +63,23 @@ def is_placeholder(value: Any) -> bool:
 def placeholder(path: str, kind: str = "value", base: str = "") -> Any:
     """Return the placeholder of a PyTorch object by its path: `onnx.export`."""
     module, name = api.split(path)
-    doc, home = missing_message(path), f"torch.{module}".rstrip(".")
+    doc, module_name = missing_message(path), f"torch.{module}".rstrip(".")
     if kind == "error":
         bases = (getattr(importlib.import_module("builtins"), base or "Exception"),)
-        return type(name, bases, {"__module__": home, "__doc__": doc, "__absent__": True})
+        return type(name, bases, {"__module__": module_name, "__doc__": doc, "__absent__": True})
     if kind == "function":
-        return _function_placeholder(path, name, home)
-    return Placeholder(name, (), {"_Placeholder__path": path, "__module__": home, "__doc__": doc})
+        return _function_placeholder(path, name, module_name)
+    return Placeholder(name, (), {"_Placeholder__path": path, "__module__": module_name, "__doc__": doc})
 
 
-def _function_placeholder(path: str, name: str, home: str) -> Callable[..., Any]:
-    def refuse(*args: Any, **kwargs: Any) -> Any:
+def _function_placeholder(path: str, name: str, module_name: str) -> Callable[..., Any]:
+    def raise_unsupported(*args: Any, **kwargs: Any) -> Any:
         raise NotImplementedError(missing_message(path))
 
-    refuse.__name__ = refuse.__qualname__ = name
-    refuse.__module__, refuse.__doc__ = home, missing_message(path)
-    vars(refuse).update(__absent__=True, __refusal__=missing_message(path))
-    return refuse
+    raise_unsupported.__name__ = raise_unsupported.__qualname__ = name
+    raise_unsupported.__module__, raise_unsupported.__doc__ = module_name, missing_message(path)
+    vars(raise_unsupported).update(__absent__=True, __unsupported_message__=missing_message(path))
+    return raise_unsupported
 
 
 def attribute(module: str, name: str) -> Any:
@@ -91,8 +91,8 @@ def attribute(module: str, name: str) -> Any:
     if name == "__all__" and api.is_module(path):
         return _public_names(path)
     if full in ELSEWHERE:
-        home, _, own = ELSEWHERE[full].rpartition(".")
-        return getattr(importlib.import_module(home), own)
+        module_name, _, own = ELSEWHERE[full].rpartition(".")
+        return getattr(importlib.import_module(module_name), own)
     if entry is None:
         if api.is_module(full):
             return importlib.import_module(f"ts.{full}")
@@ -105,11 +105,11 @@ def _resolve(path: str, entry: api.Entry) -> Any:
     if entry.kind == "module":
         return importlib.import_module(f"ts.{path}")
     if entry.kind == "alias":
-        home, name = api.split(entry.detail)
-        other = api.entries(home).get(name)  # prefer a function to a module of the same name
+        module_name, name = api.split(entry.detail)
+        other = api.entries(module_name).get(name)  # prefer a function to a module of the same name
         if api.is_module(entry.detail) and (other is None or other.kind == "module"):
             return importlib.import_module(f"ts.{entry.detail}".rstrip("."))
-        return getattr(importlib.import_module(f"ts.{home}".rstrip(".")), name)
+        return getattr(importlib.import_module(f"ts.{module_name}".rstrip(".")), name)
     if entry.kind == "external":
         return _external(entry.detail)
     if path in ANSWERS:
@@ -202,8 +202,8 @@ class _Loader(importlib.abc.Loader):
             module = importlib.import_module(f"ts.{own}")
             self.spec = module.__spec__
             return module
-        home, name = api.split(path)
-        operators = sys.modules["ts._C"].operator_module(name) if home == "_C" else None
+        module_name, name = api.split(path)
+        operators = sys.modules["ts._C"].operator_module(name) if module_name == "_C" else None
         if operators is not None:
             return operators  # type: ignore[no-any-return]
         return _Module(spec.name, f"torch.{path}: objects of other modules of `ts`, and placeholders.")

@@ -42,7 +42,7 @@ _WRAPPED_TENSORS: Final = """
     is_functionaltensor is_functorch_wrapped_tensor is_gradtrackingtensor is_legacy_batchedtensor
     maybe_current_level maybe_get_bdim maybe_get_level unwrap_if_dead
 """
-_BATCH_STEPS: Final = "_add_batch_dim _remove_batch_dim _vmap_decrement_nesting _vmap_increment_nesting"
+_VMAP_OPERATORS: Final = "_add_batch_dim _remove_batch_dim _vmap_decrement_nesting _vmap_increment_nesting"
 # Objects that are in a different module in `ts` than in PyTorch.
 ELSEWHERE: Final = {
     "_C._TensorMeta": "builtins.type",  # the metaclass of Tensor
@@ -67,7 +67,7 @@ ELSEWHERE: Final = {
     "_dynamo.eval_frame.OptimizedModule": "ts._dynamo.OptimizedModule",
     "_C._is_alias_of": "ts._utils._is_alias_of",
     "_C._nn._parse_to": "ts.nn.modules.module_to.parse_to",
-    "utils.data._utils.collate.default_collate_err_msg_format": "ts.utils.data.collate.REFUSED",
+    "utils.data._utils.collate.default_collate_err_msg_format": "ts.utils.data.collate.UNSUPPORTED_BATCH",
     "nn.quantized.DeQuantize": "ts.nn.modules.quantization.DeQuantize",
     "nn.quantized.FXFloatFunctional": "ts.nn.modules.quantization.FXFloatFunctional",
     "nn.quantized.FloatFunctional": "ts.nn.modules.quantization.FloatFunctional",
@@ -76,7 +76,7 @@ ELSEWHERE: Final = {
     "quantization.QuantWrapper": "ts.nn.modules.quantization.QuantWrapper",
     "_ops.ops": "ts.ops",
     **{f"_C._functorch.{name}": f"ts._functorch.wrapped_tensors.{name}" for name in _WRAPPED_TENSORS.split()},
-    **{f"_C._functorch.{name}": f"ts._functorch.predispatch.{name}" for name in _BATCH_STEPS.split()},
+    **{f"_C._functorch.{name}": f"ts._functorch.predispatch.{name}" for name in _VMAP_OPERATORS.split()},
     **{f"distributed._tensor.{name}": f"ts.distributed.tensor.{name}" for name in _DISTRIBUTED_TENSOR},
     **{f"distributed._composable.fsdp.{name}": f"ts.distributed.fsdp.{name}" for name in _COMPOSABLE_FSDP},
 }  # fmt: skip

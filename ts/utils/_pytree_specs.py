@@ -78,7 +78,7 @@ class TreeSpec:
     def __reduce__(self) -> tuple[Any, ...]:
         return TreeSpec, (self.type, self._context, self._children)
 
-    def _parts(self) -> tuple[Any, Context, list[TreeSpec]]:
+    def _fields(self) -> tuple[Any, Context, list[TreeSpec]]:
         if self._root is None:
             assert self._native is not None
             root = self._native.one_level()
@@ -115,15 +115,15 @@ class TreeSpec:
     @property
     def type(self) -> Any:
         """Return the type of the root; None for a leaf."""
-        return self._parts()[0]
+        return self._fields()[0]
 
     @property
     def _context(self) -> Context:
-        return self._parts()[1]
+        return self._fields()[1]
 
     @property
     def _children(self) -> list[TreeSpec]:
-        return self._parts()[2]
+        return self._fields()[2]
 
     @property
     def context(self) -> Context:
@@ -171,7 +171,7 @@ class TreeSpec:
         )
 
     def __hash__(self) -> int:
-        kind, context, children = self._parts()
+        kind, context, children = self._fields()
         if kind is defaultdict:
             context = context[0], tuple(context[1])
         elif kind in (dict, OrderedDict):

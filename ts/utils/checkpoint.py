@@ -119,7 +119,7 @@ def checkpoint(
     block.written = [] if debug else None
     with (
         block.writing("the original forward"),
-        saved_tensors_hooks(block.leave_place, block.value_at),
+        saved_tensors_hooks(block.make_handle, block.value_at),
         contexts[0],
     ):
         return function(*args, **kwargs)
@@ -208,37 +208,37 @@ class _Block:
         self._kwargs = kwargs
         self._context = context
         self._state = random.get_rng_state() if preserve else None
-        self._switches = RestoreAutocastState()
-        self._places: list[weakref.ref[_SavedTensorHandle]] = []
+        self._autocast_state = RestoreAutocastState()
+        self._handles: list[weakref.ref[_SavedTensorHandle]] = []
         self._looks: list[Any] = []
 
-    def leave_place(self, x: Tensor) -> _SavedTensorHandle:
+    def make_handle(self, x: Tensor) -> _SavedTensorHandle:
         """Return a placeholder, which autograd saves instead of the tensor `x`."""
-        place = _SavedTensorHandle(len(self._places))
-        self._places.append(weakref.ref(place))
+        handle = _SavedTensorHandle(len(self._handles))
+        self._handles.append(weakref.ref(handle))
         self._looks.append(_look(x) if self.compared else None)
-        return place
+        return handle
 
-    def value_at(self, place: _SavedTensorHandle) -> Tensor:
+    def value_at(self, handle: _SavedTensorHandle) -> Tensor:
         """Return the tensor for a placeholder.
 
         In each backward pass, the first request recomputes all tensors.
         """
         number = pass_number()
         key = number if number >= 0 else ("outside", next(_outside))
-        if key not in place.values:
+        if key not in handle.values:
             try:
                 self._run_again(key)
             except CheckpointError as error:
                 if self.written is None:
                     raise
                 raise CheckpointError("\n\n".join([str(error), *self.written])) from error
-        if key not in place.values:
+        if key not in handle.values:
             raise CheckpointError(
                 "torch.utils.checkpoint: A different number of tensors was saved during the original forward "
                 "and recomputation."
             )
-        value, place.values[key] = place.values[key], None
+        value, handle.values[key] = handle.values[key], None
         if value is None:
             raise CheckpointError(
                 "torch.utils.checkpoint: Unpack is being triggered for a tensor that was already unpacked "
@@ -253,17 +253,17 @@ class _Block:
 
         def fill(x: Tensor) -> Tensor:
             nonlocal count
-            if count >= len(self._places):
+            if count >= len(self._handles):
                 raise CheckpointError(
                     "torch.utils.checkpoint: trying to save more tensors during recomputation than during "
                     "the original forward pass."
                 )
-            place = self._places[count]()
-            if place is not None:
-                place.values[key] = x.detach()
-            looks.append(_look(x) if place is not None and self.compared else None)
+            handle = self._handles[count]()
+            if handle is not None:
+                handle.values[key] = x.detach()
+            looks.append(_look(x) if handle is not None and self.compared else None)
             count += 1
-            if self.early_stop and count == len(self._places):
+            if self.early_stop and count == len(self._handles):
                 raise _StopRecomputation
             return x
 
@@ -274,7 +274,7 @@ class _Block:
                 saved_tensors_hooks(fill, lambda x: x),
                 _drawn_from(self._state),
                 self.writing("the recomputation"),
-                self._switches,
+                self._autocast_state,
                 self._context,
             ):
                 self._function(*args, **self._kwargs)
@@ -296,11 +296,11 @@ class _Block:
                 self.written.append("\n    ".join([f"Operators that ran in {which}:", *names]))
 
     def _check(self, count: int, looks: list[Any]) -> None:
-        if count != len(self._places):
+        if count != len(self._handles):
             raise CheckpointError(
                 "torch.utils.checkpoint: A different number of tensors was saved during the original forward "
                 "and "
-                f"recomputation.\nNumber of tensors saved during forward: {len(self._places)}\n"
+                f"recomputation.\nNumber of tensors saved during forward: {len(self._handles)}\n"
                 f"Number of tensors saved during recomputation: {count}.\n"
             )
         wrong = [
@@ -368,7 +368,7 @@ class CheckpointFunction(Function):
         check_backward_validity(args)
         ctx.run_function = run_function
         ctx.state = random.get_rng_state() if preserve_rng_state else None
-        ctx.switches = RestoreAutocastState()
+        ctx.autocast_state = RestoreAutocastState()
         ctx.inputs = [None if isinstance(x, Tensor) else x for x in args]
         ctx.tensor_indices = [i for i, x in enumerate(args) if isinstance(x, Tensor)]
         ctx.save_for_backward(*[args[i] for i in ctx.tensor_indices])
@@ -392,7 +392,7 @@ class CheckpointFunction(Function):
             inputs[i] = x
         with _drawn_from(ctx.state):
             again = detach_variable(tuple(inputs))
-            with enable_grad(), ctx.switches:
+            with enable_grad(), ctx.autocast_state:
                 outputs = ctx.run_function(*again)
         if isinstance(outputs, Tensor):
             outputs = (outputs,)

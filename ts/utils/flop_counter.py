@@ -102,8 +102,8 @@ def baddbmm_flop(self_shape: Any, a_shape: Any, b_shape: Any, out_shape: Any = N
 def conv_flop_count(x_shape: Any, w_shape: Any, out_shape: Any, transposed: bool = False) -> int:
     """Return the flops of a convolution of an input of `x_shape` with filters of `w_shape`."""
     batch, (c_out, c_in, *filter_size) = x_shape[0], w_shape
-    places = (x_shape if transposed else out_shape)[2:]
-    return int(math.prod(places) * math.prod(filter_size) * batch * c_out * c_in * 2)
+    output_sizes = (x_shape if transposed else out_shape)[2:]
+    return int(math.prod(output_sizes) * math.prod(filter_size) * batch * c_out * c_in * 2)
 
 
 @register_flop_formula([aten.convolution, aten._convolution])
@@ -184,13 +184,13 @@ class _RunningModules:
 
     def __init__(self) -> None:
         self.names: list[str] = []
-        self.known: dict[int, tuple[Module, str]] = {}
+        self.registered: dict[int, tuple[Module, str]] = {}
         self.handles: list[Any] = []
 
     def __enter__(self) -> _RunningModules:
         self.handles = [
             register_module_forward_pre_hook(self._begin),
-            register_module_forward_hook(self._end, always_call=True),
+            register_module_forward_hook(self._pop_module, always_call=True),
         ]
         return self
 
@@ -204,13 +204,13 @@ class _RunningModules:
         return {"Global", *self.names}
 
     def _begin(self, module: Module, inputs: Any) -> None:
-        if id(module) not in self.known:
+        if id(module) not in self.registered:
             root = type(module).__name__
             for path, each in module.named_modules():
-                self.known.setdefault(id(each), (each, f"{root}.{path}" if path else root))
-        self.names.append(self.known[id(module)][1])
+                self.registered.setdefault(id(each), (each, f"{root}.{path}" if path else root))
+        self.names.append(self.registered[id(module)][1])
 
-    def _end(self, module: Module, inputs: Any, result: Any) -> None:
+    def _pop_module(self, module: Module, inputs: Any, result: Any) -> None:
         self.names.pop()
 
 

@@ -49,7 +49,7 @@ class SelectiveCheckpointContext:
 Policy = Callable[..., CheckpointPolicy | bool]
 
 
-class _KeptTensor:
+class _CachedTensor:
     """Cached tensor, detached, with the version that it had when it was cached."""
 
     def __init__(self, x: Tensor, offload: bool) -> None:
@@ -77,10 +77,11 @@ class _Region:
     def __init__(self, policy: Policy, mutation: bool) -> None:
         self._policy = policy
         self._mutation = mutation
-        self._kept: dict[Any, list[Any]] = {}  # cached result of each call (None if not cached), by operator
-        self._taken: dict[Any, int] = {}
+        # cached result of each call (None if not cached), by operator
+        self._cached_results: dict[Any, list[Any]] = {}
+        self._read_counts: dict[Any, int] = {}
 
-    def keep(self, operator: Any, args: list[Any], results: list[Any]) -> None:
+    def cache_result(self, operator: Any, args: list[Any], results: list[Any]) -> None:
         """Cache the result of an operator in the forward run, if the policy says so."""
         named = _named(operator)
         if named in SAC_IGNORED_OPS:
@@ -92,15 +93,15 @@ class _Region:
             said = CheckpointPolicy.MUST_SAVE if said else CheckpointPolicy.PREFER_RECOMPUTE
         kept = None
         if said in _SAVED + _OFFLOADED:
-            kept = _each(result, lambda x: _KeptTensor(x, said in _OFFLOADED))
-        self._kept.setdefault(named, []).append(kept)
+            kept = _each(result, lambda x: _CachedTensor(x, said in _OFFLOADED))
+        self._cached_results.setdefault(named, []).append(kept)
 
     def given(self, operator: Any, args: list[Any]) -> Any:
         """Return the cached result for an operator call of the recomputation; None to run the operator."""
         named = _named(operator)
         if named in SAC_IGNORED_OPS:
             return None
-        calls = self._kept.get(named)
+        calls = self._cached_results.get(named)
         if calls is None:
             raise RuntimeError(
                 f"{operator.key.replace('::', '.')}{'' if operator.overload else '.default'} encountered "
@@ -108,14 +109,14 @@ class _Region:
                 "checkpointed region are nondeterministic or depend on global state that changed between "
                 "forward and backward."
             )
-        at = self._taken.get(named, 0)
-        self._taken[named] = at + 1
+        at = self._read_counts.get(named, 0)
+        self._read_counts[named] = at + 1
         kept = calls[at] if at < len(calls) else None
-        return _each(kept, lambda x: x.value(self._mutation), _KeptTensor)
+        return _each(kept, lambda x: x.value(self._mutation), _CachedTensor)
 
     def begin_again(self) -> None:
         """Start the recomputation; raise RuntimeError if it was started before."""
-        if self._taken:
+        if self._read_counts:
             raise RuntimeError(
                 "Trying to backward an extra time. You are only allowed to backward once on any region "
                 "computed under selective activation checkpoint."
@@ -185,4 +186,4 @@ def create_selective_checkpoint_contexts(
     if not callable(policy_fn_or_list):
         raise TypeError("policy_fn_or_list must be either a function or a list of ops.")
     region = _Region(policy_fn_or_list, allow_cache_entry_mutation)
-    return OperatorObserver(seen=region.keep), _RecomputeContext(region)
+    return OperatorObserver(seen=region.cache_result), _RecomputeContext(region)

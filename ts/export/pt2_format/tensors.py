@@ -117,12 +117,14 @@ class WrittenFolder:
 
     def add(self, name: str, x: Any) -> None:
         """Add a tensor."""
-        place = self.storages.place(x.detach())
+        storage_ref = self.storages.storage_ref(x.detach())
         self.config[name] = schema.Payload(
-            f"{_PREFIXES[self.name]}{place.key}",
+            f"{_PREFIXES[self.name]}{storage_ref.key}",
             isinstance(x, Parameter),
             False,
-            meta_of(x.dtype, place.size, place.stride, place.offset, x.device, x.requires_grad),
+            meta_of(
+                x.dtype, storage_ref.size, storage_ref.stride, storage_ref.offset, x.device, x.requires_grad
+            ),
         )
 
     def write(self, model: str) -> None:

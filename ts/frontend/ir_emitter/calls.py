@@ -54,7 +54,7 @@ from ts.ir.types import (
 from ts.ir.value import Value
 from ts.ops.rpc_ops import FORMS
 
-_Form = Callable[[Emitter, ast.Call, SpecialForm, Type | None], SugaredValue]
+_FormEmitter = Callable[[Emitter, ast.Call, SpecialForm, Type | None], SugaredValue]
 
 
 @sugared(ast.Call)
@@ -64,7 +64,7 @@ def emit_call(em: Emitter, node: ast.Call, n_binders: int, hint: Type | None) ->
     callee = em.callee(node.func)
     range = em.range(node.func)
     if isinstance(callee, SpecialForm):
-        return _FORMS[callee.form](em, node, callee, hint)
+        return _FORM_EMITTERS[callee.form](em, node, callee, hint)
     if isinstance(callee, BuiltinFunction) and callee.name == "aten::len" and len(node.args) == 1:
         return SimpleValue(em.sugared(node.args[0]).len(em, range))
     args, kwargs = _arguments(em, node.args, node.keywords)
@@ -403,7 +403,7 @@ def _tolist(em: Emitter, node: ast.Call, form: SpecialForm, hint: Type | None) -
     return _simple(em.insert("prim::tolist", inputs, 1, em.range(node)).output().set_type(hint))
 
 
-_FORMS: Final[dict[str, _Form]] = {
+_FORM_EMITTERS: Final[dict[str, _FormEmitter]] = {
     "range": _range,
     "enumerate": _enumerate,
     "zip": _zip,

@@ -375,7 +375,7 @@ def branch(
     )
     for scope, other, other_exits, side in sides:
         for name in scope.defined_variables():
-            if other.known(name) is not None or other_exits:
+            if other.lookup_type(name) is not None or other_exits:
                 assigned.add(name)
             else:
                 message = f"{name} is not defined in the {side} branch"
@@ -394,7 +394,7 @@ def _join(
     """Define a variable that both branches assign after the `if`, with the unified type."""
     types: list[Type | None] = []
     for scope, block, exits in (true, false):
-        found = None if exits else scope.known(name)
+        found = None if exits else scope.lookup_type(name)
         if isinstance(found, SugaredValue):
             with em.graph.inserting_before(block):
                 types.append(found.as_value(em, range).type())
@@ -409,7 +409,7 @@ def _join(
             with em.graph.inserting_before(block):
                 missing = em.insert("prim::Uninitialized").output().set_type(other)
                 em.scope.store(name, missing)
-    before = em.scope.known(name)
+    before = em.scope.lookup_type(name)
     true_type, false_type = true_type or false_type, false_type or true_type
     assert true_type is not None and false_type is not None
     unified = unify(true_type, false_type)

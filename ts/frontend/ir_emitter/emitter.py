@@ -111,7 +111,7 @@ class Emitter:
         self.noted = FunctionErrors()
         self.failed_names: set[str] = set()  # variables whose assignment does not compile
         self.loop: str | None = None  # innermost enclosing loop: "loop", "unrolled" or None
-        self._numbers: dict[str, Value] = {}
+        self._number_constants: dict[str, Value] = {}
         self._temporaries = 0
 
     # ---- syntax --------------------------------------------------------------------------------------
@@ -121,7 +121,7 @@ class Emitter:
         around = self.graph.range
         for node in body:
             self.graph.range = HiddenRange(self.parsed.ranges, node)
-            if self.lines and not isinstance(node, ast.While) and not _is_text(node):
+            if self.lines and not isinstance(node, ast.While) and not _is_string(node):
                 self.mark("line")
             try:
                 deadline.charge(_STATEMENT_NS, bytes=_STATEMENT_BYTES)
@@ -301,12 +301,12 @@ class Emitter:
     def number(self, value: complex, range: SourceRange | None) -> Value:
         """Return an int, float or complex constant; equal constants share a node at the graph's start."""
         key = repr(value)  # distinguishes -0.0 from 0.0
-        found = self._numbers.get(key)
+        found = self._number_constants.get(key)
         if found is None:
             saved = self.graph.insert_point()
             first = next(iter(self.graph.nodes()), None)
             self.graph.set_insert_point(self.graph.block() if first is None else first)
-            found = self._numbers[key] = self.graph.insert_constant(value, range)
+            found = self._number_constants[key] = self.graph.insert_constant(value, range)
             # Restored after the insertion, so that in an empty graph later nodes follow the constant.
             self.graph.set_insert_point(saved)
         return found
@@ -324,7 +324,7 @@ class Emitter:
         return construct_list(self.graph, elem, list(values))
 
 
-def _is_text(node: ast.stmt) -> bool:
+def _is_string(node: ast.stmt) -> bool:
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
 
 

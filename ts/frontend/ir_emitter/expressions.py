@@ -21,7 +21,7 @@ from ts.frontend.ir_emitter.emitter import Emitter, expression, sugared
 from ts.frontend.ir_emitter.operators import BINARY, MAGIC
 from ts.frontend.literal_types import as_asked, asked_for, chosen, only_one
 from ts.frontend.schema_matching import construct_list, construct_tuple, emit_builtin_call, unpack_tuple
-from ts.frontend.sugared_values.classes import overloaded, shown
+from ts.frontend.sugared_values.classes import overloaded, to_printable
 from ts.frontend.sugared_values.sugared import SugaredValue
 from ts.ir.types import (
     COMPLEX,
@@ -101,11 +101,11 @@ def emit_binary(em: Emitter, node: ast.BinOp, hint: Type | None) -> Value:
     operator = BINARY[type(node.op)]
     # As in PyTorch, the left operand is emitted first to find out whether `%` formats a string.
     if isinstance(node.op, ast.Mod) and em.again(lambda: em.expr(node.left)).type() is STR:
-        left, right = em.expr(node.left), shown(em, range, em.expr(node.right))
+        left, right = em.expr(node.left), to_printable(em, range, em.expr(node.right))
         if isinstance(node.right, ast.Tuple) and any(
             isinstance(elem, ClassType) for elem in right.type().contained_types()
         ):
-            right = em.tuple([shown(em, range, item) for item in right.node().inputs()])
+            right = em.tuple([to_printable(em, range, item) for item in right.node().inputs()])
         return em.insert("aten::percentFormat", (left, right), 1, range).output().set_type(STR)
     left = em.expr(node.left)
     right = em.expr(node.right)
@@ -324,5 +324,5 @@ def emit_formatted_string(em: Emitter, node: ast.JoinedStr, hint: Type | None) -
             text += str(part.value).replace("{", "{{").replace("}", "}}")
     range = em.parsed.ranges.token(node)
     template = em.constant(text, range)
-    values = [shown(em, em.range(part), em.expr(part)) for part in parts]
+    values = [to_printable(em, em.range(part), em.expr(part)) for part in parts]
     return emit_builtin_call(range, em.graph, "aten::format", values, {}, template)

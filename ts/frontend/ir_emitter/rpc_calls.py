@@ -29,7 +29,7 @@ _MIN_ARGUMENTS: Final = 2
 def emit_remote_call(em: Emitter, node: ast.Call, form: str) -> SugaredValue:
     """Emit an RPC call that returns a future, a result or an RRef, depending on `form`."""
     range = em.range(node)
-    _check_forms(em, node, form)
+    _check_arguments(em, node, form)
     to, function, *rest = node.args
     destination = em.expr(to)
     callee = em.sugared(function)
@@ -61,7 +61,7 @@ def _type(form: str, result: Type) -> Type:
     return result
 
 
-def _check_forms(em: Emitter, node: ast.Call, form: str) -> None:
+def _check_arguments(em: Emitter, node: ast.Call, form: str) -> None:
     if node.keywords:
         raise CompilationError(
             f"{form}(dst_worker_name, user_callable, args, kwargs)does not support kwargs yet",

@@ -104,13 +104,13 @@ class BuiltinFunction:
         return compile_function(self.parsed).graph
 
 
-_TEXTS: dict[str, list[str]] = {}
+_SOURCES: dict[str, list[str]] = {}
 
 
 def _enter(text: str, namespace: str = "aten") -> None:
     for line in text.split("\n"):
         if line.startswith("def "):
-            _TEXTS.setdefault(f"{namespace}::{line[4 : line.index('(')]}", []).append(text)
+            _SOURCES.setdefault(f"{namespace}::{line[4 : line.index('(')]}", []).append(text)
 
 
 for _number in ("float", "int", "complex"):
@@ -128,7 +128,7 @@ _enter(_ASSERT)
 @cache
 def builtin_functions(name: str) -> tuple[BuiltinFunction, ...]:
     """Return the builtin functions called `name`, one for each combination of argument types."""
-    texts = _TEXTS.get(name)
+    texts = _SOURCES.get(name)
     if texts is None:
         return ()
     return tuple(BuiltinFunction(_parse(text)[name.rpartition(":")[2]]) for text in texts)

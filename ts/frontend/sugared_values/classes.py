@@ -372,7 +372,7 @@ def _has_only_own_method(type: Type, method: str) -> bool:
     return function is not None and is_own(function.__module__)
 
 
-def shown(em: Emitter, range: SourceRange, value: Value) -> Value:
+def to_printable(em: Emitter, range: SourceRange, value: Value) -> Value:
     """Return `value` for use by `print` and format strings; objects are converted to strings."""
     type = value.type()
     if isinstance(type, ClassType) and ("__str__" in type.methods or "__repr__" in type.methods):

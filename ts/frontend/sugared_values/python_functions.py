@@ -64,9 +64,9 @@ def function_value(em: Emitter, function: Callable[..., Any], range: SourceRange
     marker = compile_directives.modifier_of(function)
     if marker in ("ignore", "unused"):
         return PythonFunction(function)
-    refusal = getattr(function, "__dict__", {}).get("__refusal__")
-    if refusal is not None:
-        return MissingFunction(function, refusal)
+    error_text = getattr(function, "__dict__", {}).get("__unsupported_message__")
+    if error_text is not None:
+        return MissingFunction(function, error_text)
     if compile_directives.BOOLEAN_DISPATCH in getattr(function, "__dict__", ()):
         return BooleanDispatch(em, function, range)
     try:
@@ -151,15 +151,15 @@ class PythonFunction(SugaredValue):
 class MissingFunction(PythonFunction):
     """Unsupported PyTorch function: a call compiles, as in PyTorch, and raises an error when it runs."""
 
-    def __init__(self, function: Callable[..., Any], refusal: str) -> None:
+    def __init__(self, function: Callable[..., Any], error_text: str) -> None:
         super().__init__(function)
-        self.refusal = refusal
+        self.error_text = error_text
 
     def call(
         self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
     ) -> SugaredValue:
         """Emit a `prim::RaiseException` with the reason, and an uninitialized value as result."""
-        emit_builtin_call(range, em.graph, "prim::RaiseException", [em.constant(self.refusal)])
+        emit_builtin_call(range, em.graph, "prim::RaiseException", [em.constant(self.error_text)])
         result = _unannotated_result(n_binders)
         return SimpleValue(em.insert("prim::Uninitialized").output().set_type(result))
 

@@ -315,7 +315,7 @@ def _special(obj: Any) -> SugaredValue | None:
         return None
     if found is not None:
         return BuiltinFunction(found)
-    form = compile_directives.form_of(obj)
+    form = compile_directives.find_special_form(obj)
     if form:
         return SpecialForm(form)
     if obj is warnings.warn:
@@ -377,7 +377,7 @@ _BUILTIN_OPERATORS: Final = {
 
 # Builtin functions that script objects can implement by a method such as `__len__`.
 _MAGIC: Final = frozenset({"len", "hex", "oct", "round", "abs", "hash", "divmod", "pow", "bin"})
-_FORMS: Final = (
+_SPECIAL_FORMS: Final = (
     "tuple", "list", "dict", "range", "zip", "enumerate", "reversed", "slice", "isinstance", "getattr",
     "hasattr",
 )  # fmt: skip
@@ -403,7 +403,7 @@ GLOBALS: Final[dict[str, SugaredValue]] = {
     "str": CastValue(STR, "aten::str"),
     "complex": CastValue(COMPLEX, "aten::Complex"),
     "AssertionError": AssertionFailure("AssertionError"),
-    **{form: SpecialForm(form) for form in _FORMS},
+    **{form: SpecialForm(form) for form in _SPECIAL_FORMS},
     **{
         name: BuiltinFunction(operator, magic=f"__{name}__" if name in _MAGIC else "")
         for name, operator in _BUILTIN_OPERATORS.items()

@@ -384,9 +384,9 @@ class BuiltinFunction(SugaredValue):
         if self.magic and args and isinstance(args[0], Value) and isinstance(args[0].type(), OBJECT_TYPES):
             return SimpleValue(args[0]).attr(em, range, self.magic).call(em, range, args[1:], kwargs, 1)
         if self.name == "aten::format":
-            from ts.frontend.sugared_values.classes import shown
+            from ts.frontend.sugared_values.classes import to_printable
 
-            args = [shown(em, range, arg) if isinstance(arg, Value) else arg for arg in args]
+            args = [to_printable(em, range, arg) if isinstance(arg, Value) else arg for arg in args]
         return SimpleValue(emit_builtin_call(range, em.graph, self.name, args, kwargs, self.self_value))
 
 
@@ -477,9 +477,9 @@ class PrintValue(SugaredValue):
         if kwargs:
             hint = "it prints to the standard output and ends the line; put texts together before"
             raise CompilationError("print doesn't accept any keyword arguments", range, hint)
-        from ts.frontend.sugared_values.classes import shown
+        from ts.frontend.sugared_values.classes import to_printable
 
-        values = [shown(em, range, inserted(em, arg)) for arg in args]
+        values = [to_printable(em, range, inserted(em, arg)) for arg in args]
         em.insert("prim::Print", values, 0, range)
         return NoneValue()
 

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
-from ts.frontend.function_source import text_of
+from ts.frontend.function_source import source_of_function
 from ts.fx.graph import Graph
 from ts.fx.tracer import Tracer
 from ts.nn.modules.module import Module
@@ -28,7 +28,7 @@ class AST_Rewriter(ast.NodeTransformer):
 
     def rewrite(self, fn: FunctionType) -> FunctionType:
         """Return a function with rewritten statements and with the globals of `fn`."""
-        tree = ast.parse(text_of(inspect.unwrap(fn)).dedented)  # type: ignore[arg-type]
+        tree = ast.parse(source_of_function(inspect.unwrap(fn)).dedented)  # type: ignore[arg-type]
         code = compile(ast.fix_missing_locations(self.visit(tree)), "", "exec")
         names = copy.copy(fn.__globals__)
         before = set(names)

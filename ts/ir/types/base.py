@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Final, Self, cast
 
 from ts.errors import CompilationError
 
-MAX_PARTS: Final = 1 << 16
+MAX_TYPE_NODES: Final = 1 << 16
 _Str = str  # alias of the built-in `str`, because `Type` has a method `str`
 
 
@@ -32,7 +32,7 @@ class Type:
     _spelling: ClassVar[_Str] = ""
     _annotation: ClassVar[_Str] = ""
     _instance: ClassVar[Type | None] = None
-    parts: int = 1
+    node_count: int = 1
     """Number of types in the spelling of this type; a repeated type counts each time."""
     mutable: bool = True
     """True if values are, or contain, memory that can be written to."""
@@ -111,11 +111,11 @@ class Type:
         return self.annotation_str
 
     def _count(self, types: Iterable[Type]) -> int:
-        """Return `parts` of a type that contains `types`; raise `CompilationError` above `MAX_PARTS`."""
-        count = 1 + sum(type.parts for type in types)
-        if count > MAX_PARTS:
+        """Return `node_count` of a type that has `types`; raise `CompilationError` above `MAX_TYPE_NODES`."""
+        count = 1 + sum(type.node_count for type in types)
+        if count > MAX_TYPE_NODES:
             raise CompilationError(
-                f"a {self._kind} of {count} parts is too large: a type may have {MAX_PARTS}",
+                f"a {self._kind} of {count} parts is too large: a type may have {MAX_TYPE_NODES}",
                 hint="hold in an object, or in an Any, what is nested that deeply",
             )
         return count

@@ -21,11 +21,11 @@ from ts.ir.types.tensor import TENSOR
 class ElementType(Type):
     """Base class of types with one contained type."""
 
-    __slots__ = ("elem", "parts")
+    __slots__ = ("elem", "node_count")
 
     def __init__(self, elem: Type) -> None:
         self.elem = elem
-        self.parts = self._count((elem,))
+        self.node_count = self._count((elem,))
 
     def _key(self) -> tuple[object, ...]:
         return (self.elem,)
@@ -163,12 +163,12 @@ class AwaitType(_CovariantType):
 class DictType(Type):
     """Dictionary type such as ``Dict(str, Tensor)``, invariant in both types."""
 
-    __slots__ = ("key", "parts", "value")
+    __slots__ = ("key", "node_count", "value")
 
     def __init__(self, key: Type, value: Type) -> None:
         self.key = key
         self.value = value
-        self.parts = self._count((key, value))
+        self.node_count = self._count((key, value))
 
     def _key(self) -> tuple[object, ...]:
         return (self.key, self.value)
@@ -204,7 +204,7 @@ class TupleType(Type):
     With `name` and `fields`, it is a named tuple, which is also a plain tuple.
     """
 
-    __slots__ = ("defaults", "elems", "fields", "name", "parts", "python_class")
+    __slots__ = ("defaults", "elems", "fields", "name", "node_count", "python_class")
 
     def __init__(
         self,
@@ -215,7 +215,7 @@ class TupleType(Type):
         python_class: type | None = None,
     ) -> None:
         self.elems = tuple(elems)
-        self.parts = self._count(self.elems)
+        self.node_count = self._count(self.elems)
         self.name = name
         self.fields = None if fields is None else tuple(fields)
         self.defaults: dict[str, object] = dict(defaults or {})

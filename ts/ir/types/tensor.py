@@ -73,7 +73,7 @@ class TensorType(Type):
 
     def is_refined(self) -> bool:
         """Return True if any property (dtype, sizes, device, ...) is known."""
-        return self._key() != _NOTHING_KNOWN
+        return self._key() != _UNREFINED
 
     def _spell(self) -> str:
         sizes, strides = self._sizes, self._strides
@@ -188,4 +188,4 @@ def _complete(numbers: tuple[int | None, ...] | None) -> list[int] | None:
 
 TENSOR = TensorType.get()
 _INFERRED_TENSOR = TensorType(inferred=True)
-_NOTHING_KNOWN = TENSOR._key()
+_UNREFINED = TENSOR._key()

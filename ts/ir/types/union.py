@@ -27,7 +27,7 @@ _KIND_ORDER = {f"{kind}Type": index for index, kind in enumerate(_KINDS.split())
 class UnionType(Type):
     """Union type such as ``Union(int, str)``, with one member for types that unify."""
 
-    __slots__ = ("parts", "types")
+    __slots__ = ("node_count", "types")
     types: tuple[Type, ...]
 
     def __new__(cls, types: Iterable[Type]) -> UnionType:
@@ -43,7 +43,7 @@ class UnionType(Type):
             return members[0]  # type: ignore[return-value]
         self = super().__new__(cls)
         self.types = tuple(members)
-        self.parts = self._count(members)
+        self.node_count = self._count(members)
         return self
 
     def _key(self) -> tuple[object, ...]:
@@ -110,11 +110,11 @@ def union_members(types: Iterable[Type]) -> list[Type]:
             members.append(t)
     if all(t in members for t in (INT, FLOAT, COMPLEX)):
         members = [NUMBER, *(t for t in members if not isinstance(t, NumericType))]
-    members.sort(key=_place)
+    members.sort(key=_sort_key)
     return members
 
 
-def _place(t: Type) -> tuple[int, str]:
+def _sort_key(t: Type) -> tuple[int, str]:
     """Return the sort key of union member `t`, so that members are in PyTorch's order."""
     name = t.name if isinstance(t, TupleType) else None
     return _KIND_ORDER.get(t.kind(), 0), name or t.str()
@@ -124,11 +124,11 @@ def unshaped(t: Type) -> Type:
     """Replace every tensor type in `t` by plain ``Tensor``."""
     if isinstance(t, TensorType):
         return TENSOR
-    parts = t.contained_types()
-    if not parts:
+    node_count = t.contained_types()
+    if not node_count:
         return t
-    widened = [unshaped(part) for part in parts]
-    return t if all(a is b for a, b in zip(parts, widened, strict=True)) else t.with_contained(widened)
+    widened = [unshaped(part) for part in node_count]
+    return t if all(a is b for a, b in zip(node_count, widened, strict=True)) else t.with_contained(widened)
 
 
 def unify(a: Type, b: Type, default_to_union: bool = False) -> Type | None:

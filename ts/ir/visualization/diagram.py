@@ -79,10 +79,10 @@ class Wire:
 
 @dataclass(eq=False)
 class Line:
-    """Polyline of a drawn wire; `ends` is True for the segment that reaches the target box."""
+    """Polyline of a drawn wire; `has_arrow` is True for the segment that reaches the target box."""
 
     points: list[tuple[float, float]]
-    ends: bool
+    has_arrow: bool
     title: str
 
 
@@ -118,7 +118,7 @@ class _Drawing:
     def __init__(self) -> None:
         self._ports: dict[Value, tuple[Diagram, Box, Port]] = {}
         self._folded: dict[Value, str | None] = {}
-        self._taken: list[Value] = []  # values that nested blocks use
+        self._captured: list[Value] = []  # values that nested blocks use
 
     def block(self, block: Block, text: str, level: int) -> Diagram:
         picture = Diagram(text)
@@ -142,7 +142,7 @@ class _Drawing:
         if node.has_attribute("Subgraph"):
             blocks.append(node.get("Subgraph").block())
         titles = _TITLES.get(node.kind(), ())
-        before = len(self._taken)
+        before = len(self._captured)
         for number, block in enumerate(blocks):
             if block.is_empty() and not block.outputs():
                 continue
@@ -151,7 +151,7 @@ class _Drawing:
                 box.insides.append(self.block(block, title, level + 1))
             else:
                 box.lines.append(f"… {sum(1 for _ in block.nodes())} nodes")
-        taken = [value for value in self._taken[before:] if self._ports[value][0] is picture]
+        taken = [value for value in self._captured[before:] if self._ports[value][0] is picture]
         self._wire(picture, box, [*inputs, *taken], since=picture.boxes[-1].depth if picture.boxes else 0)
         self._give(picture, box, node.outputs())
 
@@ -197,7 +197,7 @@ class _Drawing:
             else:
                 self._name_again(picture, box, source, port)
         for value, source in again:
-            self._taken.append(value)
+            self._captured.append(value)
             self._name_again(picture, box, source, self._ports[value][2])
 
     def _name_again(self, picture: Diagram, box: Box, source: Box, port: Port) -> None:

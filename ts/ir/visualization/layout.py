@@ -37,7 +37,7 @@ _MIN_OFFSET: Final = 4.0
 _WIRE_LANE_WIDTH: Final = 8.0  # width of the slot of a wire that crosses a layer
 
 
-class _Place:
+class _Slot:
     """Slot in a layer, occupied by a box or by a passing wire."""
 
     __slots__ = ("box", "down", "order", "up", "width", "x")
@@ -47,8 +47,8 @@ class _Place:
         self.width = width
         self.order = order
         self.x = 0.0
-        self.up: list[tuple[_Place, float]] = []  # (neighbor in the layer above, x offset of the wire in it)
-        self.down: list[tuple[_Place, float]] = []
+        self.up: list[tuple[_Slot, float]] = []  # (neighbor in the layer above, x offset of the wire in it)
+        self.down: list[tuple[_Slot, float]] = []
 
 
 def text_width(text: str) -> float:
@@ -66,7 +66,7 @@ def arrange(picture: Diagram) -> None:
     layers, wires = _layers(picture)
     _order(layers)
     _columns(layers)
-    _rows(picture, layers, wires)
+    _set_rows(picture, layers, wires)
 
 
 def _measure(box: Box) -> None:
@@ -98,10 +98,10 @@ def _room(box: Box) -> float:
 
 # ---- layers ------------------------------------------------------------------------------------------
 
-_Wires = list[tuple[Port, list[_Place]]]  # the slots of each wire, from source to target
+_Wires = list[tuple[Port, list[_Slot]]]  # the slots of each wire, from source to target
 
 
-def _layers(picture: Diagram) -> tuple[list[list[_Place]], _Wires]:
+def _layers(picture: Diagram) -> tuple[list[list[_Slot]], _Wires]:
     """Return the slots of each layer, linked with their neighbours; wires of one value share slots."""
     depth = {box: box.depth for box in picture.boxes}
     reading = {wire.target for wire in picture.wires}
@@ -111,22 +111,22 @@ def _layers(picture: Diagram) -> tuple[list[list[_Place]], _Wires]:
     for box, below in users.items():
         if box not in reading:
             depth[box] = min(below) - 1
-    layers: list[list[_Place]] = [[] for _ in range(max(depth.values(), default=-1) + 1)]
+    layers: list[list[_Slot]] = [[] for _ in range(max(depth.values(), default=-1) + 1)]
 
-    def place(layer: int, box: Box | None, width: float) -> _Place:
-        made = _Place(box, width, len(layers[layer]))
+    def add_slot(layer: int, box: Box | None, width: float) -> _Slot:
+        made = _Slot(box, width, len(layers[layer]))
         layers[layer].append(made)
         return made
 
-    places = {box: place(depth[box], box, _room(box)) for box in picture.boxes}
+    places = {box: add_slot(depth[box], box, _room(box)) for box in picture.boxes}
     wires: _Wires = []
     # Port -> slots of its wires in the layers below; all wires of a port use the same slots
-    lanes: dict[Port, list[_Place]] = {}
+    lanes: dict[Port, list[_Slot]] = {}
     for wire in sorted(picture.wires, key=lambda wire: depth[wire.target] - depth[wire.source]):
         lane = lanes.setdefault(wire.port, [])
         passed = depth[wire.target] - depth[wire.source] - 1
         while len(lane) < passed:
-            step = place(depth[wire.source] + 1 + len(lane), None, _WIRE_LANE_WIDTH)
+            step = add_slot(depth[wire.source] + 1 + len(lane), None, _WIRE_LANE_WIDTH)
             _join(lane[-1] if lane else places[wire.source], step, 0.0 if lane else wire.port.x)
             lane.append(step)
         way = [places[wire.source], *lane[:passed], places[wire.target]]
@@ -135,7 +135,7 @@ def _layers(picture: Diagram) -> tuple[list[list[_Place]], _Wires]:
     return layers, wires
 
 
-def _join(above: _Place, below: _Place, x: float) -> None:
+def _join(above: _Slot, below: _Slot, x: float) -> None:
     above.down.append((below, -x))
     below.up.append((above, x))
 
@@ -143,7 +143,7 @@ def _join(above: _Place, below: _Place, x: float) -> None:
 # ---- order -------------------------------------------------------------------------------------------
 
 
-def _order(layers: Sequence[list[_Place]]) -> None:
+def _order(layers: Sequence[list[_Slot]]) -> None:
     """Sort each layer by the mean position of its neighbours; use the best result of several sweeps."""
     best, fewest = [[*layer] for layer in layers], _crossings(layers)
     for turn in range(_ORDERING_PASSES):
@@ -151,26 +151,26 @@ def _order(layers: Sequence[list[_Place]]) -> None:
             break
         for layer in layers if turn % 2 == 0 else reversed(layers):
             middles = {}
-            for place in layer:
-                found = [near.order for near, _ in (place.up if turn % 2 == 0 else place.down)]
-                middles[place] = sum(found) / len(found) if found else float(place.order)
-            layer.sort(key=lambda place: (middles[place], place.order))
-            for order, place in enumerate(layer):
-                place.order = order
+            for add_slot in layer:
+                found = [near.order for near, _ in (add_slot.up if turn % 2 == 0 else add_slot.down)]
+                middles[add_slot] = sum(found) / len(found) if found else float(add_slot.order)
+            layer.sort(key=lambda add_slot: (middles[add_slot], add_slot.order))
+            for order, add_slot in enumerate(layer):
+                add_slot.order = order
         count = _crossings(layers)
         if count < fewest:
             best, fewest = [[*layer] for layer in layers], count
     for layer, kept in zip(layers, best, strict=True):
         layer[:] = kept
-        for order, place in enumerate(layer):
-            place.order = order
+        for order, add_slot in enumerate(layer):
+            add_slot.order = order
 
 
-def _crossings(layers: Iterable[list[_Place]]) -> int:
+def _crossings(layers: Iterable[list[_Slot]]) -> int:
     """Return the number of crossing wire pairs, counted as inversions with a Fenwick tree."""
     count = 0
     for layer in layers:
-        ends = [order for place in layer for order in sorted(below.order for below, _ in place.down)]
+        ends = [order for add_slot in layer for order in sorted(below.order for below, _ in add_slot.down)]
         tree = [0] * (max(ends, default=-1) + 2)  # Fenwick tree with the number of wire ends at each position
         for seen, end in enumerate(ends):
             at = end + 1
@@ -188,44 +188,47 @@ def _crossings(layers: Iterable[list[_Place]]) -> int:
 # ---- columns -----------------------------------------------------------------------------------------
 
 
-def _columns(layers: Sequence[list[_Place]]) -> None:
+def _columns(layers: Sequence[list[_Slot]]) -> None:
     """Set the x coordinates of the slots."""
     for layer in layers:
         _fit(layer, [0.0] * len(layer))
     for turn in range(_PLACEMENT_PASSES):
         for layer in layers if turn % 2 == 0 else reversed(layers):
             wants: list[float] = []
-            for before, place in zip([None, *layer], layer, strict=False):
-                near = place.up if turn % 2 == 0 else place.down
-                near = [*place.up, *place.down] if turn >= _PLACEMENT_PASSES - 2 else near
+            for before, add_slot in zip([None, *layer], layer, strict=False):
+                near = add_slot.up if turn % 2 == 0 else add_slot.down
+                near = [*add_slot.up, *add_slot.down] if turn >= _PLACEMENT_PASSES - 2 else near
                 if near:
                     wants.append(sum(other.x + x for other, x in near) / len(near))
-                elif before is None or place.up or place.down:
-                    wants.append(place.x)
+                elif before is None or add_slot.up or add_slot.down:
+                    wants.append(add_slot.x)
                 else:  # appended at the right end
-                    wants.append(wants[-1] + (before.width + place.width) / 2 + _BOX_GAP_PIXELS)
+                    wants.append(wants[-1] + (before.width + add_slot.width) / 2 + _BOX_GAP_PIXELS)
             _fit(layer, wants)
     for layer in layers:
         # Straighten wires with small bends; the gaps between slots are wide enough for the moves
-        for place in layer:
-            if place.box is None and abs(place.up[0][0].x + place.up[0][1] - place.x) < _MIN_OFFSET:
-                place.x = place.up[0][0].x + place.up[0][1]
-    left = min((place.x - place.width / 2 for layer in layers for place in layer), default=0.0)
+        for add_slot in layer:
+            if (
+                add_slot.box is None
+                and abs(add_slot.up[0][0].x + add_slot.up[0][1] - add_slot.x) < _MIN_OFFSET
+            ):
+                add_slot.x = add_slot.up[0][0].x + add_slot.up[0][1]
+    left = min((add_slot.x - add_slot.width / 2 for layer in layers for add_slot in layer), default=0.0)
     for layer in layers:
-        for place in layer:
-            place.x += _BLOCK_MARGIN_PIXELS - left
+        for add_slot in layer:
+            add_slot.x += _BLOCK_MARGIN_PIXELS - left
 
 
-def _fit(layer: Sequence[_Place], wants: Sequence[float]) -> None:
+def _fit(layer: Sequence[_Slot], wants: Sequence[float]) -> None:
     """Return the positions nearest to `wants` that preserve order and distances; wires stay straight."""
     offsets, offset = [], 0.0
-    for number, place in enumerate(layer):
+    for number, add_slot in enumerate(layer):
         if number:
-            offset += (layer[number - 1].width + place.width) / 2 + _BOX_GAP_PIXELS
+            offset += (layer[number - 1].width + add_slot.width) / 2 + _BOX_GAP_PIXELS
         offsets.append(offset)
     pools: list[tuple[float, float, int]] = []  # (sum of weighted wants, sum of weights, number of slots)
-    for place, want, offset in zip(layer, wants, offsets, strict=True):
-        weight = 4.0 if place.box is None else 1.0
+    for add_slot, want, offset in zip(layer, wants, offsets, strict=True):
+        weight = 4.0 if add_slot.box is None else 1.0
         total, weights, count = (want - offset) * weight, weight, 1
         while pools and pools[-1][0] / pools[-1][1] > total / weights:
             before = pools.pop()
@@ -241,17 +244,17 @@ def _fit(layer: Sequence[_Place], wants: Sequence[float]) -> None:
 # ---- rows and wire points ----------------------------------------------------------------------------
 
 
-def _rows(picture: Diagram, layers: Sequence[list[_Place]], wires: _Wires) -> None:
+def _set_rows(picture: Diagram, layers: Sequence[list[_Slot]], wires: _Wires) -> None:
     top = _BLOCK_MARGIN_PIXELS + (_TITLE_HEIGHT if picture.text else 0.0)
-    edges: dict[_Place, tuple[float, float]] = {}  # slot -> (top, bottom) of its layer
+    edges: dict[_Slot, tuple[float, float]] = {}  # slot -> (top, bottom) of its layer
     for layer in layers:
-        height = max((_height(place.box) for place in layer if place.box is not None), default=0.0)
-        for place in layer:
-            edges[place] = top, top + height
-            if place.box is not None:
-                place.box.x, place.box.y = place.x, top
+        height = max((_height(add_slot.box) for add_slot in layer if add_slot.box is not None), default=0.0)
+        for add_slot in layer:
+            edges[add_slot] = top, top + height
+            if add_slot.box is not None:
+                add_slot.box.x, add_slot.box.y = add_slot.x, top
         top += height + _LAYER_GAP_PIXELS
-    right = max((place.x + place.width / 2 for layer in layers for place in layer), default=0.0)
+    right = max((add_slot.x + add_slot.width / 2 for layer in layers for add_slot in layer), default=0.0)
     picture.width = max(right + _BLOCK_MARGIN_PIXELS, text_width(picture.text) + 2 * _BLOCK_MARGIN_PIXELS)
     picture.height = max(top - _LAYER_GAP_PIXELS + _BLOCK_MARGIN_PIXELS, 2 * _BLOCK_MARGIN_PIXELS)
     arriving: dict[Box, list[tuple[float, int]]] = defaultdict(list)

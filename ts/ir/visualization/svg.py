@@ -68,7 +68,7 @@ def svg(picture: Diagram, style: str = STYLE, attributes: Attributes = lambda no
     An empty `style` omits the style sheet and the namespace, for embedding in a page.
     """
     writer = _Writer(attributes)
-    size = f"{_number(picture.width)} {_number(picture.height)}"
+    size = f"{_decimal(picture.width)} {_decimal(picture.height)}"
     width, height = size.split()
     return "".join(
         [
@@ -94,14 +94,13 @@ class _Writer:
 
     def _line(self, line: Line) -> Iterator[str]:
         (x, y), (_, bend), (to, end), *rest = line.points
-        middle = _number((bend + end) / 2)
-        path = (
-            f"M{_point(x, y)}V{_number(bend)}C{_number(x)} {middle} {_number(to)} {middle} {_point(to, end)}"
-        )
+        middle = _decimal((bend + end) / 2)
+        curve = f"C{_decimal(x)} {middle} {_decimal(to)} {middle} {_point(to, end)}"
+        path = f"M{_point(x, y)}V{_decimal(bend)}{curve}"
         for _, below in rest:
-            path += f"V{_number(below)}"
-        yield f'<path d="{path}"><title>{_text(line.title)}</title></path>\n'
-        if line.ends:
+            path += f"V{_decimal(below)}"
+        yield f'<path d="{path}"><title>{_escape(line.title)}</title></path>\n'
+        if line.has_arrow:
             yield f'<path class="head" d="M{_point(to - 3, end - 6)}h6L{_point(to, end)}z"/>\n'
 
     def _box(self, box: Box) -> Iterator[str]:
@@ -109,40 +108,40 @@ class _Writer:
         more = self._attributes(box.node) if box.node is not None else ""
         yield f'<g class="{box.kind}" transform="translate({_point(left, box.y)})"{more}>'
         if box.title:
-            yield f"<title>{_text(box.title)}</title>"
+            yield f"<title>{_escape(box.title)}</title>"
         round = 9 if box.kind in ("input", "output", "again") else 4
-        yield f'<rect width="{_number(box.width)}" height="{_number(box.height)}" rx="{round}"/>'
+        yield f'<rect width="{_decimal(box.width)}" height="{_decimal(box.height)}" rx="{round}"/>'
         middle = box.width / 2
         for number, text in enumerate([box.text, *box.lines]):
             kind = ' class="line"' if number else ""
             at = BOX_PADDING_PIXELS / 2 + (number + 0.75) * LINE_HEIGHT
-            yield f'<text x="{_number(middle)}" y="{_number(at)}"{kind}>{_text(text)}</text>'
+            yield f'<text x="{_decimal(middle)}" y="{_decimal(at)}"{kind}>{_escape(text)}</text>'
         for inside in box.insides:
             yield from self._block(inside)
         for port in box.ports:
             if port.text:
-                place = f'x="{_number(middle + port.x)}" y="{_number(box.height + 13)}"'
-                yield f'<text class="port" {place}>{_text(port.text)}</text>'
+                place = f'x="{_decimal(middle + port.x)}" y="{_decimal(box.height + 13)}"'
+                yield f'<text class="port" {place}>{_escape(port.text)}</text>'
         yield "</g>\n"
 
     def _block(self, picture: Diagram) -> Iterator[str]:
         yield f'\n<g class="block" transform="translate({_point(picture.x, picture.y)})">'
-        yield f'<rect width="{_number(picture.width)}" height="{_number(picture.height)}" rx="6"/>'
+        yield f'<rect width="{_decimal(picture.width)}" height="{_decimal(picture.height)}" rx="6"/>'
         if picture.text:
-            yield f'<text x="{_number(picture.width / 2)}" y="18">{_text(picture.text)}</text>'
+            yield f'<text x="{_decimal(picture.width / 2)}" y="18">{_escape(picture.text)}</text>'
         yield "\n"
         yield from self.picture(picture)
         yield "</g>\n"
 
 
-def _text(text: str) -> str:
+def _escape(text: str) -> str:
     text = text.encode("utf-8", "replace").decode("utf-8")  # replaces surrogates
     return escape(text.translate(_REPLACED))
 
 
-def _number(value: float) -> str:
+def _decimal(value: float) -> str:
     return f"{value:.1f}".removesuffix(".0")
 
 
 def _point(x: float, y: float) -> str:
-    return f"{_number(x)} {_number(y)}"
+    return f"{_decimal(x)} {_decimal(y)}"

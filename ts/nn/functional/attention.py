@@ -140,7 +140,7 @@ def _projected_apart(
     return q, k, v
 
 
-def _by_head(x: Tensor, rows: int, head_dim: int) -> Tensor:
+def _split_heads(x: Tensor, rows: int, head_dim: int) -> Tensor:
     """Reshape (L, N, E) to (N * heads, L, E / heads), where `rows` is N * heads."""
     return x.view(x.size(0), rows, head_dim).transpose(0, 1)
 
@@ -257,13 +257,13 @@ def multi_head_attention_forward(
         v = ts.cat([v, bias_v.repeat(1, batch, 1)])
         mask, padding = _widened(mask), _widened(padding)
     rows = batch * num_heads
-    q = _by_head(q, rows, head_dim)
+    q = _split_heads(q, rows, head_dim)
     if static_k is None:
-        k = _by_head(k, rows, head_dim)
+        k = _split_heads(k, rows, head_dim)
     else:
         k = _fixed(static_k, "static_k", rows, head_dim)
     if static_v is None:
-        v = _by_head(v, rows, head_dim)
+        v = _split_heads(v, rows, head_dim)
     else:
         v = _fixed(static_v, "static_v", rows, head_dim)
     if add_zero_attn:

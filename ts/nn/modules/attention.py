@@ -62,25 +62,25 @@ class MultiheadAttention(Module):
         if self.head_dim * num_heads != embed_dim:
             raise AssertionError("embed_dim must be divisible by num_heads")
 
-        def made(*shape: int) -> Parameter:
+        def make_parameter(*shape: int) -> Parameter:
             return Parameter(ts.empty(shape, device=device, dtype=dtype))
 
         apart = {"q": embed_dim, "k": self.kdim, "v": self.vdim}
         if self._qkv_same_embed_dim:
-            self.in_proj_weight = made(3 * embed_dim, embed_dim)
+            self.in_proj_weight = make_parameter(3 * embed_dim, embed_dim)
             for name in apart:
                 self.register_parameter(f"{name}_proj_weight", None)
         else:
             for name, width in apart.items():
-                self.register_parameter(f"{name}_proj_weight", made(embed_dim, width))
+                self.register_parameter(f"{name}_proj_weight", make_parameter(embed_dim, width))
             self.register_parameter("in_proj_weight", None)
-        self.register_parameter("in_proj_bias", made(3 * embed_dim) if bias else None)
+        self.register_parameter("in_proj_bias", make_parameter(3 * embed_dim) if bias else None)
         self.out_proj = NonDynamicallyQuantizableLinear(
             embed_dim, embed_dim, bias=bias, device=device, dtype=dtype
         )
         for name in ("bias_k", "bias_v"):
             if add_bias_kv:
-                self.register_parameter(name, made(1, 1, embed_dim))
+                self.register_parameter(name, make_parameter(1, 1, embed_dim))
             else:
                 setattr(self, name, None)
         self.add_zero_attn = add_zero_attn

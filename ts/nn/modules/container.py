@@ -57,9 +57,9 @@ class _Indexed(Module):
                 delattr(self, name)
         else:
             delattr(self, self._key(index))
-        self._number(list(self._modules.values()))
+        self._set_numbered(list(self._modules.values()))
 
-    def _number(self, modules: list[Module]) -> None:
+    def _set_numbered(self, modules: list[Module]) -> None:
         """Replace all elements by `modules`, named by their index."""
         self._modules.clear()
         self._modules.update({str(i): module for i, module in enumerate(modules)})
@@ -98,7 +98,7 @@ class _Indexed(Module):
             raise IndexError(f"Index out of range: {index}")
         modules = list(self)
         modules.insert(index, module)
-        self._number(modules)
+        self._set_numbered(modules)
         return self
 
     def pop(self, key: int | slice) -> Module:
@@ -175,7 +175,7 @@ class ModuleList(_Indexed):
         """Insert a module before index `index`."""
         modules = list(self)
         modules.insert(index, module)
-        self._number(modules)
+        self._set_numbered(modules)
 
     def __repr__(self) -> str:
         """Return the text of the list; equal neighbours are merged: `(0-2): 3 x Linear(...)`."""

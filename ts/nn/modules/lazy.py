@@ -63,11 +63,11 @@ class _LazyLayer(LazyModuleMixin):
 
     cls_to_become: ClassVar[type[Module]]
     _width_name: ClassVar[str]  # name of the attribute that is 0 until the first call
-    _made_with: tuple[tuple[Any, ...], dict[str, Any]]
+    _constructor_arguments: tuple[tuple[Any, ...], dict[str, Any]]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(0, *args, **kwargs)  # 0 stands for the unknown number of input features
-        self._made_with = args, kwargs
+        self._constructor_arguments = args, kwargs
         for name, parameter in self._parameters.items():
             if parameter is not None:
                 self._parameters[name] = UninitializedParameter(
@@ -101,13 +101,13 @@ class _LazyLayer(LazyModuleMixin):
 
     def _widen(self, width: int) -> None:
         """Create the parameters that an ordinary layer with `width` input features has."""
-        args, kwargs = self._made_with
+        args, kwargs = self._constructor_arguments
         made = self.cls_to_become(width, *args, **kwargs)
         for mine, theirs in ((self._parameters, made._parameters), (self._buffers, made._buffers)):
             for name, tensor in mine.items():
                 if is_uninitialized(tensor):
                     tensor.become(theirs[name].to(tensor.device, tensor.dtype))  # type: ignore[union-attr]
-        del self._made_with
+        del self._constructor_arguments
         setattr(self, self._width_name, width)
 
     def _load_from_state_dict(self, state_dict: Any, prefix: str, *rest: Any) -> None:

@@ -19,7 +19,7 @@ from ts.devices import device as Device
 Convert = Callable[[Tensor], Tensor]
 
 
-_FORMS = (
+_SIGNATURES = (
     ("device", "dtype", "non_blocking", "copy"),
     ("dtype", "non_blocking", "copy"),
     ("tensor", "non_blocking", "copy"),
@@ -42,14 +42,16 @@ _EXPECTED = f"""
 
 def _named(args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
     """Return the arguments of `to` by name, according to the first signature that they fit."""
-    for form in _FORMS:
-        given = dict(zip(form, args, strict=False))
-        known = {*form, "memory_format"}
-        if len(args) > len(form) or not known >= kwargs.keys() or given.keys() & kwargs.keys():
+    for signature in _SIGNATURES:
+        given = dict(zip(signature, args, strict=False))
+        known = {*signature, "memory_format"}
+        if len(args) > len(signature) or not known >= kwargs.keys() or given.keys() & kwargs.keys():
             continue
         given |= kwargs
-        first = given.get(form[0])
-        if all(_FITS[name](x) for name, x in given.items()) and (form is _FORMS[0] or first is not None):
+        first = given.get(signature[0])
+        if all(_FITS[name](x) for name, x in given.items()) and (
+            signature is _SIGNATURES[0] or first is not None
+        ):
             return given
     got = [type_text(x) for x in args] + [f"{name}={type_text(x)}" for name, x in kwargs.items()]
     raise TypeError(

@@ -12,7 +12,7 @@ from ts.nn.modules.module import Module
 from ts.nn.parameter import Parameter
 
 
-def _row_of_padding(padding_idx: int | None, rows: int) -> int | None:
+def _padding_row(padding_idx: int | None, rows: int) -> int | None:
     if padding_idx is None:
         return None
     if not -rows <= padding_idx < rows:
@@ -79,7 +79,7 @@ class Embedding(_Table):
         super().__init__()
         self.num_embeddings = num_embeddings
         self.embedding_dim = embedding_dim
-        self.padding_idx = _row_of_padding(padding_idx, num_embeddings)
+        self.padding_idx = _padding_row(padding_idx, num_embeddings)
         self.max_norm = max_norm
         self.norm_type = norm_type
         self.scale_grad_by_freq = scale_grad_by_freq
@@ -154,7 +154,7 @@ class EmbeddingBag(_Table):
         self.max_norm = max_norm
         self.norm_type = norm_type
         self.scale_grad_by_freq = scale_grad_by_freq
-        self.padding_idx = _row_of_padding(padding_idx, num_embeddings)
+        self.padding_idx = _padding_row(padding_idx, num_embeddings)
         self.mode = mode
         self.sparse = sparse
         self.include_last_offset = include_last_offset

@@ -48,14 +48,14 @@ class _Bucket:
         """Return True if the gradients of all parameters in the bucket are computed."""
         return len(self.ready) == len(self.parameters)
 
-    def places(self) -> Iterator[tuple[Tensor, Any]]:
+    def bucket_views(self) -> Iterator[tuple[Tensor, Any]]:
         """Yield (parameter, part of the bucket's memory for its gradient)."""
         for each, (start, end) in zip(self.parameters, pairwise(self.bounds), strict=True):
             yield each, self.data.array[start:end].reshape(each.shape)
 
     def fill(self, size: int) -> None:
         """Copy the gradients, divided by the number of processes, into the bucket."""
-        for parameter, place in self.places():
+        for parameter, place in self.bucket_views():
             if parameter.grad is None:
                 place[...] = 0
             else:
@@ -119,7 +119,7 @@ class _Reducer:
         for bucket in self.buckets[: self.launched]:
             bucket.work.wait()
             bucket.work = None
-            for parameter, place in bucket.places():
+            for parameter, place in bucket.bucket_views():
                 if parameter.grad is not None:
                     with no_grad():
                         parameter.grad.copy_(wrap_array(place))

@@ -43,7 +43,7 @@ def _find(module: Module, name: str) -> Any:
         raise AttributeError(f"{type(module).__name__} has no attribute `{name}`") from error
 
 
-def _place(module: Module, name: str, tensor: Any) -> None:
+def _set_member(module: Module, name: str, tensor: Any) -> None:
     """Store a tensor under a name.
 
     In the parameters or buffers if the name is there, else as an attribute.
@@ -70,7 +70,7 @@ def set_tensor(module: Module, name: str, tensor: Tensor) -> None:
     if tensor is not None:
         _check_tensor(tensor)
     _check_name(name, "tensor")
-    _place(module, name, tensor)
+    _set_member(module, name, tensor)
 
 
 def swap_tensor(module: Module, name: str, tensor: Tensor, allow_missing: bool = False) -> Tensor:
@@ -91,7 +91,7 @@ def swap_tensor(module: Module, name: str, tensor: Tensor, allow_missing: bool =
         elif not allow_missing:
             raise AttributeError(f"{type(module).__name__} has no attribute `{name}`")
     if tensor is not _MISSING:
-        _place(module, name, tensor)
+        _set_member(module, name, tensor)
     elif before is not _MISSING:
         _remove(module, name)
     return before  # type: ignore[no-any-return]

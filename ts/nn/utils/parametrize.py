@@ -53,14 +53,14 @@ class ParametrizationList(ModuleList):
         self.is_tensor = isinstance(value, Tensor)
         self.ntensors = 1 if self.is_tensor else len(value)
         if isinstance(value, Tensor):
-            self._keep("original", original, value)
+            self._set_original("original", original, value)
         else:
             for i, part in enumerate(value):
-                self._keep(f"original{i}", original, part)
+                self._set_original(f"original{i}", original, part)
         if not unsafe:
             self._check(original)
 
-    def _keep(self, name: str, original: Tensor, value: Tensor) -> None:
+    def _set_original(self, name: str, original: Tensor, value: Tensor) -> None:
         if not isinstance(original, Parameter):
             self.register_buffer(name, value)
         elif value is original:
@@ -122,7 +122,7 @@ def _property(name: str) -> property:
     return property(value, assign)
 
 
-def _refuse_pickles(module: Any) -> Any:
+def _raise_pickle_error(module: Any) -> Any:
     raise RuntimeError(
         "Serialization of parametrized modules is only supported through state_dict(). See:\n"
         "https://pytorch.org/tutorials/beginner/saving_loading_models.html"
@@ -174,7 +174,7 @@ def register_parametrization(
 def _become_parametrized(module: Any) -> None:
     """Give the module a new subclass of its class with properties for the parametrized tensors."""
     cls = type(module)
-    attributes = {"__getstate__": _refuse_pickles, "__deepcopy__": _deepcopy, "__module__": __name__}
+    attributes = {"__getstate__": _raise_pickle_error, "__deepcopy__": _deepcopy, "__module__": __name__}
     module.__class__ = type(f"Parametrized{cls.__name__}", (cls,), attributes)
     module.parametrizations = ModuleDict()
 

@@ -143,13 +143,13 @@ class PruningContainer(BasePruningMethod):
         """Return the mask after the last method has pruned elements that previous methods left."""
         method = self._pruning_methods[-1]
         mask = default_mask.to(dtype=t.dtype)
-        left = _places_left(method, mask)
+        left = _prunable_indices(method, mask)
         result: Tensor = mask.clone()
         result[left] = method.compute_mask(t[left], default_mask=mask[left]).to(mask.dtype)
         return result
 
 
-def _places_left(method: BasePruningMethod, mask: Tensor) -> Any:
+def _prunable_indices(method: BasePruningMethod, mask: Tensor) -> Any:
     """Return an index of the elements that a method may prune; whole slices for structured methods."""
     if method.PRUNING_TYPE == _UNSTRUCTURED:
         return mask.eq(1)

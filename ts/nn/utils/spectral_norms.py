@@ -13,7 +13,7 @@ from ts._core.tensor.tensor import Tensor
 from ts.nn import functional as F
 from ts.nn.modules.module import Module
 from ts.nn.parameter import Parameter
-from ts.nn.utils.weight_norms import hook_of, refuse_uninitialized
+from ts.nn.utils.weight_norms import check_initialized, hook_of
 
 M = TypeVar("M", bound=Module)
 
@@ -80,7 +80,7 @@ def spectral_norm(
     weight = module._parameters[name]
     if weight is None:
         raise ValueError(f"`SpectralNorm` cannot be applied as parameter `{name}` is None")
-    refuse_uninitialized(weight, "SpectralNorm", "spectral normalization")
+    check_initialized(weight, "SpectralNorm", "spectral normalization")
     rows, columns = hook.reshape_weight_to_matrix(weight).shape
     u, v = (F.normalize(weight.new_empty(n).normal_(0, 1), dim=0, eps=eps) for n in (rows, columns))
     del module._parameters[name]

@@ -47,7 +47,7 @@ def weight_norm(module: M, name: str = "weight", dim: int | None = 0) -> M:
         raise RuntimeError(f"Cannot register two weight_norm hooks on the same parameter {name}")
     hook = WeightNorm(name, -1 if dim is None else dim)
     weight = getattr(module, name)
-    refuse_uninitialized(weight, "WeightNorm", "weight normalization")
+    check_initialized(weight, "WeightNorm", "weight normalization")
     del module._parameters[name]
     module.register_parameter(f"{name}_g", Parameter(ts.norm_except_dim(weight, 2, hook.dim).detach()))
     module.register_parameter(f"{name}_v", Parameter(weight.detach()))
@@ -69,7 +69,7 @@ def remove_weight_norm(module: M, name: str = "weight") -> M:
     return module
 
 
-def refuse_uninitialized(weight: Any, hook: str, what: str) -> None:
+def check_initialized(weight: Any, hook: str, what: str) -> None:
     """Raise ValueError if the weight has no shape yet."""
     if is_uninitialized(weight):
         raise ValueError(

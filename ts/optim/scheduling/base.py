@@ -63,7 +63,7 @@ class LRScheduler:
         self.base_lrs = [group["initial_lr"] for group in optimizer.param_groups]
         self.last_epoch = last_epoch
         self._step_count = 0
-        _mark_steps(optimizer)
+        _wrap_step(optimizer)
         self._initial_step()
 
     def _initial_step(self) -> None:
@@ -175,7 +175,7 @@ def _value(rate: Any) -> Any:
     return rate.clone() if isinstance(rate, Tensor) else rate
 
 
-def _mark_steps(optimizer: Optimizer) -> None:
+def _wrap_step(optimizer: Optimizer) -> None:
     """Wrap the optimizer's `step` to record its calls."""
     if hasattr(optimizer.step, "_wrapped_by_lr_sched"):
         return

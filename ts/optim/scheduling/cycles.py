@@ -141,7 +141,7 @@ class OneCycleLR(_WithMomentum):
     ) -> None:
         check_optimizer(optimizer)
         self.optimizer = optimizer
-        self.total_steps = _steps(total_steps, epochs, steps_per_epoch)
+        self.total_steps = _count_steps(total_steps, epochs, steps_per_epoch)
         if not isinstance(pct_start, float) or not 0 <= pct_start <= 1:
             raise ValueError(f"Expected float between 0 and 1 pct_start, but got {pct_start}")
         if anneal_strategy not in ("cos", "linear"):
@@ -194,7 +194,7 @@ class OneCycleLR(_WithMomentum):
         return rates
 
 
-def _steps(total_steps: int | None, epochs: int | None, steps_per_epoch: int | None) -> int:
+def _count_steps(total_steps: int | None, epochs: int | None, steps_per_epoch: int | None) -> int:
     def checked(name: str, count: Any) -> int:
         if not isinstance(count, int) or count <= 0:
             raise ValueError(f"Expected positive integer {name}, but got {count}")

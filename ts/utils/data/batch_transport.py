@@ -88,13 +88,13 @@ def packed(value: Any) -> list[Any]:
     return [file.getbuffer(), *(buffer.raw() for buffer in beside)]
 
 
-def _places(sizes: Sequence[int]) -> tuple[list[int], int]:
+def _offsets(sizes: Sequence[int]) -> tuple[list[int], int]:
     """Return the aligned offset of each part, and the total size."""
-    places, end = [], 0
+    offsets, end = [], 0
     for size in sizes:
-        places.append(end)
+        offsets.append(end)
         end = -(-(end + size) // _ALIGNMENT_BYTES) * _ALIGNMENT_BYTES
-    return places, end
+    return offsets, end
 
 
 class BatchSender:
@@ -105,7 +105,7 @@ class BatchSender:
         self._in_pipe = in_pipe
         self._segments: dict[int, mmap.mmap] = {}
         self._free: list[int] = []
-        self._made = 0
+        self._created_count = 0
 
     def freed(self, segments: Sequence[int]) -> None:
         """Record segments whose contents the program has released."""
@@ -114,7 +114,7 @@ class BatchSender:
     def send(self, label: Any, parts: list[Any]) -> None:
         """Send the parts of a packed value with a label."""
         sizes = [part.nbytes for part in parts]
-        places, end = _places(sizes)
+        offsets, end = _offsets(sizes)
         if end <= self._in_pipe:
             self._connection.send((Header(label, sizes, -1, 0, ()), [bytearray(part) for part in parts]))
             return
@@ -122,14 +122,14 @@ class BatchSender:
         new = number < 0
         descriptor = -1
         if new:
-            number, self._made = self._made, self._made + 1
+            number, self._created_count = self._created_count, self._created_count + 1
             spare = end // 8  # room for a slightly larger batch
             size = -(-(end + spare) // mmap.PAGESIZE) * mmap.PAGESIZE
             descriptor = create_file(size)
             self._segments[number] = mmap.mmap(descriptor, size)
         segment = self._segments[number]
-        for place, size, part in zip(places, sizes, parts, strict=True):
-            segment[place : place + size] = part
+        for offset, size, part in zip(offsets, sizes, parts, strict=True):
+            segment[offset : offset + size] = part
         self._connection.send((Header(label, sizes, number, len(segment) if new else 0, dropped), ()))
         if new:
             with socket.socket(fileno=os.dup(self._connection.fileno())) as pipe:
@@ -180,10 +180,10 @@ class BatchReceiver:
         header, inside = parcel
         if header.segment < 0:
             return pickle.loads(inside[0], buffers=inside[1:])
-        places, _ = _places(header.sizes)
+        offsets, _ = _offsets(header.sizes)
         whole: Any = np.frombuffer(self._segments[header.segment], np.uint8)
         bytes_of = memoryview(whole)
-        parts = [bytes_of[at : at + size] for at, size in zip(places, header.sizes, strict=True)]
+        parts = [bytes_of[at : at + size] for at, size in zip(offsets, header.sizes, strict=True)]
         if len(self._lent) >= MAX_REFERENCED_SEGMENTS:
             self._over.append(header.segment)
             return pickle.loads(parts[0], buffers=[bytearray(part) for part in parts[1:]])

@@ -14,7 +14,9 @@ import numpy as np
 import ts
 from ts._core.tensor.tensor import Tensor
 
-REFUSED = "default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found {}"
+UNSUPPORTED_BATCH = (
+    "default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found {}"
+)
 
 
 def collate(batch: Sequence[Any], *, collate_fn_map: dict[Any, Callable[..., Any]] | None = None) -> Any:
@@ -39,7 +41,7 @@ def collate(batch: Sequence[Any], *, collate_fn_map: dict[Any, Callable[..., Any
         if not all(len(sample) == len(first) for sample in batch):
             raise RuntimeError("each element in list of batch should be of equal size")
         return _sequence(first, [collate(c, collate_fn_map=functions) for c in zip(*batch, strict=True)])
-    raise TypeError(REFUSED.format(type(first)))
+    raise TypeError(UNSUPPORTED_BATCH.format(type(first)))
 
 
 def collate_tensor_fn(batch: Sequence[Any], *, collate_fn_map: Any = None) -> Any:
@@ -50,7 +52,7 @@ def collate_tensor_fn(batch: Sequence[Any], *, collate_fn_map: Any = None) -> An
 def collate_numpy_array_fn(batch: Sequence[Any], *, collate_fn_map: Any = None) -> Any:
     """Stack NumPy arrays to a tensor; raise TypeError for arrays of strings or objects."""
     if batch[0].dtype.kind in "SUO":
-        raise TypeError(REFUSED.format(batch[0].dtype))
+        raise TypeError(UNSUPPORTED_BATCH.format(batch[0].dtype))
     return collate_tensor_fn([ts.as_tensor(array) for array in batch])
 
 

@@ -129,8 +129,8 @@ class DataLoader(Generic[T]):
             collate_fn = default_convert if batch_sampler is None else default_collate
         self.collate_fn = collate_fn
         self.persistent_workers = persistent_workers
-        self._length_told: int | None = None  # last known `len` of an iterable data set
-        self._kept: MultiProcessingIterator | None = None
+        self._last_length: int | None = None  # last known `len` of an iterable data set
+        self._persistent_iterator: MultiProcessingIterator | None = None
         self._initialized = True
         if num_workers:
             _warn_of_many(num_workers)
@@ -159,16 +159,16 @@ class DataLoader(Generic[T]):
             return SingleProcessIterator(self)
         if not self.persistent_workers:
             return MultiProcessingIterator(self)
-        if self._kept is None:
-            self._kept = MultiProcessingIterator(self)
+        if self._persistent_iterator is None:
+            self._persistent_iterator = MultiProcessingIterator(self)
         else:
-            self._kept.start(self._length_told)
-        return self._kept
+            self._persistent_iterator.start(self._last_length)
+        return self._persistent_iterator
 
     def __len__(self) -> int:
         if self._by_index:
             return len(self._index_sampler)
-        length = self._length_told = len(self.dataset)
+        length = self._last_length = len(self.dataset)
         if self.batch_size is None:
             return length
         return length // self.batch_size if self.drop_last else -(-length // self.batch_size)

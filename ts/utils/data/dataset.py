@@ -119,9 +119,9 @@ class ConcatDataset(Dataset[T]):
             if -index > len(self):
                 raise ValueError("absolute value of index should not exceed dataset length")
             index += len(self)
-        place = bisect.bisect_right(self.cumulative_sizes, index)
-        before = self.cumulative_sizes[place - 1] if place else 0
-        return self.datasets[place][index - before]
+        dataset_index = bisect.bisect_right(self.cumulative_sizes, index)
+        before = self.cumulative_sizes[dataset_index - 1] if dataset_index else 0
+        return self.datasets[dataset_index][index - before]
 
 
 class ChainDataset(IterableDataset[Any]):

@@ -142,7 +142,7 @@ class MultiProcessingIterator(Batches):
         self._is_persistent = loader.persistent_workers
         self._epoch = -1
         self._workers: list[_Worker] = []
-        self._close = weakref.finalize(self, _end, self._workers, os.getpid())
+        self._close = weakref.finalize(self, _terminate, self._workers, os.getpid())
         context = loader.multiprocessing_context or multiprocessing
         for number in range(loader.num_workers):
             job = Job(
@@ -161,8 +161,8 @@ class MultiProcessingIterator(Batches):
         super().start(length)
         self._epoch += 1
         for worker in self._workers:
-            worker.is_active, worker.waiting = True, 0
-        self._turns = itertools.cycle(self._workers)
+            worker.is_active, worker.queued_tasks = True, 0
+        self._worker_cycle = itertools.cycle(self._workers)
         self._order: deque[_Worker] = deque()
         for _ in range(self._prefetch * len(self._workers)):
             self._give_task()
@@ -174,24 +174,24 @@ class MultiProcessingIterator(Batches):
         except StopIteration:
             return
         active = sum(worker.is_active for worker in self._workers)
-        for worker in itertools.islice(self._turns, len(self._workers)):
+        for worker in itertools.islice(self._worker_cycle, len(self._workers)):
             if not worker.is_active:
                 continue
-            if self._in_order or worker.waiting < self._most_tasks() // active:
+            if self._in_order or worker.queued_tasks < self._max_tasks() // active:
                 worker.send(Task(self._epoch, index, worker.inbox.freed()))
                 self._order.append(worker)
                 return
 
-    def _most_tasks(self) -> int:
+    def _max_tasks(self) -> int:
         return self._prefetch * len(self._workers)
 
     def _next(self) -> Any:
-        while worker := self._whose_turn():
+        while worker := self._pop_next_worker():
             header, inside = parcel = self._receive(worker)
             if header.label[0] != self._epoch:
                 worker.inbox.discard(parcel)
                 self._order.appendleft(worker)
-                worker.waiting += 1
+                worker.queued_tasks += 1
                 continue
             if header.label[1] == EXHAUSTED:
                 worker.is_active = False
@@ -207,7 +207,7 @@ class MultiProcessingIterator(Batches):
             self._close()
         raise StopIteration
 
-    def _whose_turn(self) -> _Worker | None:
+    def _pop_next_worker(self) -> _Worker | None:
         """Return the worker whose batch is next and remove it from the order; None if no worker is active."""
         self._order = deque(worker for worker in self._order if worker.is_active)
         if not self._order:
@@ -217,7 +217,7 @@ class MultiProcessingIterator(Batches):
         else:
             worker = self._first_ready(list(dict.fromkeys(self._order)))
             self._order.remove(worker)
-        worker.waiting -= 1
+        worker.queued_tasks -= 1
         return worker
 
     def _receive(self, worker: _Worker) -> Any:
@@ -254,7 +254,7 @@ class _Worker:
         _open.add(self.connection)
         self.inbox = BatchReceiver(self.connection)
         self.is_active = True  # True if the worker may have more samples in this epoch
-        self.waiting = 0  # number of tasks whose batches were not read yet
+        self.queued_tasks = 0  # number of tasks whose batches were not read yet
         self.process = context.Process(target=work, args=(theirs, job), daemon=True)
         try:
             self.process.start()
@@ -263,7 +263,7 @@ class _Worker:
 
     def send(self, task: Task) -> None:
         """Send a task to the worker."""
-        self.waiting += 1
+        self.queued_tasks += 1
         try:
             self.connection.send_bytes(ForkingPickler.dumps(tuple(task)))
         except (BrokenPipeError, ConnectionResetError):
@@ -298,7 +298,7 @@ def _let_go() -> None:
 os.register_at_fork(after_in_child=_let_go)
 
 
-def _end(workers: list[_Worker], owner: int) -> None:
+def _terminate(workers: list[_Worker], owner: int) -> None:
     """End the workers; kill those that do not exit in time."""
     if os.getpid() != owner:
         return  # a forked child has this object, but the workers belong to its parent

@@ -94,7 +94,7 @@ def work(connection: Connection, job: Job) -> None:
     batches = _Batches(job)
     for task in iter(tasks.next, None):
         outbox.freed(task.freed)
-        label, parts = batches.made(task)
+        label, parts = batches.run_task(task)
         try:
             outbox.send(label, parts)
         except (BrokenPipeError, ConnectionResetError):
@@ -132,7 +132,7 @@ class _Batches:
         self._fetch: Any = None
         self._failed = self._guarded(lambda: job.init_fn and job.init_fn(job.id))[1]
 
-    def made(self, task: Task) -> tuple[BatchHeader, list[Any]]:
+    def run_task(self, task: Task) -> tuple[BatchHeader, list[Any]]:
         """Run a task; return the label and the packed batch, failure or end of data."""
         if task.epoch != self._epoch:
             self._epoch, self._is_exhausted, self._fetch = task.epoch, False, None
