@@ -55,7 +55,7 @@ class Batches(Iterator[Any]):
         self._indices = iter(self._index_sampler)
         self._base_seed = int(ts.empty((), dtype=ts.int64).random_(generator=loader.generator).item())
         self._count = 0
-        self._length = loader._length_told
+        self._length = loader._last_length
 
     def start(self, length: int | None) -> None:
         """Start an epoch; `length` is the length that an iterable data set declares, if any."""
@@ -154,7 +154,7 @@ class MultiProcessingIterator(Batches):
                 MAX_QUEUED_BYTES // self._prefetch,
             )
             self._workers.append(_Worker(context, job))
-        self.start(loader._length_told)
+        self.start(loader._last_length)
 
     def start(self, length: int | None) -> None:
         """Start an epoch; batches of the previous epoch are discarded when they arrive."""
