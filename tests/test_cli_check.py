@@ -180,7 +180,7 @@ def test_programs_that_run_are_not_reported(program):
     """Of all language test programs, the check reports exactly those that fail."""
     found = failures(ts.jit.script(program.load(package="checked")).inlined_graph, [])
     expected = [] if program.runtime_error is None else [program.runtime_error[0]]
-    assert {f.node.range.line for f in found} <= set(expected), [f.text("main") for f in found]
+    assert {f.node.range.line for f in found} <= set(expected), [f.format_message("main") for f in found]
 
 
 # ---- files -------------------------------------------------------------------------------------------
