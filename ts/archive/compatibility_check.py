@@ -143,7 +143,7 @@ class _CompatibilityScan:
     # ---- calls ---------------------------------------------------------------------------------------
 
     def calls(self) -> None:
-        """Compile the functions whose names are known to graphs."""
+        """Compile the functions whose names are all known, and record calls that fail to compile."""
         try:
             unit = Reader(self.records, None).unit
         except ArchiveError:  # the constants need a missing feature

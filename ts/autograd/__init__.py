@@ -1,4 +1,4 @@
-"""Public API of `torch.autograd`: gradients, custom functions, grad modes, profiler.
+"""API of `torch.autograd`: gradients, custom functions, grad modes, profiler.
 
 with ts.autograd.profiler.record_function("attention"):     label a range of a profile
 ts.autograd.Variable(x)                                     deprecated name of a tensor
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 def _is_checkpoint_valid() -> bool:
-    """Return whether a checkpoint may start a backward pass: outside any pass, or in a full pass."""
+    """Return True if a checkpoint may start a backward pass: outside a pass, or in a full pass."""
     return pass_number() == -1 or reaches_all_leaves()
 
 
@@ -47,5 +47,5 @@ def _find(name: str) -> Any:
     raise missing_attribute("module 'ts.autograd'", name, lambda: __all__)
 
 
-if not TYPE_CHECKING:  # a type checker should report unknown names
+if not TYPE_CHECKING:  # a type checker must report unknown names
     __getattr__ = _find

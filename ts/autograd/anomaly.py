@@ -1,10 +1,10 @@
-"""Anomaly detection: finds the operators whose backward fails or returns nan.
+"""Anomaly detection: finds operators whose backward fails or returns nan.
 
     with ts.autograd.detect_anomaly():
-        loss = model(x)          nodes record the lines that created them
-        loss.backward()          an error in a node, or nan, raises, with a warning that shows its lines
+        loss = model(x)          each node records the line that created it
+        loss.backward()          an error or nan in a node raises, and a warning shows the line
 
-The mode applies to all threads and slows programs down.
+The mode applies to all threads, and programs are slower in this mode.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import warnings
 
 from ts._core.autograd.anomaly import search_anomalies
 
-_now = (False, True)  # anomaly detection enabled, NaN gradients are errors
+_now = (False, True)  # (anomaly detection is enabled, nan gradients raise an error)
 
 
 def _set_flags(on: bool, check_nan: bool) -> None:
@@ -23,24 +23,24 @@ def _set_flags(on: bool, check_nan: bool) -> None:
 
 
 def is_anomaly_enabled() -> bool:
-    """Return whether anomaly detection is enabled."""
+    """Return True if anomaly detection is enabled."""
     return _now[0]
 
 
 def is_anomaly_check_nan_enabled() -> bool:
-    """Return whether NaN gradients raise an error in anomaly mode."""
+    """Return True if nan gradients raise an error in anomaly mode."""
     return _now[1]
 
 
 class set_detect_anomaly:
-    """Switch of anomaly detection, set at construction; as a context manager, until the block's end."""
+    """Set anomaly detection at construction; as a context manager, restore it at the end of the block."""
 
     def __init__(self, mode: bool, check_nan: bool = True) -> None:
         self._before = _now
         _set_flags(mode, check_nan)
 
     def __enter__(self) -> None:
-        """Do nothing; the constructor sets the switch."""
+        """Do nothing; the constructor has set the mode."""
 
     def __exit__(self, kind: object, error: object, trace: object) -> None:
         _set_flags(*self._before)

@@ -1,11 +1,11 @@
-"""Forward mode: tensors with tangents.
+"""Forward-mode differentiation: tensors with tangents.
 
 with forward_ad.dual_level():
     x = forward_ad.make_dual(primal, tangent)
     y = f(x)
     forward_ad.unpack_dual(y).tangent          the derivative of f along the tangent
 
-A tensor has its tangent as long as the level is open.
+A tensor loses its tangent when the level is closed.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ __all__ = [
 
 
 class UnpackedDualTensor(NamedTuple):
-    """Primal tensor and its tangent, or None."""
+    """Primal tensor and its tangent; the tangent may be None."""
 
     primal: Tensor
     tangent: Tensor | None
@@ -36,7 +36,7 @@ _here = _Here()
 
 
 def enter_dual_level() -> int:
-    """Open the forward-mode level, so that tensors may have tangents; RuntimeError if it is open."""
+    """Open the forward-mode level, so that tensors can have tangents; raise RuntimeError if it is open."""
     if _here.level is not None:
         raise RuntimeError(
             "Nested forward mode AD is not supported at the moment. If this is something you would like to "
@@ -50,7 +50,7 @@ def enter_dual_level() -> int:
 
 
 def exit_dual_level(*, level: int | None = None) -> None:
-    """Close the forward-mode level and drop all tangents; RuntimeError if it is not open."""
+    """Close the forward-mode level and remove all tangents; raise RuntimeError if it is not open."""
     if _here.level is None or level not in (None, 0):
         raise RuntimeError(
             "Trying to exit a forward AD level that was not the last one that was created. This is not "
@@ -61,7 +61,7 @@ def exit_dual_level(*, level: int | None = None) -> None:
 
 
 class dual_level:
-    """Context manager: the level is open inside."""
+    """Context manager that opens the forward-mode level during its block."""
 
     def __enter__(self) -> int:
         return enter_dual_level()
@@ -73,7 +73,7 @@ class dual_level:
 def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> Tensor:
     """Return a view of `tensor` with a tangent of the same shape and dtype.
 
-    RuntimeError outside a level, ValueError for integer tensors.
+    Raises RuntimeError outside a level, and ValueError for integer tensors.
     """
     here = _here.level
     if here is None:
@@ -104,7 +104,7 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
 
 
 def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTensor:
-    """Return the primal and tangent of a dual tensor; the tangent is None if absent or outside a level."""
+    """Return the primal and the tangent of a tensor; without tangent, or outside a level, it is None."""
     here = _here.level
     if here is None:
         return UnpackedDualTensor(tensor, None)

@@ -1,4 +1,4 @@
-"""User-defined differentiable functions.
+"""Differentiable functions that users define.
 
     class Cube(ts.autograd.Function):
         @staticmethod
@@ -13,7 +13,7 @@
 
     y = Cube.apply(x)                    y.grad_fn is the ctx of the call, a CubeBackward
 
-`backward` is recorded like any code with `create_graph=True`, for second derivatives.
+With `create_graph=True`, `backward` is recorded, so that second derivatives can be computed.
 """
 
 from __future__ import annotations
@@ -41,14 +41,14 @@ __all__ = [
 
 
 class FunctionCtx:
-    """Context methods for `forward` of a custom function."""
+    """Methods of `ctx` that `forward` of a custom function calls."""
 
     def save_for_backward(self, *tensors: Tensor | None) -> None:
-        """Save arguments and results for `backward`, available as `saved_tensors`."""
+        """Save arguments and results for `backward`, which reads them as `saved_tensors`."""
         self.to_save = tensors
 
     def save_for_forward(self, *tensors: Tensor | None) -> None:
-        """Keep tensors for `jvp`."""
+        """Save tensors for `jvp`."""
         for tensor in tensors:
             if tensor is not None and not isinstance(tensor, Tensor):
                 raise AssertionError(
@@ -71,12 +71,12 @@ class FunctionCtx:
 
 
 class BackwardCFunction(FunctionNode, FunctionCtx):
-    """Base class of `ctx` objects: the backward node of one call."""
+    """Base class of `ctx` objects, which are the backward nodes of calls."""
 
     _forward_cls: type[_OneLevel]
 
     def apply(self, *gradients: Any) -> Any:
-        """Call the function's `backward` or `vjp`."""
+        """Call `backward` or `vjp` of the function."""
         function = self._forward_cls
         if function.backward is _OneLevel.backward:
             return function.vjp(self, *gradients)
@@ -88,12 +88,12 @@ class BackwardCFunction(FunctionNode, FunctionCtx):
         return function.backward(self, *gradients)
 
     def apply_jvp(self, *tangents: Any) -> Any:
-        """Call the function's `jvp`."""
+        """Call `jvp` of the function."""
         return self._forward_cls.jvp(self, *tangents)
 
 
 class FunctionMeta(type):
-    """Metaclass that creates each function's node class: `FooBackward`."""
+    """Metaclass that creates the node class of each function `Foo`: `FooBackward`."""
 
     _backward_cls: type[BackwardCFunction]
 
@@ -103,21 +103,21 @@ class FunctionMeta(type):
 
 
 class _OneLevel(FunctionCtx, metaclass=FunctionMeta):
-    """Static methods that a custom function overrides."""
+    """Base class of custom functions: the static methods that they override."""
 
     @staticmethod
     def forward(*args: Any, **kwargs: Any) -> Any:
-        """Return the results for `(ctx, *arguments)`, or for `arguments` if `setup_context` is defined."""
+        """Return the results for `(ctx, *arguments)`; if `setup_context` is defined, for `arguments`."""
         raise NotImplementedError("You must implement the forward function for custom autograd.Function.")
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> Any:
-        """Store the state that `backward` needs in `ctx`, after `forward` has run."""
+        """Store the values that `backward` needs in `ctx`; called after `forward`."""
         raise NotImplementedError("setup_context is not implemented.")
 
     @staticmethod
     def backward(ctx: Any, *grad_outputs: Any) -> Any:
-        """Return the gradients of the arguments from the results' gradients; None for no gradient."""
+        """Return the gradients of the arguments, given those of the results; None means no gradient."""
         raise NotImplementedError(
             "You must implement either the backward or vjp method for your custom autograd.Function to use "
             "it with backward mode AD."
@@ -127,14 +127,14 @@ class _OneLevel(FunctionCtx, metaclass=FunctionMeta):
 
     @staticmethod
     def jvp(ctx: Any, *grad_inputs: Any) -> Any:
-        """Return the tangents of the results from the arguments' tangents."""
+        """Return the tangents of the results, given the tangents of the arguments."""
         raise NotImplementedError(
             "You must implement the jvp function for custom autograd.Function to use it with forward mode AD."
         )
 
 
 class Function(_OneLevel):
-    """Function with a custom derivative: subclass it, and call `apply`."""
+    """Base class of functions with custom derivatives; `apply` calls the function."""
 
     generate_vmap_rule = False
 
@@ -148,7 +148,10 @@ class Function(_OneLevel):
         )
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Raise RuntimeError: instances with a non-static `forward` are PyTorch's legacy interface."""
+        """Raise RuntimeError.
+
+        Calling an instance with a non-static `forward` is PyTorch's legacy interface.
+        """
         raise RuntimeError(
             "Legacy autograd function with non-static forward method is deprecated. Please use new-style "
             "autograd function with static forward method. (Example: "
@@ -157,7 +160,7 @@ class Function(_OneLevel):
 
     @staticmethod
     def vmap(info: Any, in_dims: tuple[Any, ...], *args: Any) -> Any:
-        """Return the results under `vmap` and their batch dimensions."""
+        """Return the results under `vmap`, and the batch dimensions of the results."""
         raise NotImplementedError(
             "To use autograd.Function with vmap, you must either override the vmap staticmethod or set "
             "generate_vmap_rule=True."
@@ -165,7 +168,7 @@ class Function(_OneLevel):
 
     @classmethod
     def apply(cls, *args: Any, **kwargs: Any) -> Any:
-        """Run `forward` and connect the results to a backward node that runs `backward`."""
+        """Run `forward`, and connect the results to a node that runs `backward`."""
         setup = None if cls.setup_context is _OneLevel.setup_context else cls.setup_context
         if kwargs or setup is not None:
             args = _by_position(cls.forward, args if setup else (None, *args), kwargs)
@@ -184,7 +187,7 @@ class Function(_OneLevel):
 def _by_position(
     forward: Callable[..., Any], args: tuple[Any, ...], named: dict[str, Any]
 ) -> tuple[Any, ...]:
-    """Bind the arguments to positions, with defaults, as `backward` counts them."""
+    """Bind all arguments, with defaults, to the positions that `backward` uses."""
     bound = inspect.signature(forward).bind(*args, **named)
     bound.apply_defaults()
     if bound.kwargs:
@@ -193,7 +196,7 @@ def _by_position(
 
 
 class InplaceFunction(Function):
-    """Deprecated name of a function that may modify its arguments in place."""
+    """Deprecated name of `Function` for functions that modify arguments in place."""
 
     def __init__(self, inplace: bool = False) -> None:
         super().__init__()
@@ -204,7 +207,7 @@ class InplaceFunction(Function):
 
 
 class _RaiseInBackward(Function):
-    """Identity function with a backward that raises an error."""
+    """Identity function whose backward raises an error."""
 
     @staticmethod
     def forward(ctx: Any, *args: Any) -> Any:

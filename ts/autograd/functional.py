@@ -6,9 +6,9 @@ tensor([[2., 0.],
 >>> hvp(lambda x: (x ** 3).sum(), ts.tensor([1.0, 2.0]), ts.ones(2))[1]
 tensor([ 6., 12.])
 
-Functions accept one or several tensors and return a tensor or a tuple; derivatives are nested accordingly.
-With `create_graph` the results are differentiable; with `strict` a result that does not depend on an argument
-raises a RuntimeError, otherwise its derivative is zero.
+A function accepts one or several tensors and returns a tensor or a tuple; derivatives are nested accordingly.
+With `create_graph`, the derivatives are differentiable. With `strict`, a result that does not depend on an
+argument raises a RuntimeError; otherwise its derivative is zero.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ Tensors = tuple[Tensor, ...]
 
 
 def _listed(x: Any, what: str, name: str) -> tuple[bool, Tensors]:
-    """Return whether `x` is a tuple, and its items as a tuple; raise TypeError for non-tensors."""
+    """Return whether `x` is a tuple, and its items as a tuple; raise TypeError if one is not a tensor."""
     several = isinstance(x, tuple)
     items = x if several else (x,)
     for i, item in enumerate(items):
@@ -51,7 +51,7 @@ def _results(function: Function, inputs: Tensors, name: str) -> tuple[bool, Tens
 
 
 def _apart(inputs: Tensors, create_graph: bool, wanted: bool) -> Tensors:
-    """Return new tensors for the arguments, so that other references to the originals count as constants."""
+    """Return new tensors for the arguments; other references to the original tensors are constants."""
     return tuple(
         x.view_as(x) if create_graph and x.requires_grad else x.detach().requires_grad_(wanted)
         for x in inputs
@@ -59,7 +59,7 @@ def _apart(inputs: Tensors, create_graph: bool, wanted: bool) -> Tensors:
 
 
 def _finished(x: Any, create_graph: bool) -> Any:
-    """Detach results unless `create_graph` is set."""
+    """Detach results, unless `create_graph` is True."""
     if isinstance(x, Tensor):
         return x if create_graph else x.detach()
     return tuple(_finished(item, create_graph) for item in x)
@@ -103,7 +103,7 @@ _DETACHED = {
 
 
 def _check_attached(found: tuple[Tensor | None, ...], what: str, strict: bool) -> None:
-    """Raise RuntimeError in strict mode for a result independent of the inputs."""
+    """Raise RuntimeError in strict mode if a result does not depend on the inputs."""
     if not strict:
         return
     for i, x in enumerate(found):
@@ -143,7 +143,7 @@ _CONSTANT = {
 def _filled(
     found: tuple[Tensor | None, ...], like: Tensors, strict: bool, create_graph: bool, step: str
 ) -> Tensors:
-    """Replace missing gradients by zeros; raise an error in strict mode."""
+    """Replace missing gradients by zeros, or raise RuntimeError in strict mode."""
     made = []
     for i, (x, y) in enumerate(zip(found, like, strict=True)):
         if x is None and strict:
@@ -163,7 +163,7 @@ def _gradients(
     retain_graph: bool | None = None,
     batched: bool = False,
 ) -> tuple[Tensor | None, ...]:
-    """Compute `grad` of the outputs that require grad; None for unreached inputs."""
+    """Compute the gradients of the outputs that require grad; None for inputs that are not reached."""
     starts = [None] * len(outputs) if given is None else list(given)
     pairs = [(y, g) for y, g in zip(outputs, starts, strict=True) if y is not None and y.requires_grad]
     if not pairs:
@@ -178,7 +178,7 @@ def _gradients(
 
 
 def vjp(func: Function, inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> Any:
-    """Return func(*inputs), and the product of `v` and its Jacobian, in the shapes of `inputs`.
+    """Return func(*inputs), and the product of `v` and the Jacobian, in the shapes of `inputs`.
 
     `v` has the shapes of the results; it may be omitted for a single result with one element.
     """
@@ -220,10 +220,10 @@ def _vector_of_inputs(v: Any, xs: Tensors, several: bool, create_graph: bool, na
 
 
 def jvp(func: Function, inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> Any:
-    """Return func(*inputs), and the product of its Jacobian and `v`, in the shapes of the results.
+    """Return func(*inputs), and the product of the Jacobian and `v`, in the shapes of the results.
 
-    `v` has the shapes of `inputs`; it may be omitted for a single argument with one element.  The product is
-    computed by two backward passes, for `create_graph` and `strict`; `ts.func.jvp` is faster.
+    `v` has the shapes of `inputs`; it may be omitted for a single argument with one element. The product is
+    computed by two backward passes, which `create_graph` and `strict` require; `ts.func.jvp` is faster.
     """
     with ts.enable_grad():
         several, xs = _listed(inputs, "inputs", "jvp")
@@ -245,7 +245,7 @@ def jvp(func: Function, inputs: Any, v: Any = None, create_graph: bool = False, 
 def _first_derivative_of_scalar(
     func: Function, inputs: Any, v: Any, create_graph: bool, strict: bool, name: str
 ) -> tuple[bool, Tensors, Tensors | None, Tensors, tuple[Tensor | None, ...]]:
-    """Return the arguments, the vector, the function's scalar result and its gradient."""
+    """Return the arguments, the vector, the scalar result of the function, and the gradient."""
     several, xs = _listed(inputs, "inputs", name)
     xs = _apart(xs, create_graph, True)
     vs = _vector_of_inputs(v, xs, several, create_graph, name)
@@ -263,7 +263,7 @@ def _first_derivative_of_scalar(
 
 
 def vhp(func: Function, inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> Any:
-    """Return the scalar func(*inputs), and the product of `v` and its Hessian."""
+    """Return the scalar func(*inputs), and the product of `v` and the Hessian."""
     with ts.enable_grad():
         several, xs, vs, ys, first = _first_derivative_of_scalar(func, inputs, v, create_graph, strict, "vhp")
     with ts.set_grad_enabled(create_graph or ts.is_grad_enabled()):
@@ -274,7 +274,7 @@ def vhp(func: Function, inputs: Any, v: Any = None, create_graph: bool = False, 
 
 
 def hvp(func: Function, inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> Any:
-    """Return the scalar func(*inputs), and the product of its Hessian and `v`.
+    """Return the scalar func(*inputs), and the product of the Hessian and `v`.
 
     If the second derivatives are continuous, the Hessian is symmetric: `vhp` then returns the same product
     faster.
@@ -306,9 +306,11 @@ def jacobian(
     vectorize: bool = False,
     strategy: str = "reverse-mode",
 ) -> Any:
-    """Compute the Jacobian of func(*inputs) by each of `inputs`: result shape plus input shape.
+    """Return the Jacobian of func(*inputs) by each input; its shape is the result and input shapes together.
 
-    vectorize  all rows in one pass
+    Result shape plus input shape.
+
+    vectorize compute all rows in one pass
     strategy   "reverse-mode" by rows, or "forward-mode" by columns, with `vectorize` only
     """
     if strategy not in ("forward-mode", "reverse-mode"):
@@ -375,7 +377,7 @@ def _all_rows(ys: Tensors, xs: Tensors, create_graph: bool) -> tuple[Tensors, ..
 
 
 def _units(tensors: Tensors) -> Tensors:
-    """Return the rows of the identity matrix over all elements, split by tensor."""
+    """Return the rows of the identity matrix over the elements of all tensors, split by tensor."""
     total, before, made = sum(x.numel() for x in tensors), 0, []
     for x in tensors:
         part = x.detach().new_zeros(total, x.numel())
@@ -439,7 +441,7 @@ def hessian(
     vectorize: bool = False,
     outer_jacobian_strategy: str = "reverse-mode",
 ) -> Any:
-    """Compute the Hessian of a scalar func(*inputs) by all pairs of elements of `inputs`.
+    """Return the Hessian of a scalar func(*inputs) for all pairs of elements of `inputs`.
 
     `vectorize` and `outer_jacobian_strategy` apply to the Jacobian of the gradient; see `jacobian`.
     """
@@ -476,11 +478,11 @@ def hessian(
     return found if several else found[0][0]
 
 
-# Names of PyTorch's helpers, which packages of optimizers import.
+# Helpers with PyTorch's names, which optimizer packages import.
 
 
 def _as_tuple(inp: Any, arg_name: str | None = None, fn_name: str | None = None) -> tuple[bool, Tensors]:
-    """Return whether the argument is a tuple, and its tensors; TypeError for anything but tensors."""
+    """Return whether the argument is a tuple, and its tensors; raise TypeError for other objects."""
     if arg_name is None and fn_name is None:
         return isinstance(inp, tuple), inp if isinstance(inp, tuple) else (inp,)
     several = isinstance(inp, tuple)
@@ -496,7 +498,7 @@ def _as_tuple(inp: Any, arg_name: str | None = None, fn_name: str | None = None)
 
 
 def _tuple_postprocess(res: Any, to_unpack: Any) -> Any:
-    """Unwrap one-item tuples at each level with a False flag in `to_unpack`."""
+    """Unwrap tuples with one item at each level for which `to_unpack` is False."""
     if isinstance(to_unpack, tuple):
         if not to_unpack[1]:
             res = tuple(item[0] for item in res)
@@ -505,12 +507,12 @@ def _tuple_postprocess(res: Any, to_unpack: Any) -> Any:
 
 
 def _grad_postprocess(inputs: Any, create_graph: bool) -> Any:
-    """Return gradients, detached unless a graph is wanted."""
+    """Return gradients; they are detached unless `create_graph` is True."""
     return _finished(inputs, create_graph)
 
 
 def _construct_standard_basis_for(tensors: Tensors, tensor_numels: tuple[int, ...]) -> Tensors:
-    """Return the rows of the identity matrix over all elements, split by tensor."""
+    """Return the rows of the identity matrix over the elements of all tensors, split by tensor."""
     if len(tensors) != len(tensor_numels) or not tensors:
         raise AssertionError("as many tensors as numbers of elements are needed, and at least one")
     return _units(tensors)

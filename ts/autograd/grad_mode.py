@@ -1,4 +1,4 @@
-"""Grad modes: context managers and decorators that control gradient recording in this thread.
+"""Grad modes: context managers and decorators that control the recording of gradients in a thread.
 
     with ts.no_grad():
         y = model(x)
@@ -6,7 +6,7 @@
     @ts.inference_mode()                 applies to each call, or to each step of a generator
     def predict(x): ...
 
-Other threads are unaffected; a task forked within a block inherits its mode.
+Other threads are not affected; a task that is forked within a block inherits the mode of the block.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class _Block:
-    """Base of context managers that can also decorate functions."""
+    """Base class of context managers that can also decorate functions."""
 
     def clone(self) -> AbstractContextManager[None]:
-        """Return a new context manager of the same kind, for each call of a decorated function."""
+        """Return a new context manager of the same kind; each call of a decorated function uses a new one."""
         return type(self)()  # type: ignore[return-value]
 
     def __call__(self, function: F) -> F:
@@ -56,7 +56,7 @@ class _Block:
         return inside  # type: ignore[return-value]
 
     def _wrap_generator(self, function: Callable[..., Generator[Any, Any, Any]]) -> Callable[..., Any]:
-        """Wrap a generator function, so that each step of its generators runs inside the block."""
+        """Wrap a generator function so that each step of its generators runs inside the block."""
 
         @functools.wraps(function)
         def run_generator(*args: Any, **kwargs: Any) -> Generator[Any, Any, Any]:
@@ -81,7 +81,7 @@ class _Block:
 
 
 class _PlainBlock(_Block):
-    """Base of context managers without arguments, which decorate functions also without parentheses."""
+    """Base class of context managers without arguments; they decorate functions also without parentheses."""
 
     def __new__(cls, function: Callable[..., Any] | None = None) -> Any:
         self = super().__new__(cls)
@@ -89,7 +89,7 @@ class _PlainBlock(_Block):
 
 
 class _ScriptNoGrad:
-    """Script class of `no_grad`."""
+    """Class that represents `no_grad` in scripts."""
 
     __module__ = "torch.autograd.grad_mode"
     __ts_name__ = "no_grad"
@@ -106,7 +106,7 @@ class _ScriptNoGrad:
 
 
 class _ScriptEnableGrad:
-    """Script class of `enable_grad`."""
+    """Class that represents `enable_grad` in scripts."""
 
     __module__ = "torch.autograd.grad_mode"
     __ts_name__ = "enable_grad"
@@ -123,7 +123,7 @@ class _ScriptEnableGrad:
 
 
 class no_grad(_PlainBlock, context.GradMode):
-    """Context manager and decorator that disables gradient recording."""
+    """Context manager and decorator that disables the recording of gradients."""
 
     __ts_script_class__: type = _ScriptNoGrad
 
@@ -141,7 +141,7 @@ class enable_grad(_PlainBlock, context.GradMode):
 
 
 class set_grad_enabled(_Block, context.GradModeGuard):
-    """Switch of gradient recording, set at construction; as a context manager, until the block's end."""
+    """Set the recording of gradients at construction; as a context manager, restore it at the end."""
 
     def __init__(self, mode: bool) -> None:
         if not isinstance(mode, bool):
@@ -150,7 +150,7 @@ class set_grad_enabled(_Block, context.GradModeGuard):
         super().__init__(mode)
 
     def __call__(self, function: F) -> F:
-        """Return a function that calls `function` in this mode; restore the mode before construction."""
+        """Decorate `function` so that it runs in this mode; restore the mode that the constructor changed."""
         context.set_grad_enabled(self.prev)  # decorating a function does not change the current mode
         return super().__call__(function)
 
@@ -158,18 +158,18 @@ class set_grad_enabled(_Block, context.GradModeGuard):
         return f"torch.autograd.grad_mode.set_grad_enabled(mode={self.mode})"
 
     def clone(self) -> set_grad_enabled:
-        """Return a new block of the same mode; its construction switches the mode."""
+        """Return a new block with the same mode; constructing it sets the mode."""
         return set_grad_enabled(self.mode)
 
 
 class inference_mode(_Block, context.InferenceMode):
     """Context manager and decorator of inference mode, without gradient recording.
 
-    `inference_mode(False)` suspends an enclosing inference mode.
+    `inference_mode(False)` leaves an enclosing inference mode for the duration of its block.
     """
 
     def __new__(cls, mode: bool | Callable[..., Any] = True) -> Any:
-        """Return a context manager, or a decorated function if `mode` is a function."""
+        """Return a context manager; if `mode` is a function, return the decorated function."""
         return super().__new__(cls) if isinstance(mode, bool) else cls()(mode)
 
     def __init__(self, mode: bool = True) -> None:

@@ -1,11 +1,11 @@
-"""Are the gradients of a function right?  Compared with differences.
+"""Verification of gradients by comparison with finite differences.
 
 >>> x = ts.rand(3, dtype=ts.float64, requires_grad=True)
 >>> gradcheck(ts.sin, (x,)), gradgradcheck(ts.sin, (x,))
 (True, True)
 
-A complex result is checked by its real and its imaginary part; in forward mode, complex arguments are.
-`fast_mode` compares along one random direction instead of element by element.
+The real and the imaginary part of a complex result are checked separately; in forward mode, those of a
+complex argument are. `fast_mode` compares along one random direction instead of element by element.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def gradcheck(
     fast_mode: bool = False,
     masked: bool | None = None,
 ) -> bool:
-    """Check the gradients of func(*inputs) against numerical differences; return True if they match.
+    """Compare the gradients of func(*inputs) with finite differences; return True if they match.
 
     eps, atol, rtol         step of the differences, and tolerances
     raise_exception         raise GradcheckError with the cause; otherwise return False
@@ -78,7 +78,9 @@ def _get_numerical_jacobian(
     eps: float = 1e-3,
     is_forward_ad: bool = False,
 ) -> list[tuple[Any, ...]]:
-    """Return the numerical Jacobians of fn(*inputs): for each target, a matrix per result.
+    """Return the numerical Jacobians of fn(*inputs): for each target, one matrix per result.
+
+    For each target, a matrix per result.
 
     target   tensors to differentiate by, if they require grad, possibly captured by `fn`; default: `inputs`
     outputs  ignored
@@ -112,7 +114,7 @@ def gradgradcheck(
     fast_mode: bool = False,
     masked: bool = False,
 ) -> bool:
-    """Check second-order gradients against numerical differences of first-order gradients, like `gradcheck`.
+    """Compare second-order gradients with finite differences of first-order gradients, as `gradcheck` does.
 
     grad_outputs                 gradients of the results for the first backward pass; default: random
     gen_non_contig_grad_outputs  generate non-contiguous `grad_outputs`

@@ -1,6 +1,7 @@
 """Comparison of analytical and numerical gradients for `gradcheck`.
 
-In: a function, its arguments, `Options`; out: None, or a GradcheckError with the difference.
+Input: a function, its arguments, and `Options`. Output: None, or a GradcheckError that describes the
+difference.
 """
 
 from __future__ import annotations
@@ -46,13 +47,13 @@ class Options(NamedTuple):
 
 
 class RealFunction(NamedTuple):
-    """Function with real results, or of real arguments: the unit of comparison."""
+    """Function with real results or real arguments, which is compared as a unit."""
 
     function: Function
     inputs: tuple[Any, ...]
-    outputs: tuple[Any, ...]  # results
+    outputs: tuple[Any, ...]  # results of the function
     forward: bool
-    prefix: dict[int, str]  # prefix of messages about complex results or arguments, by index
+    prefix: dict[int, str]  # prefixes of messages about complex results or arguments, by index
 
     @property
     def results(self) -> tuple[Tensor, ...]:
@@ -63,7 +64,7 @@ class RealFunction(NamedTuple):
 def first_pass(
     func: Function, inputs: Any, grad_outputs: Any, spread: bool
 ) -> tuple[Function, tuple[Any, ...]]:
-    """Return the gradient function of `func`, and its arguments (inputs and result gradients)."""
+    """Return the function that computes gradients of `func`, and its arguments (inputs, result gradients)."""
     first = as_tuple(inputs)
     if grad_outputs is None:
         found = differentiable(func(*first))
@@ -147,7 +148,7 @@ def _check_inputs(inputs: tuple[Any, ...]) -> None:
 
 
 def _real_results(func: Function, inputs: tuple[Any, ...], found: tuple[Any, ...]) -> list[RealFunction]:
-    """Split a function with complex results into functions of their imaginary and real parts."""
+    """Split a function with complex results into functions that return imaginary parts and real parts."""
     if not any(isinstance(y, Tensor) and y.is_complex() for y in found):
         return [RealFunction(func, inputs, found, False, {})]
     complex_ones = [i for i, y in enumerate(differentiable(found)) if y.is_complex()]
@@ -166,7 +167,7 @@ def _real_results(func: Function, inputs: tuple[Any, ...], found: tuple[Any, ...
 
 
 def _real_arguments(func: Function, inputs: tuple[Any, ...], found: tuple[Any, ...]) -> list[RealFunction]:
-    """Split a function with complex arguments into functions of their imaginary and real parts."""
+    """Split a function with complex arguments into functions of imaginary parts and of real parts."""
     places = [i for i, x in enumerate(inputs) if isinstance(x, Tensor) and x.is_complex()]
     if not places:
         return [RealFunction(func, inputs, found, True, {})]
@@ -335,7 +336,7 @@ def _projected(g: Tensor, u: Tensor | tuple[Tensor, Tensor]) -> Tensor:
 
 
 def _in_detail(real_function: RealFunction, options: Options, i: int, result: int, place: int) -> str:
-    """Return an error text with both full matrices of the differing pair."""
+    """Return an error text with both complete matrices of the pair that differs."""
     argument = wanted(real_function.inputs)[i]
     n = by_differences(
         real_function.function, real_function.inputs, argument, options.eps, forward=real_function.forward
@@ -358,7 +359,7 @@ def _in_detail(real_function: RealFunction, options: Options, i: int, result: in
 
 
 def _check_zero(results: tuple[Tensor, ...], inputs: tuple[Any, ...], masked: bool) -> None:
-    """Check that zero gradients of the results give zero gradients with the metadata of the arguments."""
+    """Check that zero gradients of results give zero gradients, with the metadata of the arguments."""
     if not results:
         return
     leaves = [inputs[i] for i in wanted(inputs)]
@@ -376,7 +377,7 @@ def _check_zero(results: tuple[Tensor, ...], inputs: tuple[Any, ...], masked: bo
 
 
 def _check_absent(func: Function, inputs: tuple[Any, ...]) -> None:
-    """Check undefined gradients of results: of all results, then of each alone."""
+    """Check undefined gradients: first of all results, then of each result alone."""
     leaves = [inputs[i] for i in wanted(inputs)]
     n = len(differentiable(func(*inputs)))
     absent: list[Callable[[int], bool]] = [lambda k: True]
@@ -405,7 +406,7 @@ def _check_absent(func: Function, inputs: tuple[Any, ...]) -> None:
 
 
 class _NoGradient:
-    """Result whose gradient is None in backward."""
+    """Identity function whose backward returns None as the gradient."""
 
     @staticmethod
     def of(y: Tensor) -> Tensor:
@@ -416,7 +417,7 @@ class _NoGradient:
 
 
 def _check_absent_tangents(real_function: RealFunction) -> None:
-    """Check that a missing tangent acts like a zero tangent."""
+    """Check that a missing tangent has the same effect as a zero tangent."""
     places = wanted(real_function.inputs)
     us = [_direction(real_function.inputs[i], True).reshape(real_function.inputs[i].shape) for i in places]
     with forward_ad.dual_level():

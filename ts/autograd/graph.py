@@ -1,8 +1,8 @@
 """Autograd graph: nodes and edges, hooks for saved tensors and for several tensors, drawing.
 
-with saved_tensors_hooks(pack, unpack): ...     nodes save pack(x), and read unpack(saved)
+with saved_tensors_hooks(pack, unpack): ...     nodes save pack(x), and use unpack(saved)
 with allow_mutation_on_saved_tensors(): ...     nodes save copies
-register_multi_grad_hook((x, y), hook)          called once both gradients are computed
+register_multi_grad_hook((x, y), hook)          hook is called when both gradients are computed
 get_gradient_edge(x)                            edge of x in the graph, without reference to x
 print(to_dot(loss))                             for `dot -Tsvg`
 """
@@ -34,7 +34,7 @@ __all__ = [
 
 
 class saved_tensors_hooks:
-    """Inside, nodes save `pack_hook(tensor)`; `unpack_hook` makes a tensor of that in the pass back."""
+    """Context manager in which nodes save `pack_hook(tensor)`; backward passes use `unpack_hook` of that."""
 
     def __init__(self, pack_hook: Callable[[Tensor], Any], unpack_hook: Callable[[Any], Tensor]) -> None:
         self.pack_hook = pack_hook
@@ -48,7 +48,7 @@ class saved_tensors_hooks:
 
 
 class save_on_cpu(saved_tensors_hooks):
-    """Context manager in which saved tensors are moved to the CPU, and back to their device when read."""
+    """Context manager in which saved tensors are moved to the CPU, and moved back when they are used."""
 
     def __init__(self, pin_memory: bool = False, device_type: str = "cuda") -> None:
         def pack(x: Tensor) -> tuple[Any, Tensor]:
@@ -73,7 +73,7 @@ def disable_saved_tensors_hooks(error_message: str) -> Iterator[None]:
 
 
 class _ClonedSavedTensors:
-    """Clones of saved tensors, protected from in-place writes and alive as long as their nodes."""
+    """Clones of saved tensors; in-place writes do not change them, and they live as long as their nodes."""
 
     def __init__(self) -> None:
         self._clones: weakref.WeakKeyDictionary[Any, Tensor] = weakref.WeakKeyDictionary()
@@ -92,25 +92,25 @@ class _ClonedSavedTensors:
         return self._clones[handle]
 
     def clear(self) -> None:
-        """Release all clones; later passes through these nodes fail."""
+        """Release all clones; later backward passes through their nodes fail."""
         self._clones.clear()
 
 
 class _SavedTensorHandle:
-    """Saved stand-in of a tensor in a node."""
+    """Represents a tensor that a node saves."""
 
     __slots__ = ("__weakref__",)
 
 
-_copying = threading.local()  # `is_on`: whether this thread is within a block
+_copying = threading.local()  # `is_on` is True if this thread is within a block
 
 
 @contextmanager
 def allow_mutation_on_saved_tensors() -> Iterator[_ClonedSavedTensors]:
-    """Context manager in which saved tensors may be modified in place, as nodes save copies.
+    """Context manager in which saved tensors may be modified in place, because nodes save copies.
 
-    Backward passes must run within the block; the copies are freed at its end, or by `clear()`.  Blocks do
-    not nest.
+    Backward passes must run within the block; the copies are freed at the end of the block, or by `clear()`.
+    Blocks must not be nested.
     """
     if getattr(_copying, "is_on", False):
         raise RuntimeError("allow_mutation_on_saved_tensors contexts cannot be nested")
@@ -125,7 +125,7 @@ def allow_mutation_on_saved_tensors() -> Iterator[_ClonedSavedTensors]:
 
 
 def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:
-    """Increment the version counter of one or more tensors, for unrecorded writes."""
+    """Increment the version counters of one or more tensors after writes that were not recorded."""
     tensors: Any = [tensor] if isinstance(tensor, Tensor) else tensor
     for x in tensors:
         count_write(x)
@@ -143,7 +143,7 @@ class GradientEdge(NamedTuple):
 
 
 def get_gradient_edge(tensor: Tensor) -> GradientEdge:
-    """Return the gradient edge of `tensor`; RuntimeError if it does not require grad."""
+    """Return the gradient edge of `tensor`; raise RuntimeError if it does not require grad."""
     if not tensor.requires_grad:
         raise RuntimeError(
             "It is not possible to get the gradient edge for a Tensor that does not require gradients"
@@ -169,7 +169,7 @@ class _Handles(RemovableHandle):
 def register_multi_grad_hook(
     tensors: Sequence[Tensor], fn: Callable[..., None], *, mode: str = "all"
 ) -> RemovableHandle:
-    """Register a hook that each backward pass through any of `tensors` calls once.
+    """Register a hook that is called once in each backward pass that reaches any of `tensors`.
 
     "all"   fn([gradients]) after the last gradient; None for tensors that the pass does not reach
     "any"   fn(gradient) for the first gradient
@@ -181,12 +181,13 @@ def register_multi_grad_hook(
 
 
 class _CollectAllGradients:
-    """Collects the gradients of a pass."""
+    """Hook for mode "all": collects the gradients of a pass."""
 
     def __init__(self, tensors: Sequence[Tensor], fn: Callable[..., None]) -> None:
         self._nodes = [node_of(x)[0] for x in tensors]
         self._fn = fn
-        self._passes: dict[int, tuple[list[Tensor | None], list[int]]] = {}  # gradients, and missing counts
+        # gradients and numbers of missing gradients, by pass
+        self._passes: dict[int, tuple[list[Tensor | None], list[int]]] = {}
         self._lock = threading.Lock()
 
     def of(self, i: int) -> Callable[[Tensor], None]:
@@ -208,7 +209,7 @@ class _CollectAllGradients:
 
 
 class _FirstGradientOnly:
-    """Hook that forwards only the first gradient of a pass."""
+    """Hook for mode "any": calls the function only for the first gradient of a pass."""
 
     def __init__(self, fn: Callable[..., None]) -> None:
         self._fn = fn

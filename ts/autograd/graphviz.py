@@ -1,4 +1,4 @@
-"""Drawing of the autograd graph, in the language of Graphviz.
+"""Drawing of the autograd graph in the DOT language of Graphviz.
 
 >>> x = ts.ones(2, requires_grad=True)
 >>> print(to_dot((x * 2).sum(), {"x": x}))
@@ -51,7 +51,7 @@ def _node(root: Any) -> Any:
 
 
 def _reached(nodes: list[Any]) -> list[Any]:
-    """Return all reachable nodes in breadth-first order."""
+    """Return all reachable nodes, in breadth-first order."""
     order = dict.fromkeys(nodes)
     for node in (queue := list(order)):
         for to, _ in node.next_functions:

@@ -1,13 +1,13 @@
 """Jacobian matrices by finite differences, by backward passes and by tangents.
 
-In: a function of tensors and its arguments; out: a matrix per argument and result, whose rows are the
-argument's elements and whose columns are the result's elements.
+Input: a function of tensors and its arguments. Output: a matrix for each argument and result; rows correspond
+to elements of the argument, columns to elements of the result.
 
     by_differences(f, (x,), 0, eps)      [(3, 2) matrix]      for a result of 2 elements, x of 3
     by_tape(result, (x,), ...)           the matrices of one result, by backward passes
 
-For a complex argument and a real result, an entry is d/dx + i d/dy, as in backward.  With directions instead
-of `None` the matrix has a single row or column: the derivative along the direction.
+For a complex argument and a real result, an element is d/dx + i d/dy, as in backward. If a direction is
+given, the matrix has a single row or column: the derivative along this direction.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ def wanted(inputs: tuple[Any, ...]) -> list[int]:
 
 
 def has_tangents(x: Any) -> bool:
-    """Return whether a value is a floating-point or complex tensor."""
+    """Return True if a value is a floating-point or complex tensor."""
     return isinstance(x, Tensor) and (x.is_floating_point() or x.is_complex())
 
 
 def unit_directions(x: Tensor) -> Iterator[Tensor]:
-    """Yield the unit tensors of the shape of `x`, one per element."""
+    """Yield one tensor per element of `x`, with 1 in the place of this element and 0 elsewhere."""
     for k in range(x.numel()):
         direction = ts.zeros(x.numel(), dtype=x.dtype, device=x.device)
         direction[k] = 1
@@ -63,9 +63,9 @@ def by_differences(
     *,
     forward: bool = False,
 ) -> list[Tensor]:
-    """Return each result's matrix of finite differences by argument `i`, per element or along a direction.
+    """Return finite differences of each result by argument `i`, by element or along a direction.
 
-    AssertionError if the shapes or dtypes of the results depend on the argument.
+    Raises AssertionError if the shapes or dtypes of the results depend on the argument.
     """
     x = inputs[i]
     if direction is None:
@@ -114,7 +114,7 @@ def _along(
 def _slope(
     function: Function, inputs: tuple[Any, ...], i: int, eps: float, direction: Tensor, where: str
 ) -> list[Tensor]:
-    """Return (f(x + eps u) - f(x - eps u)) / 2 eps; `x` is modified in place, as `f` may capture it."""
+    """Return (f(x + eps u) - f(x - eps u)) / 2 eps; `x` is modified in place, because `f` may capture it."""
     x = inputs[i].data
     before = x.clone()
     ends = []
@@ -139,7 +139,7 @@ def _difference(a: Tensor, b: Tensor, eps: float, where: str) -> Tensor:
 
 
 class BackwardJacobian:
-    """Jacobian matrices from backward passes, with flags for correct gradient sizes and dtypes."""
+    """Jacobian matrices from backward passes, with flags for the sizes and dtypes of the gradients."""
 
     def __init__(self, matrices: list[Tensor], sizes_hold: bool, dtypes_hold: bool) -> None:
         self.matrices = matrices
@@ -148,7 +148,7 @@ class BackwardJacobian:
 
 
 def by_tape(result: Tensor, inputs: tuple[Any, ...], direction: Tensor | None = None) -> BackwardJacobian:
-    """Compute a matrix per argument that requires grad, by one backward pass per element or direction."""
+    """Compute a matrix per argument that requires grad, by a backward pass per element or direction."""
     leaves = [inputs[i] for i in wanted(inputs)]
     if direction is None:
         directions = [d.contiguous() for d in unit_directions(result.detach())]
@@ -180,9 +180,9 @@ def by_tape(result: Tensor, inputs: tuple[Any, ...], direction: Tensor | None = 
 def by_tangents(
     function: Function, inputs: tuple[Any, ...], directions: list[Any] | None, check_dtypes: bool
 ) -> list[list[Tensor]]:
-    """Return the forward-mode matrices of all results, for each argument that requires grad.
+    """Return matrices of all results by each argument that requires grad, computed in forward mode.
 
-    With `check_dtypes`, TypeError if only one of a tangent and its result is complex.
+    With `check_dtypes`, TypeError is raised if only one of a tangent and its result is complex.
     """
     found = []
     for k, i in enumerate(wanted(inputs)):

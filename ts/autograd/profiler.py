@@ -1,4 +1,4 @@
-"""Labels and the original profiler; `ts.profiler` has the profiler with schedules.
+"""Labels and PyTorch's original profiler; the profiler with schedules is in `ts.profiler`.
 
 with ts.autograd.profiler.profile(record_shapes=True) as prof:
     model(x)
@@ -19,7 +19,7 @@ __all__ = ["EventList", "FunctionEvent", "FunctionEventAvg", "kineto_available",
 
 
 class profile:
-    """Context manager that profiles its block if `enabled`."""
+    """Context manager that profiles its block if `enabled` is True."""
 
     def __init__(
         self,
@@ -52,7 +52,7 @@ class profile:
 
     @property
     def function_events(self) -> EventList:
-        """Recorded events; RuntimeError before the end of the block."""
+        """Recorded events; raises RuntimeError before the end of the block."""
         if self._recording is None:
             raise RuntimeError("Profiler didn't finish running")
         return self._recording.events()
@@ -78,11 +78,11 @@ class profile:
         return "<unfinished torch.autograd.profile>" if self._recording is None else self.table()
 
     def export_chrome_trace(self, path: Any) -> None:
-        """Write the events for chrome://tracing."""
+        """Write the events in the format of chrome://tracing."""
         self.function_events.export_chrome_trace(path)
 
     def export_stacks(self, path: Any, metric: str = "self_cpu_time_total") -> None:
-        """Write stacks with their time, in the input format of `flamegraph.pl`."""
+        """Write stacks with times, in the input format of `flamegraph.pl`."""
         self.function_events.export_stacks(path, metric)
 
 

@@ -1,4 +1,4 @@
-"""`Variable`, which older programs wrap their tensors in.
+"""`Variable`, a deprecated name of tensors in older programs.
 
 >>> Variable(ts.ones(1)), isinstance(ts.ones(1), Variable)
 (tensor([1.]), True)
@@ -15,7 +15,7 @@ from ts._core.tensor.type_names import type_text
 
 
 class _Engine:
-    """Public interface of the engine: `queue_callback(function)`, called after the pass."""
+    """Public interface of the engine; `queue_callback(function)` calls a function after the pass."""
 
     queue_callback = staticmethod(queue_callback)
 
@@ -39,6 +39,6 @@ class _VariableClass(type):
 
 
 class Variable(metaclass=_VariableClass):
-    """Deprecated class of tensors; a call returns a view of its argument."""
+    """Deprecated class of tensors; calling the class returns a view of the argument."""
 
     _execution_engine = _Engine()

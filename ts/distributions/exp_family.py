@@ -17,7 +17,7 @@ from ts.distributions.utils import sum_rightmost
 
 
 class ExponentialFamily(Distribution):
-    """Base of exponential families, defined by natural parameters, log normalizer and carrier measure."""
+    """Base class of exponential families, by natural parameters, log normalizer and carrier measure."""
 
     @property
     def _natural_params(self) -> tuple[Tensor, ...]:
@@ -55,7 +55,7 @@ class ExponentialFamily(Distribution):
         return sum_rightmost(term, param.dim() - len(self._batch_shape))
 
     def _mean_statistics(self) -> tuple[list[Any], Any, list[Any]]:
-        """Return natural parameters, log normalizer, and its gradient: the means of t(x)."""
+        """Return the natural parameters, the log normalizer, and its gradient, the means of t(x)."""
         given = self._natural_params
         wanted = any(param.requires_grad for param in given)  # otherwise the result needs no gradient
         with ts.enable_grad():

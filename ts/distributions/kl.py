@@ -31,8 +31,7 @@ _KL_REGISTRY: dict[tuple[type[Any], type[Any]], Formula] = {}
 
 
 def register_kl(type_p: type[Any], type_q: type[Any]) -> Callable[[Formula], Formula]:
-    """Return a decorator that registers a KL divergence formula for a pair of classes and their subclasses.
-    """
+    """Return a decorator that registers a KL formula for a pair of classes and their subclasses."""
 
     def add(function: Formula) -> Formula:
         _KL_REGISTRY[type_p, type_q] = function

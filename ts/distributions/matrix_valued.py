@@ -192,7 +192,7 @@ class Wishart(ExponentialFamily):
         return sample
 
     def _bartlett(self, shape: Size) -> Any:
-        """Draw samples as squares of triangular matrices of normal numbers with chi distributed diagonals."""
+        """Draw samples as squares of random triangular matrices (normal numbers, chi diagonals)."""
         size = self._event_shape[-1]
         roots = self._chi2.rsample(shape).sqrt()
         triangle = roots.clamp(min=ts.finfo(roots.dtype).eps).diag_embed()

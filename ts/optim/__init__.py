@@ -1,13 +1,12 @@
-"""Optimizers, which update parameters by their gradients, and learning rate schedules.
+"""Optimizers, which update parameters by means of gradients, and learning rate schedules.
 
     optimizer = SGD(model.parameters(), lr=0.1, momentum=0.9)
     scheduler = lr_scheduler.StepLR(optimizer, step_size=30)
     optimizer.step()                    changes every parameter whose `grad` is a tensor
     scheduler.step()
 
-Gradients are read from `parameter.grad`, whatever their origin.  A step updates all parameters of a group
-together: the rules call operators on lists, or one fused operator for the whole step
-(`ts.ops.fused_optimizers`).
+Gradients are read from `parameter.grad`. A step updates all parameters of a group together: it calls
+operators on lists of tensors, or one fused operator for the complete step (`ts.ops.fused_optimizers`).
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ __all__ = ["Adafactor", "adafactor"]
 
 
 class Adafactor(Optimizer):
-    """Adam with factored second moments, stored for rows and columns of a matrix."""
+    """Adam with factored second moments: one vector for the rows and one for the columns of a matrix."""
 
     def __init__(
         self,
@@ -79,7 +79,7 @@ class Adafactor(Optimizer):
 
 
 def _memory(grad: Tensor) -> dict[str, Tensor]:
-    """Return zero-initialized second-moment state for a parameter's gradient."""
+    """Return the initial second moments, which are zeros, for a gradient."""
     if grad.dim() < 2:
         return {"variance": ts.zeros_like(grad)}
     *others, rows, columns = grad.shape
@@ -127,7 +127,7 @@ def adafactor(
 
 
 def _of_product(grad: Tensor, rows: Tensor, columns: Tensor, share: float, least: float) -> Tensor:
-    """Update the factored second moments by the gradient and return their reconstructed matrix."""
+    """Update the factored second moments of a gradient, and return the matrix that they represent."""
     for memory, dim in ((rows, -1), (columns, -2)):
         mean = grad.norm(dim=dim, keepdim=True).square_().div_(grad.size(dim))
         memory.lerp_(mean, share)

@@ -17,11 +17,11 @@ from ts.optim.optimizer import Group, Optimizer
 from ts.optim.optimizer_utils import State
 
 __all__ = ["Muon"]
-COEFFICIENTS = (3.4445, -4.7750, 2.0315)  # of the polynomial a x + b x**3 + c x**5
+COEFFICIENTS = (3.4445, -4.7750, 2.0315)  # coefficients of the polynomial a x + b x**3 + c x**5
 
 
 class Muon(Optimizer):
-    """Muon: matrix steps along the orthogonalized momentum."""
+    """Muon optimizer: steps of matrices along the orthogonalized momentum."""
 
     def __init__(
         self,
@@ -81,14 +81,14 @@ class Muon(Optimizer):
 
 
 def _rate(lr: float, how: str | None, rows: int, columns: int) -> float:
-    """Return the learning rate for a matrix of this shape."""
+    """Return the learning rate for a matrix with this number of rows and columns."""
     if how == "match_rms_adamw":
         return lr * 0.2 * math.sqrt(max(rows, columns))
     return lr * math.sqrt(max(1, rows / columns))
 
 
 def _orthogonal(x: Tensor, coefficients: tuple[float, float, float], steps: int, eps: float) -> Tensor:
-    """Orthogonalize a matrix by Newton-Schulz iteration in bfloat16: singular values near 1."""
+    """Orthogonalize a matrix by the Newton-Schulz iteration in bfloat16; singular values become about 1."""
     if steps >= 100:
         raise ValueError("Number of steps must be less than 100 for computational efficiency")
     if len(coefficients) != 3:

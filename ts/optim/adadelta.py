@@ -27,7 +27,7 @@ __all__ = ["Adadelta", "adadelta"]
 
 
 class Adadelta(Optimizer):
-    """Adadelta: adaptive steps scaled by running averages of squared updates and gradients."""
+    """Adadelta optimizer: steps scaled by running averages of squared updates and gradients."""
 
     def __init__(
         self,

@@ -31,7 +31,7 @@ __all__ = ["Adagrad", "adagrad"]
 
 
 class Adagrad(Optimizer):
-    """Adagrad: gradients scaled by the root of their accumulated squares."""
+    """Adagrad optimizer: gradients divided by the root of the sum of their squares."""
 
     takes_sparse_gradients = True
 

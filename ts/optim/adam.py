@@ -31,7 +31,7 @@ __all__ = ["Adam", "adam"]
 
 
 class Adam(Optimizer):
-    """Adam: mean gradient scaled by the root of the mean squared gradient."""
+    """Adam optimizer: mean gradients divided by the root of the mean squared gradients."""
 
     sparse_error_text = "Adam does not support sparse gradients, please consider SparseAdam instead"
 

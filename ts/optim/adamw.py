@@ -14,7 +14,7 @@ __all__ = ["AdamW", "adamw"]
 
 
 class AdamW(Adam):
-    """Adam, with parameters that decay by themselves, not through their gradients."""
+    """AdamW optimizer: Adam with weight decay of the parameters, which does not change the gradients."""
 
     def __init__(
         self,
@@ -38,7 +38,7 @@ class AdamW(Adam):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
-        for group in self.param_groups:  # older pickles lack the option
+        for group in self.param_groups:  # pickles of older versions lack the option
             group["decoupled_weight_decay"] = True
 
 

@@ -1,6 +1,6 @@
 """ASGD: averaged SGD with decreasing steps.
 
-ASGD(model.parameters(), lr=0.01).step()         the mean of x is state[x]["ax"]
+ASGD(model.parameters(), lr=0.01).step()         state[x]["ax"] is the mean of x
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ __all__ = ["ASGD", "asgd"]
 
 
 class ASGD(Optimizer):
-    """Averaged SGD: decreasing steps, with averaged parameters in `state[x]["ax"]`."""
+    """Averaged SGD with decreasing steps; `state[x]["ax"]` is the average of the parameter x."""
 
     def __init__(
         self,

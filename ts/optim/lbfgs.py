@@ -1,7 +1,7 @@
 """LBFGS: quasi-Newton steps with a limited history of gradients and steps.
 
     optimizer = LBFGS(model.parameters(), line_search_fn="strong_wolfe")
-    optimizer.step(closure)                  closure computes the loss and its gradients, several times a step
+    optimizer.step(closure)                  the closure computes loss and gradients, several times per step
 
 All quantities are vectors over the concatenated parameters.  The history is stored in the state of the first
 parameter.
@@ -19,7 +19,7 @@ from ts.optim.optimizer import Optimizer
 from ts.optim.optimizer_utils import State, check_rate
 
 __all__ = ["LBFGS"]
-MIN_CURVATURE_PRODUCT = 1e-10  # smaller products of step and gradient change are not stored
+MIN_CURVATURE_PRODUCT = 1e-10  # pairs whose product of step and gradient change is smaller are not stored
 
 
 class LBFGS(Optimizer):
@@ -65,7 +65,7 @@ class LBFGS(Optimizer):
             at += part.numel()
 
     def _slope_from(self, closure: Callable[[], Any], before: list[Tensor], direction: Tensor) -> Slope:
-        """Return a function from step lengths to loss and gradient, starting at the present parameters."""
+        """Return a function from step lengths to loss and gradient, relative to the present parameters."""
 
         def slope(length: float) -> tuple[float, Tensor]:
             self._move(length, direction)
@@ -79,7 +79,7 @@ class LBFGS(Optimizer):
     # ---- a step
 
     def step(self, closure: Callable[[], Any]) -> Any:  # type: ignore[override]  # the closure is required
-        """Make up to `max_iter` iterations; return the first loss of `closure`."""
+        """Run `max_iter` iterations at most; return the loss of the first call of `closure`."""
         with ts.no_grad():
             return self._moves(ts.enable_grad()(closure))
 
@@ -144,7 +144,7 @@ class LBFGS(Optimizer):
 
 
 def _direction(state: State, grad: Tensor, change: Tensor, step: Tensor, most: int) -> Tensor:
-    """Return the L-BFGS search direction by two-loop recursion, after updating the curvature history."""
+    """Update the curvature history; return the search direction, computed by two-loop recursion."""
     changes, steps, curvatures = state["old_dirs"], state["old_stps"], state["ro"]
     product = change.dot(step)
     if product > MIN_CURVATURE_PRODUCT:

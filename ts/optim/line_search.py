@@ -1,4 +1,4 @@
-"""Line search with the strong Wolfe conditions.
+"""Line search that satisfies the strong Wolfe conditions.
 
     loss, grad, length, evaluations = strong_wolfe(slope, 1.0, direction, loss, grad, grad.dot(direction))
 
@@ -15,12 +15,12 @@ from typing import Any
 
 from ts._core.tensor.tensor import Tensor
 
-Slope = Callable[[float], tuple[float, Tensor]]  # loss and gradient at a length
+Slope = Callable[[float], tuple[float, Tensor]]  # function from a step length to loss and gradient
 
 
 @dataclass
 class LineSearchPoint:
-    """Step length with its loss, gradient and directional derivative."""
+    """Step length, with the loss, gradient and directional derivative at this length."""
 
     at: Any
     loss: float
@@ -29,7 +29,7 @@ class LineSearchPoint:
 
 
 def cubic_minimum(a: LineSearchPoint, b: LineSearchPoint, bounds: tuple[Any, Any] | None = None) -> Any:
-    """Return the minimum of the cubic through two points within bounds; the midpoint if there is none."""
+    """Return the minimum of the cubic through two points within bounds; if there is none, the midpoint."""
     low, high = bounds if bounds is not None else (a.at, b.at) if a.at <= b.at else (b.at, a.at)
     d1 = a.slope + b.slope - 3 * (a.loss - b.loss) / (a.at - b.at)
     square = d1**2 - a.slope * b.slope
@@ -55,7 +55,7 @@ def strong_wolfe(
     tolerance_change: float = 1e-9,
     most: int = 25,
 ) -> tuple[float, Tensor, Any, int]:
-    """Return the loss and gradient at the found step length, the length, and the number of evaluations."""
+    """Find a step length; return loss and gradient there, the length, and the number of evaluations."""
     size = direction.abs().max()
     start = LineSearchPoint(0, loss, grad.clone(), slope)
     evaluations = 0
@@ -103,7 +103,7 @@ def _zoomed(
     size: Any,
     tolerance_change: float,
 ) -> LineSearchPoint:
-    """Return the best point in a bracket that contains a point satisfying the conditions (zoom phase)."""
+    """Return the best point of a bracket that contains an acceptable point (zoom phase)."""
     stuck = False
     low, high = (0, 1) if bracket[0].loss <= bracket[1].loss else (1, 0)
     while turns < most:
@@ -112,7 +112,7 @@ def _zoomed(
             break
         at = cubic_minimum(bracket[0], bracket[1])
         margin = 0.1 * (last - first)
-        if min(last - at, at - first) < margin:  # near an end: not twice
+        if min(last - at, at - first) < margin:  # do not choose a point near an end twice
             if stuck or at >= last or at <= first:
                 at = last - margin if abs(at - last) < abs(at - first) else first + margin
                 stuck = False
@@ -136,7 +136,7 @@ def _zoomed(
 
 
 def _cubic_interpolate(x1: Any, f1: Any, g1: Any, x2: Any, f2: Any, g2: Any, bounds: Any = None) -> Any:
-    """Return the minimum of the cubic through two places with their losses and slopes, within bounds."""
+    """Return the minimum within bounds of the cubic through two points with losses and slopes."""
     return cubic_minimum(LineSearchPoint(x1, f1, g1, g1), LineSearchPoint(x2, f2, g2, g2), bounds)
 
 
@@ -153,7 +153,7 @@ def _strong_wolfe(
     tolerance_change: float = 1e-9,
     max_ls: int = 25,
 ) -> tuple[float, Tensor, Any, int]:
-    """Find a step length along a direction from `x`: PyTorch's interface to `strong_wolfe`."""
+    """Find a step length from `x` along a direction; this is PyTorch's interface of `strong_wolfe`."""
 
     def slope_at(length: float) -> tuple[float, Tensor]:
         return obj_func(x, length, d)

@@ -25,7 +25,7 @@ from ts.optim.scheduling.combined import ChainedScheduler, SequentialLR
 from ts.optim.scheduling.cycles import CosineAnnealingWarmRestarts, CyclicLR, OneCycleLR
 from ts.optim.scheduling.plateau import ReduceLROnPlateau
 
-_LRScheduler = LRScheduler  # its name before PyTorch 2
+_LRScheduler = LRScheduler  # name of the class before PyTorch 2
 
 __all__ = [
     "EPOCH_DEPRECATION", "ChainedScheduler", "ConstantLR", "CosineAnnealingLR", "CosineAnnealingWarmRestarts",

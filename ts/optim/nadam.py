@@ -27,7 +27,7 @@ __all__ = ["NAdam", "nadam"]
 
 
 class NAdam(Optimizer):
-    """Adam with Nesterov's momentum, which grows with the steps."""
+    """NAdam optimizer: Adam with Nesterov momentum, which increases with the number of steps."""
 
     def __init__(
         self,

@@ -1,7 +1,7 @@
 """Base class of optimizers: parameter groups with options, and a state per parameter.
 
-In: tensors, `(name, tensor)` pairs, or groups (`{"params": [...], "lr": 0.1}`); out: an object whose `step`
-changes them.  A rule is a class with one method:
+Input: tensors, `(name, tensor)` pairs, or groups (`{"params": [...], "lr": 0.1}`). Output: an object whose
+method `step` changes the tensors. A rule is a class with one method:
 
     class Descent(Optimizer):
         def __init__(self, params, lr=0.1):
@@ -10,8 +10,8 @@ changes them.  A rule is a class with one method:
         def update(self, x, grad, state, group):
             x.add_(grad, alpha=-group["lr"])
 
-A rule that updates all parameters of a group together overrides `update_all`, which receives lists; the
-optimizers of this package do so.
+A rule that updates all parameters of a group together overrides `update_all`, which receives lists; all
+optimizers of this package do this.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ ParamsT: TypeAlias = Iterable[Tensor] | Iterable[dict[str, Any]] | Iterable[tupl
 def _default_to_fused_or_foreach(
     params: list[Tensor], differentiable: bool, use_fused: bool = False
 ) -> tuple[bool, bool]:
-    """Return whether an optimizer without options uses fused steps, and steps over lists of tensors."""
+    """Return the default values of `fused` and `foreach` as two bools."""
     if differentiable:
         return False, False
     fused = use_fused and all(p is None or p.is_floating_point() for p in params)
@@ -48,34 +48,34 @@ def _default_to_fused_or_foreach(
 
 
 def _get_capturable_supported_devices(supports_xla: bool = True) -> list[str]:
-    """Return the device types whose optimizer steps can be captured in CUDA graphs."""
+    """Return the types of devices on which optimizer steps can be captured in CUDA graphs."""
     return ["cuda", "xpu", "hpu", "privateuseone"] + (["xla"] if supports_xla else [])
 
 
 def _get_value(x: Any) -> Any:
-    """Return `x.item()` for a tensor, another value unchanged."""
+    """Return `x.item()` for a tensor, and any other value unchanged."""
     return x.item() if isinstance(x, Tensor) else x
 
 
 def _stack_if_compiling(x: Any) -> Any:
-    """Return the argument unchanged: no compiler traces optimizer steps."""
+    """Return the argument unchanged, because no compiler traces optimizer steps."""
     return x
 
 
 def _get_scalar_dtype(is_fused: bool | None = None) -> Any:
-    """Return the dtype of counters of steps."""
+    """Return the dtype of step counters."""
     if is_fused:
         return ts.float32
     return ts.float64 if ts.get_default_dtype() == ts.float64 else ts.float32
 
 
 def _to_scalar(x: Any) -> Any:
-    """Return a one-element tensor squeezed to zero dimensions, another value unchanged."""
+    """Return a tensor with one element as a 0-dimensional tensor, and any other value unchanged."""
     return x.squeeze() if isinstance(x, Tensor) and x.dim() != 0 else x
 
 
 def _view_as_real(params: list[Tensor], *state_and_grads: list[Tensor]) -> None:
-    """Replace complex tensors, in the lists themselves, by views of their real and imaginary parts."""
+    """Replace complex tensors in the given lists by views of their real and imaginary parts."""
     for i, p in enumerate(params):
         if p.is_complex():
             params[i] = ts.view_as_real(p)
@@ -84,7 +84,7 @@ def _view_as_real(params: list[Tensor], *state_and_grads: list[Tensor]) -> None:
 
 
 def _use_grad_for_differentiable(step: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a `step` method that records gradients only if its optimizer is differentiable."""
+    """Return a `step` method that records gradients only if the optimizer is differentiable."""
 
     @functools.wraps(step)
     def run(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -95,7 +95,7 @@ def _use_grad_for_differentiable(step: Callable[..., Any]) -> Callable[..., Any]
 
 
 class _Required:
-    """Default value of an option that every group must set."""
+    """Default value that marks an option which every group must set."""
 
     def __repr__(self) -> str:
         return "<required parameter>"
@@ -105,10 +105,10 @@ required = _Required()
 
 
 class Optimizer:
-    """Base class of optimizers; `update` changes one parameter."""
+    """Base class of optimizers; a subclass implements `update`, which changes one parameter."""
 
     takes_sparse_gradients: ClassVar[bool] = False  # False: `step` raises RuntimeError(`sparse_error_text`)
-    sparse_error_text: ClassVar[str] = ""  # "": a default text with the class name
+    sparse_error_text: ClassVar[str] = ""  # "" stands for a default text with the class name
 
     state: defaultdict[Tensor, dict[str, Any]]
     param_groups: list[Group]
@@ -131,13 +131,13 @@ class Optimizer:
             self.add_param_group(group)
 
     def _patch_step_function(self) -> None:
-        """Wrap the `step` of this optimizer's class to call hooks, when its first optimizer is created."""
+        """Wrap `step` of this class so that it calls hooks; called when the first optimizer is created."""
         cls = type(self)
         if not getattr(cls.step, "hooked", False):
             cls.step = self.profile_hook_step(cls.step)  # type: ignore[method-assign]
 
     def _prepare(self) -> None:
-        """Create the hook tables, which pickles and copies lack."""
+        """Create the tables of hooks, which pickles and copies do not contain."""
         self._optimizer_step_pre_hooks: OrderedDict[int, Any] = OrderedDict()
         self._optimizer_step_post_hooks: OrderedDict[int, Any] = OrderedDict()
         self._optimizer_state_dict_pre_hooks: OrderedDict[int, Any] = OrderedDict()
@@ -153,7 +153,7 @@ class Optimizer:
         if "_optimizer_step_pre_hooks" not in self.__dict__:
             self._prepare()
         self._patch_step_function()
-        for group in self.param_groups:  # options added since the pickle was written
+        for group in self.param_groups:  # options that were added after the pickle was written
             for name, value in self.defaults.items():
                 group.setdefault(name, value)
 
@@ -167,7 +167,7 @@ class Optimizer:
     # ---- groups
 
     def add_param_group(self, param_group: Group) -> None:
-        """Add a parameter group, with defaults for missing options."""
+        """Add a parameter group; options that it lacks get their default values."""
         if not isinstance(param_group, dict):
             raise TypeError(f"param_group must be a dict, but got {type(param_group)}")
         given = param_group["params"]
@@ -207,7 +207,7 @@ class Optimizer:
         self.param_groups.append(param_group)
 
     def _take_names(self, group: Group) -> None:
-        """Move the names given with the parameters to the group's `param_names`."""
+        """Move names that were given with the parameters to `param_names` of the group."""
         params = group["params"]
         named = [isinstance(x, tuple) for x in params]
         if any(named):
@@ -224,7 +224,7 @@ class Optimizer:
             )
 
     def zero_grad(self, set_to_none: bool = True) -> None:
-        """Clear the parameters' gradients: set them to None, or to zeros."""
+        """Clear the gradients of the parameters: set them to None, or to zeros."""
         for group in self.param_groups:
             for x in group["params"]:
                 if x.grad is None:
@@ -238,7 +238,7 @@ class Optimizer:
     # ---- step
 
     def step(self, closure: Closure | None = None) -> Any:
-        """Update every parameter that has a gradient; return the loss of `closure`, if given."""
+        """Update all parameters that have gradients; return the loss that `closure` computes, if given."""
         if type(self).update is Optimizer.update and type(self).update_all is Optimizer.update_all:
             raise NotImplementedError
         loss = None
@@ -254,44 +254,44 @@ class Optimizer:
         return loss
 
     def _check_layouts(self, params: list[Tensor]) -> None:
-        """Raise a RuntimeError for sparse gradients if the rule does not support them."""
+        """Raise RuntimeError if a gradient is sparse and this optimizer does not support sparse gradients."""
         if self.takes_sparse_gradients:
             return
         if all(getattr(x.grad, "layout", ts.strided) is ts.strided for x in params):
             return
         rule = next(cls for cls in type(self).__mro__ if own_name(cls.__module__).startswith("ts.optim"))
-        if rule is not Optimizer:  # a user-defined subclass handles sparse gradients itself
+        if rule is not Optimizer:  # a subclass of the user handles sparse gradients itself
             raise RuntimeError(self.sparse_error_text or f"{rule.__name__} does not support sparse gradients")
 
     def update_all(
         self, params: list[Tensor], grads: list[Tensor], states: list[dict[str, Any]], group: Group
     ) -> None:
-        """Update all parameters of a group that have gradients, by one `update` per parameter."""
+        """Update all parameters of a group that have gradients; by default, call `update` for each."""
         for x, grad, state in zip(params, grads, states, strict=True):
             grad = -grad if group.get("maximize") else grad
             change = self._update_complex if x.is_complex() else self.update
             change(x, grad, state, group)
 
     def _scaler(self) -> dict[str, Any]:
-        """Return the gradient scaler's attributes (`grad_scale`, `found_inf`) set for this step."""
+        """Return the attributes that a gradient scaler set for this step (`grad_scale`, `found_inf`)."""
         held = {name: getattr(self, name, None) for name in ("grad_scale", "found_inf")}
         return {name: value for name, value in held.items() if value is not None}
 
     def _update_complex(self, x: Tensor, grad: Tensor, state: dict[str, Any], group: Group) -> None:
-        """Update a complex parameter through its real view."""
+        """Update a complex parameter by means of its view as real numbers."""
         real = {name: ts.view_as_real(v) if v.is_complex() else v for name, v in state.items()}
         self.update(ts.view_as_real(x), ts.view_as_real(grad), real, group)
         for name, value in real.items():
             state[name] = ts.view_as_complex(value) if value.dim() > x.dim() else value
 
     def update(self, x: Tensor, grad: Tensor, state: dict[str, Any], group: Group) -> None:
-        """Update one parameter; `state` holds its optimizer state."""
+        """Update one parameter; `state` is the optimizer state of this parameter."""
         raise NotImplementedError
 
     # ---- state
 
     def state_dict(self) -> dict[str, Any]:
-        """Return the state and group options, with parameters replaced by indices."""
+        """Return the states and the options of the groups; indices replace the parameters."""
         for hook in self._optimizer_state_dict_pre_hooks.values():
             hook(self)
         numbers: dict[int, int] = {}
@@ -309,7 +309,7 @@ class Optimizer:
         return result
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Load the state of another optimizer with the same number and order of parameters."""
+        """Load the state of an optimizer whose parameters have the same number and order."""
         state_dict = dict(state_dict)
         for hook in self._optimizer_load_state_dict_pre_hooks.values():
             state_dict = _replaced(hook(self, state_dict), state_dict)
@@ -343,7 +343,7 @@ class Optimizer:
 
     @staticmethod
     def profile_hook_step(func: Callable[..., Any]) -> Callable[..., Any]:
-        """Return a step that runs the hooks of its optimizer before and after `func`."""
+        """Return a step method that runs the hooks of the optimizer before and after `func`."""
 
         @functools.wraps(func)
         def step(*args: Any, **kwargs: Any) -> Any:
@@ -366,38 +366,38 @@ class Optimizer:
         return step
 
     def register_step_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
-        """Call `hook(optimizer, args, kwargs)` before each step; a result replaces the step's arguments.
+        """Register a hook that is called as `hook(optimizer, args, kwargs)` before each step.
 
-        The optimizer is the first of `args`.
+        A result that is not None replaces the arguments of the step. The first of `args` is the optimizer.
         """
         return add_hook(self._optimizer_step_pre_hooks, hook)
 
     def register_step_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
-        """Call `hook(optimizer, args, kwargs)` after each step."""
+        """Register a hook that is called as `hook(optimizer, args, kwargs)` after each step."""
         return add_hook(self._optimizer_step_post_hooks, hook)
 
     def register_state_dict_pre_hook(
         self, hook: Callable[..., Any], prepend: bool = False
     ) -> RemovableHandle:
-        """Call `hook(optimizer)` before `state_dict`."""
+        """Register a hook that is called as `hook(optimizer)` before `state_dict`."""
         return add_hook(self._optimizer_state_dict_pre_hooks, hook, prepend)
 
     def register_state_dict_post_hook(
         self, hook: Callable[..., Any], prepend: bool = False
     ) -> RemovableHandle:
-        """Call `hook(optimizer, state_dict)` after `state_dict`; a result replaces the state."""
+        """Register `hook(optimizer, state_dict)`, called after `state_dict`; a result replaces the state."""
         return add_hook(self._optimizer_state_dict_post_hooks, hook, prepend)
 
     def register_load_state_dict_pre_hook(
         self, hook: Callable[..., Any], prepend: bool = False
     ) -> RemovableHandle:
-        """Call `hook(optimizer, state_dict)` before loading; a result replaces the state."""
+        """Register `hook(optimizer, state_dict)`, called before loading; a result replaces the state."""
         return add_hook(self._optimizer_load_state_dict_pre_hooks, hook, prepend)
 
     def register_load_state_dict_post_hook(
         self, hook: Callable[..., Any], prepend: bool = False
     ) -> RemovableHandle:
-        """Call `hook(optimizer)` after a state was loaded."""
+        """Register a hook that is called as `hook(optimizer)` after a state was loaded."""
         return add_hook(self._optimizer_load_state_dict_post_hooks, hook, prepend)
 
 
@@ -405,9 +405,10 @@ class Optimizer:
 def swap_in_optimizer_params_and_state(
     optimizer: Optimizer, swapin_parameters: dict[str, Tensor], swapin_optim_state: dict[str, Any]
 ) -> Iterator[None]:
-    """Replace an optimizer's parameters (by order) and state within a `with` block.
+    """Replace the parameters (by order) and the state of an optimizer during a `with` block.
 
-    `swapin_optim_state` has the form of `state_dict`; only writes to its tensors are visible outside.
+    `swapin_optim_state` has the form of `state_dict`; after the block, only writes to its tensors remain
+    visible.
     """
     before = dict(optimizer.__dict__)
     params = iter(swapin_parameters.values())
@@ -431,12 +432,12 @@ _global_post_hooks: OrderedDict[int, Any] = OrderedDict()
 
 
 def register_optimizer_step_pre_hook(hook: Callable[..., Any]) -> RemovableHandle:
-    """Call `hook(optimizer, args, kwargs)` before each step of any optimizer, and before its own hooks."""
+    """Register `hook(optimizer, args, kwargs)` for all optimizers; it is called first in each step."""
     return add_hook(_global_pre_hooks, hook)
 
 
 def register_optimizer_step_post_hook(hook: Callable[..., Any]) -> RemovableHandle:
-    """Call `hook(optimizer, args, kwargs)` after each step of any optimizer, and after its own hooks."""
+    """Register `hook(optimizer, args, kwargs)` for all optimizers; it is called last in each step."""
     return add_hook(_global_post_hooks, hook)
 
 
@@ -445,7 +446,7 @@ def _replaced(given: Any, before: Any) -> Any:
 
 
 def _suited(value: Any, x: Tensor, name: str = "") -> Any:
-    """Convert a saved value to the dtype and device of its parameter; step counts stay unchanged."""
+    """Convert a saved value to the dtype and device of a parameter; step counts remain unchanged."""
     if isinstance(value, Tensor):
         if name == "step":
             return value

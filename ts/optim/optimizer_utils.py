@@ -1,7 +1,7 @@
 """Helpers of optimizers: option checks, state initialization, complex parameters, step counts.
 
 begin(state, x, "exp_avg", "exp_avg_sq")         {"step": tensor(0.), "exp_avg": zeros, "exp_avg_sq": zeros}
-steps = counted(state_steps)                     incremented; as floats
+steps = counted(state_steps)                     incremented, and converted to floats
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from ts.nn.parameter import Parameter
 
 Tensors = Sequence[Tensor]
 State = dict[str, Any]
-_PLAIN_CLASSES: Final = frozenset((Tensor, Parameter))  # classes that override no operators
+_PLAIN_CLASSES: Final = frozenset((Tensor, Parameter))  # classes that do not override operators
 _CAPTURED = ("cuda", "xpu", "hpu", "privateuseone")
 
 
 def check_range(what: str, value: Any, holds: bool) -> None:
-    """Raise ValueError if an option is out of range (`holds` is False)."""
+    """Raise ValueError if `holds`, the condition that an option is in its range, is False."""
     if not holds:
         raise ValueError(f"Invalid {what}: {value}")
 
@@ -37,7 +37,7 @@ def check_rate(lr: Any, foreach: bool | None = False, capturable: bool = False) 
 
 
 def check_fused(fused: bool | None, foreach: bool | None, differentiable: bool) -> None:
-    """Raise RuntimeError for incompatible options."""
+    """Raise RuntimeError if `fused` is combined with an incompatible option."""
     if fused and differentiable:
         raise RuntimeError("`fused` does not support `differentiable`")
     if fused and foreach:
@@ -51,7 +51,7 @@ def check_capturable(
     what: str = "params and state_steps",
     xla: bool = True,
 ) -> None:
-    """Raise AssertionError for `capturable` parameters on a device without graph capture."""
+    """Raise AssertionError for `capturable` if parameters are on a device without graph capture."""
     if not capturable or all(x.device.type in _CAPTURED for x in params):
         return
     known = [*_CAPTURED, *(["xla"] if xla and not foreach else [])]
@@ -66,14 +66,14 @@ def zero_step() -> Tensor:
 
 
 def begin(state: State, x: Tensor, *names: str) -> None:
-    """Initialize the state of `x` before its first step: a step counter and zeros like `x`."""
+    """Initialize the state of `x` before the first step: a step counter, and zeros like `x` for `names`."""
     if not state:
         state["step"] = zero_step()
         state.update((name, ts.zeros_like(x)) for name in names)
 
 
 def of(states: Sequence[State], name: str) -> list[Tensor]:
-    """Return the entry `name` of all states."""
+    """Return the entry `name` of each state."""
     return [state[name] for state in states]
 
 
@@ -83,13 +83,13 @@ def count(state_steps: Tensors) -> None:
 
 
 def counted(state_steps: Tensors) -> list[float]:
-    """Increment the step counters and return them as floats."""
+    """Increment the step counters and return their values as floats."""
     count(state_steps)
     return [step.item() for step in state_steps]
 
 
 def real(params: Tensors, *others: Tensors) -> list[list[Tensor]]:
-    """Return parameters and their state, with complex tensors viewed as real."""
+    """Return lists of parameters and states, with real views in place of complex tensors."""
     lists = (params, *others)
     if not any(x.dtype.is_complex for x in params):
         return [list(several) for several in lists]
@@ -97,19 +97,19 @@ def real(params: Tensors, *others: Tensors) -> list[list[Tensor]]:
 
 
 def scaler_options(grad_scale: Tensor | None, found_inf: Tensor | None) -> dict[str, Tensor | None]:
-    """Return the options of a fused step for a gradient scaler, if any."""
+    """Return the options of a fused step that a gradient scaler sets, if any."""
     if grad_scale is None and found_inf is None:
         return {}
     return {"grad_scale": grad_scale, "found_inf": found_inf}
 
 
 def number(x: Any) -> Any:
-    """Return an option as a float; a tensor stays a tensor while gradients are enabled."""
+    """Return an option as a float; while gradients are enabled, a tensor is returned unchanged."""
     return float(x) if isinstance(x, Tensor) and not ts.is_grad_enabled() else x
 
 
 def run(fused: Callable[..., Any], rule: Callable[..., Any], *lists: Tensors, **options: Any) -> None:
-    """Run the fused step; run the rule if gradients are recorded or tensor classes override operators."""
+    """Run the fused step, or `rule` if gradients are recorded or tensor classes override operators."""
     params = lists[0]
     has_subclasses = not _PLAIN_CLASSES.issuperset(map(type, params))
     if ts.is_grad_enabled() or (has_subclasses and any(is_dispatched(x) for x in params)):

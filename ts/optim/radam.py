@@ -1,4 +1,4 @@
-"""RAdam: Adam with a rectified second moment, unused while its variance is too large.
+"""RAdam: Adam with a rectified second moment, which is not used while its variance is too large.
 
 RAdam(model.parameters(), lr=1e-3).step()
 """
@@ -26,11 +26,11 @@ from ts.optim.optimizer_utils import (
 )
 
 __all__ = ["RAdam", "radam"]
-MIN_RECTIFIED_LENGTH = 5.0  # from this length of the moving average on, the variance is rectified
+MIN_RECTIFIED_LENGTH = 5.0  # minimum length of the moving average for which the variance is rectified
 
 
 class RAdam(Optimizer):
-    """Adam with a rectified second moment, which is unused while its variance is too large."""
+    """RAdam optimizer: Adam with a rectified second moment, not used while its variance is too large."""
 
     def __init__(
         self,
@@ -129,7 +129,7 @@ def _adapted(
     beta2: float,
     eps: float,
 ) -> list[Tensor]:
-    """Return the rectified adaptive updates, for steps with tractable variance."""
+    """Return the rectified adaptive updates of steps whose variance is tractable."""
     roots = then("reciprocal", then("add", ts._foreach_sqrt(squares), eps))
     roots = then("mul", roots, [(1 - beta2**step) ** 0.5 for step in steps])
     trust = [((n - 4) * (n - 2) * limit / ((limit - 4) * (limit - 2) * n)) ** 0.5 for n in lengths]

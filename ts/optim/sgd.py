@@ -28,7 +28,7 @@ __all__ = ["SGD", "sgd"]
 
 
 class SGD(Optimizer):
-    """Stochastic gradient descent, optionally with momentum."""
+    """SGD optimizer: steps along the negative gradient, optionally with momentum."""
 
     takes_sparse_gradients = True
 
@@ -99,7 +99,7 @@ def sgd(
     nesterov: bool,
     maximize: bool,
 ) -> None:
-    """Run one step; momentum buffers that are None start with the current gradient."""
+    """Run one SGD step; a momentum buffer that is None starts with the current gradient."""
     check_fused(fused, foreach, False)
     options = {
         "weight_decay": number(weight_decay), "momentum": momentum, "lr": number(lr), "dampening": dampening,

@@ -1,4 +1,4 @@
-"""SparseAdam: Adam for sparse gradients; it updates only the rows that a gradient stores, and their moments.
+"""SparseAdam: Adam for sparse gradients; updates only the rows that a gradient stores, and their moments.
 
 table = ts.nn.Embedding(10_000, 16, sparse=True)
 optimizer = ts.optim.SparseAdam(table.parameters())
@@ -18,7 +18,7 @@ __all__ = ["SparseAdam"]
 
 
 class SparseAdam(Optimizer):
-    """Adam for sparse gradients."""
+    """SparseAdam optimizer: Adam for sparse gradients."""
 
     takes_sparse_gradients = True
 

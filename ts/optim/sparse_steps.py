@@ -1,6 +1,7 @@
-"""Optimizer steps for sparse gradients: they update only the parameter rows that the gradient stores.
+"""Optimizer steps for sparse gradients; they update only the parameter rows that a gradient stores.
 
-In: parameters, and gradients of layout `torch.sparse_coo`; out: parameters and states changed in place.
+Input: parameters, and gradients of layout `torch.sparse_coo`. Output: parameters and states, changed in
+place.
 """
 
 from __future__ import annotations
@@ -16,12 +17,12 @@ _get_layout: Final = attrgetter("layout")
 
 
 def is_sparse(x: Tensor | None) -> bool:
-    """Return whether a gradient is a sparse tensor."""
+    """Return True if a gradient is a sparse tensor."""
     return x is not None and x.layout is not ts.strided
 
 
 def split_by_layout(grads: list[Tensor]) -> tuple[list[int], list[int]]:
-    """Return the indices of the dense gradients and those of the sparse gradients."""
+    """Return the indices of the dense gradients and the indices of the sparse gradients."""
     if {ts.strided}.issuperset(map(_get_layout, grads)):
         return list(range(len(grads))), []
     sparse = [i for i, grad in enumerate(grads) if is_sparse(grad)]
@@ -29,7 +30,7 @@ def split_by_layout(grads: list[Tensor]) -> tuple[list[int], list[int]]:
 
 
 def _with_values(grad: Tensor, values: Tensor) -> Tensor:
-    """Return a COO tensor of `values` on the pattern of a coalesced gradient."""
+    """Return a COO tensor with the indices of a coalesced gradient and the given values."""
     made: Tensor = ts.sparse_coo_tensor(grad._indices(), values, grad.shape, is_coalesced=True)
     return made
 
@@ -46,7 +47,7 @@ def sgd(
     nesterov: bool,
     maximize: bool,
 ) -> Tensor | None:
-    """Take one SGD step; return the momentum buffer, which is sparse like the gradient."""
+    """Run one SGD step; return the momentum buffer, which is sparse like the gradient."""
     grad = -grad if maximize else grad
     if weight_decay != 0:
         grad = grad.add(param, alpha=weight_decay)
@@ -72,7 +73,7 @@ def adagrad(
     eps: float,
     maximize: bool,
 ) -> None:
-    """Take step number `step` of Adagrad."""
+    """Run step number `step` of Adagrad."""
     if weight_decay != 0:
         raise RuntimeError("weight_decay option is not compatible with sparse gradients")
     grad = (-grad if maximize else grad).coalesce()
@@ -83,7 +84,7 @@ def adagrad(
 
 
 def sparse_adam(param: Tensor, grad: Tensor, state: dict[str, Any], group: dict[str, Any]) -> None:
-    """Take one SparseAdam step; it updates only the moments of rows that the gradient stores."""
+    """Run one SparseAdam step; it updates only the moments of rows that the gradient stores."""
     beta1, beta2 = group["betas"]
     grad = (-grad if group["maximize"] else grad).coalesce()
     values = grad._values()

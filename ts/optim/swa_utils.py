@@ -1,4 +1,4 @@
-"""Averages of a model's parameters over its training: stochastic weight averaging, moving averages.
+"""Averages of model parameters during training: stochastic weight averaging and moving averages.
 
 averaged = AveragedModel(model)
 scheduler = SWALR(optimizer, swa_lr=0.05)
@@ -54,18 +54,18 @@ def get_ema_avg_fn(decay: float = 0.999) -> Average:
 
 
 def get_swa_multi_avg_fn() -> Averages:
-    """Return the in-place averaging function of tensor lists for the mean of all models."""
+    """Return the in-place averaging function of lists of tensors for the mean of all models."""
     return _in_place(lambda count: 1 / (float(count) + 1), get_swa_avg_fn())
 
 
 def get_ema_multi_avg_fn(decay: float = 0.999) -> Averages:
-    """Return the in-place averaging function of tensor lists for an exponential moving average."""
+    """Return the in-place averaging function of lists of tensors for an exponential moving average."""
     _check_decay(decay)
     return _in_place(lambda count: 1 - decay, get_ema_avg_fn(decay))
 
 
 def _in_place(share: Callable[[Any], float], general: Average) -> Averages:
-    """Return an in-place averaging function of weight `share(count)`; integers use `general`."""
+    """Return an in-place averaging function with weight `share(count)`; integer tensors use `general`."""
 
     def average(averaged: Sequence[Tensor], current: Sequence[Tensor], count: Any) -> None:
         with ts.no_grad():
@@ -86,7 +86,7 @@ def _check_decay(decay: float) -> None:
 
 
 class AveragedModel(nn.Module):
-    """Copy of a model with averaged parameters, updated by `update_parameters`."""
+    """Copy of a model whose parameters are averages; `update_parameters` updates them."""
 
     n_averaged: Tensor
 
@@ -114,7 +114,7 @@ class AveragedModel(nn.Module):
         return self.module(*args, **kwargs)
 
     def update_parameters(self, model: nn.Module) -> None:
-        """Add the parameters of `model` to the average."""
+        """Update the averages with the parameters of `model`."""
         averaged, current = self._tensors(self.module), self._tensors(model)
         current = [x.detach().to(mean.device) for mean, x in zip(averaged, current, strict=True)]
         averaged = [mean.detach() for mean in averaged]
@@ -138,7 +138,7 @@ class AveragedModel(nn.Module):
 
 
 def update_bn(loader: Iterable[Any], model: nn.Module, device: Any = None) -> None:
-    """Recompute the batch-norm statistics of a model from the batches of `loader`."""
+    """Recompute the batch normalization statistics of a model from the batches of `loader`."""
     norms = [module for module in model.modules() if isinstance(module, _BatchNorm)]
     if not norms:
         return
@@ -158,7 +158,7 @@ def update_bn(loader: Iterable[Any], model: nn.Module, device: Any = None) -> No
 
 
 class SWALR(LRScheduler):
-    """Schedule from the current rates to `swa_lr` in `anneal_epochs` steps, constant afterwards."""
+    """Schedule that changes the rates to `swa_lr` in `anneal_epochs` steps and then keeps them constant."""
 
     def __init__(
         self,
@@ -181,7 +181,7 @@ class SWALR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def _share(self, step: int) -> float:
-        """Return the fraction of `swa_lr` in the learning rate at `step`."""
+        """Return the weight of `swa_lr` in the learning rate at `step`."""
         part = max(0.0, min(1.0, step / max(1, self.anneal_epochs)))
         return part if self._anneal_strategy == "linear" else (1 - math.cos(math.pi * part)) / 2
 

@@ -1,1 +1,1 @@
-"""Tracing: conversion of a function to a graph by recording its tensor operations."""
+"""Tracing: a function is called, and its tensor operations are recorded as a graph."""

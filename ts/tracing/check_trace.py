@@ -1,7 +1,7 @@
-"""Trace checking: trace a function again and compare both traces with the function's results.
+"""Trace checking: trace a function again, and compare both traces and the results of the function.
 
-In: a function, its trace, a function to trace it again, inputs.  Warns (TracerWarning) if results differ;
-raises TracingCheckError, with the differences, if the second trace is another program:
+Input: a function, its trace, a callable that traces it again, and inputs. Output: a TracerWarning if results
+differ; a TracingCheckError that lists the differences if the traces differ:
 
     Tracing failed sanity checks!
     ERROR: Graphs differed across invocations!
@@ -29,11 +29,11 @@ from ts.tracing.tracer import TracerWarning
 
 _MANGLED: Final = re.compile(
     r"___torch_mangle_[0-9]+\."
-)  # suffix of duplicate class names
+)  # suffix of class names that occur several times
 
 
 class TracingCheckError(Exception):
-    """Error of a function whose two traces differ."""
+    """Raised if two traces of a function differ."""
 
     def __init__(
         self, graph_diff_error: str | None, tensor_compare_error: str | None, extra_msg: str | None = None
@@ -51,7 +51,7 @@ def check_trace(
     inputs: Callable[[], Sequence[Any]],
     tolerance: float,
 ) -> None:
-    """Compare a trace with a second trace and with the function, on copies of the inputs from `inputs()`."""
+    """Compare a trace with a second trace and with the function; `inputs()` returns copies of the inputs."""
     with no_grad():
         again = trace_again(inputs())
         differences = _graph_difference(traced, again), _constant_difference(traced, again)
@@ -78,7 +78,7 @@ def check_trace(
 def _same_results(
     traced: Any, results: list[Tensor], expected: list[Tensor], of: str, tolerance: float
 ) -> bool:
-    """Compare the results of a trace and of the function; warn and return False on a mismatch."""
+    """Compare results of a trace with those of the function; if they differ, warn and return False."""
     same = True
     for i, (got, wanted) in enumerate(zip(results, expected, strict=False)):
         problem = _difference(got, wanted, tolerance)
@@ -129,7 +129,7 @@ def _warn(message: str) -> None:
 
 
 def _plain(traced: Any) -> Graph:
-    """Return the graph with calls inlined, canonical value names and without shapes."""
+    """Return the graph with calls inlined, canonical value names, and no shapes."""
     graph = canonicalize(traced.inlined_graph)
     erase_shape_information(graph)
     return graph
@@ -153,7 +153,7 @@ def _graph_difference(traced: Any, again: Any) -> str | None:
 
 
 def _constant_difference(traced: Any, again: Any) -> str | None:
-    """Describe the tensor constants that differ in the second trace."""
+    """Describe the tensor constants that differ between the traces; return None if there are none."""
     for first, second in zip(_plain(traced).nodes(), _plain(again).nodes(), strict=False):
         if first.kind() != second.kind():
             break

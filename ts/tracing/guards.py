@@ -36,7 +36,8 @@ def guard_python_value(tracer: Tracer, x: Tensor, kind: str, number: Any) -> Non
     if kind in messages.ESCAPES:
         tracer.warn(messages.ESCAPES[kind])
     value = tracer.find(x)
-    if value is None or not guarded(tracer):  # an outer tensor cannot be another one next time
+    # a tensor from outside the trace has the same value in later calls
+    if value is None or not guarded(tracer):
         return
     graph = tracer.graph
     with graph.at_range(tracer.source_range()):
@@ -55,15 +56,15 @@ def guard_python_value(tracer: Tracer, x: Tensor, kind: str, number: Any) -> Non
 
 
 def guarded(tracer: Tracer) -> bool:
-    """Return whether the trace guards values converted to Python."""
+    """Return True if the trace has guards for values that are converted to Python."""
     return FAILURES[tracer.options.guards] is not None
 
 
 def guard(tracer: Tracer, value: Value, expected: Any, told: tuple[str, str] | None = None) -> None:
-    """Insert a check into the trace that fails if `value` differs from its recorded value.
+    """Insert a check into the trace, which fails if `value` differs from the recorded value.
 
-    `told` contains descriptions of the recorded and the actual value for the message, for values other than
-    numbers.
+    For values other than numbers, `told` contains descriptions of the recorded and the actual value for the
+    message.
     """
     fail = FAILURES[tracer.options.guards]
     if fail is None or _depends_on_random_numbers(value, tracer.deterministic_nodes):

@@ -1,12 +1,13 @@
 """Indexing in traces: `x[...]` and `x[...] = value` as recorded operators.
 
-In: a tensor and an index expression, while a trace is recorded.  Out: the result of the indexing, by calls of
-operators:
+Input: a tensor and an index, while a trace is recorded. Output: the result of the indexing, computed by calls
+of operators:
 
     x[0, 1:]                 x.select(0, 0), then slice(dim=0, start=1, end=maxint, step=1) of that
     x[mask] = y              x.index_put_((mask,), y)
 
-A bound or index that is a one-element integer tensor (a size, in a trace) remains a value of the trace.
+An index or bound that is an integer tensor with one element, such as a size in a trace, remains a value of
+the trace.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ def put_index(
     number: Callable[[Tensor], Any] | None = None,
     several: Callable[[Tensor], bool] | None = None,
 ) -> None:
-    """Assign x[index] = value by operators; with `skip_whole`, slices of a whole dimension record none."""
+    """Assign x[index] = value by operators; with `skip_whole`, slices `:` record no operator."""
     if not isinstance(value, Tensor):
         value = _constant(value, x.dtype, x.device)
     view, indices = _apply(x, index, skip_whole, number, several=several)
@@ -82,7 +83,7 @@ def _apply(
     keep_missing: bool = False,
     several: Callable[[Tensor], bool] | None = None,
 ) -> tuple[Tensor, list[Tensor | None]]:
-    """Return the view by all items except index tensors, and the index tensors by dimension of the view."""
+    """Return the view that all indices but tensors select, and the index tensors by dimension of the view."""
     several_items = isinstance(index, tuple) or stands_for_tuple(index)
     items = [_item(item) for item in (index if several_items else (index,))]
     taken = sum(_dimensions(item) for item in items)
@@ -90,7 +91,7 @@ def _apply(
         raise IndexError(f"too many indices for tensor of dimension {x.ndim}")
     view, dim, covered = x, 0, 0
     symbolic = any(map(_is_symbolic, items))
-    indices: list[Tensor | None] = []  # for the first `covered` dimensions of the view
+    indices: list[Tensor | None] = []  # index tensors of the first `covered` dimensions of the view
 
     def at(tensor: Tensor, dimensions: int = 1) -> None:
         nonlocal dim, covered
@@ -118,7 +119,8 @@ def _apply(
                 stop = _MAX_INDEX if stop is None else stop
             view = overloads("slice")(view, dim, start, stop, 1 if item.step is None else item.step)
             dim += 1
-        elif isinstance(item, Tensor) and item.ndim == 0 and not _is_integer(item):  # a mask of everything
+        # a mask of the whole tensor
+        elif isinstance(item, Tensor) and item.ndim == 0 and not _is_integer(item):
             view = overloads("unsqueeze")(view, dim)
             at(overloads("unsqueeze")(item, 0))
         elif isinstance(item, Tensor) and not _is_integer(item):
@@ -132,7 +134,7 @@ def _apply(
 
 
 def _constant(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
-    """Create a tensor recorded as a constant of the trace."""
+    """Create a tensor and record it as a constant of the trace."""
     tracer = current_tracer()
     made = tracer.unrecorded(lambda: factories.tensor(data, dtype=dtype, device=device))
     literal = getattr(tracer, "literal", None)
@@ -140,7 +142,7 @@ def _constant(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
 
 
 def _index_constant(data: Any, dtype: Any = None) -> Tensor:
-    """Record an index tensor that the program wrote as a list or array."""
+    """Record an index tensor that the program specified as a list or array."""
     tracer = current_tracer()
     made = _constant(data, dtype)
     if getattr(tracer, "literal", None) is None:
@@ -160,13 +162,13 @@ def _item(item: Any) -> Any:
 
 
 def _is_symbolic(item: Any) -> bool:
-    """Return whether an index is symbolic or a slice with a symbolic bound."""
+    """Return True if an index is symbolic, or is a slice with a symbolic bound."""
     parts = (item.start, item.stop, item.step) if isinstance(item, slice) else (item,)
     return any(isinstance(part, SymNumber) for part in parts)
 
 
 def _is_whole(item: slice, length: Any, symbolic: bool) -> bool:
-    """Return whether a slice covers a whole dimension; with symbolic indices, only `:` does."""
+    """Return True if a slice covers a whole dimension; with symbolic indices, only `:` does."""
     if symbolic:
         return item.start is item.stop is item.step is None
     bounds = (item.start or 0, _MAX_INDEX if item.stop is None else item.stop, item.step or 1)
@@ -181,7 +183,7 @@ def _is_integer(x: Tensor) -> bool:
 
 
 def _dimensions(item: Any) -> int:
-    """Return the number of dimensions consumed by an index."""
+    """Return the number of dimensions that an index consumes."""
     if item is None or item is Ellipsis or isinstance(item, bool):
         return 0
     if isinstance(item, Tensor) and item.dtype in (dtypes.bool_, dtypes.uint8):

@@ -1,4 +1,4 @@
-"""Error and warning messages of the tracer, in PyTorch's words."""
+"""Error and warning messages of the tracer, with PyTorch's wording."""
 
 from __future__ import annotations
 

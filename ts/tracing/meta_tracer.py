@@ -1,7 +1,7 @@
-"""Base tracer for fake tensors: answers metadata queries without executing operators.
+"""Base tracer of fake tensors: answers queries of metadata without executing operators.
 
-Recording tracers (`ts.export.tracer`) and non-recording ones (previews of control flow, `ts.fake`) differ in
-their handling of operators only.
+Tracers that record (`ts.export.tracer`) and tracers that do not (previews of control flow, `ts.fake`) differ
+only in the handling of operators.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ts.tracing.indexing import get_index, put_index
 
 
 class MetaTracer:
-    """Base of tracers whose tensors have concrete sizes."""
+    """Base class of tracers whose tensors have concrete sizes."""
 
     def unrecorded(self, function: Callable[..., Any], *args: Any) -> Any:
         """Call `function(*args)` without tracing."""
@@ -36,7 +36,7 @@ class MetaTracer:
         return self.unrecorded(x.numel)
 
     def like(self, x: Any) -> Any:
-        """Return the fake tensor for a program tensor; return other values unchanged."""
+        """Return the fake tensor for a tensor of the program; return any other value unchanged."""
         raise NotImplementedError
 
     def get(self, x: Tensor, index: Any) -> Any:

@@ -1,6 +1,6 @@
-"""Tensor methods and constructors that a trace records in a special form.
+"""Tensor methods and constructors for which a trace records special nodes.
 
-In: a tracer and the call.  Out: the call's result, and nodes in the tracer's graph:
+Input: a tracer and a call. Output: the result of the call, and nodes in the graph of the tracer:
 
     x.to(torch.float64)       aten::to(%x, %dtype, ...)      overload of the given arguments
     torch.tensor([1, 2])      a constant, aten::to, aten::detach
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def to(tracer: Tracer, x: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
-    """Record `x.to(...)` with the overload selected by its named arguments."""
+    """Record `x.to(...)` with the overload that the given arguments select."""
     with tracer.paused():
         result = x.to(*args, **kwargs)
     place = tracer.source_range()
@@ -32,7 +32,7 @@ def to(tracer: Tracer, x: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any])
     graph = tracer.graph
     inputs = [tracer.tensor(x)]
     other, device, dtype = given.get("other"), given.get("device"), given.get("dtype")
-    if other is not None:  # PyTorch records device and dtype of `other` as constants
+    if other is not None:  # PyTorch records the device and dtype of `other` as constants
         device, dtype = other.device, other.dtype
     if dtype is None:  # aten::to.dtype_layout
         inputs.append(tracer.constant(result.dtype.code))
@@ -54,9 +54,11 @@ def to(tracer: Tracer, x: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any])
 
 
 def constructed(tracer: Tracer, x: Tensor, function: str) -> None:
-    """Record a tensor that `function` constructed from Python values: a constant and PyTorch's nodes on it.
+    """Record a tensor that `function` constructed from Python values.
 
-    A run of the trace uses the constant itself, or a copy if the traced function writes to it.
+    A constant, and the nodes that PyTorch adds. a constant and PyTorch's nodes on it.
+
+    Runs of the trace use the constant itself, or a copy of it if the traced function writes to the tensor.
     """
     with tracer.paused():
         elements = x.clone()  # the function may write to `x`
@@ -73,7 +75,7 @@ def constructed(tracer: Tracer, x: Tensor, function: str) -> None:
 
 
 def _record(tracer: Tracer, kind: str, inputs: list[Value], result: Tensor) -> Node:
-    """Record a node and bind `result` to its output."""
+    """Record a node, and bind `result` to the output of the node."""
     node = tracer.graph.create(kind, inputs)
     node.range = tracer.source_range()
     tracer.bind(tracer.graph.insert_node(node).output(), result)
@@ -81,7 +83,7 @@ def _record(tracer: Tracer, kind: str, inputs: list[Value], result: Tensor) -> N
 
 
 def functional_write(tracer: Tracer, name: str, inputs: list[Value], values: list[Any]) -> Value | None:
-    """Record the functional form of an operator that overwrites all elements; None for other operators."""
+    """Record the functional form of an operator that overwrites all elements; return None for others."""
     written, *given = values
     if name == "aten::copy_" and isinstance(given[0], Tensor) and given[0].dtype is written.dtype:
         node = tracer.graph.create("aten::expand_as", (inputs[1], inputs[0]))
@@ -98,9 +100,9 @@ def functional_write(tracer: Tracer, name: str, inputs: list[Value], values: lis
 
 
 def copy_written_constants(tracer: Tracer, written: Tensor) -> None:
-    """Record copies of the constants whose memory an operator writes.
+    """Record copies of the constants to whose memory an operator writes.
 
-    PyTorch's traces write to the constant, which is then changed in the next run.
+    In PyTorch, a trace writes to the constant itself, so that it has changed in the next run.
     """
     shared = tracer.shared_constants
     tracer.shared_constants = []

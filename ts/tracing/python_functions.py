@@ -1,11 +1,13 @@
-"""Calls of `autograd.Function` in a trace: a `prim::PythonOp`, which calls the function again.
+"""Calls of `autograd.Function` in a trace: nodes `prim::PythonOp`, which call the function again.
 
-In: the function's class, the arguments of a call and the call itself.  Out: the call's result; in the graph a
-node with the tensors as inputs, the other arguments as scalars, and the recorded operators as `Subgraph`:
+Input: the class of the function, the arguments of a call, and the call. Output: the result of the call, and a
+node whose inputs are the tensors; its attributes are the other arguments (scalars) and the recorded operators
+(`Subgraph`):
 
     Scale.apply(x, 3, "s")      %y : Tensor = ^Scale[inplace=0, module="m", Subgraph=<Graph>](3, s)(%x)
 
-The operators stay in the outer graph, too, where dead code elimination removes those that write nothing.
+The operators remain in the outer graph, too; dead code elimination removes those that do not write to
+tensors.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class PartialCall:
-    """Function with all arguments bound except tensors."""
+    """Function whose arguments are bound, except tensors."""
 
     def __init__(self, function: Callable[..., Any], arguments: Sequence[Any]) -> None:
         self.function = function
@@ -29,7 +31,7 @@ class PartialCall:
         self.scalars = [x for x in arguments if not isinstance(x, Tensor)]
 
     def __call__(self, *tensors: Any) -> Any:
-        """Call the function with the tensors and the bound scalars, in the order of its parameters."""
+        """Call the function with the tensors and the bound scalars, in the order of the parameters."""
         given, scalars = iter(tensors), iter(self.scalars)
         arguments = [next(given if kind == "d" else scalars) for kind in self.calling_convention]
         return self.function(*arguments)
@@ -53,7 +55,7 @@ def record_call(tracer: Tracer, cls: Any, arguments: Sequence[Any], call: Callab
 
 
 def _subgraph_after(node: Node, end: Node, tracer: Tracer, results: Sequence[Any]) -> Graph:
-    """Return a graph of copies of the nodes between `node` and `end`, which makes `results`."""
+    """Return a graph with copies of the nodes between `node` and `end`, which computes `results`."""
     subgraph = Graph()
     known: dict[Value, Value] = {}
 

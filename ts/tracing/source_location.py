@@ -1,4 +1,4 @@
-"""Source location of the traced program: frame, line and evaluated expression.
+"""Source location in the traced program: frame, line and evaluated expression.
 
 frame = program_frame()          the innermost Python frame outside the tracer
 expression(frame)                "x.sum() > 0", of the line `if x.sum() > 0:`
@@ -32,7 +32,7 @@ def program_frame() -> FrameType:
 
 
 def expression(frame: FrameType) -> str:
-    """Return the source text of the expression that a frame evaluates; "" if unavailable."""
+    """Return the source text of the expression that a frame evaluates, or "" if it is unavailable."""
     code = frame.f_code
     first, last, begin, end = next(itertools.islice(code.co_positions(), frame.f_lasti // 2, None))
     if first is None or last is None or begin is None or end is None:
@@ -45,9 +45,9 @@ def expression(frame: FrameType) -> str:
 
 
 def only_complains(frame: FrameType) -> bool:
-    """Return whether the frame evaluates a test in `ts` itself that only selects an error or a warning.
+    """Return True if a frame evaluates a test of `ts` that only selects an error or a warning.
 
-    False for tests in user functions, whose errors are part of their behaviour.
+    Return False for tests in user functions, whose errors are part of their behaviour.
     """
     if not is_own(frame.f_globals.get("__name__")):
         return False
@@ -56,7 +56,7 @@ def only_complains(frame: FrameType) -> bool:
 
 @cache
 def _complaints(filename: str) -> frozenset[int]:
-    """Return the line numbers of `assert` tests and of `if` tests without a real choice in a file."""
+    """Return the lines of a file with an `assert`, or an `if` that selects only an error or a warning."""
     lines: set[int] = set()
     for node in ast.walk(ast.parse("".join(linecache.getlines(filename)))):
         if isinstance(node, ast.Assert) or (isinstance(node, ast.If) and _chooses_nothing(node)):
@@ -65,7 +65,7 @@ def _complaints(filename: str) -> frozenset[int]:
 
 
 def _chooses_nothing(node: ast.If) -> bool:
-    """Return whether one branch of an `if` always raises, or neither does more than warn."""
+    """Return True if one branch of an `if` always raises, or if both branches do no more than warn."""
     return _raises(node.body) or _raises(node.orelse) or (_warns(node.body) and _warns(node.orelse))
 
 
@@ -74,7 +74,7 @@ def _raises(body: list[ast.stmt]) -> bool:
 
 
 def _warns(body: list[ast.stmt]) -> bool:
-    """Return whether statements only issue warnings and errors."""
+    """Return True if statements only issue warnings and raise errors."""
     return all(
         _is_warning(each)
         if isinstance(each, ast.Expr)
@@ -85,6 +85,6 @@ def _warns(body: list[ast.stmt]) -> bool:
 
 
 def _is_warning(each: ast.Expr) -> bool:
-    """Return whether a statement calls `warnings.warn` or a `_warn_*` function."""
+    """Return True if a statement calls `warnings.warn` or a function `_warn_*`."""
     call = each.value
     return isinstance(call, ast.Call) and ast.unparse(call.func).startswith(("warnings.warn", "_warn_"))

@@ -1,7 +1,8 @@
-"""Traced functions and modules: results of `ts.jit.trace`, created from a recorded graph.
+"""Traced functions and modules: results of `ts.jit.trace`, created from recorded graphs.
 
-In: a Python function or module and example inputs.  Out: a `ScriptFunction`, or a `TopLevelTracedModule`,
-whose submodules are `TracedModule`s; submodules called during the trace have a `forward`:
+Input: a Python function or module, and example inputs. Output: a `ScriptFunction`, or a
+`TopLevelTracedModule`, whose submodules are `TracedModule`s; a submodule that is called during the trace has
+a `forward`:
 
     traced = trace_function(f, (x,), ...)                    traced.graph, traced(x)
     traced = trace_methods(net, {"forward": (x,)}, ...)      traced.layers[0].graph, traced.weight
@@ -41,7 +42,7 @@ class TracedModule(RecursiveScriptModule):
 
 
 class TopLevelTracedModule(TracedModule):
-    """Traced module returned by `ts.jit.trace`."""
+    """Traced module that `ts.jit.trace` returns."""
 
 
 def trace_function(
@@ -50,7 +51,7 @@ def trace_function(
     names: Sequence[str],
     options: Options,
 ) -> ScriptFunction:
-    """Trace a call of `function`."""
+    """Return the trace of a call of `function`."""
     graph, _ = record(function, inputs, names, Tracer(options))
     settle_scopes(graph, None, _no_methods)
     eliminate_dead_code(graph)
@@ -65,7 +66,7 @@ def record(
     names: Sequence[str],
     tracer: Tracer,
 ) -> tuple[Graph, Any]:
-    """Record a call of `function`; return the graph and the call's result."""
+    """Record a call of `function`; return the graph and the result of the call."""
     given = [tracer.add_input(x, names[i] if i < len(names) else "") for i, x in enumerate(inputs)]
     with tracer.recording():
         result = function(*given)
@@ -79,7 +80,7 @@ def trace_methods(
     names_of: Callable[[Any], list[str]],
     options: Options,
 ) -> TopLevelTracedModule:
-    """Create the traced form of a module, with a method for each entry of `inputs`."""
+    """Return the traced form of a module, with a method for each entry of `inputs`."""
     with build_lock():
         concrete = modules.concrete_module(module, share_types=False, traced=True)
         handle, children = object_tree(module, concrete, TracedModule)
@@ -107,7 +108,7 @@ def _take_names(concrete: ConcreteModule, path: str, by_path: dict[str, Concrete
 
 
 def _add_attributes(tracer: Tracer, module: Any, made: ScriptModule, path: str) -> None:
-    """Register the tensors and submodules of a module with the tracer, as attributes of its traced form."""
+    """Register the tensors and submodules of a module with the tracer, as attributes of the traced form."""
     if path != ROOT:
         tracer.paths.setdefault(id(module), path)
     for name, type in made._concrete.type.attributes.items():
@@ -124,7 +125,7 @@ def _add_attributes(tracer: Tracer, module: Any, made: ScriptModule, path: str) 
 
 
 def _declare(concrete: ConcreteModule, graph: Graph, name: str) -> tuple[str, Type]:
-    """Enter a method of a module; a second trace of one is `forward1`."""
+    """Declare a method of a module; the second trace of a method is named `forward1`."""
     methods = concrete.type.methods
     free, count = name, 0
     while free in methods:
@@ -141,7 +142,7 @@ def _no_methods(path: str, graph: Graph) -> tuple[str, Type]:
 
 
 def finish(function: ScriptFunction, graph: Graph) -> ScriptFunction:
-    """Set the graph of a trace as the graph of a function."""
+    """Set the graph of a function to the graph of a trace."""
     inline_if_everything(graph)
     arguments = tuple(
         Argument(v.debug_name_base() if v.has_debug_name() else f"argument_{i}", unshaped(v.type()))
@@ -157,7 +158,7 @@ def finish(function: ScriptFunction, graph: Graph) -> ScriptFunction:
 
 
 def _named(function: Any) -> ScriptFunction:
-    """Create an empty script function for a trace, with a unique qualified name."""
+    """Create an empty script function with a unique qualified name, for a trace."""
     function = getattr(function, "__func__", function)
     name = getattr(function, "__name__", type(function).__name__).replace("<lambda>", "_lambda")
     is_plain = isinstance(function, FunctionType)
@@ -173,7 +174,7 @@ def lowered(
     names: Sequence[str],
     options: Options,
 ) -> tuple[Graph, Any, list[Tensor]]:
-    """Return the graph of a call with a module's tensors as inputs, the result, and those tensors."""
+    """Return the graph of a call, with the tensors of a module as inputs, the result, and these tensors."""
     tracer = Tracer(options)
     given = [tracer.add_input(x, names[i] if i < len(names) else "") for i, x in enumerate(inputs)]
     state: list[Tensor] = []

@@ -1,7 +1,7 @@
-"""Tracer of `ts.jit.trace`: records tensor operations of a thread as nodes of a graph.
+"""Tracer of `ts.jit.trace`: records the tensor operations of a thread as nodes of a graph.
 
-In: calls of operators, scripted functions and modules, forwarded by `ts._core.thread.context` during a trace.
-Out: a `Graph` in PyTorch's form, with the types of the recorded values:
+Input: calls of operators, scripted functions and modules, which `ts._core.thread.context` forwards during a
+trace. Output: a `Graph` in PyTorch's form, with the types of the recorded values:
 
     tracer = Tracer()
     x = tracer.add_input("x", x)
@@ -82,12 +82,13 @@ _NUMBER_KINDS: Final[dict[str, Type]] = {
     "float": FLOAT,
     "bool": BOOL,
 }  # by type name in schemas
-_OTHER_NAMES: Final = {"aten::detach_": "aten::detach"}  # as PyTorch records them
-_WRITING: Final = frozenset({"aten::copy_", "aten::fill_", "aten::zero_"})  # in place in every trace
+_OTHER_NAMES: Final = {"aten::detach_": "aten::detach"}  # names that PyTorch records
+# recorded as in-place operators in every trace
+_WRITING: Final = frozenset({"aten::copy_", "aten::fill_", "aten::zero_"})
 
 
 def _number_type(kind: str) -> Type:
-    """Return the number type that a schema spells, or a list's element type."""
+    """Return the number type that a schema names; for a list, return the type of the elements."""
     return _NUMBER_KINDS.get(kind.removesuffix("[]"), NUMBER)
 
 
@@ -98,19 +99,19 @@ class TracerWarning(Warning):
 class Options(NamedTuple):
     """Options of a trace."""
 
-    strict: bool = True  # no dicts as results, and a warning of lists
+    strict: bool = True  # no dicts as results, and a warning for lists
     force_outplace: bool = False
-    guards: str = "raise"  # behaviour for different Python values: a key of FAILURES
+    guards: str = "raise"  # behaviour if a Python value differs: a key of FAILURES
 
 
 DEFAULT: Final = Options()
 
 
 class TracedFuture(Future[Any]):
-    """Future of `fork` in a trace: the function has finished, and `wait` is recorded."""
+    """Future of a `fork` in a trace; the function has finished, and `wait` is recorded."""
 
     def wait(self) -> Any:
-        """Return the result, and record `aten::wait` if a trace is in progress."""
+        """Return the result; record `aten::wait` if a trace is in progress."""
         tracer = current_tracer()
         result = super().wait()
         if tracer is not None:
@@ -119,7 +120,7 @@ class TracedFuture(Future[Any]):
 
 
 class Tracer:
-    """Tracer of a function or module call."""
+    """Tracer of a call of a function or module."""
 
     is_trace = True
     records_slots = True  # record `x & y` as aten::__and__
@@ -127,14 +128,15 @@ class Tracer:
     def __init__(self, options: Options = DEFAULT) -> None:
         self.graph = Graph()
         self.options = options
-        self.paths: dict[int, str] = {}  # id of a module -> path in the traced module
-        self._values: list[dict[int, tuple[object, Value]]] = [{}]  # by id; a fork adds a table
+        self.paths: dict[int, str] = {}  # path in the traced module, by id of a module
+        self._values: list[dict[int, tuple[object, Value]]] = [{}]  # by id of an object; a fork adds a table
         self._attributes: dict[str, Value] = {}  # by path
         self._ranges: dict[tuple[str, int], SourceRange] = {}
         self.deterministic_nodes: set[Node] = set()  # known not to depend on random numbers
         self._assigns_items = False  # `x[i] = y` writes to a view, also with `force_outplace`
-        self.shared_constants: list[tuple[Tensor, Node]] = []  # constants that runs of the trace share
-        self._caller = id(program_frame())  # frame of the tracing call; its variables are not used as names
+        self.shared_constants: list[tuple[Tensor, Node]] = []  # constants that all runs of the trace share
+        # frame of the tracing call; the names of its variables are not used
+        self._caller = id(program_frame())
 
     # ---- recording contexts --------------------------------------------------------------------------
 
@@ -146,7 +148,7 @@ class Tracer:
         return TracingScope(self)
 
     def paused(self) -> TracingScope:
-        """Return a context manager in which nothing is recorded."""
+        """Return a context manager in which operations are not recorded."""
         return TracingScope(None)
 
     def unrecorded(self, function: Callable[..., Any], *args: Any) -> Any:
@@ -157,7 +159,7 @@ class Tracer:
     # ---- source locations ----------------------------------------------------------------------------
 
     def source_range(self) -> SourceRange:
-        """Return the source range of the executing program line."""
+        """Return the source range of the program line that is executing."""
         frame = program_frame()
         key = frame.f_code.co_filename, frame.f_lineno
         found = self._ranges.get(key)
@@ -167,7 +169,7 @@ class Tracer:
         return found
 
     def warn(self, message: str) -> None:
-        """Issue a TracerWarning at the executing program line."""
+        """Issue a TracerWarning at the program line that is executing."""
         frame = program_frame()
         registry = frame.f_globals.setdefault("__warningregistry__", {})
         name = frame.f_globals.get("__name__", "")
@@ -182,7 +184,7 @@ class Tracer:
         self._values[-1][id(obj)] = obj, value
 
     def find(self, obj: object) -> Value | None:
-        """Return the graph value recorded for an object, or None."""
+        """Return the graph value that was recorded for an object, or None."""
         for table in reversed(self._values):
             found = table.get(id(obj))
             if found is not None:
@@ -190,7 +192,10 @@ class Tracer:
         return None
 
     def tensor(self, x: Tensor) -> Value:
-        """Return the graph value of a tensor, named after its variable; unknown tensors become constants."""
+        """Return the graph value of a tensor, named after its variable.
+
+        An unknown tensor becomes a constant.
+        """
         found = self.find(x)
         if found is None:
             return self.constant_tensor(x)
@@ -202,7 +207,7 @@ class Tracer:
         return found
 
     def constant_tensor(self, x: Tensor) -> Value:
-        """Return the constant of a tensor from outside the trace; RuntimeError if it requires grad."""
+        """Return a constant for a tensor from outside the trace; raise RuntimeError if it requires grad."""
         if x.requires_grad:
             raise RuntimeError(messages.REQUIRES_GRAD.format(x))
         value = self.insert_tensor(x, self.source_range())
@@ -210,23 +215,26 @@ class Tracer:
         return value
 
     def insert_tensor(self, x: Tensor, place: SourceRange) -> Value:
-        """Insert a tensor constant."""
-        with self.paused():  # the graph calls operators on it
+        """Insert a tensor constant into the graph."""
+        with self.paused():  # the graph calls operators on the tensor
             return self.graph.insert_constant(x, place, tensor_type(x))
 
     def wrapped_number(self, number: Any) -> Value:
-        """Wrap a number as a tensor, as PyTorch records it, with the type promotion of a number."""
+        """Convert a number to a tensor, as PyTorch records it, with the type promotion of a number."""
         with self.paused():
             x = wrap_array(np.asarray(number, dtype_of_number(number)))
             x.is_wrapped_number = True  # type: ignore[attr-defined]
         return self.insert_tensor(x, self.source_range())
 
     def constant(self, value: Any, type: Type | None = None) -> Value:
-        """Insert a constant at the current source range."""
+        """Insert a constant into the graph, at the current source range."""
         return self.graph.insert_constant(value, None if value is None else self.source_range(), type)
 
     def number(self, x: Tensor, type: Type) -> Value:
-        """Return the number converted from a tensor, inserted directly after the tensor's node."""
+        """Return the number that a tensor converts to.
+
+        The node is inserted directly after the tensor's node.
+        """
         value = self.tensor(x)
         node = value.node()
         graph = self.graph
@@ -243,7 +251,8 @@ class Tracer:
         """Run an operator and record it."""
         with self.paused():
             op, values, given = operators.resolve(args, kwargs)
-        cast = cast_arguments(op, values)  # casts are recorded, so that runs outside autocast agree
+        # casts are recorded, so that runs outside autocast give equal results
+        cast = cast_arguments(op, values)
         given = [g if c is v else c for g, v, c in zip(given, values, cast, strict=True)]
         values = cast
         if self.shared_constants:
@@ -270,7 +279,8 @@ class Tracer:
         makes = not any(p.kind.startswith("Tensor") for p in parameters)
         inputs = []
         given = [self._numbers(p.kind, raw) for p, raw in zip(parameters, given, strict=True)]
-        wraps = op.record is not None and op.record.wraps_numbers  # PyTorch records numbers as tensors then
+        # in this case, PyTorch records numbers as tensors
+        wraps = op.record is not None and op.record.wraps_numbers
         for parameter, value, raw in zip(parameters, values, given, strict=True):
             if value is None and parameter.name == "pin_memory":
                 value = False
@@ -279,11 +289,11 @@ class Tracer:
             as_tensor = wraps and parameter.name == "other"
             inputs.append(self._argument(parameter.kind, value, raw, as_tensor))
         if op.name == "aten::copy_":
-            inputs[-1].node().range = None  # as PyTorch records it
+            inputs[-1].node().range = None  # as in PyTorch
         return inputs
 
     def _numbers(self, kind: str, raw: Any) -> Any:
-        """Return an argument as passed, with number values for tensors if the operator takes numbers."""
+        """Return an argument as passed; if the operator takes numbers, with numbers in place of tensors."""
         if isinstance(raw, Tensor) and not kind.startswith("Tensor"):
             return self.number(raw, _number_type(kind))
         if isinstance(raw, list | tuple) and not kind.startswith("Tensor"):
@@ -292,7 +302,7 @@ class Tracer:
         return raw
 
     def _argument(self, kind: str, value: Any, raw: Any, as_tensor: bool) -> Value:
-        """Return the graph value of an argument of schema type `kind`; `raw` is the unconverted argument."""
+        """Return the graph value of an argument of schema type `kind`; `raw` is the argument as passed."""
         if value is None:
             return self.constant(None)
         if isinstance(raw, Value):
@@ -332,7 +342,7 @@ class Tracer:
             self.bind(node.add_output(), x)
 
     def _name(self, op: Any) -> str:
-        """Return the operator name to record, out-of-place if required by the options or the record."""
+        """Return the operator name to record; options or the operator record may require out-of-place."""
         name: str = op.name if op.record is None else op.record.traced_as or op.name
         if self.options.force_outplace and name.endswith("_") and name not in _WRITING:
             outplace = name.removesuffix("_")
@@ -341,9 +351,8 @@ class Tracer:
         return _OTHER_NAMES.get(name, name)
 
     def _warn_of_views(self, name: str, written: Tensor) -> None:
-        """Warn if an in-place operator recorded out of place writes to memory shared with other live tensors.
-        """
-        own = 3  # references from the table, this loop, and the argument of `getrefcount`
+        """Warn if a write recorded as out-of-place changes memory that other live tensors share."""
+        own = 3  # references of the table, this loop and the argument of `getrefcount`
         live = 0
         for table in self._values:
             for x, _ in table.values():
@@ -355,7 +364,7 @@ class Tracer:
             self.warn(messages.VIEWS.format(live, operator, reason))
 
     def bind(self, value: Value, x: Any) -> None:
-        """Map a result to `value`; the elements of containers are unpacked in the graph."""
+        """Map a result to `value`; nodes of the graph unpack the elements of containers."""
         value.set_type(type_of(x))
         graph = self.graph
         if isinstance(x, Tensor | Object | Future) or isinstance(value.type(), CustomClassType):
@@ -375,7 +384,7 @@ class Tracer:
     # ---- methods of tensors --------------------------------------------------------------------------
 
     def size(self, x: Tensor, dim: Any = None) -> Any:
-        """Return `x.size(dim)` as a one-element tensor."""
+        """Return `x.size(dim)` as a tensor with one element."""
         if dim is None:
             return self.shape(x)
         with self.paused():
@@ -384,11 +393,11 @@ class Tracer:
         return self._size("aten::size", [self.tensor(x), self.constant(dim)], length)
 
     def shape(self, x: Tensor) -> Any:
-        """Return `x.shape` with one-element tensors as sizes."""
+        """Return `x.shape`; the sizes are tensors with one element."""
         return Size([self.size(x, i) for i in range(x.ndim)])
 
     def numel(self, x: Tensor) -> Any:
-        """Return `x.numel()` as a one-element tensor."""
+        """Return `x.numel()` as a tensor with one element."""
         return self._size("aten::numel", [self.tensor(x)], x.array.size)
 
     def _size(self, kind: str, inputs: list[Value], number: int) -> Tensor:
@@ -402,7 +411,7 @@ class Tracer:
         return made
 
     def get(self, x: Tensor, index: Any) -> Any:
-        """Record and return `x[index]`."""
+        """Record `x[index]` and return the result."""
         return get_index(x, index)
 
     def put(self, x: Tensor, index: Any, value: Any) -> None:
@@ -414,12 +423,12 @@ class Tracer:
             self._assigns_items = False
 
     def iterate(self, x: Tensor) -> Iterator[Tensor]:
-        """Return an iterator over the rows of `x`; warn that their number is fixed in the trace."""
+        """Return an iterator over the rows of `x`; warn that the number of rows is constant in the trace."""
         self.warn(messages.ESCAPES["iteration"])
         return iter(overloads("unbind")(x, 0))
 
     def to(self, x: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
-        """Record and return `x.to(...)`."""
+        """Record `x.to(...)` and return the result."""
         return method_handlers.to(self, x, args, kwargs)
 
     def warn_constructed(self, function: str) -> None:
@@ -432,19 +441,19 @@ class Tracer:
         method_handlers.constructed(self, x, function)
 
     def stand_for(self, x: Tensor, recorded: Tensor) -> None:
-        """Bind `x` to the graph value of `recorded`."""
+        """Map `x` to the graph value of `recorded`."""
         value = self.find(recorded)
         if value is not None:
             self.know(x, value)
 
     def escape(self, x: Tensor, kind: str, number: Any) -> None:
-        """Warn about a conversion of a tensor to a Python value, and record a guard."""
+        """Warn that a tensor is converted to a Python value, and record a guard."""
         guards.guard_python_value(self, x, kind, number)
 
     # ---- scripted functions, forks, modules ----------------------------------------------------------
 
     def function(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Run a scripted function or method and record the call."""
+        """Run a scripted function or method, and record the call."""
         schema = function.schema
         with self.paused():
             bound = function.bind(args, kwargs)
@@ -466,11 +475,11 @@ class Tracer:
         return result
 
     def python_function(self, cls: Any, args: tuple[Any, ...], call: Callable[[], Any]) -> Any:
-        """Run a call of an `autograd.Function` and record it."""
+        """Run a call of an `autograd.Function`, and record it."""
         return record_call(self, cls, args, call)
 
     def scripted(self, function: Callable[..., Any]) -> Any:
-        """Compile a function of `script_if_tracing`."""
+        """Compile a function that `script_if_tracing` decorates."""
         try:
             return compile_function(function)
         except FrontendError as error:
@@ -479,7 +488,7 @@ class Tracer:
     def fork(
         self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> TracedFuture:
-        """Run a function now and record it as a forked task with its own block."""
+        """Run a function immediately, and record it as a forked task with its own block."""
         graph = self.graph
         node = graph.insert_node(graph.create("prim::TracedFork"))
         block = node.add_block()
@@ -497,7 +506,7 @@ class Tracer:
         return future
 
     def wait(self, future: Future[Any], result: Any) -> None:
-        """Record a wait for the result of a task."""
+        """Record that the program waits for the result of a task."""
         value = self.find(future)
         if value is None:
             raise RuntimeError("a future that was made outside of a trace cannot be waited for inside of it")
@@ -506,7 +515,7 @@ class Tracer:
         self.bind(node.output(), result)
 
     def forward_of(self, module: Any) -> Callable[..., Any]:
-        """Return a module's `forward`, wrapped to record submodules of the traced module in own blocks."""
+        """Return `forward` of a module; submodules of the traced module are recorded in separate blocks."""
         path = self.paths.get(id(module))
         if path is None or module.__dict__.get("_object") is not None:
             return module.forward  # type: ignore[no-any-return]
@@ -534,7 +543,7 @@ class Tracer:
             self.know(obj, node.output())
 
     def value(self, x: Any, type: Type = ANY) -> Value:
-        """Return the graph value of any argument or result, converted to the expected type."""
+        """Return the graph value of an argument or result, converted to the expected type."""
         graph = self.graph
         if isinstance(type, OptionalType) and x is not None:
             type = type.elem
@@ -585,7 +594,10 @@ class Tracer:
         return self._input(x, value)
 
     def _input(self, x: Any, value: Value) -> Any:
-        """Return a distinct object for input `x`, copying a repeated tensor, so that each maps to a value."""
+        """Return a distinct object for input `x`.
+
+        A repeated tensor is copied, so that each maps to one value.
+        """
         graph = self.graph
         if isinstance(x, Tensor):
             if self.find(x) is not None:
@@ -610,7 +622,7 @@ class Tracer:
         return tuple(items) if isinstance(x, tuple) else items
 
     def add_output(self, x: Any) -> None:
-        """Register the result of the trace."""
+        """Register the result of the traced function as the output of the graph."""
         if x is None:
             raise RuntimeError(messages.NO_OUTPUT)
         check_element_types(x)
@@ -622,7 +634,7 @@ class Tracer:
         self.graph.register_output(self._output(x, {}))
 
     def _output(self, x: Any, made: dict[int, Value]) -> Value:
-        """Return the graph value of an output or of its part; a shared container has a single value."""
+        """Return the graph value of an output or of a part of it; a shared container has one value."""
         if isinstance(x, Tensor):
             return self.find(x) or self.tensor(x)
         value = made.get(id(x))
@@ -644,8 +656,7 @@ class Tracer:
         raise RuntimeError(messages.WRONG_OUTPUT)
 
     def _dict(self, x: dict[Any, Any], made: dict[int, Value]) -> Value:
-        """Return the graph value of a dict of tensors or of tensor tuples; raise RuntimeError in strict mode.
-        """
+        """Return the graph value of a dict of tensors or tensor tuples; raise RuntimeError in strict mode."""
         if self.options.strict:
             raise RuntimeError(messages.CONTAINER_OUTPUT.format("dict"))
         keys, items = list(x), list(x.values())

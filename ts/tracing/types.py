@@ -41,8 +41,8 @@ from ts.tracing import messages
 
 NUMBER_TYPES: Final[dict[type, Type]] = {bool: BOOL, int: INT, float: FLOAT, complex: COMPLEX}
 _TYPE_NAME: Final = re.compile(r"\[ CPU(\w+)Type\{")
-MAX_VALUE_NODES: Final = 1 << 20  # parts of a value that the trace unpacks
-CONVERSIONS: Final[dict[Type, str]] = {  # tensor-to-number operators by type
+MAX_VALUE_NODES: Final = 1 << 20  # maximum number of parts of a value that the trace unpacks
+CONVERSIONS: Final[dict[Type, str]] = {  # operators that convert a tensor to a number, by type
     INT: "aten::Int",
     FLOAT: "aten::Float",
     BOOL: "aten::Bool",
@@ -51,7 +51,10 @@ CONVERSIONS: Final[dict[Type, str]] = {  # tensor-to-number operators by type
 
 
 def tensor_type(x: Tensor) -> TensorType:
-    """Return the complete type of a tensor, read from its array, since tensor queries would be recorded."""
+    """Return the complete type of a tensor.
+
+    It is read from the array, as tensor queries would be recorded.
+    """
     itemsize = x.array.dtype.itemsize
     strides = [step // itemsize for step in x.array.strides]
     return TensorType(x.dtype.code, x.array.shape, strides, str(x.device), x.requires_grad)
@@ -81,7 +84,7 @@ def type_of(x: Any) -> Type:
 
 
 def check_size(x: Any) -> None:
-    """Raise an error for values with too many parts, counting each container once."""
+    """Raise an error for a value with too many parts; each container is counted once."""
     counts: dict[int, int] = {}
 
     def parts(x: Any) -> int:
@@ -97,16 +100,16 @@ def check_size(x: Any) -> None:
 
 
 def is_all_tensors(items: Iterable[Any]) -> bool:
-    """Return whether all items are tensors."""
+    """Return True if all items are tensors."""
     return all(isinstance(item, Tensor) for item in items)
 
 
 def check_element_types(x: Any) -> None:
-    """Raise RuntimeError for a value with an empty container or one whose elements have several types."""
+    """Raise RuntimeError if a value has an empty container, or a container with elements of several types."""
     checked: set[int] = set()
 
     def check(x: Any) -> str:
-        """Return the problem with a value, or ""; each container is visited once."""
+        """Return a description of the problem with a value, or ""; each container is visited once."""
         if isinstance(x, set | frozenset):
             return messages.CONTAINERS_ONLY.format(type(x).__name__)
         if not isinstance(x, list | tuple | dict) or id(x) in checked:
@@ -136,7 +139,7 @@ def check_element_types(x: Any) -> None:
 
 
 def plain_type(x: Any) -> str:
-    """Return the type of a value in the format of messages: `Dict[str, Tuple[Tensor, int]]`."""
+    """Return the type of a value in the format of messages, such as `Dict[str, Tuple[Tensor, int]]`."""
 
     def text(t: Type) -> str:
         if isinstance(t, TupleType):
@@ -153,7 +156,7 @@ def plain_type(x: Any) -> str:
 
 
 def value_text(x: Any) -> str:
-    """Return the text of a value in errors: tensors as scripts print them, but with older type names."""
+    """Return the text of a value in error messages: tensors are printed with older type names."""
     if isinstance(x, dict):
         return f"{{{', '.join(f'{value_text(k)}: {value_text(v)}' for k, v in x.items())}}}"
     if isinstance(x, list):
@@ -164,14 +167,14 @@ def value_text(x: Any) -> str:
 
 
 def dtype_of_number(number: Any) -> Any:
-    """Return the NumPy dtype of the tensor that represents a number."""
+    """Return the NumPy dtype of a tensor that represents a number."""
     if isinstance(number, bool | int):
         return np.bool_ if isinstance(number, bool) else np.int64
     return np.float64 if isinstance(number, float) else np.complex128
 
 
 def name_in(frame: FrameType, x: Tensor) -> str:
-    """Return the name of the local variable that holds `x`, or ""."""
+    """Return the name of the local variable whose value is `x`, or ""."""
     for name, held in frame.f_locals.items():
         if held is x:
             return name if name != "self" and name.isidentifier() else ""

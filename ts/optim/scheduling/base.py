@@ -1,4 +1,4 @@
-"""LRScheduler: base class of schedules, which counts steps and sets the rates of an optimizer's groups.
+"""LRScheduler: base class of schedules; counts steps and sets the learning rates of parameter groups.
 
 class Halves(LRScheduler):
     def get_lr(self):
@@ -67,7 +67,7 @@ class LRScheduler:
         self._initial_step()
 
     def _initial_step(self) -> None:
-        """Run the initial step, which sets the groups' first learning rates."""
+        """Run the initial step, which sets the first learning rates of the groups."""
         self._step_count = 0
         self._is_initial = True
         try:
@@ -78,19 +78,19 @@ class LRScheduler:
     # ---- rates of a schedule
 
     def get_lr(self) -> list[Any]:
-        """Return each group's learning rate at step `last_epoch`, from the current rates."""
+        """Return the learning rate of each group at step `last_epoch`, computed from the current rates."""
         raise NotImplementedError
 
     def closed_form(self) -> list[Any] | None:
-        """Return each group's rate at step `last_epoch` from the initial rates; None if unsupported."""
+        """Return the rates at step `last_epoch`, computed from the initial rates; None if unsupported."""
         return None
 
     def rates(self) -> list[Any]:
-        """Return the current learning rates of the groups."""
+        """Return the current learning rate of each group."""
         return [_value(group["lr"]) for group in self.optimizer.param_groups]
 
     def get_last_lr(self) -> list[Any]:
-        """Return the learning rates computed by the last step."""
+        """Return the learning rates that the last step computed."""
         return self._last_lr
 
     # ---- steps
@@ -108,7 +108,7 @@ class LRScheduler:
         self._update_lr(epoch)
 
     def _update_lr(self, epoch: int | None = None) -> None:
-        """Set the rates of the next step, or of the step `epoch`."""
+        """Set the learning rates of the next step, or of the step `epoch`."""
         self._get_lr_called_within_step = True
         try:
             self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
@@ -140,7 +140,7 @@ def check_optimizer(optimizer: Any) -> None:
 
 
 def warn_outside_of_step(scheduler: LRScheduler) -> None:
-    """Warn if `get_lr` is called outside `step`, since it computes the next rates."""
+    """Warn if `get_lr` is called outside `step`, because it computes the rates of the next step."""
     if not scheduler._get_lr_called_within_step:
         warnings.warn(
             "To get the last learning rate computed by the scheduler, please use `get_last_lr()`.",
@@ -150,7 +150,7 @@ def warn_outside_of_step(scheduler: LRScheduler) -> None:
 
 
 def for_groups(optimizer: Optimizer, name: str, given: Any) -> list[Any]:
-    """Return an option as a list with one value per group; ValueError for a wrong length."""
+    """Return an option as a list with one value per group; raise ValueError if the length is wrong."""
     count = len(optimizer.param_groups)
     if not isinstance(given, (list, tuple)):
         return [given] * count
@@ -163,7 +163,7 @@ def for_groups(optimizer: Optimizer, name: str, given: Any) -> list[Any]:
 
 
 def set_rate(group: dict[str, Any], rate: Any) -> None:
-    """Set a group's rate; one that is a tensor stays that."""
+    """Set the learning rate of a group; if the rate is a tensor, change the tensor."""
     if isinstance(group["lr"], Tensor):
         group["lr"].fill_(rate)
     else:
@@ -171,12 +171,12 @@ def set_rate(group: dict[str, Any], rate: Any) -> None:
 
 
 def _value(rate: Any) -> Any:
-    """Return a copy of a rate; tensor rates are modified in place."""
+    """Return a copy of a learning rate, because rates that are tensors are modified in place."""
     return rate.clone() if isinstance(rate, Tensor) else rate
 
 
 def _wrap_step(optimizer: Optimizer) -> None:
-    """Wrap the optimizer's `step` to record its calls."""
+    """Wrap `step` of the optimizer so that it records its calls."""
     if hasattr(optimizer.step, "_wrapped_by_lr_sched"):
         return
     step = optimizer.step.__func__  # type: ignore[attr-defined]

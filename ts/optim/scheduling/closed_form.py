@@ -1,4 +1,4 @@
-"""Schedules that are a formula of the step: steps, powers, lines, half a cosine, functions of users.
+"""Schedules that are formulas of the step: steps, powers, lines, half a cosine, user functions.
 
 CosineAnnealingLR(optimizer, T_max=100)
 """
@@ -17,14 +17,17 @@ from ts.optim.scheduling.base import LRScheduler, warn_outside_of_step
 
 
 class _ByFactor(LRScheduler):
-    """Multiplicative schedule: `factor` is relative to the previous step, `whole` to the initial rates."""
+    """Base class of schedules that multiply.
+
+    The current rates by `factor`, or the initial rates by `whole`.
+    """
 
     def factor(self) -> float:
-        """Return the multiplier of the groups' current rates."""
+        """Return the factor by which the current rates are multiplied."""
         raise NotImplementedError
 
     def whole(self) -> float:
-        """Return the multiplier of the groups' initial rates."""
+        """Return the factor by which the initial rates are multiplied."""
         raise NotImplementedError
 
     def get_lr(self) -> list[Any]:
@@ -38,7 +41,7 @@ class _ByFactor(LRScheduler):
 
 
 class StepLR(_ByFactor):
-    """Multiplication of the rates by `gamma` every `step_size` steps."""
+    """Schedule that multiplies the rates by `gamma` every `step_size` steps."""
 
     def __init__(
         self, optimizer: Optimizer, step_size: int, gamma: float = 0.1, last_epoch: int = -1
@@ -55,7 +58,7 @@ class StepLR(_ByFactor):
 
 
 class MultiStepLR(_ByFactor):
-    """Multiplication of the rates by `gamma` at each milestone."""
+    """Schedule that multiplies the rates by `gamma` at each milestone."""
 
     def __init__(
         self, optimizer: Optimizer, milestones: Iterable[int], gamma: float = 0.1, last_epoch: int = -1
@@ -72,7 +75,7 @@ class MultiStepLR(_ByFactor):
 
 
 class ExponentialLR(_ByFactor):
-    """Multiplication of the rates by `gamma` at every step."""
+    """Schedule that multiplies the rates by `gamma` at every step."""
 
     def __init__(self, optimizer: Optimizer, gamma: float, last_epoch: int = -1) -> None:
         self.gamma = gamma
@@ -86,14 +89,14 @@ class ExponentialLR(_ByFactor):
 
 
 class ConstantLR(_ByFactor):
-    """Initial rates multiplied by `factor` for the first `total_iters` steps."""
+    """Schedule that multiplies the initial rates by `factor` during the first `total_iters` steps."""
 
     def __init__(
         self, optimizer: Optimizer, factor: float = 1.0 / 3, total_iters: int = 5, last_epoch: int = -1
     ) -> None:
         if not 0 <= factor <= 1:
             raise ValueError("Constant multiplicative factor expected to be between 0 and 1.")
-        self.__dict__["factor"] = factor  # the name of the state, which the method of that name reads
+        self.__dict__["factor"] = factor  # entry of the state; the method `factor` reads it
         self.total_iters = total_iters
         super().__init__(optimizer, last_epoch)
 
@@ -149,7 +152,7 @@ class LinearLR(_ByFactor):
 
 
 class PolynomialLR(_ByFactor):
-    """Power of the remaining fraction of `total_iters` steps."""
+    """Schedule with a factor that is a power of the remaining fraction of `total_iters` steps."""
 
     def __init__(
         self, optimizer: Optimizer, total_iters: int = 5, power: float = 1.0, last_epoch: int = -1
@@ -169,7 +172,7 @@ class PolynomialLR(_ByFactor):
 
 
 class CosineAnnealingLR(LRScheduler):
-    """Half a cosine down to `eta_min` in `T_max` steps, and up again."""
+    """Schedule that falls along half a cosine to `eta_min` in `T_max` steps, and rises again."""
 
     def __init__(self, optimizer: Optimizer, T_max: int, eta_min: float = 0.0, last_epoch: int = -1) -> None:
         self.T_max = T_max
@@ -183,7 +186,8 @@ class CosineAnnealingLR(LRScheduler):
             return self.rates()
         if self._step_count == 1:
             return self.closed_form()
-        if (step - 1 - length) % (2 * length) == 0:  # at the minimum, where a factor cannot increase 0
+        # at the minimum 0, multiplication by a factor cannot increase the rate
+        if (step - 1 - length) % (2 * length) == 0:
             rise = (1 - math.cos(math.pi / length)) / 2
             return [
                 rate + (base - low) * rise for rate, base in zip(self.rates(), self.base_lrs, strict=True)
@@ -197,7 +201,7 @@ class CosineAnnealingLR(LRScheduler):
 
 
 class _ByFunctions(LRScheduler):
-    """Base of schedules with a user function per group."""
+    """Base class of schedules with one user function per group."""
 
     _left_out = frozenset({"optimizer", "lr_lambdas"})
 
@@ -210,7 +214,7 @@ class _ByFunctions(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def state_dict(self) -> dict[str, Any]:
-        """Return the state with the attributes of callable objects; functions are not saved."""
+        """Return the state, with the attributes of callable objects; plain functions are not saved."""
         held = [None if isinstance(f, types.FunctionType) else dict(f.__dict__) for f in self.lr_lambdas]
         return {**super().state_dict(), "lr_lambdas": held}
 
@@ -222,7 +226,7 @@ class _ByFunctions(LRScheduler):
 
 
 class LambdaLR(_ByFunctions):
-    """Initial rate multiplied by a function of the step."""
+    """Schedule that multiplies the initial rate by a function of the step."""
 
     def get_lr(self) -> list[Any]:
         warn_outside_of_step(self)
@@ -230,7 +234,7 @@ class LambdaLR(_ByFunctions):
 
 
 class MultiplicativeLR(_ByFunctions):
-    """Previous rate multiplied by a function of the step."""
+    """Schedule that multiplies the current rate by a function of the step."""
 
     def get_lr(self) -> list[Any]:
         warn_outside_of_step(self)

@@ -1,4 +1,4 @@
-"""Combined schedules: sequential or chained.
+"""Schedules that combine other schedules, in sequence or as a chain.
 
 SequentialLR(optimizer, [LinearLR(optimizer), ExponentialLR(optimizer, 0.9)], milestones=[5])
 """
@@ -15,13 +15,13 @@ from ts.optim.scheduling.plateau import ReduceLROnPlateau
 
 
 class _OfSchedulers(LRScheduler):
-    """Base of schedules that combine other schedules."""
+    """Base class of schedules that combine other schedules."""
 
     _left_out = frozenset({"optimizer", "_schedulers"})
     _schedulers: list[LRScheduler]
 
     def state_dict(self) -> dict[str, Any]:
-        """Return the state, with the states of the inner schedules."""
+        """Return the state, including the states of the combined schedules."""
         return {**super().state_dict(), "_schedulers": [s.state_dict() for s in self._schedulers]}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
@@ -31,7 +31,7 @@ class _OfSchedulers(LRScheduler):
 
 
 class SequentialLR(_OfSchedulers):
-    """Sequence of schedules, switched at the milestones."""
+    """Schedule that uses a sequence of schedules and switches to the next one at each milestone."""
 
     def __init__(
         self, optimizer: Optimizer, schedulers: list[LRScheduler], milestones: list[int], last_epoch: int = -1
@@ -61,7 +61,7 @@ class SequentialLR(_OfSchedulers):
         self._schedulers[0]._initial_step()
 
     def step(self, epoch: int | None = None) -> None:
-        """Advance the active schedule by a step."""
+        """Advance the active schedule by one step."""
         self.last_epoch += 1
         turn = bisect_right(self._milestones, self.last_epoch)
         scheduler = self._schedulers[turn]
@@ -72,14 +72,14 @@ class SequentialLR(_OfSchedulers):
         self._last_lr = scheduler.get_last_lr()
 
     def _update_lr(self, epoch: int | None = None) -> None:
-        """Restart at the first schedule, for use inside another schedule."""
+        """Restart at the first schedule; called if this schedule is part of another schedule."""
         self.last_epoch = 0
         self._schedulers[0]._update_lr(0)
         self._last_lr = self._schedulers[0].get_last_lr()
 
 
 class ChainedScheduler(_OfSchedulers):
-    """Chain of schedules, each applied at every step to the previous schedule's rates."""
+    """Schedule that applies all schedules of a chain at every step, each to the rates of the previous one."""
 
     def __init__(self, schedulers: Sequence[LRScheduler], optimizer: Optimizer | None = None) -> None:
         if schedulers and optimizer is None:
@@ -91,14 +91,14 @@ class ChainedScheduler(_OfSchedulers):
         self._last_lr = self.rates()
 
     def step(self, epoch: int | None = None) -> None:
-        """Advance each schedule by a step."""
+        """Advance each schedule by one step."""
         for scheduler in self._schedulers:
             scheduler.step()
         self._last_lr = self.rates()
 
 
 def _leaves(scheduler: LRScheduler) -> Iterator[LRScheduler]:
-    """Yield all non-combined schedules nested in a combined schedule."""
+    """Yield the schedules in a combined schedule that are not combined themselves, recursively."""
     for inner in scheduler._schedulers if isinstance(scheduler, _OfSchedulers) else []:
         yield from _leaves(inner) if isinstance(inner, _OfSchedulers) else [inner]
 

@@ -1,4 +1,4 @@
-"""Schedules that go up and down: triangles, one great cycle, cosines with restarts.
+"""Schedules that rise and fall: triangles, a single cycle, cosines with restarts.
 
 OneCycleLR(optimizer, max_lr=0.1, total_steps=1000)
 """
@@ -14,7 +14,7 @@ from ts.optim.scheduling.base import LRScheduler, check_optimizer, for_groups, s
 
 
 class _WithMomentum(LRScheduler):
-    """Base of schedules that vary the momentum (Adam: the first beta) inversely to the rate."""
+    """Base class of schedules that change the momentum (in Adam, the first beta) inversely to the rate."""
 
     cycle_momentum: bool
     use_beta1: bool = False
@@ -39,7 +39,7 @@ class _WithMomentum(LRScheduler):
 
 
 class CyclicLR(_WithMomentum):
-    """Cyclic schedule between `base_lr` and `max_lr`, with optionally shrinking triangles."""
+    """Schedule that rises from `base_lr` to `max_lr` and falls in triangles, which may shrink."""
 
     _left_out = frozenset({"optimizer", "_scale_fn"})
     _MODES: dict[str, str] = {"triangular": "cycle", "triangular2": "cycle", "exp_range": "iterations"}
@@ -87,7 +87,7 @@ class CyclicLR(_WithMomentum):
         self.base_lrs = lowest
 
     def scale_fn(self, x: float) -> float:
-        """Return the height of the triangle at cycle (or step) `x`."""
+        """Return the relative height of the triangle at cycle or step `x`."""
         if self._scale_fn is not None:
             return self._scale_fn(x)
         if self.mode == "triangular":
@@ -108,7 +108,10 @@ class CyclicLR(_WithMomentum):
         return [base + (high - base) * place * height for base, high in pairs]
 
     def state_dict(self) -> dict[str, Any]:
-        """Return the state with the attributes of a callable scale function, but without plain functions."""
+        """Return the state, with the attributes of a callable scale function.
+
+        Plain functions are not saved.
+        """
         held = getattr(self._scale_fn, "__dict__", None) or None
         return {**super().state_dict(), "_scale_fn_custom": dict(held) if held else None}
 
@@ -120,7 +123,7 @@ class CyclicLR(_WithMomentum):
 
 
 class OneCycleLR(_WithMomentum):
-    """One-cycle schedule: up to `max_lr`, then down far below the initial rate."""
+    """Schedule that rises to `max_lr` and then falls far below the initial rate."""
 
     def __init__(
         self,
@@ -208,7 +211,7 @@ def _count_steps(total_steps: int | None, epochs: int | None, steps_per_epoch: i
 
 
 def _phases(total: int, share: float, three: bool) -> list[dict[str, Any]]:
-    """Return the phases: end step, and the group entries between which rates and momenta change."""
+    """Return the phases: the last step, and the group entries between which rate and momentum change."""
 
     def phase(end: float, rates: str, momenta: str) -> dict[str, Any]:
         names = "start_lr", "end_lr", "start_momentum", "end_momentum"
@@ -222,7 +225,7 @@ def _phases(total: int, share: float, three: bool) -> list[dict[str, Any]]:
 
 
 class CosineAnnealingWarmRestarts(LRScheduler):
-    """Half a cosine down to `eta_min` in `T_0` steps, repeated with periods multiplied by `T_mult`."""
+    """Schedule that falls along half a cosine to `eta_min` in `T_0` steps, and restarts."""
 
     def __init__(
         self, optimizer: Optimizer, T_0: int, T_mult: int = 1, eta_min: float = 0.0, last_epoch: int = -1
@@ -246,7 +249,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         return [self.eta_min + (base - self.eta_min) * height for base in self.base_lrs]
 
     def step(self, epoch: float | None = None) -> None:
-        """Advance by one step, or to a possibly fractional `epoch`."""
+        """Advance by one step, or to `epoch`, which may be fractional."""
         if epoch is None and self.last_epoch < 0:
             epoch = 0
         if epoch is None:

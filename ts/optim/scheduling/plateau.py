@@ -1,4 +1,4 @@
-"""ReduceLROnPlateau: schedule by a metric, such as the validation loss.
+"""ReduceLROnPlateau: schedule that depends on a metric, such as the validation loss.
 
 scheduler = ReduceLROnPlateau(optimizer, patience=3)
 scheduler.step(validation_loss)
@@ -15,7 +15,7 @@ from ts.optim.scheduling.base import EPOCH_DEPRECATION, LRScheduler, check_optim
 
 
 class ReduceLROnPlateau(LRScheduler):
-    """Times `factor` when the figure has not become better for `patience` steps."""
+    """Schedule that multiplies the rates by `factor` if a metric does not improve for `patience` steps."""
 
     def __init__(
         self,
@@ -61,11 +61,11 @@ class ReduceLROnPlateau(LRScheduler):
 
     @property
     def in_cooldown(self) -> bool:
-        """True while metrics are ignored after a reduction."""
+        """True while metrics are ignored after a reduction of the rates."""
         return self.cooldown_counter > 0
 
     def is_better(self, a: float, best: float) -> bool:
-        """Return whether `a` improves on `best` by more than the threshold."""
+        """Return True if `a` improves on `best` by more than the threshold."""
         sign = 1 if self.mode == "max" else -1
         margin = abs(best) * self.threshold if self.threshold_mode == "rel" else self.threshold
         if math.isinf(best):
@@ -76,7 +76,7 @@ class ReduceLROnPlateau(LRScheduler):
         return sign * a > sign * best + margin
 
     def step(self, metrics: Any, epoch: int | None = None) -> None:  # type: ignore[override]
-        """Record a metric, and reduce the rates after `patience` steps without improvement."""
+        """Record a metric; reduce the rates after `patience` steps without improvement."""
         figure = float(metrics)
         if epoch is None:
             epoch = self.last_epoch + 1
