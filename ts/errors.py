@@ -111,7 +111,7 @@ class CompilationError(FrontendError):
 
 
 class UnresolvedAnnotationError(CompilationError, AssertionError, ValueError):
-    """Error of an annotation that is not a type; PyTorch raises AssertionError or ValueError.
+    """Error for annotations that name no type; PyTorch raises AssertionError or ValueError.
 
     After a message that ends with "at", the source location follows in the same line.
     """

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 Array = NDArray[Any]
 Shape = tuple[int, ...]
-_MAX_CACHED_PATHS = 512  # maximal number of cached plans
+_MAX_CACHED_PLANS = 512  # maximal number of cached plans
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ def kernel(record: Any) -> Callable[..., Array]:
         cached = paths.get(key)
         if cached is None or any(x.dtype != tensors[0].dtype for x in tensors):
             output = general(xp, equation, tensors, path)
-            if len(paths) >= _MAX_CACHED_PATHS:
+            if len(paths) >= _MAX_CACHED_PLANS:
                 paths.clear()
             paths[key] = find_contraction_path(equation.replace(" ", ""), key[1])
             return output
@@ -111,7 +111,7 @@ def execute_path(
     return left[0] if path.order is None else np.ascontiguousarray(left[0].transpose(path.order))
 
 
-@functools.lru_cache(_MAX_CACHED_PATHS)
+@functools.lru_cache(_MAX_CACHED_PLANS)
 def find_contraction_path(text: str, shapes: tuple[Shape, ...]) -> ContractionPath | None:
     """Return the plan for operands with these shapes; None if NumPy must compute the einsum."""
     if len(shapes) < 2:

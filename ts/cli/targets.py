@@ -34,7 +34,7 @@ from ts.runtime.script_method import ScriptMethod
 
 
 class Target(NamedTuple):
-    """Path of a file and name of a member in it; the name "" stands for the file itself."""
+    """File path and member name; the name "" stands for the file itself."""
 
     path: Path
     name: str

@@ -60,7 +60,7 @@ os.register_at_fork(after_in_child=_forget)
 
 
 class non_blocking:
-    """Callback of a future that does not block, so it may run in the thread that completes the future."""
+    """Non-blocking callback of a future, which may run in the thread that completes the future."""
 
     def __init__(self, callback: Callable[[Any], Any]) -> None:
         self._callback = callback

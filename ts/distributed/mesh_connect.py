@@ -48,7 +48,7 @@ def join(init_method: str | None, rank: int, world_size: int, timeout: float) ->
 
 
 class _Acceptor:
-    """Listener for the connections of other ranks while the mesh is set up."""
+    """Listener for connections of other ranks during mesh setup."""
 
     def __init__(self, endpoint: RendezvousAddress) -> None:
         self.endpoint = endpoint

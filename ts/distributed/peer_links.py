@@ -40,7 +40,7 @@ _FLUSH_TIMEOUT_SECONDS: Final = 5.0  # time for queued messages to be sent when 
 
 
 class Request:
-    """Send or receive of one message: its memory, and whether it is done."""
+    """Send or receive operation: the message's memory and completion state."""
 
     __slots__ = ("done", "error", "label", "memory", "source")
 

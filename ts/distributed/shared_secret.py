@@ -23,7 +23,7 @@ _BYTES: Final = 32
 
 
 class MissingSecretError(RuntimeError):
-    """Error for a connection for which there is no shared secret."""
+    """Error for a connection without shared secret."""
 
 
 def new(host: str) -> bytes:

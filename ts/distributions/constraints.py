@@ -169,7 +169,7 @@ class IntegerGreaterThan(GreaterThanEq):
 
 
 class IntegerLessThan(LessThan):
-    """Integers less than or equal to a bound."""
+    """Integers at most equal to an upper bound."""
 
     is_discrete = True
 

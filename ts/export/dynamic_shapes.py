@@ -271,7 +271,7 @@ def _of_leaf(value: Any, shape: Any, path: str) -> Any:
 
 
 def _check_names(found: list[Any]) -> None:
-    """Check that dimensions with the same name have the same range."""
+    """Check that dimensions with equal names have equal ranges."""
     known: dict[str, Dim] = {}
     for shape in found:
         for spec in shape.values() if isinstance(shape, dict) else ():

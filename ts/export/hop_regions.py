@@ -76,7 +76,7 @@ class _RegionExtractor:
         return self.renamed
 
     def _regions(self) -> tuple[list[_Region], int]:
-        """Return the regions of the graph that are in a block, and the number of the last region.
+        """Return the graph regions inside a block, and the number of the last region.
 
         Nodes without block information (numbers, assertions) belong to a region if they are between two nodes
         of the region.

@@ -10,7 +10,7 @@ from typing import Any
 
 @dataclasses.dataclass
 class TensorArgument:
-    """Argument that is a tensor, by the name of its node."""
+    """Tensor argument, by node name."""
 
     name: str
 
@@ -54,7 +54,7 @@ class CustomObjArgument:
 
 @dataclasses.dataclass
 class ConstantArgument:
-    """Argument that is a number, string or None with the value it had in the export."""
+    """Number, string or None argument, with its value during export."""
 
     name: str
     value: int | float | bool | str | None

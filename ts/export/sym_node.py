@@ -185,7 +185,7 @@ def _check_size(expressions: list[Any]) -> None:
 
 
 class _Operand:
-    """Operand of an operation: its expression, and True if it is a float."""
+    """Operand of an operation: expression, and True for a float."""
 
     __slots__ = ("expression", "is_float")
 

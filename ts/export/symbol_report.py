@@ -27,7 +27,7 @@ class Condition(NamedTuple):
 
 
 class ExplainedSymbol(NamedTuple):
-    """Symbol of a program: where it occurs, its range, and the conditions on it."""
+    """Report of a program's symbol: occurrences, value range and conditions."""
 
     name: str
     sources: list[str]  # sizes of arguments that define it, or the node that does

@@ -20,7 +20,7 @@ from ts.nn.backward_hooks import BackwardHooks, hook_result_node
 
 @dataclass(frozen=True)
 class ForwardHook:
-    """Hook of `forward`, and how it is called."""
+    """Hook of `forward` with its calling convention."""
 
     function: Callable[..., Any]
     with_kwargs: bool = False  # the hook also receives the keyword arguments

@@ -120,7 +120,7 @@ def _declares(place: str, namespace: str, name: str) -> bool:
 
 
 class UnavailableOperator:
-    """Operator of a library that is not loaded; a call raises NotImplementedError."""
+    """Operator of an unloaded library; a call raises NotImplementedError."""
 
     def __init__(self, namespace: str, name: str, library: str) -> None:
         self.namespace, self.__name__, self.library = namespace, name, library

@@ -248,7 +248,7 @@ def _quantize_by_range(self: Tensor, dtype: int, reduce_range: bool) -> Tensor:
 )
 @op("aten::dequantize.tensor(Tensor qtensor) -> Tensor", gives_self=True, **_SCRIPT)
 def _dequantize(self: Tensor) -> Tensor:
-    """Return the tensor in float32 without a grid: a copy, or `self` if it is such a tensor."""
+    """Return a float32 tensor without quantization grid: a copy, or `self` if it has no grid."""
     return self.float() if grid_of(self) is None else _in_order(operator("clone")(self))
 
 

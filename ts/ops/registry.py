@@ -1,4 +1,4 @@
-"""Operator records, each of which is the only definition of an operator.
+"""Operator records: one record defines one operator.
 
 In: family modules (`pointwise`, `reduce`, `view` ...), which declare records by tables and decorated
 kernels.  Out: `find(key)` and `lookup(name)` for the compiler and the dispatcher, `functions()`,
@@ -213,7 +213,7 @@ class OperatorRecord:
 
     @cached_property
     def functional(self) -> OperatorRecord:
-        """The record of the functional variant, or this record if there is none."""
+        """Functional variant's record; this record if no functional variant exists."""
         if self.base is not None or self.variant != "inplace":
             return self.base or self
         return next((r for r in records(self.name.removesuffix("_")) if _takes_the_same(r, self)), self)

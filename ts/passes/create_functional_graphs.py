@@ -103,7 +103,7 @@ def _is_functional(node: Node, aliases: AliasDb) -> bool:
 
 
 def _has_no_effects(node: Node, aliases: AliasDb) -> bool:
-    """Return whether `node` and the nodes in its blocks do not write, and nothing writes to their results."""
+    """Return whether `node` and its nested nodes are free of writes, and no node writes to their results."""
     is_known = node.schema() is not None or node.kind() in STRUCTURAL or node.kind() == _KIND
     if not node.outputs() or not is_known:
         return False

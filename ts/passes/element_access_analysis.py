@@ -374,7 +374,7 @@ class Elements:
                 self._unite(output, [value])
 
     def _unite(self, value: Value, others: Iterable[Value]) -> None:
-        """Record that `value` is one of `others`, such as an `if` output and the outputs of the branches.
+        """Record that `value` equals one of `others`, as an `if` output equals a branch output.
 
         For a number, all of them get the same dtype; otherwise, `others` must exist as tensors.
         """
@@ -403,7 +403,7 @@ class Elements:
             self._box(value)
 
     def _box(self, value: Value) -> None:
-        """Record that `value`, if it is a number or a view from an `if` or a loop, must exist as a tensor."""
+        """Record that `value`, a number or view returned by an `if` or loop, must exist as a tensor."""
         kind = self.kind(value)
         joined = isinstance(kind, View) and not _selects(value.node())
         if is_tensor(value) and value in self._inside and (kind is NUMBER or joined):

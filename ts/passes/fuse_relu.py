@@ -19,7 +19,7 @@ _PATTERNS: Final = (
 
 
 def fuse_add_relu(graph: Graph) -> bool:
-    """Fuse each addition with a ReLU that is the only reader of the sum."""
+    """Fuse each addition with the ReLU that reads its sum, if no other node reads it."""
     changed = False
     for add, relu, joined in _PATTERNS:
         changed |= rewrite(

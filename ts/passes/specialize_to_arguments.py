@@ -133,7 +133,7 @@ def _declare(graph: Graph, declared: Mapping[Value, Type]) -> None:
 
 
 class _TypeQueries:
-    """Type queries of a graph that depend only on its arguments, and the nodes that they depend on."""
+    """Type queries of a graph with their dependencies, for queries that read only arguments."""
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
@@ -251,7 +251,7 @@ def _decides(node: Node, depth: int = 8) -> bool:
 
 
 def _is_answer(value: Value) -> bool:
-    """Return whether `value` has one of the types of query results, and of computations with them."""
+    """Return whether `value` has a type of query results or of computations on query results."""
     return value.type().kind() in ("BoolType", "IntType", "ListType", "StringType", "DeviceObjType")
 
 
@@ -278,7 +278,7 @@ class _TypePropagation(Analysis):
             super().visit_node(node)
 
     def visit_attribute(self, node: Node) -> None:
-        """Do nothing, because attributes may have other values in other calls."""
+        """Do nothing, because attribute values may change between calls."""
 
     def results(self, node: Node, arguments: list[Any]) -> Any:
         """Return samples of the results; NOT_EVALUATED if their dtype depends on the default dtype."""

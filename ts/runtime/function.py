@@ -89,7 +89,7 @@ class ScriptFunction(Function):
             self._copy_metadata(function)
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        """Pickle the function by name if its module has it under this name; otherwise as an archive.
+        """Pickle the function by qualified name if its module defines that name; otherwise as an archive.
 
         Raise PickleError for protocols 0 and 1; PyTorch raises it for all protocols.
         """
@@ -341,7 +341,7 @@ class ScriptFunction(Function):
         self._graph = graph  # assigned last: other threads read it without a lock
 
     def with_graph(self, graph: Graph, qualified_name: str, schema: FunctionSchema) -> ScriptFunction:
-        """Return a function with the name of this one and another graph."""
+        """Return a function with this function's name and another graph."""
         created = ScriptFunction(self.name, qualified_name)
         created.finish(graph, schema)
         return created
@@ -378,7 +378,7 @@ class ScriptFunction(Function):
 
         stages: dict[str, str] = {
             "code": self.code,
-            # `as_compiled` instead of `graph`: nobody modifies it here
+            # `as_compiled` instead of `graph`: this code does not modify it
             "graph": self.as_compiled()._repr_html_(),
             "bytecode": self.bytecode,
         }

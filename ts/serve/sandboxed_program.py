@@ -256,7 +256,7 @@ class _CapturedOutput(io.TextIOBase):
         return len(text)
 
     def warn(self, message: object) -> None:
-        """Write a warning without its location, which is in a file of `ts`."""
+        """Write a warning without its location, because the location is a file of `ts`."""
         self.write(f"warning: {message}\n")
 
     def getvalue(self) -> str:

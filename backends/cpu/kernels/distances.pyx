@@ -123,7 +123,7 @@ cdef bint read_floats(IValue *r, const int32_t *at, PyArrayObject **a, PyArrayOb
 
 
 cdef bint read_norm(IValue *x, Pairs *p) noexcept:
-    """Read the order of a norm, which must be 1, 2 or infinity; return False for other orders."""
+    """Read a norm's order: 1, 2 or infinity; return False for other orders."""
     if x.v.f == 2:
         p.measure = EUCLIDEAN
     elif x.v.f == 1:

@@ -391,7 +391,7 @@ cdef int run_group(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int prepare_group(Operator op, IValue *r, const int32_t *at) except -1:
-    """Read the program of the group, replace this kernel by the one that runs it, and run it."""
+    """Read the group's program, replace this kernel by the program's kernel, and run that kernel."""
     try:
         group = read_group(op.record.program)
     except ValueError:

@@ -103,7 +103,7 @@ def set_schema_parser(parse):
 
 
 cdef class Operator:
-    """One overload of an operator, as a callable; `repr` shows its schema."""
+    """Callable operator overload; `repr` shows its schema."""
 
     def __cinit__(self, *_, **__):
         cdef int i

@@ -84,7 +84,7 @@ cdef class OverloadSet:
         return _documentation(self.name, self.operators())
 
     def operators(self):
-        """Return the overloads in the order in which they are tried."""
+        """Return the overloads in the order of overload resolution."""
         self.load()
         return [(<Binder>b).op for b in self.binders]
 

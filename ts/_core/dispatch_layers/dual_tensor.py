@@ -259,13 +259,13 @@ def _batches(x: Tensor | None) -> set[int]:
 
 
 def _lies_in(level: Level, tangent: Tensor, base: Tensor) -> bool:
-    """Return whether the tangent of a view is a view of the tangent of its base."""
+    """Return whether the view's tangent shares the storage of its base's tangent."""
     of_base = getattr(of_level(base, level), "tangent", None)
     return of_base is not None and tangent._base is (of_base if of_base._base is None else of_base._base)
 
 
 def _written(level: Level, x: Tensor, tangent: Tensor | None = None) -> None:
-    """Count a write to the tangent of a tensor that is not a view; replace the tangent if it is given."""
+    """Count a write to the tangent of a base tensor; replace the tangent if it is given."""
     layer: Any = of_level(x, level)
     if layer is None:  # the tensor had no tangent before
         _replace_layer(x, Dual(level, sunk(x, None), tangent, writes=1))

@@ -26,7 +26,7 @@ cdef class Layer:
         """Raise RuntimeError if control flow must not depend on an element of the tensor."""
 
     def check_open(self):
-        """Raise RuntimeError if the level of the tensor is closed, so that it can no longer be used."""
+        """Raise RuntimeError if the tensor's level is closed."""
 
     def check_memory(self):
         """Raise RuntimeError if the tensor has no address of its elements."""

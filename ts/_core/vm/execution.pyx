@@ -457,7 +457,7 @@ cdef class ScriptCoroutine:
         return f"<Execution of {self.function.name}, {CONDITIONS[self.condition]}>"
 
     cdef void end(self) noexcept:
-        """Release the frames and their memory, which is subtracted from the limits in which it was counted."""
+        """Release the frames and their memory, and subtract its size from the memory limits that counted it."""
         cdef void *before
         if self.state != NULL:
             before = exchange_limits(self.inherited.limits)

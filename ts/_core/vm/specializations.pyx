@@ -44,7 +44,7 @@ cdef uint32_t guard_of(const IValue *x) noexcept:
 
 
 cdef int rank_elsewhere(Tensor t) noexcept:
-    """Return the rank of an array that is not on the CPU; -1 if it is unknown."""
+    """Return the rank of a device array; -1 if it is unknown."""
     try:
         return len(t.array.shape)
     except Exception:

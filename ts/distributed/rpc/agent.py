@@ -286,7 +286,7 @@ class RpcAgent:
         self._loop.call_soon_threadsafe(self.send_reliably, peer, message)
 
     def _attach_code(self, peer: Peer, message: list[Any], again: bool = False) -> None:
-        """Add the code of the callee to a request if the peer does not have it; with `again`, always."""
+        """Add the callee's code to a request if the peer lacks it; with `again`, always."""
         if message[0] in _MESSAGES_WITH_CALLEE and message[1][0] == "code":
             digest = message[1][1]
             message[4] = self._sent_code.archive(digest) if again or digest not in peer.codes else None

@@ -95,7 +95,7 @@ def _method_of(function: ScriptFunction) -> str:
 
 
 class UnknownCodeError(LookupError):
-    """Error for code that was not received or sent, or is no longer in the cache."""
+    """Error for callee code that was never transferred or was evicted from the cache."""
 
 
 class SentCode:

@@ -119,7 +119,7 @@ class _PendingReply(Reply):
         """Do nothing: a blocking connection carries one call at a time."""
 
     def ended(self) -> None:
-        """Do nothing, for the same reason as `began`."""
+        """Do nothing (see `began`)."""
 
     def _send(self, result: Any) -> None:
         try:

@@ -28,7 +28,7 @@ _MAX_CONSECUTIVE_FAILURES: Final = 8
 
 @dataclass(eq=False)
 class _Batch:
-    """Batch that was sent to a worker, and the future of its result."""
+    """Batch sent to a worker, with the future of its result."""
 
     arguments: tuple[Any, ...]
     worker: WorkerInfo

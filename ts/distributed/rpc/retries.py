@@ -34,7 +34,7 @@ StartCall = Callable[[float], Future[Any]]  # function from a timeout in seconds
 
 
 class RetryingCall:
-    """Call that is repeated until there is a response or the time is up; `future` is its result."""
+    """Call repeated until a response arrives or its timeout passes; `future` is its result."""
 
     def __init__(self, agent: RpcAgent, start_call: StartCall, timeout: float) -> None:
         self.future = RpcFuture(agent)

@@ -81,7 +81,7 @@ class WorkerDirectory:
         return worker_id in self.peers
 
     def unknown(self, to: Any) -> Peer:
-        """Raise RuntimeError for a worker that is not in the table; subclasses may look it up."""
+        """Raise RuntimeError for a worker missing from the table; subclasses may look it up."""
         raise RuntimeError(self.unknown_worker_message(to))
 
     def unknown_worker_message(self, to: Any) -> str:

@@ -288,7 +288,7 @@ os.register_at_fork(before=_before_fork)
 
 
 def _copied(file: int, size: int) -> memoryview:
-    """Return a copy of the part in a segment that is not mapped."""
+    """Return a copy of a message part in an unmapped segment."""
     if os.pread(file, 1, 0) != bytes([_SENT]):
         raise NotSharedMemoryError(f"{size} bytes are announced in a segment that does not have them")
     try:

@@ -1,4 +1,4 @@
-"""Guards on the arguments of a program that is loaded from an archive.
+"""Argument guards of programs loaded from `.pt2` archives.
 
 The file contains symbolic tensor sizes, symbol ranges, constants, and conditions as Python expressions:
 
@@ -56,7 +56,7 @@ class _SymbolSource(NamedTuple):
 
 
 class Conditions:
-    """Builder of the guards of a program from the metadata of its arguments."""
+    """Builder of a program's guards from argument metadata."""
 
     def __init__(
         self, symbols: Symbols, ranges: Mapping[Any, Any], in_spec: Any, names: list[str] | None

@@ -469,7 +469,7 @@ class StaticModuleDict(StaticModuleList):
         return em.constant(len(self.module.entries()), range)
 
     def getitem(self, em: Emitter, range: SourceRange, index: Value) -> SugaredValue:
-        """Return the entry for a key, which must be a literal."""
+        """Return the entry of a literal key."""
         return self.module.getitem(em, range, index)
 
     def contains(self, em: Emitter, range: SourceRange, element: Value) -> Value | None:

@@ -1,4 +1,4 @@
-"""Splitting of a module: a submodule for each partition of the graph, and a module that calls them.
+"""Splitting of a module: one submodule per graph partition, and a module that calls these submodules.
 
 split = split_module(module, module, lambda node: 0 if node.op == "call_module" else 1)
 split.submod_0, split.submod_1                   GraphModules

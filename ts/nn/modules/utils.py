@@ -1,4 +1,4 @@
-"""Hyperparameters that are one number or one for each dimension; names are private in PyTorch.
+"""Hyperparameters given as one number or one number per dimension; names are private in PyTorch.
 
 >>> _pair(3), _triple([1, 2, 3]), _reverse_repeat_tuple((1, 2), 2)
 ((3, 3), (1, 2, 3), (2, 2, 1, 1))

@@ -53,7 +53,7 @@ _LENGTH: Final = re.compile(r"\b([A-Za-z_]\w*)\.size\(([^()]+)\)")
 
 
 class Result(NamedTuple):
-    """Result of an operator: its name and that of its gradient in formulas, and its type."""
+    """Operator result: type, and the names of result and gradient in formulas."""
 
     name: str  # name in formulas: "result", "values", "result1"
     gradient: str  # name of its gradient in formulas: "grad", "grad_values", "grad1", "grads"
@@ -61,7 +61,7 @@ class Result(NamedTuple):
 
 
 class FormulaParameter(NamedTuple):
-    """Parameter of a formula: an argument, result or gradient, or a property of one, such as its sizes."""
+    """Formula parameter: an argument, result or gradient, or a property such as `self.sizes()`."""
 
     name: str  # name of the parameter: "self", "self_size"
     of: str  # self

@@ -11,7 +11,7 @@ from ts.ops.derivatives.formula_registry import LINEAR, compose, derive
 
 
 def filled(x: Tensor, sizes: list[int]) -> Tensor:
-    """Pad a gradient with zeros to the sizes of the source, which may be larger than the index."""
+    """Pad a gradient with zeros to the source's sizes, which may exceed the index's sizes."""
     if x.size() == sizes:
         return x
     rest: list[int] = []

@@ -53,7 +53,7 @@ derive("aten::as_strided", self=f"of_storage(grad, {_MINE}, (size, stride, {_STA
 
 
 def in_storage(grad: Tensor, sizes: list[int], strides: list[int]) -> Tensor:
-    """Return a copy of a gradient that has `strides`, in a storage in which it begins at offset 0."""
+    """Return a copy of a gradient with `strides`, at offset 0 of a new storage."""
     return grad.new_empty_strided(sizes, strides).copy_(grad)
 
 

@@ -94,7 +94,7 @@ def _formula(inputs: Inputs, formula: formulas.Formula, wanted: list[str]) -> Fo
 
 
 def _source(inputs: Inputs, read: formulas.FormulaParameter) -> tuple[int, int, bool]:
-    """Return kind and index of a formula parameter, and whether it is a tensor that may be a number."""
+    """Return a formula parameter's kind and index, and whether its tensor may be a Python number."""
     names = list(inputs.parameters)
     if read.fact:  # a property of an argument or result; in the index, results follow the arguments
         everything = [*names, *(result.name for result in inputs.results)]

@@ -209,5 +209,5 @@ class DistributedSampler(Sampler[int]):
         return self.num_samples
 
     def set_epoch(self, epoch: int) -> None:
-        """Set the number of the epoch, which is a part of the seed."""
+        """Set the epoch number, which is added to the seed."""
         self.epoch = epoch

@@ -53,7 +53,7 @@ class _IterableDatasetFetcher(_BaseDatasetFetcher):
         self.ended = False
 
     def fetch(self, possibly_batched_index: Any) -> Any:
-        """Return a batch with as many samples as there are indices; raise StopIteration at the end."""
+        """Return a batch with one sample per index; raise StopIteration at the end."""
         try:
             batch = self._fetch(possibly_batched_index)
         except StopIteration:
