@@ -104,7 +104,7 @@ def is_owned_by_user(folder: Path) -> bool:
 
 
 def _trim(folder: Path) -> None:
-    """Delete the oldest files of one of the 256 folders if it has too many."""
+    """Delete the oldest files of one of the 256 cache folders if its file limit is exceeded."""
     files = sorted(folder.iterdir(), key=lambda file: file.stat().st_mtime)
     limit = _MAX_FILES // 256
     for file in files[: len(files) - limit + limit // 8] if len(files) > limit else ():

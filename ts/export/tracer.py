@@ -203,7 +203,7 @@ class ExportTracer(FxGraphBuilder):
         return [self._with_fakes(y) for y in x] if isinstance(x, list) else x
 
     def _arguments(self, op: Any, values: list[Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """Return a node's positional arguments up to the last non-default one, and its keyword-only arguments."""
+        """Return the positional arguments up to the last non-default one, and the keyword-only arguments."""
         positional: list[Any] = []
         options: dict[str, Any] = {}
         needed = 0

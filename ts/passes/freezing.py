@@ -388,7 +388,7 @@ class _Freezer:
         self._unify_attributes_by_class()
 
     def _unify_attributes_by_class(self) -> None:
-        """Preserve an attribute in all remaining modules of a class if it is preserved in one of them."""
+        """Preserve an attribute in all remaining modules of a class if one module preserves it."""
         left = [
             key for key, names in self.out.preserved_attributes.items() if names and key not in self.out.whole
         ]
@@ -436,7 +436,7 @@ class _Origin:
         self.containers |= other.containers
 
     def of_alias(self) -> _Origin:
-        """Return the origin of a value that is an alias of this value."""
+        """Return the origin of an alias of this value."""
         return self
 
     def of_container(self) -> _Origin:
@@ -444,7 +444,7 @@ class _Origin:
         return _Origin(None, self.aliases | self.elements, set(self.containers))
 
     def of_element(self) -> _Origin:
-        """Return the origin of a value that is an element of this value."""
+        """Return the origin of an element of this value."""
         return _Origin(set(self.elements), set(self.elements), self.aliases | self.containers)
 
 

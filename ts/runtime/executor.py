@@ -118,7 +118,7 @@ def executed_graph(function: ScriptFunction) -> Graph:
 
 
 def executed_graph_for(function: ScriptFunction, variant: GraphVariant, inputs: Sequence[Any]) -> Graph:
-    """Return a copy of the graph that runs for these arguments, with the specialization for them."""
+    """Return a copy of the graph specialized to these arguments."""
     if variant is GraphVariant.WRITTEN or function.holds_breakpoint or has_autocast(function.as_compiled()):
         return transform_graph(function.as_compiled(), variant)
     from ts.passes.specialize_to_arguments import asked_arguments

@@ -43,7 +43,7 @@ _PACKAGE_NAMES: Final = ("ts", "torch")
 
 
 class _NotFingerprintableError(Exception):
-    """Raised for a value that has no encoding."""
+    """Error for a value without encoding."""
 
 
 class FunctionFingerprint:
@@ -89,7 +89,7 @@ def fingerprint_of(function: FunctionType) -> FunctionFingerprint | None:
 
 
 class _NameCollector:
-    """Names in the source of a function, also those in strings, which may be annotations."""
+    """Names in a function's source, including names in strings, which may be annotations."""
 
     def __init__(self, function: FunctionType, tree: ast.AST, text: str) -> None:
         if "type:" in text and re.search(r"#\s*type:", text):  # the syntax tree contains no type comments

@@ -50,7 +50,7 @@ Policy = Callable[..., CheckpointPolicy | bool]
 
 
 class _CachedTensor:
-    """Cached tensor, detached, with the version that it had when it was cached."""
+    """Cached detached tensor with its version at the time of caching."""
 
     def __init__(self, x: Tensor, offload: bool) -> None:
         self._device = x.device

@@ -105,8 +105,7 @@ cdef class InputLayout:
 
 @cython.final
 cdef class SubConvolution:
-    """One correlation of a convolution: its taps, and the positions in the output to which results are
-    written.
+    """Correlation of a convolution: kernel taps, and output positions of the results.
 
     Each entry of `taps` is an offset in a channel of the source, and an index into the weight's three window
     dimensions. Results are written in runs of `row` positions that are `step` apart in the output; `row_q` is

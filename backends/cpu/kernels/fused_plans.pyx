@@ -459,8 +459,7 @@ cdef class FusedGroup:
         return ""
 
     cdef str choose_conversion(self, FusedPlan plan, int op_index):
-        """Add a conversion to a dtype or to the dtype of a tensor; no step is needed if the operand has this
-        dtype.
+        """Add a conversion to a dtype or to a tensor's dtype; add no step for operands of this dtype.
         """
         cdef int first = plan.at[self.operands[op_index][0]], target, to
         if self.arity[op_index] != 2 or plan.kind[first] == NO_INDEX:

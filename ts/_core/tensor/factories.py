@@ -495,7 +495,7 @@ def positional_arguments(args: tuple[Any, ...], options: Mapping[str, Any]) -> t
 
 
 def check_legacy_device(device: Any, device_type: str) -> None:
-    """Raise RuntimeError if the type of `device` is not that of the constructor."""
+    """Raise RuntimeError if `device` has another device type than the constructor."""
     if device is not None and (given := devices.as_device(device).type) != device_type:
         raise RuntimeError(
             f"legacy constructor expects device type: {device_type} but device type: {given} was passed"

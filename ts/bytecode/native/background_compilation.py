@@ -85,7 +85,7 @@ def finish() -> None:
 
 
 def is_compiling(code: Code) -> bool:
-    """Return whether the compilation of a Code, or of a Code that calls it, is pending."""
+    """Return whether compilation of a Code or of one of its callers is pending."""
     with _lock:
         pending = [*_queue, *([] if _compiling is None else [_compiling])]
     return code.machine_code is None and any(

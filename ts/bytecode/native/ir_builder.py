@@ -91,7 +91,7 @@ class FunctionBuilder:
         return f"b{self._names}"
 
     def at(self, pc: int, loop: HoistableChecks | None = None) -> str:
-        """Return the label of an instruction, in the current version of the code or in that of `loop`."""
+        """Return an instruction's label in the current code version or in the version of `loop`."""
         if pc in self.loop_heads and pc == self.pc + 1:
             return f"into.{pc}{self.version}"
         loop = loop or self.unchecked_loop
@@ -327,7 +327,7 @@ class FunctionBuilder:
         return left
 
     def spend_one(self, pc: int) -> str:
-        """Subtract one from the budget, which must not be negative; return whether it was 0."""
+        """Decrement the non-negative step budget; return whether it was 0."""
         both = self.new(f"call {{i64, i1}} @llvm.usub.with.overflow.i64(i64 {self.budget_left(pc)}, i64 1)")
         self.do(f"store i64 {self.new(f'extractvalue {{i64, i1}} {both}, 0')}, ptr %left")
         return self.new(f"extractvalue {{i64, i1}} {both}, 1")
