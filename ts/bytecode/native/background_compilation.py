@@ -85,7 +85,7 @@ def finish() -> None:
 
 
 def is_compiling(code: Code) -> bool:
-    """Return whether compilation of a Code or of one of its callers is pending."""
+    """Return whether background compilation of a Code or a calling Code is pending."""
     with _lock:
         pending = [*_queue, *([] if _compiling is None else [_compiling])]
     return code.machine_code is None and any(
