@@ -35,7 +35,7 @@ def operands(node: Node) -> list[Value] | str:
         return _rejection_reason(node, record)
     if len(node.outputs()) != 1 or not is_tensor(node.output()):
         return "it does not return a single tensor"
-    values = node.inputs()
+    values: list[Value] = node.inputs()
     if record.channels:
         training = values[[x.name for x in record.schema.arguments].index("training")].node()
         is_off = training.get("value") is False

@@ -403,7 +403,7 @@ class _Printer:
         special = _EXPRESSIONS.get(kind)
         if special is not None:
             return special(self, node)
-        inputs = node.inputs()
+        inputs: list[Value] = node.inputs()
         cast = _CASTS.get(kind)
         if cast is not None:
             return f"{cast}({self.list_of(inputs)})"

@@ -9,6 +9,7 @@ written to: see `ts.passes.freezing`.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from ts.ir.graph import Graph
@@ -72,7 +73,7 @@ def run_frozen_optimizations(
 
 def _optimize(graph: Graph, numerics: bool) -> bool:
     """Run the optimization passes on a frozen graph to a fixed point."""
-    passes = [remove_dropout]
+    passes: list[Callable[[Graph], bool]] = [remove_dropout]
     if numerics:
         passes += [fold_frozen_conv_bn, fold_frozen_conv_add_or_sub, fold_frozen_conv_mul_or_div]
         passes += [fold_frozen_linear_bn]

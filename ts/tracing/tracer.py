@@ -634,7 +634,7 @@ class Tracer:
         self.graph.register_output(self._output(x, {}))
 
     def _output(self, x: Any, made: dict[int, Value]) -> Value:
-        """Return the graph value of an output or of a part of it; a shared container has one value."""
+        """Return the graph value of an output or output element; a shared container has one value."""
         if isinstance(x, Tensor):
             return self.find(x) or self.tensor(x)
         value = made.get(id(x))
