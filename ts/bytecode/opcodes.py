@@ -1,8 +1,8 @@
 """The opcode table: the single definition of all bytecode instructions and superinstructions.
 
-In: the rows below.  Generated from them: the enum that the interpreter switches over and the formats that the
-verifier checks (`cython_enum`, written to `ts/_core/vm/opcodes.pxd` by the build), the choice of an opcode
-for an operator in the lowering, and the disassembly.
+These are derived from its rows: the enum that the interpreter switches over and the formats that the verifier
+checks (`cython_enum`, written to `ts/_core/vm/opcodes.pxd` by the build), the opcode that the lowering
+selects for an operator, and the disassembly.
 
 An instruction is four 32-bit words: the opcode and the operands a, b, c.
 
@@ -10,8 +10,8 @@ An instruction is four 32-bit words: the opcode and the operands a, b, c.
     |   op   |   a    |   b    |   c    |        ADD_I64 4 2 3        r[4] := r[2] + r[3]
     +--------+--------+--------+--------+
 
-Registers have a class each: i(nt), f(loat), b(ool), o(bject), x (any value, None included).  Typed
-Every register has a class: i(nt), f(loat), b(ool), o(bject), x (any value, None included).  Typed
+Every register has a class: i(nt), f(loat), b(ool), o(bject), x (any value, None included).  An
+instruction on numbers writes only the payload of a register; its type tag is set when the frame is created.
 The format of a row has one word per operand:
 
     i f b o x     read a register of the class         =i =f ...   write         +i   read and write
@@ -19,7 +19,7 @@ The format of a row has one word per operand:
                   object (an instance of a scripted class)
     s =s          a scalar register (i, f or b); all of one instruction have the same class
     v             read an object or any register       r =r        a register of any class
-    >  <          jump forwards or backwards: only `<` jumps can loop, and those are metered
+    >  <          jump forwards or backwards; only `<` jumps can form a loop, and they consume the budget
     #             a number                             T           index of a type
     O  F          index of an operator, a function     P           offset of a register list in the pool
     -             not used
@@ -36,7 +36,7 @@ __all__ = [
     "register_format",
 ]  # fmt: skip
 
-# Object formats of operands, with the names of the core's type kinds.
+# Formats of operands that are objects, with the names of the core's type kinds.
 OBJECTS_IN = {
     "list": "LIST", "dict": "DICT", "tuple": "TUPLE", "object": "CLASS", "future": "FUTURE", "str": "STR",
     "tensor": "TENSOR",
@@ -44,23 +44,23 @@ OBJECTS_IN = {
 
 
 def register_format(format: str) -> str:
-    """Return the register class of an operand format: i f b o x, s v r; "" for a non-register operand."""
+    """Return the register class of an operand format: i f b o x, s v r; "" if it is not a register."""
     register_kind = format.lstrip("=+")
     return "o" if register_kind in OBJECTS_IN else register_kind if register_kind in "ifboxsvr" else ""
 
 
 class Opcode(NamedTuple):
-    """One opcode. `operators` are the overloads that it implements, with their inputs in order."""
+    """One opcode; `operators` are the overloads that it implements, with their inputs in order."""
 
     name: str
     format: str
     effect: str
     operators: tuple[str, ...] = ()
-    scalar: bool = True  # touches no Python object, so it can run without the GIL
+    scalar: bool = True  # uses no Python object, so it can run without the GIL
 
     @property
     def operands(self) -> tuple[str, ...]:
-        """Formats of the operands a, b and c."""
+        """The formats of operands a, b and c."""
         return tuple(self.format.split())
 
     @property
@@ -70,12 +70,12 @@ class Opcode(NamedTuple):
 
 
 def op(name: str, format: str, effect: str, *operators: str) -> Opcode:
-    """Return an opcode that works on numbers only."""
+    """Return an opcode that uses only numbers."""
     return Opcode(name, format, effect, operators)
 
 
 def obj(name: str, format: str, effect: str, *operators: str) -> Opcode:
-    """Return an opcode that touches Python objects."""
+    """Return an opcode that uses Python objects."""
     return Opcode(name, format, effect, operators, scalar=False)
 
 
@@ -250,9 +250,9 @@ NUMBER: dict[str, int] = {row.name: number for number, row in enumerate(OPCODES)
 BY_OPERATOR: dict[str, Opcode] = {operator: row for row in OPCODES for operator in row.operators}
 
 # Superinstructions.  If the two instructions of a pair are adjacent, the assembled code has the pair's opcode
-# in the first one; it executes both and reads the operands of both.  The second instruction, which may itself
-# have a pair's opcode, remains as a jump target.  The verifier, error stacks and the disassembly only see
-# single instructions.
+# in the first instruction; this opcode executes both instructions and reads the operands of both.  The second
+# instruction remains as a jump target, and may have the opcode of another pair.  The verifier, error stacks
+# and the disassembly only see single instructions.
 PAIRS: tuple[tuple[str, str], ...] = (
     ("ADD_I64", "LOOP_STEP"),
     ("ADD_I64", "LOOP_NE_I64"),
@@ -273,9 +273,9 @@ PAIRS: tuple[tuple[str, str], ...] = (
     ("LIST_SET_SCALAR", "ADD_I64__LOOP_NE_I64"),
 )
 
-# For each comparison, the jump taken if it is true and the jump taken if it is false: (name, operands
-# swapped).
-# Float comparisons with nan are false, so `not a < b` differs from `a >= b` and has its own jump.
+# For each comparison: the jump if it is true, and the jump if it is false, as (name, whether operands are
+# swapped). Float comparisons with nan are false, so `not a < b` differs from `a >= b` and has a separate
+# jump.
 BRANCHES: dict[str, tuple[tuple[str, bool], tuple[str, bool]]] = {
     "EQ_I64": (("EQ_I64", False), ("NE_I64", False)),
     "NE_I64": (("NE_I64", False), ("EQ_I64", False)),
@@ -302,11 +302,11 @@ def cython_enum() -> str:
         "cdef enum Opcode:",
     ]
     lines += [f"    {row.name} = {number}" for number, row in enumerate(OPCODES)]
-    lines += [f"    OPCODE_COUNT = {len(OPCODES)}"]  # opcodes of verified rows are smaller
+    lines += [f"    OPCODE_COUNT = {len(OPCODES)}"]  # the verifier accepts only smaller opcodes
     pairs = {f"{a}__{b}": number for number, (a, b) in enumerate(PAIRS, len(OPCODES))}
     lines += [f"    {name} = {number}" for name, number in pairs.items()]
     lines += [f"    PAIR_COUNT = {len(PAIRS)}"]
-    # In assembled code only: replaces the LOOP at the end of a loop with machine code.
+    # Only in assembled code: this opcode replaces the LOOP at the end of a loop that has machine code.
     lines += [f"    ENTER_NATIVE = {len(OPCODES) + len(PAIRS)}", "", "cdef extern from *:", '    """']
     lines.append("    typedef struct { const char *name, *format; int scalar; } OpcodeInfo;")
     lines.append("    static const OpcodeInfo OPCODE_INFO[] = {")

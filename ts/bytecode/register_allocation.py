@@ -1,7 +1,7 @@
 """Register allocation for linear code over virtual registers.
 
-In: instructions in order, whose register operands are virtual registers, one per value.  Out: the same code
-with few real registers, most copies removed, and DROP instructions after the last uses of objects.
+In: a list of instructions with virtual registers, one per value.  Out: the same code with few real registers,
+without most of the copies, and with DROP instructions after the last uses of objects.
 
     MOVE  %total, %zero                      r3 := 0
   head:                                    head:
@@ -9,9 +9,10 @@ with few real registers, most copies removed, and DROP instructions after the la
     MOVE  %total, %total.2                   (one register: the copy is gone)
     STEP  %i, %n, head                       step r1, r0, head
 
-Two registers interfere if one is written while the other is live (`live_ranges.py`), unless the write copies
-the other.  Copies between registers that do not interfere are coalesced; the rest is greedy colouring in code
-order: each group gets the first real register that is free during its live ranges.
+Two registers interfere if one is written while the other is live (`live_ranges.py`), unless the write is a
+copy of the other register.  The two registers of a copy are merged into a group if they do not interfere.
+Then each group, in code order, gets the first real register that is free during the live ranges of the group
+(greedy colouring).
 """
 
 from __future__ import annotations
@@ -23,15 +24,15 @@ from ts._core.thread import deadline
 from ts.bytecode.instruction import COPIES, TERMINATORS, Instruction
 from ts.bytecode.live_ranges import LiveRange, LiveRanges
 
-_STEP_NS: Final = 1_000  # charged to `ts.limits` per instruction
+_STEP_NS: Final = 1_000  # nanoseconds per instruction that count towards the limits of `ts.limits`
 
 
 class RegisterAllocator:
-    """Assigns real registers to the virtual registers of `code`, in place.
+    """Allocator that replaces the virtual registers of `code` by real registers, in place.
 
-    `classes` are the classes of the virtual registers. The first `parameters` registers are the parameters
-    and get the real registers of the same index; `constants` get none here. `strings` are registers
-    without DROPs.
+    `classes` are the classes of the virtual registers. The first `parameters` registers are the parameters;
+    their real registers have the same indices. `constants` get no real registers here. `strings` are
+    registers that need no DROP.
     """
 
     def __init__(
@@ -46,27 +47,27 @@ class RegisterAllocator:
         self.classes = classes
         self.parameters = parameters
         self.constants = constants
-        # Objects to release after their last use. Strings may live until the frame ends.
+        # Objects to release after their last use. Strings may stay until the frame ends.
         self.objects = frozenset(
             r for r, kind in enumerate(classes) if kind in "ox" and r not in constants and r not in strings
         )
         live_ranges = LiveRanges(code, len(classes), parameters, constants, self.objects)
         self.dying, self.dead = live_ranges.dying, live_ranges.dead
-        self.lifetimes = live_ranges.lifetimes  # by leader: live ranges of its whole group
+        self.lifetimes = live_ranges.lifetimes  # live ranges of each group, by the group's leader
         self.leader = list(range(len(classes)))
-        self.real = classes[:parameters]  # register class, by real register
-        self.occupied_ranges: list[LiveRange] = []  # ranges in which each real register is occupied
-        self.real_register: dict[int, int] = {}  # virtual register -> real register
+        self.real = classes[:parameters]  # classes of the real registers
+        self.occupied_ranges: list[LiveRange] = []  # occupied ranges of each real register
+        self.real_register: dict[int, int] = {}  # keys: virtual registers
 
     def run(self) -> tuple[dict[int, int], list[str]]:
-        """Return the real register of each virtual one, and the classes of the real ones."""
+        """Return the real register of each virtual register, and the classes of the real registers."""
         self.coalesce()
         self.colour()
         self.insert_drops()
         return self.real_register, self.real
 
     def find(self, register: int) -> int:
-        """Return the leader of a register's group (union-find)."""
+        """Return the leader of the register's group (union-find)."""
         leader = self.leader
         while leader[register] != register:
             leader[register] = leader[leader[register]]  # path halving
@@ -74,7 +75,7 @@ class RegisterAllocator:
         return register
 
     def coalesce(self) -> None:
-        """Merge both sides of copies that do not interfere, innermost loops first."""
+        """Merge the two registers of each copy if they do not interfere; innermost loops first."""
         copies = [i for i in self.code if i.name in COPIES and i.b not in self.constants]
         for copy in sorted(copies, key=lambda i: -i.depth):
             deadline.charge(_STEP_NS)
@@ -93,19 +94,20 @@ class RegisterAllocator:
             self.lifetimes[a] = self.lifetimes[b] = large
 
     def overwrites(self, a: int, b: int) -> bool:
-        """Return whether group `a` is written while `b` is live, other than by a copy of `b`."""
+        """Return whether group `a` is written while `b` is live, except by a copy of `b`."""
         for at in self.lifetimes[a].writes_in(self.lifetimes[b]):
             if at < 0 or self.code[at].name not in COPIES or self.find(self.code[at].b) != b:
                 return True
         return False
 
     def colour(self) -> None:
-        """Assign real registers in code order, with the sets of free and of occupied ones."""
+        """Assign real registers to the groups in code order."""
         self.occupied_ranges = [self.lifetimes[self.find(register)] for register in range(self.parameters)]
         colour_of = {register: register for register in range(self.parameters)}
         real_registers, constants = self.real_register, self.constants
         free: dict[str, list[int]] = {}
-        occupied: list[tuple[int, int]] = [(0, colour) for colour in range(self.parameters)]  # (end, colour)
+        # pairs: end of occupation, real register
+        occupied: list[tuple[int, int]] = [(0, colour) for colour in range(self.parameters)]
         for at, instruction in enumerate(self.code):
             deadline.charge(_STEP_NS)
             for register in (*instruction.writes, *instruction.reads):
@@ -119,7 +121,7 @@ class RegisterAllocator:
                 real_registers[register] = colour
 
     def release(self, at: int, free: dict[str, list[int]], occupied: list[tuple[int, int]]) -> None:
-        """Free the real registers whose occupied range ends at or before an instruction."""
+        """Free the real registers that are occupied until `at` or less."""
         while occupied and occupied[0][0] <= at:
             _, colour = heappop(occupied)
             end = self.occupied_ranges[colour].end_at(at)
@@ -131,7 +133,7 @@ class RegisterAllocator:
     def first_free(
         self, at: int, group: int, free: dict[str, list[int]], occupied: list[tuple[int, int]]
     ) -> int:
-        """Return the first free real register that does not interfere with the group, or a new one."""
+        """Return the first free real register that does not interfere with `group`; add one if needed."""
         kind, lifetime = self.classes[group], self.lifetimes[group]
         candidates = free.setdefault(kind, [])
         rejected = []
@@ -155,11 +157,14 @@ class RegisterAllocator:
         return colour
 
     def insert_drops(self) -> None:
-        """Insert DROPs after the last uses of objects, except before an overwrite or the end of the frame."""
+        """Insert DROPs after the last uses of objects.
+
+        No DROP is needed before an instruction that overwrites the register or ends the frame.
+        """
         if not self.objects:
             return
         code: list[Instruction] = []
-        pending: list[int] = []  # registers dead since the label before
+        pending: list[int] = []  # dead registers since the previous label
         for at, instruction in enumerate(self.code):
             if not instruction.name:
                 code += [_drop(register, self.code[at - 1]) for register in pending]
@@ -177,7 +182,7 @@ class RegisterAllocator:
         self.code[:] = code
 
     def dead_at(self, at: int, registers: set[int] | None) -> list[int]:
-        """Return the real registers to drop before an instruction or at a label: those not reused there."""
+        """Return the real registers to drop at `at`, except those that are in use again."""
         if not registers:
             return []
         read = {self.real_register.get(register) for register in self.code[at].reads}
@@ -187,7 +192,7 @@ class RegisterAllocator:
         return sorted(register for register in dead if self.occupied_ranges[register].end_at(at) < 0)
 
     def dying_at(self, at: int, instruction: Instruction) -> list[int]:
-        """Return the real registers to drop after an instruction; turn a last copy into a TAKE."""
+        """Return the real registers to drop after an instruction; turn a copy at the last use into a TAKE."""
         real_registers = self.real_register
         dying = set(self.dying[at])
         written = {real_registers[register] for register in instruction.writes if register not in dying}
@@ -201,7 +206,7 @@ class RegisterAllocator:
         return sorted(register for register in free if self.occupied_ranges[register].end_at(at) < 0)
 
     def drops(self, registers: list[int], near: Instruction, following: Instruction) -> list[Instruction]:
-        """Return the DROPs of registers, except those that `following` overwrites or ends the frame of."""
+        """Return DROPs of `registers`, except those that `following` overwrites or whose frame it ends."""
         if not registers or following.name in ("RETURN", "RAISE"):
             return []
         written = {self.real_register[register] for register in following.writes}
@@ -210,5 +215,5 @@ class RegisterAllocator:
 
 
 def _drop(register: int, near: Instruction) -> Instruction:
-    """Return a DROP of a real register, encoded as `~register` because other operands are virtual."""
+    """Return a DROP of a real register, encoded as `~register` to distinguish it from virtual registers."""
     return Instruction("DROP", ~register, line=near.line)

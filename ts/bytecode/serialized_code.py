@@ -1,14 +1,14 @@
-"""Serialization of bytecode: the arguments of a `Code`, and their form as JSON data.
+"""Serialization of bytecode: conversion of the constructor arguments of a `Code` to and from JSON data.
 
-    program = SerializedCode(name, rows, classes, ...)  the result of the lowering
-    program.code()                                      the verified Code
-    serialize_program(program, owner)                   numbers, strings, and lists and dictionaries of them
-    deserialize_program(data, owner)                    an equal SerializedCode
+    program = SerializedCode(name, rows, classes, ...)  result of the lowering
+    program.code()                                      returns the verified Code
+    serialize_program(program, owner)                   returns JSON data
+    deserialize_program(data, owner)                    returns an equal SerializedCode
 
-References to objects outside of the data are resolved by the `CodeOwner` of the program, usually an archive:
-types and functions by name, source texts, large tensors.  `NotSerializableError` is raised for a program that
-cannot be represented as data (it starts tasks, calls Python, or has large tensors).  Data is untrusted:
-`Code` verifies it.
+The data refers to some objects outside of it: types and functions by name, source texts, and large tensors.
+The `CodeOwner` of the program, usually an archive, resolves these references.  `NotSerializableError` is
+raised for a program that cannot be represented as data; for example, it calls Python functions.  The data may
+come from untrusted files, so `Code` verifies it.
 """
 
 from __future__ import annotations
@@ -38,17 +38,17 @@ if TYPE_CHECKING:
     from ts.ir.source import Source, SourceRange
     from ts.ir.types import Type
 
-_MAX_TENSOR_BYTES: Final = 1 << 16  # size limit of a tensor stored in the data
+_MAX_TENSOR_BYTES: Final = 1 << 16  # maximal size of a tensor stored in the data
 _SCALARS: Final = (type(None), bool, int, float, str)
 _LIST, _TUPLE, _OPTIONAL = KINDS["ListType"], KINDS["TupleType"], KINDS["OptionalType"]
-_ENUM: Final = r"Enum<([^<>]*)>"  # in type texts
+_ENUM: Final = r"Enum<([^<>]*)>"  # pattern of an enum in the text of a type
 _SIMPLE: Final = frozenset({"Tensor", "int", "float", "bool", "str", "NoneType"})  # keys of `SPECS`
 _CONTAINERS: Final = {"List[": _LIST, "Optional[": _OPTIONAL}
-_plain_types: dict[str, Type] = {}  # by text: types that do not refer to classes
+_plain_types: dict[str, Type] = {}  # types without classes, by text
 
 
 class NotSerializableError(Exception):
-    """Raised for a part of a program that cannot be serialized."""
+    """Raised if a program, or an object in it, cannot be serialized."""
 
 
 class SerializedCode(NamedTuple):
@@ -68,12 +68,12 @@ class SerializedCode(NamedTuple):
     result: TypeSpec
 
     def code(self) -> Code:
-        """Return the verified code."""
+        """Create and verify the code."""
         return Code(*self)
 
 
 class CodeOwner:
-    """Owner of serialized programs, which resolves their references to types, functions and sources."""
+    """Owner of serialized programs; it resolves their references to types, functions and sources."""
 
     def __init__(
         self,
@@ -84,18 +84,19 @@ class CodeOwner:
         prepare: Prepare | None = None,
         plans: Callable[..., Specializations] | None = None,
     ) -> None:
-        self.type_named = type_named  # returns the type with this text
-        self.function_named = function_named  # returns the function with this qualified name, or None
-        self.sources = sources  # file name -> Source
-        self.constants = constants  # tensors that the data refers to by index
-        self.prepare = prepare  # compiles graphs
-        self.plans = plans  # returns specializations, for parameter types, result type, guarded registers
+        self.type_named = type_named  # returns the type with a given text
+        self.function_named = function_named  # returns the function with a given qualified name, or None
+        self.sources = sources  # values: `Source` objects; keys: file names
+        self.constants = constants  # tensors; the data contains their indices
+        self.prepare = prepare  # compiles a graph
+        # returns specializations for given parameter types, result type and guarded registers
+        self.plans = plans
 
 
 def serialize_program(program: SerializedCode, owner: CodeOwner) -> dict[str, Any]:
-    """Return the program as dictionaries, lists, numbers and strings.
+    """Return the program as JSON data: dictionaries, lists, numbers and strings.
 
-    Raises NotSerializableError if a part of it cannot be serialized.
+    Raises NotSerializableError if the program, or an object in it, cannot be serialized.
     """
     if program.handlers:
         raise NotSerializableError
@@ -118,7 +119,7 @@ def serialize_program(program: SerializedCode, owner: CodeOwner) -> dict[str, An
 
 
 def deserialize_program(data: Mapping[str, Any], owner: CodeOwner) -> SerializedCode:
-    """Return the program that `serialize_program` serialized.
+    """Return the program from data that `serialize_program` returned.
 
     Raises LookupError, TypeError or ValueError for malformed data.
     """
@@ -144,10 +145,10 @@ def deserialize_program(data: Mapping[str, Any], owner: CodeOwner) -> Serialized
 
 
 def serialize_spec(spec: TypeSpec, owner: CodeOwner, parameter: bool = False) -> str:
-    """Return the text of a type descriptor; raise NotSerializableError if the text does not determine it."""
+    """Return the text of a type; raise NotSerializableError if the text does not determine it."""
     try:
         same = deserialize_spec(spec.text, owner, parameter) == spec
-    except Exception as error:  # parsing a text that is not a type may raise anything
+    except Exception as error:  # parsing may raise any exception if the text is not a type
         raise NotSerializableError(spec.text) from error
     if not same:
         raise NotSerializableError(spec.text)
@@ -155,11 +156,12 @@ def serialize_spec(spec: TypeSpec, owner: CodeOwner, parameter: bool = False) ->
 
 
 def deserialize_spec(text: str, owner: CodeOwner, parameter: bool = False) -> TypeSpec:
-    """Return the type descriptor for the text of a type, or of a parameter's type."""
+    """Return the type descriptor for the text of a type; for `parameter`, of a parameter's type."""
     simple = _simple_spec(text)
     if simple is not None:
         return simple
-    from ts.bytecode.typespec import argument_spec, type_spec  # imports all types
+    # imported here, because `typespec` imports all types
+    from ts.bytecode.typespec import argument_spec, type_spec
 
     type = _plain_types.get(text)
     if type is None:
@@ -170,7 +172,7 @@ def deserialize_spec(text: str, owner: CodeOwner, parameter: bool = False) -> Ty
 
 
 def _simple_spec(text: str) -> TypeSpec | None:
-    """Return the descriptor of a built-in type, or list or optional of built-ins, else None."""
+    """Return the descriptor of a built-in type, or of a list or optional of one; None for other types."""
     if text in _SIMPLE:
         return SPECS[text]
     name, bracket, rest = text.partition("[")
@@ -185,7 +187,7 @@ def _simple_spec(text: str) -> TypeSpec | None:
 
 
 def serialize_constant(value: Any, owner: CodeOwner) -> Any:
-    """Return a constant as data: scalars unchanged, all others as a dictionary with their kind."""
+    """Return a constant as data: scalars unchanged, other values as a dictionary with their kind."""
     if type(value) in _SCALARS:
         return value
     if isinstance(value, List | Tuple):
@@ -200,7 +202,7 @@ def serialize_constant(value: Any, owner: CodeOwner) -> Any:
 
 
 def deserialize_constant(data: Any, owner: CodeOwner) -> Any:
-    """Return the constant that `serialize_constant` serialized."""
+    """Return the constant from data that `serialize_constant` returned."""
     if not isinstance(data, dict):
         return data
     if "of" in data:
@@ -212,7 +214,7 @@ def deserialize_constant(data: Any, owner: CodeOwner) -> Any:
         return device(data["device"])
     if "constant" in data:
         return owner.constants[data["constant"]]
-    from binascii import a2b_base64  # few programs hold tensors
+    from binascii import a2b_base64  # imported here, because few programs contain tensors
 
     array = np.frombuffer(a2b_base64(data["tensor"]), np.dtype(data["dtype"]))
     return wrap_array(array.reshape(data["sizes"]).copy())
@@ -227,7 +229,7 @@ def _serialize_items(container: Any, owner: CodeOwner) -> list[Any]:
 
 
 def _deserialize_items(data: Any, spec: TypeSpec, owner: CodeOwner) -> Any:
-    """Return the items of a container in lists and tuples, as its type prescribes."""
+    """Return the items of a container; nested containers become lists and tuples, according to `spec`."""
     if spec.kind == _LIST:
         return [_deserialize_items(item, spec.children[0], owner) for item in data]
     if spec.kind == _TUPLE:
@@ -296,7 +298,7 @@ def _deserialize_operator(data: Any, prepare: Prepare | None) -> Any:
         filename, line = data
         return WarnOperator(filename, line)
     operator = registry.operator(data)
-    if operator is None:  # created for a node, such as the index into a ModuleDict
+    if operator is None:  # an operator created for one node, such as the index into a ModuleDict
         raise NotSerializableError(data)
     return operator
 
@@ -334,9 +336,9 @@ def _deserialize_function(data: Any, owner: CodeOwner) -> Any:
 class _LineTable:
     """Table of the distinct call stacks of a program's instructions.
 
-    A stack has four words per level, outermost first: function, index of the source, start, end. A source is
-    stored by its file name if the owner has the file, else with its whole text. A level without a function is
-    the source range of the call to the preceding level, a built-in function.
+    A stack has four numbers per level, outermost level first: function, index of the source, start, end. A
+    source is stored as its file name if the owner has the file, else as its whole text. If the function is
+    missing, the preceding level is a built-in function, and this level is the source range of the call to it.
     """
 
     def __init__(self, owner: CodeOwner) -> None:
@@ -347,7 +349,7 @@ class _LineTable:
         self.texts: list[Any] = []
 
     def stack_index(self, stack: Any) -> int:
-        """Return the index of a stack; add the stack if it is new."""
+        """Return the index of `stack` in the table; add the stack if it is new."""
         index = self._numbers.get(stack)
         if index is None:
             index = self._numbers[stack] = len(self.stacks)
@@ -374,7 +376,7 @@ class _LineTable:
 
 
 class _LazyStack(Sequence[tuple[str, Any]]):
-    """Call stack of an instruction, decoded when an error or a listing reads it."""
+    """Call stack of an instruction; it is decoded when an error or a listing reads it."""
 
     __slots__ = ("_items", "_sources")
 
@@ -398,7 +400,7 @@ class _LazyStack(Sequence[tuple[str, Any]]):
         items = self._items
         for i in range(0, len(items), 4):
             source_range = self._range(i)
-            if items[i] is None:  # no function: the call range of the preceding level
+            if items[i] is None:  # no function: source range of the call to the preceding level
                 continue
             if source_range is not None and items[i + 4 : i + 5] == [None]:
                 call = self._range(i + 4)
@@ -418,7 +420,7 @@ def _stacks(stacks: Iterable[list[Any]], texts: Iterable[Any], owner: CodeOwner)
 
 
 def _source(owner: CodeOwner, data: Any) -> Callable[[], Source]:
-    """Return a function that returns the source of serialized data, always the same object."""
+    """Return a function that returns the source in `data`; it always returns the same object."""
     if isinstance(data, str):
         source = owner.sources[data]
         return lambda: source

@@ -1,8 +1,8 @@
-"""Subgraphs with separate code: forked functions and differentiable graphs.
+"""Functions and operators of subgraphs: forked functions and differentiable graphs.
 
 prim::fork                   a function that runs asynchronously
-prim::DifferentiableGraph    an operator that runs the subgraph and records its backward graph, or, if no
-                             gradient is required, returns False so that the subgraph's nodes run instead
+prim::DifferentiableGraph    an operator that runs the subgraph and records its backward graph; if no
+                             gradient is required, it returns False, and the subgraph's nodes run instead
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Prepare = Callable[[Graph, str], Code]
 
 
 class SubgraphFunction(Function):
-    """Function of a graph, compiled by `prepare` at its first call."""
+    """Function of a graph; `prepare` compiles the graph at the first call."""
 
     def __init__(self, graph: Graph, prepare: Prepare, name: str) -> None:
         arguments = [(value.debug_name(), type_spec(value.type())) for value in graph.inputs()]
@@ -43,7 +43,7 @@ class DifferentiableRecord(OperatorRecord):
         index = int(first.partition(",")[0].partition(")")[0])
 
         def run(*args: Any) -> tuple[Any, ...]:
-            """Decline to run, so that the nodes of the subgraph run."""
+            """Return False without a computation, so that the nodes of the subgraph run."""
             return (False, *(args[index] for _ in range(count)))
 
         super().__init__(schema_text, run, "autodiff", loop=KIND, whole=True)
@@ -60,8 +60,9 @@ def differentiable_operator(graph: Graph, prepare: Prepare) -> Operator:
 
 
 def lazy_graph_operator(schema_text: str, make_graph: Callable[[], Graph], prepare: Prepare) -> Operator:
-    """Return the operator of a differentiable graph that `make_graph` creates at first use."""
-    from ts._core.autograd.differentiable_graph import GraphRule, bind  # not needed for inference
+    """Return the operator of a differentiable graph; `make_graph` creates the graph at first use."""
+    # imported here, because inference does not need it
+    from ts._core.autograd.differentiable_graph import GraphRule, bind
 
     operator = Operator(schema_text, DifferentiableRecord(schema_text, make_graph))
     bind(operator, GraphRule(lambda: SubgraphFunction(make_graph(), prepare, "<part>"), prepare))
@@ -69,9 +70,9 @@ def lazy_graph_operator(schema_text: str, make_graph: Callable[[], Graph], prepa
 
 
 def serialize_subgraph(operator: Operator) -> list[str] | None:
-    """Return the schema and graph text of a differentiable graph's operator, for serialization.
+    """Return the schema and the graph text of the operator of a differentiable graph.
 
-    Returns None if the graph has tensor constants, which its text does not contain.
+    Returns None if the graph has tensor constants, because the text does not contain their values.
     """
     graph = operator.record.make_graph()
     if any(node.kind_of("value") == "t" for node in graph.all_nodes() if node.has_attribute("value")):
@@ -80,11 +81,11 @@ def serialize_subgraph(operator: Operator) -> list[str] | None:
 
 
 def deserialize_subgraph(data: Sequence[str], prepare: Prepare) -> Operator:
-    """Return the operator serialized by `serialize_subgraph`."""
+    """Return the operator from data that `serialize_subgraph` returned."""
     schema_text, text = data
 
     def make_graph() -> Graph:
-        from ts.ir.graph_parser import parse_ir  # not needed for inference
+        from ts.ir.graph_parser import parse_ir  # imported here, because inference does not need it
 
         return parse_ir(text)
 

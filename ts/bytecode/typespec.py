@@ -46,7 +46,7 @@ _CLASS_OF_KIND: dict[str, str] = {
     "OptionalType": "x",
     "UnionType": "x",
 }
-_OBJECT_KIND_CODE = 17  # kind of values that are passed through unconverted
+_OBJECT_KIND_CODE = 17  # kind of values that are passed unconverted
 _specs: dict[Type, TypeSpec] = {}
 
 
@@ -56,7 +56,7 @@ def register_class(type: Type) -> str:
 
 
 def argument_spec(type: Type) -> TypeSpec:
-    """Return the type descriptor of a parameter; its text notes a missing annotation."""
+    """Return the type descriptor of a parameter; its text says if the annotation is missing."""
     if type.repr_str == type.annotation_str:
         return type_spec(type)
     plain = type_spec(type)
@@ -64,7 +64,7 @@ def argument_spec(type: Type) -> TypeSpec:
 
 
 def type_spec(type: Type) -> TypeSpec:
-    """Return the type descriptor of a type; equal types share one object unless they contain classes."""
+    """Return the type descriptor of a type; equal types without classes share one descriptor."""
     spec = _specs.get(type) or getattr(type, "spec", None)
     if spec is None:
         spec = _make_spec(type)
@@ -75,7 +75,7 @@ def type_spec(type: Type) -> TypeSpec:
 
 
 def sized_spec(type: Type, size: int) -> TypeSpec:
-    """Return the descriptor of a list parameter that broadcasts a single value to `size` items."""
+    """Return the descriptor of a list parameter that accepts a single value for all `size` items."""
     if isinstance(type, OptionalType):
         return TypeSpec(KINDS["OptionalType"], (sized_spec(type.elem, size),), type.annotation_str)
     assert isinstance(type, ListType)
@@ -83,7 +83,7 @@ def sized_spec(type: Type, size: int) -> TypeSpec:
 
 
 def result_spec(graph: Graph) -> TypeSpec:
-    """Return the descriptor of a graph's result: its output, a tuple of several outputs, or None."""
+    """Return the descriptor of a graph's result: the output, a tuple of the outputs, or None."""
     types = [value.type() for value in graph.outputs()]
     return type_spec(types[0] if len(types) == 1 else TupleType(types) if types else NONE)
 
@@ -132,7 +132,7 @@ def _python_class(type: CustomClassType) -> Any:
 
 
 def object_class(type: ClassType) -> ObjectClass:
-    """Return the runtime class of a script class; its attributes are read when it is first used."""
+    """Return the runtime class of a script class; the attributes are read at its first use."""
     existing: ObjectClass | None = type.object_class
     if existing is not None:
         return existing

@@ -1,12 +1,13 @@
-"""Placeholder values for `prim::Uninitialized`.
+"""Placeholder values: the results of `prim::Uninitialized` nodes.
 
-In: a type.  Out: a valid value of that type in the core's representation; KeyError for types without a
-placeholder:
+In: a type.  Out: a valid value of the type in the core's representation.  Raises KeyError for a type without
+placeholder.
 
     uninitialized_value(TupleType([INT, ListType(INT)]))      (0, [])
     uninitialized_value(FutureType(INT))                      a failed future
 
-Placeholders that the compiler inserts are never read; graphs parsed from text may read theirs.
+The compiler inserts `prim::Uninitialized` nodes only if no code reads their results; but a graph parsed from
+text may read such a result, so it must be valid.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ _NO_METHODS: Final = ClassType("__torch__.Uninitialized")
 
 
 def uninitialized_value(type: Type) -> Any:
-    """Return a placeholder value of the given type; None if the type admits None."""
+    """Return a placeholder value of type `type`; None if the type admits None."""
     if type is NONE or type is ANY or type.can_hold(NONE):
         return None
     if isinstance(type, UnionType):
@@ -65,7 +66,7 @@ def _blank(type: Type) -> Any:
         case TensorType():
             return from_numpy(np.empty(0, np.float32))
         case ClassType():
-            return new_object(object_class(type))  # attributes are unset
+            return new_object(object_class(type))  # an object without attribute values
         case InterfaceType():
             return new_object(object_class(_NO_METHODS))
         case EnumType():

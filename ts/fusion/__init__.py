@@ -1,1 +1,1 @@
-"""Fusion groups: the rules for their nodes, and the fused program passed to a backend."""
+"""Fusion groups: rules for the nodes of a group, and the fused program that a backend compiles."""

@@ -1,13 +1,13 @@
-"""Fusion rules: which nodes may join a fusion group.
+"""Fusion rules, which determine the nodes that may join a fusion group.
 
 In: a node.  Out: the values that its fused operation reads, or the reason why it cannot be fused.
 
     operands(%c = aten::mul(%a, %b))       [%a, %b]
     operands(%c = aten::add(%a, %b, %2))   "it scales its second operand"
 
-Fields of the `OperatorRecord` make operators fusible: `ufunc`, `tile` and `converts` for pointwise operators,
-`channels` with per-channel vectors.  An operator that reads whole rows may be an epilogue of a group
-(`epilogue`), and an input may be read through a view (`view_input`).
+Operators are fusible if fields of their `OperatorRecord` are set: `ufunc`, `tile` or `converts` for pointwise
+operators, `channels` for operators with per-channel vectors.  An operator that reads whole rows may be an
+epilogue of a group (`epilogue`), and a group may read an input through a view (`view_input`).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from ts.ops.registry import OperatorRecord
 
 _NUMBERS: Final = frozenset({"IntType", "FloatType"})
 CALLS: Final = frozenset({"prim::CallFunction", "prim::CallMethod", "prim::PythonOp"})
-MIN_GROUP_OPERATORS: Final = 2  # a single operator needs no group
+MIN_GROUP_OPERATORS: Final = 2  # a single operator is not worth a group
 MAX_INPUTS: Final = 24
 MAX_ROWS: Final = 48
 MAX_EPILOGUES: Final = 4
@@ -58,7 +58,7 @@ def operands(node: Node) -> list[Value] | str:
 
 
 def _rejection_reason(node: Node, record: OperatorRecord | None) -> str:
-    """Return the reason why an operator without a fused operation is not fusible."""
+    """Return the reason why `node` is not fusible; its operator has no fused operation."""
     if node.kind() in CALLS:
         return "it is a call"
     if record is not None and record.variant:
@@ -77,7 +77,7 @@ def is_conversion(node: Node) -> bool:
 
 
 def is_fusible(node: Node) -> bool:
-    """Return whether the operator of a node is fusible for some arguments."""
+    """Return whether the operator of `node` is fusible for some arguments."""
     record = _record(node)
     return record is not None and (record.epilogue or _is_fused_operation(record))
 
@@ -92,7 +92,7 @@ def _is_fused_operation(record: OperatorRecord) -> bool:
 
 
 def extra_inputs(node: Node) -> list[Value]:
-    """Return the inputs of a fused node besides the tensor that it reads by elements, rows or views."""
+    """Return the inputs of a fused node except the tensor that it reads by elements, rows or views."""
     record = _record(node)
     return (
         node.inputs()[1:]
@@ -102,7 +102,10 @@ def extra_inputs(node: Node) -> list[Value]:
 
 
 def view_node_of(value: Value) -> Node | None:
-    """Return the node that computes a view, or a list of views with it, if groups read such views."""
+    """Return the node that computes the view `value`, if groups can read through this view.
+
+    `value` may also be one of several views in a list.
+    """
     node = value.node()
     if node.kind() == "prim::ListUnpack":
         node = node.input().node()
@@ -111,13 +114,16 @@ def view_node_of(value: Value) -> Node | None:
 
 
 def is_epilogue(node: Node) -> bool:
-    """Return whether the node may be an epilogue: it reads rows of its first argument."""
+    """Return whether the node may be an epilogue: its operator reads whole rows of the first argument."""
     record = _record(node)
     return record is not None and record.epilogue and not record.variant
 
 
 def _conversion_operands(values: list[Value], record: OperatorRecord) -> list[Value] | str:
-    """Return the operands of a dtype conversion (tensor, and dtype or tensor with it), or a reason."""
+    """Return the operands of a dtype conversion, or the reason why it is not fusible.
+
+    The operands are the tensor, and the dtype or a tensor with this dtype.
+    """
     if not is_tensor(values[0]) or not (is_tensor(values[1]) or is_number(values[1])):
         return "its target is not a dtype"
     for value, argument in zip(values[2:], record.schema.arguments[2:], strict=True):
@@ -127,9 +133,9 @@ def _conversion_operands(values: list[Value], record: OperatorRecord) -> list[Va
 
 
 def program_of_graph(subgraph: Graph) -> tuple[FusedProgram, list[Value]]:
-    """Return the fused program of a group's nodes, and its inputs.
+    """Return the fused program of the nodes of `subgraph`, and the inputs of the program.
 
-    The inputs are those of the graph, numbers, and arguments of view inputs and epilogues.
+    The inputs are the inputs of the graph, numbers, and arguments of view inputs and epilogues.
     """
     operands_of: dict[Node, list[Value]] = {}
     epilogues: list[Node] = []
@@ -180,12 +186,12 @@ def program_of_graph(subgraph: Graph) -> tuple[FusedProgram, list[Value]]:
 
 
 def is_tensor(value: Value) -> bool:
-    """Return whether a value is always a tensor."""
+    """Return whether the type of a value is a tensor."""
     return value.type().is_subtype_of(types.TENSOR)
 
 
 def is_number(value: Value) -> bool:
-    """Return whether a value is an int or float."""
+    """Return whether the type of a value is int or float."""
     return value.type().kind() in _NUMBERS
 
 

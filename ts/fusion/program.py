@@ -4,16 +4,19 @@
     logsumexp(x * y, [1])  FusedProgram("tt--", (op(mul, (0, 1)),), (5,), (op(logsumexp, (4, 2, 3)),))
     tanh(x[1])             FusedProgram("t--", (op(tanh, (0,)),), (3,), (), (view(select, 0, (1, 2)),))
 
-with `op` for `FusedOp` and `view` for `ViewInput`.  Values are numbered: first the group's inputs (t: a
-tensor, n: a number, o: None, a bool or a string, -: an argument of a view input or epilogue besides its
-tensor), then the results of operations, then the results of epilogues.  Operations are pointwise.  An
-epilogue (`OperatorRecord.epilogue`) reads whole rows of an operation's result; no operation reads an
-epilogue's result.  A view input (`OperatorRecord.view_input`) is read through a view of the passed tensor.
-`group_operator` returns the operator that bytecode calls; its first result is True if the group ran:
+Here `op` stands for `FusedOp` and `view` for `ViewInput`.  Values have numbers: first the inputs of the
+group, then the results of operations, then the results of epilogues.  A letter says what each input is:
+t a tensor, n a number, o None, a bool or a string, - an argument of a view input or epilogue except its
+tensor.
+
+Operations are pointwise.  An epilogue (`OperatorRecord.epilogue`) reads whole rows of an operation's result;
+no operation reads an epilogue's result.  A view input (`OperatorRecord.view_input`) is read through a view of
+the tensor that is passed.  `group_operator` returns the operator that bytecode calls; the first result of the
+operator is True if the group ran:
 
     ran, *results = prim::FusionGroup(x, y)
 
-`ran` is False, without any written result, if the backend does not support a dtype, layout or shape, or if an
+`ran` is False, and no result is written, if the backend does not support a dtype, layout or shape, or if an
 observer (e.g. a profiler) needs to see every operator.  The nodes of the group then run one by one, with
 bit-identical results.
 """
@@ -38,10 +41,11 @@ _PARAMETERS: Final = {TENSOR: "Tensor", NUMBER: "Scalar", OTHER: "Any"}
 
 
 class FusedOp(NamedTuple):
-    """Operation of a fusion group: an operator and its operands by value number."""
+    """Operation of a fusion group: an operator, and the value numbers of its operands."""
 
-    operator: Any  # the operator's overload
-    operands: tuple[int, ...]  # value numbers of the first arguments; the rest have their defaults
+    operator: Any  # overload of an operator
+    # value numbers of the first arguments; the other arguments have their default values
+    operands: tuple[int, ...]
 
 
 class ViewInput(NamedTuple):
@@ -49,9 +53,10 @@ class ViewInput(NamedTuple):
 
     operator: Any
     input: int
-    operands: tuple[int, ...]  # input numbers of the operator's arguments besides the tensor
+    operands: tuple[int, ...]  # input numbers of the operator's arguments except the tensor
     result_index: int = 0
-    result_count: int = 0  # 0: the operator returns one tensor
+    # number of views that the operator returns; 0 if it returns one tensor instead of a list
+    result_count: int = 0
 
     def view(self, args: Sequence[Any]) -> Any:
         """Return the view of the argument; raise IndexError or RuntimeError if it does not exist."""
@@ -62,7 +67,7 @@ class ViewInput(NamedTuple):
 
 
 class FusedProgram:
-    """Operations of a fusion group; raises ValueError if an operation reads a value computed after it."""
+    """Operations of a fusion group; raises ValueError if one reads a value that is computed later."""
 
     def __init__(
         self,
@@ -72,10 +77,10 @@ class FusedProgram:
         epilogues: tuple[FusedOp, ...] = (),
         view_inputs: tuple[ViewInput, ...] = (),
     ) -> None:
-        self.inputs = inputs  # a letter for each: t, n, o, -
+        self.inputs = inputs  # one letter per input: t, n, o, -
         self.operations = operations
-        self.outputs = outputs  # value numbers, each the result of an operation or epilogue
-        self.epilogues = epilogues  # epilogues; their other arguments are inputs
+        self.outputs = outputs  # value numbers; each is the result of an operation or an epilogue
+        self.epilogues = epilogues  # epilogues; their arguments except the first are inputs
         self.view_inputs = view_inputs  # view inputs
         first, end_of_operations = len(inputs), len(inputs) + len(operations)
         if TENSOR not in inputs or set(inputs) - {TENSOR, NUMBER, OTHER, ARGUMENT}:
@@ -131,20 +136,20 @@ class FusedProgram:
 
     @property
     def name(self) -> str:
-        """Names of the group's operators, joined for display: "mul_add_tanh"."""
+        """The names of the group's operators joined by underscores, for display: "mul_add_tanh"."""
         view_inputs = dict.fromkeys(view_input.operator for view_input in self.view_inputs)
         operators = [*view_inputs, *(operation.operator for operation in (*self.operations, *self.epilogues))]
         return "_".join(operator.name.partition("::")[2] for operator in operators)
 
     def ops_with_arguments(self) -> list[FusedOp]:
-        """Return the operations with arguments besides a tensor: per-channel operations and epilogues."""
+        """Return operations with arguments besides tensors: per-channel operations and epilogues."""
         return [
             *(operation for operation in self.operations if operation.operator.record.channels),
             *self.epilogues,
         ]
 
     def apply_views(self, args: Sequence[Any]) -> Sequence[Any]:
-        """Return the arguments with views applied; raise IndexError or RuntimeError if one does not exist."""
+        """Return the arguments with views applied; raise IndexError or RuntimeError for a bad view."""
         views = {view_input.input: view_input.view(args) for view_input in self.view_inputs}
         return [views.get(i, x) for i, x in enumerate(args)] if views else args
 
@@ -168,7 +173,7 @@ class FusedProgram:
 
 
 def deserialize_program(data: Sequence[Any], operator_named: Callable[[Any], Any]) -> FusedProgram:
-    """Return the program serialized by `FusedProgram.data`; TypeError or ValueError for malformed data."""
+    """Return the program from `FusedProgram.data`; TypeError or ValueError for malformed data."""
 
     def read_operations(data: Iterable[Any]) -> tuple[FusedOp, ...]:
         return tuple(FusedOp(operator_named(name), tuple(map(int, operands))) for name, *operands in data)
@@ -188,16 +193,16 @@ def deserialize_program(data: Sequence[Any], operator_named: Callable[[Any], Any
 class FusionGroupRecord(OperatorRecord):
     """Operator record of a fusion group."""
 
-    group: Any = None  # cached plans of the CPU kernel, after its first run
+    group: Any = None  # plans that the CPU kernel caches after its first run
 
     def __init__(self, schema_text: str, kernel: Kernel, program: FusedProgram) -> None:
         super().__init__(schema_text, kernel, "fusion", loop=KIND, whole=True)
         self.program = program
-        self.groups_by_backend: dict[Any, Any] = {}  # compiled groups by backend, except the CPU
+        self.groups_by_backend: dict[Any, Any] = {}  # compiled groups; keys: backends except the CPU
 
 
 def group_operator(program: FusedProgram) -> Operator:
-    """Return the operator of a group; each group has its own, which caches plans for its inputs."""
+    """Return a new operator for `program`; it caches execution plans for its inputs."""
     types = {i: _PARAMETERS[kind] for i, kind in enumerate(program.inputs) if kind != ARGUMENT}
     for operation in program.ops_with_arguments():
         arguments = operation.operator.record.schema.arguments[1:]
@@ -210,14 +215,14 @@ def group_operator(program: FusedProgram) -> Operator:
     first = program.inputs.index(TENSOR)
 
     def run(*args: Any) -> tuple[Any, ...]:
-        """Run the group on a GPU or another backend; the kernel of the CPU backend replaces this function."""
+        """Run the group on its backend; the CPU backend replaces this function by its kernel."""
         backend = backend_at(args[first].backend)
         if backend not in record.groups_by_backend:
             record.groups_by_backend[backend] = backend.group(program)
         group = record.groups_by_backend[backend]
         try:
             viewed = program.apply_views(args)
-        except (IndexError, RuntimeError):  # the unfused view node raises the error with its location
+        except (IndexError, RuntimeError):  # the unfused node raises the error with its location
             group = None
         arrays = None if group is None or is_limited() else group(viewed)
         if arrays is None:
@@ -235,5 +240,5 @@ def group_operator(program: FusedProgram) -> Operator:
 
 
 def _type_text(argument: Any) -> str:
-    """Return the type of an argument as text of a schema."""
+    """Return the type of an argument as in the text of a schema."""
     return str(argument).partition(" ")[0]

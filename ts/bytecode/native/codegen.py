@@ -1,7 +1,6 @@
 """Code generation from verified bytecode to LLVM IR; the loops of a Code become one function.
 
-    text = translate(code, loops)         returns the text of the module, which is also the key of the disk
-    cache
+    text = translate(code, loops)         returns the module text; the disk cache uses it as key
 
     define i64 @run(ptr %registers, ptr %budget, ptr %table, ptr %instructions, ptr %at)
 

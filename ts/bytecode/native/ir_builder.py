@@ -333,36 +333,39 @@ class FunctionBuilder:
         return self.new(f"extractvalue {{i64, i1}} {both}, 1")
 
     def count(self, end: int) -> None:
-        """Derive the budget in the loop that ends at `end` from its counter: base - counter."""
+        """Compute the remaining budget in the loop that ends at `end` as base - counter from now on."""
         _, loop_head, counter, _ = self.code.instructions[end]
         self._counted |= dict.fromkeys(range(loop_head, end + 1), (end, counter))
 
     def counts_iterations(self, pc: int) -> bool:
-        """Return whether a loop with a separate iteration counter ends at `pc`."""
+        """Return whether the instruction at `pc` ends a loop that has a separate iteration counter."""
         loop = self._stepped_loop(pc)
         return loop is not None and loop.end == pc
 
     def has_remaining_checks(self, pc: int) -> bool:
-        """Return whether a short loop with remaining bounds checks ends at `pc`, which is unrolled."""
+        """Return whether the instruction at `pc` ends a short loop with remaining bounds checks.
+
+        Such a loop is unrolled.
+        """
         loop = self.unchecked_loop
         return loop is not None and loop.end == pc and loop.has_remaining_checks
 
     def counts(self, pc: int) -> bool:
-        """Return whether an instruction is in a loop whose counter determines the budget."""
+        """Return whether the instruction at `pc` is in a loop whose counter determines the budget."""
         return pc in self._counted
 
     def _stepped_loop(self, pc: int) -> HoistableChecks | None:
-        """Return the enclosing loop if it has a separate iteration counter."""
+        """Return the loop that contains `pc` if it has a separate iteration counter, else None."""
         loop = self.unchecked_loop
         inside = loop is not None and loop.steps is not None and loop.head <= pc <= loop.end
         return loop if inside else None
 
     def is_hoisted(self, pc: int, dimension: int = 0) -> bool:
-        """Return whether the bounds check of an index was hoisted."""
+        """Return whether the bounds check of the index at `pc` was moved in front of the loop."""
         return self.unchecked_loop is not None and (pc, dimension) in self.unchecked_loop.indices
 
     def hoisted_items(self, register: int) -> str:
-        """Return the address of the items of a list with hoisted checks."""
+        """Load the address of the items of the list in `register`, whose checks were hoisted."""
         assert self.unchecked_loop is not None
         return self.new(f"load ptr, ptr %items.{self.unchecked_loop.end}.{register}")
 

@@ -1,10 +1,10 @@
-"""Live-variable analysis of bytecode: the registers to store in the frame at a side exit.
+"""Live-variable analysis of bytecode: it determines the registers that a side exit stores in the frame.
 
     2  MOVE       r2 := r4           live before it: r0, r1
     3  MOD_I64    r3 := r2 % r5                      r0, r1, r2
     5  LOOP_STEP  to 3, r2, r0                       r0, r1, r2
 
-Sets of registers are int bit masks.
+A set of registers is an int bit mask.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _TERMINATORS = frozenset((NUMBER["JUMP"], NUMBER["LOOP"], NUMBER["RETURN"], NUMB
 
 
 def reads_and_writes(code: Code, pc: int) -> tuple[list[int], list[int]]:
-    """Return the registers that an instruction reads, and those that it writes."""
+    """Return the registers that the instruction at `pc` reads, and the registers that it writes."""
     op, *operands = code.instructions[pc]
     reads: list[int] = []
     writes: list[int] = []
@@ -41,7 +41,7 @@ def reads_and_writes(code: Code, pc: int) -> tuple[list[int], list[int]]:
 
 
 def successors(code: Code, pc: int) -> tuple[int, ...]:
-    """Return the possible next instructions of an instruction."""
+    """Return the indices of the instructions that may run directly after the instruction at `pc`."""
     op, a, *_ = code.instructions[pc]
     row = OPCODES[op]
     if not row.jumps:
@@ -50,7 +50,7 @@ def successors(code: Code, pc: int) -> tuple[int, ...]:
 
 
 def reachable(code: Code, starts: list[int]) -> set[int]:
-    """Return the instructions reachable from `starts`."""
+    """Return the indices of the instructions that can be reached from those in `starts`."""
     reached = set(starts)
     pending = list(starts)
     while pending:
@@ -62,7 +62,7 @@ def reachable(code: Code, starts: list[int]) -> set[int]:
 
 
 def live_before(code: Code) -> list[int]:
-    """Return the mask of live registers before each instruction."""
+    """Return for each instruction the mask of the registers that are live before it."""
     rows = code.instructions
     reads, writes = [], []
     for pc in range(code.size):

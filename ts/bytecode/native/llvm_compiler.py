@@ -1,7 +1,7 @@
 """LLVM compiler interface through llvmlite: from module text to machine code in memory.
 
-In: the text written by `translate`.  Out: a `MachineCode` with the address of its function, valid as long as
-it lives.
+In: the text written by `translate`.  Out: a `MachineCode` with the address of its function; the address is
+valid as long as the `MachineCode` object exists.
 
 Object files are stored in the disk cache (`bytecode/disk_cache`), keyed by a hash of the text, LLVM's
 version, the processor and its features.
@@ -24,22 +24,22 @@ from ts.bytecode import disk_cache
 _FORMAT: Final = 1
 _numbers = count()
 _lock = threading.RLock()
-_dead: deque[Any] = deque()  # trackers of unused code, released by the next compilation
+_dead: deque[Any] = deque()  # trackers of unused machine code; the next compilation releases them
 
 
 class MachineCode:
-    """A compiled function in memory, owned by its Code."""
+    """Compiled function in memory, owned by its Code."""
 
     def __init__(self, tracker: Any) -> None:
         self._tracker = tracker
         self.address: int = tracker["run"]
 
     def __del__(self, dead: deque[Any] = _dead) -> None:
-        dead.append(self._tracker)  # LLVM's lock may be held, and a finalizer must not wait
+        dead.append(self._tracker)  # do not release it here: a finalizer must not wait for LLVM's lock
 
 
 def compile(text: str) -> MachineCode:
-    """Return the machine code of a module, from the disk cache if present."""
+    """Return the machine code of the module `text`; load it from the disk cache if possible."""
     with _lock:
         _dead.clear()
         path = disk_cache.cache_path(_name(text), ".o")
@@ -47,7 +47,7 @@ def compile(text: str) -> MachineCode:
         if image is not None:
             try:
                 return _load(image)
-            except RuntimeError:  # LLVM cannot link the cached file
+            except RuntimeError:  # LLVM cannot link the cached object file, so compile the text again
                 image = None
         image = _assemble(text)
         if path is not None:
@@ -56,7 +56,7 @@ def compile(text: str) -> MachineCode:
 
 
 def assembly(text: str) -> str:
-    """Return the optimized assembly of a module, for display."""
+    """Return the optimized assembly of the module `text`, for display."""
     with _lock:
         written: str = _machine().emit_assembly(_optimised(text))
         return written

@@ -1,11 +1,12 @@
-"""Prologue of counted loops: the iteration limit by budget, and hoisted bounds checks.
+"""Code that runs before a counted loop: computation of the iteration limit, and hoisted bounds checks.
 
     %base.9        the budget at entry plus the counter's first value: base - counter is the budget left
     %limit.9       the counter value at which the loop stops: its bound, or the value that uses up the budget
-    %iteration.9   number of the iteration, for loops whose step is not one
+    %iteration.9   number of the current iteration, for loops whose step is not one
     %items.9.0     address of the items of the list in r0
 
-Indices are computed with 128 bits at both ends of their range (`bounds_check_elimination`).
+A hoisted check computes the index in the first and in the last iteration, with 128 bits so that it cannot
+overflow (`bounds_check_elimination`).
 """
 
 from __future__ import annotations
@@ -17,13 +18,14 @@ from ts.bytecode.native.bounds_check_elimination import AffineIndex, HoistableCh
 if TYPE_CHECKING:
     from ts.bytecode.native.ir_builder import FunctionBuilder
 
-_NO_OVERFLOW_LIMIT: Final = 1 << 61  # sums and differences of two such ints cannot overflow
+_NO_OVERFLOW_LIMIT: Final = 1 << 61  # sums and differences of two ints below this limit cannot overflow
 
 
 def enter(w: FunctionBuilder, end: int, loop: HoistableChecks | None, iteration: int) -> str:
-    """Emit the prologue of the loop that ends at `end`; return the condition that all indices are valid.
+    """Emit the prologue of the loop that ends at `end`; return the condition for valid indices.
 
-    Returns "" if no checks are hoisted. `iteration` is 0 to start at the current counter value, else 1.
+    Returns "" if no checks are hoisted. `iteration` is 0 if the loop starts at its first instruction, with
+    the current counter value, and 1 if it starts at its LOOP instruction, which increments the counter first.
     """
     if loop is not None and loop.steps is not None:
         return _enter_stepped_loop(w, loop, loop.steps, iteration)
@@ -39,9 +41,10 @@ def enter(w: FunctionBuilder, end: int, loop: HoistableChecks | None, iteration:
 
 
 def _enter_stepped_loop(w: FunctionBuilder, loop: HoistableChecks, steps: LoopStep, iteration: int) -> str:
-    """Emit the prologue of a loop with a general step, whose number of iterations is computed first.
+    """Emit the prologue of a loop with any step: it computes the number of iterations first.
 
-    The jump that enters at a loop's end starts iteration 0; the counter has that iteration's value already.
+    If the loop starts at its LOOP instruction (`iteration` is 1), this instruction begins iteration 0; the
+    counter already has the value of iteration 0.
     """
     first, last, increment = w.value(steps.counter), w.value(steps.bound), w.value(steps.step)
     if steps.is_subtracted:
@@ -108,16 +111,16 @@ def _emit_bounds_checks(w: FunctionBuilder, loop: HoistableChecks, first: str, l
 
 
 def _distinct_indices(loop: HoistableChecks) -> list[tuple[Holder, AffineIndex]]:
-    """Return the distinct indices of a loop."""
+    """Return the indices of a loop without duplicates."""
     distinct: list[tuple[Holder, AffineIndex]] = []
-    for entry in loop.indices.values():  # not hashable
+    for entry in loop.indices.values():  # entries are not hashable, so a set cannot be used
         if entry not in distinct:
             distinct.append(entry)
     return distinct
 
 
 def _affine_value(w: FunctionBuilder, line: AffineIndex, counter: str) -> str:
-    """Emit the value of an affine index for a counter value, in 128 bits."""
+    """Emit the value of the affine index `line` for the value `counter`, in 128 bits."""
     index = _sum_value(w, line.offset)
     if line.slope:
         index = w.new(f"add i128 {index}, {w.new(f'mul i128 {_sum_value(w, line.slope)}, {counter}')}")

@@ -2,8 +2,9 @@
 
     BUILDERS["ADD_I64"](w, pc, a, b, c)         writes the IR of the instruction at `pc` for r[a], r[b], r[c]
 
-Ints wrap around, floating-point operations are never contracted or reordered, and operations that could raise
-exit to the interpreter instead (`side_exits`).  Only builders of jumps terminate the basic block.
+Int operations wrap around, floating-point operations are never contracted or reordered, and an operation that
+would raise exits to the interpreter instead (`side_exits`).  Only the builders of jumps end the current basic
+block.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from ts.bytecode.opcodes import NUMBER, OPCODES
 if TYPE_CHECKING:
     from ts._core.vm.code import Code
 
-Builder = Callable[[FunctionBuilder, int, int, int, int], None]  # (w, pc, a, b, c)
+Builder = Callable[[FunctionBuilder, int, int, int, int], None]  # parameters: w, pc, a, b, c
 
 _OPERATOR_COST = 16
 
@@ -28,7 +29,7 @@ BUILDERS: dict[str, Builder] = {}
 
 
 def builds(*names: str) -> Callable[[Builder], Builder]:
-    """Return a decorator that registers the code generator of opcodes."""
+    """Return a decorator that registers the code generator of the opcodes `names`."""
 
     def register(builder: Builder) -> Builder:
         BUILDERS.update(dict.fromkeys(names, builder))
@@ -51,7 +52,7 @@ _COMPARISONS = {
     "GT_F64": "fcmp ogt double", "GE_F64": "fcmp oge double", "EQ_BOOL": "icmp eq i64",
     "NOT_LT_F64": "fcmp uge double", "NOT_LE_F64": "fcmp ugt double",
 }  # fmt: skip
-# Select the first operand if the comparison holds, else the second.
+# Comparison for each opcode: the result is the first operand if the comparison holds, else the second.
 _CHOICES = {
     "MIN_I64": "icmp slt i64", "MAX_I64": "icmp sgt i64", "MIN_F64": "fcmp olt double",
     "MAX_F64": "fcmp ogt double",
@@ -100,9 +101,10 @@ def _move(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
 
 @builds("FLOORDIV_I64", "MOD_I64")
 def _division(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
-    """Emit floor division or its remainder.
+    """Emit the floor division or the remainder of two ints.
 
-    Exits for a zero divisor. A divisor of -1 is replaced by 1 before `sdiv`, because INT64_MIN / -1 traps.
+    The code exits to the interpreter for a zero divisor. A divisor of -1 is replaced by 1 before `sdiv`,
+    because INT64_MIN / -1 traps.
     """
     x, y = w.value(b), w.value(c)
     remainder = w.code.instructions[pc][0] == NUMBER["MOD_I64"]
@@ -143,10 +145,10 @@ def _is_power(x: int) -> bool:
 
 
 def _quotient(w: FunctionBuilder, x: str, divisor: int) -> str:
-    """Emit the quotient of a non-negative int by a constant: the upper half of a 128-bit product.
+    """Emit the quotient of a non-negative int and a constant, as upper half of a 128-bit product.
 
-    With 2**s < d < 2**(s+1) and m = 2**(64+s) // d + 1, x * m / 2**(64+s) is above x / d by less than x /
-    2**(64+s), and that is less than 1 / d, as x < 2**63: both have the same floor.
+    With 2**s < d < 2**(s+1) and m = 2**(64+s) // d + 1, x * m / 2**(64+s) exceeds x / d by less than
+    x / 2**(64+s). This difference is less than 1 / d because x < 2**63, so both have the same floor.
     """
     shift = 64 + divisor.bit_length() - 1
     factor = (1 << shift) // divisor + 1
@@ -221,7 +223,10 @@ def _cast(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
 
 
 def _item(w: FunctionBuilder, pc: int, items: int, index: int, number: int) -> str:
-    """Return the address of a list item of the class of register `number`; exit for a bad index."""
+    """Emit the address of an item of the list in `items`; exit to the interpreter for a bad index.
+
+    The items have the class of register `number`.
+    """
     if w.is_hoisted(pc):
         return w.item(w.hoisted_items(items), w.value(index), number)
     x = w.object(items)
@@ -275,10 +280,10 @@ def _set_attribute(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
     "STR_LEN", "STR_GET", "STR_EQ", "STR_NE", "OBJECT_NEW", "ATTR_GET", "ATTR_SET", "HAS_ELEMENTS",
 )  # fmt: skip
 def _call_runtime(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
-    """Emit a call of the interpreter's C function for the opcode, which accesses the registers in the frame.
+    """Emit a call of the interpreter's C function for the opcode; it accesses registers in the frame.
 
-    Number registers that the function reads are stored to the frame before the call; those that it writes are
-    loaded afterwards.  A nonzero status is returned to the interpreter.
+    The emitted code stores number registers that the function reads to the frame before the call, and loads
+    number registers that it writes after the call.  It returns a nonzero status to the interpreter.
     """
     reads, writes = reads_and_writes(w.code, pc)
     for register in dict.fromkeys(reads):
@@ -302,7 +307,7 @@ def _call_runtime(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
 
 @builds("LIST_APPEND")
 def _append(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
-    """Append a number inline if the list's storage has this item type and spare capacity, else by call."""
+    """Append a number to a list: inline if its storage has the item type and free capacity, else by call."""
     if not w.is_number(b):
         _call_runtime(w, pc, a, b, c)
         return
@@ -325,7 +330,7 @@ def _append(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
 
 @builds("CALL_SCALAR")
 def _scalar(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
-    """Call the C function of a scalar operator directly if there is one, else call its kernel."""
+    """Call the C function of a scalar operator directly; call its kernel if it has no C function."""
     function = c_function(w.code, a)
     if function is None:
         _call_runtime(w, pc, a, b, c)
@@ -348,9 +353,9 @@ def _scalar(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
 
 
 def c_function(code: Code, number: int) -> tuple[int, str, str, bool] | None:
-    """Return the C function of a scalar operator (address offset, result type, argument type, can fail).
+    """Return the C function of scalar operator `number`; None if the operator has none.
 
-    Returns None if the operator has none.
+    The result is (offset of the function's address, result type, argument type, whether it can fail).
     """
     operator = code.operators[number]
     return unary_function(operator) or binary_function(operator)
@@ -375,7 +380,7 @@ def _operator(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
 
 
 def _condition(w: FunctionBuilder, name: str, b: int, c: int) -> str:
-    """Emit the condition of a jump, by the part of its name after JUMP_ or LOOP_."""
+    """Emit the condition of a jump; `name` is the opcode's name without the prefix JUMP_ or LOOP_."""
     if name in ("IF", "IF_NOT"):
         return w.new(f"icmp {'ne' if name == 'IF' else 'eq'} i64 {w.value(b)}, 0")
     if name in ("NONE", "NOT_NONE"):
@@ -409,7 +414,10 @@ def _loop(name: str) -> Builder:
 
 
 def _end_iteration(w: FunctionBuilder, pc: int, a: int) -> None:
-    """End an iteration of a loop with a separate iteration counter: one comparison covers end and budget."""
+    """End an iteration of a loop with an iteration counter.
+
+    A single comparison detects the end of the loop and the end of the budget.
+    """
     iteration = w.new(f"add i64 {w.new(f'load i64, ptr %iteration.{pc}')}, 1")
     w.do(f"store i64 {iteration}, ptr %iteration.{pc}")
     stopped, ended = w.fresh(), w.fresh()
@@ -424,7 +432,7 @@ def _end_iteration(w: FunctionBuilder, pc: int, a: int) -> None:
 
 @builds("LOOP_STEP")
 def _step(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
-    """End an iteration of a counted loop with one comparison, which covers the bound and the budget."""
+    """End an iteration of a counted loop: one comparison detects the end of loop and budget."""
     w.set(b, w.new(f"add i64 {w.value(b)}, 1"))
     if not w.counts(pc):
         _loop("NE_I64")(w, pc, a, b, c)
@@ -436,7 +444,7 @@ def _step(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
     w.label(stopped)
     w.branch(w.new(f"icmp eq i64 {w.value(b)}, {w.value(c)}"), ended, w.leave(a, w.layout["meter_zero"]))
     w.label(ended)
-    w.spend(pc, -1)  # refund: the last jump was not taken
+    w.spend(pc, -1)  # refund one unit of the budget: the last jump was not taken
     w.jump(w.at(pc + 1))
 
 

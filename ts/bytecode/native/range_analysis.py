@@ -1,10 +1,10 @@
-"""Value-range analysis of int registers, which removes checks from machine code.
+"""Value-range analysis of int registers; it makes checks in machine code unnecessary.
 
     for i in range(n):            i >= 0: `i % 7` needs no sign correction,
         total += xs[i % 7]        and the index needs no check for negative values
 
-All ranges are proved from the instructions alone, so code from untrusted files is safe.  Registers without an
-entry may hold any int.
+All ranges follow from the instructions alone, so code from untrusted files cannot declare wrong ranges.  A
+register without a range may hold any int.
 """
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ from ts.bytecode.opcodes import NUMBER, OPCODES
 if TYPE_CHECKING:
     from ts._core.vm.code import Code
 
-Range = tuple[int, int]  # inclusive
-Ranges = dict[int, Range]  # by register
+Range = tuple[int, int]  # smallest and largest value
+Ranges = dict[int, Range]  # keys: register numbers
 
 INT64_MIN: Final = -(1 << 63)
 INT64_MAX: Final = (1 << 63) - 1
 ANY: Final = (INT64_MIN, INT64_MAX)
-_MAX_LENGTH: Final = 1 << 59  # `lists.pyx` limits lists to 2 ** 58 items
-_MAX_BOUND_WIDENINGS: Final = 4  # joins after which a growing bound is widened
-_NARROWING_PASSES: Final = 3  # after the fixed point
+_MAX_LENGTH: Final = 1 << 59  # lists have at most 2 ** 58 items (`lists.pyx`)
+_MAX_BOUND_WIDENINGS: Final = 4  # number of joins after which a growing bound is set to its extreme value
+_NARROWING_PASSES: Final = 3  # number of passes after the fixed point that make ranges smaller
 
 _NEGATED = {"EQ": "NE", "NE": "EQ", "LT": "GE", "LE": "GT", "GT": "LE", "GE": "LT"}
 
 
 class ValueRanges:
-    """Value ranges of registers before each instruction."""
+    """Value ranges of the int registers before each instruction of a code."""
 
     def __init__(self, code: Code) -> None:
         self._code = code
@@ -47,7 +47,7 @@ class ValueRanges:
         self._run()
 
     def of(self, pc: int, register: int) -> Range:
-        """Return the range of a register before an instruction."""
+        """Return the range of `register` before the instruction at `pc`."""
         return self._get(self._before[pc] or {}, register)
 
     def _get(self, ranges: Ranges, register: int) -> Range:
@@ -71,7 +71,10 @@ class ValueRanges:
             self._narrow_all()
 
     def _narrow_all(self) -> None:
-        """Recompute all ranges from their predecessors, to narrow widened ones: `a, b = b, (a + b) % p`."""
+        """Recompute all ranges from their predecessors, because widened ranges may be too large.
+
+        Example: `a, b = b, (a + b) % p`.
+        """
         predecessors: list[list[int]] = [[] for _ in range(self._code.size)]
         for pc, before in enumerate(self._before):
             for successor in successors(self._code, pc) if before is not None else ():
@@ -86,7 +89,7 @@ class ValueRanges:
                 self._before[pc] = joined
 
     def _join_into(self, pc: int, ranges: Ranges) -> bool:
-        """Join ranges into those before an instruction; return whether they changed."""
+        """Join `ranges` into the ranges before the instruction at `pc`; return whether they changed."""
         before = self._before[pc]
         if before is None:
             self._before[pc] = ranges
@@ -110,7 +113,7 @@ class ValueRanges:
         return joined != before
 
     def _after(self, pc: int, successor: int) -> Ranges:
-        """Return the ranges on the edge from an instruction to a successor."""
+        """Return the ranges after the instruction at `pc` if `successor` runs next."""
         code = self._code
         op, a, b, c = code.instructions[pc]
         row = OPCODES[op]
@@ -127,7 +130,7 @@ class ValueRanges:
         return ranges
 
     def _result(self, ranges: Ranges, name: str, b: int, c: int) -> Range:
-        """Return the range of an instruction's result."""
+        """Return the range of the result of the opcode `name` with operands `b` and `c`."""
         if name in ("LIST_LEN", "STR_LEN"):
             return 0, _MAX_LENGTH
         if name == "BOOL_TO_INT":
@@ -170,13 +173,15 @@ class ValueRanges:
             self._narrow(ranges, c, both)
 
     def _narrow(self, ranges: Ranges, register: int, range: Range) -> None:
-        # An empty range means that the edge is unreachable: leave the range as it is.
+        # An empty range means that control never takes this edge; the range is left unchanged.
         if register < self._first and range[0] <= range[1]:
             _put(ranges, register, range)
 
 
 def is_counted(code: Code, end: int, targets: dict[int, list[int]]) -> bool:
-    """Return whether a LOOP_STEP's counter starts below its bound, with neither written in the body.
+    """Return whether the counter of the LOOP_STEP at `end` is below its bound in every iteration.
+
+    The counter starts below the bound, and the body writes neither of them:
 
        1  JUMP_LE_I64  6, r0, 0       not entered unless 0 < r0
        2  MOVE         r2, 0
@@ -202,7 +207,7 @@ def is_counted(code: Code, end: int, targets: dict[int, list[int]]) -> bool:
 
 
 def jumps_to(code: Code) -> dict[int, list[int]]:
-    """Return the source instructions of jumps, by target."""
+    """Return a dictionary from jump targets to the jump instructions."""
     sources: dict[int, list[int]] = {}
     for pc, row in enumerate(code.instructions):
         if OPCODES[row[0]].jumps:
@@ -218,13 +223,13 @@ def _put(ranges: Ranges, register: int, range: Range) -> None:
 
 
 def _join(x: Ranges, y: Ranges) -> Ranges:
-    """Return the union of ranges of two paths."""
+    """Return ranges that contain the ranges of both `x` and `y`."""
     both = {r: (min(x[r][0], y[r][0]), max(x[r][1], y[r][1])) for r in x.keys() & y.keys()}
     return {register: range for register, range in both.items() if range != ANY}
 
 
 def _checked(min_value: int, max_value: int) -> Range:
-    """Return a range, or ANY if a bound overflows."""
+    """Return the range from `least` to `most`, or ANY if one of them is not an int64."""
     return (min_value, max_value) if min_value >= INT64_MIN and max_value <= INT64_MAX else ANY
 
 

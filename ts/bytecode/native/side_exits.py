@@ -1,10 +1,9 @@
 """Side exits of machine code, and the reasons why loops are not compiled.
 
-At an exit the frame holds the interpreter's state between two instructions, and the interpreter continues at
-`pc`.  If an instruction would raise, machine code exits before it, and the interpreter executes it and
-raises.
-References always stay in the frame, so an exit does not change ownership; numbers in machine registers are
-stored to the frame first.
+At a side exit the frame holds the state that the interpreter has between two instructions, and the
+interpreter continues at `pc`.  If an instruction would raise, machine code exits before it; the interpreter
+then executes the instruction and raises. References to objects always stay in the frame, so an exit does not
+change their ownership.  Numbers in machine registers are stored to the frame before the exit.
 """
 
 from __future__ import annotations
@@ -16,13 +15,13 @@ from ts.bytecode.opcodes import NUMBER, OPCODES
 if TYPE_CHECKING:
     from ts._core.vm.code import Code
 
-# Opcodes that only the interpreter runs: they push or pop frames, or access state outside the loop.
+# Opcodes that only the interpreter executes: they push or pop frames, or access state outside of the loop.
 LEFT_ALONE: Final = frozenset(
     ("CALL", "CALL_METHOD", "RETURN", "RAISE", "PRINT", "FORK", "WAIT", "BREAK", "ENTER_PLAN")
 )
-# Subset that ends the loop and so runs at most once.
+# Interpreter-only opcodes that end the loop, so a loop executes them at most once.
 _LOOP_ENDING_OPCODES: Final = frozenset(("RETURN", "RAISE"))
-# Opcodes that spend most of their time in runtime functions.
+# Opcodes that spend most of their time in runtime functions, so compilation gains little.
 HEAVY: Final = frozenset(
     (
         *("CALL_OPERATOR", "CAST_TO", "IS_INSTANCE", "DICT_CONTAINS"),
@@ -31,7 +30,7 @@ HEAVY: Final = frozenset(
     )
 )
 
-# Reasons why a whole Code, or a loop, is not compiled.
+# Reasons why a whole Code or a loop is not compiled.
 STOPS: Final = "it has stop points of a debugger"
 LARGE: Final = "it is too large"
 REASON_NO_LOOP: Final = "it has no loop"
@@ -43,31 +42,31 @@ CALL_REASONS: Final = {
     "PRINT": "it prints",
 }
 REASON_OPERATORS: Final = "most of its instructions are operator calls"
-MAX_INSTRUCTIONS: Final = 1_000  # LLVM takes a few seconds for this number
+MAX_INSTRUCTIONS: Final = 1_000  # LLVM compiles this number of instructions in a few seconds
 
 
 class SideExit(NamedTuple):
-    """Side exit: return position, status and registers to store."""
+    """Side exit: position of the next instruction, returned status, and registers to store."""
 
-    pc: int  # the next instruction
-    status: int  # returned status; 0: continue in the interpreter before `pc`
-    dirty: tuple[int, ...]  # registers whose current value is not in the frame, stored first
+    pc: int  # index of the next instruction
+    status: int  # status that the machine code returns; 0: the interpreter continues before `pc`
+    dirty: tuple[int, ...]  # registers to store before the exit, because the frame has older values
 
 
 class Loop(NamedTuple):
-    """Loop from the target of a LOOP instruction to that instruction."""
+    """Loop: the instructions from the target of a LOOP instruction to the LOOP instruction."""
 
     head: int
     end: int
-    reason: str = ""  # reason why it is not compiled, or ""
-    cause: int = -1  # the instruction that prevents compilation, or -1
+    reason: str = ""  # reason why the loop is not compiled; "" if it is compiled
+    cause: int = -1  # index of the instruction that prevents compilation, or -1
 
 
 Rows = tuple[tuple[int, int, int, int], ...]
 
 
 def loops_of(code: Code) -> tuple[Loop, ...]:
-    """Return the loops of a code, each with the reason against its compilation, or ""."""
+    """Return the loops of a code; `reason` of a loop is set if it is not compiled."""
     rows = code.instructions
     if any(row[0] == NUMBER["BREAK"] for row in rows):
         return tuple(Loop(loop_head, end, STOPS) for loop_head, end in _spans(rows))
@@ -80,7 +79,10 @@ def _spans(rows: Rows) -> list[tuple[int, int]]:
 
 
 def _classify_loop(rows: Rows, loop_head: int, end: int, spans: list[tuple[int, int]]) -> Loop:
-    """Return a loop with the reason against its compilation, from instructions outside inner loops."""
+    """Return the loop from `loop_head` to `end`, with the reason if it is not compiled.
+
+    Only instructions outside of inner loops (`spans`) count.
+    """
     inner: set[int] = set()
     for first, last in spans:
         if loop_head <= first and last <= end and (first, last) != (loop_head, end):

@@ -1,14 +1,14 @@
-"""Code generation for tensor elements: loads and stores in tensor memory, guarded by checks.
+"""Code generation for element accesses: checked loads and stores in the memory of tensors.
 
-    %r0.6.1.ok      true if r0 holds a one-dimensional CPU tensor of 32-bit floats; in this case,
-    %r0.6.1.bytes   the address of its data; likewise its sizes, strides and version counter
+    %r0.6.1.ok      true if r0 holds a one-dimensional CPU tensor of 32-bit floats
+    %r0.6.1.bytes   in this case, the address of its data; likewise its sizes, strides and version counter
 
     %i < %r0.6.1.size0, or exit                   the interpreter handles bad indices
     %y = load float, ptr %bytes + %i * %stride0
 
-Machine code holds the GIL, so tensor headers only change in calls: they are read at the entry and after each
+Machine code holds the GIL, so tensor headers change only in calls; they are read at the entry and after each
 call.  If all tensors have the expected type and contiguous last dimensions, a second version of the
-instructions runs, which only checks indices.
+instructions runs; it checks only indices.
 """
 
 from __future__ import annotations
@@ -24,18 +24,19 @@ if TYPE_CHECKING:
     from ts._core.vm.code import Code
     from ts.bytecode.native.ir_builder import FunctionBuilder
 
-DENSE: Final = ".dense"  # suffix of the version for tensors with contiguous last dimensions
-_FLOAT32_CODE: Final = 6  # number of torch.float32
+DENSE: Final = ".dense"  # suffix of the version for tensors whose last dimension is contiguous
+_FLOAT32_CODE: Final = 6  # number of torch.float32 in the core
 # Integer dtypes narrower than int64: LLVM's type in memory, and the conversion to i64.
 _INTS: Final = {
     0: ("i8", "zext"), 1: ("i8", "sext"), 2: ("i16", "sext"), 3: ("i32", "sext"), 11: ("i8", "zext"),
 }  # fmt: skip
-_TYPES: Final = {6: ("float", 4), 7: ("double", 8), 4: ("i64", 8)}  # dtypes of the dense version
+# dtypes of the dense version: LLVM's type and item size
+_TYPES: Final = {6: ("float", 4), 7: ("double", 8), 4: ("i64", 8)}
 _STORES: Final = frozenset((NUMBER["STORE_FLOAT"], NUMBER["STORE_INT"]))
 
 
 class TensorAccesses:
-    """Element accesses of a code to tensors, with the cached tensor headers."""
+    """Element accesses of a code to tensors, and the variables that cache tensor headers."""
 
     def __init__(self, w: FunctionBuilder, within: list[int]) -> None:
         sites: dict[TensorOperand, list[int]] = {}
@@ -63,14 +64,14 @@ class TensorAccesses:
                 w.do(f"store i32 0, ptr {tensor.name('pending')}")
 
     def reload(self, w: FunctionBuilder, pc: int) -> None:
-        """Emit loads of the tensor headers that instructions from `pc` on use."""
+        """Emit loads of the tensor headers that instructions reachable from `pc` use."""
         for tensor in self._used_tensors(w, pc):
             _reload_header(w, tensor)
         if w.version == DENSE and self._used_tensors(w, pc):
             w.branch_unlikely(w.new(f"xor i1 {self.are_dense(w, pc)}, true"), w.leave(pc))
 
     def flush_writes(self, w: FunctionBuilder) -> None:
-        """Emit updates of the version counters for writes not counted yet, before other code runs."""
+        """Add writes not yet counted to the version counters, before other code runs."""
         for tensor in sorted(self._written):
             some, none = w.fresh(), w.fresh()
             count = _load_field(w, tensor, "pending", "i32")
@@ -82,7 +83,7 @@ class TensorAccesses:
             w.label(none)
 
     def are_dense(self, w: FunctionBuilder, pc: int) -> str:
-        """Return the condition under which the dense version may run from `pc` on."""
+        """Return the condition for running the dense version from `pc` on."""
         holds = "true"
         for tensor in self._used_tensors(w, pc):
             answers = [_load_field(w, tensor, "ok", "i1")]
@@ -101,7 +102,7 @@ class TensorAccesses:
 
 
 def _instructions_reaching(code: Code, register: int, sites: list[int]) -> set[int]:
-    """Return the instructions from which control may reach one of `sites` without a write to `register`."""
+    """Return the instructions from which a path without a write to `register` leads to one of `sites`."""
     reaching = set(sites)
     writes = {pc for pc in range(code.size) if register in reads_and_writes(code, pc)[1]}
     size = 0
@@ -151,7 +152,10 @@ def _load_field(w: FunctionBuilder, tensor: TensorOperand, what: str, type: str)
 
 
 def _element(w: FunctionBuilder, pc: int) -> tuple[TensorOperand, str]:
-    """Return the tensor operand and the address of its element; exit to the interpreter on a mismatch."""
+    """Return the tensor operand of the instruction and the address of its element.
+
+    The emitted code exits to the interpreter if the tensor or an index does not match.
+    """
     tensor = tensor_operands_of(w.code, pc)
     assert tensor is not None
     _require(w, pc, tensor, "ok")
@@ -169,7 +173,7 @@ def _element(w: FunctionBuilder, pc: int) -> tuple[TensorOperand, str]:
 
 
 def _require(w: FunctionBuilder, pc: int, tensor: TensorOperand, what: str) -> None:
-    if w.version == DENSE:  # checked at the entry of this version
+    if w.version == DENSE:  # checked at the entry of the dense version
         return
     w.branch_unlikely(w.new(f"xor i1 {_load_field(w, tensor, what, 'i1')}, true"), w.leave(pc))
 

@@ -1,4 +1,4 @@
-"""Tensor operands of element loads and stores.
+"""Tensor operands of instructions that load or store an element.
 
 LOAD_FLOAT  r3, (r0, r1, r2), 6        TensorOperand(register=0, dtype=6, rank=2)
 """
@@ -19,29 +19,29 @@ _POOL_OPERAND: Final = {
 
 
 class TensorOperand(NamedTuple):
-    """A tensor operand: its register, with the dtype and rank that the instruction requires."""
+    """Tensor operand: its register, and the dtype and rank that the instruction requires."""
 
     register: int
     dtype: int
     rank: int
 
     def name(self, what: str) -> str:
-        """Return the name of the LLVM variable that caches a field of the tensor."""
+        """Return the name of the LLVM variable that caches the field `what` of the tensor."""
         return f"%r{self.register}.{self.dtype}.{self.rank}.{what}"
 
     def lengths(self) -> list[str]:
-        """Return the field names of the tensor's sizes and strides."""
+        """Return the names of the fields with the tensor's sizes and strides."""
         return [f"{what}{k}" for k in range(self.rank) for what in ("size", "stride")]
 
 
 def tensor_operands_of(code: Code, pc: int) -> TensorOperand | None:
-    """Return the tensor operand of an element load or store, None for other instructions."""
+    """Return the tensor operand of an element load or store; None for other instructions."""
     items = access_registers(code, pc)
     return TensorOperand(items[0], code.instructions[pc][3], len(items) - 1) if items else None
 
 
 def access_registers(code: Code, pc: int) -> list[int]:
-    """Return the tensor register and index registers of an element access; [] for other instructions."""
+    """Return the registers of the tensor and its indices; [] for instructions that access no element."""
     row = code.instructions[pc]
     operand = _POOL_OPERAND.get(row[0])
     return [] if operand is None else code.pool_list(row[operand])
