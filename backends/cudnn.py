@@ -1,7 +1,7 @@
 """PyTorch's cuDNN settings; they are stored but have no effect, because `ts` does not use cuDNN.
 
-    ts.backends.cudnn.benchmark = True
-    ts.backends.cudnn.is_available()          False
+ts.backends.cudnn.benchmark = True
+ts.backends.cudnn.is_available()          False
 """
 
 from __future__ import annotations

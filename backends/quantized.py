@@ -1,7 +1,7 @@
 """PyTorch's setting of the library for quantized products; it is stored but has no effect.
 
-    ts.backends.quantized.engine = "qnnpack"
-    ts.backends.quantized.engine = "other"        RuntimeError
+ts.backends.quantized.engine = "qnnpack"
+ts.backends.quantized.engine = "other"        RuntimeError
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Flags of CUDA libraries under PyTorch's names; they are stored but have no effect (`ts.backends.cuda`).
 
-    ts.backends.cuda.matmul.allow_tf32 = True
-    with ts.backends.cuda.sdp_kernel(enable_flash=False): ...
+ts.backends.cuda.matmul.allow_tf32 = True
+with ts.backends.cuda.sdp_kernel(enable_flash=False): ...
 """
 
 from __future__ import annotations

@@ -117,7 +117,7 @@ def build() -> str:
     root = Path(__file__).parents[1]
     try:
         return (root / _STAMP).read_text()
-    except FileNotFoundError:  # an editable installation: files change without a new build
+    except FileNotFoundError:  # an editable installation has no build stamp
         return _of_files(root)
 
 

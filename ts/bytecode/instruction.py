@@ -29,7 +29,8 @@ class Label:
 class Instruction:
     """One instruction, or a label (`name` is "").
 
-    `register_list` holds the registers of a list operand; its last `results` are written.
+    `register_list` contains the registers of a list operand; the instruction writes the last `results`
+    of them.
     """
 
     __slots__ = (

@@ -1,4 +1,4 @@
-"""Lowering of optimized graphs to verified bytecode, the last stage before the interpreter.
+"""Lowering of optimized graphs to verified bytecode, which the interpreter executes.
 
     graph(%n : int):                                    0  MOVE         r1, r4          r1 := 0
       %t : int = prim::Loop(%n, %true, %zero)           1  MOVE         r2, r4          r2 := 0

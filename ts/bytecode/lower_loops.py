@@ -151,8 +151,8 @@ class LoopLowering(BranchLowering):
             instruction = self.code[at]
             if target in instruction.reads or target in instruction.writes or source in instruction.writes:
                 if instruction.depth != self.depth:
-                    # Inside a branch or an inner loop: continue after the label at its end, the first
-                    # label of this depth.
+                    # Inside of a branch or an inner loop, continue after the label at its end, which is
+                    # the first label with this depth.
                     count = len(self.code)
                     while at < count and (self.code[at].name or self.code[at].depth != self.depth):
                         at += 1

@@ -1,12 +1,13 @@
 """Data-dependent sizes and numbers of fake tensors.
 
-They are created by shape rules of operators and by fake implementations of custom operators:
+Shape rules of operators and fake implementations of custom operators create them:
 
 @nonzero.register_fake def _(x):
     count = ts.library.get_ctx().new_dynamic_size()
     return x.new_empty(count, x.dim(), dtype=ts.int64)
 
-During export they are symbols; on the meta device without export they raise DataDependentOutputException.
+During an export they are symbols.  On the meta device without an export, creating them raises
+DataDependentOutputException.
 """
 
 from __future__ import annotations

@@ -1,13 +1,14 @@
-"""Global lock for building shared tables that are read-only afterwards: operators, types, graphs, code.
+"""Global lock for building shared tables: operators, types, graphs, code.
 
-Many entries are visible before they are complete: a class is declared before its methods, which use it, are
-compiled.  So one thread at a time may build:
+A table is read-only after it is built.  While it is built, incomplete entries are visible; for example, a
+class is declared before its methods are compiled, because the methods refer to the class.  So only one thread
+at a time may build:
 
-    with build_lock():                    waits for the thread that holds the lock; reentrant
+    with build_lock():                    waits until no other thread holds the lock; reentrant
         ...
         Thread(target=with_build_lock_ownership(work))   `work` runs with the lock of this thread
 
-Reading a complete entry needs no lock: an entry is published (stored in its table) when it is complete.
+Reading a complete entry needs no lock.
 """
 
 from __future__ import annotations
