@@ -1,4 +1,4 @@
-"""Names of the operators that are tensor methods, written by `python -m tests.regenerate`."""
+"""The operators that tensors have as methods: made from the records by `python -m tests.regenerate`."""
 
 from __future__ import annotations
 
