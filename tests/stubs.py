@@ -458,7 +458,7 @@ def method_names() -> str:
     """`ts/ops/method_names.py`: the operators that tensors have as methods."""
     names = textwrap.wrap(" ".join(sorted({*registry.methods(), *functional.tensor_methods()})), 100)
     table = "".join(f"    {line}\n" for line in names)
-    head = "The operators that tensors have as methods: made from the records by `python -m tests.regenerate`."
+    head = "Names of the operators that are tensor methods, written by `python -m tests.regenerate`."
     return f'"""{head}"""\n\nfrom __future__ import annotations\n\nfrom typing import Final\n\nNAMES: Final = """\n{table}"""\n'
 
 

@@ -1,4 +1,4 @@
-"""The operators that tensors have as methods: made from the records by `python -m tests.regenerate`."""
+"""Names of the operators that are tensor methods, written by `python -m tests.regenerate`."""
 
 from __future__ import annotations
 
