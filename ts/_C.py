@@ -4,7 +4,8 @@
     ts._C._jit_pass_cse(graph)                  a pass of `ts.passes`: logged and limited as in a pipeline
     ts._C._jit_set_fusion_strategy([("STATIC", 2)])
 
-A pass returns whether it changed the graph; most of PyTorch's return None. Names are resolved on first use.
+A pass returns True if it changed the graph; most passes of PyTorch return None. Names are resolved on first
+use.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from typing import Any, Final
 
 from ts.unsupported import names_for
 
-# PyTorch's name without `_jit_pass_` -> the pass: `file`, or `file.function` if they differ.
+# PyTorch's name without `_jit_pass_`, and the pass: `file`, or `file.function` if the names differ.
 _PASSES: Final = {
     "batch_mm": "batch_mm",
     "canonicalize_graph_fuser_ops": "canonicalize_graph_fuser_ops",
@@ -118,7 +119,7 @@ _NAME_TO_MODULE: Final = {
     **{f"{name}Type": f"ts.types.{name}Type" for name in _TYPES.split()},
 }
 _PREFIX: Final = "_jit_pass_"
-# Modules of operators that PyTorch has in C; generated code of `fx` calls them by these names.
+# Modules of operators that PyTorch defines in C; generated code of `fx` calls operators by these names.
 _OPERATORS: Final = {
     "_nn": "ts.nn.functional", "_linalg": "ts.linalg", "_fft": "ts.fft", "_special": "ts.special",
 }  # fmt: skip
@@ -147,7 +148,7 @@ def _named(path: str) -> Any:
 
 
 class _OperatorModule(ModuleType):
-    """Functions under their operators' names: `_C._linalg.linalg_norm` is `ts.linalg.norm`."""
+    """Module whose functions have the names of operators: `_C._linalg.linalg_norm` is `ts.linalg.norm`."""
 
     def __init__(self, name: str) -> None:
         super().__init__(f"ts._C.{name}", f"Operators of `{_OPERATORS[name]}`.")
@@ -164,12 +165,12 @@ class _OperatorModule(ModuleType):
 
 @cache
 def operator_module(name: str) -> ModuleType | None:
-    """Return the operator module with the name (`_nn`), or None."""
+    """Return the operator module with a name such as `_nn`, or None."""
     return _OperatorModule(name) if name in _OPERATORS else None
 
 
 def _run(run: Callable[..., Any], graph: Any, *options: Any, **named: Any) -> Any:
-    """Run a pass on a graph with options; executor nodes that it inserts are lowered for execution."""
+    """Run a pass with options on a graph; executor nodes that the pass inserts are lowered."""
     from ts.passes.lower_executor_nodes import with_executor_nodes_lowered
     from ts.passes.pipelines import run_pass
     from ts.passes.preserve_raising_code import run_instead
@@ -178,7 +179,7 @@ def _run(run: Callable[..., Any], graph: Any, *options: Any, **named: Any) -> An
     def with_options(graph: Any) -> Any:
         return run(graph, *options, **named)
 
-    if not hasattr(graph, "nodes"):  # a module: run the pass on its methods' graphs
+    if not hasattr(graph, "nodes"):  # a module: run the pass on the graphs of its methods
         from ts.passes.pass_utils import run_on_methods
         from ts.passes.remove_dropout import remove_dropout
 

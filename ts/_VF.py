@@ -3,7 +3,7 @@
     ts.unique_consecutive(x)          the function: values, and results selected by flags
     ts._VF.unique_consecutive(x)      the operator: always three tensors
 
-Scripts have it too (`ts.frontend.sugared_values.python_objects.OperatorModule`).
+Scripts can use this module, too (`ts.frontend.sugared_values.python_objects.OperatorModule`).
 """
 
 from __future__ import annotations

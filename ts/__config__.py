@@ -1,4 +1,4 @@
-"""Build configuration, as printed by `ts.__config__.show()`.
+"""Build configuration, which `ts.__config__.show()` returns as text.
 
 print(ts.__config__.parallel_info())
 """
@@ -30,7 +30,7 @@ def show() -> str:
 
 
 def _cxx_flags() -> str:
-    """Return the C compiler flags of the Python build, which extension modules share."""
+    """Return the C compiler flags of the Python build; extension modules are compiled with the same flags."""
     return str(sysconfig.get_config_var("CFLAGS") or "")
 
 

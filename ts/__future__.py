@@ -1,4 +1,6 @@
-"""Switches of `nn.Module` conversions such as `module.to(...)`: whether they overwrite or swap parameters.
+"""Settings for conversions of `nn.Module`, such as `module.to(...)`: overwrite or swap parameters.
+
+Whether they overwrite or swap parameters.
 
 set_swap_module_params_on_conversion(True)      `module.to(...)` exchanges parameters with `swap_tensors`
 set_overwrite_module_params_on_conversion(True) `module.to(...)` assigns new parameters
@@ -11,13 +13,13 @@ _swap_module_params_on_conversion: bool = False
 
 
 def set_overwrite_module_params_on_conversion(value: bool) -> None:
-    """Set whether conversions of modules assign new parameters instead of changing the existing ones."""
+    """Set whether conversions of modules assign new parameters or change the existing parameters."""
     global _overwrite_module_params_on_conversion
     _overwrite_module_params_on_conversion = value
 
 
 def get_overwrite_module_params_on_conversion() -> bool:
-    """Return whether conversions of modules assign new parameters."""
+    """Return True if conversions of modules assign new parameters."""
     return _overwrite_module_params_on_conversion
 
 
@@ -28,5 +30,5 @@ def set_swap_module_params_on_conversion(value: bool) -> None:
 
 
 def get_swap_module_params_on_conversion() -> bool:
-    """Return whether conversions of modules exchange parameters with `ts.utils.swap_tensors`."""
+    """Return True if conversions of modules exchange parameters with `ts.utils.swap_tensors`."""
     return _swap_module_params_on_conversion

@@ -28,7 +28,7 @@ from ts.import_hook import install as _install_finder
 
 
 def _require_built() -> None:
-    """Raise an ImportError with build instructions if the compiled modules of a clone are missing."""
+    """Raise ImportError with build instructions if a clone has no compiled modules."""
     loop = "ts._core.vm.interp", [os.path.join(__path__[0], "_core", "vm")]
     for name, places in (loop, ("ts.backends", __path__)):
         if not any(finder.find_spec(name, places) for finder in sys.meta_path):
@@ -40,7 +40,7 @@ def _require_built() -> None:
 
 _require_built()
 
-# Module -> public names that it defines, apart from operators.
+# Public names that each module defines, except operators.
 _NAMES_OF: dict[str, tuple[str, ...]] = {
     "ts._core.tensor.tensor": ("Tensor", "Size"),
     "ts._core.tensor.factories": ("tensor", "as_tensor", "from_numpy"),
@@ -122,7 +122,7 @@ _NAMES_OF: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 _NAME_TO_MODULE = {name: module for module, names in _NAMES_OF.items() for name in names}
 _NUMBERS = {"e": math.e, "inf": math.inf, "nan": math.nan, "newaxis": None, "pi": math.pi}
-WRITTEN = frozenset(_NAMES_OF["ts.functional"])  # functions in the scripted subset
+WRITTEN = frozenset(_NAMES_OF["ts.functional"])  # functions in the scripted subset of Python
 _MODULES = frozenset({
     "__config__", "__future__", "_dynamo", "_functorch", "_higher_order_ops", "_jit_internal", "_subclasses",
     "_utils", "_vmap_internals", "unsupported", "as_torch", "torch_version",

@@ -1,4 +1,4 @@
-"""PyTorch's private module for tensor formatting: the helpers that other packages use.
+"""PyTorch's private module for formatting tensors: the helpers that other packages use.
 
 >>> _tensor_str(ts.ones(2), 0), _add_suffixes("tensor(1", ["a=1"], 0, False)
 ('[1., 1.]', 'tensor(1, a=1)')
@@ -27,7 +27,7 @@ def get_printoptions() -> dict[str, Any]:
 
 @contextmanager
 def printoptions(**kwargs: Any) -> Iterator[None]:
-    """Set print options within a `with` block."""
+    """Change print options during a `with` block."""
     before = get_printoptions()
     set_printoptions(**kwargs)
     try:
@@ -52,5 +52,5 @@ def _str(self: Tensor, *, tensor_contents: str | None = None) -> str:
 
 
 def _add_suffixes(tensor_str: str, suffixes: list[str], indent: int, force_newline: bool) -> str:
-    """Append suffixes, on new lines if the line becomes too long, and the closing parenthesis."""
+    """Append suffixes, on new lines if the line becomes too long, and a closing parenthesis."""
     return with_suffixes(tensor_str, suffixes, indent, first_on_new_line=force_newline)

@@ -23,12 +23,12 @@ __all__ = [
 
 
 def _flatten_dense_tensors(tensors: Sequence[Tensor]) -> Tensor:
-    """Concatenate the elements of tensors of one dtype into a 1-d tensor."""
+    """Concatenate the elements of tensors with the same dtype to a 1-d tensor."""
     return ts.cat([t.contiguous().view(-1) for t in tensors])
 
 
 def _unflatten_dense_tensors(flat: Tensor, tensors: Sequence[Tensor]) -> tuple[Tensor, ...]:
-    """Return views of a flat tensor with the shapes of `tensors`."""
+    """Return views of a flat tensor; they have the shapes of `tensors`."""
     outputs, offset = [], 0
     for tensor in tensors:
         count = tensor.numel()
@@ -43,7 +43,10 @@ def _element_size(dtype: Any) -> int:
 
 
 def _take_tensors(tensors: Sequence[Tensor], size_limit: int) -> Iterator[list[Tensor]]:
-    """Yield groups of tensors of one type, of at most `size_limit` bytes unless one tensor has more."""
+    """Yield groups of tensors with the same type.
+
+    A group with several tensors has `size_limit` bytes at most.
+    """
     groups: dict[str, list[Tensor]] = defaultdict(list)
     sizes: dict[str, int] = defaultdict(int)
     for tensor in tensors:
@@ -58,7 +61,7 @@ def _take_tensors(tensors: Sequence[Tensor], size_limit: int) -> Iterator[list[T
 
 
 def _reorder_tensors_as(tensors: Sequence[Tensor], ordered_tensors: Sequence[Tensor]) -> tuple[Tensor, ...]:
-    """Reorder tensors, grouped by type, to the order of types in `ordered_tensors`."""
+    """Return tensors, which are grouped by type, in the order of types in `ordered_tensors`."""
     by_type: dict[str, list[Tensor]] = defaultdict(list)
     for tensor in tensors:
         by_type[tensor.type()].append(tensor)
@@ -67,7 +70,7 @@ def _reorder_tensors_as(tensors: Sequence[Tensor], ordered_tensors: Sequence[Ten
 
 
 def _get_available_device_type() -> str | None:
-    """Return the type of the accelerator devices, or None."""
+    """Return the type of accelerator devices, or None."""
     return "cuda" if ts.cuda.is_available() else None
 
 
@@ -77,9 +80,10 @@ def _get_all_device_indices() -> list[int] | None:
 
 
 def _get_device_index(device: Any, optional: bool = False, allow_cpu: bool = False) -> int:
-    """Return the index of a device, -1 for the CPU with `allow_cpu`.
+    """Return the index of a device; return -1 for the CPU if `allow_cpu` is True.
 
-    With `optional`, None or a device without an index means the current device; otherwise ValueError.
+    With `optional`, None and a device without an index mean the current device; otherwise they raise
+    ValueError.
     """
     if isinstance(device, str):
         device = ts.device(device)
@@ -101,12 +105,12 @@ def _get_device_module(device: Any) -> Any:
 
 
 def _is_alias_of(first: Tensor, second: Tensor) -> bool:
-    """Return whether two tensors share a storage."""
+    """Return True if two tensors share a storage."""
     return first.untyped_storage()._cdata == second.untyped_storage()._cdata
 
 
 def _rebuild_tensor(storage: Any, storage_offset: int, size: Any, stride: Any) -> Tensor:
-    """Return a tensor view of a typed storage."""
+    """Return a tensor that is a view of a typed storage."""
     made: Tensor = ts.empty(0, dtype=storage.dtype, device=storage.device)
     return made.set_(storage, storage_offset, tuple(size), tuple(stride))
 
@@ -120,19 +124,19 @@ def _rebuild_tensor_v2(
     backward_hooks: Any,
     metadata: Any = None,
 ) -> Tensor:
-    """Return a tensor view of a storage; called by pickles of tensors."""
+    """Return a tensor that is a view of a storage; pickles of tensors call this function."""
     made = _rebuild_tensor(storage, storage_offset, size, stride)
     made.requires_grad_(bool(requires_grad))
     return made
 
 
 def _rebuild_parameter(data: Tensor, requires_grad: bool, backward_hooks: Any) -> Tensor:
-    """Return a parameter; called by pickles of parameters."""
+    """Return a parameter; pickles of parameters call this function."""
     return ts.nn.Parameter(data, requires_grad)
 
 
 def _import_dotted_name(name: str) -> Any:
-    """Import an object by its dotted name: `os.path.join`."""
+    """Import an object by a dotted name such as `os.path.join`."""
     first, *others = name.split(".")
     found = __import__(first)
     for part in others:

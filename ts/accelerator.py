@@ -1,8 +1,8 @@
-"""Device-agnostic accelerator API: CUDA if available.
+"""API of the accelerator, independent of its type; the accelerator is CUDA if it is available.
 
     device = ts.accelerator.current_accelerator() if ts.accelerator.is_available() else "cpu"
 
-Functions that need a device raise RuntimeError without one.
+Functions that need a device raise RuntimeError if there is none.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from ts.devices import device as Device
 
 
 def is_available() -> bool:
-    """Return whether an accelerator is available."""
+    """Return True if an accelerator is available."""
     return cuda.is_available()
 
 
@@ -24,7 +24,7 @@ def device_count() -> int:
 
 
 def current_accelerator(check_available: bool = False) -> Device | None:
-    """Return the accelerator's device type; None without an accelerator."""
+    """Return the device type of the accelerator; return None if there is no accelerator."""
     return Device("cuda") if cuda.is_available() else None
 
 
@@ -46,12 +46,12 @@ def set_device_index(device: Any, /) -> None:
 
 
 def synchronize(device: Any = None, /) -> None:
-    """Wait for all work queued on a device."""
+    """Wait for all work that is queued on a device."""
     _needed()
     cuda.synchronize(device)
 
 
 def empty_cache() -> None:
-    """Release unused memory of the pool to the device."""
+    """Release the unused memory of the pool to the device."""
     _needed()
     cuda.empty_cache()

@@ -1,4 +1,4 @@
-"""Installation of `ts` as `torch` in this process, for packages written for PyTorch.
+"""Installation of `ts` as `torch` in this process, for packages that are written for PyTorch.
 
     import ts
     ts.install_as_torch()
@@ -39,7 +39,7 @@ BEHAVES_AS = ts.__version__
 
 
 class _Distribution(importlib.metadata.Distribution):
-    """Package metadata presented for an installed PyTorch."""
+    """Package metadata that represents an installed PyTorch."""
 
     def read_text(self, filename: str) -> str | None:
         if filename == "METADATA":
@@ -51,7 +51,7 @@ class _Distribution(importlib.metadata.Distribution):
 
 
 class _Same(importlib.abc.Loader):
-    """Loader that returns an imported module unchanged."""
+    """Loader that returns a module that is already imported, unchanged."""
 
     def __init__(self, module: ModuleType) -> None:
         self.module = module
@@ -71,7 +71,7 @@ class _Same(importlib.abc.Loader):
 
 
 class _Finder(importlib.metadata.DistributionFinder):
-    """Meta path finder that resolves `torch.x` to the module `ts.x`."""
+    """Finder in `sys.meta_path` that resolves `torch.x` to the module `ts.x`."""
 
     def find_spec(
         self, name: str, path: Any = None, target: Any = None
@@ -102,7 +102,7 @@ _FINDER = _Finder()
 
 
 class _Module:
-    """Object that unpickles as the module of a given name."""
+    """Object that unpickles as the module with a given name."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -112,7 +112,7 @@ class _Module:
 
 
 class _SearchPath:
-    """Object whose unpickling extends the child's search path by this process's, to find `ts`."""
+    """Object whose unpickling adds the search path of this process to the child's, so that it finds `ts`."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         return setattr, (_Module("sys"), "path", list(sys.path))
@@ -141,8 +141,8 @@ def _install_in_child_processes() -> None:
 def install_as_torch() -> None:
     """Make `import torch` return `ts`; modules, classes and functions get PyTorch's names.
 
-    Raise RuntimeError if PyTorch itself is already imported: its objects would mix with those of `ts`.
-    A second call changes nothing.
+    Raises RuntimeError if PyTorch itself is already imported, because its objects would mix with those of
+    `ts`. A second call has no effect.
     """
     if sys.modules.get("torch") is ts:
         return
@@ -160,7 +160,7 @@ def install_as_torch() -> None:
 
 
 def main(arguments: list[str]) -> None:
-    """Run a program, or a module with `-m`."""
+    """Run a program, or, with `-m`, a module."""
     if not arguments or arguments[0] in ("-h", "--help"):
         print("usage: python -m ts.as_torch PROGRAM.py [ARGUMENTS]")
         print("       python -m ts.as_torch -m MODULE [ARGUMENTS]")

@@ -1,4 +1,4 @@
-"""Namespaces of C++ extension classes, `ts.classes.namespace.Name`: `ts` has none.
+"""Namespaces of C++ extension classes, `ts.classes.namespace.Name`; `ts` has no such classes.
 
 ts.classes.pyg.HashMap      RuntimeError: the class does not exist
 """
@@ -15,7 +15,7 @@ __all__ = ["load_library", "loaded_libraries"]
 
 
 class _ClassNamespace(ModuleType):
-    """Namespace without classes."""
+    """Namespace that contains no classes."""
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):

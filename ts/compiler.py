@@ -1,6 +1,6 @@
 """`ts.compile` and the API of `torch.compiler`.
 
-    model = ts.compile(model)                 returns the model itself with a warning
+    model = ts.compile(model)                 returns the model itself, and warns
     ts.compiler.is_compiling()                False; True while `ts.export.export` runs a program
 
 `ts.compile` compiles nothing; use `ts.jit.script` or `ts.jit.trace`.
@@ -64,24 +64,24 @@ def exporting() -> Iterator[None]:
 
 
 def is_compiling() -> bool:
-    """Return whether the calling program is being compiled or exported; False in scripts."""
+    """Return True if the calling program is being compiled or exported; return False in scripts."""
     return is_exporting()
 
 
 def is_dynamo_compiling() -> bool:
-    """Return False: `ts` does not have TorchDynamo."""
+    """Return False, because `ts` does not have TorchDynamo."""
     return False
 
 
 def is_exporting() -> bool:
-    """Return whether the calling program is being exported (`ts.export.export`); False in scripts."""
+    """Return True if the calling program is being exported (`ts.export.export`); False in scripts."""
     if is_scripting():
         return False
     return _exports.depth > 0
 
 
 def disable(fn: Any = None, recursive: bool = True, *, reason: str | None = None) -> Any:
-    """Return the function unchanged; without one, a decorator: `ts` compiles only on request."""
+    """Return the function unchanged, because `ts` compiles only on request; without one, a decorator."""
     return (lambda fn: fn) if fn is None else fn
 
 
@@ -96,8 +96,8 @@ def assume_constant_result(fn: Any) -> Any:
 
 
 def cudagraph_mark_step_begin() -> None:
-    """Do nothing: provided for compatibility."""
+    """Do nothing; the function exists for compatibility."""
 
 
 def reset() -> None:
-    """Do nothing: `ts.compile` caches no compiled code."""
+    """Do nothing, because `ts.compile` caches no compiled code."""

@@ -1,6 +1,6 @@
 """Device and stream objects.
 
-In: a value of a `device=` argument; out: the device object.
+Input: a value of a `device=` argument. Output: the device object.
 
     >>> from ts.devices import device
     >>> device("cuda:0"), device("cuda", 1).index, device("cpu") == device(device("cpu"))
@@ -19,7 +19,7 @@ from __future__ import annotations
 import re
 from typing import Any, Final, final
 
-# PyTorch's device types, in the order of its message; `extra_types` holds those of further backends.
+# PyTorch's device types, in the order of PyTorch's message; `extra_types` are those of other backends.
 TYPES: Final = (
     "cpu", "cuda", "ipu", "xpu", "mkldnn", "opengl", "opencl", "ideep", "hip", "ve", "fpga", "maia", "xla",
     "lazy", "vulkan", "mps", "meta", "hpu", "mtia", "privateuseone",
@@ -30,7 +30,7 @@ _SPELLING = r"([a-zA-Z_]+)(?::([1-9]\d*|0))?\Z"
 
 @final
 class device:
-    """Device of a tensor, from `"cuda:1"`, from `"cuda"` and 1, from an accelerator's index or a device."""
+    """Device of a tensor, created from "cuda:1", from "cuda" and 1, from an accelerator index or a device."""
 
     __slots__ = ("index", "type")
 
@@ -75,7 +75,7 @@ class device:
         return device, (str(self),)
 
     def __enter__(self) -> device:
-        """Make this device the default of factory functions inside the block."""
+        """Make this device the default device of factory functions in the block."""
         _default_device_mode().push_device(self)
         return self
 
@@ -84,7 +84,7 @@ class device:
 
 
 def _default_device_mode() -> Any:
-    """Return the module `ts.utils._device`, imported by the first `with` block."""
+    """Return the module `ts.utils._device`, which the first `with` block imports."""
     from ts.utils import _device
 
     return _device
@@ -116,7 +116,7 @@ def _check_type(type: str, text: str) -> None:
 
 
 def _installed() -> list[str]:
-    """Return the device types of installed backend packages; searched only for unknown names."""
+    """Return the device types of installed backend packages; called only for unknown names."""
     from importlib.metadata import entry_points  # here, because the module is slow to import
 
     return sorted({entry.name for entry in entry_points(group="ts.backends")} - set(TYPES))
@@ -133,7 +133,7 @@ CPU: Final = device("cpu")
 
 
 class Stream:
-    """Stream identified by device and number, passed through by scripts (`torch.Stream` in annotations)."""
+    """Stream with a device and a number; scripts only pass it on (`torch.Stream` in annotations)."""
 
     def __init__(self, device: device | str = "cpu", stream_id: int = 0) -> None:
         self.device = as_device(device)

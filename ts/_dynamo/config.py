@@ -1,6 +1,6 @@
-"""Settings of TorchDynamo, stored and returned without effect, as `ts` has no such compiler.
+"""Settings of TorchDynamo; they are stored without effect, because `ts` does not have this compiler.
 
-with ts._dynamo.config.patch(suppress_errors=True): ...        set within the block, also as a decorator
+with ts._dynamo.config.patch(suppress_errors=True): ...        set in the block; also a decorator
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ skip_fwd_side_effects_in_bwd_under_checkpoint = False
 
 
 class patch(ContextDecorator):
-    """Set settings within a `with` block, or during calls of a decorated function."""
+    """Change settings during a `with` block, or during calls of a decorated function."""
 
     def __init__(self, arg1: Any = None, arg2: Any = None, **kwargs: Any) -> None:
         self._changes: dict[str, Any] = {arg1: arg2} if isinstance(arg1, str) else {**(arg1 or {}), **kwargs}

@@ -1,4 +1,4 @@
-"""Conversion of modules to functions of their parameters: `make_functional` and variants.
+"""Conversion of modules to functions of their parameters: `make_functional` and its variants.
 
 functional, parameters = make_functional(net)
 functional(parameters, x)                                    net(x)
@@ -25,9 +25,11 @@ NamesMap = dict[str, list[str]]
 
 
 class FunctionalModule(Module):
-    """Module without own parameters: the first argument of a call is the tuple of parameters.
+    """Module without parameters of its own; the first argument of a call is the tuple of parameters.
 
-    names_map  first name of each parameter -> all its names
+    The first argument of a call is the tuple of parameters.
+
+    names_map  all names of each parameter, by the first name
     """
 
     def __init__(self, stateless_model: Module, param_names: tuple[str, ...], names_map: NamesMap) -> None:
@@ -53,7 +55,7 @@ class FunctionalModule(Module):
 
 
 class FunctionalModuleWithBuffers(Module):
-    """Module without own parameters and buffers: both are the first arguments of a call."""
+    """Module without parameters and buffers of its own; they are the first two arguments of a call."""
 
     def __init__(
         self,
@@ -92,7 +94,7 @@ def make_functional(
 ) -> tuple[FunctionalModule, tuple[Tensor, ...]]:
     """Return a function of parameters and arguments, and copies of the parameters of a module.
 
-    RuntimeError for a module with buffers.
+    Raises RuntimeError for a module with buffers.
     """
     if list(model.buffers()):
         raise RuntimeError(
@@ -112,9 +114,9 @@ def make_functional_with_buffers(
 def combine_state_for_ensemble(
     models: Sequence[Module],
 ) -> tuple[FunctionalModuleWithBuffers, tuple[Tensor, ...], tuple[Tensor, ...]]:
-    """Return a functional form of the first module, and the stacked parameters and buffers of all modules.
+    """Return the first module as a function, and the stacked parameters and buffers of all modules.
 
-    RuntimeError for an empty list, and for modules of different classes or training modes.
+    Raises RuntimeError for an empty list, and for modules of different classes or training modes.
     """
     name = "combine_state_for_ensemble"
     if len(models) == 0:
@@ -134,7 +136,7 @@ def combine_state_for_ensemble(
 def _remove_members(
     module: Module, named_members: Callable[..., Iterable[tuple[str, Tensor]]]
 ) -> tuple[tuple[Tensor, ...], tuple[str, ...], NamesMap]:
-    """Replace parameters or buffers by empty tensors; return them, their names, and the map of all names."""
+    """Replace parameters or buffers by empty tensors; return them, their names, and a map of all names."""
     members: dict[int, Tensor] = {}
     names_of: dict[int, list[str]] = {}
     for name, tensor in named_members(remove_duplicate=False):
@@ -152,7 +154,7 @@ def _without_elements(tensor: Any) -> Any:
 
 
 def _swap_members(module: Module, names_map: NamesMap, tensors: Iterable[Tensor]) -> list[Tensor]:
-    """Replace members of a module by tensors; return the previous ones."""
+    """Replace members of a module by tensors; return the previous members."""
     before = []
     for names, tensor in zip(names_map.values(), tensors, strict=False):
         for i, name in enumerate(names):

@@ -1,4 +1,4 @@
-"""Single steps of `vmap`, as called by exported programs.
+"""Single steps of `vmap`, which exported programs call.
 
 _vmap_increment_nesting(5, "error")        push a level of batch size 5
 y = _add_batch_dim(x, 0, 1)                x of shape (5, 3) becomes a batch of shape (3,)
@@ -19,7 +19,7 @@ from ts._core.thread.transform_state import transforming
 
 
 class _Open(threading.local):
-    """Stack of open batches of this thread: exit stack and transform level of each."""
+    """Stack of the open batches of this thread, each with its exit stack and transform level."""
 
     def __init__(self) -> None:
         self.batches: list[tuple[ExitStack, Any]] = []
@@ -29,7 +29,7 @@ _open = _Open()
 
 
 def lazy_load_decompositions() -> None:
-    """Do nothing: batching rules need no loading."""
+    """Do nothing, because batching rules need not be loaded."""
 
 
 def _vmap_increment_nesting(batch_size: int, randomness: str) -> int:
@@ -42,7 +42,7 @@ def _vmap_increment_nesting(batch_size: int, randomness: str) -> int:
 
 
 def _vmap_decrement_nesting() -> int:
-    """Pop the innermost vmap level and return the depth before."""
+    """Pop the innermost vmap level; return the nesting depth before."""
     ends, _ = _open.batches.pop()
     ends.close()
     return len(_open.batches) + 1
@@ -50,7 +50,7 @@ def _vmap_decrement_nesting() -> int:
 
 @contextmanager
 def ended_by_errors() -> Iterator[None]:
-    """Context manager that pops the levels pushed within it if an error is raised."""
+    """Context manager that, if an error is raised, pops the levels that its block pushed."""
     before = len(_open.batches)
     try:
         yield
@@ -61,16 +61,16 @@ def ended_by_errors() -> Iterator[None]:
 
 
 def level_of(number: int) -> Any:
-    """Return the transform level of an open batch by its depth, from 1."""
+    """Return the transform level of the open batch at depth `number`, counted from 1."""
     return _open.batches[number - 1][1]
 
 
 def _add_batch_dim(self: Tensor, batch_dim: int, level: int) -> Tensor:
-    """Return a batched tensor of an open level, with `batch_dim` as the batch dimension."""
+    """Return a batched tensor of an open level; `batch_dim` becomes the batch dimension."""
     front = self if batch_dim == 0 else self.movedim(batch_dim, 0)
     return batched(level_of(level), front)
 
 
 def _remove_batch_dim(self: Tensor, level: int, batch_size: int, out_dim: int) -> Tensor:
-    """Return a plain tensor with the batch of an open level as dimension `out_dim`."""
+    """Return a plain tensor; the batch of an open level becomes the dimension `out_dim`."""
     return unbatched(level_of(level), self, out_dim)

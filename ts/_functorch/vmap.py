@@ -1,4 +1,4 @@
-"""Steps of `vmap` as replaceable functions; `tensordict` replaces some for its containers.
+"""Steps of `vmap` as functions that programs can replace, as `tensordict` does for its containers.
 
     size, dims, leaves, spec = _process_batched_inputs(0, (x, y), f)
     level = _vmap_increment_nesting(size, "error")
@@ -35,7 +35,7 @@ __getattr__ = names_for(__name__)
 
 
 def _validate_and_get_batch_size(flat_in_dims: list[int | None], flat_args: list[Any]) -> Any:
-    """Return the common size of the mapped dimensions; ValueError if there is none."""
+    """Return the common size of the mapped dimensions; raise ValueError if there is none."""
     sizes = [x.size(dim) for dim, x in zip(flat_in_dims, flat_args, strict=True) if dim is not None]
     if not sizes:
         raise ValueError("vmap: Expected at least one Tensor to vmap over")
@@ -50,7 +50,7 @@ def _validate_and_get_batch_size(flat_in_dims: list[int | None], flat_args: list
 def _process_batched_inputs(
     in_dims: Any, args: tuple[Any, ...], func: Callable[..., Any]
 ) -> tuple[Any, list[int | None], list[Any], Any]:
-    """Return the batch size, the mapped dimension of each argument leaf, the leaves, and their tree spec."""
+    """Return the batch size, the mapped dimension of each argument leaf, the leaves, and the tree spec."""
     leaves, spec = tree_flatten(args)
     head = f"vmap({_get_name(func)}, in_dims={in_dims}, ...)(<inputs>): "
     dims = _broadcast_to_and_flatten(in_dims, spec)
@@ -79,7 +79,7 @@ def _process_batched_inputs(
 def _create_batched_inputs(
     flat_in_dims: list[int | None], flat_args: list[Any], vmap_level: int, args_spec: Any
 ) -> Any:
-    """Return the arguments with mapped leaves replaced by batched tensors of a level."""
+    """Return the arguments, with batched tensors of a level in place of mapped leaves."""
     batched = [
         x if dim is None else _add_batch_dim(x, dim, vmap_level)
         for dim, x in zip(flat_in_dims, flat_args, strict=True)
@@ -90,7 +90,10 @@ def _create_batched_inputs(
 def _maybe_remove_batch_dim(
     name: str, batched_output: Any, vmap_level: int, batch_size: int, out_dim: int | None
 ) -> Any:
-    """Move the batch of a result to `out_dim`; with None, return the result, which must be unbatched."""
+    """Move the batch dimension of a result to `out_dim`.
+
+    For None, return a result without batch unchanged.
+    """
     if out_dim is None:
         if isinstance(batched_output, Tensor) and parts(level_of(vmap_level), batched_output)[1]:
             raise ValueError(
@@ -108,7 +111,7 @@ def _maybe_remove_batch_dim(
 def _unwrap_batched(
     batched_outputs: Any, out_dims: Any, vmap_level: int, batch_size: int, func: Callable[..., Any]
 ) -> Any:
-    """Return the results with their batch moved to `out_dims`."""
+    """Return the results, with the batch dimensions moved to `out_dims`."""
     leaves, spec = tree_flatten(batched_outputs)
     if isinstance(batched_outputs, Tensor) and isinstance(out_dims, tuple) and len(out_dims) == 1:
         dims: Any = list(out_dims)
@@ -148,7 +151,7 @@ def _run_functions(
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
 ) -> Any:
-    """Call a function on batched arguments by the functions of this module."""
+    """Call a function on batched arguments, using the functions of this module."""
     size, dims, leaves, spec = _process_batched_inputs(in_dims, args, func)
     if chunk_size is None or size <= chunk_size:
         return _run_chunk(func, out_dims, randomness, (size, dims, leaves, spec), kwargs)

@@ -1,6 +1,6 @@
-"""Queries on tensors wrapped by function transforms: PyTorch's `torch._C._functorch`.
+"""Queries on tensors that function transforms wrap: PyTorch's `torch._C._functorch`.
 
-`grad` and `vjp` record plain tensors: only tensors of `vmap` and `jvp` are wrapped, unlike in PyTorch.
+Unlike in PyTorch, only tensors of `vmap` and `jvp` are wrapped; `grad` and `vjp` record plain tensors.
 
     vmap(lambda x: is_batchedtensor(x))         True within the function
     get_unwrapped(x).shape                      with the batch as first dimension
@@ -16,24 +16,24 @@ from ts._core.tensor.tensor import Tensor, layer_of
 
 
 def is_batchedtensor(tensor: Tensor) -> bool:
-    """Return whether a tensor is a batched tensor of `vmap`."""
+    """Return True if a tensor is a batched tensor of `vmap`."""
     layer = layer_of(tensor)
     return isinstance(layer, Batched) and layer.whole
 
 
 def is_functorch_wrapped_tensor(tensor: Tensor) -> bool:
-    """Return whether a tensor is wrapped by a transform: batched, or with a tangent."""
+    """Return True if a transform wraps a tensor, that is, if it is batched or has a tangent."""
     layer = layer_of(tensor)
     return layer is not None and (not isinstance(layer, Batched) or layer.whole)
 
 
 def is_gradtrackingtensor(tensor: Tensor) -> bool:
-    """Return whether a tensor has a tangent of a forward-mode transform."""
+    """Return True if a tensor has a tangent of a forward-mode transform."""
     return is_functorch_wrapped_tensor(tensor) and not is_batchedtensor(tensor)
 
 
 def is_legacy_batchedtensor(tensor: Tensor) -> bool:
-    """Return False: the legacy kind of batched tensors does not exist."""
+    """Return False, because `ts` does not have the legacy kind of batched tensors."""
     return False
 
 
@@ -46,7 +46,7 @@ def unwrap_if_dead(tensor: Tensor) -> Tensor:
 
 
 def get_unwrapped(tensor: Tensor) -> Any:
-    """Return the tensor wrapped by a transform; a batch is its first dimension."""
+    """Return the tensor that a transform wraps; the batch is its first dimension."""
     layer = layer_of(tensor)
     if layer is None:
         raise RuntimeError("No wrappers present!")
@@ -54,23 +54,23 @@ def get_unwrapped(tensor: Tensor) -> Any:
 
 
 def maybe_get_bdim(tensor: Tensor) -> int:
-    """Return the batch dimension in `get_unwrapped`; -1 for an unbatched tensor."""
+    """Return the batch dimension of `get_unwrapped(tensor)`; return -1 if the tensor is not batched."""
     return 0 if is_batchedtensor(tensor) else -1
 
 
 def maybe_get_level(tensor: Tensor) -> int:
-    """Return the depth, from 1, of the transform that wrapped a tensor; -1 for other tensors."""
+    """Return the depth, from 1, of the transform that wraps a tensor; return -1 for other tensors."""
     return level_stack.depth(layer_of(tensor).level) if is_functorch_wrapped_tensor(tensor) else -1
 
 
 def maybe_current_level() -> int | None:
-    """Return the number of open transforms; None if zero."""
+    """Return the number of open transforms; return None if there are none."""
     top = level_stack.top()
     return None if top is None else level_stack.depth(top.number)
 
 
 def current_level() -> int:
-    """Return the number of open transforms; RuntimeError if zero."""
+    """Return the number of open transforms; raise RuntimeError if there are none."""
     level = maybe_current_level()
     if level is None:
         raise RuntimeError("current_level(): no function transform is open")

@@ -2,8 +2,8 @@
 
     ts.cond(x.sum() > 0, lambda x: x.sin(), lambda x: x.cos(), (x,))
 
-Eager code runs the functions directly. During export each function becomes a subgraph, called by a node of
-the program. In both cases operands and results are checked as in PyTorch.
+Eager code runs the functions directly. During export, each function becomes a subgraph that a node of the
+program calls. In both cases, operands and results are checked as in PyTorch.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def __getattr__(name: str) -> Any:
 
 
 class _Functions(ModuleType):
-    """Module class that keeps functions when a submodule of the same name is imported."""
+    """Module class that keeps a function when a submodule with the same name is imported."""
 
     def __setattr__(self, name: str, value: Any) -> None:
         if not (isinstance(value, ModuleType) and name in __all__):

@@ -1,6 +1,6 @@
-"""Memory sharing between tensors, derived from the schemas of executed operators.
+"""Memory that tensors share, derived from the schemas of executed operators.
 
-Arrays of the meta device have no memory addresses to compare.
+The record is needed because arrays of the meta device have no memory addresses to compare.
 
 shared = Aliases()
 shared.note(aten::view, [x, [6]], y)          shared.root(y) == shared.root(x)
@@ -14,22 +14,22 @@ from typing import Any, Final
 
 from ts._core.tensor.tensor import Tensor
 
-# Views of contiguous tensors without conversion, otherwise copies.
+# Operators that return views of contiguous tensors if no conversion is needed, otherwise copies.
 _VIEWS_IF_CONTIGUOUS: Final = frozenset({
     "aten::contiguous", "aten::flatten", "aten::ravel", "aten::reshape", "aten::reshape_as", "aten::to",
 })  # fmt: skip
 
 
 class Aliases:
-    """Alias and mutation record of one execution."""
+    """Record of the aliases and mutations of one execution."""
 
     def __init__(self) -> None:
-        self._roots: dict[int, int] = {}  # id of a tensor -> id of the owner of its memory
-        self._references: list[Tensor] = []  # keeps tensors alive, so that ids stay unique
+        self._roots: dict[int, int] = {}  # id of the owner of a tensor's memory, by id of the tensor
+        self._references: list[Tensor] = []  # keeps tensors alive, so that their ids remain unique
         self.written: list[int] = []
 
     def root(self, x: Tensor) -> int:
-        """Return an id shared by all tensors with the same memory."""
+        """Return an id that all tensors with the same memory share."""
         return self._roots.get(id(x), id(x))
 
     def join(self, x: Tensor, other: Tensor) -> None:
@@ -43,7 +43,7 @@ class Aliases:
         self._roots.pop(id(x), None)
 
     def note(self, op: Any, values: list[Any], result: Any) -> None:
-        """Record an operator's writes and aliasing results."""
+        """Record the writes of an operator, and the results that alias arguments."""
         source: Tensor | None = None
         for argument, value in zip(op.schema.arguments, values, strict=True):
             if argument.alias is None:

@@ -1,8 +1,8 @@
-"""`associative_scan`: prefix combination along a dimension by an associative function.
+"""`associative_scan`: combination of prefixes along a dimension by an associative function.
 
     associative_scan(lambda a, b: a + b, x, dim=0, combine_mode="generic")        x.cumsum(0)
 
-Pairs of neighbours are combined in batches, recursively: about 2 log(n) batched calls of the function.
+Pairs of neighbours are combined in batches, recursively; this takes about 2 log(n) calls of the function.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def associative_scan(
     reverse: bool = False,
     combine_mode: str = "pointwise",
 ) -> Any:
-    """Combine, for each slice of `xs` along `dim`, all slices up to it.
+    """Return, for each slice of `xs` along `dim`, the combination of this and all previous slices.
 
     combine_fn     combines two trees like `xs` into a third
     reverse        combine from the last slice to the first
@@ -77,7 +77,7 @@ def _check_operands(combine_fn: Any, leaves: list[Any], dim: int, reverse: Any, 
 
 
 def scanned(combine: _Operator, xs: list[Tensor]) -> list[Tensor]:
-    """Return the prefix combinations along the first dimension, computed recursively: odd positions first."""
+    """Return the combinations of all prefixes along the first dimension, computed recursively."""
     n = xs[0].shape[0]
     if n < 2:
         return xs
@@ -98,7 +98,7 @@ def _slice(x: Tensor, start: int, end: int | None, step: int = 1) -> Tensor:
 
 
 def _interleaved(a: Tensor, b: Tensor) -> Tensor:
-    """Interleave the rows of `a` and `b`; `a` may have one row more."""
+    """Return the rows of `a` and `b` in turn; `a` may have one row more than `b`."""
     longer = a.shape[0] == b.shape[0] + 1
     if longer:
         b = functional.pad(b, [0] * ((b.ndim - 1) * 2 + 1) + [1])

@@ -1,9 +1,9 @@
-"""Functionalization of mutating custom operators by `run_decompositions`.
+"""Functional form of custom operators that write to arguments, created by `run_decompositions`.
 
     operators.auto_functionalized_v2(mine.bump.default, k=3, _x_base_index=0, _all_bases=[y])
 
-returns the operator's result (None if it has none) and the modified copies of the bases.  A mutated argument
-is described as a view of a base:
+returns the result of the operator (None if it has none) and the modified copies of the bases. A mutated
+argument is described as a view of a base:
 
     _x_base_index=0                                   the base itself; None for an argument that is None
     _x_alias=True                                     the same memory
@@ -22,7 +22,7 @@ from ts._higher_order_ops.operator import HigherOrderOperator
 
 
 class _AutoFunctionalized(HigherOrderOperator):
-    """Functional form of a mutating operator, which writes to copies."""
+    """Functional form of an operator that writes to arguments; it writes to copies."""
 
     name = "auto_functionalized_v2"
 
@@ -47,7 +47,7 @@ def _parameters(operator: Any) -> Any:
 
 
 def _argument(name: str, given: Mapping[str, Any], bases: Sequence[Tensor]) -> Any:
-    """Return the view (or views) of bases for a written argument."""
+    """Return the view of a base (or several views) that an argument describes."""
     length = given.get(f"{name}_length")
     if length is not None:
         return [_argument(f"{name}_{k}", given, bases) for k in range(length)]
@@ -68,7 +68,7 @@ Equal = Callable[[Any, Any], bool]
 
 
 def described(name: str, index: int, view: Tensor, base: Tensor, equal: Equal) -> dict[str, Any]:
-    """Return the arguments that describe `view` as a view of `base`; `equal` compares sizes."""
+    """Return arguments that describe `view` as a view of `base`; `equal` compares sizes."""
     found: dict[str, Any] = {f"{name}_base_index": index}
     if view is base:
         return found

@@ -1,8 +1,9 @@
-"""`cond`: call of one of two functions, by a predicate that may depend on tensor elements.
+"""`cond`: calls one of two functions; the predicate may depend on tensor elements.
 
     cond(x.sum() > 0, lambda x: x + 1, lambda x: x - 1, (x,))
 
-The functions must return trees of equal structure, of tensors with equal dtypes and numbers of dimensions.
+The functions must return trees with equal structure; their tensors must have equal dtypes and numbers of
+dimensions.
 """
 
 from __future__ import annotations
@@ -76,7 +77,7 @@ def check_calls(true_fn: Any, false_fn: Any, operands: Any) -> None:
 
 
 def check_branches(first: SubgraphResult, second: SubgraphResult, pred: Any, operands: list[Any]) -> None:
-    """Raise an error if a branch is unsupported or the branches are incompatible."""
+    """Raise an error if a branch is not supported, or if the branches are not compatible."""
     for found in (first, second):
         subgraph_checks.check_memory("cond", found, lambda x: not ts.is_grad_enabled())
         subgraph_checks.check_numbers("cond", found.leaves)
@@ -125,7 +126,7 @@ def _difference(a: Any, b: Any) -> Exception | None:
 
 
 def _previewed(preview: MetaEvaluator, pred: Any, true_fn: Any, false_fn: Any, operands: Any) -> Any:
-    """Run both branches on meta tensors, check them and return their results."""
+    """Run both branches on meta tensors, check the results, and return them."""
     check_calls(true_fn, false_fn, operands)
     first, second = (preview.outcome(f, operands) for f in (true_fn, false_fn))
     check_branches(first, second, preview.like(pred), list(map(preview.like, pytree.tree_leaves(operands))))
@@ -146,7 +147,7 @@ class CondOp(HigherOrderOperator):
         return (true_fn if pred else false_fn)(*operands)
 
     def previewed(self, preview: MetaEvaluator, pred: Any, true_fn: Any, false_fn: Any, operands: Any) -> Any:
-        """Evaluate on meta tensors.
+        """Return the result on meta tensors.
 
         Raise DataDependentError if the branches' results differ in shape or value.
         """
@@ -158,7 +159,7 @@ class CondOp(HigherOrderOperator):
 
 
 def _chosen(pred: Tensor, first: Any, second: Any) -> Any:
-    """Select between both branches' results elementwise, for a batched predicate."""
+    """Select elements from the results of both branches by a batched predicate."""
     leaves, spec = pytree.tree_flatten(first)
     found = [
         ts.where(pred.reshape(()), a, b) for a, b in zip(leaves, pytree.tree_leaves(second), strict=True)

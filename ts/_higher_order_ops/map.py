@@ -1,4 +1,4 @@
-"""`map`: application of a function to each slice along the first dimension, with stacked results.
+"""`map`: applies a function to each slice along the first dimension, and stacks the results.
 
 map(lambda row, y: (row @ y).relu(), xs, y)
 """
@@ -23,7 +23,7 @@ UNEQUAL = "Leading dimensions of mapped xs must be consistent."
 
 @not_compiled("write a loop over the rows, and `torch.stack` what it gives")
 def map(f: Callable[..., Any], xs: Any, *args: Any) -> Any:
-    """Return `f(x, *args)` for each slice x of `xs` along the first dimension, stacked.
+    """Return the stacked results of `f(x, *args)` for each slice x of `xs` along the first dimension.
 
     xs   a tensor, or a tree of tensors of equal length
     """
@@ -55,7 +55,7 @@ def map(f: Callable[..., Any], xs: Any, *args: Any) -> Any:
 
 
 def check_body(found: SubgraphResult, slices: list[Any]) -> None:
-    """Raise an error if a function is unsupported by `map`."""
+    """Raise an error if `map` does not support a function."""
     subgraph_checks.check_memory(
         "map_impl", found, lambda x: not ts.is_grad_enabled() and any(x is y for y in slices)
     )
@@ -91,7 +91,7 @@ class MapOp(HigherOrderOperator):
         return pytree.tree_unflatten(stacked, each[0][1])
 
     def previewed(self, preview: MetaEvaluator, f: Any, xs: Any, args: Any) -> Any:
-        """Evaluate on meta tensors."""
+        """Return the result on meta tensors."""
         found, n = _previewed(preview, f, xs, args), xs[0].shape[0]
         made = [x if x is None else preview.fresh(x, (n, *x.shape)) for x in found.leaves]
         return pytree.tree_unflatten(made, found.spec)

@@ -1,11 +1,11 @@
-"""Evaluation of functions on meta tensors, used by eager code for checks before execution.
+"""Evaluation of functions on meta tensors, by which eager code checks them before execution.
 
     preview = MetaEvaluator()
     preview.outcome(branch, (x,))        the `SubgraphResult`: shapes, dtypes, aliases, mutations
 
-The evaluation changes neither the program's tensors nor its random number generators. It raises
-`DataDependentError` if the result depends on elements. Evaluations are cached by function and by the kinds of
-tensors.
+The evaluation does not change tensors or random number generators of the program. It raises
+`DataDependentError` if the result depends on tensor elements. Evaluations are cached by function and by the
+kinds of tensors.
 """
 
 from __future__ import annotations
@@ -26,25 +26,25 @@ from ts.tracing.meta_tracer import MetaTracer
 from ts.tracing.types import arguments_of_to
 from ts.utils import _pytree as pytree
 
-_MAX_CACHED_CALLS: Final = 512  # cached outcomes, by kinds of calls
-_seen: OrderedDict[Any, Exception | None] = OrderedDict()  # the error, or None
+_MAX_CACHED_CALLS: Final = 512  # maximum number of cached outcomes
+_seen: OrderedDict[Any, Exception | None] = OrderedDict()  # the error or None, by kinds of calls
 
 
 class DataDependentError(Exception):
-    """Error for an evaluation that depends on tensor elements."""
+    """Raised if an evaluation depends on tensor elements."""
 
 
 def look(
     operator: str, functions: tuple[Any, ...], operands: Any, check: Callable[[MetaEvaluator], None]
 ) -> None:
-    """Check an operator's functions for operands of these kinds, once per kind."""
+    """Check the functions of an operator for operands of these kinds, once for each kind."""
     if current_tracer() is not None:  # within `ts.jit.trace`, or within another evaluation
         return
     try:
         key = (operator, *map(_kind_of, functions), *map(_kind, pytree.tree_leaves(operands)))
         key = (*key, ts.is_grad_enabled())
         known = key in _seen
-    except TypeError:  # an unhashable argument
+    except TypeError:  # an argument that cannot be hashed
         return
     if known:
         return
@@ -66,7 +66,7 @@ def _kind(x: Any) -> Any:
 
 
 def _kind_of(function: Any, depth: int = 3) -> Any:
-    """Return a cache key: code of the function, with kinds of captured functions and tensors."""
+    """Return a cache key: the code of the function, and the kinds of captured functions and tensors."""
     if isinstance(function, types.MethodType):
         return _kind_of(function.__func__), id(type(function.__self__))
     if not isinstance(function, types.FunctionType):
@@ -84,17 +84,17 @@ def _kind_of(function: Any, depth: int = 3) -> Any:
 
 
 class MetaEvaluator(MetaTracer):
-    """Tracer that replaces the program's tensors by meta tensors."""
+    """Tracer that replaces tensors of the program by meta tensors."""
 
     def __init__(self) -> None:
-        self._metas: dict[int, tuple[Tensor, Tensor]] = {}  # id -> program tensor and its meta tensor
+        self._metas: dict[int, tuple[Tensor, Tensor]] = {}  # tensor of the program and its meta tensor, by id
         self._own: dict[int, Tensor] = {}
-        # ids in `_metas` of tensors created by functions (numbers, `y.data`)
+        # ids in `_metas` of tensors that functions created (numbers, `y.data`)
         self._created_ids: set[int] = set()
         self._aliases = Aliases()
 
     def outcome(self, function: Callable[..., Any], args: Any) -> SubgraphResult:
-        """Run the function on meta tensors and return its result with captured tensors and aliases."""
+        """Run a function on meta tensors; return the result, the captured tensors and the aliases."""
         self._aliases = Aliases()
         before = set(self._metas)
         with TracingScope(self), ts.no_grad():
@@ -107,7 +107,7 @@ class MetaEvaluator(MetaTracer):
         return SubgraphResult(leaves, spec, outside, self._aliases)
 
     def like(self, x: Any) -> Any:
-        """Return the meta tensor of a program's tensor; other values unchanged."""
+        """Return the meta tensor for a tensor of the program; return any other value unchanged."""
         if not isinstance(x, Tensor) or id(x) in self._own:
             return x
         known = self._metas.get(id(x))
@@ -122,7 +122,7 @@ class MetaEvaluator(MetaTracer):
         return known[1]
 
     def _same_memory(self, x: Tensor) -> Tensor | None:
-        """Return the evaluation's meta tensor with the same array as `x`, if `x` is its `data`; else None."""
+        """Return the meta tensor whose array is that of `x` (because `x` is its `data`), or None."""
         return next((y for y in self._own.values() if y.array is x.array), None)
 
     def fresh(self, x: Tensor, shape: Any = None) -> Tensor:
@@ -166,12 +166,12 @@ class MetaEvaluator(MetaTracer):
         return operator.previewed(self, *args)
 
     def constructed(self, x: Tensor, function: str) -> None:
-        """Register a tensor created by the function from Python numbers."""
+        """Register a tensor that a function created from Python numbers."""
         self._metas[id(x)] = x, self.fresh(x)
         self._created_ids.add(id(x))
 
     def stand_for(self, x: Tensor, recorded: Tensor) -> None:
-        """Treat `x` as the recorded tensor `recorded`."""
+        """Use the meta tensor of `recorded` for `x`."""
         known = self._metas.get(id(recorded))
         if known is not None:
             self._metas[id(x)] = x, known[1]
@@ -179,11 +179,11 @@ class MetaEvaluator(MetaTracer):
             self._created_ids.add(id(x))
 
     def escape(self, x: Tensor, kind: str, number: Any) -> None:
-        """Raise DataDependentError for a conversion of a tensor to a Python value."""
+        """Raise DataDependentError, because a tensor would be converted to a Python value."""
         raise DataDependentError(kind)
 
     def to(self, x: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
-        """Return `x.to(...)` of a meta tensor."""
+        """Return `x.to(...)` for a meta tensor."""
         given = arguments_of_to(args, dict(kwargs))
         other, dtype = given.get("other"), given.get("dtype")
         wanted = other.dtype if other is not None else x.dtype if dtype is None else dtypes.as_dtype(dtype)

@@ -1,8 +1,8 @@
-"""Operators with functions as arguments, such as `torch.ops.higher_order.cond`; called by graph nodes.
+"""Operators that take functions, such as `torch.ops.higher_order.cond`; nodes of graphs call them.
 
     operators.cond(pred, true_graph, false_graph, (x,))       a tuple: the result of the branch's graph
 
-A tracer of the current thread that supports these operators is called first.
+If the current thread has a tracer that supports these operators, the tracer is called first.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from ts.utils import _pytree as pytree
 
 
 def recorder() -> Any:
-    """Return the current tracer if it records higher-order operators, or None."""
+    """Return the current tracer if it records higher-order operators, else None."""
     tracer = current_tracer()
     return tracer if hasattr(tracer, "higher_order") else None
 
 
 class HigherOrderOperator:
-    """Operator with functions as arguments; subclasses define how it runs."""
+    """Base class of operators that take functions; subclasses define how they run."""
 
     name: str
 
@@ -44,10 +44,10 @@ class HigherOrderOperator:
         return self.run(*args) if asked is None else asked.higher_order(self, args)
 
     def check(self, *args: Any) -> None:
-        """Raise AssertionError or RuntimeError for unsupported arguments."""
+        """Raise AssertionError or RuntimeError if the arguments are not supported."""
 
     def run(self, *args: Any) -> Any:
-        """Run on real tensors."""
+        """Return the result on real tensors."""
         raise NotImplementedError(self.name)
 
     def __str__(self) -> str:
@@ -66,7 +66,7 @@ class HigherOrderOperator:
         return getattr, (operators, self.name)
 
 
-_OPERATOR_TO_MODULE: Final = {  # module of each operator, imported on first access
+_OPERATOR_TO_MODULE: Final = {  # module of each operator, which is imported on first access
     "associative_scan": "associative_scan", "auto_functionalized_v2": "auto_functionalize", "cond": "cond",
     "map_impl": "map", "scan": "scan",
     "while_loop": "while_loop", "wrap_with_autocast": "wrap_ops", "wrap_with_set_grad_enabled": "wrap_ops",
@@ -80,7 +80,7 @@ class _Operators:
 
     def __getattr__(self, name: str) -> Any:
         if (home := _OPERATOR_TO_MODULE.get(name)) is not None:
-            import_module(f"ts._higher_order_ops.{home}")  # registers its operators here
+            import_module(f"ts._higher_order_ops.{home}")  # registers the operators of the module here
             return vars(self)[name]
         raise missing_attribute("'_OpNamespace' 'higher_order' object", name, lambda: list(vars(self)))
 
@@ -96,7 +96,7 @@ def _of_this_process() -> _Operators:
 
 
 def check_types(operands: Any) -> None:
-    """Raise AssertionError for operands other than tensors and ints."""
+    """Raise AssertionError if operands are not tensors or ints."""
     if not all(isinstance(x, Tensor | int | SymInt) for x in operands):
         raise AssertionError(
             f"{operands} can only be of {(Tensor, int, SymInt)} but got {tuple(type(x) for x in operands)}"

@@ -1,4 +1,4 @@
-"""`scan`: application of a function that carries a state from slice to slice and returns outputs.
+"""`scan`: applies a function to each slice; the function carries a state and returns outputs.
 
 scan(lambda carry, x: (carry + x, carry * x), ts.zeros(3), xs)       the last carry, and all outputs
 """
@@ -68,7 +68,7 @@ def scan(combine_fn: Callable[..., Any], init: Any, xs: Any, *, dim: int = 0, re
 
 
 class _Trees:
-    """Tree structures of a function's results."""
+    """Tree structures of the results of a function."""
 
     __slots__ = ("carry", "out")
 
@@ -77,7 +77,7 @@ class _Trees:
 
 
 def canonical(ndim: int, dim: Any) -> int:
-    """Return a dimension as a non-negative number; IndexError if it is out of range."""
+    """Return a dimension as a non-negative number; raise IndexError if it is out of range."""
     low, high = (-ndim, ndim - 1) if ndim > 0 else (-1, 0)
     if dim >= 0 and dim <= high:
         return int(dim)
@@ -113,7 +113,7 @@ def _check_pair(found: Any) -> None:
 
 
 def check_combine(found: SubgraphResult, own: list[Any], init: list[Any]) -> None:
-    """Raise an error if a function is unsupported by `scan`.
+    """Raise an error if `scan` does not support a function.
 
     own    arguments of a step: carries and slices
     init   the carries
@@ -164,7 +164,7 @@ class ScanOp(HigherOrderOperator):
         return (*carry, *(ts.stack(each) for each in zip(*columns, strict=True)))
 
     def previewed(self, preview: MetaEvaluator, combine_fn: Any, init: Any, xs: Any, additional: Any) -> Any:
-        """Evaluate on meta tensors."""
+        """Return the result on meta tensors."""
         found, n = _previewed(preview, combine_fn, init, xs), xs[0].shape[0]
         carry = [preview.fresh(x) for x in found.leaves[: len(init)]]
         return (*carry, *(preview.fresh(x, (n, *x.shape)) for x in found.leaves[len(init) :]))

@@ -1,10 +1,12 @@
-"""Detection of side effects on objects reachable from functions: closures, globals, modules, containers.
+"""Detection of side effects of functions on closures, globals, modules and containers that they reach.
+
+Closures, globals, modules, containers.
 
     kept = SideEffectSnapshot([true_fn, false_fn])
     true_fn(x)                                appends to a list
     kept.restore()                            restores the list; True, as it had changed
 
-Containers of more than `_MAX_ITEMS` elements are not searched.
+Containers with more than `_MAX_ITEMS` elements are not searched.
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ _VALUES = int | float | str | bytes | bool
 
 
 def walk(name: str, x: Any, join: Any, depth: int = 0, seen: dict[int, Any] | None = None) -> Iterator[Any]:
-    """Yield each object reachable from `x` with its path, without duplicates; `join` builds the paths."""
+    """Yield each object that can be reached from `x`, once, with its path; `join` builds paths."""
     seen = {} if seen is None else seen
     if isinstance(x, _SIMPLE) or depth > _MAX_DEPTH or id(x) in seen:
         return
@@ -38,7 +40,7 @@ def walk(name: str, x: Any, join: Any, depth: int = 0, seen: dict[int, Any] | No
 
 
 def _children(x: Any) -> Iterable[tuple[str, Any]]:
-    """Return the parts of an object with their path steps."""
+    """Return the parts of an object, each with the text of its step in a path."""
     if isinstance(x, types.FunctionType):
         for i, cell in enumerate(x.__closure__ or ()):
             yield f".closure[{i}]", cell
@@ -75,7 +77,7 @@ def is_filled(cell: types.CellType) -> bool:
 
 
 class SideEffectSnapshot:
-    """Snapshot of mutable state reachable from functions."""
+    """Snapshot of the mutable state that functions can reach."""
 
     def __init__(self, functions: Iterable[Any]) -> None:
         self._snapshots: list[tuple[Any, Any]] = []
@@ -96,7 +98,7 @@ class SideEffectSnapshot:
             self._snapshots.append((x, dict(vars(x))))
 
     def restore(self) -> bool:
-        """Restore the snapshot; return True if anything had changed."""
+        """Restore the state of the snapshot; return True if anything had changed."""
         changed = False
         for x, before in self._snapshots:
             if isinstance(x, types.CellType):

@@ -1,7 +1,7 @@
-"""Checks of subgraph functions of higher-order operators, with PyTorch's errors.
+"""Checks of the functions of higher-order operators; they raise PyTorch's errors.
 
-In: the `SubgraphResult` of each function on meta tensors, recorded by an export or evaluated by eager code
-before the function runs.  Out: nothing, or an error.
+Input: the `SubgraphResult` of each function on meta tensors, which an export records, or eager code computes
+before the function runs. Output: nothing, or an error.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _UNCAPTURED = (
 
 
 class SubgraphResult(NamedTuple):
-    """Result of evaluating a subgraph function.
+    """Result of a function evaluated on meta tensors.
 
     leaves   flattened results: tensors and numbers
     spec     tree structure of the results
@@ -46,14 +46,14 @@ class SubgraphResult(NamedTuple):
 
 
 def uncaptured(operator: str, title: str, explanation: str, hint: str = "") -> UncapturedHigherOrderOpError:
-    """Return the error for unsupported behaviour of a subgraph function."""
+    """Return the error for a function whose behaviour is not supported."""
     name = OPERATOR_TITLES[operator]
     told = f"{_UNCAPTURED}{title}\n  Higher Order Operator: {name}\n  Explanation: {explanation}"
     return UncapturedHigherOrderOpError(told + (f"\n  Hint: {hint}" if hint else ""))
 
 
 def failed(operator: str, operands: str, error: Exception) -> TorchRuntimeError:
-    """Return the error for incompatible functions."""
+    """Return the error for functions that are not compatible."""
     return TorchRuntimeError(
         "RuntimeError when making fake tensor call\n"
         "  Explanation: Dynamo failed to run FX node with fake tensors: "
@@ -72,7 +72,7 @@ def format_meta(x: Any) -> str:
 
 @contextmanager
 def no_side_effects(operator: str, functions: Iterable[Any]) -> Iterator[None]:
-    """Context manager for running functions: restores changed surroundings and raises an error."""
+    """Context manager in which functions run: restores state that they changed and then raises an error."""
     kept = SideEffectSnapshot(functions)
     try:
         yield
@@ -87,7 +87,7 @@ def no_side_effects(operator: str, functions: Iterable[Any]) -> Iterator[None]:
 
 
 def check_call(operator: str, function: Any, args: Iterable[Any]) -> None:
-    """Raise UncapturedHigherOrderOpError if the function does not accept the arguments."""
+    """Raise UncapturedHigherOrderOpError if a function does not accept the arguments."""
     given = list(args)
     try:
         inspect.signature(function).bind(*given)
@@ -97,12 +97,12 @@ def check_call(operator: str, function: Any, args: Iterable[Any]) -> None:
             "failed to bind arguments when attempting to inline",
             f"Argument mismatch when attempting to trace function {getattr(function, '__name__', function)}.",
         ) from None
-    except ValueError:  # a function in C without a signature
+    except ValueError:  # a C function without a signature
         return
 
 
 def check_memory(operator: str, found: SubgraphResult, writable: Callable[[Tensor], bool]) -> None:
-    """Raise UncapturedHigherOrderOpError if captured memory is written to or aliased by a result."""
+    """Raise UncapturedHigherOrderOpError if captured memory is written or aliased by a result."""
     aliases = found.aliases
     roots = {aliases.root(x) for x in found.outside}
     if any(aliases.root(x) in aliases.written and not writable(x) for x in found.outside):
@@ -128,7 +128,7 @@ def check_memory(operator: str, found: SubgraphResult, writable: Callable[[Tenso
 
 
 def check_numbers(operator: str, leaves: Iterable[Any]) -> None:
-    """Raise UncapturedHigherOrderOpError for results other than tensors, ints and None."""
+    """Raise UncapturedHigherOrderOpError if a result is not a tensor, an int or None."""
     for x in leaves:
         if not isinstance(x, Tensor | int | SymInt | None):
             raise uncaptured(
@@ -142,7 +142,7 @@ def check_numbers(operator: str, leaves: Iterable[Any]) -> None:
 def check_same(
     operator: str, left: Sequence[Any], right: Sequence[Any], left_name: str, right_name: str
 ) -> None:
-    """Raise UncapturedHigherOrderOpError if corresponding tensors have different metadata."""
+    """Raise UncapturedHigherOrderOpError if corresponding tensors differ in metadata."""
     end = f"\n  Higher Order Operator: {OPERATOR_TITLES[operator]}"
     if len(left) != len(right):
         raise UncapturedHigherOrderOpError(
@@ -177,7 +177,7 @@ def _same_sizes(a: Any, b: Any) -> bool:
 
 
 def is_provably_equal(n: Any, m: Any) -> bool:
-    """Return True if two sizes are provably equal."""
+    """Return True if two sizes can be proved equal."""
     if isinstance(n, SymInt):
         return bool(n.node.is_provably_equal(m))
     return bool(m.node.is_provably_equal(n)) if isinstance(m, SymInt) else n == m

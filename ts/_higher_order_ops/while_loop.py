@@ -1,8 +1,8 @@
-"""`while_loop`: repeated application of a body function under a condition function.
+"""`while_loop`: applies a body function repeatedly while a condition function returns True.
 
     while_loop(lambda i, x: i < 3, lambda i, x: (i + 1, x * 2), (ts.tensor(0), x))
 
-The number, shapes and dtypes of carried tensors are invariant. Ints can be carried as well.
+The number, shapes and dtypes of the carried tensors must not change. Ints can be carried, too.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def while_loop(cond_fn: Callable[..., Any], body_fn: Callable[..., Any], carried
 
 
 def check_functions(first: SubgraphResult, second: SubgraphResult, carried: list[Any]) -> None:
-    """Raise an error if the condition or body is unsupported."""
+    """Raise an error if the condition or the body is not supported."""
     for found, what in ((first, "cond_fn"), (second, "body_fn")):
         for x in found.leaves if what == "body_fn" else ():
             if not isinstance(x, Tensor | int | SymInt):
@@ -80,7 +80,7 @@ def _is_writable(x: Tensor, carried: list[Any]) -> bool:
 
 
 def _previewed(preview: MetaEvaluator, cond_fn: Any, body_fn: Any, carried: Any) -> Any:
-    """Run condition and body on meta tensors, check them and return the body's result."""
+    """Run the condition and the body on meta tensors, check them, and return the result of the body."""
     if any(not isinstance(x, Tensor) for x in carried):
         raise DataDependentError("while_loop")  # an int that changes in the loop
     given = [preview.fresh(x) for x in carried]
@@ -90,7 +90,7 @@ def _previewed(preview: MetaEvaluator, cond_fn: Any, body_fn: Any, carried: Any)
 
 
 def _run(cond_fn: Any, body_fn: Any, carried: Any) -> Any:
-    """Run the loop; return copies if the body never runs."""
+    """Run the loop; return copies of the carried values if the body never runs."""
     values: Any = tuple(carried)
     found: Any = None
     while _truth(cond_fn(*values)):
@@ -137,7 +137,7 @@ class WhileLoopOp(HigherOrderOperator):
     def previewed(
         self, preview: MetaEvaluator, cond_fn: Any, body_fn: Any, carried: Any, additional: Any
     ) -> Any:
-        """Evaluate on meta tensors."""
+        """Return the result on meta tensors."""
         found = _previewed(preview, cond_fn, body_fn, carried)
         return pytree.tree_unflatten([preview.fresh(x) for x in found.leaves], found.spec)
 

@@ -1,9 +1,9 @@
-"""Graphs that run with gradients or autocast switched: the exported form of context managers.
+"""Operators that run a graph in another grad mode or autocast mode: context managers in exports.
 
     operators.wrap_with_set_grad_enabled(False, graph, x)                             with ts.no_grad():
     operators.wrap_with_autocast("cpu", ts.bfloat16, True, False, graph, x)           with ts.autocast("cpu"):
 
-During tracing, the function runs inside the context manager, and the tracer records both.
+During tracing, the function runs inside the context manager, and the tracer records both of them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Constant propagation through fake tensors: known elements of tensors computed from Python numbers.
+"""Constant propagation through fake tensors: the elements of tensors computed from Python numbers.
 
 with ts.fake():
     n = ts.tensor(3)
@@ -16,14 +16,14 @@ from ts._core.tensor.tensor import Tensor, layer_of
 from ts._core.thread.context import TracingScope
 from ts.export.fake import is_fake, tensors_in
 
-MAX_ELEMENTS: Final = 1024  # largest number of elements of a constant
+MAX_ELEMENTS: Final = 1024  # maximum number of elements of a constant
 
 
 class Constant:
     """Known value of a fake tensor.
 
     tensor   real tensor with the elements
-    shared   one-element list, shared by all views of the memory: False once the value is unknown
+    shared   list shared by all views of the memory; its element is False once the value is unknown
     """
 
     __slots__ = ("shared", "tensor")
@@ -40,7 +40,7 @@ def constant_of(x: Any) -> Constant | None:
 
 
 def resolve_constants(values: list[Any]) -> list[Any] | None:
-    """Return arguments with tensors replaced by their known values, or None if any is unknown."""
+    """Return the arguments with known values in place of tensors, or None if any value is unknown."""
     tensors = list(tensors_in(values))
     if not tensors or any(x.requires_grad or constant_of(x) is None for x in tensors):
         return None
@@ -54,7 +54,7 @@ def _with_elements(x: Any) -> Any:
 
 
 def carry(op: Any, values: list[Any], result: Any) -> None:
-    """Propagate constants: compute the known values of results from known arguments."""
+    """Compute the known values of results from those of the arguments."""
     if not any(is_fake(x) and layer_of(x).constant is not None for x in tensors_in(values)):
         return
     given = resolve_constants(values)
@@ -86,6 +86,6 @@ def computed(op: Any, given: list[Any]) -> Any:
 
 
 def to_python_scalar(x: Constant) -> Any:
-    """Return the element of a one-element constant as a Python number."""
+    """Return the only element of a constant as a Python number."""
     with TracingScope(None), level_stack.no_transforms():
         return x.tensor.item()

@@ -1,9 +1,10 @@
-"""Higher-order operators on fake tensors, with unknown predicates and trip counts.
+"""Higher-order operators on fake tensors, for which predicates and trip counts are unknown.
 
-    cond           both branches run; the result has their common shape and the gradients of either
+    cond           both branches run; the result has their common shape and the gradients of both
     while_loop     the body runs once; carried values keep their shapes
 
-Functions that PyTorch rejects raise an error, as in eager code and exports.  `map` and `scan` need no rule.
+Functions that PyTorch rejects raise an error, as in eager code and exports. `map` and `scan` need no special
+rule.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Fake tensors: programs on tensors with shape, dtype and device, without memory for elements.
+"""Fake tensors: tensors with shape, dtype and device, but without memory for elements.
 
     with ts.fake():
         model = Huge()                      parameters without memory for elements
@@ -57,11 +57,11 @@ __getattr__ = names_for(__name__)
 
 
 class UnsupportedFakeTensorException(RuntimeError):
-    """Error for a tensor without a fake counterpart."""
+    """Raised for a tensor that has no fake counterpart."""
 
 
 class _FakeOfMode(Fake):
-    """Layer of a mode's fake tensors; operators check for the layer while any of them is alive."""
+    """Layer of the fake tensors of a mode; operators check for this layer while any of the tensors exists."""
 
     alive: ClassVar = 0
     entered: ClassVar = 0  # number of entered `with` blocks
@@ -77,13 +77,13 @@ class _FakeOfMode(Fake):
 
     @staticmethod
     def look() -> None:
-        """Enable the check for fake tensors while any may exist."""
+        """Enable the check for fake tensors while fake tensors may exist."""
         level_stack.expect_fakes(_FakeOfMode.alive > 0 or _FakeOfMode.entered > 0)
 
 
 @contextmanager
 def _bare(values: list[Any]) -> Iterator[None]:
-    """Context manager that hides fake layers, so that kernels see the meta device."""
+    """Context manager that hides the layers of fake tensors, so that kernels see meta tensors."""
     layers = [(x, layer_of(x)) for x in tensors_in(values) if is_fake(x)]
     for x, _ in layers:
         set_layer(x, None)
@@ -95,12 +95,12 @@ def _bare(values: list[Any]) -> Iterator[None]:
 
 
 def _numbered(place: devices.device) -> devices.device:
-    """Return a device with an index, by default 0 for CUDA."""
+    """Return a device with an index; the default index of CUDA devices is 0."""
     return devices.device("cuda", 0) if place.type == "cuda" and place.index is None else place
 
 
 def _check_written(values: list[Any], name: str) -> None:
-    """Raise RuntimeError if an operator would write to a tensor with elements."""
+    """Raise RuntimeError if an operator would write to a tensor that has elements."""
     if any(not x.is_meta or getattr(layer_of(x), "of_real", False) for x in tensors_in(values)):
         raise RuntimeError(f"{name} writes to a tensor with elements, among tensors without")
 
@@ -109,7 +109,7 @@ def _check_written(values: list[Any], name: str) -> None:
 def _runs_others(op: Any) -> bool:
     """Return True if an operator calls other operators.
 
-    These may create tensors on the device of the operator's arguments.
+    Those operators may create tensors on the device of the arguments.
     """
     if op.record is None:  # such as `sym_size`
         return False
@@ -118,7 +118,7 @@ def _runs_others(op: Any) -> bool:
 
 
 class _FakeCounterpart(ts.autograd.Function):
-    """Autograd function from a real tensor to its fake counterpart; the gradient passes through."""
+    """Autograd function from a real tensor to a fake tensor; it returns the gradient unchanged."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, mode: FakeTensorMode) -> Tensor:
@@ -136,7 +136,7 @@ class _FakeCounterpart(ts.autograd.Function):
 
 
 def _named(op: Any) -> str:
-    """Return an operator's name in the form of PyTorch's errors, such as aten.equal.default."""
+    """Return the name of an operator in the format of PyTorch's errors, such as aten.equal.default."""
     return f"{op.name.replace('::', '.')}.{op.overload or 'default'}"
 
 
@@ -146,7 +146,7 @@ class _FakeTensorMeta(type):
 
 
 class FakeTensor(metaclass=_FakeTensorMeta):
-    """Class of fake tensors for `isinstance` checks."""
+    """Class of fake tensors, for `isinstance` checks."""
 
 
 class _Block:
@@ -161,19 +161,19 @@ _of_thread = threading.local()
 
 
 def _blocks() -> list[_Block]:
-    """Return the thread's stack of entered mode blocks."""
+    """Return the stack of the mode blocks that this thread has entered."""
     if not hasattr(_of_thread, "blocks"):
         _of_thread.blocks = []
     return _of_thread.blocks  # type: ignore[no-any-return]
 
 
 def _let_see(recorder: Any) -> None:
-    """Set the thread's operator recorder, or clear it with None."""
+    """Set the operator recorder of this thread; None removes it."""
     TracingScope(recorder).__enter__()
 
 
 class FakeTensorMode(MetaTracer):
-    """Context manager in which tensors are created without elements and operators compute only metadata.
+    """Context manager in which tensors have no elements and operators compute only metadata.
 
     allow_non_fake_inputs    whether real tensors may be arguments; they are converted to fake tensors, and
                              must not be written to
@@ -204,13 +204,13 @@ class FakeTensorMode(MetaTracer):
         before = blocks.pop(k).before
         if k == len(blocks):
             _let_see(before)
-        else:  # blocks may end out of order: the one entered later continues
+        else:  # blocks may end out of order: the block entered later continues
             blocks[k].before = before
         _FakeOfMode.entered -= 1
         _FakeOfMode.look()
 
     def from_tensor(self, tensor: Tensor, **_: Any) -> Tensor:
-        """Return a fake tensor for a real one."""
+        """Return a fake tensor for a real tensor."""
         made = tensor if is_fake(tensor) else self._faked(tensor)
         _FakeOfMode.look()
         return made
@@ -222,14 +222,14 @@ class FakeTensorMode(MetaTracer):
         return made.requires_grad_(x.requires_grad)
 
     def without_history(self, x: Tensor) -> Tensor:
-        """Return a detached fake tensor like `x`."""
+        """Return a detached fake tensor with the metadata of `x`."""
         with TracingScope(None), ts.no_grad():
             made = fake_of(x).detach()
             set_layer(made, _FakeOfMode(layer_of(made).inner, device_of(x), self))
         return made
 
     def like(self, x: Any) -> Any:
-        """Return the fake tensor of a real tensor, connected to its autograd graph.
+        """Return the fake tensor of a real tensor, connected to the autograd graph of the real tensor.
 
         Other values are returned unchanged.
         """
@@ -262,11 +262,12 @@ class FakeTensorMode(MetaTracer):
         return operators.for_python(op, result) if hasattr(operators, "for_python") else result
 
     def run(self, op: Any, values: list[Any]) -> Any:
-        """Run one overload on fake tensors."""
+        """Run an overload on fake tensors."""
         self._check(op, values)
         has_tensors = next(tensors_in(values), None) is not None
         given = [self.like(x) for x in values]
-        inside = any(layer_of(x) is not None and not is_fake(x) for x in tensors_in(given))  # of a transform
+        # tensors of a transform
+        inside = any(layer_of(x) is not None and not is_fake(x) for x in tensors_in(given))
         if inside or (any(is_fake(x) for x in tensors_in(given)) and not _runs_others(op)):
             with TracingScope(None):
                 return op.call_list(given)
@@ -315,7 +316,7 @@ class FakeTensorMode(MetaTracer):
         return self._standing(op, given, result, place)
 
     def _standing(self, op: Any, given: list[Any], result: Any, place: devices.device) -> Any:
-        """Assign the device to a result's tensors and propagate `of_real` and known constants."""
+        """Assign the device to the tensors of a result; propagate `of_real` and known constants."""
         of_real = any(
             p.alias and getattr(layer_of(x), "of_real", False)
             for p, value in zip(op.signature.parameters, given, strict=True)
@@ -329,21 +330,21 @@ class FakeTensorMode(MetaTracer):
         return result
 
     def _stand(self, found: Any, place: devices.device) -> None:
-        """Assign the device to meta tensors without one."""
+        """Assign the device to meta tensors that have no device yet."""
         for x in tensors_in([found]):
             if layer_of(x) is None and place.type != "meta":
                 with TracingScope(None), level_stack.no_transforms(), ts.no_grad():
                     set_layer(x, _FakeOfMode(x.detach(), place, self))
 
     def put(self, x: Tensor, index: Any, value: Any) -> None:
-        """Record `x[index] = value` for a fake `x`; RuntimeError for a real one."""
+        """Record `x[index] = value` for a fake tensor `x`; raise RuntimeError for a real tensor."""
         _check_written([x], "x[...] = ...")
         if not isinstance(value, Tensor):
             value = ts.tensor(value, dtype=x.dtype, device=device_of(x))
         super().put(x, index, value)
 
     def to(self, x: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
-        """Return `x.to(...)`; the target device need not exist."""
+        """Return `x.to(...)`; the target device does not have to exist."""
         given = arguments_of_to(args, dict(kwargs))
         x, other = self.like(x), given.get("other")
         dtype, device = given.get("dtype"), given.get("device")
@@ -362,7 +363,10 @@ class FakeTensorMode(MetaTracer):
     # ---- conversions from and to elements
 
     def constructed(self, x: Tensor, function: str) -> None:
-        """Convert a tensor built from Python numbers to a fake tensor, recording small ones as constants."""
+        """Convert a tensor that was built from Python numbers to a fake tensor.
+
+        Small ones become constants.
+        """
         made = self.without_history(x)
         layer = layer_of(made)
         if x.array.size <= constant_propagation.MAX_ELEMENTS:
@@ -372,7 +376,7 @@ class FakeTensorMode(MetaTracer):
         set_layer(x, layer)
 
     def tensor_of_symbols(self, data: Any, dtype: Any = None, device: Any = None) -> Tensor | None:
-        """Create a fake tensor on a possibly absent device, or return None for CPU and meta."""
+        """Create a fake tensor on a device that may not exist; return None for CPU and meta."""
         place = None if device is None else _numbered(devices.as_device(device))
         if place is None or place.type in ("cpu", "meta"):
             return None
@@ -381,17 +385,17 @@ class FakeTensorMode(MetaTracer):
         return made
 
     def listed(self, x: Tensor) -> Any:
-        """Return `x.tolist()` of a fake tensor with known elements; None for a real tensor."""
+        """Return `x.tolist()` of a fake tensor with known elements; return None for a real tensor."""
         if not is_fake(x):
             return None
         found = constant_propagation.constant_of(x)
         return self.element(x) if found is None else self.unrecorded(found.tensor.tolist)
 
     def escape(self, x: Tensor, kind: str, number: Any) -> None:
-        """Do nothing: the conversion of a real tensor to a Python value is permitted."""
+        """Do nothing, because a real tensor may be converted to a Python value."""
 
     def element(self, x: Tensor) -> Any:
-        """Return the only element of a fake tensor, or raise DataDependentOutputException if unknown."""
+        """Return the only element of a fake tensor; raise DataDependentOutputException if it is unknown."""
         found = constant_propagation.constant_of(x)
         if found is not None:
             return constant_propagation.to_python_scalar(found)
@@ -400,12 +404,12 @@ class FakeTensorMode(MetaTracer):
     # ---- functions and control flow
 
     def higher_order(self, operator: Any, args: tuple[Any, ...]) -> Any:
-        """Run a higher-order operator, using the fake rule if it has one."""
+        """Run a higher-order operator; use the rule for fake tensors if there is one."""
         rule = control_flow.RULES.get(operator.name)
         return operator.run(*args) if rule is None else rule(*args)
 
     def function(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Run the Python source of a scripted function; the compiler's graph for methods and archives."""
+        """Run the Python source of a scripted function; for methods and archives, run the compiled graph."""
         written = getattr(function, "__wrapped__", None)
         if written is None or (args and isinstance(args[0], Object)):
             return torchscript_capture.call(self, function, args, kwargs)
@@ -413,23 +417,23 @@ class FakeTensorMode(MetaTracer):
 
     # ---- operations of compiled graphs
 
-    line: Any = None  # source line of the running compiled function
+    line: Any = None  # source line of the compiled function that is running
 
     def paused(self) -> TracingScope:
         """Return a context manager in which new tensors are real."""
         return TracingScope(None)
 
     def of_tensors(self, op: Any) -> Any:
-        """Return the overload itself, since numbers need no conversion to tensors."""
+        """Return the overload itself, because numbers need not be converted to tensors."""
         return op
 
     def is_state(self, x: Tensor) -> bool:
-        """Return True, so that assigning a script's tensor writes to the existing one."""
+        """Return True, so that an assignment to a tensor of the script writes to the existing tensor."""
         return True
 
 
 def _run_bare(op: Any, given: list[Any], known: list[Any] | None) -> Any:
-    """Run an operator on meta tensors, or on known values if the result is a data-dependent number."""
+    """Run an operator on meta tensors; for a data-dependent number, use known values."""
     try:
         return op.call_list(given)
     except (NotImplementedError, RuntimeError) as error:
@@ -440,7 +444,7 @@ def _run_bare(op: Any, given: list[Any], known: list[Any] | None) -> Any:
 
 
 def _of_elements(op: Any, error: Exception) -> Exception:
-    """Return a data-dependence error for an operator without a meta kernel; other errors unchanged."""
+    """Return a data-dependence error if the operator has no meta kernel; return other errors unchanged."""
     if not isinstance(error, NotImplementedError) and "meta tensors" not in str(error):
         return error
     if any("Tensor" in r.kind for r in op.signature.returns):
@@ -449,7 +453,7 @@ def _of_elements(op: Any, error: Exception) -> Exception:
 
 
 def _run(op: Any, values: list[Any]) -> Any:
-    """Run an operator with fake arguments, also outside a mode's block."""
+    """Run an operator that has fake arguments, also outside a block of a mode."""
     mode = next(layer_of(x).mode for x in tensors_in(values) if is_fake(x) and layer_of(x).mode is not None)
     return mode.computed(op, values)
 
@@ -458,7 +462,7 @@ level_stack.set_run_of_fakes(_run)
 
 
 def fake() -> FakeTensorMode:
-    """Return a context manager that creates modules and tensors without memory for elements.
+    """Return a context manager in which modules and tensors are created without memory for elements.
 
     Operators compute shapes, dtypes and devices only.  Real tensors may be arguments; operations that depend
     on elements (`x.item()`) raise DataDependentOutputException.  Gradients are fake tensors, too.

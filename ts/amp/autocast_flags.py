@@ -42,12 +42,12 @@ _ELSEWHERE = frozenset({"mps", "xpu", "hpu", "mtia", "maia", "ipu", "xla", "priv
 
 
 def is_autocast_available(device_type: str) -> bool:
-    """Return whether autocast supports a device type."""
+    """Return True if autocast supports a device type."""
     return Device(device_type).type in LOWER_DTYPES
 
 
 def is_autocast_enabled(device_type: str | None = None) -> bool:
-    """Return whether autocast is enabled in this thread for a device type, by default CUDA."""
+    """Return True if autocast is enabled in this thread for a device type; the default is CUDA."""
     if device_type is not None and not isinstance(device_type, str):
         raise TypeError(
             "is_autocast_enabled(): argument 'device_type' (position 1) must be str, not "

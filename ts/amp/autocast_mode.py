@@ -1,15 +1,15 @@
-"""Autocast: context manager and decorator that run selected operators in 16 bits.
+"""Autocast: context manager and decorator in which selected operators compute in 16 bits.
 
     with ts.autocast("cpu"):                            bfloat16
         y = model(x)
-    with ts.autocast("cuda", dtype=ts.float16): ...     disabled with a warning without a CUDA device
+    with ts.autocast("cuda", dtype=ts.float16): ...     without a CUDA device, disabled with a warning
     with ts.autocast("cpu", enabled=False): ...         disabled within another block
 
     @ts.autocast("cpu")
     def predict(x): ...
 
-A scripted function called within a block runs its graph as written, without fusion.  Scripts may contain such
-blocks (`with ts.autocast("cpu"):`) and are saved in PyTorch's format.  Traces record the conversions.
+A scripted function that is called within a block runs its graph without fusion. Scripts may contain blocks
+(`with ts.autocast("cpu"):`), which are saved in PyTorch's format. Traces record the conversions.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class ScriptAutocast:
-    """Script class of `autocast`; the executor implements its entry and exit."""
+    """Class that represents `autocast` in scripts; the executor implements its entry and exit."""
 
     __module__ = "torch.amp.autocast_mode"
     __ts_name__ = "autocast"
@@ -68,8 +68,8 @@ class autocast:
     Without `dtype`, CPU operators use bfloat16 and CUDA operators float16.  Leaf tensors that require grad
     are converted once per outermost block, unless `cache_enabled` is False.
 
-    ValueError if the device type is not a string, RuntimeError if autocast does not support it.  Semantics:
-    https://docs.pytorch.org/docs/stable/amp.html
+    Raises ValueError if the device type is not a string, and RuntimeError if autocast does not support it.
+    Semantics: https://docs.pytorch.org/docs/stable/amp.html
     """
 
     __ts_script_class__: type = ScriptAutocast
@@ -91,7 +91,7 @@ class autocast:
         self._before: list[list[int]] = []
 
     def _is_possible(self) -> bool:
-        """Return whether autocast can be enabled; warn with the reason if not."""
+        """Return True if autocast can be enabled; otherwise warn about the reason."""
         kind = Device(self.device).type
         if kind == "cuda":
             is_available = "cuda" in backends.available()
@@ -129,9 +129,9 @@ class autocast:
         self._leave(self._before.pop())
 
     def __call__(self, function: F) -> F:
-        """Return a function that calls `function` under autocast; scripts reject it.
+        """Return a function that calls `function` under autocast; scripts cannot call the result.
 
-        Raise TypeError if `function` is not callable.
+        Raises TypeError if `function` is not callable.
         """
         if not callable(function):
             raise TypeError(
@@ -142,7 +142,7 @@ class autocast:
 
         @functools.wraps(function)
         def inside(*args: Any, **kwargs: Any) -> Any:
-            before = self._enter()  # saved per call: threads share the context manager
+            before = self._enter()  # saved per call, because threads share the context manager
             try:
                 return function(*args, **kwargs)
             finally:
@@ -158,7 +158,8 @@ def custom_fwd(
     """Decorate the `forward` of a `Function`, and record its autocast state for `custom_bwd`.
 
     With `cast_inputs`, an enabled autocast converts floating-point arguments on the device to that dtype and
-    is disabled within `forward`; without, it stays as it is.  ValueError if the device type is not a string.
+    is disabled within `forward`; without `cast_inputs`, its state does not change. Raises ValueError if the
+    device type is not a string.
     """
     _check_device(device_type)
     if fwd is None:
@@ -179,9 +180,9 @@ def custom_fwd(
 
 
 def custom_bwd(bwd: Callable[..., Any] | None = None, *, device_type: str) -> Callable[..., Any]:
-    """Decorate the `backward` of a `Function` to run under the autocast state of its `custom_fwd`.
+    """Decorate the `backward` of a `Function` so that it runs in the autocast state of the `forward`.
 
-    ValueError if the device type is not a string.
+    `custom_fwd` must decorate the `forward`. Raises ValueError if the device type is not a string.
     """
     _check_device(device_type)
     if bwd is None:
@@ -201,7 +202,7 @@ def _check_device(device_type: object) -> None:
 
 
 def _cast(value: Any, device_type: str, dtype: dtypes.dtype) -> Any:
-    """Convert the floating-point tensors of a device (not float64) in a value, in new containers."""
+    """Convert floating-point tensors (not float64) on a device, in copies of the containers of `value`."""
     if isinstance(value, Tensor):
         is_cast = value.is_floating_point() and value.device.type == device_type
         return value.to(dtype) if is_cast and value.dtype is not dtypes.float64 else value

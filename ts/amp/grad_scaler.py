@@ -56,8 +56,8 @@ class GradScaler:
     backoff_factor   factor of the scale after a step with a non-finite gradient
     enabled          if False, losses and gradients are unchanged, and `step` calls the optimizer's `step`
 
-    AssertionError if a factor is on the wrong side of 1, and for calls out of order; RuntimeError for a
-    second `unscale_` or `step`; ValueError for gradients in float16.
+    Raises AssertionError if `growth_factor` is not above 1 or `backoff_factor` not below 1, and for calls out
+    of order; RuntimeError for a second `unscale_` or `step`; ValueError for gradients in float16.
     """
 
     def __init__(
@@ -88,14 +88,14 @@ class GradScaler:
         self._backoff_factor = backoff_factor
         self._growth_interval = growth_interval
         self._init_growth_tracker = 0
-        self._growth_tracker: Tensor | None = None  # steps with finite gradients in a row
-        # by the optimizer's id
+        self._growth_tracker: Tensor | None = None  # number of consecutive steps with finite gradients
+        # by id of the optimizer
         self._optimizer_states: defaultdict[int, _OptimizerState] = defaultdict(_OptimizerState)
 
     # ---- losses --------------------------------------------------------------------------------------
 
     def scale(self, outputs: Any) -> Any:
-        """Multiply a tensor, or tensors in iterables, by the scale; ValueError for other types."""
+        """Multiply a tensor, or tensors in iterables, by the scale; raise ValueError for other types."""
         if not self._enabled:
             return outputs
         if isinstance(outputs, Tensor):
@@ -112,7 +112,7 @@ class GradScaler:
         return self._scale.to(device)
 
     def _in_use(self, action: str) -> Tensor:
-        """Return the scale tensor; AssertionError before the first call of `scale`."""
+        """Return the scale tensor; raise AssertionError if `scale` was not called before."""
         if self._scale is None:
             raise AssertionError(
                 f"Attempted {action} but _scale is None.  This may indicate your script did not use "
@@ -123,7 +123,7 @@ class GradScaler:
     # ---- gradients -----------------------------------------------------------------------------------
 
     def unscale_(self, optimizer: Any) -> None:
-        """Divide an optimizer's gradients by the scale, once before its step; record if they are finite."""
+        """Divide the gradients by the scale, once before the step; record whether they are finite."""
         if not self._enabled:
             return
         scale = self._in_use("unscale_")
@@ -138,10 +138,12 @@ class GradScaler:
         optimizer_state.stage = OptState.UNSCALED
 
     def step(self, optimizer: Any, *args: Any, **kwargs: Any) -> Any:
-        """Unscale gradients and call `optimizer.step(*args, **kwargs)` if all are finite; return its result.
+        """Unscale the gradients.
+
+        If all are finite, call `optimizer.step(*args, **kwargs)` and return the result.
 
         An optimizer whose class sets `_step_supports_amp_scaling` receives the scale and the non-finite flag
-        as attributes `grad_scale` and `found_inf`, and unscales and skips itself.
+        as attributes `grad_scale` and `found_inf`, and itself unscales the gradients and skips the step.
         """
         if not self._enabled:
             return optimizer.step(*args, **kwargs)
@@ -164,7 +166,7 @@ class GradScaler:
         return result
 
     def _step_scaled(self, optimizer: Any, optimizer_state: _OptimizerState, args: Any, kwargs: Any) -> Any:
-        """Call the `step` of an optimizer that unscales its gradients itself."""
+        """Call `step` of an optimizer that unscales its gradients itself."""
         if "grad_scaler" in inspect.signature(optimizer.step).parameters:
             warnings.warn(
                 "GradScaler is going to stop passing itself as a keyword argument to the passed optimizer. "
@@ -187,7 +189,7 @@ class GradScaler:
             del optimizer.grad_scale, optimizer.found_inf
 
     def update(self, new_scale: float | Tensor | None = None) -> None:
-        """Set the scale, or adapt it to the steps since the last call, and reset the optimizer states."""
+        """Set the scale, or adapt it to the steps since the last call; reset the states of the optimizers."""
         if not self._enabled:
             return
         scale = self._in_use("update")
@@ -221,7 +223,7 @@ class GradScaler:
     # ---- properties and state ------------------------------------------------------------------------
 
     def get_scale(self) -> float:
-        """Return the scale as a float; 1.0 if scaling is disabled."""
+        """Return the scale as a float; return 1.0 if scaling is disabled."""
         if not self._enabled:
             return 1.0
         return float(self._init_scale if self._scale is None else self._scale.item())
@@ -235,19 +237,19 @@ class GradScaler:
         self._growth_factor = new_factor
 
     def get_backoff_factor(self) -> float:
-        """Return the factor of the scale after a non-finite gradient."""
+        """Return the factor of the scale after a step with a non-finite gradient."""
         return self._backoff_factor
 
     def set_backoff_factor(self, new_factor: float) -> None:
-        """Set the factor of the scale after a non-finite gradient."""
+        """Set the factor of the scale after a step with a non-finite gradient."""
         self._backoff_factor = new_factor
 
     def get_growth_interval(self) -> int:
-        """Return the number of consecutive finite steps before the scale grows."""
+        """Return the number of consecutive finite steps after which the scale grows."""
         return self._growth_interval
 
     def set_growth_interval(self, new_interval: int) -> None:
-        """Set the number of consecutive finite steps before the scale grows."""
+        """Set the number of consecutive finite steps after which the scale grows."""
         self._growth_interval = new_interval
 
     def _get_growth_tracker(self) -> int:
@@ -257,18 +259,18 @@ class GradScaler:
         return self._init_growth_tracker if tracker is None else int(tracker.item())
 
     def is_enabled(self) -> bool:
-        """Return whether the scaler is enabled."""
+        """Return True if the scaler is enabled."""
         return self._enabled
 
     def state_dict(self) -> dict[str, Any]:
-        """Return scale, factors and growth tracker as numbers, in PyTorch's format; empty if disabled."""
+        """Return scale, factors and counter as numbers, in PyTorch's format; empty if disabled."""
         if not self._enabled:
             return {}
         factors = {name: getattr(self, attribute) for name, attribute in _STATE.items()}
         return {"scale": self.get_scale(), **factors, "_growth_tracker": self._get_growth_tracker()}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Restore a state of `ts` or PyTorch; RuntimeError for the empty state of a disabled scaler."""
+        """Restore a state of `ts` or PyTorch; raise RuntimeError for the state of a disabled scaler."""
         if not self._enabled:
             return
         if not state_dict:
@@ -284,7 +286,7 @@ class GradScaler:
             self._growth_tracker.fill_(self._init_growth_tracker)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the pickled state with numbers in place of tensors; AssertionError before `update`."""
+        """Return the state for pickling, with numbers for tensors; raise AssertionError before `update`."""
         state = self.__dict__.copy()
         if not self._enabled:
             return state
@@ -304,7 +306,7 @@ class GradScaler:
 
 
 def _unscale(optimizer: Any, factor: Tensor, allow_fp16: bool) -> dict[Any, Tensor]:
-    """Multiply an optimizer's gradients by a factor; return per device 1.0 if any is not finite, else 0.0."""
+    """Multiply gradients by a factor; return, by device, 1.0 if any gradient is not finite, else 0.0."""
     groups: defaultdict[tuple[Any, Any], list[Tensor]] = defaultdict(list)
     for group in optimizer.param_groups:
         for parameter in group["params"]:

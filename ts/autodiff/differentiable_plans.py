@@ -1,13 +1,13 @@
 """Plans of differentiable graphs: forward and backward functions, and saved values.
 
-In: the rule of a differentiable graph, and arguments.  Out: a `DifferentiablePlan`, or None if no graph can
-represent its operators, which the tape then records individually.
+Input: the rule of a differentiable graph, and arguments. Output: a `DifferentiablePlan`, or None if no graph
+can represent the operators; in this case the tape records them individually.
 
     forward(x, w) -> y, s            y is the result, s other values that backward reads
     backward(grad, x, w, s)          for the gradient of y
     backward(grad_s, x, w, s)        for the gradient of s, if backward is itself differentiated
 
-Few values are saved: a view of a saved value, or a cheap elementwise function of saved values, is recomputed.
+To save few values, views of saved values and cheap elementwise functions of saved values are recomputed.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ ValuePosition = tuple[int, int]
 
 
 def get_plan_for_function(rule: GraphRule, args: list[Any], wanted: list[bool]) -> DifferentiablePlan | None:
-    """Return the plan for arguments of this kind, or None."""
+    """Return the plan for arguments of this kind; return None if there is no plan."""
     inputs = [Input.of(x, is_wanted) for x, is_wanted in zip(args, wanted, strict=True)]
     try:
         return _Planner(rule, inputs).plan()
@@ -67,20 +67,20 @@ class _Planner:
         return DifferentiablePlan(forward, len(outputs), wants, bases, saves, self.backward)
 
     def hidden_base(self, place: ValuePosition) -> ValuePosition | None:
-        """Return the base of an output view if it is an intermediate value, else None."""
+        """Return the base of an output that is a view of an intermediate value, else None."""
         start, trace = place, self.trace
         while place[0] >= 0 and _is_view(trace.lines[place[0]]):
             place = trace.position[identity(trace.lines[place[0]][1][0])]
         return None if place == start or trace.is_input(place) else place
 
     def read_by(self, roots: Sequence[Tensor]) -> list[ValuePosition]:
-        """Return the places that the backward graph of some results reads."""
+        """Return the places that the backward graph of the results `roots` reads."""
         return backward_graph(self.trace, self.trace.record_backward(roots), [])[1]
 
     def lessened(self, reads: list[ValuePosition]) -> list[ValuePosition]:
-        """Remove places cheap to recompute from other saved places; the backward graph recomputes them."""
+        """Remove places that the backward graph can recompute cheaply from other saved places."""
         kept = dict.fromkeys(reads)
-        self.again: list[int] = []  # forward lines that backward recomputes
+        self.again: list[int] = []  # forward lines that the backward graph recomputes
         for place in sorted(reads):
             if place[0] >= 0 and self.is_quick(place, kept):
                 del kept[place]
@@ -96,7 +96,7 @@ class _Planner:
         return all(self.trace.position.get(identity(x)) in known for x in args if isinstance(x, Tensor))
 
     def backward(self, given: tuple[int, ...]) -> BackwardVariant:
-        """Build the backward variant for the gradients of the given results."""
+        """Build the variant of the backward graph for the gradients of the given results."""
         trace = Trace(self.rule.function, self.trace.inputs)
         outputs = [trace.position[identity(x)] for x in trace.outputs]
         roots = [trace.tensor([*outputs, *self.saved][k]) for k in given]
@@ -106,13 +106,13 @@ class _Planner:
 
 
 def _is_cheap(line: Line) -> bool:
-    """Return whether recomputation costs less than saving: a view or a cheap ufunc."""
+    """Return True if an operation is a view or a cheap ufunc, which need not be saved."""
     record = line[0].record
     return _is_view(line) or bool(record.ufunc and record.promotion != "float")
 
 
 def _is_view(line: Line) -> bool:
-    """Return whether the schema marks the result as an alias of the first argument tensor."""
+    """Return True if the schema marks the result as an alias of the first argument, a tensor."""
     returned = line[0].schema.returns
     return bool(returned) and returned[0].alias is not None and isinstance(line[1][0], Tensor)
 

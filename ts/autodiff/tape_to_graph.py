@@ -1,6 +1,7 @@
-"""Conversion of tape recordings to forward and backward graphs, for tensors of given sizes.
+"""Conversion of tape recordings to forward and backward graphs, for tensors with given sizes.
 
-In: a function, descriptions of its arguments with `requires_grad` flags.  Out: graphs over tensors.
+Input: a function, and descriptions of its arguments with `requires_grad` flags. Output: graphs of tensor
+operators.
 
     y = (x * w).tanh()              forward(x, w)                 backward(grad, y, x, w)
                              =>       t = mul(x, w)           ,     g = mul(grad, rsub(mul(y, y), 1))
@@ -37,33 +38,33 @@ Line = tuple[Operator, list[Any], list[Any]]
 
 
 class UntraceableError(TsError):
-    """Error for a run that cannot be expressed as tensor operators."""
+    """Raised if a run cannot be expressed as tensor operators."""
 
 
 def is_untraceable(error: Exception) -> bool:
-    """Return whether an error means a failed trace: missing elements, no derivative, or a failing run."""
+    """Return True if an error means that the function cannot be traced, and is not a limit or a bug."""
     return not isinstance(error, LimitExceeded | InternalError)
 
 
 class Input(NamedTuple):
-    """Description of an argument: the metadata of a tensor, or another value itself."""
+    """Description of an argument: the metadata of a tensor, or any other value itself."""
 
     value: Any  # None for a tensor
     dtype: Any = None  # None if the argument is not a tensor
     shape: tuple[int, ...] = ()
     strides: tuple[int, ...] = ()
     device: Any = None
-    wanted: bool = False  # whether its gradient is requested
+    wanted: bool = False  # True if the gradient of the argument is requested
 
     @staticmethod
     def of(x: Any, wanted: bool) -> Input:
-        """Return the description of an argument; `wanted`: whether its gradient is requested."""
+        """Return the description of an argument; `wanted` is True if its gradient is requested."""
         if not isinstance(x, Tensor):
             return Input(list(x) if type(x).__name__ == "List" else x)
         return Input(None, x.dtype, tuple(x.shape), tuple(x.stride()), x.device, wanted)
 
     def blank(self) -> Any:
-        """Return the argument as a meta tensor, or another value itself."""
+        """Return a meta tensor for a tensor argument, or the value of any other argument."""
         if self.dtype is None:
             return self.value
         made = aten.empty_strided(self.shape, self.strides, dtype=self.dtype, device="meta")
@@ -76,7 +77,7 @@ class Input(NamedTuple):
 
 
 class Trace:
-    """Record of one function run on meta tensors, and the backward graphs of some of its results."""
+    """Record of a run of a function on meta tensors, and of backward graphs of some results."""
 
     def __init__(self, function: Any, inputs: Sequence[Input]) -> None:
         self.inputs = inputs
@@ -88,7 +89,7 @@ class Trace:
         self.lines = writer.lines
         if any(line[0].schema.is_mutable for line in self.lines):
             raise UntraceableError("it writes to tensors")  # meta tensors have no views to track writes
-        self.position: dict[int, tuple[int, int]] = {}  # identity -> (-1, argument) or (line, result)
+        self.position: dict[int, tuple[int, int]] = {}  # (-1, argument) or (line, result), by identity
         for found, position in self._positions():
             # a result that is an unchanged argument keeps its place
             self.position.setdefault(found, position)
@@ -107,7 +108,7 @@ class Trace:
                 yield identity(x), (number, i)
 
     def _check_outputs(self) -> None:
-        """Raise UntraceableError if a result shares elements with a tensor of different `requires_grad`."""
+        """Raise UntraceableError if a result shares elements with a tensor of another `requires_grad`."""
         seen: dict[int, set[bool]] = {}  # by tensor identity
         for found, position in self._positions():
             seen.setdefault(found, set()).add(self.tensor(position).requires_grad)
@@ -115,7 +116,7 @@ class Trace:
             raise UntraceableError("a result is detached from another tensor, or another from it")
 
     def is_input(self, position: tuple[int, int]) -> bool:
-        """Return whether the tensor at a place is an argument."""
+        """Return True if the tensor at a place is an argument."""
         return position[0] < 0
 
     def tensor(self, position: tuple[int, int]) -> Tensor:
@@ -134,7 +135,7 @@ class Trace:
 
 
 class BackwardGraph(NamedTuple):
-    """Recorded backward pass."""
+    """Record of a backward pass."""
 
     grads: list[Tensor]  # gradients of the roots
     lines: list[Line]
@@ -166,25 +167,25 @@ def _tensors(values: Sequence[Any]) -> Iterator[Tensor]:
 
 
 class GraphBuilder:
-    """Builder of a graph from recorded operator calls."""
+    """Builds a graph from recorded operator calls."""
 
     def __init__(self, trace: Trace) -> None:
         self.trace = trace
         self.graph = Graph()
-        self.values: dict[int, Value] = {}  # graph values by tensor identity
+        self.values: dict[int, Value] = {}  # graph values, by identity of the tensor
 
     def add_input(self, x: Tensor) -> Value:
-        """Add a graph input for a tensor."""
+        """Add a graph input for a tensor and return its value."""
         value = self.graph.add_input(type=self.type_of(x))
         self.values[identity(x)] = value
         return value
 
     def type_of(self, x: Tensor) -> TensorType:
-        """Return the graph type of a tensor, on the trace's device."""
+        """Return the graph type of a tensor, with the device of the trace."""
         return TensorType(x.dtype.code, tuple(x.shape), None, str(self.trace.device))
 
     def missing(self, x: Tensor) -> Value:
-        """Return a constant for a tensor that no line produced; UntraceableError for a meta tensor."""
+        """Return a constant for a tensor that no line produced; raise UntraceableError for a meta tensor."""
         if x.is_meta:
             raise UntraceableError("a tensor comes from nowhere")
         return self.graph.insert_constant(x)
@@ -208,7 +209,7 @@ class GraphBuilder:
         return found
 
     def add(self, line: Line) -> None:
-        """Add the graph node of a recorded line."""
+        """Add the graph node for a recorded line."""
         operator, args, results = line
         kinds = [argument.type for argument in operator.schema.arguments]
         inputs = [self.value_of(x, kind) for x, kind in zip(args, kinds, strict=True)]
@@ -219,7 +220,7 @@ class GraphBuilder:
             self.note(value, x)
 
     def note(self, value: Value, x: Any) -> None:
-        """Set the type of a node's result and register its tensors."""
+        """Set the type of a node's output, and register the tensors of the result."""
         if isinstance(x, Tensor):
             value.set_type(self.type_of(x))
             self.values[identity(x)] = value
@@ -237,11 +238,11 @@ def _present(kind: Type) -> Type:
 
 
 class BackwardGraphBuilder(GraphBuilder):
-    """Graph builder for a backward pass: forward values that it reads become inputs or are recomputed."""
+    """Builds the graph of a backward pass; forward values that it reads are inputs or are recomputed."""
 
     def __init__(self, trace: Trace, again: Sequence[int]) -> None:
         super().__init__(trace)
-        self.again = again  # recomputed lines of the forward graph
+        self.again = again  # lines of the forward graph that are recomputed
         self.reads: dict[tuple[int, int], Value] = {}  # by place in the forward graph
 
     def missing(self, x: Tensor) -> Value:
@@ -261,7 +262,7 @@ class BackwardGraphBuilder(GraphBuilder):
 
 
 def forward_graph(trace: Trace, saved: Sequence[tuple[int, int]]) -> Graph:
-    """Build the forward graph: all arguments to the outputs, followed by the saved values."""
+    """Build the forward graph from all arguments to the outputs, followed by the saved values."""
     writing = GraphBuilder(trace)
     for i, x in zip(trace.inputs, trace.blanks, strict=True):
         if i.dtype is None:
@@ -278,9 +279,10 @@ def forward_graph(trace: Trace, saved: Sequence[tuple[int, int]]) -> Graph:
 def backward_graph(
     trace: Trace, back: BackwardGraph, again: Sequence[int]
 ) -> tuple[Graph, list[tuple[int, int]], list[int]]:
-    """Return the backward graph, the forward places that it reads, and the differentiated arguments.
+    """Return the backward graph, the forward places that it reads, and the indices of its arguments.
 
-    `again`: the forward lines that it recomputes.
+    The arguments are those that are differentiated; `again` contains the forward lines that the graph
+    recomputes.
     """
     reading = BackwardGraphBuilder(trace, again)
     for x in back.grads:

@@ -15,17 +15,17 @@ from ts.unsupported import names_for
 
 
 def is_available() -> bool:
-    """Return True: a CPU always exists."""
+    """Return True, because a CPU always exists."""
     return True
 
 
 def is_initialized() -> bool:
-    """Return True: the CPU needs no initialization."""
+    """Return True, because the CPU needs no initialization."""
     return True
 
 
 def device_count() -> int:
-    """Return 1: all cores form a single device."""
+    """Return 1, because all cores form a single device."""
     return 1
 
 
@@ -35,15 +35,15 @@ def current_device() -> str:
 
 
 def set_device(device: Any) -> None:
-    """Ignore the device: the CPU is a single device."""
+    """Ignore the device, because the CPU is a single device."""
 
 
 def synchronize(device: Any = None) -> None:
-    """Do nothing: CPU operators run synchronously."""
+    """Do nothing, because CPU operators run synchronously."""
 
 
 def stream(stream: Stream | None) -> AbstractContextManager[None]:
-    """Return a context manager that does nothing: the CPU has a single stream."""
+    """Return a context manager that does nothing, because the CPU has a single stream."""
     return nullcontext()
 
 

@@ -25,7 +25,7 @@ def _warn(name: str) -> None:
 
 
 class _ScriptAutocast:
-    """Script class of `autocast`."""
+    """Class that represents `autocast` in scripts."""
 
     __module__ = "torch.cpu.amp.autocast_mode"
     __ts_name__ = "autocast"

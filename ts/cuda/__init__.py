@@ -74,22 +74,22 @@ __all__ = [
 
 
 def is_available() -> bool:
-    """Return whether a CUDA device and CuPy are available."""
+    """Return True if CuPy and a CUDA device are available."""
     return usable()
 
 
 def is_initialized() -> bool:
-    """Return whether CUDA is available; `ts` has no separate initialization state."""
+    """Return True if CUDA is available; `ts` has no separate initialization state."""
     return usable()
 
 
 def init() -> None:
-    """Load the CUDA backend now instead of at its first use."""
+    """Load the CUDA backend immediately, and not at its first use."""
     backend()
 
 
 def device_count() -> int:
-    """Return the number of CUDA devices; 0 without CuPy or a GPU."""
+    """Return the number of CUDA devices; return 0 without CuPy or a GPU."""
     return int(backend().device_count()) if usable() else 0
 
 
@@ -99,20 +99,20 @@ def current_device() -> int:
 
 
 def set_device(device: Device) -> None:
-    """Select the device on which this thread creates tensors; -1 and None change nothing."""
+    """Select the device on which this thread creates tensors; -1 and None have no effect."""
     number = _number(device)
     if number >= 0:
         backend().set_device(number)
 
 
 def synchronize(device: Device = None) -> None:
-    """Wait for all work queued on a device, by default the current one."""
+    """Wait for all work queued on a device; the default is the current device."""
     number = _number(device)
     backend().synchronize(number)
 
 
 class device:
-    """Context manager that selects the current device; None changes nothing."""
+    """Context manager that selects the current device; None has no effect."""
 
     def __init__(self, device: Device) -> None:
         self.idx = _number(device)
@@ -131,7 +131,7 @@ class device:
 
 
 class device_of(device):
-    """Context manager that selects the device of a tensor; a tensor of another backend changes nothing."""
+    """Context manager that selects the device of a tensor; a tensor of another backend has no effect."""
 
     def __init__(self, obj: Any) -> None:
         super().__init__(obj.device if obj.is_cuda else None)
@@ -154,12 +154,12 @@ def get_device_capability(device: Device = None) -> tuple[int, int]:
 
 
 def can_device_access_peer(device: Device, peer_device: Device) -> bool:
-    """Return whether a device can read the memory of another device directly."""
+    """Return True if a device can directly read the memory of another device."""
     return bool(backend().can_access(_number(device), _number(peer_device)))
 
 
 def is_bf16_supported(including_emulation: bool = True) -> bool:
-    """Return whether bfloat16 works: on every device; natively from compute capability 8.0."""
+    """Return True if bfloat16 is supported: by emulation on all devices, natively from capability 8.0."""
     return usable() and (including_emulation or get_device_capability() >= (8, 0))
 
 
@@ -179,5 +179,5 @@ def _find(name: str) -> Any:
     return names_for(__name__)(name)
 
 
-if not TYPE_CHECKING:  # a type checker should report unknown names
+if not TYPE_CHECKING:  # a type checker must report unknown names
     __getattr__ = _find

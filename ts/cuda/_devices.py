@@ -1,4 +1,4 @@
-"""CUDA backend lookup and conversion of device arguments, shared by the modules of `ts.cuda`.
+"""Access to the CUDA backend, and conversion of device arguments, for the modules of `ts.cuda`.
 
 >>> number(1), number("cuda:2"), number(None)
 (1, 2, -1)
@@ -14,17 +14,17 @@ Device = devices.device | str | int | None
 
 
 def usable() -> bool:
-    """Return whether CuPy and a CUDA device are available."""
+    """Return True if CuPy and a CUDA device are available."""
     return "cuda" in backends.available()
 
 
 def backend() -> Any:
-    """Return the CUDA backend; RuntimeError without CuPy or a device."""
+    """Return the CUDA backend; raise RuntimeError without CuPy or a device."""
     return backends.get("cuda")
 
 
 def number(device: Device) -> int:
-    """Return the index of a CUDA device; -1 stands for the current one (None, or no index)."""
+    """Return the index of a CUDA device; return -1 for the current device (None, or no index)."""
     if device is None:
         return -1
     if isinstance(device, int):
@@ -36,5 +36,5 @@ def number(device: Device) -> int:
 
 
 def checked(device: Device) -> int:
-    """Return the index of an existing device, by default the current one; RuntimeError for others."""
+    """Return the index of a device (default: the current one); raise RuntimeError if it does not exist."""
     return int(backend().device_ordinal(number(device)))

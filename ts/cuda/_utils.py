@@ -13,7 +13,7 @@ from ts.cuda._devices import backend, usable
 
 
 def _get_device_index(device: Any, optional: bool = False, allow_cpu: bool = False) -> Any:
-    """Return the index of a GPU, -1 for the CPU if `allow_cpu`, None for the current GPU if `optional`."""
+    """Return the index of a GPU; -1 for the CPU if `allow_cpu`; for None, the current GPU if `optional`."""
     if isinstance(device, int):
         return device
     if isinstance(device, str):
@@ -32,7 +32,7 @@ def _get_device_index(device: Any, optional: bool = False, allow_cpu: bool = Fal
 
 
 def gpu_index(device: Any) -> int:
-    """Return the index of a GPU; ValueError for a device of the CPU."""
+    """Return the index of a GPU; raise ValueError for a CPU device."""
     if isinstance(device, int):
         return device
     device = devices.device(device)

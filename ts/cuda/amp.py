@@ -26,7 +26,7 @@ def _warn(name: str, better: str) -> None:
 
 
 class _ScriptAutocast:
-    """Script class of `autocast`."""
+    """Class that represents `autocast` in scripts."""
 
     __module__ = "torch.cuda.amp.autocast_mode"
     __ts_name__ = "autocast"

@@ -4,7 +4,7 @@
     scatter(x, [0, 1])              (first half of dim 0 on cuda:0, second half on cuda:1)
     gather([a, b], destination=0)   concatenation on cuda:0
 
-Devices are indices of GPUs; without a GPU each function raises what PyTorch raises in a build without CUDA.
+Devices are indices of GPUs. Without a GPU, each function raises the error of a PyTorch build without CUDA.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Device = Any
 
 
 def _require_gpu(name: str) -> None:
-    """Raise PyTorch's AttributeError of a build without CUDA."""
+    """Raise the AttributeError of a PyTorch build without CUDA if there is no GPU."""
     if not usable():
         raise AttributeError(f"module 'torch._C' has no attribute '{name}'")
 
@@ -34,7 +34,7 @@ def _require_one(devices: Any, out: Any) -> None:
 
 
 def broadcast(tensor: Tensor, devices: Any = None, *, out: Any = None) -> Any:
-    """Return a tuple of copies of a tensor, one for each device; or write the copies to `out`."""
+    """Return a tuple of copies of a tensor, one for each device, or write the copies to `out`."""
     _require_one(devices, out)
     if devices is not None:
         indices = [gpu_index(d) for d in devices]
@@ -47,14 +47,14 @@ def broadcast(tensor: Tensor, devices: Any = None, *, out: Any = None) -> Any:
 def broadcast_coalesced(
     tensors: Sequence[Tensor], devices: Sequence[Device], buffer_size: int = 10485760
 ) -> Any:
-    """Return for each device the list of copies of the tensors."""
+    """Return, for each device, the list of copies of the tensors."""
     indices = [gpu_index(d) for d in devices]
     _require_gpu("_broadcast_coalesced")
     return [[x.to(f"cuda:{i}") for x in tensors] for i in indices]
 
 
 def reduce_add(inputs: Sequence[Tensor], destination: Device = None) -> Tensor:
-    """Return the sum of tensors of several GPUs on `destination`, by default the current GPU."""
+    """Return the sum of tensors on several GPUs, on `destination` (default: the current GPU)."""
     size = inputs[0].size()
     for i, x in enumerate(inputs):
         if x.device.type == "cpu":
@@ -72,7 +72,7 @@ def reduce_add(inputs: Sequence[Tensor], destination: Device = None) -> Tensor:
 def reduce_add_coalesced(
     inputs: Sequence[Sequence[Tensor]], destination: Device = None, buffer_size: int = 10485760
 ) -> tuple[Tensor, ...]:
-    """Return the sums of the tensors at each position of the lists, one list for each GPU."""
+    """Return the sums of the tensors at each position of the lists; there is one list for each GPU."""
     return tuple(reduce_add(each, destination) for each in zip(*inputs, strict=True))
 
 
@@ -85,7 +85,7 @@ def scatter(
     *,
     out: Any = None,
 ) -> Any:
-    """Split a tensor along a dimension; return a tuple of the parts, one on each device."""
+    """Split a tensor along a dimension, and return a tuple of the parts, one on each device."""
     if out is None:
         indices = [gpu_index(d) for d in devices]
         _require_gpu("_scatter")
@@ -107,7 +107,7 @@ def scatter(
 
 
 def gather(tensors: Sequence[Tensor], dim: int = 0, destination: Device = None, *, out: Any = None) -> Tensor:
-    """Return the concatenation of tensors of several GPUs on `destination`; or write it to `out`."""
+    """Return the concatenation of tensors on several GPUs, on `destination`, or write it to `out`."""
     if out is not None:
         if destination is not None:
             raise RuntimeError(

@@ -1,4 +1,4 @@
-"""CUDA graphs, under the names of `torch.cuda`: work captured once and replayed without Python.
+"""CUDA graphs, under the names of `torch.cuda`: work is captured once and replayed without Python.
 
     g = ts.cuda.CUDAGraph()
     x = ts.zeros(1000, device="cuda")
@@ -8,8 +8,8 @@
 
     model = ts.cuda.make_graphed_callables(model, (x,))
 
-Captured work must have fixed shapes and branches, and Python must not read tensor elements in it.  Each
-replay draws new random numbers.  Results are written to the same memory each time.
+Captured work must have fixed shapes and branches, and Python must not read tensor elements in it. Each replay
+draws new random numbers. Each replay writes the results to the same memory.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ def _graphs() -> Any:
 
 
 def is_current_stream_capturing() -> bool:
-    """Return whether the current stream of this thread captures a graph."""
+    """Return True if the current stream of this thread is capturing a graph."""
     return usable() and _graphs().capturing() is not None
 
 
 def graph_pool_handle() -> Any:
-    """Return a memory pool to be shared by graphs that do not run concurrently."""
+    """Return a memory pool that graphs can share if they do not run concurrently."""
     return _graphs().GraphPool()
 
 
@@ -69,12 +69,12 @@ class CUDAGraph:
         self._graph.reset()
 
     def pool(self) -> Any:
-        """Return the memory pool of the graph, to be shared with another graph."""
+        """Return the memory pool of the graph, which another graph can share."""
         return self._graph.pool
 
 
 class graph:
-    """Context manager that captures its block into a `CUDAGraph`, by default on a separate stream."""
+    """Context manager that captures its block in a `CUDAGraph`; the default is a separate stream."""
 
     def __init__(
         self, cuda_graph: CUDAGraph, pool: Any = None, stream: Any = None, capture_error_mode: str = "global"
@@ -159,7 +159,7 @@ def _replaying(made: CUDAGraph, places: Sequence[Any], results: Any) -> Callable
 
 
 def _with_mode(function: Any, replayed: Callable[..., Any]) -> Any:
-    """Make a module replay the graph in its present mode only; return the replaying function for others."""
+    """Make a module replay the graph only in its present mode; for a function, return `replayed`."""
     if not hasattr(function, "training"):
         return replayed
     mode, as_before = function.training, function.forward

@@ -4,7 +4,7 @@
     y = model(x)
     ts.cuda.max_memory_allocated()          largest number of bytes in use at once
 
-Allocations are rounded up to 512 bytes.  Without a device all counts are 0.
+The sizes of allocations are rounded up to multiples of 512 bytes. Without a device, all counts are 0.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from ts.unsupported import names_for
 
 
 def memory_allocated(device: Device = None) -> int:
-    """Return the number of bytes used by tensors on a device."""
+    """Return the number of bytes that tensors on a device use."""
     return int(backend().pool.allocated(checked(device))) if usable() else 0
 
 
 def max_memory_allocated(device: Device = None) -> int:
-    """Return the peak of `memory_allocated` since the start or `reset_peak_memory_stats`."""
+    """Return the maximum of `memory_allocated` since the start or `reset_peak_memory_stats`."""
     return int(backend().pool.peak(checked(device))) if usable() else 0
 
 
@@ -29,7 +29,7 @@ def memory_reserved(device: Device = None) -> int:
 
 
 def max_memory_reserved(device: Device = None) -> int:
-    """Return the peak of `memory_reserved` since the start or `reset_peak_memory_stats`."""
+    """Return the maximum of `memory_reserved` since the start or `reset_peak_memory_stats`."""
     return int(backend().pool.peak_reserved(checked(device))) if usable() else 0
 
 
@@ -44,7 +44,7 @@ def reset_max_memory_allocated(device: Device = None) -> None:
 
 
 def memory_stats(device: Device = None) -> dict[str, int]:
-    """Return current and peak usage under PyTorch's keys."""
+    """Return the current and peak usage, with PyTorch's keys."""
     if not usable():
         return {}
     return {
@@ -56,7 +56,7 @@ def memory_stats(device: Device = None) -> dict[str, int]:
 
 
 def empty_cache() -> None:
-    """Release unused memory of the pool to the device."""
+    """Release the unused memory of the pool to the device."""
     if usable():
         backend().pool.release()
 

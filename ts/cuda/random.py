@@ -2,7 +2,8 @@
 
     ts.cuda.manual_seed(0); ts.rand(2, device="cuda")       PyTorch's numbers: 0.3990, 0.5167
 
-Each device has a random number generator.  A seed set before CUDA is loaded applies once it is.
+Each device has a random number generator. A seed that is set before CUDA is loaded is applied when it is
+loaded.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ def manual_seed_all(seed: int) -> None:
 
 
 def seed() -> None:
-    """Seed the current device's generator with a random number."""
+    """Seed the generator of the current device with a random number."""
     manual_seed(fresh_seed())
 
 
@@ -47,17 +48,17 @@ def seed_all() -> None:
 
 
 def initial_seed() -> int:
-    """Return the seed of the current device's generator."""
+    """Return the seed of the generator of the current device."""
     return int(_stream(None).initial_seed)
 
 
 def get_rng_state(device: Device = "cuda") -> Any:
-    """Return the state of a device's generator as a uint8 tensor on the CPU."""
+    """Return the generator state of a device as a uint8 tensor on the CPU."""
     return wrap_array(_stream(device).get_state())
 
 
 def set_rng_state(new_state: Any, device: Device = "cuda") -> None:
-    """Restore a generator state (seed and offset, as in PyTorch) returned by `get_rng_state`."""
+    """Restore a generator state (seed and offset, as in PyTorch) that `get_rng_state` returned."""
     _stream(device).set_state(new_state.numpy())
 
 
@@ -67,6 +68,6 @@ def get_rng_state_all() -> list[Any]:
 
 
 def set_rng_state_all(new_states: Iterable[Any]) -> None:
-    """Restore the generator states returned by `get_rng_state_all`."""
+    """Restore the generator states that `get_rng_state_all` returned."""
     for i, state in enumerate(new_states):
         set_rng_state(state, i)

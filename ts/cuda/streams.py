@@ -23,7 +23,7 @@ def _streams() -> Any:
 
 
 class _OnDevice(type):
-    """Metaclass of names for backend classes, which need CuPy and are imported on first use."""
+    """Metaclass of names of backend classes, which need CuPy and are imported on first use."""
 
     def __instancecheck__(cls, x: Any) -> bool:
         return usable() and isinstance(x, getattr(_streams(), cls.__name__))
@@ -33,12 +33,12 @@ class Stream(metaclass=_OnDevice):
     """`Stream(device=None, priority=0)`: queue of work on a device."""
 
     def __new__(cls, device: Device = None, priority: int = 0) -> Any:
-        """Return a stream of the CUDA backend, on the current device unless `device` is passed."""
+        """Return a stream of the CUDA backend; the default device is the current one."""
         return _streams().Stream(checked(device), priority=priority)
 
 
 class ExternalStream(metaclass=_OnDevice):
-    """`ExternalStream(address, device=None)`: stream created by another library."""
+    """`ExternalStream(address, device=None)`: stream that another library created."""
 
     def __new__(cls, stream_ptr: int, device: Device = None) -> Any:
         """Return a stream for the address of a `cudaStream_t` that another library owns."""
@@ -54,7 +54,7 @@ class Event(metaclass=_OnDevice):
 
 
 class StreamContext:
-    """Context manager that selects the current stream; None changes nothing."""
+    """Context manager that selects the current stream; None has no effect."""
 
     def __init__(self, stream: Any) -> None:
         self.stream = stream
@@ -89,6 +89,6 @@ def default_stream(device: Device = None) -> Any:
 
 
 def set_stream(stream: Any) -> None:
-    """Select the current stream of the stream's device; None changes nothing."""
+    """Select the current stream of a device, which is that of the stream; None has no effect."""
     if stream is not None:
         _streams().set_stream(stream)

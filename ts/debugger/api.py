@@ -1,14 +1,14 @@
-"""`ts.debug`: a call of a scripted function under the step debugger.
+"""`ts.debug`: calls of scripted functions under the step debugger.
 
-In: a function, a method or a module, plain or scripted.  Out: what is called like it and stops before its
-first line, where commands are read:
+Input: a function, a method or a module, plain or scripted. Output: a callable with the same parameters that
+stops before the first line of the function and reads commands:
 
     ts.debug(f)(27)                                     from the terminal
-    run = ts.debug(f, ["b 9", "c", "p steps"])          from a list; at its end the program runs on
+    run = ts.debug(f, ["b 9", "c", "p steps"])          from a list; afterwards the program continues
     run(27), run.transcript
 
 The debugger compiles separate versions of the function and its callees, with a stop point before every line.
-Other calls of the function are unaffected.
+Other calls of the function are not affected.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from ts.runtime.script_method import ScriptMethod
 
 
 class Debugged:
-    """Function wrapper that runs calls under the debugger."""
+    """Callable that runs a function under the debugger."""
 
     def __init__(
         self,
@@ -44,13 +44,13 @@ class Debugged:
             self.debugger = Debugger(self._next_command, self._write)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Call the function under the debugger; breakpoints persist across calls."""
+        """Call the function under the debugger; breakpoints remain set for later calls."""
         with nullcontext() if self._commands is not None else interrupting(self.debugger):
             return self.debugger.run(self._function, (*self._first, *args), kwargs)
 
     @property
     def transcript(self) -> str:
-        """Return the commands of the command list with their output."""
+        """Return the commands of the command list, with their output."""
         return "".join(f"{line}\n" for line in self._lines)
 
     def _next_command(self) -> str | None:
@@ -78,7 +78,7 @@ def debug(
 
 
 def callable_of(function: Any) -> tuple[ScriptFunction, tuple[Any, ...]]:
-    """Return the scripted function to run, and its leading bound arguments."""
+    """Return the scripted function to run, and the bound arguments that precede the others."""
     scripted = function
     if not isinstance(scripted, ScriptFunction | ScriptMethod | ScriptModule):
         scripted = script(function)

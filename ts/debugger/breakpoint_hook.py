@@ -1,7 +1,8 @@
-"""Default debugger of the process, for `breakpoint()` in a script that runs without another debugger.
+"""Default debugger of the process, for `breakpoint()` in scripts that run without another debugger.
 
-In: a function that calls `breakpoint`.  Out: its debug code, which stops at the call and, like Python, calls
-an installed hook or the function in PYTHONBREAKPOINT, otherwise the debugger on the terminal.
+Input: a function that calls `breakpoint`. Output: debug code of this function, which stops at the call and,
+as in Python, calls an installed hook or the function in PYTHONBREAKPOINT, or otherwise starts the debugger in
+the terminal.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ class ProcessDebugger(Debugger):
             super()._on_stop(stopped, stop_point, armed)
 
     def _on_failure(self, stopped: PausedProgram, error: BaseException) -> None:
-        """Ignore the exception; it propagates to the caller of the script."""
+        """Ignore the exception, because it propagates to the caller of the script."""
 
 
 @cache
@@ -55,7 +56,7 @@ def _code() -> DebugCode:
 
 
 def prepare_with_breakpoints(function: ScriptFunction) -> Code:
-    """Return the code of a function with a `breakpoint()` call."""
+    """Return the code of a function that calls `breakpoint()`."""
     parsed = function.definition()
     if parsed is None:
         plain: Code = prepare_graph(function.graph, function.name)

@@ -18,7 +18,7 @@ from ts.bytecode.debug_lowering import StopPoint
 
 @dataclass
 class Breakpoint:
-    """Breakpoint at a line or function."""
+    """Breakpoint at a line or at a function."""
 
     number: int
     filename: str  # empty for a breakpoint at a function
@@ -34,7 +34,7 @@ class Breakpoint:
         return self.function or f"{short_name(self.filename)}:{self.line}"
 
     def bind(self, stop_points: Iterable[StopPoint]) -> None:
-        """Resolve the breakpoint to stop points; the set may still be empty."""
+        """Resolve the breakpoint to stop points; there may be no stop points yet."""
         if self.function:
             found = [p for p in stop_points if p.is_entry and _is_called(p, self.function)]
         else:
@@ -44,8 +44,7 @@ class Breakpoint:
         self.stop_points = {stop_point.number for stop_point in found}
 
     def _may_be_at(self, stop_point: StopPoint) -> bool:
-        """Return whether a stop point is at or after the requested line, in a source that contains that line.
-        """
+        """Return True if a stop point is at or after the requested line, in a source with this line."""
         if stop_point.line < self.line or not _is_file(stop_point.filename, self.filename):
             return False
         return stop_point.range.source.first_line <= self.line
@@ -64,12 +63,12 @@ def file_and_line(text: str, here: str | None) -> tuple[str, int, str]:
 
 
 def short_name(filename: str) -> str:
-    """Return the file name without its directory."""
+    """Return the name of a file without the directory."""
     return PurePath(filename).name
 
 
 def _is_file(filename: str, wanted: str) -> bool:
-    """Return whether a file name ends with the path components of `wanted`."""
+    """Return True if a file name ends with the path components of `wanted`."""
     parts = PurePath(wanted).parts
     return PurePath(filename).parts[-len(parts) :] == parts
 

@@ -1,6 +1,7 @@
-"""Debug compilation: functions are recompiled with a stop point before every line.
+"""Debug compilation: functions are compiled again, with a stop point before every line.
 
-In: a `ScriptFunction`.  Out: its twin, a debug version that calls the twins of its callees:
+Input: a `ScriptFunction`. Output: the twin, a debug version that calls the twins of the functions that it
+calls:
 
     debugging = DebugCode(on_stop, on_failure, on_code)
     twin = debugging.twin(f)                  twin(3) runs f(3), and calls `on_stop` at stop points
@@ -34,7 +35,7 @@ from ts.runtime.graph_variants import enter_autocast
 
 
 class DebugFunction(Function):
-    """Function compiled with stop points for a debugger."""
+    """Function that was compiled with stop points for a debugger."""
 
     def __init__(self, original: ScriptFunction, parsed: ParsedFunction, code: DebugCode) -> None:
         super().__init__(original.name, original.arguments, original.declaration, result=original.result)
@@ -46,11 +47,11 @@ class DebugFunction(Function):
         return self._code.prepare(self.original, self.parsed, self)
 
     def parameters(self) -> list[str]:
-        """Names of the parameters."""
+        """Names of the parameters of the function."""
         return [argument.arg for argument in self.parsed.arguments]
 
     def names_around(self, names: Iterable[str]) -> dict[str, Any]:
-        """Return the values of global names for expressions; unresolved names are omitted."""
+        """Return the values of global names in expressions; names that cannot be resolved are omitted."""
         found = {}
         for name in names:
             with suppress(KeyError):
@@ -59,7 +60,7 @@ class DebugFunction(Function):
 
 
 class DebugCode:
-    """Debug versions of functions for one debugger, and their stop points."""
+    """Debug versions of functions for one debugger, with their stop points."""
 
     def __init__(
         self,
@@ -73,10 +74,10 @@ class DebugCode:
             lambda stopped, n, armed: on_stop(stopped, self.stop_points[n], armed), on_failure
         )
         self._on_code = on_code
-        self._twins: dict[int, tuple[Any, Any]] = {}  # id -> (original, kept alive, and twin)
+        self._twins: dict[int, tuple[Any, Any]] = {}  # (original, which is kept alive, and twin) by id
 
     def twin(self, function: Any) -> Any:
-        """Return the debug version of a function; the function itself if it has no source."""
+        """Return the debug version of a function, or the function itself if it has no source."""
         found = self._twins.get(id(function))
         if found is None:
             parsed = function.definition() if isinstance(function, ScriptFunction) else None
@@ -102,7 +103,7 @@ class DebugCode:
         return code
 
     def prepare_all(self, twin: Function) -> None:
-        """Compile all callees of a function; interface methods are unknown until the call."""
+        """Compile all functions that a function calls; interface methods are not known before the call."""
         seen: set[int] = set()
         pending = [twin]
         while pending:

@@ -37,7 +37,7 @@ from ts.runtime.function import ScriptFunction
 PROMPT = "(ts) "
 _EVERYWHERE = 0x7FFFFFFF
 _LINES_AROUND = 5
-_MAX_VALUE_CHARS = 200  # characters of a value in a list of values
+_MAX_VALUE_CHARS = 200  # maximum number of characters per value in a list of values
 
 Read = Callable[[], str | None]
 Write = Callable[[str], None]
@@ -53,15 +53,14 @@ class FrameView(NamedTuple):
 
 
 class Resume(NamedTuple):
-    """Depth limits for resuming: stop at a line up to call depth `depth`, or a return up to `return_depth`.
-    """
+    """Condition for the next stop: a line at most `depth` calls deep, or a return at most `return_depth`."""
 
     depth: int = 0
     return_depth: int = 0
 
 
 class Debugger:
-    """Interactive debugger; breakpoints persist across calls."""
+    """Interactive debugger; breakpoints remain set for later calls."""
 
     def __init__(self, read: Read, write: Write) -> None:
         self.read, self.write = read, write
@@ -74,7 +73,7 @@ class Debugger:
         self.begin()
 
     def begin(self) -> None:
-        """Prepare for another call, which stops at its first line."""
+        """Prepare for the next call, which stops at the first line of the function."""
         self._main: int | None = None  # id of the called program; other ids are forked tasks
         self._stepping: int | None = None
         self._resume = Resume(_EVERYWHERE)
@@ -96,7 +95,9 @@ class Debugger:
         return twin(*args, **kwargs)
 
     def interrupt(self) -> bool:
-        """Request a stop at the next line, for signal handlers; return False if already requested or stopped.
+        """Request a stop at the next line, in a signal handler.
+
+        Return False if requested or stopped already.
         """
         if self._interrupted or self._stopped is not None:
             return False
@@ -143,12 +144,12 @@ class Debugger:
                     )
 
     def _is_step(self, stopped: PausedProgram, stop_point: StopPoint) -> bool:
-        """Return whether the current step ends at this stop point."""
+        """Return True if the current step ends at this stop point."""
         depth = self._resume.return_depth if stop_point.event == "return" else self._resume.depth
         return stopped.depth <= depth and self._stepping in (None, stopped.program)
 
     def _look(self, stopped: PausedProgram) -> bool:
-        """Load the frames of a stopped program; return False if there are none."""
+        """Read the frames of a stopped program; return False if there are none."""
         self._stopped = stopped
         self._frames = []
         for level, (code, at) in enumerate(stopped.frames()):
@@ -330,7 +331,7 @@ class Debugger:
             self.write(shown)
 
     def evaluate(self, text: str) -> Any:
-        """Return the value of a Python expression over the variables of the selected frame."""
+        """Return the value of a Python expression that uses the variables of the selected frame."""
         code, names = _compiled(text.strip())
         stop_point = self._frame.stop_point
         owner = stop_point.owner if stop_point is not None else None
@@ -341,7 +342,7 @@ class Debugger:
         return eval(code, values)
 
     def _variables(self) -> dict[str, Any]:
-        """Return the types of the variables in scope by name."""
+        """Return the types of the variables in scope, by name."""
         return {} if self._frame.stop_point is None else self._frame.stop_point.types
 
     def _value(self, name: str) -> Any:
@@ -350,13 +351,13 @@ class Debugger:
         register = frame.stop_point.registers[list(frame.stop_point.types).index(name)]
         try:
             return self._stopped.value(frame.level, register)
-        except AttributeError:  # its `__init__` has not returned
+        except AttributeError:  # `__init__` has not returned yet
             return PartialObject(self._stopped.value(frame.level, register, whole=False))
 
     def _format_variable(self, name: str) -> str:
         try:
             return format_value(self._value(name))
-        except Exception as error:  # for example of a `__repr__` of the program
+        except Exception as error:  # for example, raised by a `__repr__` of the program
             return f"<{type(error).__name__}: {error}>"
 
     # ---- breakpoints -----------------------------------------------------------------------------------
@@ -409,7 +410,7 @@ class Debugger:
         self._bind()
 
     def _bind(self) -> None:
-        """Resolve all breakpoints, arm their stop points and disarm the rest."""
+        """Resolve all breakpoints; arm their stop points and disarm all others."""
         armed = {point.number for point in self.code.stop_points if point.event == "breakpoint"}
         for breakpoint in self.breakpoints.values():
             breakpoint.bind(self.code.stop_points)
@@ -487,19 +488,19 @@ def _file_of(range: SourceRange) -> str:
 
 
 def _lines_of(range: SourceRange) -> dict[int, str]:
-    """Return the lines of a source by number."""
+    """Return the lines of a source, by line number."""
     return dict(enumerate(range.source.text.rstrip("\n").split("\n"), range.source.first_line))
 
 
 @lru_cache(maxsize=64)
 def _compiled(text: str) -> tuple[Any, set[str]]:
-    """Compile an expression; return its code and the names in it."""
+    """Compile an expression; return the code and the names that it uses."""
     code = compile(text, "<debugger>", "eval")
     return code, _names_in(code)
 
 
 def _names_in(code: Any) -> set[str]:
-    """Return the names used in a code object, including nested comprehensions and lambdas."""
+    """Return the names that a code object uses, including nested comprehensions and lambdas."""
     names = set(code.co_names)
     for constant in code.co_consts:
         if hasattr(constant, "co_names"):

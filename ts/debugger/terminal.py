@@ -1,7 +1,7 @@
-"""The debugger's terminal: where `ts debug` and `ts.debug` read commands from.
+"""Terminal of the debugger, from which `ts debug` and `ts.debug` read commands.
 
-In: typed text.  Out: command lines for `ts.debugger.debugger`.  Ctrl-C stops a running program at its next
-line; Ctrl-D ends it.
+Input: text that the user types. Output: command lines for `ts.debugger.debugger`. Ctrl-C stops a running
+program at the next line; Ctrl-D ends the program.
 
     ts debug examples/word_count.py:most_frequent @README.md 5
     ts debug -c "b 12" -c c -c "p total" loops.py:sum_of 10
@@ -20,14 +20,14 @@ from ts.debugger.debugger import PROMPT, Debugger
 
 
 class Terminal:
-    """Reader of commands: a given list first, then standard input."""
+    """Reads commands, first from a given list, then from standard input."""
 
     def __init__(self, commands: Iterable[str] = ()) -> None:
         self._given = list(commands)
         self._typed = False
 
     def read(self) -> str | None:
-        """Return the next command; None at the end of the input."""
+        """Return the next command, or None at the end of the input."""
         if self._given:
             command = self._given.pop(0)
             print(f"{PROMPT}{command}")
@@ -46,13 +46,13 @@ class Terminal:
                 print("\n(`quit` ends the program)")
                 continue
             if not sys.stdin.isatty():
-                print(command)  # echoed, for a complete transcript
+                print(command)  # echoed, so that the transcript is complete
             return command
 
 
 @contextmanager
 def interrupting(debugger: Debugger) -> Iterator[None]:
-    """Context manager in which Ctrl-C stops the program at its next line, and a second Ctrl-C ends it."""
+    """Context manager in which Ctrl-C stops the program at the next line, and a second Ctrl-C ends it."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

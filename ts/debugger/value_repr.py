@@ -1,9 +1,10 @@
-"""Text of values in the debugger.
+"""Text that the debugger shows for values.
 
-In: a Python value.  Out: its `repr`, or the attributes of an object whose class has no `__repr__`:
+Input: a Python value. Output: the `repr` of the value, or the attributes of an object whose class has no
+`__repr__`:
 
     Point(x=1, y=2)
-    Point(x=1, y unset)            while its `__init__` runs
+    Point(x=1, y unset)            while `__init__` runs
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from ts._core.value.objects import Object
 
 
 class PartialObject:
-    """Object with uninitialized attributes."""
+    """Object some of whose attributes have no value yet."""
 
     def __init__(self, made: Object) -> None:
         self._class = made.cls.name.rpartition(".")[2]
@@ -34,7 +35,7 @@ class PartialObject:
 
 
 def format_value(value: Any) -> str:
-    """Return the text of a value, possibly of several lines."""
+    """Return the text of a value, which may have several lines."""
     cls: Any = type(value)
     if cls.__repr__ is object.__repr__ and hasattr(value, "__dict__"):
         return f"{cls.__name__}({', '.join(f'{name}={held!r}' for name, held in vars(value).items())})"
