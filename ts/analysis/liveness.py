@@ -7,8 +7,7 @@ block.
 
     graph(%a : int):                         dying
       %b : int = aten::add(%a, %a)           %a
-      %c : int = prim::If(%p)                %b      (read in a branch only, so %b is an outer value of that
-      branch)
+      %c : int = prim::If(%p)                %b      (only a branch reads %b, as an outer value)
         block0():
           %d : int = aten::neg(%b)           -       (%b belongs to the block outside)
           -> (%d)                            -       (outputs do not die in their block: they become %c)

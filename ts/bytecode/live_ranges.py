@@ -83,10 +83,8 @@ class LiveRanges:
     """Live ranges of all registers of `code`, except `constants`.
 
     lifetimes   register -> LiveRange
-    dying       instruction -> object registers that it is the last to read, or that it writes and nothing
-    reads
-    dead        label, or instruction after a jump -> object registers that are live before it and dead after
-    it
+    dying       instruction -> object registers that it reads last, or that it writes without a later read
+    dead        label, or instruction after a jump -> object registers live before it and dead after it
     """
 
     def __init__(

@@ -6,8 +6,7 @@ which replaces the array of the `out=` tensor.  Some operators reject an `out=` 
 result's; the error text is a field of their record (`out_dtype_error`), with placeholders for both dtypes:
 
     write_out(np, np.zeros(2), np.array([1, 2]))  array([1., 2.])
-    write_out(np, np.zeros(2), np.array([1, 2]), EXPECTED_DTYPE_ERROR)  RuntimeError: Expected out tensor to
-    have ...
+    write_out(np, np.zeros(2), np.array([1, 2]), EXPECTED_DTYPE_ERROR)  RuntimeError: Expected out ...
 
 The `out=` variant of an operator is derived from its schema: `make_out_spec` returns its schema,
 `into_outputs` its kernel.  Factory options (dtype, layout, device) are removed, because the output

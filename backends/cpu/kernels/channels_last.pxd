@@ -1,7 +1,6 @@
 """Allocation and recognition of channels-last arrays: `ts.ops.result_strides` in C.
 
-    is_channels_last(x)          whether an array is channels-last, by the rule of
-    result_strides.channels_last
+    is_channels_last(x)          whether an array is channels-last; rule: `result_strides.channels_last`
     new_channels_last(...)       an uninitialized channels-last array
 """
 

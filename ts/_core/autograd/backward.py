@@ -169,11 +169,10 @@ def grad(
 
     retain_graph       keep saved values for another pass; by default the value of `create_graph`
     create_graph       record the operators of the pass, for higher derivatives
-    allow_unused       return None for inputs that the outputs do not depend on, instead of raising
-    RuntimeError
+    allow_unused       return None for inputs that the outputs do not depend on; otherwise raise
+                       RuntimeError for them
     is_grads_batched   `grad_outputs` have an additional first dimension; one gradient is computed for each
-    index
-                       of this dimension
+                       index of this dimension
     materialize_grads  return zeros instead of None
     """
     if allow_unused is False and materialize_grads:

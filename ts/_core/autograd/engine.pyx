@@ -416,8 +416,8 @@ def run_backward(list roots not None, list gradients not None, bint keep, bint c
 
     keep        keep saved values, so that another pass can follow
     create      record the operators of the pass, for higher derivatives
-    inputs      tensors whose gradients are returned (None for a tensor that is not reached); None: accumulate
-    into all leaves
+    inputs      tensors whose gradients are returned (None for a tensor that is not reached);
+                None: accumulate into all leaves
     accumulate  also accumulate into the leaves among `inputs`
     """
     cdef GraphTask run = GraphTask.__new__(GraphTask)

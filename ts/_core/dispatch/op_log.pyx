@@ -68,8 +68,8 @@ cdef class OperatorLog:
 cdef class OperatorObserver(OperatorLog):
     """Observer of all non-composite operators that run in its `with` block; it writes no log.
 
-    given(operator, arguments)             returns replacement results (a value or a tuple), or None to run
-    the operator
+    given(operator, arguments)             returns replacement results (a value or a tuple);
+                                           None: the operator runs
     seen(operator, arguments, results)     called after the operator, with a list of its results
     """
 

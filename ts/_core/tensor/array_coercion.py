@@ -4,8 +4,7 @@ In: the arguments of a call that did not match, and the expected types.  Out: th
 that shares its memory replaces each array, and the undefined tensor replaces None; None if no argument
 changes.
 
-    f(np.ones(3))                               equals f(ts.from_numpy(np.ones(3))) if f has a Tensor
-    parameter
+    f(np.ones(3))          equals f(ts.from_numpy(np.ones(3))) if f has a Tensor parameter
 
 Conversion is tried only after a mismatch, so that calls with tensors have no overhead.
 """

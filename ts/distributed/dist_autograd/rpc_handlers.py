@@ -1,7 +1,6 @@
 """Handlers of RPC messages about distributed gradients and optimizers.
 
-("backward", "links", context)                           dependencies between messages: see
-`message_dependencies`
+("backward", "links", context)                           dependencies of messages: `message_dependencies`
 ("backward", "begin", context, pass, numbers, keep)      messages that receive gradients; response at the end
 ("backward", "gradients", context, pass, number, ...)    gradients of one message
 ("backward", "give_up", context, pass)                   abort of the pass
