@@ -27,7 +27,7 @@ def compile(
     options: dict[str, Any] | None = None,
     disable: bool = False,
 ) -> Any:
-    """Return the function or module unchanged; without one, return a decorator.
+    """Return the function or module unchanged; without an argument, return a decorator.
 
     The first call warns about this, except with `disable=True` or `backend="eager"`.
     """

@@ -1,6 +1,6 @@
 """Element types: PyTorch's dtype objects with ScalarType codes and NumPy dtypes.
 
-In: a name, a code or a NumPy dtype; out: the unique dtype object.
+Input: a name, a code or a NumPy dtype. Output: the unique dtype object.
 
     >>> from ts import dtypes
     >>> dtypes.float32, dtypes.float32.code, dtypes.float32.numpy_dtype
@@ -44,10 +44,11 @@ class dtype:
         self, name: str, code: int, numpy_type: Any, category: int, type_name: str, itemsize: int = 0
     ) -> None:
         self.name: Final = name
-        self.code: Final = code  # PyTorch's ScalarType
+        self.code: Final = code  # code of PyTorch's ScalarType
         if numpy_type is not None:  # dtypes of `ml_dtypes` are loaded on first use
             self.numpy_dtype = np.dtype(numpy_type)
-        self.category: Final = category  # 0 bool < 1 integral < 2 floating < 3 complex: promotion's order
+        # 0 bool < 1 integral < 2 floating < 3 complex, which is the order of promotion
+        self.category: Final = category
         self.type_name: Final = type_name  # "Float" as in `FloatTensor` and in graph text
         self.itemsize: Final = itemsize or self.numpy_dtype.itemsize
         self.is_floating_point: Final = category == FLOATING
@@ -67,7 +68,7 @@ class dtype:
 
     @property
     def abbr(self) -> str:
-        """Short name: f32, i64, b8 ..."""
+        """Short name, such as f32, i64 or b8."""
         if self.name.startswith("bf"):
             return "bf16"
         if self.itemsize == 1 and self.is_floating_point:
@@ -87,11 +88,11 @@ class dtype:
         return self
 
     def to_real(self) -> dtype:
-        """Return the real type of a complex type's parts; other types unchanged."""
+        """Return the real type of the parts of a complex type; return any other type unchanged."""
         return TO_REAL.get(self, self)
 
     def to_complex(self) -> dtype:
-        """Return the complex type whose parts have this type."""
+        """Return the complex type whose real and imaginary parts have this type."""
         if self.is_complex:
             return self
         if self not in TO_COMPLEX:
@@ -123,7 +124,7 @@ uint32 = dtype("uint32", 28, np.uint32, INTEGRAL, "UInt32")
 uint64 = dtype("uint64", 29, np.uint64, INTEGRAL, "UInt64")
 float8_e8m0fnu = dtype("float8_e8m0fnu", 44, None, FLOATING, "Float8_e8m0fnu", itemsize=1)
 
-# Storage formats: few operators compute with them.
+# Formats for storage; few operators compute with them.
 FLOAT8: Final = (float8_e5m2, float8_e4m3fn, float8_e5m2fnuz, float8_e4m3fnuz, float8_e8m0fnu)
 
 ALL: Final = (
@@ -141,21 +142,22 @@ NAMES: Final[dict[str, dtype]] = {
     "short": int16, "int": int32, "long": int64, "half": float16, "float": float32, "double": float64,
     "chalf": complex32, "cfloat": complex64, "cdouble": complex128,
 }  # fmt: skip
-BORROWED: Final = (bfloat16, *FLOAT8, complex32)  # NumPy dtypes defined by `ml_dtypes`
+BORROWED: Final = (bfloat16, *FLOAT8, complex32)  # NumPy dtypes that `ml_dtypes` defines
 OF_NUMPY: Final = tuple(d for d in ALL if d not in BORROWED)
 _BY_NUMPY: Final[dict[np.dtype[Any], dtype]] = {d.numpy_dtype: d for d in OF_NUMPY}
-_tables: list[Callable[[dtype, np.dtype[Any]], object]] = []  # callbacks of tables by NumPy dtype
+# callbacks that add entries to tables by NumPy dtype
+_tables: list[Callable[[dtype, np.dtype[Any]], object]] = []
 _brought: dict[dtype, np.dtype[Any]] = {}
 _BY_PYTHON: Final[dict[Any, dtype]] = {bool: bool_, int: int64, float: float64, complex: complex128}
 
 
 def by_name(name: str) -> dtype:
-    """Return the dtype with the PyTorch name `name`, without `torch.`."""
+    """Return the dtype with PyTorch's name `name`, without `torch.`."""
     return NAMES[name]
 
 
 def from_numpy_dtype(numpy_dtype: Any) -> dtype:
-    """Return the dtype of a NumPy dtype; raise PyTorch's TypeError for an unsupported one."""
+    """Return the dtype for a NumPy dtype; raise PyTorch's TypeError if it is not supported."""
     found = _BY_NUMPY.get(np.dtype(numpy_dtype))
     if found is None:
         _bring((complex32,) if np.dtype(numpy_dtype).name == complex32.name else _OTHERS)
@@ -166,7 +168,7 @@ def from_numpy_dtype(numpy_dtype: Any) -> dtype:
 
 
 def no_dtype_of(numpy_dtype: np.dtype[Any]) -> TypeError:
-    """Return PyTorch's error for an array of unsupported dtype."""
+    """Return PyTorch's error for an array whose dtype is not supported."""
     kind = numpy_dtype.type
     return TypeError(
         f"can't convert np.ndarray of type {kind.__module__}.{kind.__name__}. The only "
@@ -176,24 +178,24 @@ def no_dtype_of(numpy_dtype: np.dtype[Any]) -> TypeError:
 
 
 def is_bfloat16(numpy_dtype: Any) -> bool:
-    """Return whether a NumPy dtype is bfloat16; False until that dtype has been loaded here."""
+    """Return True if a NumPy dtype is bfloat16; return False before that dtype has been loaded."""
     return _BY_NUMPY.get(np.dtype(numpy_dtype)) is bfloat16
 
 
 def is_float8(numpy_dtype: Any) -> bool:
-    """Return whether a NumPy dtype is an 8-bit float."""
+    """Return True if a NumPy dtype is an 8-bit float."""
     return _BY_NUMPY.get(np.dtype(numpy_dtype)) in FLOAT8
 
 
 def is_complex32(numpy_dtype: Any) -> bool:
-    """Return whether a NumPy dtype is complex32."""
+    """Return True if a NumPy dtype is complex32."""
     return _BY_NUMPY.get(np.dtype(numpy_dtype)) is complex32
 
 
 def with_borrowed(enter: Callable[[dtype, np.dtype[Any]], object]) -> None:
-    """Register `enter` for calls with each dtype of `ml_dtypes` and its NumPy dtype, before first use.
+    """Register `enter`, which is called with each dtype of `ml_dtypes` and its NumPy dtype before first use.
 
-    Lookup tables with NumPy dtypes as keys add their entries in `enter`.
+    In `enter`, lookup tables whose keys are NumPy dtypes add their entries.
     """
     _tables.append(enter)
     for d, found in _brought.items():
@@ -201,11 +203,12 @@ def with_borrowed(enter: Callable[[dtype, np.dtype[Any]], object]) -> None:
 
 
 def with_bfloat16(enter: Callable[[np.dtype[Any]], object]) -> None:
-    """Register `enter` for a call with NumPy's bfloat16 dtype."""
+    """Register `enter`, which is called with NumPy's bfloat16 dtype."""
     with_borrowed(lambda d, found: enter(found) if d is bfloat16 else None)
 
 
-_OTHERS: Final = tuple(d for d in BORROWED if d is not complex32)  # loaded separately, as its creation warns
+# complex32 is loaded separately, because creating it issues a warning
+_OTHERS: Final = tuple(d for d in BORROWED if d is not complex32)
 
 
 def _bring(some: tuple[dtype, ...]) -> None:
@@ -213,7 +216,7 @@ def _bring(some: tuple[dtype, ...]) -> None:
     import ml_dtypes
 
     found = {d: np.dtype(getattr(ml_dtypes, d.name)) for d in some}
-    _brought = _brought | found  # tables created later read this dictionary
+    _brought = _brought | found  # tables that are created later read this dictionary
     for enter in _tables:
         for d in some:
             enter(d, found[d])
@@ -234,7 +237,7 @@ def as_dtype(x: Any) -> dtype:
 
 
 def promote(a: dtype, b: dtype) -> dtype:
-    """Return the promoted dtype: that of the higher category, or NumPy's promotion within a category."""
+    """Return the promoted dtype: the one of higher category, or NumPy's promotion within a category."""
     if a is b:
         return a
     if a in FLOAT8 or b in FLOAT8:
@@ -263,7 +266,7 @@ _default = float32
 
 
 def get_default_dtype() -> dtype:
-    """Return the default floating-point dtype: that of `ts.tensor(1.5)` and of integers promoted to float."""
+    """Return the default floating-point dtype, for `ts.tensor(1.5)` and integers that become floats."""
     return _default
 
 
@@ -279,11 +282,11 @@ def set_default_dtype(d: dtype) -> None:
     _default = d
 
 
-_DEFAULT_TYPE: Final = object()  # sentinel for the default dtype, as None is an error
+_DEFAULT_TYPE: Final = object()  # represents the default dtype, because None is an error
 
 
 def _read_type(function: str, type: Any) -> dtype:
-    """Return the dtype of an argument of `finfo` or `iinfo`: a dtype or a Python type of numbers."""
+    """Return the dtype for an argument of `finfo` or `iinfo`: a dtype or a Python number type."""
     d = type if isinstance(type, dtype) else _BY_PYTHON.get(type) if callable(type) else None
     if d is None:
         found = type.__class__.__name__
@@ -292,7 +295,7 @@ def _read_type(function: str, type: Any) -> dtype:
 
 
 class finfo:
-    """Limits of a floating-point type, or of the parts of a complex type, as `torch.finfo`."""
+    """Limits of a floating-point type, or of the parts of a complex type, as in `torch.finfo`."""
 
     def __init__(self, type: Any = _DEFAULT_TYPE) -> None:
         d = get_default_dtype() if type is _DEFAULT_TYPE else _read_type("finfo", type)
@@ -307,7 +310,7 @@ class finfo:
         self.eps, self.max, self.min = float(info.eps), float(info.max), float(info.min)
         self.tiny = self.smallest_normal = float(info.smallest_normal)
         self.resolution = float(f"1e-{int(info.precision)}")
-        if real in FLOAT8:  # no exact digit; PyTorch halves eps of e5m2fnuz
+        if real in FLOAT8:  # no digit is exact; PyTorch halves eps of e5m2fnuz
             self.resolution = 1.0
             self.eps = self.eps / 2 if real is float8_e5m2fnuz else self.eps
 
@@ -324,7 +327,7 @@ def _borrowed_info(real: dtype) -> Any:
 
 
 class iinfo:
-    """Limits of an integer type, as `torch.iinfo`."""
+    """Limits of an integer type, as in `torch.iinfo`."""
 
     def __init__(self, type: Any) -> None:
         type = _read_type("iinfo", type)
@@ -343,7 +346,7 @@ class iinfo:
 
 
 class _Enumerated:
-    """Named constant with an integer code; base of layouts and memory formats."""
+    """Base class of layouts and memory formats: named constants with integer codes."""
 
     __slots__ = ("code", "name")
 
@@ -367,7 +370,7 @@ class memory_format(_Enumerated):
 
 
 strided = layout("strided", 0)
-# Layouts of sparse tensors; block layouts (`sparse_bsr`, `sparse_bsc`) are unsupported.
+# Layouts of sparse tensors; block layouts (`sparse_bsr`, `sparse_bsc`) are not supported.
 sparse_coo, sparse_csr, sparse_csc, sparse_bsr, sparse_bsc = (
     layout(f"sparse_{kind}", code)
     for kind, code in (("coo", 1), ("csr", 2), ("csc", 4), ("bsr", 5), ("bsc", 6))
@@ -379,8 +382,8 @@ channels_last = memory_format("channels_last", 2)
 channels_last_3d = memory_format("channels_last_3d", 3)
 MEMORY_FORMATS = (contiguous_format, preserve_format, channels_last, channels_last_3d)  # by code
 
-# Named default values of schemas, as PyTorch's codes: dtypes, layouts, formats, reductions.
-# In `aten::mse_loss(Tensor self, Tensor target, int reduction=Mean)`, the default is 1.
+# Named default values in schemas, with PyTorch's codes: dtypes, layouts, formats, reductions. In
+# `aten::mse_loss(Tensor self, Tensor target, int reduction=Mean)`, the default is 1.
 DEFAULT_NAMES: Final[dict[str, Any]] = {
     "None": None,
     "True": True,

@@ -1,10 +1,10 @@
-"""Exceptions of ``ts``; this module imports nothing of ``ts``, so that every stage may raise them.
+"""Exceptions of ``ts``; this module imports no other module of ``ts``, so that every stage may use it.
 
-Three families:
+There are three families:
 
-* compile-time errors of the user's program: `FrontendError` and subclasses, located by a source range;
-* run-time errors of the program: `ScriptRuntimeError`, `LimitExceeded`, located by the script-level stack;
-* bugs of ``ts``: `InternalError`, which contains the pass name and the graph text.
+* compile-time errors of the user's program: `FrontendError` and subclasses, with a source range; * run-time
+errors of the program: `ScriptRuntimeError`, `LimitExceeded`, with the stack of the script; * bugs of ``ts``:
+`InternalError`, with the name of the pass and the text of the graph.
 
 Most exceptions are subclasses of `RuntimeError`, as in PyTorch. Example of a message with a location::
 
@@ -23,13 +23,13 @@ from typing import Any, Protocol
 
 
 class Located(Protocol):
-    """Protocol of source ranges in errors (`ts.ir.source.SourceRange`)."""
+    """Protocol of the source ranges in errors (`ts.ir.source.SourceRange`)."""
 
     def highlight(self, function: str = "") -> str:
-        """Return the source lines with the range marked; `function` is the name of the function around it."""
+        """Return the source lines with the range marked; `function` is the name of the enclosing function."""
 
     def origin(self) -> Located | None:
-        """Return the range in the original program of printed source, or None if it is unknown."""
+        """Return the range in the original program if the source was printed; None if it is unknown."""
 
 
 class TsError(RuntimeError):
@@ -46,25 +46,28 @@ class FrontendError(TsError):
         super().__init__(message)
         self.message = message
         self.range = range
-        self.hint = hint  # what to write instead
+        self.hint = hint  # code to write instead
         self.calls: list[tuple[str, str, Located | None]] = []
         self.others: list[FrontendError] = []
-        self.left_function = False  # True once `add_call` has recorded a caller
+        self.left_function = False  # True after `add_call` has recorded a caller
 
     @property
     def msg(self) -> str:
-        """Message without location; PyTorch's name of `message`."""
+        """Message without the location; PyTorch's name of `message`."""
         return self.message
 
     def add_call(self, callee: str, caller: str, range: Located | None = None) -> FrontendError:
-        """Record that `callee` was compiled because `caller` calls it at `range`; innermost call first."""
+        """Record that `callee` was compiled because `caller` calls it at `range`.
+
+        The innermost call is first.
+        """
         self.left_function = True
         for error in (self, *self.others):
             error.calls.append((callee, caller, range))
         return self
 
     def copy(self) -> FrontendError:
-        """Return a copy of the error, to which a caller can add its own call."""
+        """Return a copy of this error, to which a caller can add its own call."""
         made = type(self)(self.message, self.range, self.hint)
         made.calls = list(self.calls)
         made.others = [other.copy() for other in self.others]
@@ -99,15 +102,15 @@ class FrontendError(TsError):
 
 
 class NotSupportedError(FrontendError):
-    """Error of an unsupported Python feature; the message suggests an alternative."""
+    """Raised for an unsupported Python feature; the message suggests an alternative."""
 
 
 class UnsupportedNodeError(NotSupportedError):
-    """Error of an unsupported kind of statement or expression."""
+    """Raised for an unsupported kind of statement or expression."""
 
 
 class CompilationError(FrontendError):
-    """Error of types, names or calls in a program."""
+    """Raised for an error in types, names or calls of a program."""
 
 
 class UnresolvedAnnotationError(CompilationError, AssertionError, ValueError):
@@ -121,15 +124,15 @@ class UnresolvedAnnotationError(CompilationError, AssertionError, ValueError):
 
 
 class NestingError(FrontendError):
-    """Error of a program nested too deeply for the compiler."""
+    """Raised if a program is nested too deeply for the compiler."""
 
 
 class SchemaMatchError(CompilationError):
-    """Error of a call whose arguments match no overload of the operator or function."""
+    """Raised for a call whose arguments match no overload of the operator or function."""
 
 
 class ParseError(TsError):
-    """Schema or graph text that does not parse; the message shows the line and a caret."""
+    """Raised if the text of a schema or graph cannot be parsed; the message shows the line and a caret."""
 
     def __init__(self, message: str, text: str = "", position: int = 0) -> None:
         super().__init__(message)
@@ -153,7 +156,7 @@ _FAILED = "The following operation failed in the TorchScript interpreter."
 
 
 class ScriptRuntimeError(TsError):
-    """Run-time error of a script: ``raise``, ``assert`` or an operator's error. Public as ``ts.jit.Error``.
+    """Run-time error of a script, by ``raise``, ``assert`` or an operator; public as ``ts.jit.Error``.
 
     `stack` holds (function name, source range) pairs, outermost first; `class_name` is the exception's
     class as the program would name it (``builtins.ValueError``, ``RuntimeError``).
@@ -184,12 +187,12 @@ class ScriptRuntimeError(TsError):
 
 
 def _original_stack(stack: Sequence[tuple[str, Located | None]]) -> list[tuple[str, Located | None]]:
-    """Return the stack with ranges mapped to an archive's original source, if known."""
+    """Return the stack with ranges in the original source of an archive, if they are known."""
     return [(function, None if range is None else range.origin() or range) for function, range in stack]
 
 
 def without_stack(text: str) -> str:
-    """Extract the failure message from a script error's text, without source locations and file paths."""
+    """Return the failure message in the text of a script error, without source locations and file paths."""
     begun, _, message = text.rpartition("\nRuntimeError: ")
     return message.rstrip("\n") if begun.startswith(_FAILED) else text
 
@@ -206,13 +209,13 @@ def _lines(stack: Sequence[tuple[str, Located | None]]) -> str:
 
 
 class LimitExceeded(TsError):
-    """Error of a program that exceeded a limit of `ts.limits`; `message` contains limit and usage.
+    """Raised if a program exceeds a limit of `ts.limits`; `message` contains the limit and the usage.
 
     `stack` holds (function name, source range) pairs, outermost first; the text shows them in the original
     source if the program came from an archive that records it.
     """
 
-    _MAX_SHOWN_CALLS = 10  # number of calls shown at either end of a long stack
+    _MAX_SHOWN_CALLS = 10  # number of calls shown at each end of a long stack
 
     def __init__(self, message: str, stack: Sequence[tuple[str, Located | None]] = ()) -> None:
         super().__init__(message)
@@ -231,31 +234,31 @@ class LimitExceeded(TsError):
 
 
 class FuelExceeded(LimitExceeded):
-    """Error of a program that executed more instructions than ``ts.limits(fuel=...)``."""
+    """Raised if a program executes more instructions than ``ts.limits(fuel=...)``."""
 
 
 class TimeExceeded(LimitExceeded):
-    """Error of a program that ran longer than ``ts.limits(seconds=...)``."""
+    """Raised if a program runs longer than ``ts.limits(seconds=...)``."""
 
 
 class MemoryExceeded(LimitExceeded):
-    """Error of a program that allocated more memory than ``ts.limits(bytes=...)``."""
+    """Raised if a program allocates more memory than ``ts.limits(bytes=...)``."""
 
 
 class StackExceeded(LimitExceeded):
-    """Error of a program that exceeded the maximum call depth."""
+    """Raised if a program exceeds the maximum call depth."""
 
 
 class LinAlgError(TsError):
-    """Error of a singular or not positive-definite matrix in `ts.linalg`."""
+    """Raised if a matrix in `ts.linalg` is singular or not positive definite."""
 
 
 class DebuggerQuit(TsError):
-    """Raised after a quit command in the debugger."""
+    """Raised after a command in the debugger to end the program."""
 
 
 class _Suggestion(str):
-    """Lazy error text that searches for similar names when it is formatted."""
+    """Error text that searches for similar names only when it is formatted."""
 
     __slots__ = ("list_names", "name")
 
@@ -264,7 +267,8 @@ class _Suggestion(str):
 
     def __str__(self) -> str:
         text = str.__str__(self)
-        others = [name for name in self.list_names() if name != self.name]  # its property raised an error
+        # the property of this name raised an error
+        others = [name for name in self.list_names() if name != self.name]
         found = closest(self.name, others, 0.6 if len(self.name) < 5 else 0.7)
         return f"{text}. Did you mean: '{found}'?" if found else text
 
@@ -284,7 +288,7 @@ def missing_attribute(owner: str, name: str, list_names: Callable[[], Iterable[s
 
 
 def closest(name: str, list_names: Iterable[str], cutoff: float = 0.7) -> str:
-    """Return the most similar known name; "" if none is similar enough.
+    """Return the known name that is most similar, or "" if none is similar enough.
 
     Private names are suggested only for a private `name`.
     """
@@ -293,7 +297,7 @@ def closest(name: str, list_names: Iterable[str], cutoff: float = 0.7) -> str:
     names = [other for other in list_names if other.startswith("_") <= name.startswith("_")]
     plain = name.lower().replace("_", "")
     for other in names:
-        if other.lower().replace("_", "") == plain:  # Relu for ReLU
+        if other.lower().replace("_", "") == plain:  # such as Relu for ReLU
             return other
     found = difflib.get_close_matches(name, names, 1, cutoff)
     if not found:
@@ -303,24 +307,27 @@ def closest(name: str, list_names: Iterable[str], cutoff: float = 0.7) -> str:
 
 
 def no_such_argument(name: str, list_names: Iterable[str]) -> str:
-    """Return the error message for an unknown keyword argument."""
+    """Return the error message for an unknown keyword argument, with the closest known name."""
     meant = closest(name, list_names)
     return f"there is no argument '{name}' here" + (f": did you mean '{meant}'?" if meant else "")
 
 
 class MissingCudaError(AssertionError, RuntimeError):
-    """Error of a CUDA call without CuPy; in PyTorch an AssertionError."""
+    """Raised for a CUDA call without CuPy; PyTorch raises AssertionError."""
 
 
 class ArchiveError(TsError):
-    """Error of an archive that is damaged or contains forbidden data."""
+    """Raised if an archive is damaged or contains forbidden data."""
 
 
 # --- bugs of ts ------------------------------------------------------------------------------------
 
 
 class InternalError(TsError):
-    """Violated invariant, a bug in ``ts``; contains the pass name and the graph text."""
+    """Raised for a violated invariant, which is a bug in ``ts``.
+
+    Contains the pass name and the graph text.
+    """
 
     def __init__(self, message: str, pass_name: str = "", graph_text: str = "") -> None:
         super().__init__(message)
@@ -339,22 +346,22 @@ class InternalError(TsError):
 
 
 class PassError(TsError):
-    """Error of a pass that cannot establish its postcondition for a program."""
+    """Raised by a pass that cannot establish its postcondition for a program."""
 
 
 class GradcheckError(RuntimeError):
-    """Error of `ts.autograd.gradcheck`: a gradient differs from finite differences or has a wrong form."""
+    """Raised by `ts.autograd.gradcheck` if a gradient differs from finite differences or is malformed."""
 
 
 # --- export errors ---------------------------------------------------------------------------------
 
 
 class GuardOnDataDependentSymNode(TsError):
-    """Error of an exported program whose control flow depends on tensor elements."""
+    """Raised if the control flow of an exported program depends on tensor elements."""
 
 
 class ConstraintViolationError(TsError):
-    """Error of example sizes that violate declared constraints."""
+    """Raised if example sizes violate declared constraints."""
 
 
 class UserErrorType(enum.Enum):
@@ -371,7 +378,7 @@ class UserErrorType(enum.Enum):
 
 
 class UserError(TsError):
-    """Error of a program or specification that cannot be exported.
+    """Raised for a program or specification that cannot be exported.
 
     error_type  category of the error
     msg         message
@@ -386,20 +393,20 @@ class UserError(TsError):
 
 
 class UncapturedHigherOrderOpError(TsError):
-    """Error of a function that a control flow operator cannot capture."""
+    """Raised for a function that a control flow operator cannot capture."""
 
 
 class TorchRuntimeError(TsError):
-    """Error of incompatible functions given to a control flow operator."""
+    """Raised for incompatible functions of a control flow operator."""
 
 
 class DataDependentOutputException(TsError):
-    """Error of an operator that converts unknown tensor elements to a Python value."""
+    """Raised by an operator that would convert unknown tensor elements to a Python value."""
 
 
 class DynamicOutputShapeException(TsError):
-    """Error of an operator whose output shape depends on elements of a fake tensor."""
+    """Raised by an operator whose output shape depends on elements of a fake tensor."""
 
 
 class FakeTensorDeviceMismatchError(RuntimeError):
-    """Error of an operator call with fake tensors on different devices."""
+    """Raised for an operator call with fake tensors on different devices."""

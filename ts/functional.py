@@ -1,11 +1,11 @@
-"""Functions implemented by operators in the scripted subset of Python: `torch.functional`.
+"""Functions in the scripted subset of Python that call operators: `torch.functional`.
 
     ts.norm(x, "nuc")                            aten::linalg_matrix_norm
     ts.unique(x, return_counts=True)             aten::_unique2; two of its three results
     ts.tensordot(a, b, dims=2)                   aten::tensordot with lists of dimensions
 
 A function whose result type depends on flags is a tree of `boolean_dispatch`, so that scripts can infer the
-type.  Other names are operators of the package: `ts.functional.einsum` is `ts.einsum`.
+type. All other names are operators of the package; for example, `ts.functional.einsum` is `ts.einsum`.
 """
 
 # ruff: noqa: F811  overloads are declared under one name
@@ -36,7 +36,7 @@ def __getattr__(name: str) -> Any:
 
 
 def _into(out: Tensor | None, result: Tensor) -> Tensor:
-    """Write `result` to `out`, if given, and return it."""
+    """Write `result` to `out` if it is given; return the written tensor or `result`."""
     if out is None:
         return result
     return out.resize_(result.size()).copy_(result)
@@ -115,7 +115,7 @@ def norm(
 def cdist(
     x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str = "use_mm_for_euclid_dist_if_necessary"
 ) -> Tensor:
-    """Return the pairwise distances between rows of two (batched) matrices."""
+    """Return the pairwise distances between the rows of two (batches of) matrices."""
     if compute_mode == "use_mm_for_euclid_dist_if_necessary":
         return ts._VF.cdist(x1, x2, p, None)
     elif compute_mode == "use_mm_for_euclid_dist":
@@ -154,7 +154,7 @@ def tensordot(a: Tensor, b: Tensor, dims: Tensor, out: Tensor | None = None) -> 
 
 
 def tensordot(a: Any, b: Any, dims: Any = 2, out: Any = None) -> Any:
-    """Contract the last `dims` dimensions of `a` with the first of `b`, or two lists of dimensions."""
+    """Contract the last `dims` dimensions of `a` with the first `dims` of `b`, or two lists of dimensions."""
     if isinstance(dims, int):
         first, second = _last_and_first(a, b, dims)
     elif isinstance(dims, Tensor):
@@ -301,7 +301,7 @@ def _lu_with_infos(
     get_infos: bool = False,
     out: tuple[Tensor, Tensor, Tensor] | None = None,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Return the LU factors in one matrix, the pivots, and with `get_infos` the zero-pivot infos."""
+    """Return the LU factors in one matrix, the pivots, and, with `get_infos`, the infos on zero pivots."""
     factors, pivots, infos = ts._VF._lu_with_info(A, pivot, not get_infos)
     if out is not None:
         return _into(out[0], factors), _into(out[1], pivots), _into(out[2], infos)
@@ -368,6 +368,6 @@ def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
     return tuple(reversed(found))
 
 
-# Overridable by argument classes and modes (`__torch_function__`); scripts compile the wrapped function.
+# Argument classes and modes can override these (`__torch_function__`); scripts compile the wrapped function.
 for _name in ("cdist", "lu", "norm", "stft", "tensordot", "unique", "unique_consecutive", "unravel_index"):
     globals()[_name] = Overridable(globals()[_name])

@@ -1,4 +1,4 @@
-"""Asynchronous results (`ts.futures`) and their combination.
+"""Asynchronous results (`ts.futures`), and functions that combine them.
 
 f = ts.jit.fork(work, x)                 a Future
 f.wait()                                 the result of f
@@ -17,9 +17,9 @@ __all__ = ["Future", "collect_all", "wait_all"]
 
 
 def collect_all(futures: Sequence[Future[Any]]) -> Future[list[Future[Any]]]:
-    """Return a future that completes with the list of futures once all are finished.
+    """Return a future that completes when all futures have finished; its result is their list.
 
-    The first exception propagates.
+    The first exception is passed to the returned future.
     """
     for future in futures:
         if not isinstance(future, Future):
@@ -50,5 +50,5 @@ def collect_all(futures: Sequence[Future[Any]]) -> Future[list[Future[Any]]]:
 
 
 def wait_all(futures: Sequence[Future[Any]]) -> list[Any]:
-    """Return the results of all futures; raise the first exception."""
+    """Return the results of all futures; raise the first exception, if any."""
     return [future.wait() for future in collect_all(futures).wait()]

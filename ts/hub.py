@@ -1,4 +1,4 @@
-"""Model hub: loads models from local folders and weights from the cache; downloads are unsupported.
+"""Model hub: loads models from local folders and weights from the cache; downloads are not supported.
 
 ts.hub.load("path/to/repository", "resnet18", source="local")     calls resnet18() of its hubconf.py
 ts.hub.load_state_dict_from_url(url)                              read the cached file of that name
@@ -28,7 +28,7 @@ ENV_TORCH_HOME = "TORCH_HOME"
 ENV_XDG_CACHE_HOME = "XDG_CACHE_HOME"
 DEFAULT_CACHE_DIR = "~/.cache"
 ENV_GITHUB_TOKEN = "GITHUB_TOKEN"
-HASH_REGEX = re.compile(r"-([a-f0-9]*)\.")  # hash in the name of a weights file
+HASH_REGEX = re.compile(r"-([a-f0-9]*)\.")  # hash in the name of a file of weights
 READ_DATA_CHUNK = 128 * 1024
 MODULE_HUBCONF = "hubconf.py"
 VAR_DEPENDENCY = "dependencies"
@@ -37,7 +37,7 @@ _chosen: str | None = None
 
 
 class _Silent:
-    """Silent replacement of the `tqdm` progress bar."""
+    """Replacement of the progress bar `tqdm` that shows nothing."""
 
     def __init__(self, iterable: Iterable[Any] = (), **options: Any) -> None:
         self.iterable = iterable
@@ -49,7 +49,7 @@ class _Silent:
         return self
 
     def __exit__(self, *error: Any) -> None:
-        """Do nothing: a silent bar needs no cleanup."""
+        """Do nothing, because there is no bar to remove."""
 
     def update(self, n: float = 1) -> None:
         """Ignore the progress."""
@@ -63,20 +63,20 @@ def __getattr__(name: str) -> Any:
 
 
 def _get_torch_home() -> str:
-    """Return PyTorch's folder for files: $TORCH_HOME, or `torch` in the user's cache folder."""
+    """Return PyTorch's folder for files: $TORCH_HOME, or `torch` in the cache folder of the user."""
     cache = os.getenv(ENV_XDG_CACHE_HOME, DEFAULT_CACHE_DIR)
     return os.path.expanduser(os.getenv(ENV_TORCH_HOME, os.path.join(cache, "torch")))
 
 
 def get_dir() -> str:
-    """Return the hub folder: the `set_dir` setting or PyTorch's default."""
+    """Return the folder of the hub: the folder set by `set_dir`, or PyTorch's default."""
     if os.getenv("TORCH_HUB"):
         warnings.warn("TORCH_HUB is deprecated, please use env TORCH_HOME instead", stacklevel=2)
     return os.path.join(_get_torch_home(), "hub") if _chosen is None else _chosen
 
 
 def set_dir(d: str | os.PathLike[str]) -> None:
-    """Set the hub folder."""
+    """Set the folder of the hub."""
     global _chosen
     _chosen = os.path.expanduser(d)
 
@@ -86,7 +86,8 @@ def load(
 ) -> Any:
     """Return the result of `model(*args, **kwargs)`, an entry point in the folder's `hubconf.py`.
 
-    Raise NotImplementedError for a repository to download, RuntimeError for an unknown entry point.
+    Raises NotImplementedError for a repository that must be downloaded, and RuntimeError for an unknown entry
+    point.
     """
     for option in ("trust_repo", "force_reload", "verbose", "skip_validation"):
         kwargs.pop(option, None)
@@ -94,7 +95,7 @@ def load(
 
 
 def list(github: str | os.PathLike[str], *args: Any, source: str = "github", **kwargs: Any) -> Any:
-    """Return the names of the entry points in a folder's `hubconf.py`."""
+    """Return the names of the entry points in the `hubconf.py` of a folder."""
     module = _hubconf(github, source, f"list({github!r})")
     return [name for name, f in vars(module).items() if callable(f) and not name.startswith("_")]
 
@@ -102,7 +103,7 @@ def list(github: str | os.PathLike[str], *args: Any, source: str = "github", **k
 def help(
     github: str | os.PathLike[str], model: str, *args: Any, source: str = "github", **kwargs: Any
 ) -> str | None:
-    """Return the docstring of an entry point in a folder's `hubconf.py`."""
+    """Return the docstring of an entry point in the `hubconf.py` of a folder."""
     found: str | None = _entry(_hubconf(github, source, f"help({github!r}, {model!r})"), model).__doc__
     return found
 
@@ -140,7 +141,7 @@ def _entry(module: ModuleType, name: str) -> Callable[..., Any]:
 def download_url_to_file(
     url: str, dst: str, hash_prefix: str | None = None, progress: bool = True
 ) -> NoReturn:
-    """Raise NotImplementedError: downloads are unsupported."""
+    """Raise NotImplementedError, because downloads are not supported."""
     raise NotImplementedError(
         f"hub.download_url_to_file({url!r}) is not implemented: nothing is downloaded; save it as {dst}"
     )
@@ -155,9 +156,9 @@ def load_state_dict_from_url(
     file_name: str | None = None,
     weights_only: bool = True,
 ) -> Mapping[str, Any]:
-    """Return the weights of the file with the URL's name in `model_dir`, by default `get_dir()/checkpoints`.
+    """Return the weights in the file of `model_dir` (default: `get_dir()/checkpoints`) with the URL's name.
 
-    NotImplementedError if the file does not exist: downloads are unsupported.
+    Raises NotImplementedError if the file does not exist, because downloads are not supported.
     """
     folder = Path(get_dir(), "checkpoints") if model_dir is None else Path(model_dir)
     path = folder / (file_name or os.path.basename(urlparse(url).path))

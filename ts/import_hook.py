@@ -1,7 +1,8 @@
 """Import hook for modules of `ts` and for modules that only PyTorch has.
 
-A finder at the front of `sys.meta_path` asks the other finders for a module of `ts`.  If they find one, it
-sets `__getattr__` of the executed module; if not, `ts.unsupported` creates the module if PyTorch has it.
+A finder at the front of `sys.meta_path` asks the other finders for a module of `ts`. If one of them finds it,
+the finder sets `__getattr__` of the executed module; otherwise, `ts.unsupported` creates the module if
+PyTorch has it.
 
     import ts.nn.modules.module         the file; names that it lacks are resolved by `ts.unsupported`
     import ts.onnx                      no file: a module of placeholders
@@ -19,7 +20,7 @@ from typing import Any
 
 from ts.module_names import is_installed, own_name, torch_name
 
-# Packages of `ts` that PyTorch does not have: `ts.unsupported` adds no names to their modules.
+# Packages of `ts` that PyTorch does not have; `ts.unsupported` adds no names to their modules.
 _OWN = frozenset({
     "_core", "unsupported", "analysis", "archive", "as_torch", "autodiff", "bytecode", "classes", "cli",
     "debugger", "devices", "dtypes", "errors", "report", "frontend", "python_api", "functorch",
@@ -27,9 +28,9 @@ _OWN = frozenset({
     "import_hook", "ir", "module_names", "ops",
     "passes", "runtime", "serve", "tracing",
 })  # fmt: skip
-# Function-level imports call `__getattr__` of a module for `__path__`, which would slow down kernels.
+# Function-level imports call `__getattr__` of a module for `__path__`, which would make kernels slower.
 _OWN_BACKENDS = ("ts.backends.cpu.", "ts.backends.cuda.", "ts.backends.meta", "ts.backends.sparse")
-# Single files that are packages in PyTorch: they get a `__path__`, so that submodules can be imported.
+# Single files that are packages in PyTorch; they get a `__path__`, so that submodules can be imported.
 _PACKAGES = frozenset({
     "ts._C", "ts.accelerator", "ts.backends.cudnn", "ts.compiler", "ts.distributed.launcher",
     "ts.distributed.optim", "ts.mps", "ts.signal.windows", "ts.xpu",
@@ -41,11 +42,11 @@ _PYTORCH_MODULES = {
 
 
 class Finder:
-    """Meta path finder of `ts` modules."""
+    """Finder for modules of `ts` in `sys.meta_path`."""
 
     @staticmethod
     def find_spec(name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
-        """Return the import spec of a module by its name (`ts.nn`); None for modules of other packages."""
+        """Return the import spec of a module by name (`ts.nn`); return None for modules of other packages."""
         if not name.startswith("ts."):
             return None
         for finder in sys.meta_path:
@@ -66,7 +67,7 @@ def _execute(execute: Callable[[ModuleType], None], module: ModuleType) -> None:
 
 
 def install_fallback(module: ModuleType) -> None:
-    """Set the `__getattr__` of an executed module to the `ts.unsupported` fallback.
+    """Set `__getattr__` of an executed module to the fallback of `ts.unsupported`.
 
     If the import hook is installed, the module also receives its PyTorch names.
     """
@@ -83,12 +84,12 @@ def install_fallback(module: ModuleType) -> None:
 
 
 def _is_own(name: str) -> bool:
-    """Return whether a module is private to `ts`, without a counterpart in PyTorch."""
+    """Return True if a module is private to `ts` and has no counterpart in PyTorch."""
     return name.split(".", 2)[1] in _OWN or name.startswith(_OWN_BACKENDS)
 
 
 def rename(module: ModuleType) -> None:
-    """Set the PyTorch names (`__name__`, `__module__`) of a module, its classes and its functions."""
+    """Set the names (`__name__`, `__module__`) of a module, its classes and its functions to PyTorch's."""
     name = vars(module)["__spec__"].name
     for each, value in list(vars(module).items()):
         function = value.__wrapped__ if "__wrapped__" in vars(type(value)) else value  # an `Overridable`
@@ -98,7 +99,7 @@ def rename(module: ModuleType) -> None:
         home = _find_pytorch_module(name, each) if function.__module__ == name else "torch"
         try:
             function.__module__ = home
-        except TypeError:  # a C class has a read-only `__module__`
+        except TypeError:  # the `__module__` of a C class is read-only
             qualified = f"{home}.{function.__name__}"
             importlib.import_module("ts._core.value.type_names").set_qualified_name(function, qualified)
     module.__name__ = torch_name(name)
@@ -106,7 +107,7 @@ def rename(module: ModuleType) -> None:
 
 
 def _find_pytorch_module(module: str, name: str) -> str:
-    """Return the PyTorch module of an object: `torch` if it is a top-level name of `ts`."""
+    """Return the PyTorch module of an object; it is `torch` for a top-level name of `ts`."""
     if module.partition(".")[2].partition(".")[0] in _OWN:
         known = "torch" if name in sys.modules["ts"]._NAME_TO_MODULE else torch_name(module)
         return _PYTORCH_MODULES.get(f"{module}.{name}", known)
@@ -114,6 +115,6 @@ def _find_pytorch_module(module: str, name: str) -> str:
 
 
 def install() -> None:
-    """Put the finder at the front of `sys.meta_path`."""
+    """Insert the finder at the front of `sys.meta_path`."""
     if Finder not in sys.meta_path:
         sys.meta_path.insert(0, Finder)  # type: ignore[arg-type]

@@ -1,15 +1,15 @@
-"""User-defined operators: declared by a schema, implemented by Python functions.
+"""User-defined operators, which are declared by a schema and implemented by Python functions.
 
     @ts.library.custom_op("mine::scale", mutates_args=())
     def scale(x: Tensor, by: float = 2.0) -> Tensor:
         return x * by
 
     ts.ops.mine.scale(x)                     in eager code, scripts and graphs
-    scale.register_fake(lambda x, by=2.0: ts.empty_like(x))         shape and dtype of its result
+    scale.register_fake(lambda x, by=2.0: ts.empty_like(x))         shape and dtype of the result
     scale.register_autograd(backward, setup_context=setup)          its backward function
 
-`Library` declares and implements in steps, device by device.  Features of PyTorch's compiler (Triton kernels,
-dispatch below operators) raise an error that names them.
+`Library` declares operators and implements them separately for each device. Features of PyTorch's compiler
+(Triton kernels, dispatch below operators) raise an error with the name of the feature.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ _ALIASES: Final = (
 
 
 class _Implementations:
-    """Functions that implement a custom operator, by PyTorch's dispatch key names."""
+    """Functions that implement a custom operator, by the names of PyTorch's dispatch keys."""
 
     def __init__(self, schema: str) -> None:
         self.schema = schema
@@ -71,8 +71,8 @@ class _Implementations:
         self.backward: Callable[..., Any] | None = None
         self.setup_context: Callable[..., Any] | None = None
         self.batching_rule: Callable[..., Any] | None = None  # set by `register_vmap`
-        self.of_function: Callable[..., Any] | None = None  # function of `custom_op`
-        self.backward_function: Any = None  # autograd function class, created on first use
+        self.of_function: Callable[..., Any] | None = None  # function that `custom_op` decorates
+        self.backward_function: Any = None  # class of the autograd function, which is created on first use
         declared = signature(schema)
         self.only_writes = not declared.returns and any(p.written for p in declared.parameters)
         kinds = [p.kind for p in declared.parameters]
@@ -109,7 +109,7 @@ class _Implementations:
         return result
 
     def _call_with_backward(self, function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
-        """Return the results of a call, connected to a backward node that runs the registered backward."""
+        """Return the results of a call, connected to a node that runs the registered backward."""
         if self.backward_function is None:
             name = self.name.replace("::", "_").replace(".", "_")
             self.backward_function = type(f"GeneratedBackwardFor_{name}_default", (_AutogradCall,), {})
@@ -139,11 +139,11 @@ class _Implementations:
             known.add(at)
 
     def _without_fake(self, *args: Any) -> Any:
-        """Run the operator's function on fake tensors, for operators without a fake implementation."""
+        """Run the function of an operator without a fake implementation on fake tensors."""
         if self.only_writes:
             return None
         function: Any = self.of_function
-        made: set[Any] = set()  # data-dependent sizes
+        made: set[Any] = set()  # sizes that depend on data
         asked = get_ctx()
 
         def new_size(least: int, most: Any) -> Any:
@@ -154,7 +154,7 @@ class _Implementations:
         try:
             with FakeContext(FakeImplCtx(self.name, new_size, asked.new_number)):
                 result = function(*args)
-        except Exception as error:  # the user's function may raise anything on fake tensors
+        except Exception as error:  # the user's function may raise any exception for fake tensors
             raise self._no_fake() from error
         for x in pytree.tree_leaves(result) if made else ():
             sizes = x.array.shape if isinstance(x, Tensor) else (x,)
@@ -170,7 +170,7 @@ class _Implementations:
         )
 
     def function_for(self, tensors: Sequence[Tensor]) -> Callable[..., Any]:
-        """Return the function for the tensors' device; raise NotImplementedError if there is none."""
+        """Return the function for the device of the tensors; raise NotImplementedError if there is none."""
         device = tensors[0].device.type if tensors else "cpu"
         key = {"cpu": "CPU", "cuda": "CUDA", "meta": "Meta"}.get(device, device)
         for known in (key, *_COMPOSITE, ""):
@@ -248,7 +248,7 @@ def _is_leaf(x: Any) -> bool:
 
 
 def _needs_gradient(args: Any) -> tuple[Any, ...]:
-    """Return whether each argument needs a gradient; a list of bools for a list of tensors."""
+    """Return for each argument whether it needs a gradient; a list of bools for a list of tensors."""
     return tuple(
         [isinstance(y, Tensor) and y.requires_grad for y in x]
         if isinstance(x, list) and not _is_leaf(x)
@@ -261,7 +261,7 @@ _custom: dict[str, _Implementations] = {}
 
 
 def _declare(schema: str) -> _Implementations:
-    """Register an operator by its schema, `namespace::name(...) -> ...`."""
+    """Register an operator by a schema `namespace::name(...) -> ...`."""
     made = _Implementations(schema)
     if made.name in _custom or registry.lookup(made.name.partition(".")[0]):
         raise RuntimeError(f"operator {made.name} is declared already")
@@ -300,7 +300,7 @@ class Library:
         return f"Library(kind={self.kind}, ns={self.ns}, dispatch_key={self.dispatch_key})>"
 
     def define(self, schema: str, alias_analysis: str = "", *, tags: Any = ()) -> str:
-        """Declare an operator by its schema without namespace; return its name."""
+        """Declare an operator by a schema without the namespace; return the name of the operator."""
         return _declare(f"{self.ns}::{schema.strip()}").name.partition("::")[2]
 
     def impl(
@@ -312,7 +312,7 @@ class Library:
         allow_override: bool = False,
         **options: Any,
     ) -> None:
-        """Register a function as implementation of an operator for a dispatch key."""
+        """Register a function as the implementation of an operator for a dispatch key."""
         name = op_name if isinstance(op_name, str) else op_name.qualified_name
         name = name if "::" in name else f"{self.ns}::{name}"
         _implement(name, fn, dispatch_key or self.dispatch_key or "CompositeImplicitAutograd")
@@ -327,14 +327,14 @@ def _implement(name: str, fn: Callable[..., Any], key: str) -> None:
 
 
 def fallthrough_kernel() -> None:
-    """Marker for `impl`: continue dispatch at the next key, the default here."""
+    """Marker for `impl`: dispatch continues at the next key, as by default in `ts`."""
     raise NotImplementedError("fallthrough_kernel() should never be called.")
 
 
 def define(qualname: Any, schema: str, *args: Any, lib: Library | None = None, tags: Any = ()) -> Any:
     """Declare the operator `namespace::name` by a schema without the name: `(Tensor x) -> Tensor`.
 
-    `define(library, "name(Tensor x) -> Tensor")` returns a decorator for its implementation.
+    `define(library, "name(Tensor x) -> Tensor")` returns a decorator for the implementation.
     """
     if isinstance(qualname, Library):
         library = qualname
@@ -381,12 +381,12 @@ def impl(
 
 
 def register_kernel(op: Any, device_types: Any, func: F | None = None, /, *, lib: Any = None) -> Any:
-    """Register a function as implementation of an operator on some device types."""
+    """Register a function as the implementation of an operator on some device types."""
     return impl(op, "default" if device_types is None else device_types, func)
 
 
 def register_fake(op: Any, func: F | None = None, /, *, lib: Any = None, allow_override: bool = False) -> Any:
-    """Register a fake implementation, which computes result sizes and dtypes without elements."""
+    """Register a fake implementation, which computes the sizes and dtypes of results without elements."""
 
     def register(func: F) -> F:
         name = getattr(op, "_qualname", op)
@@ -410,16 +410,16 @@ def register_autograd(
     setup_context: Callable[..., Any] | None = None,
     lib: Library | None = None,
 ) -> None:
-    """Register an operator's gradient: `setup_context(ctx, inputs, output)`, `backward(ctx, *gradients)`."""
+    """Register the gradient of an operator: `setup_context(ctx, inputs, output)`, `backward(ctx, *grads)`."""
     custom = _find_implementations(op)
     custom.backward, custom.setup_context = backward, setup_context
 
 
 def register_vmap(op: Any, func: Callable[..., Any] | None = None, /, *, lib: Any = None) -> Any:
-    """Register the batching rule func(info, in_dims, *args) of an operator, which returns (output, out_dims).
+    """Register the batching rule `func(info, in_dims, *args)`, which returns (output, out_dims).
 
-    `info` has the attributes `batch_size` and `randomness`; `args` are batched tensors with the batch at the
-    dimension given in `in_dims`.
+    `info` has the attributes `batch_size` and `randomness`; `args` are tensors whose batch dimensions are
+    given by `in_dims`.
     """
     if not isinstance(op, str | OpOverload | CustomOpDef):
         raise ValueError(f"register_vmap({op}): got unexpected type for op: {type(op)}")
@@ -449,8 +449,8 @@ def opcheck(
     test_utils    names of checks, by default all: `test_schema` (mutation and aliasing),
                   `test_autograd_registration`, `test_faketensor`, `test_aot_dispatch_dynamic` (export)
 
-    A failed check raises OpCheckError; with `raise_exception=False` the error is its outcome in the result.
-    ValueError if `op` is not a custom operator.
+    A failed check raises OpCheckError; with `raise_exception=False`, the error is the outcome of the check in
+    the result. Raises ValueError if `op` is not a custom operator.
     """
     from ts.export import opcheck_tests
 
@@ -473,7 +473,7 @@ def opcheck(
 
 
 class CustomOpDef:
-    """Custom operator defined by an annotated function; a call calls `ts.ops.namespace.name`."""
+    """Custom operator that an annotated function defines; a call calls `ts.ops.namespace.name`."""
 
     def __init__(self, name: str, function: Callable[..., Any], schema: str) -> None:
         self._qualname = name
@@ -484,7 +484,7 @@ class CustomOpDef:
 
     @property
     def _opoverload(self) -> OpOverload:
-        """Operator overload of this definition."""
+        """Operator overload that this definition creates."""
         return self._packet.default  # type: ignore[no-any-return]
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -499,7 +499,7 @@ class CustomOpDef:
         return register_kernel(self._qualname, device_types, fn)
 
     def register_fake(self, fn: F, /) -> F:
-        """Register the fake implementation."""
+        """Register the fake implementation of the operator."""
         register_fake(self._qualname, fn)
         return fn
 
@@ -510,7 +510,7 @@ class CustomOpDef:
     def register_autograd(
         self, backward: Callable[..., Any], /, *, setup_context: Callable[..., Any] | None = None
     ) -> None:
-        """Register the backward function."""
+        """Register the backward function of the operator."""
         register_autograd(self._qualname, backward, setup_context=setup_context)
 
 
@@ -524,13 +524,13 @@ def custom_op(
     schema: str | None = None,
     tags: Any = None,
 ) -> Any:
-    """Define an operator by a function with annotated parameters and results.
+    """Define an operator by a function with annotated parameters and result.
 
     mutates_args    names of the parameters that the function writes to
     device_types    device types that the function supports; None: all
     schema          schema to use instead of the annotations
 
-    ValueError for types that operators do not support.
+    Raises ValueError for types that operators do not support.
     """
 
     def make(function: Callable[..., Any]) -> CustomOpDef:
@@ -551,7 +551,7 @@ def triton_op(
     mutates_args: str | Iterable[str],
     schema: str | None = None,
 ) -> Any:
-    """Define an operator by a function that calls Triton kernels; it also serves as fake implementation."""
+    """Define an operator by a function that calls Triton kernels; it is the fake implementation, too."""
 
     def make(function: Callable[..., Any]) -> CustomOpDef:
         made: CustomOpDef = custom_op(name, function, mutates_args=mutates_args, schema=schema)
@@ -568,7 +568,7 @@ def infer_schema(
     mutates_args: str | Iterable[str],
     op_name: str | None = None,
 ) -> str:
-    """Infer the schema of a function from its annotations; raise ValueError for unsupported types."""
+    """Return the schema that a function's annotations specify; raise ValueError for unsupported types."""
     signature = inspect.signature(prototype_function)
     hints = inspect.get_annotations(prototype_function, eval_str=True)
     written = set(signature.parameters) if mutates_args == "unknown" else {*mutates_args}

@@ -1,4 +1,4 @@
-"""Metal devices, unsupported: no backend exists.
+"""Metal devices, which are not supported, because no backend exists.
 
 ts.mps.is_available()            False
 """
@@ -9,12 +9,12 @@ from ts.unsupported import names_for
 
 
 def is_available() -> bool:
-    """Return False: no Metal backend exists."""
+    """Return False, because no Metal backend exists."""
     return False
 
 
 def device_count() -> int:
-    """Return 0: no Metal backend exists."""
+    """Return 0, because no Metal backend exists."""
     return 0
 
 

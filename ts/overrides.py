@@ -1,4 +1,4 @@
-"""Overriding of functions by classes and modes with `__torch_function__`: `torch.overrides`.
+"""Classes and modes that override functions by `__torch_function__`: `torch.overrides`.
 
     class Logging(TorchFunctionMode):
         def __torch_function__(self, func, types, args=(), kwargs=None):
@@ -8,8 +8,8 @@
     with Logging():
         ts.ones(2) + 1                                prints torch.ones, torch.Tensor.add
 
-Operators, the functions of `ts.nn.functional` and the methods of tensors can be overridden, in eager code.
-Calls within scripts and operators are not intercepted.
+In eager code, operators, functions of `ts.nn.functional` and methods of tensors can be overridden. Calls
+within scripts and operators are not intercepted.
 """
 
 from __future__ import annotations
@@ -46,12 +46,12 @@ __all__ = [
 
 
 def has_torch_function(relevant_args: Iterable[Any]) -> bool:
-    """Return whether an argument's class or an active mode overrides functions."""
+    """Return True if the class of an argument, or an active mode, overrides functions."""
     return bool(modes.stack()) or bool(overriding_arguments(list(relevant_args)))
 
 
 def has_torch_function_unary(argument: Any) -> bool:
-    """Return `has_torch_function` for a single argument."""
+    """Return `has_torch_function` for one argument."""
     return has_torch_function((argument,))
 
 
@@ -61,7 +61,7 @@ def has_torch_function_variadic(*arguments: Any) -> bool:
 
 
 def is_tensor_like(inp: Any) -> bool:
-    """Return whether an object is a Tensor or defines `__torch_function__`."""
+    """Return True if an object is a Tensor or defines `__torch_function__`."""
     return type(inp) is Tensor or hasattr(inp, "__torch_function__")
 
 
@@ -70,7 +70,7 @@ def handle_torch_function(
 ) -> Any:
     """Dispatch `public_api(*args, **kwargs)` to the active mode, then to the classes of `relevant_args`.
 
-    Raise TypeError if all return NotImplemented.
+    Raises TypeError if all of them return NotImplemented.
     """
     overriding = overriding_arguments(list(relevant_args))
     if modes.stack():
@@ -82,7 +82,7 @@ def handle_torch_function(
 
 
 def wrap_torch_function(dispatcher: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Return a decorator that makes a function overridable by the arguments that `dispatcher` selects."""
+    """Return a decorator that makes a function overridable; `dispatcher` selects the relevant arguments."""
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(function)
@@ -111,8 +111,8 @@ _IGNORED_METHODS = frozenset(_IGNORED.split())
 
 @functools.cache
 def _spaces() -> dict[Any, dict[str, Any]]:
-    """Return the overridable functions by namespace (modules and `Tensor`) and full name."""
-    ts.zeros(1).add(1)  # a first call adds the methods of all operators to Tensor
+    """Return the overridable functions by namespace (modules and `Tensor`) and by full name."""
+    ts.zeros(1).add(1)  # the first call adds the methods of all operators to Tensor
     found: dict[Any, dict[str, Any]] = {}
     for path in _SPACES:
         space: Any = ts
@@ -140,7 +140,7 @@ def get_overridable_functions() -> dict[Any, list[Callable[..., Any]]]:
 
 @functools.cache
 def get_testing_overrides() -> dict[Callable[..., Any], Callable[..., Any]]:
-    """Return a dummy override that returns -1 for each overridable function, for tests."""
+    """Return, for tests, an override of each overridable function; the overrides return -1."""
     every = [function for functions in _spaces().values() for function in functions.values()]
     return {function: lambda *args, **kwargs: -1 for function in every}
 
@@ -170,13 +170,12 @@ def _names() -> dict[Callable[..., Any], str]:
 
 
 def resolve_name(f: Callable[..., Any]) -> str | None:
-    """Return the qualified name of a function, such as "torch.Tensor.add"; None if it cannot be overridden.
-    """
+    """Return the qualified name of a function, such as "torch.Tensor.add"; None if not overridable."""
     return _names().get(f)
 
 
 def is_tensor_method_or_property(func: Callable[..., Any]) -> bool:
-    """Return whether a function is a tensor method, or an accessor of a tensor attribute."""
+    """Return True if a function is a method of tensors, or an accessor of a tensor attribute."""
     of_attribute = getattr(func, "__name__", "") in ("__get__", "__set__", "__delete__")
     return of_attribute or func in set(_spaces()[Tensor].values())
 
@@ -185,9 +184,10 @@ def is_tensor_method_or_property(func: Callable[..., Any]) -> bool:
 
 
 class TorchFunctionMode:
-    """Context manager whose `__torch_function__` handles all functions that the thread calls in the block.
+    """Context manager whose `__torch_function__` handles all functions that its block calls in this thread.
 
-    The mode is disabled within its handler: calls there go to the enclosing mode, then to overriding classes.
+    The mode is disabled in its own handler: calls in it are passed to the enclosing mode, and then to
+    overriding classes.
     """
 
     inner: TorchFunctionMode
@@ -232,7 +232,7 @@ def _get_current_function_mode_stack() -> list[Any]:
 
 
 def has_function_modes() -> bool:
-    """Return whether a mode intercepts functions."""
+    """Return True if a mode intercepts functions."""
     return bool(_get_current_function_mode_stack())
 
 
@@ -248,5 +248,5 @@ _pop_mode_temporarily = modes.pop_mode
 
 
 def enable_reentrant_dispatch() -> DisableTorchFunction:
-    """Return a context manager that enables overrides by classes within a `__torch_function__` handler."""
+    """Return a context manager that enables overrides by classes in a handler `__torch_function__`."""
     return DisableTorchFunction(False)

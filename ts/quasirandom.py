@@ -1,4 +1,4 @@
-"""Sobol sequences: points that fill the unit cube more evenly than random ones.
+"""Sobol sequences: points that fill the unit cube more evenly than random points.
 
     engine = SobolEngine(dimension=3, scramble=True, seed=1)
     engine.draw(8)                        a tensor (8, 3); the next call continues the sequence
@@ -24,7 +24,7 @@ Numbers = NDArray[np.int64]
 
 
 class SobolEngine:
-    """Generator of Sobol sequences, optionally scrambled."""
+    """Generator of Sobol sequences, which can be scrambled."""
 
     MAXBIT: Final = _BITS
     MAXDIM: Final = _DIMENSIONS
@@ -57,7 +57,7 @@ class SobolEngine:
         return out
 
     def draw_base2(self, m: int, out: Tensor | None = None, dtype: Any = None) -> Tensor:
-        """Return the next 2**m points; the total number of points drawn must be a power of 2."""
+        """Return the next 2**m points; the total number of points must be a power of 2."""
         n = 2**m
         total = self.num_generated + n
         if total & (total - 1):
@@ -82,7 +82,7 @@ class SobolEngine:
         return self
 
     def _go_on(self, n: int) -> Numbers:
-        """Advance by `n` points and return them as 30-bit integers, by XOR with a direction number each."""
+        """Advance by `n` points, each by an XOR with a direction number; return them as 30-bit integers."""
         first = self.num_generated
         flips = self.sobolstate.numpy()[:, _lowest_zeros(max(first - 1, 0), n - (first == 0))]
         start = self.quasi.numpy()
@@ -93,7 +93,7 @@ class SobolEngine:
         return points[:, points.shape[1] - n :].T
 
     def _scramble(self, directions: Numbers) -> Numbers:
-        """Draw random shifts, and multiply the direction numbers by random lower triangular bit matrices."""
+        """Draw random shifts; multiply the direction numbers by random lower triangular matrices of bits."""
         generator = ts.Generator()
         if self.seed is None:
             generator = ts.default_generator
@@ -104,7 +104,7 @@ class SobolEngine:
         drawn = ts.randint(2, (self.dimension, _BITS, _BITS), generator=generator).tril()
         matrices = drawn.numpy()
         matrices[:, range(_BITS), range(_BITS)] = 1
-        places = np.arange(_BITS - 1, -1, -1)  # row and column 0 belong to the highest bit
+        places = np.arange(_BITS - 1, -1, -1)  # row 0 and column 0 are the highest bit
         columns = (directions[:, None, :] >> places[:, None]) & 1
         result: Numbers = ((matrices @ columns & 1) << places[:, None]).sum(1)
         return result
@@ -117,7 +117,7 @@ class SobolEngine:
 
 
 def _lowest_zeros(start: int, n: int) -> Numbers:
-    """Return the index of the lowest zero bit for `n` consecutive numbers."""
+    """Return the index of the lowest zero bit of `n` consecutive numbers."""
     numbers = np.arange(start, start + max(n, 0), dtype=np.int64)
     lowest = ~numbers & (numbers + 1)
     places: Numbers = np.round(np.log2(lowest)).astype(np.int64)
@@ -125,7 +125,7 @@ def _lowest_zeros(start: int, n: int) -> Numbers:
 
 
 def _directions(dimension: int) -> Numbers:
-    """Return the Sobol direction numbers of each dimension, extended by the polynomial recurrence."""
+    """Return the direction numbers of each dimension, extended by the recurrence of the polynomials."""
     polynomials, first = _table()
     result = np.ones((dimension, _BITS), np.int64)
     for d in range(1, dimension):
@@ -145,7 +145,7 @@ def _directions(dimension: int) -> Numbers:
 
 @cache
 def _table() -> tuple[Numbers, Numbers]:
-    """Return the Sobol polynomials and initial direction numbers."""
+    """Return the Sobol polynomials and the initial direction numbers."""
     with resources.files("scipy.stats").joinpath("_sobol_direction_numbers.npz").open("rb") as file:
         held = np.load(file)
         return held["poly"], held["vinit"]

@@ -1,4 +1,4 @@
-"""Random state: seeding, and explicit generators.
+"""Random state: functions to seed generators, and explicit generators.
 
     ts.manual_seed(0)
     ts.rand(2, generator=ts.Generator().manual_seed(0))     # equal to numbers of the default generator
@@ -26,7 +26,7 @@ def manual_seed(seed: int) -> Generator:
 
 
 def seed() -> int:
-    """Seed the default generator from system entropy and return the seed."""
+    """Seed the default generator with entropy of the system, and return the seed."""
     return default_generator.seed()
 
 
@@ -54,8 +54,8 @@ def fork_rng(
     _devices_kw: str = "devices",
     device_type: str | None = None,
 ) -> Iterator[None]:
-    """Context manager that restores the random states of the CPU and the devices, all or those listed."""
-    from ts import cuda  # lazy import: CUDA is probed only on use
+    """Restore, after the `with` block, the random states of the CPU and of all or the given devices."""
+    from ts import cuda  # lazy import, because CUDA is probed only on use
 
     if not enabled or device_type == "meta":
         yield

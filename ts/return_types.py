@@ -1,6 +1,6 @@
 """Named tuple classes of operator results: `type(ts.max(x, 0)) is ts.return_types.max`.
 
-Each class has the name of its operator and is a node type of `ts.utils._pytree`.
+Each class has the name of the operator and is a node type of `ts.utils._pytree`.
 """
 
 from __future__ import annotations
@@ -32,4 +32,4 @@ def _class_of(operator: str) -> type | None:
 
 
 def pytree_register_structseq(cls: type) -> None:
-    """Do nothing: struct sequences are pytree nodes by default."""
+    """Do nothing, because named tuples of results are always nodes of pytrees."""

@@ -1,6 +1,6 @@
 """Serialization under the names of `torch.serialization`.
 
-ts.serialization.add_safe_globals([Config])      permit objects of Config in files
+ts.serialization.add_safe_globals([Config])      permits objects of Config in files
 """
 
 from __future__ import annotations
@@ -64,9 +64,9 @@ def load(
 
 
 def default_restore_location(storage: Any, location: str) -> Any:
-    """Return the storage on the device that a file names; RuntimeError if there is no such device.
+    """Return the storage on the device that a file names; raise RuntimeError if it does not exist.
 
-    It is the default behaviour of `load`, for use within `map_location` functions.
+    This is the default behaviour of `load`; functions for `map_location` can call it.
     """
     if not isinstance(location, str):
         raise TypeError(f"expected string or bytes-like object, got {type(location).__name__!r}")
@@ -95,7 +95,7 @@ def default_restore_location(storage: Any, location: str) -> Any:
 
 
 def _position(f: str | os.PathLike[str] | IO[bytes]) -> int | None:
-    """Return the current read position of a file; None for a pipe."""
+    """Return the current read position of a file; return None for a pipe."""
     if isinstance(f, (str, os.PathLike)):
         return 0
     try:
@@ -105,7 +105,7 @@ def _position(f: str | os.PathLike[str] | IO[bytes]) -> int | None:
 
 
 def is_zipfile(f: str | os.PathLike[str] | IO[Any]) -> bool:
-    """Return whether a file starts with the zip signature, the format of PyTorch 1.6 and later."""
+    """Return True if a file starts with the ZIP signature, which is the format since PyTorch 1.6."""
     if isinstance(f, (str, os.PathLike)):
         return zipfile.is_zipfile(f)
     begin = f.tell()

@@ -1,4 +1,4 @@
-"""Version of PyTorch that `ts` implements, as a string that compares with strings and tuples.
+"""Version of PyTorch that `ts` implements, as a string that can be compared with strings and tuples.
 
 >>> TorchVersion("2.13.0+ts") >= (2, 1), TorchVersion("2.13.0") < "2.9"
 (True, False)
@@ -22,7 +22,7 @@ def _release(version: Any) -> tuple[int, ...] | None:
 
 
 class TorchVersion(str):
-    """Version string that compares by release number."""
+    """Version string; comparisons are by release number."""
 
     __slots__ = ()
 

@@ -1,6 +1,6 @@
 """Types and schemas of TorchScript as objects.
 
-In: element types, or the text of a schema.  Out: the type objects used by `graph`, `schema` and the passes:
+Input: element types, or the text of a schema. Output: the type objects that graphs, schemas and passes use:
 
     >>> from ts.types import DictType, IntType, ListType, StringType, parse_schema
     >>> DictType(StringType.get(), ListType(IntType.get())).annotation_str
@@ -8,7 +8,7 @@ In: element types, or the text of a schema.  Out: the type objects used by `grap
     >>> parse_schema("f(Tensor x, int[2] n=1) -> Tensor").arguments[1].type
     List[int]
 
-These are the classes of `ts.ir`, under the names that `import ts as torch` requires.
+The classes are those of `ts.ir`, under the names that `import ts as torch` requires.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ _size = Size | list[int] | tuple[int, ...]
 _Number = (int, float, bool)
 _TensorOrTensors = Tensor | Sequence[Tensor]
 _TensorOrOptionalTensors = Tensor | Sequence[Tensor | None]
-IntLikeType, FloatLikeType, BoolLikeType = int, float, bool  # without symbolic types, unlike PyTorch
+IntLikeType, FloatLikeType, BoolLikeType = int, float, bool  # without symbolic types, unlike in PyTorch
 
 __all__ = [
     "AliasInfo",

@@ -1,4 +1,4 @@
-"""Intel GPUs, unsupported: no backend exists.
+"""Intel GPUs, which are not supported, because no backend exists.
 
 ts.xpu.is_available()            False
 """
@@ -9,17 +9,17 @@ from ts.unsupported import names_for
 
 
 def is_available() -> bool:
-    """Return False: no Intel GPU backend exists."""
+    """Return False, because no backend for Intel GPUs exists."""
     return False
 
 
 def device_count() -> int:
-    """Return 0: no Intel GPU backend exists."""
+    """Return 0, because no backend for Intel GPUs exists."""
     return 0
 
 
 def is_initialized() -> bool:
-    """Return False: no Intel GPU backend exists."""
+    """Return False, because no backend for Intel GPUs exists."""
     return False
 
 

@@ -1,4 +1,4 @@
-"""Function transforms: gradients, tangents, Jacobians, batches; and functional calls of modules.
+"""Function transforms (gradients, tangents, Jacobians, batches), and functional calls of modules.
 
 grad(loss)(parameters, x)                      gradient with respect to the first argument
 vmap(grad(loss), in_dims=(None, 0))(p, xs)     a gradient for each x

@@ -1,4 +1,4 @@
-"""Derivatives along directions.
+"""Forward-mode derivatives: derivatives along directions.
 
 >>> jvp(ts.sin, (ts.zeros(2),), (ts.ones(2),))
 (tensor([0., 0.]), tensor([1., 1.]))
@@ -24,7 +24,7 @@ Function = Callable[..., Any]
 
 
 def jvp(func: Function, primals: Any, tangents: Any, *, strict: bool = False, has_aux: bool = False) -> Any:
-    """Return func(*primals), and its derivative along `tangents`, which have the structure of `primals`.
+    """Return func(*primals), and the derivative along `tangents`, which have the structure of `primals`.
 
     strict   RuntimeError if a result does not depend on `primals`; otherwise its derivative is zero
     has_aux  `func` returns (results, aux), and `jvp` returns (results, derivative, aux)
@@ -91,7 +91,7 @@ def jvp(func: Function, primals: Any, tangents: Any, *, strict: bool = False, ha
 def linearize(func: Function, *primals: Any) -> tuple[Any, Function]:
     """Return func(*primals), and a function from tangents of `primals` to tangents of the results.
 
-    The function raises RuntimeError for tangents with another structure than `primals`.
+    The function raises RuntimeError if the structure of the tangents differs from that of `primals`.
     """
     with GradMode(True):
         record, results, back, _ = recorded_vjp(func, primals, False)

@@ -3,8 +3,9 @@
 >>> grad(lambda x: (x ** 3).sum())(ts.tensor([1.0, 2.0]))
 tensor([ 3., 12.])
 
-The function is called with new leaf tensors, recorded on the common tape; their history is dropped afterwards
-unless an enclosing computation needs gradients.  Tensors from outside keep their history, so transforms nest.
+The function is called with new leaf tensors and recorded on the common tape; afterwards the history is
+dropped, unless an enclosing computation needs gradients. Other tensors keep their history, so that transforms
+can be nested.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ class RecordedCall:
         self.attached = self.outer_grad and any(x.requires_grad for x in given)
 
     def goes_on(self, tensors: list[Any]) -> bool:
-        """Return whether gradients of `tensors` may be requested outside this call."""
+        """Return True if gradients of `tensors` may be requested outside this call."""
         return (
             self.attached
             or self.recorder is not None
@@ -59,7 +60,7 @@ class RecordedCall:
         )
 
     def out(self, x: Any, goes_on: bool) -> Any:
-        """Return a result for use outside the call, detached unless `goes_on`."""
+        """Return a result for use outside the call; it is detached unless `goes_on` is True."""
         if not isinstance(x, Tensor) or not x.requires_grad or goes_on:
             return x
         return detached(x)
@@ -67,7 +68,7 @@ class RecordedCall:
     def gradients(
         self, outputs: list[Tensor], given: list[Tensor | None], keep: bool, goes_on: bool
     ) -> list[Tensor]:
-        """Compute the gradients of the leaves; zeros for unreached leaves."""
+        """Compute the gradients of the leaves; the gradient of a leaf that is not reached is zero."""
         wanted = [(y, g) for y, g in zip(outputs, given, strict=True) if y.requires_grad]
         if not wanted:
             return [ts.zeros_like(x.detach()) for x in self.leaves]
@@ -82,7 +83,7 @@ class RecordedCall:
 
 
 def _leads_outside(tensors: list[Any], leaves: list[Tensor]) -> bool:
-    """Return whether the history of tensors reaches leaves other than `leaves`."""
+    """Return True if the history of tensors contains leaves other than `leaves`."""
     level = top()
     own = {id(x) for x in leaves}
     stack = []
@@ -109,7 +110,7 @@ def _leads_outside(tensors: list[Any], leaves: list[Tensor]) -> bool:
 
 
 def checked_argnums(argnums: Any, count: int) -> Any:
-    """Return argument indices as non-negative numbers; RuntimeError for invalid indices."""
+    """Return argument indices as non-negative numbers; raise RuntimeError if one is invalid."""
     if isinstance(argnums, tuple):
         made = tuple(_checked_argnum(i, count) for i in argnums)
         if not made:
@@ -143,7 +144,7 @@ def replaced(args: tuple[Any, ...], argnums: Argnums, new: Any) -> tuple[Any, ..
 
 
 def with_aux(found: Any, has_aux: bool, name: str) -> tuple[Any, Any]:
-    """Split a result into output and auxiliary value (None without `has_aux`)."""
+    """Split a result into the output and the auxiliary value, which is None without `has_aux`."""
     if not has_aux:
         return found, None
     if not (isinstance(found, tuple) and len(found) == 2):
@@ -159,7 +160,7 @@ def with_aux(found: Any, has_aux: bool, name: str) -> tuple[Any, Any]:
 def grad_and_value(func: Function, argnums: Any = 0, has_aux: bool = False) -> Function:
     """Return a function that computes the gradient and the value of a scalar function.
 
-    With `has_aux`, `func` returns (value, aux), and the new function (gradient, (value, aux)).
+    With `has_aux`, `func` returns (value, aux), and the new function returns (gradient, (value, aux)). Raises
     RuntimeError if the value is not a scalar tensor.
     """
 
@@ -193,7 +194,7 @@ def grad(func: Function, argnums: Any = 0, has_aux: bool = False) -> Function:
     """Return a function that computes the gradient of a scalar function by some of its arguments.
 
     argnums  indices of these arguments; for a tuple, the gradient is a tuple
-    has_aux  `func` returns (value, aux), and the new function (gradient, aux)
+    has_aux  `func` returns (value, aux), and the new function returns (gradient, aux)
     """
     both = grad_and_value(func, argnums, has_aux)
 
@@ -208,9 +209,9 @@ def grad(func: Function, argnums: Any = 0, has_aux: bool = False) -> Function:
 def vjp(func: Function, *primals: Any, has_aux: bool = False) -> Any:
     """Return func(*primals), and a function that computes vector-Jacobian products.
 
-    The function maps gradients of the results to a tuple of gradients of `primals`.  With `has_aux`, `func`
-    returns (results, aux), and `vjp` returns (results, function, aux).
-    RuntimeError if a result is not a floating-point tensor.
+    The function maps gradients of the results to a tuple of gradients of `primals`. With `has_aux`, `func`
+    returns (results, aux), and `vjp` returns (results, function, aux). Raises RuntimeError if a result is not
+    a floating-point tensor.
     """
     _, results, function, aux = recorded_vjp(func, primals, has_aux)
     return (results, function, aux) if has_aux else (results, function)
@@ -219,7 +220,7 @@ def vjp(func: Function, *primals: Any, has_aux: bool = False) -> Any:
 def recorded_vjp(
     func: Function, primals: tuple[Any, ...], has_aux: bool
 ) -> tuple[RecordedCall, Any, Function, Any]:
-    """Return the recorded call, its results, the vjp function and the auxiliary value."""
+    """Return the recorded call, the results, the function that computes products, and the auxiliary value."""
     record = RecordedCall(func, primals, lambda new: func(*new))
     found, aux = with_aux(record.tracked_results, has_aux, "vjp(f, *primals)")
     outputs, shape = flatten(found)

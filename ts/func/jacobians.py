@@ -1,4 +1,4 @@
-"""Matrices of derivatives: by rows (`jacrev`), by columns (`jacfwd`), of second ones (`hessian`).
+"""Matrices of derivatives: Jacobians by rows (`jacrev`) or columns (`jacfwd`), and Hessians (`hessian`).
 
 >>> jacrev(lambda x: x * x)(ts.tensor([1.0, 2.0]))
 tensor([[2., 0.],
@@ -23,7 +23,7 @@ Function = Callable[..., Any]
 
 
 def units(tensors: list[Tensor]) -> list[Tensor]:
-    """Return the identity matrix's rows over all elements, in the shapes of the tensors."""
+    """Return the rows of the identity matrix over the elements of all tensors, in the tensors' shapes."""
     total, before, made = sum(x.numel() for x in tensors), 0, []
     for x in tensors:
         part = ts.zeros(total, x.numel(), dtype=x.dtype, device=x.device)
@@ -54,7 +54,7 @@ def jacrev(
 
     Jacobians are nested like the results, then like the arguments; each has the shape result + argument.
     chunk_size  number of rows computed together; 1: sequentially, without `vmap`
-    has_aux     `func` returns (results, aux), and the new function (Jacobian, aux)
+    has_aux     `func` returns (results, aux), and the new function returns (Jacobian, aux)
     """
     if not (chunk_size is None or chunk_size > 0):
         raise ValueError("jacrev: `chunk_size` should be greater than 0.")
@@ -98,7 +98,9 @@ def jacrev(
 def jacfwd(
     func: Function, argnums: Argnums = 0, has_aux: bool = False, *, randomness: str = "error"
 ) -> Function:
-    """Compute Jacobians like `jacrev`, in forward mode: faster for more results than arguments.
+    """Return a function that computes Jacobians like `jacrev`, in forward mode.
+
+    Faster for more results than arguments.
 
     randomness  behaviour of `vmap` for random numbers in `func`
     """
@@ -144,5 +146,5 @@ def jacfwd(
 
 
 def hessian(func: Function, argnums: Argnums = 0) -> Function:
-    """Return a function that computes the Hessian of `func`, by forward mode over reverse mode."""
+    """Return a function that computes the Hessian of `func`, in forward mode over reverse mode."""
     return jacfwd(jacrev(func, argnums), argnums)

@@ -1,4 +1,4 @@
-"""Modules as functions: `functional_call`, `stack_module_state`.
+"""Modules as functions: `functional_call` and `stack_module_state`.
 
 y = ts.func.functional_call(net, {"weight": w}, (x,))       net(x), with `w` for net.weight
 parameters, buffers = ts.func.stack_module_state(nets)      of several nets, stacked: for `vmap`
@@ -22,7 +22,7 @@ def functional_call(
     tie_weights: bool = True,
     strict: bool = False,
 ) -> Any:
-    """Call a module with replaced parameters and buffers, and restore the originals afterwards."""
+    """Call a module with other parameters and buffers, and restore the originals afterwards."""
     given = parameter_and_buffer_dicts
     tensors = dict(given) if isinstance(given, dict) else {k: v for part in given for k, v in part.items()}
     arguments = () if args is None else args if isinstance(args, tuple) else (args,)
@@ -34,7 +34,7 @@ def functional_call(
 def replaced_members(
     module: Any, tensors: dict[str, Tensor], tie_weights: bool = True, strict: bool = False
 ) -> Iterator[None]:
-    """Replace parameters and buffers of a module, by their names, within a `with` block."""
+    """Replace parameters and buffers of a module, by name, during a `with` block."""
     names = [name for name, _ in _members(module)]
     if strict and set(names) != set(tensors):
         raise RuntimeError(_mismatch(module, tensors, names))
@@ -61,7 +61,8 @@ def replaced_members(
 def stack_module_state(models: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the stacked parameters and buffers of modules of one class; parameters are leaves.
 
-    RuntimeError for an empty list, for different classes or modes, or if only some parameters require grad.
+    Raises RuntimeError for an empty list, for different classes or modes, or if only some of the parameters
+    require grad.
     """
     models = list(models)
     if not models:

@@ -1,4 +1,4 @@
-"""Trees of tuples, lists and dictionaries: flattening of arguments and results to leaves, and back.
+"""Trees of tuples, lists and dictionaries: conversion of arguments and results to leaves and back.
 
 >>> leaves, shape = flatten({"a": 1, "b": (2, 3)})
 >>> leaves, unflatten([10, 20, 30], shape)
@@ -15,7 +15,7 @@ LEAF = "*"
 
 
 class TreeSpec:
-    """Tree structure: type of the root, names of the branches and their specs; a leaf has type None."""
+    """Structure of a tree: type of the root, names of the branches, and their specs; a leaf has type None."""
 
     def __init__(self, kind: Any, names: tuple[Any, ...], children: tuple[TreeSpec, ...]) -> None:
         self.kind = kind
@@ -53,7 +53,7 @@ _LEAF_SHAPE = TreeSpec(None, (), ())
 
 
 def _branches(x: Any) -> tuple[tuple[Any, ...], list[Any]] | None:
-    """Return the names and items of a tree's root; None for a leaf."""
+    """Return the names and the items at the root of a tree; return None for a leaf."""
     kind = type(x)
     if kind in (dict, OrderedDict, defaultdict):
         return tuple(x), list(x.values())
@@ -65,7 +65,7 @@ def _branches(x: Any) -> tuple[tuple[Any, ...], list[Any]] | None:
 
 
 def flatten(x: Any) -> tuple[list[Any], TreeSpec]:
-    """Return the leaves of a tree in order, and its TreeSpec."""
+    """Return the leaves of a tree in order, and the TreeSpec."""
     found = _branches(x)
     if found is None:
         return [x], _LEAF_SHAPE
@@ -80,7 +80,7 @@ def flatten(x: Any) -> tuple[list[Any], TreeSpec]:
 
 
 def unflatten(leaves: Iterable[Any], shape: TreeSpec) -> Any:
-    """Build a tree of the given structure from its leaves."""
+    """Return the tree with the given structure and leaves."""
     rest = iter(leaves)
 
     def build(shape: TreeSpec) -> Any:
@@ -105,7 +105,7 @@ def map_leaves(function: Callable[[Any], Any], x: Any) -> Any:
 
 
 def broadcast(x: Any, shape: TreeSpec) -> list[Any] | None:
-    """Expand `x` to one value per leaf of `shape`, repeating a leaf over its branch; None for a mismatch."""
+    """Expand `x` to one value per leaf of `shape`, repeating leaves over branches; None for a mismatch."""
     if shape.kind is None:
         return [x] if _branches(x) is None else None
     found = _branches(x)

@@ -1,4 +1,4 @@
-"""Unsupported functions of `torch.func`."""
+"""Functions of `torch.func` that `ts` does not support."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def functionalize(func: Callable[..., Any], *, remove: str = "mutations") -> Callable[..., Any]:
-    """Raise NotImplementedError: removing in-place writes from a function requires its graph."""
+    """Raise NotImplementedError, because removing in-place writes from a function requires its graph."""
     raise NotImplementedError(
         "functionalize is not supported: `ts.jit.trace` or `ts.jit.script` give a graph, whose passes remove "
         "mutations"

@@ -1,4 +1,4 @@
-"""Vectorized map of a function over a batch dimension.
+"""Vectorized application of a function to all elements of a batch.
 
 >>> vmap(ts.dot)(ts.ones(5, 3), ts.ones(5, 3))
 tensor([3., 3., 3., 3., 3.])
@@ -24,7 +24,7 @@ _find_replacement: Callable[[], Function | None] = lambda: None  # noqa: E731
 
 
 def set_replacement_finder(find: Callable[[], Function | None]) -> None:
-    """Set a callback that returns the replacement of `vmap` after a program replaced its steps, or None."""
+    """Set a callback that returns the replacement of `vmap`, or None if the steps are not replaced."""
     global _find_replacement
     _find_replacement = find
 
@@ -44,7 +44,7 @@ def vmap(
     randomness  "error", "different" for each element, or "same"
     chunk_size  number of elements computed together
 
-    ValueError for invalid dimensions; RuntimeError for operations without batching support.
+    Raises ValueError for invalid dimensions, and RuntimeError for operations that do not support batches.
     """
     if randomness not in ("error", "different", "same"):
         raise RuntimeError(
@@ -65,7 +65,7 @@ def vmap(
 
 
 def name_of(func: Any) -> str:
-    """Return a function's name for error messages."""
+    """Return the name of a function for error messages."""
     if hasattr(func, "__name__"):
         return str(func.__name__)
     if isinstance(func, functools.partial):

@@ -1,4 +1,4 @@
-"""The package `functorch`, which PyTorch installs in addition to `torch`; see `ts.install_as_torch`.
+"""Package `functorch`, which PyTorch installs in addition to `torch`; see `ts.install_as_torch`.
 
     functional, parameters = functorch.make_functional(net)
     functional(parameters, x)                                 net(x) with these parameters
@@ -28,7 +28,7 @@ __getattr__ = names_for(__name__)
 
 
 def _deprecated(function: Callable[..., Any], replacement: str) -> Callable[..., Any]:
-    """Return a function that warns, and calls `function`."""
+    """Return a function that issues a deprecation warning and then calls `function`."""
     text = (
         "We've integrated functorch into PyTorch. As the final step of the integration, "
         f"`functorch.{function.__name__}` is deprecated as of PyTorch 2.0 and will be deleted in a future "

@@ -1,4 +1,4 @@
-"""The module `functorch.compile`: boxed function wrappers; compilers of joint graphs are unsupported.
+"""Module `functorch.compile`: boxed functions; compilers of joint graphs are not supported.
 
 compiler = make_boxed_compiler(nop)        graph module -> function of a list of arguments
 aot_function(f, compiler)                  NotImplementedError
@@ -31,12 +31,12 @@ _PATHS: Final = {
 
 
 def nop(fx_g: Any, _: Any) -> Any:
-    """Return a graph module as a boxed function, uncompiled."""
+    """Return a graph module as a boxed function, without compiling it."""
     return make_boxed_func(fx_g)
 
 
 def make_boxed_func(f: Callable[..., Any]) -> Callable[[list[Any]], Any]:
-    """Return a function of a list of the arguments of `f`."""
+    """Return a function whose only argument is the list of arguments of `f`."""
 
     def boxed(args: list[Any]) -> Any:
         return f(*args)

@@ -1,4 +1,4 @@
-"""The module `functorch.dim` of first-class dimensions: its classes are placeholders."""
+"""Module `functorch.dim` of first-class dimensions; the classes are placeholders."""
 
 from __future__ import annotations
 

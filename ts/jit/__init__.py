@@ -1,4 +1,4 @@
-"""Public API of TorchScript, under the names of `torch.jit`.
+"""API of TorchScript, under the names of `torch.jit`.
 
     @ts.jit.script                               compiles a function
     ts.jit.CompilationUnit(text).name            compiles function definitions in a string

@@ -1,6 +1,6 @@
-"""PyTorch's flag for `jit.script(fn, example_inputs=...)`: always True.
+"""PyTorch's flag for `jit.script(fn, example_inputs=...)`, which is always True.
 
-PyTorch needs the package MonkeyType to observe types of examples; programs test this flag first.
+PyTorch needs the package MonkeyType to observe the types of examples, so programs test this flag first.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Conversion of Python annotations and signatures to script types.
 
-In: annotations as objects, functions.  Out: types of `ts.types`.
+Input: annotations (as objects) or functions. Output: types of `ts.types`.
 
     from ts.jit.annotations import BroadcastingList2
 
@@ -37,14 +37,14 @@ __all__ = [
 
 
 def try_ann_to_type(annotation: object, loc: object = None, rcb: object = None) -> Type | None:
-    """Return the type of an annotation; None for an unsupported annotation, Tensor for a missing one."""
+    """Return the type of an annotation: None if it is unsupported, Tensor if it is missing."""
     if annotation is inspect.Signature.empty:
         return TensorType.get_inferred()
     return object_type(annotation)
 
 
 def ann_to_type(annotation: object, loc: object = None, rcb: object = None) -> Type:
-    """Return the type of an annotation; raise ValueError for an unsupported one."""
+    """Return the type of an annotation; raise ValueError if it is not supported."""
     found = try_ann_to_type(annotation)
     if found is None:
         raise ValueError(f"Unknown type annotation: '{annotation}'")
@@ -54,6 +54,6 @@ def ann_to_type(annotation: object, loc: object = None, rcb: object = None) -> T
 def get_signature(
     function: Callable[..., Any], rcb: object = None, loc: object = None, is_method: bool = False
 ) -> tuple[list[Type], Type | None]:
-    """Return the argument types and the result type, from annotations or a type comment."""
+    """Return the types of the arguments and of the result, from annotations or a type comment."""
     parameters, returns = signature(parse.function_def(function))
     return [parameter.type for parameter in parameters[is_method:]], returns

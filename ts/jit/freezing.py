@@ -3,8 +3,8 @@
     frozen = ts.jit.freeze(ts.jit.script(net.eval()))
     frozen = ts.jit.optimize_for_inference(ts.jit.script(net.eval()))
 
-Parameters and other attributes of a frozen module are constants of its methods' graphs, unless they are
-written to: see `ts.passes.freezing`.
+Parameters and other attributes of a frozen module are constants in the graphs of the methods, unless the
+methods write to them; see `ts.passes.freezing`.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ from ts.runtime.module import ScriptModule
 def freeze(mod: Any, preserved_attrs: list[str] | None = None, optimize_numerics: bool = True) -> Any:
     """Return a copy of a scripted module in evaluation mode, with attributes replaced by constants.
 
-    `preserved_attrs` names attributes and methods to keep, also of submodules (`"head.weight"`); only the
-    method `forward` is kept by default.  `optimize_numerics` allows optimizations that change rounding, as in
-    `run_frozen_optimizations`.
+    `preserved_attrs` contains names of attributes and methods to keep, also of submodules (`"head.weight"`);
+    by default, only the method `forward` is kept. `optimize_numerics` permits optimizations that change
+    rounding, as in `run_frozen_optimizations`.
 
-    RuntimeError for a module that is not scripted or in training mode, and for unknown names.
+    Raises RuntimeError for a module that is not scripted or is in training mode, and for unknown names.
     """
     if not isinstance(mod, ScriptModule):
         raise RuntimeError(
@@ -55,10 +55,10 @@ def freeze(mod: Any, preserved_attrs: list[str] | None = None, optimize_numerics
 def run_frozen_optimizations(
     mod: Any, optimize_numerics: bool = True, preserved_methods: list[str] | None = None
 ) -> None:
-    """Optimize a frozen module's `forward`, and the methods of `preserved_methods`, in place.
+    """Optimize `forward` of a frozen module, and the methods of `preserved_methods`, in place.
 
-    Dropout is removed; with `optimize_numerics`, scales and shifts of channels after convolutions are folded
-    into their weights, and batch normalization into linear layers.
+    Dropout is removed. With `optimize_numerics`, scales and shifts of channels are folded into the weights of
+    the preceding convolutions, and batch normalization is folded into linear layers.
     """
     methods = mod._concrete.type.methods
     for name in preserved_methods or ():
@@ -72,7 +72,7 @@ def run_frozen_optimizations(
 
 
 def _optimize(graph: Graph, numerics: bool) -> bool:
-    """Run the optimization passes on a frozen graph to a fixed point."""
+    """Run the optimization passes on a frozen graph until it does not change any more."""
     passes: list[Callable[[Graph], bool]] = [remove_dropout]
     if numerics:
         passes += [fold_frozen_conv_bn, fold_frozen_conv_add_or_sub, fold_frozen_conv_mul_or_div]
@@ -88,7 +88,7 @@ def _optimize(graph: Graph, numerics: bool) -> bool:
 def optimize_for_inference(mod: Any, other_methods: list[str] | None = None) -> Any:
     """Freeze and optimize a scripted module for inference.
 
-    `other_methods` names methods to preserve in addition to `forward`.
+    `other_methods` contains names of methods to keep in addition to `forward`.
     """
     if not isinstance(mod, ScriptModule):
         raise RuntimeError(

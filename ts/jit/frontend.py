@@ -1,4 +1,4 @@
-"""Frontend errors and parser functions under the names of `torch.jit.frontend`.
+"""Frontend errors and parser functions, under the names of `torch.jit.frontend`.
 
 try:
     ts.jit.script(f)
@@ -20,11 +20,11 @@ from ts.frontend.tree_printer import definition_text
 
 
 class Definition(ParsedFunction):
-    """Parsed definition that prints in the format of PyTorch's trees."""
+    """Parsed definition whose text has the format of PyTorch's trees."""
 
     def __init__(self, parsed: ParsedFunction, self_name: str | None) -> None:
         vars(self).update(vars(parsed))
-        self.self_name = self_name  # the class of a method's first parameter
+        self.self_name = self_name  # class of the first parameter of a method
 
     def __str__(self) -> str:
         return definition_text(self.name, self.node, self.type_comment, self.self_name)
@@ -33,12 +33,12 @@ class Definition(ParsedFunction):
 def get_jit_def(
     fn: Callable[..., Any], def_name: str, self_name: str | None = None, is_classmethod: bool = False
 ) -> Definition:
-    """Parse a function definition; reject constructs outside the language."""
+    """Parse the definition of a function; raise an error for constructs outside the language."""
     return Definition(function_def(fn, def_name), self_name)
 
 
 def get_default_args(fn: Callable[..., Any] | None) -> dict[str, Any]:
-    """Return the default values of a function's parameters by name."""
+    """Return the default values of a function's parameters, by name."""
     if fn is None:
         return {}
     parameters = inspect.signature(fn).parameters.values()

@@ -1,4 +1,4 @@
-"""Counters in programs, which a logger collects: `ts.jit._logging` is another name of this module.
+"""Counters of programs, whose values a logger collects; `ts.jit._logging` is another name of this module.
 
 ts.jit.logging.add_stat_value("steps", 1)        in Python and in scripts
 """

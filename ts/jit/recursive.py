@@ -1,4 +1,4 @@
-"""Script module construction with custom method inference, under the names of `torch.jit._recursive`.
+"""Construction of script modules with selected methods, under the names of `torch.jit._recursive`.
 
 create_script_module(net, infer_methods_to_compile)      equivalent of script(net)
 create_script_module(net, lambda module: [])             attributes and submodules without methods
@@ -18,7 +18,7 @@ from ts.runtime.module import ScriptModule, entry_points, script_module, scripte
 
 
 def infer_methods_to_compile(nn_module: Module) -> list[str]:
-    """Return the names of the methods to compile for a module: `forward`, exported methods, hooks."""
+    """Return the names of the methods to compile: `forward`, exported methods and hooks."""
     return entry_points(nn_module)
 
 
@@ -30,7 +30,7 @@ def create_script_module(
 ) -> ScriptModule:
     """Return the scripted form of a module, with the methods that `stubs_fn` selects.
 
-    With `share_types=False` the module gets a new type instead of a shared one.
+    With `share_types=False`, the module gets a new type, not a type that it shares with other modules.
     """
     if share_types and stubs_fn is infer_methods_to_compile:
         return script_module(nn_module)
@@ -38,13 +38,13 @@ def create_script_module(
 
 
 def clear_class_registry() -> None:
-    """Release all qualified names and shared types of modules, as a restart of the process does."""
+    """Release all qualified names and shared types of modules, as in a new process."""
     clear_names()
     clear_shared_types()
 
 
 def unique_state_dict(module: Module, keep_vars: bool = False) -> OrderedDict[str, Any]:
-    """Return a module's state with each tensor listed once, under its first name."""
+    """Return the state of a module; each tensor occurs once, under its first name."""
     seen: set[int] = set()
     found: OrderedDict[str, Any] = OrderedDict()
     for name, value in module.state_dict(keep_vars=True).items():

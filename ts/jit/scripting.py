@@ -3,14 +3,14 @@
     @script                                      from a Python function
     def f(n: int) -> int: ...
 
-    cu = CompilationUnit('''                     from a string; functions may call each other
+    cu = CompilationUnit('''                     from a string; the functions may call each other
     def g(x: Tensor) -> Tensor:
         return torch.relu(x)
     ''')
     cu.g(x)
-    CompilationUnit(f.code)                      from the code of a function whose callees exist
+    CompilationUnit(f.code)                      from the code of a function
 
-With TS_JIT=0 (or PYTORCH_JIT=0) in the environment `script` returns the function itself, for debugging.
+If TS_JIT=0 (or PYTORCH_JIT=0) is set in the environment, `script` returns the function itself, for debugging.
 """
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ if TYPE_CHECKING:
     from ts.ir.graph import Graph
     from ts.ir.types import ClassType
 
-# Names that occur in printed `fn.code`, but not in user source.
+# Names that occur in printed `fn.code`, but not in the source of users.
 _PRINTED = r"\b(?:unchecked_cast|uninitialized|fork|inf|nan|infj|nanj)\b|\b(?:__torch__|ops\.prim)\."
-_HEAP_TYPE_FLAG = 1 << 9  # Py_TPFLAGS_HEAPTYPE: set for classes that a `class` statement creates
+_HEAP_TYPE_FLAG = 1 << 9  # Py_TPFLAGS_HEAPTYPE, which is set for classes that a `class` statement creates
 
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ if TYPE_CHECKING:
         """Scripted function with the original call signature."""
 
         def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
-            """Call the function; declared for type checkers, with its parameters and its result."""
+            """Call the function; the declaration gives type checkers its parameters and result."""
             ...
 
 
@@ -90,10 +90,10 @@ def script(
     _rcb: object = None,
     example_inputs: Any = None,
 ) -> Any:
-    """Compile a function, module or class; a compiled object is returned unchanged.
+    """Compile a function, module or class; return an object that is already compiled unchanged.
 
-    A function is compiled only once.  `example_inputs` determines types of parameters without annotations: a
-    list of argument tuples, or a dict from callables to such lists.  The example calls are made in Python.
+    A function is compiled only once. `example_inputs` determines the types of parameters without annotations:
+    a list of argument tuples, or a dict from callables to such lists. The example calls are made in Python.
     """
     try:
         return _script(obj, optimize, example_inputs)
@@ -128,7 +128,7 @@ def _script(obj: Any, optimize: None, example_inputs: Any) -> Any:
     if inspect.isclass(obj) and issubclass(obj, Enum):
         from ts.frontend.enums import enum_type
 
-        enum_type(obj)  # raises an error for an unsupported enum
+        enum_type(obj)  # raises an error for an enum that is not supported
         return obj
     if inspect.isclass(obj):
         return script_class(obj)
@@ -138,11 +138,11 @@ def _script(obj: Any, optimize: None, example_inputs: Any) -> Any:
         return script_module(obj)  # type: ignore[arg-type]  # its class says so, without an import of `ts.nn`
     if inspect.ismethod(obj):
         obj = obj.__func__
-    if hasattr(obj, "__script_unsupported"):  # set by a decorator, with the reason
+    if hasattr(obj, "__script_unsupported"):  # set by a decorator; contains the reason
         raise RuntimeError(f"TorchScript error: {getattr(obj, '__script_unsupported')}")
     if not inspect.isfunction(inspect.unwrap(obj)):
         return _script_instance(obj)
-    overloads = sys.modules.get("ts.frontend.overloads")  # not imported: no overloads are declared
+    overloads = sys.modules.get("ts.frontend.overloads")  # if it is not imported, no overloads are declared
     if overloads is not None and overloads.has_overloads(obj):
         raise RuntimeError(
             f"Function {qualified_name(obj)} cannot be directly compiled because it is overloaded. It must "
@@ -152,7 +152,7 @@ def _script(obj: Any, optimize: None, example_inputs: Any) -> Any:
 
 
 def _script_instance(obj: Any) -> Any:
-    """Return a script object with the attributes of `obj`; a script object is returned unchanged."""
+    """Return a script object with the attributes of `obj`; return a script object unchanged."""
     from ts.runtime.objects import RecursiveScriptClass, is_instance, script_instance
 
     if isinstance(obj, RecursiveScriptClass):
@@ -163,7 +163,7 @@ def _script_instance(obj: Any) -> Any:
 
 
 def _example_calls(obj: Any, example_inputs: Any) -> list[Call]:
-    """Return the calls given by `example_inputs`: arguments of `obj`, or arguments by callable."""
+    """Return the calls in `example_inputs`: arguments of `obj`, or arguments by callable."""
     if isinstance(example_inputs, dict):
         return [(function, arguments) for function, each in example_inputs.items() for arguments in each]
     if not isinstance(example_inputs, list):
@@ -175,7 +175,7 @@ def _example_calls(obj: Any, example_inputs: Any) -> list[Call]:
 
 
 def script_class(cls: type) -> type:
-    """Compile a class with all methods and return the class itself."""
+    """Compile all methods of a class, and return the class itself."""
     if not cls.__flags__ & _HEAP_TYPE_FLAG:
         raise CompilationError(
             "TorchScript classes must be new-style classes. Please inherit from 'object'. "
@@ -204,7 +204,7 @@ def _no_function(obj: object) -> str:
 
 
 class CompilationUnit:
-    """Set of functions compiled from source strings, available as attributes."""
+    """Set of functions compiled from source text; the functions are attributes."""
 
     def __init__(self, lang: str | None = None, _frames_up: int = 0) -> None:
         self._functions: dict[str, ScriptFunction] = {}
@@ -213,7 +213,7 @@ class CompilationUnit:
             self.define(lang, _frames_up=_frames_up + 1)
 
     def define(self, lang: str, rcb: object = None, _frames_up: int = 0) -> None:
-        """Compile function definitions from source text; functions may call each other and earlier ones."""
+        """Compile function definitions; they may call each other and functions defined before."""
         if not isinstance(lang, str):
             raise TypeError(
                 f"CompilationUnit takes the text of functions, not {type(lang).__name__}; "
@@ -228,7 +228,7 @@ class CompilationUnit:
                 raise for_users(error) from error.__cause__
 
     def _define_printed(self, lang: str) -> bool:
-        """Compile source printed by `fn.code`; return False if the text has another form."""
+        """Compile source that `fn.code` printed; return False if the text has another form."""
         from ts.frontend.compile import compile_all
         from ts.frontend.serialized_names import SerializedResolver, printed_defs
 
@@ -284,17 +284,17 @@ class CompilationUnit:
         return function
 
     def get_interface(self, qualified_name: str) -> None:
-        """Return None: compilation units have no interfaces."""
+        """Return None, because compilation units contain no interfaces."""
 
     def get_class(self, qualified_name: str) -> ClassType | None:
         """Return the class with the qualified name, or None."""
         return self._classes.get(qualified_name)
 
     def set_optimized(self, optimize: bool) -> None:
-        """Accept PyTorch's option, which has no effect in PyTorch either."""
+        """Do nothing; the option has no effect in PyTorch either."""
 
     def get_functions(self) -> list[ScriptFunction]:
-        """Return all functions in definition order."""
+        """Return all functions, in the order of their definition."""
         return list(self._functions.values())
 
     def __getattr__(self, name: str) -> ScriptFunction:
@@ -305,7 +305,7 @@ class CompilationUnit:
 
 
 class _PythonUnit(CompilationUnit):
-    """Compilation unit of all scripted Python functions and classes, by qualified name."""
+    """Compilation unit that contains all scripted Python functions and classes, by qualified name."""
 
     def find_function(self, name: str) -> ScriptFunction | None:
         """Return the compiled function with the qualified name, or None."""

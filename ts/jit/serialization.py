@@ -3,7 +3,7 @@
 ts.jit.save(module, "model.pt", _extra_files={"labels.txt": "cat\\ndog"})
 module = ts.jit.load("model.pt", map_location="cpu")
 ts.jit.missing("model.pt")          [], or records of missing features
-module = ts.jit.from_torch(module)  from a module of imported PyTorch
+module = ts.jit.from_torch(module)  from a module of PyTorch, which must be imported
 export_opnames(module)              ["aten::add.Tensor", "aten::relu"], the required operators
 """
 
@@ -56,11 +56,11 @@ def load(
 ) -> Any:
     """Load a scripted module from an archive.
 
-    `map_location` is the device of the loaded tensors. The keys of `_extra_files` name additional records,
-    whose contents are stored as its values.
+    `map_location` is the device of the loaded tensors. The keys of `_extra_files` are names of additional
+    records; the contents of the records become the values.
 
     With `mmap`, large tensors of a file given by path are mapped into memory: pages are read on first access
-    and shared by all processes that load the file; writes stay private to the process.  The mapped file may
+    and shared by all processes that load the file; writes remain private to the process. The mapped file may
     be replaced, as `save` does, but not overwritten; otherwise use `mmap=False`.
 
     For untrusted files: `limits` apply while the file is read, and again to each later compilation of one of
@@ -79,8 +79,8 @@ def load(
 def missing(f: str | os.PathLike[str] | IO[bytes]) -> list[MissingFeature]:
     """Return the operators, overloads, classes and other features that an archive needs and `ts` lacks.
 
-    No code of the archive runs.  Each record has a `kind`, a `name`, and the `places` in the archive that use
-    it; its string form contains all of them.
+    Code of the archive is not executed. Each record has a `kind`, a `name`, and the `places` in the archive
+    that use it; its string form contains all of them.
     """
     from ts.archive.compatibility_check import missing
 
@@ -88,10 +88,10 @@ def missing(f: str | os.PathLike[str] | IO[bytes]) -> list[MissingFeature]:
 
 
 def from_torch(module: Any) -> Any:
-    """Convert a scripted module or function of an imported PyTorch.
+    """Convert a scripted module or function of PyTorch, which must be imported.
 
-    A plain module is scripted by PyTorch first.  PyTorch writes an archive to memory, which is loaded here,
-    so that no memory is shared with the module.
+    PyTorch scripts a plain module first. PyTorch then writes an archive to memory, and `ts` loads this
+    archive, so that the result shares no memory with the module.
     """
     torch = sys.modules.get("torch")
     torch_jit = getattr(torch, "jit", None)
@@ -109,7 +109,7 @@ def from_torch(module: Any) -> Any:
 
 
 def export_opnames(m: Any) -> list[str]:
-    """Return the sorted operator names with overloads of all methods."""
+    """Return the sorted names, with overloads, of the operators that the methods call."""
     if not isinstance(m, ScriptModule):
         raise TypeError(f"export_opnames takes a scripted module, not an object of type {type(m).__name__}")
     names = set()

@@ -1,13 +1,13 @@
-"""Tracing: runs a function or module once on example inputs and records its tensor operations as a program.
+"""Tracing: runs a function or module once on example inputs, and records the tensor operations.
 
     traced = ts.jit.trace(f, (x, y))                 a ScriptFunction
     traced = ts.jit.trace(net, x)                    a module, with `forward`
     traced = ts.jit.trace_module(net, {"forward": x, "encode": y})
 
-A single control-flow path is recorded.  A branch on a computed number (`if x.sum() > 0:`) causes a
+A single control-flow path is recorded. A branch on a computed number (`if x.sum() > 0:`) causes a
 TracerWarning during tracing and a guard in the traced function, which raises an error if the condition
-differs.  With `guards="warn"` it warns and follows the recorded path, with `guards="off"` silently, as
-PyTorch's traces do.
+differs. With `guards="warn"`, the guard warns and the trace follows the recorded path; with `guards="off"`,
+it follows the path silently, as PyTorch's traces do.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ def trace(
 ) -> Any:
     """Trace `func` on `example_inputs` and return the recorded program.
 
-    With `check_trace`, the function is traced and run a second time, or once on each of `check_inputs`, and
-    differences are reported.  With `strict=False`, a dict is allowed as a result, and a list causes no
+    With `check_trace`, the function is traced and run a second time, or once for each of `check_inputs`, and
+    differences are reported. With `strict=False`, a dict is allowed as a result, and a list causes no
     warning: the caller asserts that the structure does not depend on the inputs.
 
     `guards` selects the behaviour of the trace for inputs whose converted values (`int(x)`, `if x.sum() >
@@ -120,7 +120,7 @@ def trace_module(
     *,
     guards: str = "raise",
 ) -> Any:
-    """Trace the methods named in `inputs` and return the module; `guards` as in `trace`."""
+    """Trace the methods that `inputs` names, and return the module; `guards` is as in `trace`."""
     if not enabled():
         return mod
     _warn_of_optimize(optimize)
@@ -164,9 +164,9 @@ def get_trace_graph(
     return_inputs: bool = False,
     _return_inputs_states: bool = False,
 ) -> tuple[Any, ...]:
-    """Return the graph of a call, with parameters and buffers as additional inputs, and the call's result.
+    """Return the graph of a call, with parameters and buffers as more inputs, and the result of the call.
 
-    With `return_inputs`, also return the values of the graph's inputs.
+    With `return_inputs`, the values of the inputs of the graph are returned, too.
     """
     arguments = _tuple_of(args)
     function = f if not kwargs else lambda *given: f(*given, **kwargs)
@@ -206,7 +206,7 @@ def _warn_of_optimize(optimize: object) -> None:
 
 
 def _inputs(func: Any, inputs: Any, named: Mapping[str, Any] | None) -> tuple[Any, ...]:
-    """Return the example arguments by position."""
+    """Return the example arguments, by position."""
     if named is None:
         if inputs is None:
             raise RuntimeError("example_kwarg_inputs should be a dict")
@@ -225,17 +225,17 @@ def _inputs(func: Any, inputs: Any, named: Mapping[str, Any] | None) -> tuple[An
 
 
 def _tuple_of(inputs: Any) -> tuple[Any, ...]:
-    """Return the arguments as a tuple; wrap a single tensor or dict."""
+    """Return the arguments as a tuple; a single tensor or dict becomes a tuple with one item."""
     return (inputs,) if isinstance(inputs, Tensor | dict) else tuple(inputs)
 
 
 def _check_types(inputs: tuple[Any, ...]) -> None:
-    """Raise RuntimeError for unsupported trace inputs."""
+    """Raise RuntimeError for inputs that a trace does not support."""
     check_element_types(inputs)
     checked: dict[int, bool] = {}
 
     def check(x: Any) -> bool:
-        """Return whether a value consists of tensors; each container is looked at once."""
+        """Return True if a value consists of tensors; each container is visited once."""
         if isinstance(x, Tensor):
             return True
         if not isinstance(x, list | tuple | dict):
@@ -252,9 +252,9 @@ def _check_types(inputs: tuple[Any, ...]) -> None:
 
 
 def _copies(x: Any, made: dict[int, Any] | None = None) -> Any:
-    """Copy a structure and its tensors, so that in-place operators leave the originals unchanged.
+    """Copy a structure and its tensors, so that in-place operators do not change the originals.
 
-    A container referenced twice is copied once.
+    A container that occurs several times is copied once.
     """
     if isinstance(x, Tensor):
         return x.detach().clone().requires_grad_(x.requires_grad)

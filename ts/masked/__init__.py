@@ -1,14 +1,14 @@
 """Masked reductions and normalizations: `torch.masked`.
 
-In: a tensor and a bool mask that broadcasts to it, True for included elements; out: the result of the
-function of the same name over the included elements.  Without included elements, the result is the identity
-of the operation.
+Input: a tensor, and a bool mask that can be broadcast to it and is True for included elements. Output: the
+result of the function with the same name over the included elements. If no element is included, the result is
+the identity of the operation.
 
     >>> x, mask = ts.tensor([[1.0, 2.0, 3.0]]), ts.tensor([[True, False, True]])
     >>> ts.masked.mean(x, 1, mask=mask)
     tensor([2.])
 
-Excluded elements are replaced by the identity before the plain operator runs.
+Excluded elements are replaced by the identity before the ordinary operator runs.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Dims = int | Sequence[int] | None
 
 
 def _mask_for(input: Any, mask: Any) -> Any:
-    """Return the mask as bools of the input's shape; None if no element is excluded."""
+    """Return the mask as bools in the shape of the input; return None if no element is excluded."""
     if mask is None:
         return None
     if mask.ndim > input.ndim:
@@ -34,14 +34,14 @@ def _mask_for(input: Any, mask: Any) -> Any:
 
 
 def _mask_out(input: Any, mask: Any, identity: complex) -> Any:
-    """Return `input` with excluded elements replaced by the identity of the operation."""
+    """Return `input` with the identity of the operation in place of excluded elements."""
     if mask is None:
         return input
     return ts.where(mask, input, ts.scalar_tensor(identity, dtype=input.dtype))
 
 
 def _axes(input: Any, dim: Dims) -> list[int]:
-    """Return the sorted non-negative dimensions to reduce; all for None and ()."""
+    """Return the sorted non-negative dimensions to reduce; None and () mean all dimensions."""
     n = input.ndim
     axes: list[int] = []
     for d in range(n) if dim is None else (dim,) if isinstance(dim, int) else dim:
@@ -57,14 +57,14 @@ def _axes(input: Any, dim: Dims) -> list[int]:
 
 
 def _summed_dtype(input: Any, dtype: Any) -> Any:
-    """Return the result dtype of a sum or product: int64 for integers and bools, unless given."""
+    """Return the result dtype of a sum or product: `dtype` if given, and int64 for integers and bools."""
     if dtype is not None:
         return dtype
     return input.dtype if input.is_floating_point() or input.is_complex() else ts.int64
 
 
 def _lowest(name: str, dtype: Any) -> Any:
-    """Return the smallest value of a dtype, the identity of `amax`."""
+    """Return the smallest value of a dtype, which is the identity of `amax`."""
     return -ts.inf if dtype.is_floating_point or dtype.is_complex else _limits(name, dtype).min
 
 
@@ -84,7 +84,7 @@ def _limits(name: str, dtype: Any) -> Any:
 def sum(
     input: Tensor, dim: Dims = None, *, keepdim: bool | None = False, dtype: Any = None, mask: Any = None
 ) -> Any:
-    """Return the sum of included elements."""
+    """Return the sum of the included elements."""
     dtype = _summed_dtype(input, dtype)
     return ts.sum(_mask_out(input, _mask_for(input, mask), 0), _axes(input, dim), bool(keepdim), dtype=dtype)
 
@@ -92,7 +92,7 @@ def sum(
 def prod(
     input: Tensor, dim: Dims = None, *, keepdim: bool | None = False, dtype: Any = None, mask: Any = None
 ) -> Any:
-    """Return the product of included elements."""
+    """Return the product of the included elements."""
     result = _mask_out(input, _mask_for(input, mask), 1).to(_summed_dtype(input, dtype))
     for axis in reversed(_axes(input, dim)):
         result = ts.prod(result, axis, bool(keepdim))
@@ -108,14 +108,14 @@ def _extreme(name: str, input: Any, dim: Any, keepdim: Any, dtype: Any, mask: An
 def amax(
     input: Tensor, dim: Dims = None, *, keepdim: bool | None = False, dtype: Any = None, mask: Any = None
 ) -> Any:
-    """Return the maximum of included elements."""
+    """Return the maximum of the included elements."""
     return _extreme("amax", input, _axes(input, dim), keepdim, dtype, mask, _lowest)
 
 
 def amin(
     input: Tensor, dim: Dims = None, *, keepdim: bool | None = False, dtype: Any = None, mask: Any = None
 ) -> Any:
-    """Return the minimum of included elements."""
+    """Return the minimum of the included elements."""
     return _extreme("amin", input, _axes(input, dim), keepdim, dtype, mask, _highest)
 
 
@@ -127,7 +127,7 @@ def argmax(
     dtype: Any = None,
     mask: Any = None,
 ) -> Any:
-    """Return the index of the maximum of included elements, in the dtype of the input."""
+    """Return the index of the maximum of the included elements, in the dtype of the input."""
     dtype = input.dtype if dtype is None else dtype
     return _extreme("argmax", input, dim, keepdim, dtype, mask, _lowest).to(dtype)
 
@@ -140,7 +140,7 @@ def argmin(
     dtype: Any = None,
     mask: Any = None,
 ) -> Any:
-    """Return the index of the minimum of included elements, in the dtype of the input."""
+    """Return the index of the minimum of the included elements, in the dtype of the input."""
     dtype = input.dtype if dtype is None else dtype
     return _extreme("argmin", input, dim, keepdim, dtype, mask, _highest).to(dtype)
 
@@ -148,7 +148,7 @@ def argmin(
 def logsumexp(
     input: Tensor, dim: Dims = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None
 ) -> Any:
-    """Return the logarithm of the sum of exponentials of included elements."""
+    """Return the logarithm of the sum of the exponentials of the included elements."""
     x = input if dtype is None else input.to(dtype)
     kept = x if mask is None else _mask_out(x, _mask_for(x, mask), _lowest("logsumexp", x.dtype))
     return ts.logsumexp(kept, _axes(x, dim), keepdim).to(x.dtype)
@@ -157,7 +157,7 @@ def logsumexp(
 def mean(
     input: Tensor, dim: Dims = None, *, keepdim: bool | None = False, dtype: Any = None, mask: Any = None
 ) -> Any:
-    """Return the mean of included elements; NaN if there are none."""
+    """Return the mean of the included elements; return NaN if there are none."""
     dtype = input.dtype if dtype is None else dtype
     if not (dtype.is_floating_point or dtype.is_complex):
         raise ValueError(
@@ -179,7 +179,7 @@ def _count(input: Any, dim: Dims, keepdim: bool | None, mask: Any) -> Any:
 def median(
     input: Tensor, dim: int = -1, *, keepdim: bool = False, dtype: Any = None, mask: Any = None
 ) -> Any:
-    """Return the lower median of included elements; NaN if there are none."""
+    """Return the lower median of the included elements; return NaN if there are none."""
     x = input if dtype is None else input.to(dtype)
     if mask is None:
         return ts.nanmedian(x, dim, keepdim).values
@@ -197,7 +197,7 @@ def norm(
     dtype: Any = None,
     mask: Any = None,
 ) -> Any:
-    """Return the vector norm of included elements."""
+    """Return the vector norm of the included elements."""
     kept = _mask_out(input, _mask_for(input, mask), ts.inf if ord == -ts.inf else 0)
     return ts.linalg.vector_norm(kept, ord, _axes(input, dim), bool(keepdim), dtype=dtype)
 
@@ -234,7 +234,7 @@ def var(
     dtype: Any = None,
     mask: Any = None,
 ) -> Any:
-    """Return the variance of included elements."""
+    """Return the variance of the included elements."""
     return _variance(input, dim, unbiased, correction, keepdim, dtype, mask)
 
 
@@ -248,7 +248,7 @@ def std(
     dtype: Any = None,
     mask: Any = None,
 ) -> Any:
-    """Return the standard deviation of included elements."""
+    """Return the standard deviation of the included elements."""
     return ts.sqrt(_variance(input, dim, unbiased, correction, keepdim, dtype, mask))
 
 
@@ -256,31 +256,31 @@ def std(
 
 
 def cumsum(input: Tensor, dim: int, *, dtype: Any = None, mask: Any = None) -> Any:
-    """Return cumulative sums, with excluded elements as 0."""
+    """Return cumulative sums, in which excluded elements count as 0."""
     kept = _mask_out(input, _mask_for(input, mask), 0)
     return ts.cumsum(kept, dim, dtype=input.dtype if dtype is None else dtype)
 
 
 def cumprod(input: Tensor, dim: int, *, dtype: Any = None, mask: Any = None) -> Any:
-    """Return cumulative products, with excluded elements as 1."""
+    """Return cumulative products, in which excluded elements count as 1."""
     kept = _mask_out(input, _mask_for(input, mask), 1)
     return ts.cumprod(kept, dim, dtype=input.dtype if dtype is None else dtype)
 
 
 def softmax(input: Tensor, dim: int, *, dtype: Any = None, mask: Any = None) -> Any:
-    """Return the softmax of included elements; 0 for excluded ones."""
+    """Return the softmax of the included elements, and 0 for excluded elements."""
     x = input if dtype is None else input.to(dtype)
     return ts.softmax(_mask_out(x, _mask_for(x, mask), -ts.inf), dim)
 
 
 def log_softmax(input: Tensor, dim: int, *, dtype: Any = None, mask: Any = None) -> Any:
-    """Return the logarithm of the softmax of included elements; -inf for excluded ones."""
+    """Return the logarithm of the softmax of the included elements, and -inf for excluded elements."""
     x = input if dtype is None else input.to(dtype)
     return ts.log_softmax(_mask_out(x, _mask_for(x, mask), -ts.inf), dim)
 
 
 def softmin(input: Tensor, dim: int, *, dtype: Any = None, mask: Any = None) -> Any:
-    """Return the softmax of the negated included elements; 0 for excluded ones."""
+    """Return the softmax of the negated included elements, and 0 for excluded elements."""
     x = input if dtype is None else input.to(dtype)
     return ts.softmax(-_mask_out(x, _mask_for(x, mask), ts.inf), dim)
 
@@ -288,7 +288,7 @@ def softmin(input: Tensor, dim: int, *, dtype: Any = None, mask: Any = None) -> 
 def normalize(
     input: Tensor, ord: float, dim: int, *, eps: float = 1e-12, dtype: Any = None, mask: Any = None
 ) -> Any:
-    """Divide included elements by their norm, at least `eps`; 0 for excluded ones."""
+    """Divide the included elements by their norm, which is at least `eps`; excluded elements are 0."""
     x = input if dtype is None else input.to(dtype)
     size = norm(x, ord, dim, keepdim=True, mask=mask)
     return _mask_out(x, _mask_for(x, mask), 0) / ts.clamp(size, min=eps)
@@ -297,7 +297,7 @@ def normalize(
 def logaddexp(
     input: Tensor, other: Tensor, *, dtype: Any = None, input_mask: Any = None, other_mask: Any = None
 ) -> Any:
-    """Return log(exp(input) + exp(other)), with excluded elements as -inf."""
+    """Return log(exp(input) + exp(other)), in which excluded elements count as -inf."""
     dtype = input.dtype if dtype is None else dtype
     left, right = input.to(dtype), other.to(dtype)
     return ts.logaddexp(

@@ -4,8 +4,8 @@
     queue.put(ts.ones(3))                       both processes share the memory
     ts.multiprocessing.spawn(train, args=(model.share_memory(),), nprocs=4)
 
-`spawn` starts processes and re-raises an exception of any of them.  Pickles of queues, pipes and arguments of
-processes contain a file descriptor instead of a tensor's elements (`reductions`).
+`spawn` starts processes and raises the exception of a process that fails. In pickles of queues, pipes and
+process arguments, a file descriptor replaces the elements of a tensor (`reductions`).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from ts.multiprocessing.spawn import (
     ProcessExitedException,
     ProcessRaisedException,
     SpawnContext,
-    spawn,  # in place of the module: `import ts.multiprocessing.spawn` finds that in `sys.modules`
+    spawn,  # in place of the module, which `import ts.multiprocessing.spawn` finds in `sys.modules`
     start_processes,
 )
 
@@ -51,16 +51,16 @@ def get_sharing_strategy() -> str:
 
 
 def set_sharing_strategy(new_strategy: str) -> None:
-    """Set the sharing strategy for new shared memory; AssertionError for an unknown name.
+    """Set the sharing strategy for new shared memory; raise AssertionError for an unknown name.
 
-    "file_descriptor" passes open files: no file can leak, but the sender must live until the tensor is
-    received, and each message takes a descriptor.  "file_system" passes names of files.
+    "file_descriptor" passes open files: no file can leak, but the sender must run until the tensor is
+    received, and each message needs a descriptor. "file_system" passes names of files.
     """
     sharing.set_strategy(new_strategy)
 
 
 def _set_thread_name(name: str) -> None:
-    """Set the name of the calling thread in the operating system (shown by `top`)."""
+    """Set the name of the calling thread in the operating system, which `top` shows."""
     if sys.platform == "linux":
         with contextlib.suppress(OSError), open(_thread_name_file(), "w") as file:
             file.write(name)

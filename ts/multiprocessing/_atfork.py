@@ -1,4 +1,4 @@
-"""PyTorch's name for a function that runs in forked children.
+"""Registration of functions that run in forked child processes, under PyTorch's name.
 
 register_after_fork(forget_connections)
 """
@@ -11,6 +11,6 @@ from typing import Any
 
 
 def register_after_fork(func: Callable[[], Any]) -> None:
-    """Call `func()` in each forked child."""
+    """Register `func`, which is called in each forked child process."""
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(after_in_child=func)

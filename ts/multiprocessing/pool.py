@@ -1,4 +1,4 @@
-"""A pool of processes whose arguments and results share the memory of tensors.
+"""Pool of processes; tensors in arguments and results share memory with them.
 
 with Pool(4) as pool: pool.map(function, tensors)
 """
@@ -13,7 +13,7 @@ from ts.multiprocessing.queue import SimpleQueue
 
 
 def clean_worker(*args: Any, **kwargs: Any) -> None:
-    """Run a worker of the pool, then free all tensors: the parent may wait for their memory."""
+    """Run a worker of the pool, then free all tensors, because the parent may wait for their memory."""
     import gc
 
     multiprocessing.pool.worker(*args, **kwargs)  # type: ignore[attr-defined]
@@ -21,7 +21,7 @@ def clean_worker(*args: Any, **kwargs: Any) -> None:
 
 
 class Pool(multiprocessing.pool.Pool):
-    """`multiprocessing.pool.Pool` with queues of `ts.multiprocessing`."""
+    """`multiprocessing.pool.Pool` that uses the queues of `ts.multiprocessing`."""
 
     def _setup_queues(self) -> None:
         self._inqueue = SimpleQueue(ctx=self._ctx)  # type: ignore[attr-defined]

@@ -1,8 +1,8 @@
-"""Queues between processes that share the memory of tensors.
+"""Queues between processes, which share the memory of tensors in messages.
 
     queue = SimpleQueue(ctx=multiprocessing.get_context("spawn"))
 
-Python's `multiprocessing` queues use the same pickles; these classes exist for PyTorch's names.
+Python's `multiprocessing` queues use the same pickles; these classes exist so that PyTorch's names work.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ class ConnectionWrapper:
         self.conn = conn
 
     def send(self, obj: Any) -> None:
-        """Pickle and send an object."""
+        """Pickle an object and send it."""
         buffer = io.BytesIO()
         ForkingPickler(buffer, pickle.HIGHEST_PROTOCOL).dump(obj)
         self.send_bytes(buffer.getvalue())
 
     def recv(self) -> Any:
-        """Receive an object."""
+        """Receive an object and return it."""
         return pickle.loads(self.recv_bytes())
 
     def __getattr__(self, name: str) -> Any:

@@ -1,4 +1,4 @@
-"""Reductions of tensors for pickles to other processes: a shared file and an offset instead of elements.
+"""Reductions of tensors for pickles to other processes: a shared file and an offset replace the elements.
 
     function, arguments = reduce_tensor(x)          moves x to shared memory
     function(*arguments)                            a tensor on the same memory
@@ -43,13 +43,13 @@ def init_reductions() -> None:
 
 
 def fd_id(fd: int) -> tuple[int, int]:
-    """Return the device and inode of an open file: equal for all descriptors of it."""
+    """Return the device and inode of an open file; they are equal for all descriptors of the file."""
     status = os.fstat(fd)
     return status.st_ino, status.st_dev
 
 
 def rebuild_storage_fd(cls: type[UntypedStorage], df: Any, size: int) -> UntypedStorage:
-    """Return the storage over the first bytes of a file that another process sent."""
+    """Return a storage over the first bytes of a file that another process sent."""
     return rebuild_storage(cls, shared_memory.map_file(df.detach()), 0, size)
 
 
@@ -59,7 +59,7 @@ def rebuild_storage_empty(cls: type[UntypedStorage]) -> UntypedStorage:
 
 
 class StorageWeakRef:
-    """Weak reference to the memory of a storage; equal for storages on the same memory."""
+    """Weak reference to the memory of a storage; references to the same memory are equal."""
 
     __slots__ = ["_block", "cdata"]
 
@@ -69,7 +69,7 @@ class StorageWeakRef:
         self.cdata = found._cdata
 
     def expired(self) -> bool:
-        """Return whether the memory was freed."""
+        """Return True if the memory was freed."""
         return self._block() is None
 
     def __hash__(self) -> int:

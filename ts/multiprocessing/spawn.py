@@ -1,13 +1,13 @@
-"""Start processes that run one function, and re-raise their exceptions in the parent.
+"""Start processes that run one function; their exceptions are raised in the parent.
 
-In: a function of the process's index and arguments; out: None, or a context to wait for the processes.
+Input: a function of the process index and of arguments. Output: None, or a context to wait for the processes.
 
     spawn(train, args=(world_size,), nprocs=world_size)         train(0, world_size) ... in new processes
     context = start_processes(train, nprocs=2, join=False, start_method="fork")
     while not context.join(timeout=1): ...
 
-If one process fails, the others are terminated.  The traceback of the failed process is passed
-in a file, so that it arrives even if the process closed its pipes.
+If one process fails, the others are terminated. The traceback of the failed process is passed in a file, so
+that the parent receives it even if the process closed its pipes.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ log = logging.getLogger(__name__)
 
 
 class ProcessException(Exception):
-    """Error of a failed process, with its index, process id and message."""
+    """Base class of errors of failed processes, with index, process id and message."""
 
     __slots__ = ["error_index", "error_pid"]
 
@@ -57,11 +57,11 @@ class ProcessException(Exception):
 
 
 class ProcessRaisedException(ProcessException):
-    """Error of a process whose function raised an exception; the message contains the traceback."""
+    """Raised if the function of a process raised an exception; the message contains the traceback."""
 
 
 class ProcessExitedException(ProcessException):
-    """Error of a process terminated by a signal, or with a nonzero exit code."""
+    """Raised if a signal terminated a process, or if its exit code is not zero."""
 
     __slots__ = ["exit_code"]
 
@@ -88,7 +88,7 @@ def _run(fn: Callable[..., Any], index: int, args: Sequence[Any], error_file: st
     try:
         fn(index, *args)
     except KeyboardInterrupt:
-        pass  # the parent received SIGINT too, and terminates the processes
+        pass  # the parent received SIGINT, too, and terminates the processes
     except Exception:
         with open(error_file, "w", encoding="utf-8", errors="backslashreplace") as file:
             file.write(traceback.format_exc())
@@ -96,7 +96,7 @@ def _run(fn: Callable[..., Any], index: int, args: Sequence[Any], error_file: st
 
 
 def _exit_with_parent() -> None:
-    """Request SIGINT for this process when its parent ends (Linux)."""
+    """Request that this process receives SIGINT when its parent ends (Linux)."""
     if sys.platform == "linux":
         import ctypes
 
@@ -105,7 +105,7 @@ def _exit_with_parent() -> None:
 
 
 class ProcessContext:
-    """Processes that run one function, by index."""
+    """Processes that run one function; they are numbered from 0."""
 
     def __init__(
         self, processes: Sequence[multiprocessing.process.BaseProcess], error_files: Sequence[str]
@@ -119,7 +119,7 @@ class ProcessContext:
         return [int(process.pid or 0) for process in self.processes]
 
     def join(self, timeout: float | None = None, grace_period: float | None = None) -> bool:
-        """Wait until a process ends; return True if all have ended. After a failure, terminate all and raise.
+        """Wait until a process ends; return True if all have ended; if one failed, terminate all and raise.
 
         With a timeout in seconds, return False if no process ended in that time.  `grace_period` is the
         number of seconds between SIGTERM and SIGKILL for the terminated processes.
@@ -178,7 +178,7 @@ SpawnContext = ProcessContext
 
 
 def _read_traceback(path: str) -> str | None:
-    """Return the traceback in an error file, and remove it; None if the process wrote none."""
+    """Return the traceback in an error file and remove the file; None if the process wrote none."""
     try:
         with open(path, encoding="utf-8", errors="replace") as file:
             text = file.read()
@@ -199,9 +199,9 @@ def start_processes(
 ) -> ProcessContext | None:
     """Run `fn(index, *args)` in `nprocs` processes, started by a method of `multiprocessing`.
 
-    With `join`, wait for all, and raise ProcessRaisedException or ProcessExitedException if one fails;
-    without, return the context.  Tensors in `args` share their memory with the processes; with "fork", only
-    tensors that are already in shared memory do.
+    With `join`, wait for all processes, and raise ProcessRaisedException or ProcessExitedException if one
+    fails; without `join`, return the context. Tensors in `args` share their memory with the processes; with
+    the method "fork", only tensors that are already in shared memory do.
     """
     sharing.register_reductions()
     context: Any = multiprocessing.get_context(start_method)
@@ -256,7 +256,7 @@ def _remove(directory: str) -> None:
 
 
 def _remove_at_exit(directory: str) -> None:
-    """Register the removal of a context's error files for the end of this process."""
+    """Register the removal of the error files of a context at the end of this process."""
     from multiprocessing.util import Finalize
 
     Finalize(None, _remove, args=(directory,), exitpriority=0)

@@ -1,4 +1,4 @@
-"""Sums and averages of profiler events by name, and their table.
+"""Sums and averages of profiler events by name, and tables of them.
 
 events.key_averages().table(sort_by="self_cpu_time_total")
 events.total_average()
@@ -15,7 +15,7 @@ from ts.profiler.events import FunctionEvent, walk
 
 @dataclass(eq=False)
 class FunctionEventAvg:
-    """Sum of the events with one key; times in microseconds, memory in bytes."""
+    """Sum of the events with the same key; times are in microseconds, memory is in bytes."""
 
     key: str = "Total"
     count: int = 0
@@ -26,7 +26,7 @@ class FunctionEventAvg:
     input_shapes: str = ""
     overload_name: str = ""
     source: str = ""
-    kernel: str = ""  # distinct kernels of the events, in order of appearance
+    kernel: str = ""  # different kernels of the events, in order of first appearance
     stack: list[str] = field(default_factory=list)
     is_async: bool = False
     is_remote: bool = False
@@ -34,13 +34,13 @@ class FunctionEventAvg:
 
     @property
     def cpu_time(self) -> float:
-        """Mean time per event in microseconds."""
+        """Mean time per event, in microseconds."""
         return self.cpu_time_total / self.count if self.count else 0.0
 
     device_time = device_time_total = self_device_time_total = property(lambda self: 0.0)
 
     def add(self, other: FunctionEvent | FunctionEventAvg) -> FunctionEventAvg:
-        """Count another event, or sum, too."""
+        """Add an event or another sum to this sum."""
         self.count += other.count
         self.cpu_time_total += _outermost_time(other)
         self.self_cpu_time_total += other.self_cpu_time_total
@@ -55,7 +55,7 @@ class FunctionEventAvg:
 
 
 def _outermost_time(event: FunctionEvent | FunctionEventAvg) -> float:
-    """Return the event's time; 0 if an enclosing event has the same name and counts that time already."""
+    """Return the time of an event; 0 if an enclosing event of the same name includes this time."""
     around = getattr(event, "cpu_parent", None)
     while around is not None:
         if around.key == event.key:
@@ -65,7 +65,7 @@ def _outermost_time(event: FunctionEvent | FunctionEventAvg) -> float:
 
 
 class EventList(list[Any]):
-    """Events, or averages of them."""
+    """List of events, or of averages of events."""
 
     def __init__(
         self, events: Iterable[Any] = (), *, profile_memory: bool = False, by_shape: bool = False
@@ -80,7 +80,7 @@ class EventList(list[Any]):
         group_by_stack_n: int = 0,
         group_by_overload_name: bool = False,
     ) -> EventList:
-        """Group events by name, and optionally by input shapes, stack or overload name."""
+        """Group events by name and, optionally, by input shapes, stack or overload name."""
         found: dict[tuple[Any, ...], FunctionEventAvg] = {}
         for event in self:
             shapes = str(event.input_shapes) if group_by_input_shape else ""
@@ -105,7 +105,7 @@ class EventList(list[Any]):
 
     @property
     def self_cpu_time_total(self) -> float:
-        """Return the total self time of all events in microseconds."""
+        """Total self time of all events, in microseconds."""
         return float(sum(event.self_cpu_time_total for event in self))
 
     def table(
@@ -119,7 +119,7 @@ class EventList(list[Any]):
         top_level_events_only: bool = False,
         time_unit: str | None = None,
     ) -> str:
-        """Format the rows as a text table, in descending order of column `sort_by`."""
+        """Format the rows as a text table, sorted in descending order of the column `sort_by`."""
         from ts.profiler.table import table
 
         rows = list(walk(self)) if top_level_events_only and not _averaged(self) else list(self)
@@ -129,13 +129,13 @@ class EventList(list[Any]):
         )
 
     def export_chrome_trace(self, path: Any) -> None:
-        """Write the events for chrome://tracing."""
+        """Write the events in the format of chrome://tracing."""
         from ts.profiler.chrome import trace, write
 
         write(path, trace(self))
 
     def export_stacks(self, path: Any, metric: str = "self_cpu_time_total") -> None:
-        """Write stacks with their time, in the input format of `flamegraph.pl`."""
+        """Write stacks with times, in the input format of `flamegraph.pl`."""
         if metric not in ("self_cpu_time_total", "cpu_time_total"):
             raise ValueError(f"metric should be self_cpu_time_total or cpu_time_total, not {metric!r}")
         with open(path, "w", encoding="utf-8") as file:

@@ -1,4 +1,4 @@
-"""Chrome traces of profiler events, for chrome://tracing and ui.perfetto.dev, in PyTorch's file format.
+"""Chrome traces of profiler events, in PyTorch's format, for chrome://tracing and ui.perfetto.dev.
 
 {"schemaVersion": 1,
      "traceEvents": [{"ph": "X", "cat": "cpu_op", "name": "aten::add", "ts": 12.5, "dur": 3.1, ...}]}
@@ -24,7 +24,7 @@ _CATEGORIES: Final = {
 
 
 def trace(events: Iterable[FunctionEvent], metadata: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """Return the trace document in Chrome's format."""
+    """Return the trace as a document in Chrome's format."""
     process = os.getpid()
     entries: list[dict[str, Any]] = []
     threads = set()
@@ -39,7 +39,7 @@ def trace(events: Iterable[FunctionEvent], metadata: Mapping[str, Any] | None = 
             "ts": round(event.time_range.start, 3),
             "args": _arguments(event),
         }
-        if event.is_async:  # may overlap others: a begin and an end entry with one id
+        if event.is_async:  # it may overlap other events, so it has a begin and an end entry with the same id
             entries.append({**entry, "ph": "b", "id": event.id})
             entry |= {"ph": "e", "id": event.id, "ts": round(event.time_range.end, 3)}
         else:
@@ -77,7 +77,7 @@ def _arguments(event: FunctionEvent) -> dict[str, Any]:
 
 
 def write(path: Any, document: Mapping[str, Any]) -> None:
-    """Write a document as JSON, compressed if the name ends in `.gz`."""
+    """Write a document as JSON; compress it if the file name ends in `.gz`."""
     text = json.dumps(document, indent=1)
     if str(path).endswith(".gz"):
         with gzip.open(path, "wt", encoding="utf-8") as file:

@@ -1,12 +1,12 @@
-"""Profiler events as `FunctionEvent`, built from recorded events and nested by time.
+"""Profiler events of class `FunctionEvent`, created from recorded events and nested by time.
 
     forward                 0 .. 90 us        cpu_children = [aten::linear, fused relu_mul]
       aten::linear          5 .. 60           cpu_parent = forward
       fused relu_mul       61 .. 80
 
-An event within the time range of another event on the same thread is its child.  The operator that begins a
-label in a script ends within the label: neither is a child of the other.  Calls to other processes
-(`is_async`) have no children, since their thread does other work while it waits.
+An event within the time range of another event on the same thread is its child. The operator that begins a
+label in a script ends within the label; neither of them is a child of the other. Calls to other processes
+(`is_async`) have no children, because the thread does other work while it waits.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from ts._core.dispatch.profiler_recorder import Event, library_of
 
 
 class DeviceType(Enum):
-    """Device of an event."""
+    """Type of the device of an event."""
 
     CPU = 0
     CUDA = 1
@@ -44,20 +44,21 @@ class Interval:
 
 @dataclass(eq=False)
 class FunctionEvent:
-    """Profiler event with PyTorch's attribute names; times in microseconds, memory in bytes."""
+    """Profiler event with PyTorch's attribute names; times are in microseconds, memory is in bytes."""
 
     id: int
     name: str
-    kind: str  # operator, function, label, stage, call
+    kind: str  # operator, function, label, stage or call
     thread: int
     time_range: Interval
     overload_name: str = ""
     input_shapes: list[Any] = field(default_factory=list)
     input_types: list[str] = field(default_factory=list)
-    stack: list[str] = field(default_factory=list)  # innermost first: script frames, then Python frames
+    # innermost first: frames of scripts, then frames of Python
+    stack: list[str] = field(default_factory=list)
     detail: str = ""
     kernel: str = ""  # implementation: a kernel module such as `kernels.reduce`, or `numpy`
-    source: str = ""  # the script's line that called for it
+    source: str = ""  # line of the script that caused the event
     cpu_memory_usage: int = 0
     cpu_children: list[FunctionEvent] = field(default_factory=list, repr=False)
     cpu_parent: FunctionEvent | None = field(default=None, repr=False)
@@ -68,12 +69,12 @@ class FunctionEvent:
 
     @property
     def key(self) -> str:
-        """Key for averages: the event's name."""
+        """Key for averages, which is the name of the event."""
         return self.name
 
     @property
     def is_user_annotation(self) -> bool:
-        """True if the event is a user-defined label."""
+        """True if the event is a label that the user defined."""
         return self.kind == "label"
 
     @property
@@ -83,12 +84,12 @@ class FunctionEvent:
 
     @property
     def self_cpu_time_total(self) -> float:
-        """Duration without the children's time, in microseconds."""
+        """Duration without that of the children, in microseconds."""
         return self.cpu_time_total - sum(child.cpu_time_total for child in self.cpu_children)
 
     @property
     def self_cpu_memory_usage(self) -> int:
-        """Net allocated bytes without the children's memory."""
+        """Net number of bytes allocated by this event, without its children."""
         return self.cpu_memory_usage - sum(child.cpu_memory_usage for child in self.cpu_children)
 
     cpu_time = cpu_time_total
@@ -96,12 +97,12 @@ class FunctionEvent:
 
 
 def function_events(found: Iterable[Event], origin: int) -> list[FunctionEvent]:
-    """Convert recorded events to FunctionEvents in order of start; `origin` is time zero (nanoseconds)."""
+    """Convert recorded events to FunctionEvents, sorted by start; `origin` is time zero in nanoseconds."""
     made: list[FunctionEvent] = []
     threads: dict[int, int] = {}
     for raw in found:
         if name_of(raw).startswith("profiler::"):
-            continue  # label markers; the labels themselves are events
+            continue  # markers of labels; the labels themselves are events
         end = max(raw.end, raw.start)  # an unfinished event has length 0
         interval = Interval((raw.start - origin) / 1e3, (end - origin) / 1e3)
         thread = threads.setdefault(raw.thread, len(threads) + 1)
@@ -127,7 +128,7 @@ def function_events(found: Iterable[Event], origin: int) -> list[FunctionEvent]:
 
 
 def nest(events: Iterable[FunctionEvent]) -> None:
-    """Set the parent and children of each event, by time range."""
+    """Set the parent and the children of each event, by time range."""
     open: dict[int, list[FunctionEvent]] = {}
     for event in events:
         around = open.setdefault(event.thread, [])
@@ -146,7 +147,7 @@ def _inside(inner: Interval, outer: Interval) -> bool:
 
 
 def name_of(raw: Event) -> str:
-    """Return the display name of an event."""
+    """Return the name of an event for display."""
     what = raw.what
     if isinstance(what, Operator):
         program = getattr(what.record, "program", None)
@@ -157,9 +158,12 @@ def name_of(raw: Event) -> str:
 
 
 def kernel_of(raw: Event) -> str:
-    """Return the library that computed an operator: the backend's array library or its C kernel's.
+    """Return the library that computed an operator: that of the backend's arrays or of the C kernel.
 
-    A C kernel that falls back to the record's kernel, for dtypes or layout, is not reported.
+    The backend's array library or its C kernel's.
+
+    If a C kernel falls back to the kernel of the operator record, because of dtypes or layout, this is not
+    reported.
     """
     if raw.backend >= 0:
         backend = backends.at(raw.backend)
@@ -191,5 +195,5 @@ def _frame(name: str, range: Any) -> str:
 
 
 def walk(events: Iterable[FunctionEvent]) -> Iterator[FunctionEvent]:
-    """Return an iterator over the events without parent."""
+    """Return an iterator over the events that have no parent."""
     return (event for event in events if event.cpu_parent is None)

@@ -1,4 +1,4 @@
-"""Profiler of a block, or of the program steps selected by a schedule.
+"""Profiler of a block, or of the steps of a program that a schedule selects.
 
 with profile(schedule=schedule(wait=1, warmup=1, active=2), on_trace_ready=show) as prof:
     for batch in batches:
@@ -27,7 +27,7 @@ Schedule = Callable[[int], ProfilerAction]
 
 
 class ProfilerActivity(Enum):
-    """Activities of PyTorch's profiler; only CPU is supported."""
+    """Activities of PyTorch's profiler; `ts` records only CPU."""
 
     CPU = 0
     XPU = 1
@@ -38,17 +38,17 @@ class ProfilerActivity(Enum):
 
 
 def supported_activities() -> set[ProfilerActivity]:
-    """Return the recorded activities."""
+    """Return the activities that `ts` records."""
     return {ProfilerActivity.CPU}
 
 
 def kineto_available() -> bool:
-    """Return False: PyTorch's device tracing library is not available."""
+    """Return False, because PyTorch's library for device traces is not available."""
     return False
 
 
 class ProfileWindow:
-    """Recorded time window with its events."""
+    """Time window that was recorded, with its events."""
 
     def __init__(self, record_shapes: bool, profile_memory: bool, with_stack: bool) -> None:
         self.profile_memory = profile_memory
@@ -63,7 +63,7 @@ class ProfileWindow:
             self._recorder.stop()
 
     def events(self) -> EventList:
-        """Return all events in order of their start; RuntimeError while recording."""
+        """Return all events in order of start; raise RuntimeError during the recording."""
         if self._recorder.at_work:
             raise RuntimeError("the profiler is at work still: its events are there when it has stopped")
         if self._events is None:
@@ -73,7 +73,7 @@ class ProfileWindow:
 
     @property
     def peak_bytes(self) -> int:
-        """Peak of the memory allocated during the recording, in bytes."""
+        """Maximum memory allocated during the recording, in bytes."""
         return self._recorder.peak_bytes
 
 
@@ -130,7 +130,7 @@ class profile:
         self._begin(self._action())
 
     def stop(self) -> None:
-        """Stop the profiler and make the recorded events available."""
+        """Stop the profiler, after which the recorded events are available."""
         action = self._action()
         self._end_step()
         if self._recording is not None:
@@ -159,7 +159,7 @@ class profile:
             self._begin_step()
 
     def set_custom_trace_id_callback(self, callback: Callable[[], str]) -> None:
-        """Ignore the callback: traces of `ts` have no id."""
+        """Ignore the callback, because traces of `ts` have no id."""
 
     def _action(self) -> ProfilerAction:
         return ProfilerAction.RECORD if self.schedule is None else self.schedule(self.step_num)
@@ -194,7 +194,7 @@ class profile:
         return self._recording
 
     def events(self) -> EventList:
-        """Return all events of the last recording in order of their start."""
+        """Return all events of the last recording, in order of start."""
         return self._finished_recording().events()
 
     def key_averages(
@@ -208,11 +208,11 @@ class profile:
 
     @property
     def peak_memory(self) -> int:
-        """Peak of the memory allocated by the thread during the recording, in bytes (`profile_memory`)."""
+        """Maximum memory that the thread allocated while recording, in bytes (with `profile_memory`)."""
         return self._finished_recording().peak_bytes
 
     def export_chrome_trace(self, path: Any) -> None:
-        """Write the events for chrome://tracing, compressed if the name ends in `.gz`."""
+        """Write the events in the format of chrome://tracing; compress them if the name ends in `.gz`."""
         facts: dict[str, Any] = {
             "profile_memory": int(self.profile_memory),
             "record_shapes": int(self.record_shapes),
@@ -221,7 +221,7 @@ class profile:
         chrome.write(path, chrome.trace(self.events(), {**facts, **self._metadata}))
 
     def export_stacks(self, path: Any, metric: str = "self_cpu_time_total") -> None:
-        """Write stacks with their time, in the input format of `flamegraph.pl`."""
+        """Write stacks with times, in the input format of `flamegraph.pl`."""
         self.events().export_stacks(path, metric)
 
     def add_metadata(self, key: str, value: str) -> None:
@@ -240,7 +240,7 @@ class profile:
 def tensorboard_trace_handler(
     dir_name: str, worker_name: str | None = None, use_gzip: bool = False
 ) -> Callable[[profile], None]:
-    """Return a trace writer for `on_trace_ready`, with a unique file name per trace in `dir_name`."""
+    """Return a function for `on_trace_ready` that writes each trace to a new file in `dir_name`."""
 
     def handler(prof: profile) -> None:
         os.makedirs(dir_name, exist_ok=True)

@@ -3,7 +3,7 @@
     with record_function("attention"):
         y = model(x)
 
-Labels work in scripts and in Python as context managers, in Python also as decorators; `ts.jit.trace` records
+Labels are context managers in scripts and in Python, and also decorators in Python; `ts.jit.trace` records
 them as operators.
 """
 
@@ -25,7 +25,7 @@ R = TypeVar("R")
 
 
 class _ScriptRecordFunction:
-    """Script class of `record_function`."""
+    """Class that represents `record_function` in scripts."""
 
     __module__ = "torch.autograd.profiler"
     __ts_name__ = "record_function"
@@ -61,12 +61,12 @@ class record_function:
         return self
 
     def __exit__(self, exc_type: Any, exc_value: Any, traceback: Any) -> None:
-        if self._labels:  # else it lasts until a future is finished
+        if self._labels:  # otherwise the label lasts until a future is finished
             label = self._labels.pop()
             leave_label(label) if isinstance(label, int) else ops.profiler._record_function_exit(label)
 
     def _call_end_callbacks_on_future(self, fut: Future[Any]) -> Future[Any]:
-        """Extend the label until a future completes; return a future that completes after the label ends."""
+        """Extend the label until a future completes; return a future that completes after that."""
         if not self._labels:
             raise RuntimeError("_call_end_callbacks_on_future can only be called once.")
         label = self._labels.pop()

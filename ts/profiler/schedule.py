@@ -1,4 +1,4 @@
-"""Schedule of recorded steps for the profiler.
+"""Schedules that select the steps that a profiler records.
 
 schedule(wait=1, warmup=1, active=2, repeat=1)       NONE, WARMUP, RECORD, RECORD_AND_SAVE, NONE, NONE ...
 """
@@ -31,8 +31,8 @@ def schedule(
 ) -> Callable[[int], ProfilerAction]:
     """Return a schedule of cycles: `wait` ignored steps, `warmup` discarded steps, `active` recorded steps.
 
-    `repeat` is the number of cycles, 0 for no limit; `skip_first` steps precede the first cycle; with
-    `skip_first_wait` the first cycle has no `wait` steps.
+    `repeat` is the number of cycles, or 0 for no limit. `skip_first` steps precede the first cycle; with
+    `skip_first_wait`, the first cycle has no `wait` steps.
     """
     given = {"wait": wait, "warmup": warmup, "active": active, "repeat": repeat, "skip_first": skip_first}
     for name, least in _MIN_STEPS.items():

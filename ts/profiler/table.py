@@ -1,4 +1,4 @@
-"""Events as a table, in PyTorch's columns.
+"""Tables of events, with PyTorch's columns.
 
 ------------  ------------  ------------  ...
         Name    Self CPU %      Self CPU  ...
@@ -32,7 +32,7 @@ def table(
     shapes: bool,
     unit: str | None,
 ) -> str:
-    """Format a table; `row_limit` -1 shows all rows, `widths` limit the name, shape and source columns."""
+    """Format a table; `row_limit` -1 shows all rows; `widths` limit the name, shape and source columns."""
     if not rows:
         return ""
     if sort_by is not None:
@@ -96,12 +96,12 @@ def _line(cells: Sequence[str], lengths: Sequence[int]) -> str:
 
 
 def shortened(text: str, width: int) -> str:
-    """Truncate text to `width` characters; no limit for a width of 0 or less."""
+    """Truncate text to `width` characters; a width of 0 or less means no limit."""
     return text if width <= 0 or len(text) <= width else f"{text[: max(width - 3, 0)]}..."
 
 
 def time_text(microseconds: float, unit: str | None = None) -> str:
-    """Format a time in the given unit, or in a suitable unit."""
+    """Format a time in `unit`, or, without it, in a suitable unit."""
     if unit is None:
         unit = "s" if microseconds >= 1e6 else "ms" if microseconds >= 1e3 else "us"
     return f"{microseconds / _UNITS[unit]:.3f}{unit}"

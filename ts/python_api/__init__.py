@@ -1,1 +1,1 @@
-"""Top-level functions of `ts` other than operators."""
+"""Top-level functions of `ts` that are not operators."""

@@ -1,6 +1,6 @@
-"""Tensors over files, and the modules of devices.
+"""Tensors whose memory is a file, and the modules of device types.
 
-x = ts.from_file("data.bin", shared=True, size=1000, dtype=ts.float64)      writes reach the file
+x = ts.from_file("data.bin", shared=True, size=1000, dtype=ts.float64)      writes change the file
 ts.get_device_module("cuda")                                                the module `ts.cuda`
 """
 
@@ -32,7 +32,7 @@ def from_file(
 ) -> Tensor:
     """Return a 1-d tensor of `size` elements over the start of a file, mapped into memory.
 
-    With `shared`, writes to the tensor change the file, which is created or extended if necessary.
+    With `shared`, writes to the tensor change the file, which is created or extended if necessary. Raises
     RuntimeError if the file cannot be opened or is too short.
     """
     if not isinstance(filename, str):
@@ -53,9 +53,9 @@ def from_file(
 
 
 def get_device_module(device: Any = None) -> ModuleType:
-    """Return the module of a device type: `ts.cuda` or `ts.cpu`; by default of the accelerator.
+    """Return the module of a device type, `ts.cuda` or `ts.cpu`; the default is the accelerator.
 
-    RuntimeError for other values, and for devices without a module.
+    Raises RuntimeError for other values, and for devices without a module.
     """
     if device is None:
         name = "cuda" if "cuda" in backends.available() else "cpu"

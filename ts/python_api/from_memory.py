@@ -3,7 +3,7 @@
     frombuffer(bytearray(8), dtype=ts.int32)      two elements on the same memory
     asarray(x)                                    a tensor itself; an array without copy; a copy of a list
 
-In: buffers, arrays, tensors, sequences; out: tensors, without a copy if possible.
+Input: buffers, arrays, tensors or sequences. Output: tensors; elements are not copied if possible.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def frombuffer(
 def asarray(
     obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | None = None, requires_grad: bool = False
 ) -> Tensor:
-    """Convert `obj` to a tensor, sharing memory unless `copy`, dtype or device require a copy."""
+    """Convert `obj` to a tensor; memory is shared unless `copy`, the dtype or the device need a copy."""
     if (active := current_modes()) is not None:
         given = {"dtype": dtype, "device": device, "copy": copy, "requires_grad": requires_grad or None}
         chosen = {name: value for name, value in given.items() if value is not None}
@@ -88,7 +88,7 @@ def asarray(
 
 
 def _alias(obj: Any, kind: dtypes.dtype | None) -> Tensor | None:
-    """Return a tensor that shares the memory of `obj`, or None for objects without a buffer."""
+    """Return a tensor that shares the memory of `obj`; return None if `obj` has no buffer."""
     if isinstance(obj, Tensor):
         return obj
     if isinstance(obj, np.ndarray):

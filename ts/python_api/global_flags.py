@@ -3,8 +3,8 @@
     ts.use_deterministic_algorithms(True)
     ts.set_float32_matmul_precision("high")
 
-Operators of `ts` are deterministic, compute float32 in full precision and keep subnormal numbers with all
-settings; the flags only store their values.
+With all settings, operators of `ts` are deterministic, compute float32 in full precision and keep subnormal
+numbers; the flags only store their values.
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ _PRECISIONS = ("highest", "high", "medium")
 
 
 def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
-    """Set the determinism flag; operators are always deterministic."""
+    """Set the flag for deterministic algorithms; it has no effect, as operators are always deterministic."""
     _deterministic["mode"] = (1 if warn_only else 2) if mode else 0
 
 
 def are_deterministic_algorithms_enabled() -> bool:
-    """Return whether deterministic algorithms are requested."""
+    """Return True if deterministic algorithms are requested."""
     return _deterministic["mode"] > 0
 
 
 def is_deterministic_algorithms_warn_only_enabled() -> bool:
-    """Return whether deterministic algorithms are requested in `warn_only` mode."""
+    """Return True if deterministic algorithms are requested in the mode `warn_only`."""
     return _deterministic["mode"] == 1
 
 
 def set_deterministic_debug_mode(debug_mode: int | str) -> None:
-    """Set the deterministic mode as a number or "default", "warn", "error"."""
+    """Set the deterministic mode, as a number or as "default", "warn" or "error"."""
     if not isinstance(debug_mode, (int, str)):
         raise TypeError(f"debug_mode must be str or int, but got {type(debug_mode)}")
     mode = _MODES.get(debug_mode) if isinstance(debug_mode, str) else debug_mode
@@ -52,12 +52,12 @@ def set_deterministic_debug_mode(debug_mode: int | str) -> None:
 
 
 def get_deterministic_debug_mode() -> int:
-    """Return the determinism mode: 0 default, 1 warn, 2 error."""
+    """Return the deterministic mode: 0 default, 1 warn, 2 error."""
     return _deterministic["mode"]
 
 
 def set_float32_matmul_precision(precision: str) -> None:
-    """Set the float32 matmul precision; it has no effect, since products use full precision."""
+    """Set the precision of float32 products; it has no effect, as products have full precision."""
     if precision in _PRECISIONS:
         _others["precision"] = precision
     else:
@@ -71,17 +71,17 @@ def set_float32_matmul_precision(precision: str) -> None:
 
 
 def get_float32_matmul_precision() -> str:
-    """Return the float32 matmul precision setting."""
+    """Return the setting of the precision of float32 products."""
     return str(_others["precision"])
 
 
 def set_flush_denormal(mode: bool) -> bool:
-    """Return whether the mode is supported: subnormal numbers are never flushed to zero."""
+    """Return True if the mode is supported; subnormal numbers are never flushed to zero."""
     return not mode
 
 
 def set_warn_always(b: bool, /) -> None:
-    """Enable or disable repetition of one-time warnings; Python's filters control other warnings."""
+    """Set whether one-time warnings are repeated; Python's filters control all other warnings."""
     if not isinstance(b, bool):
         raise TypeError(f"setWarnOnlyOnce expects a bool, but got {type(b).__name__}")
     _others["warn always"] = b
@@ -89,5 +89,5 @@ def set_warn_always(b: bool, /) -> None:
 
 
 def is_warn_always_enabled() -> bool:
-    """Return whether repeated warnings are enabled."""
+    """Return True if one-time warnings are repeated."""
     return bool(_others["warn always"])

@@ -1,4 +1,4 @@
-"""Approximate singular values of large matrices: of a random projection of them.
+"""Approximate singular values of large matrices, computed by random projection.
 
 U, S, V = ts.svd_lowrank(A, q=6)      A is about U diag(S) V^H
 """
@@ -26,7 +26,7 @@ def _times(A: Any, X: Any, M: Any) -> Any:
 
 
 def svd_lowrank(A: Tensor, q: int | None = 6, niter: int | None = 2, M: Any = None) -> Any:
-    """Compute the q largest singular values and vectors of A (or A - M), after Halko et al. (2009)."""
+    """Return the q largest singular values and vectors of A (or A - M), after Halko et al. (2009)."""
     q, niter = 6 if q is None else q, 2 if niter is None else niter
     if M is not None:
         M = M.broadcast_to(A.shape)
@@ -40,7 +40,7 @@ def svd_lowrank(A: Tensor, q: int | None = 6, niter: int | None = 2, M: Any = No
 
 
 def pca_lowrank(A: Tensor, q: int | None = None, center: bool = True, niter: int = 2) -> Any:
-    """Return the principal components of the rows of A, centered first if `center`."""
+    """Return the principal components of the rows of A; the rows are centered if `center` is True."""
     m, n = A.shape[-2:]
     if q is None:
         q = min(6, m, n)

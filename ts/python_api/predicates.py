@@ -1,4 +1,4 @@
-"""Predicates on tensors and other objects, as package functions rather than operators.
+"""Predicates on tensors and other objects that are functions of the package, not operators.
 
 >>> is_tensor(ts.ones(2)), numel(ts.ones(2)), typename([])
 (True, 2, 'list')
@@ -20,7 +20,7 @@ def _assert(condition: Any, message: str) -> None:
 
 
 def is_tensor(x: object) -> bool:
-    """Return whether `x` is a Tensor."""
+    """Return True if `x` is a Tensor."""
     return isinstance(x, Tensor)
 
 
@@ -32,12 +32,12 @@ def _tensor(name: str, x: Any) -> Any:
 
 
 def is_floating_point(x: Any) -> bool:
-    """Return whether the elements of `x` are real floating-point numbers."""
+    """Return True if the elements of `x` are real floating-point numbers."""
     return bool(_tensor("is_floating_point", x).is_floating_point())
 
 
 def is_complex(x: Any) -> bool:
-    """Return whether the elements of `x` are complex numbers."""
+    """Return True if the elements of `x` are complex numbers."""
     return bool(_tensor("is_complex", x).is_complex())
 
 
@@ -47,12 +47,12 @@ def numel(x: Any) -> int:
 
 
 def get_device(x: Any) -> int:
-    """Return the device index of `x`; -1 on the CPU."""
+    """Return the device index of `x`; return -1 for the CPU."""
     return int(_tensor("get_device", x).get_device())
 
 
 def typename(obj: Any, /) -> str:
-    """Return the qualified name of an object's type."""
+    """Return the qualified name of the type of an object."""
     if isinstance(obj, Tensor):
         return str(obj.type())
     if isinstance(obj, OverloadSet):
@@ -63,6 +63,6 @@ def typename(obj: Any, /) -> str:
     return f"{prefix}{kind.__qualname__}"
 
 
-# Classes of their arguments, and modes, may override them.
+# Classes of arguments, and modes, can override these functions.
 for _name in ("_assert", "is_floating_point", "is_complex", "numel", "get_device"):
     globals()[_name] = Overridable(globals()[_name])

@@ -20,7 +20,7 @@ _ORDERS: Final = {"native": sys.byteorder, "big": "big", "little": "little"}
 
 
 class StorageType:
-    """Storage class of one dtype on the CPU, such as `torch.FloatStorage`."""
+    """Storage class for one dtype on the CPU, such as `torch.FloatStorage`."""
 
     def __init__(self, dtype: dtypes.dtype, name: str) -> None:
         self.dtype: Final = dtype
@@ -38,7 +38,7 @@ class StorageType:
         )
 
     def __call__(self, values: Any = 0) -> TypedStorage:
-        """Return an uninitialized storage of `values` elements, or a storage of the given values."""
+        """Return an uninitialized storage with `values` elements, or a storage with the given values."""
         if isinstance(values, UntypedStorage):
             return TypedStorage(values, self.dtype)
         if isinstance(values, int):
@@ -54,7 +54,10 @@ class StorageType:
     def from_buffer(
         self, buffer: Any, byte_order: str | None = None, offset: int = 0, count: int = -1
     ) -> TypedStorage:
-        """Copy the numbers of a byte buffer; dtypes other than uint8 and int8 require `byte_order`."""
+        """Return a storage with numbers of a byte buffer.
+
+        All dtypes except uint8 and int8 need `byte_order`.
+        """
         size = self.dtype.itemsize
         if byte_order is None and self.dtype not in (dtypes.uint8, dtypes.int8):
             raise RuntimeError("function missing required argument 'byte_order' (pos 2)")

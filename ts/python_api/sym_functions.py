@@ -1,10 +1,10 @@
-"""Arithmetic and checks on numbers or symbolic numbers.
+"""Arithmetic and checks on numbers and symbolic numbers.
 
     >>> sym_max(3, 4.5), sym_int(-3.7)
     (4.5, -3)
 
-For a symbolic number (`ts.SymInt`, during an export) the result is symbolic, and a
-check becomes a constraint.
+For a symbolic number (`ts.SymInt`, during an export), the result is symbolic, and a check becomes a
+constraint.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ FAILED = "Expected cond to be True, but got False."
 
 
 def _of_symbols(name: str, *arguments: Any) -> Any:
-    """Apply an operation to symbolic arguments; None without symbols."""
+    """Apply an operation if an argument is symbolic; otherwise return None."""
     for x in arguments:
         if isinstance(x, SymNumber):
             return x.node.operate(name, *arguments)
@@ -44,7 +44,7 @@ def sym_not(a: Any) -> Any:
 
 
 def sym_max(a: Any, b: Any) -> Any:
-    """Return the maximum, as a float if either argument is a float."""
+    """Return the maximum; it is a float if either argument is a float."""
     found = _of_symbols("sym_max", a, b)
     if found is not None:
         return found
@@ -52,7 +52,7 @@ def sym_max(a: Any, b: Any) -> Any:
 
 
 def sym_min(a: Any, b: Any) -> Any:
-    """Return the minimum, as a float if either argument is a float."""
+    """Return the minimum; it is a float if either argument is a float."""
     found = _of_symbols("sym_min", a, b)
     if found is not None:
         return found
@@ -60,7 +60,7 @@ def sym_min(a: Any, b: Any) -> Any:
 
 
 def sym_ite(b: Any, t: Any, f: Any) -> Any:
-    """Return `t` if `b`, else `f`."""
+    """Return `t` if `b` is true, otherwise `f`."""
     return b.node.operate("sym_ite", b, t, f) if isinstance(b, SymBool) else t if b else f
 
 

@@ -5,7 +5,7 @@
     isinstance(x, ts.cuda.FloatTensor)       check of dtype and device type
     x.type(ts.DoubleTensor)
 
-They are not classes: every tensor is a `Tensor`.
+Tensor types are not classes; every tensor is an instance of `Tensor`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ts._core.tensor.tensor_conversion_methods import type_name
 
 
 class TensorType:
-    """Tensor type of one dtype and device type."""
+    """Tensor type for one dtype and one device type."""
 
     is_sparse = False
     layout = dtypes.strided
@@ -33,7 +33,7 @@ class TensorType:
 
     @property
     def __ts_annotation__(self) -> str | None:
-        """Annotation text of the type in scripts, or None for CUDA types."""
+        """Text of the type in annotations of scripts; None for CUDA types."""
         return None if self.is_cuda else "Tensor"
 
     @property
@@ -56,9 +56,9 @@ class TensorType:
         return instance.dtype is self.dtype and instance.device.type == self.device_type
 
     def __call__(self, *args: Any, **options: Any) -> Tensor:
-        """Return a tensor of this type from sizes or data, as PyTorch's legacy constructors.
+        """Return a tensor of this type from sizes or data, as PyTorch's legacy constructors do.
 
-        TypeError if a given tensor has another type.
+        Raises TypeError if a given tensor has another type.
         """
         device = options.pop("device", None)
         args = factories.positional_arguments(args, options)
@@ -73,7 +73,7 @@ class TensorType:
         return self.__instancecheck__(tensor)
 
     def check_available(self) -> None:
-        """Raise TypeError for a CUDA tensor type without a CUDA backend."""
+        """Raise TypeError if this is a CUDA type and there is no CUDA backend."""
         if self.device_type == "cuda" and "cuda" not in backends.available():
             name = f"{self.__module__}.{self.__name__}"
             raise TypeError(f"type {name} not available. Torch not compiled with CUDA enabled.")
@@ -89,7 +89,7 @@ _BY_FULL_NAME: Final = {f"torch.{name}": t for name, t in CPU.items()} | {
 
 
 def set_default_tensor_type(t: Any) -> None:
-    """Set the default float dtype to the dtype of a tensor type."""
+    """Set the default floating-point dtype to the dtype of a tensor type."""
     warnings.warn(
         "torch.set_default_tensor_type() is deprecated as of PyTorch 2.1, please use "
         "torch.set_default_dtype() and torch.set_default_device() as alternatives.",

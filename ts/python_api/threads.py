@@ -1,13 +1,13 @@
-"""Thread count of CPU operators: `ts.set_num_threads` and `ts.get_num_threads`.
+"""Number of threads of CPU operators: `ts.set_num_threads` and `ts.get_num_threads`.
 
-In: a number.  Out: the thread count of the CPU kernels in `ts.backends.cpu.thread_pool` (matrix products,
-convolutions, pooling):
+Input: a number. Output: the number of threads that CPU kernels use (`ts.backends.cpu.thread_pool`; matrix
+products, convolutions, pooling):
 
     ts.set_num_threads(1)            matrix products and convolutions run on one thread
     ts.get_num_threads()             1
 
-NumPy's linear algebra runs on one thread inside operators (`ts.backends.cpu.kernels.one_thread`), outside
-them on its own configured thread count.  Forked tasks have separate threads:
+In operators, NumPy's linear algebra runs on one thread (`ts.backends.cpu.kernels.one_thread`); elsewhere it
+uses the number of threads that it is configured for. Forked tasks have separate threads; see
 `ts.set_num_interop_threads`.
 """
 

@@ -1,9 +1,9 @@
-"""HTML report of a function or model: source, graph, fusion groups and line timings.
+"""HTML report on a function or model: source, graph, fusion groups and time per line.
 
     facts = collect(model.forward, (x,))         the report as data
     text = page(facts)                           the report as HTML
 
-`report_data` collects and `html_report` formats; they are independent of each other.
+`report_data` collects the data and `html_report` formats it; both are independent of each other.
 """
 
 from ts.report.html_report import page

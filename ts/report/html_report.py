@@ -1,7 +1,8 @@
-"""Report data as one self-contained HTML page.
+"""Conversion of report data to one self-contained HTML page.
 
-In: `ReportData`.  Out: the text of a file.  Security: the contents are untrusted.  All text is escaped, and
-the page's content security policy allows only its own script and style, by hash, and no loading.
+Input: `ReportData`. Output: the text of a file. Security: the contents are untrusted. All text is escaped,
+and the content security policy of the page allows only the script and the style of the page, by hash, and no
+requests.
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ from ts.ir.visualization import STYLE
 from ts.profiler.table import time_text
 from ts.report.report_data import FunctionReport, Line, Module, ReportData, TextLine
 
-_HEATS = (0.005, 0.02, 0.08, 0.2, 0.4)  # lower limits of the heat levels, as shares of the call
-_MAX_OPEN_SECTIONS = 6  # expanded when the page is opened
+_HEATS = (0.005, 0.02, 0.08, 0.2, 0.4)  # lower limits of the heat levels, as fractions of the call
+_MAX_OPEN_SECTIONS = 6  # number of sections that are expanded when the page is opened
 
 
 def page(facts: ReportData) -> str:

@@ -1,6 +1,6 @@
-"""Data of a function report: the functions involved, their source lines and timings.
+"""Data of the report on a function: the functions that it calls, their source lines and times.
 
-In: a function or method, with arguments for the measurement.  Out: `ReportData`, plain data:
+Input: a function or method, with arguments for the measurement. Output: `ReportData`, plain data:
 
     ReportData
       call                   seconds of a call without profiler, the best of several
@@ -48,28 +48,28 @@ from ts.runtime.module import ScriptModule, method_names
 from ts.runtime.script_method import ScriptMethod
 
 SourceLocation = tuple[str, int]  # file name (or source text without a file) and line number
-_MAX_DRAWN_NODES: Final = 2_000  # nodes
-_MAX_MEASURING_SECONDS: Final = 0.5  # total of measured calls; at least three calls
+_MAX_DRAWN_NODES: Final = 2_000  # maximum number of nodes of a drawing
+_MAX_MEASURING_SECONDS: Final = 0.5  # total time of the measured calls; there are at least three calls
 _MAX_CALLS: Final = 200
 _MIN_INSTRUCTION_SECONDS: Final = 2e-9
-_COUNTING_TIMEOUT_SECONDS: Final = 10.0  # counting slows a program down about 100 times
+_COUNTING_TIMEOUT_SECONDS: Final = 10.0  # counting makes a program about 100 times slower
 
 
 @dataclass
 class Line:
-    """Source line; times are seconds per call of the whole function."""
+    """Source line; times are in seconds per call of the complete function."""
 
     number: int
     text: str
-    seconds: float = 0.0  # of operators in the line
-    below: float = 0.0  # of inlined callees
-    times: int = 0  # execution count
-    is_grouped: bool = False  # whether its operators ran in a fusion group
+    seconds: float = 0.0  # time of operators in the line
+    below: float = 0.0  # time of inlined functions that the line calls
+    times: int = 0  # number of executions
+    is_grouped: bool = False  # True if operators of the line ran in a fusion group
 
 
 @dataclass
 class TextLine:
-    """Piece of a graph's text: usually one line, all input lines for graphs with several inputs."""
+    """Part of the text of a graph: usually one line; the inputs of a graph are one part."""
 
     text: str
     line_id: tuple[int, int] | None = None  # function number and line number
@@ -77,7 +77,7 @@ class TextLine:
 
 @dataclass
 class FunctionReport:
-    """Report of one function: source lines, graph and drawing."""
+    """Report on one function: source lines, graph and drawing."""
 
     name: str
     file: str
@@ -87,7 +87,7 @@ class FunctionReport:
 
     @property
     def seconds(self) -> float:
-        """Return the total seconds of the function's lines."""
+        """Total seconds of the lines of the function."""
         return sum(line.seconds for line in self.lines)
 
 
@@ -98,13 +98,13 @@ class Module:
     name: str
     kind: str
     parameters: int  # number of elements, including submodules
-    functions: list[int]  # function numbers of its methods
+    functions: list[int]  # function numbers of the methods
     children: list[Module]
 
 
 @dataclass
 class EventGroup:
-    """Profiler events of one name."""
+    """Profiler events with the same name."""
 
     name: str
     kernel: str
@@ -122,9 +122,9 @@ class ReportData:
     optimised: list[TextLine]
     bytecode: str
     modules: Module | None = None
-    call: float | None = None  # None if not measured
+    call: float | None = None  # None if it was not measured
     between: float = 0.0  # seconds of `call` outside operators
-    is_counted: bool = False  # whether `between` is distributed among lines
+    is_counted: bool = False  # True if `between` is distributed among the lines
     operators: list[EventGroup] = field(default_factory=list)
 
 
@@ -133,11 +133,11 @@ def collect(
     args: Sequence[Any] | None = None,
     kwargs: Mapping[str, Any] | None = None,
 ) -> ReportData:
-    """Return the report of a function, with timings if arguments are given."""
+    """Return the report on a function, with times if arguments are given."""
     script = function.function if isinstance(function, ScriptMethod) else function
     functions = _FunctionTable(script)
     measured = None
-    if args is not None:  # measured first: the plan shows the executed groups
+    if args is not None:  # first, because the plan shows the groups that were executed
         receiver = (function.owner._object,) if isinstance(function, ScriptMethod) else ()
         measured = _Measurements(script, receiver, tuple(args), dict(kwargs or {}))
     facts = ReportData(
@@ -158,10 +158,10 @@ def collect(
 
 
 class _FunctionTable:
-    """The functions reachable by calls from a function, which comes first."""
+    """Functions that a function can reach by calls; the function itself comes first."""
 
     def __init__(self, root: ScriptFunction) -> None:
-        self.numbers: dict[Any, int] = {}  # function -> number
+        self.numbers: dict[Any, int] = {}  # number by function
         self.reports: list[FunctionReport] = []
         self.lines: dict[SourceLocation, Line] = {}
         self._line_ids: dict[SourceLocation, tuple[int, int]] = {}
@@ -171,14 +171,15 @@ class _FunctionTable:
                 self.numbers[function] = len(self.reports)
                 self.reports.append(self._function_report(function))
                 waiting += _callees(function.graph)
-        for function, number in self.numbers.items():# after numbering: graphs refer to other functions
+        # after numbering, because graphs refer to other functions
+        for function, number in self.numbers.items():
             self.reports[number].graph = self.text_lines(function.graph)
             self.reports[number].picture = self.picture(function.graph)
 
     def _function_report(self, function: ScriptFunction) -> FunctionReport:
         name = function.qualified_name.removeprefix("__torch__.")
         parsed = function.definition()
-        if parsed is None:  # made from a graph: its text is the only source
+        if parsed is None:  # created from a graph: its text is the only source
             lines = [Line(number, text) for number, text in enumerate(function.code.splitlines(), 1)]
             return FunctionReport(name, "", lines)
         source, first, last = parsed.source, parsed.node.lineno, parsed.node.end_lineno
@@ -193,14 +194,14 @@ class _FunctionTable:
         return FunctionReport(name, source.filename or "", lines)
 
     def text_lines(self, graph: Graph) -> list[TextLine]:
-        """Return the text rows of a graph, linked to the source lines of their nodes."""
+        """Return the rows of the text of a graph, linked to the source lines of the nodes."""
         return [
             TextLine(text.rstrip("\n"), None if node is None else self._line_ids.get(_location(node.range)))
             for text, node in to_lines(graph, show_ranges=False)
         ]
 
     def picture(self, graph: Graph) -> str:
-        """Return an SVG drawing of a graph, with boxes linked to source lines; empty for large graphs."""
+        """Return an SVG drawing of a graph whose boxes link to source lines; return "" for a large graph."""
         if sum(1 for _ in graph.all_nodes()) > _MAX_DRAWN_NODES:
             return ""
         drawn = picture_of(graph)
@@ -238,7 +239,7 @@ def _module(name: str, module: ScriptModule, numbers: Mapping[Any, int]) -> Modu
 
 
 class _Measurements:
-    """Timed calls of a function: plain, profiled, and counting instructions."""
+    """Timed calls of a function: plain calls, profiled calls, and calls that count instructions."""
 
     def __init__(
         self,
@@ -249,7 +250,7 @@ class _Measurements:
     ) -> None:
         self._receiver = receiver
         self._given = args, kwargs
-        self._seconds(function)  # compiles
+        self._seconds(function)  # compiles the function
         taken = [self._seconds(function)]
         while len(taken) < 3 or (sum(taken) < _MAX_MEASURING_SECONDS and len(taken) < _MAX_CALLS):
             taken.append(self._seconds(function))
@@ -258,7 +259,7 @@ class _Measurements:
         self.instructions, self.times = self._counted(function)
 
     def _seconds(self, function: Any) -> float:
-        args, kwargs = copy.deepcopy(self._given)  # the call may modify them
+        args, kwargs = copy.deepcopy(self._given)  # the call may modify the arguments
         with GradMode(False):
             start = time.perf_counter()
             function(*self._receiver, *args, **kwargs)
@@ -274,7 +275,7 @@ class _Measurements:
         return list(zip(recorder.events, function_events(recorder.events, 0), strict=True))
 
     def _counted(self, function: ScriptFunction) -> tuple[Bag[SourceLocation], Bag[SourceLocation]]:
-        """Return instruction and execution counts per line; empty if counting exceeds the time limit."""
+        """Return instruction and execution counts by line; empty if counting exceeds the time limit."""
         counter = InstructionCounter()
         instructions: Bag[SourceLocation] = Bag()
         times: Bag[SourceLocation] = Bag()
@@ -292,13 +293,13 @@ class _Measurements:
         return instructions, times
 
     def tell(self, facts: ReportData, lines: Mapping[SourceLocation, Line]) -> None:
-        """Write the measured times to the report."""
+        """Write the measured times into the report."""
         facts.call = self.call
         found = [pair for pair in self.events if _is_called_for(*pair)]
         operators = sum(event.cpu_time_total for _, event in found) / 1e6
         counted = sum(self.instructions.values())
         between = max(self.call - operators, counted * _MIN_INSTRUCTION_SECONDS)
-        scale = self.call / (operators + between)  # includes profiler overhead
+        scale = self.call / (operators + between)  # includes the overhead of the profiler
         own: dict[SourceLocation, float] = defaultdict(float)
         below: dict[SourceLocation, float] = defaultdict(float)
         grouped: set[SourceLocation] = set()
@@ -329,7 +330,7 @@ def _total(pairs: Sequence[tuple[Event, FunctionEvent]]) -> float:
 
 
 def _is_called_for(raw: Event, event: FunctionEvent) -> bool:
-    """Return whether a bytecode instruction called this operator directly, not within another operator."""
+    """Return True if a bytecode instruction called this operator directly, not within another operator."""
     around = event.cpu_parent
     while around is not None and around.kind != "operator":
         around = around.cpu_parent
@@ -341,14 +342,14 @@ def _is_group(what: object) -> bool:
 
 
 def _stacks(raw: Event) -> list[Any]:
-    """Return the call stacks of an operator event; for a fusion group, one per fused operator."""
+    """Return the call stacks of an operator event; for a fusion group, one stack per fused operator."""
     code = raw.code
     number = code.number_at(raw.instruction)
     if not code.lines:
         return []
     found = [code.lines[number]]
     if _is_group(raw.what) and number + 1 < len(code.instructions):
-        opcode, target, *_ = code.instructions[number + 1]  # skip operators of the group
+        opcode, target, *_ = code.instructions[number + 1]  # skip the operators of the group
         if opcode == NUMBER["JUMP_IF"] and target > number:
             called = [
                 code.lines[at]

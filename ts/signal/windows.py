@@ -1,7 +1,7 @@
 """Window functions for spectral analysis: `torch.signal.windows`.
 
-In: the length M, the window's parameters, and `sym` (True: symmetric window; False: periodic window, for
-spectra); out: a tensor in the default floating-point dtype or `dtype`.
+Input: the length M, the parameters of the window, and `sym` (True: symmetric window; False: periodic window,
+for spectra). Output: a tensor in the default floating-point dtype or in `dtype`.
 
     >>> ts.signal.windows.hann(5)
     tensor([0.0000, 0.5000, 1.0000, 0.5000, 0.0000])
@@ -23,7 +23,7 @@ Numbers = NDArray[np.float64]
 
 
 def _window(values: Callable[..., Numbers]) -> Callable[..., Any]:
-    """Wrap `values(k, last, **parameters)` as public function; k counts from 0 to the mirrored end `last`."""
+    """Wrap `values(k, last, **parameters)` as a public function; k counts from 0 to the last index."""
 
     @functools.wraps(values)
     def window(
@@ -64,7 +64,7 @@ def _cosines(k: Numbers, last: int, a: Iterable[float]) -> Numbers:
 
 @_window
 def general_cosine(k: Numbers, last: int, *, a: Iterable[float]) -> Numbers:
-    """Return a sum of cosines with alternating signs and the coefficients `a`."""
+    """Return a sum of cosines with coefficients `a`, whose signs alternate."""
     coefficients = list(a)
     if not coefficients:
         raise ValueError("Coefficients cannot be empty")
@@ -73,7 +73,7 @@ def general_cosine(k: Numbers, last: int, *, a: Iterable[float]) -> Numbers:
 
 @_window
 def general_hamming(k: Numbers, last: int, *, alpha: float = 0.54) -> Numbers:
-    """Return alpha - (1 - alpha) cos(2 pi k / last)."""
+    """Return the window alpha - (1 - alpha) cos(2 pi k / last)."""
     return _cosines(k, last, (alpha, 1.0 - alpha))
 
 
@@ -109,13 +109,13 @@ def bartlett(k: Numbers, last: int) -> Numbers:
 
 @_window
 def cosine(k: Numbers, last: int) -> Numbers:
-    """Return half a period of the sine."""
+    """Return half a period of a sine as a window."""
     return np.sin(math.pi * (k + 0.5) / (last + 1))
 
 
 @_window
 def exponential(k: Numbers, last: int, *, center: float | None = None, tau: float = 1.0) -> Numbers:
-    """Return exp(-|k - center| / tau)."""
+    """Return the window exp(-|k - center| / tau)."""
     if tau <= 0:
         raise ValueError(f"Tau must be positive, got: {tau} instead.")
     return np.exp(-np.abs(k - (last / 2 if center is None else center)) / tau)

@@ -1,9 +1,10 @@
 """Sparse tensors: `torch.sparse`.
 
-In: sparse tensors of coordinates or compressed rows; out: products, sums and softmax over what they store.
+Input: sparse tensors of coordinates or compressed rows. Output: products, sums, and softmax over the stored
+elements.
 
     a = ts.sparse_coo_tensor([[0, 1], [2, 0]], [3.0, 4.0], (2, 3), requires_grad=True)
-    ts.sparse.mm(a, ts.ones(3, 4)).sum().backward()      a.grad is sparse, on the pattern of a
+    ts.sparse.mm(a, ts.ones(3, 4)).sum().backward()      a.grad is sparse, with the indices of a
 
 `sparse.FloatTensor` and the other tensor types are deprecated constructors.
 """
@@ -30,7 +31,7 @@ globals().update(SPARSE)
 
 
 def mm(mat1: Tensor, mat2: Tensor, reduce: str | None = None, *, out: Tensor | None = None) -> Tensor:
-    """Return the product of a sparse and a dense or sparse matrix; the gradient of a sparse one is sparse."""
+    """Return the product of a sparse and any other matrix; the gradient of a sparse one is sparse."""
     if reduce is not None:
         raise NotImplementedError(
             "sparse.mm with reduce= is not supported: use torch.sparse.mm and scatter_reduce"
@@ -41,18 +42,18 @@ def mm(mat1: Tensor, mat2: Tensor, reduce: str | None = None, *, out: Tensor | N
 
 
 def addmm(mat: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Any = 1.0, alpha: Any = 1.0) -> Tensor:
-    """Return beta * mat + alpha * (mat1 @ mat2), of which mat1 is sparse."""
+    """Return beta * mat + alpha * (mat1 @ mat2), where `mat1` is sparse."""
     return ts.ops.aten._sparse_addmm(mat, mat1, mat2, beta=beta, alpha=alpha)  # type: ignore[no-any-return]
 
 
 def sampled_addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Any = 1.0, alpha: Any = 1.0) -> Tensor:
-    """Return beta * input + alpha * (mat1 @ mat2) at the indices of the sparse matrix `input` only."""
+    """Return beta * input + alpha * (mat1 @ mat2), only at the indices of the sparse matrix `input`."""
     made: Tensor = ts.ops.aten.sparse_sampled_addmm(input, mat1, mat2, beta=beta, alpha=alpha)
     return made
 
 
 def sum(input: Tensor, dim: int | Sequence[int] | None = None, dtype: Any = None) -> Tensor:
-    """Return the sum of all elements, or over dimensions: sparse, unless no sparse dimension is left."""
+    """Return the sum over all or some dimensions; it is sparse unless no sparse dimension remains."""
     total = ts.ops.aten._sparse_sum
     found: Tensor
     if dim is None:
@@ -67,17 +68,17 @@ def sum(input: Tensor, dim: int | Sequence[int] | None = None, dtype: Any = None
 
 
 def softmax(input: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
-    """Return softmax along a dimension over the elements that are stored."""
+    """Return the softmax of the stored elements along a dimension."""
     return ts.ops.aten._sparse_softmax.int(input, dim, dtype)  # type: ignore[no-any-return]
 
 
 def log_softmax(input: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
-    """Return the logarithm of softmax along a dimension over the elements that are stored."""
+    """Return the logarithm of the softmax of the stored elements along a dimension."""
     return ts.ops.aten._sparse_log_softmax.int(input, dim, dtype)  # type: ignore[no-any-return]
 
 
 def spdiags(diagonals: Tensor, offsets: Tensor, shape: Sequence[int], layout: Any = None) -> Tensor:
-    """Return a sparse matrix with the rows of `diagonals` at the diagonals that `offsets` names."""
+    """Return a sparse matrix whose diagonals, by `offsets`, are the rows of `diagonals`."""
     rows = diagonals.unsqueeze(0) if diagonals.ndim == 1 else diagonals
     starts = offsets.reshape(-1)
     if len(shape) != 2:
@@ -96,7 +97,7 @@ def spdiags(diagonals: Tensor, offsets: Tensor, shape: Sequence[int], layout: An
 
 
 def as_sparse_gradcheck(gradcheck: Callable[..., Any]) -> Callable[..., Any]:
-    """Raise NotImplementedError: `gradcheck` compares dense gradients only."""
+    """Raise NotImplementedError, because `gradcheck` compares only dense gradients."""
     raise NotImplementedError("as_sparse_gradcheck is not supported: check gradients of the values instead")
 
 

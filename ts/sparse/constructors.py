@@ -3,8 +3,8 @@
     ts.sparse_coo_tensor([[0, 1], [2, 0]], [3.0, 4.0], (2, 3))      element (0, 2) is 3, element (1, 0) is 4
     ts.sparse_csr_tensor([0, 1, 2], [2, 0], [3.0, 4.0], (2, 3))     the same elements in CSR
 
-Indices are always checked against the sizes, also with `check_invariants=False`: kernels read memory at these
-indices without another check.
+Indices are always checked against the sizes, also with `check_invariants=False`, because kernels read memory
+at these indices without another check.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def sparse_coo_tensor(
     check_invariants: bool | None = None,
     is_coalesced: bool | None = None,
 ) -> Tensor:
-    """Return a COO tensor of `values` at the columns of `indices`, or an empty one of a size."""
+    """Return a COO tensor with `values` at the columns of `indices`, or an empty tensor with a size."""
     _check_device(device)
     if values is None:
         shape = _size(indices if indices is not None else size)
@@ -114,7 +114,7 @@ def sparse_compressed_tensor(
     requires_grad: bool = False,
     check_invariants: bool | None = None,
 ) -> Tensor:
-    """Return a sparse matrix of compressed rows or columns, selected by `layout`."""
+    """Return a sparse matrix of compressed rows or columns, which `layout` selects."""
     if layout is None:
         raise RuntimeError("sparse_compressed_tensor expected sparse compressed tensor layout but got None")
     options = {"dtype": dtype, "device": device, "requires_grad": requires_grad}
@@ -156,12 +156,12 @@ def sparse_csc_tensor(
 
 
 def sparse_bsr_tensor(*args: Any, **kwargs: Any) -> Tensor:
-    """Raise NotImplementedError: block layouts are not supported."""
+    """Raise NotImplementedError, because block layouts are not supported."""
     raise NotImplementedError(_block_layout_error("sparse_bsr_tensor", "sparse_bsr"))
 
 
 def sparse_bsc_tensor(*args: Any, **kwargs: Any) -> Tensor:
-    """Raise NotImplementedError: block layouts are not supported."""
+    """Raise NotImplementedError, because block layouts are not supported."""
     raise NotImplementedError(_block_layout_error("sparse_bsc_tensor", "sparse_bsc"))
 
 
@@ -172,12 +172,12 @@ def _block_layout_error(name: str, layout: str) -> str:
     )
 
 
-# Scripts that call them compile, and raise when the call runs.
+# Scripts with calls of these functions compile; the calls raise an error when they run.
 for _function, _layout in ((sparse_bsr_tensor, "sparse_bsr"), (sparse_bsc_tensor, "sparse_bsc")):
     vars(_function)["__unsupported_message__"] = _block_layout_error(_function.__name__, _layout)
 
 
 def spmm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Return the product of two matrices, of which the first may be sparse: `torch.mm`."""
+    """Return the product of two matrices, as `torch.mm`; the first may be sparse."""
     product: Tensor = ts.mm(input, mat2) if out is None else ts.mm(input, mat2, out=out)
     return product

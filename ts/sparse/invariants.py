@@ -1,4 +1,4 @@
-"""Global switch for invariant checks of sparse tensors.
+"""Global setting for checks of the invariants of sparse tensors.
 
 with check_sparse_tensor_invariants():       `is_coalesced=True` is checked, too
 """
@@ -22,17 +22,17 @@ class check_sparse_tensor_invariants:
 
     @staticmethod
     def is_enabled() -> bool:
-        """Return whether the checks are on."""
+        """Return True if the checks are enabled."""
         return check_sparse_tensor_invariants._enabled
 
     @staticmethod
     def enable() -> None:
-        """Turn the checks on."""
+        """Enable the checks."""
         check_sparse_tensor_invariants._enabled = True
 
     @staticmethod
     def disable() -> None:
-        """Turn the checks off."""
+        """Disable the checks."""
         check_sparse_tensor_invariants._enabled = False
 
     def __enter__(self) -> None:
@@ -52,7 +52,7 @@ class check_sparse_tensor_invariants:
         self.saved = None
 
     def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """Return a function that calls `function` with this state of the check."""
+        """Return a function that calls `function` with this setting of the checks."""
 
         @wraps(function)
         def checked(*args: Any, **kwargs: Any) -> Any:

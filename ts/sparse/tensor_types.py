@@ -17,7 +17,7 @@ from ts.sparse.constructors import sparse_coo_tensor
 
 
 class SparseTensorType(TensorType):
-    """Type of COO tensors of one dtype on the CPU: `torch.sparse.FloatTensor`."""
+    """Type of COO tensors with one dtype on the CPU, such as `torch.sparse.FloatTensor`."""
 
     is_sparse = True
     layout = dtypes.sparse_coo
@@ -32,7 +32,7 @@ class SparseTensorType(TensorType):
     def __call__(self, *args: Any, **options: Any) -> Tensor:
         """Return a COO tensor from indices, values and size, or an empty COO tensor; deprecated in PyTorch.
 
-        TypeError for other arguments.
+        Raises TypeError for other arguments.
         """
         factories.check_legacy_device(options.pop("device", None), self.device_type)
         given = ", ".join(["indices, values"] * (len(args) >= 2) + ["shape"] * (len(args) in (1, 3)))

@@ -1,4 +1,4 @@
-"""Assertions about tensors, and tensors for tests: `ts.testing.assert_close`, `ts.testing.make_tensor`."""
+"""Assertions about tensors, and tensors for tests: `assert_close` and `make_tensor`."""
 
 from __future__ import annotations
 

@@ -1,9 +1,10 @@
 """Tensor comparison: `assert_close` for tensors, numbers and nested structures.
 
-    assert_close(actual, expected)                          tolerances by dtype
+    assert_close(actual, expected)                          the tolerances depend on the dtype
     assert_close({"a": [x]}, {"a": [y]}, rtol=0, atol=1e-3)
 
-Raises AssertionError with the differences and their positions; TypeError for values that cannot be compared.
+The function raises AssertionError with the differences and their positions, and TypeError for values that
+cannot be compared.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import numpy as np
 import ts
 from ts._core.tensor.tensor import Tensor
 
-_TOLERANCES: Final = {  # dtype: (relative, absolute); exact equality for other dtypes
+_TOLERANCES: Final = {  # (relative, absolute) by dtype; other dtypes are compared exactly
     "torch.float16": (1e-3, 1e-5),
     "torch.bfloat16": (1.6e-2, 1e-5),
     "torch.float32": (1.3e-6, 1e-5),
@@ -31,7 +32,7 @@ _DTYPE_OF_NUMBER: Final = {float: "torch.float64", complex: "torch.complex128"}
 
 @dataclass(frozen=True)
 class _Comparison:
-    """Settings of a tensor comparison."""
+    """Settings of a comparison of tensors."""
 
     rtol: float | None
     atol: float | None
@@ -70,7 +71,7 @@ def assert_close(
     check_stride: bool = False,
     msg: str | Callable[[str], str] | None = None,
 ) -> None:
-    """Raise AssertionError unless `actual` and `expected` are equal up to a tolerance."""
+    """Raise AssertionError unless `actual` and `expected` are equal within a tolerance."""
     if (rtol is None) != (atol is None):
         raise ValueError(
             "Both 'rtol' and 'atol' must be either specified or omitted, but got no "
@@ -205,7 +206,7 @@ def assert_allclose(
     equal_nan: bool = True,
     msg: str = "",
 ) -> None:
-    """Raise AssertionError unless tensors of any dtypes are close; deprecated: use `assert_close`."""
+    """Raise AssertionError unless tensors are close; deprecated, use `assert_close`."""
     actual = actual if isinstance(actual, Tensor) else ts.tensor(actual)
     expected = expected if isinstance(expected, Tensor) else ts.tensor(expected, dtype=actual.dtype)
     if rtol is None and atol is None:

@@ -29,9 +29,9 @@ def make_tensor(
     """Return a tensor with elements from the uniform distribution over [low, high).
 
     The limits are [-9, 9) for floating-point and complex dtypes, [-9, 10) for integers, [0, 10) for uint8 and
-    [0, 2) for bool; limits outside of the range of the dtype are those of the dtype.  `noncontiguous` leaves
-    every second element of the last dimension out of a larger tensor; `exclude_zero` replaces zeros by the
-    smallest positive value.
+    [0, 2) for bool; limits outside the range of the dtype are replaced by those of the dtype. With
+    `noncontiguous`, the result is a view of every second element of the last dimension of a larger tensor;
+    `exclude_zero` replaces zeros by the smallest positive value.
     """
     if noncontiguous and memory_format is not None:
         raise ValueError(
@@ -62,7 +62,7 @@ def make_tensor(
 
 
 def _limits(dtype: Any, low: float | None, high: float | None) -> tuple[float, float]:
-    """Return the bounds of random elements, clamped to the range of the dtype."""
+    """Return the limits of random elements, clamped to the range of the dtype."""
     is_continuous = dtype.is_floating_point or dtype.is_complex
     lowest, highest, first, last = (
         (ts.finfo(dtype).min, ts.finfo(dtype).max, -9, 9)

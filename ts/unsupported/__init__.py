@@ -1,4 +1,4 @@
-"""Placeholders for PyTorch modules and names that `ts` does not implement: they import, and raise when used.
+"""Placeholders for PyTorch modules and names that `ts` lacks; they raise an error only when used.
 
     import ts.onnx                          works; its classes can be base classes and annotations
     ts.onnx.export(model, x, "m.onnx")      NotImplementedError: what is missing, and what to do instead
@@ -26,7 +26,7 @@ def spec_of(module: str) -> ModuleSpec | None:
 
 
 def find(name: str) -> Any:
-    """Return the placeholder of a top-level `torch` name, or None."""
+    """Return the placeholder for a top-level name of `torch`, or None."""
     from ts.unsupported import placeholders
 
     try:
@@ -36,10 +36,10 @@ def find(name: str) -> Any:
 
 
 def names_for(module: str, own: Callable[[str], Any] | None = None) -> Callable[[str], Any]:
-    """Return a module `__getattr__` that tries `own`, then submodules, then placeholders."""
+    """Return `__getattr__` for a module; it tries `own`, then submodules, then placeholders."""
 
     def __getattr__(name: str) -> Any:
-        if name == "__path__":  # asked by each function-level `from module import name`
+        if name == "__path__":  # each function-level `from module import name` asks for it
             raise AttributeError(f"module {module!r} has no attribute {name!r}", name=name)
         if own is not None:
             try:
@@ -73,7 +73,7 @@ def _file_inside(module: str, name: str) -> ModuleType | None:
 
 
 def absent_operator(name: str) -> Any:
-    """Return the placeholder of an operator that `ts` lacks, by its name without `aten::`; or None."""
+    """Return the placeholder for an operator, by name without `aten::`, or None."""
     from ts.unsupported import placeholders, unsupported_ops
 
     return placeholders.placeholder(f"ops.aten.{name}") if name in unsupported_ops.OPERATORS else None

@@ -1,4 +1,4 @@
-"""Read the record of PyTorch's names: `api.txt`, which `tests/record_torch_api.py` writes.
+"""Reader of the record of PyTorch's names, `api.txt`, which `tests/record_torch_api.py` writes.
 
     [nn.modules.module]                      a module, by its path in `torch`
     alias nn.Module                          another name of the object at this path
@@ -22,7 +22,7 @@ _WITH_VALUE: Final = frozenset({"literal", "logger"})
 
 
 class Entry(NamedTuple):
-    """Recorded name of a PyTorch module.
+    """Record of a name in a PyTorch module.
 
     kind    alias, class, error, external, function, literal, logger, module, typevar or value
     detail  the path of an alias or external object, the text of a literal, the name of a logger, the builtin
@@ -36,7 +36,7 @@ class Entry(NamedTuple):
 @cache
 def _sections() -> dict[str, str]:
     file = os.path.join(os.path.dirname(__file__), "api.txt")
-    data: bytes = __loader__.get_data(file)  # works in a zip file, too
+    data: bytes = __loader__.get_data(file)  # works in a ZIP file, too
     text = data.decode()
     sections = {}
     for section in text.split("\n[")[1:]:
@@ -47,7 +47,7 @@ def _sections() -> dict[str, str]:
 
 @cache
 def entries(path: str) -> dict[str, Entry]:
-    """Return the recorded names of a PyTorch module by its path in `torch`; {} if there is no such module."""
+    """Return the recorded names of a PyTorch module, by path in `torch`; {} if there is no such module."""
     found = {}
     for line in _sections().get(own_path(path), "").splitlines():
         word, *items = line.split(" ")
@@ -65,29 +65,29 @@ def entries(path: str) -> dict[str, Entry]:
 
 
 def paths() -> frozenset[str]:
-    """Return the paths of all recorded modules; "" is `torch`."""
+    """Return the paths of all recorded modules; the path of `torch` is ""."""
     return frozenset(_sections())
 
 
 @cache
 def packages() -> frozenset[str]:
-    """Return the paths of the modules that contain submodules."""
+    """Return the paths of the modules that have submodules."""
     return frozenset(path.rpartition(".")[0] for path in _sections())
 
 
 @cache
 def own_path(path: str) -> str:
-    """Return the canonical path of a module that PyTorch imports under two paths; else the path itself."""
+    """Return the canonical path of a module that PyTorch imports under two paths, or the path itself."""
     lines = _sections().get(path, "").split()
     return lines[1] if lines[:1] == ["same"] else path
 
 
 def is_module(path: str) -> bool:
-    """Return whether PyTorch has a module at the path."""
+    """Return True if PyTorch has a module with this path."""
     return path in _sections()
 
 
 def split(path: str) -> tuple[str, str]:
-    """Split the path of an object into its module and its name."""
+    """Split the path of an object into the module and the name."""
     module, _, name = path.rpartition(".")
     return module, name

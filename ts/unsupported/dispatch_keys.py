@@ -1,4 +1,4 @@
-"""Names of PyTorch's dispatch keys, which packages put into sets when they are imported: names, and no more.
+"""Names of PyTorch's dispatch keys, which packages put into sets on import; they have no effect.
 
 >>> DispatchKeySet(DispatchKey.CPU) | DispatchKeySet(DispatchKey.AutocastCPU)
 DispatchKeySet(AutocastCPU, CPU)
@@ -18,11 +18,11 @@ class _NameTable(type):
 
 
 class DispatchKey(metaclass=_NameTable):
-    """`DispatchKey.CPU` is the name "CPU"."""
+    """Class whose attributes are names of dispatch keys; `DispatchKey.CPU` is "CPU"."""
 
 
 class DispatchKeySet:
-    """Immutable set of dispatch key names."""
+    """Immutable set of names of dispatch keys."""
 
     def __init__(self, *keys: str) -> None:
         self.keys = frozenset(keys)
@@ -37,15 +37,15 @@ class DispatchKeySet:
         return DispatchKeySet(*(self.keys - other.keys))
 
     def add(self, key: str) -> DispatchKeySet:
-        """Return the set with a key added."""
+        """Return the set with `key` added."""
         return DispatchKeySet(*self.keys, key)
 
     def remove(self, key: str) -> DispatchKeySet:
-        """Return the set with a key removed."""
+        """Return the set without `key`."""
         return DispatchKeySet(*(self.keys - {key}))
 
     def has(self, key: str) -> bool:
-        """Return whether the set contains a key."""
+        """Return True if the set contains `key`."""
         return key in self.keys
 
     def __eq__(self, other: object) -> bool:
@@ -59,7 +59,7 @@ class DispatchKeySet:
 
 
 class ExcludeDispatchKeyGuard(AbstractContextManager[None]):
-    """Context manager that raises NotImplementedError: operators are not dispatched by keys."""
+    """Context manager that raises NotImplementedError, because operators are not dispatched by keys."""
 
     def __init__(self, keys: DispatchKeySet) -> None:
         self.keys = keys
@@ -70,8 +70,8 @@ class ExcludeDispatchKeyGuard(AbstractContextManager[None]):
         )
 
     def __exit__(self, *error: Any) -> None:
-        """Do nothing: `__enter__` always raises."""
+        """Do nothing, because `__enter__` always raises an error."""
 
 
 def log_api_usage_once(event: str) -> None:
-    """Do nothing: API usage is not logged."""
+    """Do nothing, because the use of the API is not logged."""

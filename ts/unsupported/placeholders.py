@@ -1,10 +1,10 @@
-"""Placeholders of PyTorch classes, functions and modules that `ts` does not implement.
+"""Placeholders for PyTorch classes, functions and modules that `ts` does not implement.
 
 class Exporter(ts.onnx.ONNXProgram): ...      may be inherited from, an annotation, an argument of isinstance
 ts.onnx.ONNXProgram()                         NotImplementedError
 except ts.onnx.errors.OnnxExporterError:      an error class that nothing raises
 
-Each placeholder is a single object, whichever path it is accessed by.
+There is one placeholder for each object, independent of the path by which it is accessed.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ _MARKERS = frozenset(MARKERS.split())
 
 
 class Placeholder(ABCMeta):
-    """Metaclass of placeholders for classes and values; functions have function placeholders."""
+    """Metaclass of placeholders for classes and values."""
 
     __path: str
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
-        """Raise NotImplementedError, with the alternative to the missing class."""
+        """Raise NotImplementedError; the message names an alternative to the missing class."""
         raise NotImplementedError(missing_message(cls.__path))
 
     def __getattr__(cls, name: str) -> Any:
@@ -55,13 +55,13 @@ class Placeholder(ABCMeta):
 
 
 def is_placeholder(value: Any) -> bool:
-    """Return whether an object is a placeholder."""
+    """Return True if an object is a placeholder."""
     return isinstance(value, Placeholder) or getattr(value, "__absent__", False) is True
 
 
 @cache
 def placeholder(path: str, kind: str = "value", base: str = "") -> Any:
-    """Return the placeholder of a PyTorch object by its path: `onnx.export`."""
+    """Return the placeholder for a PyTorch object, by path, such as `onnx.export`."""
     module, name = api.split(path)
     doc, module_name = missing_message(path), f"torch.{module}".rstrip(".")
     if kind == "error":
@@ -83,7 +83,7 @@ def _function_placeholder(path: str, name: str, module_name: str) -> Callable[..
 
 
 def attribute(module: str, name: str) -> Any:
-    """Resolve a name that a module of `ts` lacks; AttributeError if PyTorch does not have it either."""
+    """Resolve a name that a module of `ts` lacks; raise AttributeError if PyTorch lacks it, too."""
     module = own_name(module)
     path = module.removeprefix("ts").removeprefix(".")
     entry = api.entries(path).get(name)
@@ -148,7 +148,7 @@ def _constant_function(path: str) -> Callable[..., Any]:
 
 
 def _identity_decorator(*arguments: Any, **options: Any) -> Any:
-    """Return the decorated function unchanged; called with options, return such a decorator."""
+    """Return the decorated function unchanged; if called with options, return such a decorator."""
     if len(arguments) == 1 and callable(arguments[0]) and not options:
         return arguments[0]
     return lambda function=None: function
@@ -165,9 +165,10 @@ def _public_names(path: str) -> list[str]:
 
 
 class _Package(ModuleType):
-    """Package in which an imported submodule does not replace a function of the same name.
+    """Package in which importing a submodule does not replace a function with the same name.
 
-    `torch.nn.utils.weight_norm` is a function; `from torch.nn.utils.weight_norm import WeightNorm` works too.
+    `torch.nn.utils.weight_norm` is a function; `from torch.nn.utils.weight_norm import WeightNorm` works,
+    too.
     """
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -179,7 +180,7 @@ class _Package(ModuleType):
 
 
 class _Module(_Package):
-    """Module of PyTorch that has no file in `ts`."""
+    """Module of PyTorch for which `ts` has no file."""
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") and name != "__all__":
@@ -193,7 +194,7 @@ class _Module(_Package):
 
 
 class _Loader(importlib.abc.Loader):
-    spec: ModuleSpec | None = None  # spec of the canonical module, if this path is an alias
+    spec: ModuleSpec | None = None  # spec of the canonical module if this path is an alias
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
         path = spec.name.removeprefix("ts.")
@@ -209,13 +210,16 @@ class _Loader(importlib.abc.Loader):
         return _Module(spec.name, f"torch.{path}: objects of other modules of `ts`, and placeholders.")
 
     def exec_module(self, module: ModuleType) -> None:
-        """Leave the module empty: names are resolved on access."""
+        """Leave the module empty, because names are resolved on access."""
         if self.spec is not None:  # the import system has overwritten it
             module.__spec__ = self.spec
 
 
 def spec_of(module: str) -> ModuleSpec | None:
-    """Return the import spec of a PyTorch module without a file in `ts`; None if there is no such module."""
+    """Return the import spec of a PyTorch module that has no file in `ts`.
+
+    None if there is no such module.
+    """
     path = module.removeprefix("ts.")
     if not api.is_module(path):
         return None

@@ -1,4 +1,4 @@
-"""Areas of PyTorch that `ts` does not implement, with alternatives; an entry includes its submodules."""
+"""Areas of PyTorch that `ts` does not implement, with alternatives; an area includes submodules."""
 
 from __future__ import annotations
 
@@ -121,14 +121,14 @@ AREAS: Final = {
 
 
 def area_of(path: str) -> UnsupportedArea:
-    """Return the area of a missing object by its path in PyTorch (`onnx.errors`)."""
+    """Return the area of a missing object, by path in PyTorch, such as `onnx.errors`."""
     while path not in AREAS:
         path = path.rpartition(".")[0]
     return AREAS[path]
 
 
 def missing_message(path: str) -> str:
-    """Return the error message for the use of a missing object, by its path in PyTorch."""
+    """Return the error message for the use of a missing object, by path in PyTorch."""
     missing, instead = area_of(path)
     reason = f": ts does not have {missing}" if missing else " in ts"
     package = "" if path.startswith("functorch.") else "torch."

@@ -1,10 +1,10 @@
-"""PyTorch names that `ts` resolves to constants, no-op decorators or other modules, by path in `torch`."""
+"""PyTorch names that `ts` resolves to constants, decorators without effect or other modules."""
 
 from __future__ import annotations
 
 from typing import Final
 
-# Functions about missing features, with their constant results.
+# Functions that ask about missing features, with their constant results.
 ANSWERS: Final = {
     "onnx.is_in_onnx_export": False,
     "autograd._profiler_enabled": False,
@@ -19,7 +19,7 @@ ANSWERS: Final = {
     "utils._triton.has_triton_package": False,
 }
 
-# Decorators that mark or register functions for missing features: they return them unchanged.
+# Decorators that mark or register functions for missing features; they return functions unchanged.
 MARKERS: Final = """
     onnx.register_custom_op_symbolic onnx.unregister_custom_op_symbolic
     onnx.symbolic_helper.parse_args onnx.symbolic_helper.quantized_args
@@ -27,12 +27,12 @@ MARKERS: Final = """
     utils.data.functional_datapipe
 """
 
-# Names of `distributed.tensor` that its deprecated module `distributed._tensor` re-exports.
+# Names of `distributed.tensor` that the deprecated module `distributed._tensor` exports, too.
 _DISTRIBUTED_TENSOR: Final = (
     "DTensor", "DeviceMesh", "Partial", "Placement", "Replicate", "Shard", "distribute_module",
     "distribute_tensor", "empty", "full", "init_device_mesh", "ones", "rand", "randn", "zeros",
 )  # fmt: skip
-# Names of `distributed.fsdp` that `distributed._composable.fsdp` re-exports.
+# Names of `distributed.fsdp` that `distributed._composable.fsdp` exports, too.
 _COMPOSABLE_FSDP: Final = (
     "CPUOffloadPolicy", "FSDPModule", "MixedPrecisionPolicy", "OffloadPolicy", "fully_shard",
     "register_fsdp_forward_method",
@@ -43,9 +43,9 @@ _WRAPPED_TENSORS: Final = """
     maybe_current_level maybe_get_bdim maybe_get_level unwrap_if_dead
 """
 _VMAP_OPERATORS: Final = "_add_batch_dim _remove_batch_dim _vmap_decrement_nesting _vmap_increment_nesting"
-# Objects that are in a different module in `ts` than in PyTorch.
+# Objects that are in another module in `ts` than in PyTorch.
 ELSEWHERE: Final = {
-    "_C._TensorMeta": "builtins.type",  # the metaclass of Tensor
+    "_C._TensorMeta": "builtins.type",  # metaclass of Tensor
     "_C._get_tracing_state": "ts._core.thread.context.current_tracer",
     "_C._is_tracing": "ts.jit.is_tracing",
     "distributions.relaxed_bernoulli.LogitRelaxedBernoulli":

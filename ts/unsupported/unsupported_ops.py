@@ -1,6 +1,6 @@
-"""Operators that PyTorch's registry has and `ts` has not: `ts.ops.aten._sparse_mm` refuses calls.
+"""Operators of PyTorch that `ts` lacks; for example, calls of `ts.ops.aten._sparse_mm` raise an error.
 
-They are of sparse, nested and quantized tensors, and of libraries for one kind of device:
+They are operators of sparse, nested and quantized tensors, and of libraries for one kind of device; see
 docs/reference/operators/missing-operators.md.
 """
 

@@ -117,7 +117,7 @@ class ConstantLR(_ByFactor):
 
 
 class LinearLR(_ByFactor):
-    """Linear change of a factor from `start_factor` to `end_factor` in `total_iters` steps."""
+    """Schedule with a factor that changes linearly in `total_iters` steps."""
 
     def __init__(
         self,
