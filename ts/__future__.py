@@ -1,7 +1,5 @@
 """Settings for conversions of `nn.Module`, such as `module.to(...)`: overwrite or swap parameters.
 
-Whether they overwrite or swap parameters.
-
 set_swap_module_params_on_conversion(True)      `module.to(...)` exchanges parameters with `swap_tensors`
 set_overwrite_module_params_on_conversion(True) `module.to(...)` assigns new parameters
 """

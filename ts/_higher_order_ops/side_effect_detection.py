@@ -1,7 +1,5 @@
 """Detection of side effects of functions on closures, globals, modules and containers that they reach.
 
-Closures, globals, modules, containers.
-
     kept = SideEffectSnapshot([true_fn, false_fn])
     true_fn(x)                                appends to a list
     kept.restore()                            restores the list; True, as it had changed

@@ -1,6 +1,7 @@
 """GradScaler: loss scaling, which keeps small gradients from underflow in 16 bits.
 
-In: losses, optimizers; out: optimizer steps with unscaled gradients, skipped if a gradient is not finite.
+Input: losses and optimizers.  Output: optimizer steps with unscaled gradients; a step is skipped if a
+gradient is not finite.
 
     scaler = GradScaler("cpu")
     scaler.scale(loss).backward()

@@ -308,8 +308,6 @@ def jacobian(
 ) -> Any:
     """Return the Jacobian of func(*inputs) by each input; its shape is the result and input shapes together.
 
-    Result shape plus input shape.
-
     vectorize compute all rows in one pass
     strategy   "reverse-mode" by rows, or "forward-mode" by columns, with `vectorize` only
     """

@@ -80,8 +80,6 @@ def _get_numerical_jacobian(
 ) -> list[tuple[Any, ...]]:
     """Return the numerical Jacobians of fn(*inputs): for each target, one matrix per result.
 
-    For each target, a matrix per result.
-
     target   tensors to differentiate by, if they require grad, possibly captured by `fn`; default: `inputs`
     outputs  ignored
     """

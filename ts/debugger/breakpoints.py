@@ -1,6 +1,6 @@
 """Breakpoints: user requests, resolved to stop points in the code.
 
-In: `12`, `file.py:12`, `helper` or `Class.method`.  Out: the numbers of stop points.
+Input: `12`, `file.py:12`, `helper` or `Class.method`.  Output: the numbers of stop points.
 
     b = Breakpoint(1, *file_and_line("model.py:12", None))
     b.bind(stop_points)            b.stop_points == {7, 9}: those of the line, or of the next line with code

@@ -1,6 +1,6 @@
 """Step debugger: breakpoints, stepping, and inspection of stopped programs.
 
-In: command lines from the function `read`.  Out: text for the function `write`.
+Input: command lines from the function `read`.  Output: text for the function `write`.
 
     debugger = Debugger(read, write)
     debugger.run(f, (27,), {})            calls f; stops before its first line and reads commands

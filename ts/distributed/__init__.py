@@ -60,12 +60,12 @@ _absent = names_for(__name__)
 
 
 def is_available() -> bool:
-    """Return whether processes can form groups."""
+    """Return True if processes can form groups."""
     return True
 
 
 def is_gloo_available() -> bool:
-    """Return whether process groups on the CPU are available."""
+    """Return True if process groups on the CPU are available."""
     return is_available()
 
 
@@ -75,7 +75,7 @@ def is_backend_available(backend: str) -> bool:
 
 
 def is_torchelastic_launched() -> bool:
-    """Return whether `ts.distributed.run` started this process."""
+    """Return True if `ts.distributed.run` started this process."""
     return "TORCHELASTIC_RUN_ID" in os.environ
 
 

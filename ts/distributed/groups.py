@@ -234,7 +234,7 @@ os.register_at_fork(after_in_child=_forget)
 
 
 def is_initialized() -> bool:
-    """Return whether this process has initialized the default group."""
+    """Return True if this process has initialized the default group."""
     return _world.default is not None
 
 

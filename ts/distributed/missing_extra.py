@@ -19,7 +19,7 @@ from typing import Any
 
 
 def has_rpc_extra() -> bool:
-    """Return whether the packages of the extra `rpc` are installed."""
+    """Return True if the packages of the extra `rpc` are installed."""
     try:
         return find_spec("distributed") is not None and find_spec("msgpack") is not None
     except ImportError:  # an import hook may block the packages

@@ -89,7 +89,7 @@ def _given() -> bytes | None:
 
 
 def is_local(host: str) -> bool:
-    """Return whether a host name resolves to loopback addresses only.
+    """Return True if a host name resolves to loopback addresses only.
 
     Raise MissingSecretError if it cannot be resolved.
     """

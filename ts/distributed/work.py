@@ -35,7 +35,7 @@ class Work:
         raise NotImplementedError
 
     def is_completed(self) -> bool:
-        """Return whether the work has completed."""
+        """Return True if the work has completed."""
         raise NotImplementedError
 
     def exception(self) -> BaseException | None:
@@ -43,7 +43,7 @@ class Work:
         raise NotImplementedError
 
     def is_success(self) -> bool:
-        """Return whether the work has completed without an error."""
+        """Return True if the work has completed without an error."""
         return self.is_completed() and self.exception() is None
 
     def result(self) -> Any:
@@ -76,7 +76,7 @@ class Collective(Work):
         return True
 
     def is_completed(self) -> bool:
-        """Return whether the work has completed."""
+        """Return True if the work has completed."""
         return self._future.done()
 
     def exception(self) -> BaseException | None:
@@ -115,7 +115,7 @@ class Transfer(Work):
         return True
 
     def is_completed(self) -> bool:
-        """Return whether the transfer has completed."""
+        """Return True if the transfer has completed."""
         if not self._links.poll(self.request):
             return False
         if self.request.error is None:

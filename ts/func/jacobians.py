@@ -100,7 +100,7 @@ def jacfwd(
 ) -> Function:
     """Return a function that computes Jacobians like `jacrev`, in forward mode.
 
-    Faster for more results than arguments.
+    This is faster if there are more results than arguments.
 
     randomness  behaviour of `vmap` for random numbers in `func`
     """

@@ -413,6 +413,7 @@ class Graph:
         """Register a function that transforms the generated code.
 
         make_transformer   receives the current transformer or None; returns a function of the list of lines
+
         Used as a context manager, the result restores the previous transformer.
         """
         before = self._codegen._body_transformer

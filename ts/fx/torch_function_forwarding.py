@@ -1,6 +1,6 @@
 """Argument forms in which PyTorch's Python functions forward calls to `__torch_function__`.
 
-In: a function and the arguments of a call.  Out: the call in the form that PyTorch records.
+Input: a function and the arguments of a call.  Output: the call in the form that PyTorch records.
 
     forwarded_call(ts.nn.functional.relu, (x,), {})      (x,), {"inplace": False}
 

@@ -1,6 +1,6 @@
 """Names of PyTorch's `torch.jit._recursive` that programs call.
 
-In: modules and their handles (`scripted._c`).  Out: scripted modules:
+Input: modules and their handles (`scripted._c`).  Output: scripted modules:
 
     create_script_module(net, infer_methods_to_compile)      equivalent of script(net)
     wrap_cpp_module(scripted._c)                             the scripted module of a handle

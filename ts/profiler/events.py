@@ -160,8 +160,6 @@ def name_of(raw: Event) -> str:
 def kernel_of(raw: Event) -> str:
     """Return the library that computed an operator: that of the backend's arrays or of the C kernel.
 
-    The backend's array library or its C kernel's.
-
     If a C kernel falls back to the kernel of the operator record, because of dtypes or layout, this is not
     reported.
     """

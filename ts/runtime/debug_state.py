@@ -1,6 +1,6 @@
 """Debug state of compiled functions, with the interface of PyTorch's `GraphExecutorState`.
 
-In: a scripted function.  Out: its executed graph and its execution plans:
+Input: a scripted function.  Output: the graph that it executes, and its execution plans:
 
     state = scripted.get_debug_state()
     state.graph                                   the graph of the last call, optimized

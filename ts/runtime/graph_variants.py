@@ -1,6 +1,6 @@
 """Graph variants of functions, as written, optimized or differentiated, and their code.
 
-In: a function's graph.  Out: a transformed copy; its `Code`.
+Input: the graph of a function.  Output: a transformed copy of the graph, and the `Code` of this copy.
 
     graph -> a copy -> passes.pipelines.OPTIMIZE -> bytecode.lower -> Code
 

@@ -1,7 +1,8 @@
 """Specialization of functions: code for arguments with certain properties, compiled at the first call.
 
-In: a function whose graph branches on properties of its arguments (`x.dim()`, `x.dtype == ...`, `b is None`).
-Out: its `Specializations`, the table of the instruction ENTER_PLAN, and the code of each specialization.
+Input: a function whose graph branches on properties of its arguments (`x.dim()`, `x.dtype == ...`,
+`b is None`).  Output: the `Specializations` of the function, which are the table of the instruction
+ENTER_PLAN, and the code of each specialization.
 
     def f(x, b: Optional[Tensor]):          f(ones(2, 3), None)      compiles for (x float32[2], b None)
         if x.dim() == 1: ...                f(ones(4, 5), None)      runs that code

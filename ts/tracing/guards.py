@@ -1,7 +1,7 @@
 """Guards: checks in a trace of values that Python code used while it was recorded.
 
-In: a tensor that is converted to a Python value during tracing, and that value.  Out: nodes with which the
-traced function raises (or warns) if the value differs:
+Input: a tensor that is converted to a Python value during tracing, and the value.  Output: nodes by which the
+traced function raises an error (or warns) if the value differs in a later call:
 
     if x.sum() > 0: ...       %1 : bool = aten::Bool(%sum)
                                = prim::If(%1)
@@ -91,7 +91,7 @@ def guard(tracer: Tracer, value: Value, expected: Any, told: tuple[str, str] | N
 
 
 def _depends_on_random_numbers(value: Value, deterministic: set[Node]) -> bool:
-    """Return whether a recorded value is computed from random numbers.
+    """Return True if a recorded value is computed from random numbers.
 
     `deterministic` holds nodes that are known not to depend on any; the nodes of such a value are added.
     """
@@ -109,7 +109,7 @@ def _depends_on_random_numbers(value: Value, deterministic: set[Node]) -> bool:
 
 
 def _has_dropout_of_zero(node: Node) -> bool:
-    """Return whether a node has a dropout probability, which is the constant 0."""
+    """Return True if a node has a dropout probability, which is the constant 0."""
     schema = node.schema()
     return schema is not None and any(
         argument.name in ("p", "dropout_p", "dropout") and _is_zero(value.to_ivalue())

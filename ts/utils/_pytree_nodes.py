@@ -129,12 +129,12 @@ def is_namedtuple_class(cls: type) -> bool:
 
 
 def is_namedtuple_instance(obj: object) -> bool:
-    """Return whether the object is a named tuple."""
+    """Return True if the object is a named tuple."""
     return is_namedtuple_class(type(obj))
 
 
 def is_namedtuple(obj: object | type) -> bool:
-    """Return whether the object is a named tuple instance or class."""
+    """Return True if the object is a named tuple instance or class."""
     return is_namedtuple_class(obj if isinstance(obj, type) else type(obj))
 
 
@@ -163,12 +163,12 @@ def is_structseq_class(cls: type) -> bool:
 
 
 def is_structseq_instance(obj: object) -> bool:
-    """Return whether the object is a struct sequence."""
+    """Return True if the object is a struct sequence."""
     return is_structseq_class(type(obj))
 
 
 def is_structseq(obj: object | type) -> bool:
-    """Return whether the object is a struct sequence instance or class."""
+    """Return True if the object is a struct sequence instance or class."""
     return is_structseq_class(obj if isinstance(obj, type) else type(obj))
 
 

@@ -173,7 +173,7 @@ def create_selective_checkpoint_contexts(
                                 list of operators to cache
     allow_cache_entry_mutation  permit writes to cached results
 
-    TypeError for another policy; ValueError for a list with items other than operators
+    Raises TypeError for another policy, and ValueError for a list with items other than operators
     (`ts.ops.aten.mm.default`). Backward raises RuntimeError if a cached result was modified, if the
     recomputation calls an operator that the forward run did not call, and for a second backward pass.
     """

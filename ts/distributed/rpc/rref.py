@@ -59,7 +59,7 @@ class RRef(RRefValue):
     # ---- the owner
 
     def is_owner(self) -> bool:
-        """Return whether this process owns the value."""
+        """Return True if this process owns the value."""
         return self._peer.info == self._agent.info
 
     def owner(self) -> WorkerInfo:
@@ -67,7 +67,7 @@ class RRef(RRefValue):
         return self._peer.info
 
     def confirmed_by_owner(self) -> bool:
-        """Return whether the owner has confirmed the creation of the value."""
+        """Return True if the owner has confirmed the creation of the value."""
         return self.is_owner() or self._created is None or self._created.done()
 
     # ---- the value

@@ -21,7 +21,7 @@ class Placement:
         return isinstance(self, Shard) and (dim is None or self.dim == dim)
 
     def is_replicate(self) -> bool:
-        """Return whether each rank has the whole tensor."""
+        """Return True if each rank has the whole tensor."""
         return isinstance(self, Replicate)
 
     def is_partial(self, reduce_op: str | None = None) -> bool:

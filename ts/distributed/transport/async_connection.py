@@ -56,7 +56,7 @@ class AsyncConnection:
 
     @property
     def closed(self) -> bool:
-        """Return whether the connection has ended."""
+        """Return True if the connection has ended."""
         return self._error is not None
 
     @property

@@ -121,7 +121,7 @@ class BlockingConnection:
 
     @property
     def closed(self) -> bool:
-        """Return whether this end of the connection is closed."""
+        """Return True if this end of the connection is closed."""
         return self._socket.fileno() < 0
 
     @property
@@ -133,7 +133,7 @@ class BlockingConnection:
 
     @property
     def ended(self) -> bool:
-        """Return whether the peer has closed the connection."""
+        """Return True if the peer has closed the connection."""
         found = self._peek()
         self._socket.settimeout(None)
         return found == b""

@@ -48,7 +48,7 @@ class RequestMultiplexer:
 
     @property
     def closed(self) -> bool:
-        """Return whether the connection has ended."""
+        """Return True if the connection has ended."""
         return self._error is not None
 
     def close(self) -> None:

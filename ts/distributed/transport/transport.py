@@ -79,7 +79,7 @@ class Connection:
         self.stream.close()
 
     def closed(self) -> bool:
-        """Return whether the connection is closed."""
+        """Return True if the connection is closed."""
         return self.stream.closed
 
     @property

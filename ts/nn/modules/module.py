@@ -1,6 +1,6 @@
 """Module: an object with parameters, buffers, submodules and the method `forward`.
 
-In: assignments to attributes.  Out: the tree of modules with its tensors by dotted name.
+Input: assignments to attributes.  Output: the tree of modules, with the tensors by dotted name.
 
     class Net(Module):
         def __init__(self):

@@ -15,7 +15,7 @@ __all__ = ["gather", "scatter", "scatter_kwargs"]
 
 
 def is_namedtuple(obj: Any) -> bool:
-    """Return whether an object is a named tuple (deprecated)."""
+    """Return True if an object is a named tuple (deprecated)."""
     warnings.warn(
         "`is_namedtuple` is deprecated, please use the python checks instead", FutureWarning, stacklevel=2
     )

@@ -3,8 +3,8 @@
     layer = orthogonal(ts.nn.Linear(20, 40))        layer.weight.mT @ layer.weight is the identity
     layer.weight = ts.nn.init.orthogonal_(x)        any orthogonal matrix can be assigned
 
-In: an unconstrained X of the shape (..., n, k) of the matrix; out: Q of that shape with orthonormal columns,
-or rows if it is wider than tall.  Wide matrices are transposed tall ones:
+Input: an unconstrained X of the shape (..., n, k) of the matrix.  Output: a matrix Q of the same shape with
+orthonormal columns, or orthonormal rows if n < k (Q is then computed for the transposed shape):
 
     matrix_exp     exp(A)                   A = L - L^H, L the lower triangle of X padded with zeros
     cayley         (I - A/2)^-1 (I + A/2)

@@ -1,7 +1,7 @@
 """Transport of batches from worker processes to the main process, through a pipe or shared memory.
 
-In: any value that can be pickled, on the worker's side; out: the same value, whose arrays and tensors use
-shared memory.
+Input: any value that can be pickled, in the worker.  Output: an equal value in the program, whose arrays and
+tensors use shared memory.
 
     worker   BatchSender(connection, 4096).send(label, packed(batch))
     program  receiver = BatchReceiver(connection); batch = receiver.open(receiver.receive())

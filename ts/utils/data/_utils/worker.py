@@ -20,7 +20,7 @@ class ManagerWatchdog:
         self.manager_dead = False
 
     def is_alive(self) -> bool:
-        """Return whether the parent process is still alive."""
+        """Return True if the parent process is still alive."""
         if not self.manager_dead:
             self.manager_dead = os.getppid() != self.manager_pid
         return not self.manager_dead
