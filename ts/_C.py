@@ -170,7 +170,11 @@ def operator_module(name: str) -> ModuleType | None:
 
 
 def _run(run: Callable[..., Any], graph: Any, *options: Any, **named: Any) -> Any:
-    """Run a pass with options on a graph; executor nodes that the pass inserts are lowered."""
+    """Run a pass with options on a graph or on the graphs of a module's methods.
+
+    If a graph then contains nodes of PyTorch's executor, such as `prim::TypeCheck`, a copy with ordinary
+    nodes is executed.
+    """
     from ts.passes.lower_executor_nodes import with_executor_nodes_lowered
     from ts.passes.pipelines import run_pass
     from ts.passes.preserve_raising_code import run_instead

@@ -62,7 +62,7 @@ class DebugInfo(Protocol):
 
 
 class Stack(tuple[tuple[str, Any], ...]):
-    """A call stack in `Code.lines`, with the number of the stop point before the instruction."""
+    """Entry of `Code.lines` for an instruction: call stack, and number of the last stop point before it."""
 
     stop_point: int
 

@@ -29,7 +29,7 @@ def arguments(parser: argparse.ArgumentParser, command: str) -> str:
     )
     parser.add_argument("--no-restart", action="store_true", help="leave workers that end as they are")
     parser.add_argument(
-        "--dashboard", type=int, metavar="PORT", help="pages of dask that show who is there (they need bokeh)"
+        "--dashboard", type=int, metavar="PORT", help="dask's pages, which show the workers (they need bokeh)"
     )
     parser.add_argument("--status", metavar="ADDRESS", help="print who is in a cluster that runs, and end")
     parser.add_argument("--end-with-input", action="store_true", help=argparse.SUPPRESS)

@@ -40,8 +40,8 @@ COMMANDS: Final = {
     "explain-shapes": "print what an exported program knows of its sizes, and which lines asked for it",
     "diff": "compare two archives: their code and their weights",
     "serve": "a page to try programs on; with an archive, a server of it over HTTP",
-    "cluster": "start a scheduler and workers that functions run in; or print who is there",
-    "worker": "join a cluster as a process that functions run in",
+    "cluster": "start a scheduler and workers that run calls of other processes, or list the members",
+    "worker": "run a worker of a cluster, in which other processes call functions",
     "launch": "start a program once for each rank of a process group, as torchrun does",
     "convert": "turn archives into other archives and programs (.pt2), and weights into safetensors and back",
 }

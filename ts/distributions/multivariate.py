@@ -48,7 +48,7 @@ class Independent(Distribution):
 
     @constraints.dependent_property
     def support(self) -> Any:  # type: ignore[override]
-        """Support of the base distribution for each element of the reinterpreted dimensions."""
+        """Constraint: elements along the reinterpreted dimensions are in the base distribution's support."""
         support, count = self.base_dist.support, self.reinterpreted_batch_ndims
         return constraints.independent(support, count) if count and support is not None else support
 

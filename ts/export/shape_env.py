@@ -503,7 +503,7 @@ class ShapeEnv:
         self.decide_or_require(sympy.Ge(self.simplify(expression), 0))
 
     def note_requirement(self, condition: Any) -> None:
-        """Record a condition that the graph asserts at run time, even if it is known to hold."""
+        """Record a condition on data-dependent sizes that the graph asserts even if known ranges imply it."""
         self._require_unsigned_remainder(condition)
         condition = self.simplify(condition)
         if condition not in (sympy.true, sympy.false) and not self.frozen and not self.has_hint(condition):

@@ -43,7 +43,7 @@ _WITH_INFINITY: Final = {  # dtypes that `isinf` and similar operators support
     "isinf": (dtypes.float8_e5m2,),
     "isfinite": (dtypes.float8_e5m2, dtypes.float8_e8m0fnu),
 }
-# Operator -> kernel name in the error for float8_e8m0fnu, which has no sign
+# operators that reject only float8_e8m0fnu -> kernel name in the error message
 _OF_SIGNED: Final = {"abs": "abs_cpu", "absolute": "abs_cpu", "index_put": "index_put"}
 # Operators that convert to `dtype=` before they compute
 CONVERTING: Final = ("sum", "mean", "prod", "cumsum", "cumprod", "softmax", "log_softmax")

@@ -35,7 +35,8 @@ def main(arguments: list[str]) -> None:
     """Load the model or the compiler, then fork workers until the control socket is closed."""
     control = socket.socket(fileno=int(arguments[0]))
     settings = json.loads(arguments[1])
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent process handles Ctrl-C and then closes FD
+    # the parent process handles Ctrl-C: it closes its end of the control socket, which ends this process
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the kernel reaps exited workers
     try:
         worker_main, loaded = _LOADERS[settings["kind"]](settings)

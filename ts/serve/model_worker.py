@@ -204,7 +204,7 @@ class ServedModel:
         return values
 
     def _run_group(self, group: Sequence[Any], seconds: float) -> list[Any]:
-        """Run requests with the same stacking key as one call; return the value of each request."""
+        """Concatenate tensors of requests with equal stacking keys, run one call, and split its result."""
         with limits(seconds=seconds):
             stacked = {
                 name: ts.cat([each[name] for each in group]) if isinstance(value, ts.Tensor) else value

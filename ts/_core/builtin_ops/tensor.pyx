@@ -181,7 +181,7 @@ cdef int device_number(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int is_on(Operator op, IValue *r, const int32_t *at) except -1:
-    """Return whether the tensor is on the backend whose number is the operator's `data`."""
+    """Return whether the tensor's backend number equals `op.data`, such as BACKEND_CUDA for `prim::is_cuda`."""
     set_bool(&r[at[1]], tensor_of(&r[at[0]]).backend == <Py_ssize_t>op.data)
     return 0
 

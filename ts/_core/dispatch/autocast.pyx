@@ -217,7 +217,7 @@ cdef class CastPolicy:
     """Autocast rule of an operator record, for each backend."""
     cdef int kinds[MAX_BACKENDS]
     cdef int dtype_at                  # number of the argument `dtype=`; -1 if there is none
-    cdef dict said                     # backend -> error message of operators that are not allowed
+    cdef dict said                     # backend -> error message, for backends on which autocast does not allow the operator
 
 
 cdef CastPolicy casts_of(Operator op):

@@ -96,7 +96,7 @@ def _formula(inputs: Inputs, formula: formulas.Formula, wanted: list[str]) -> Fo
 def _source(inputs: Inputs, read: formulas.FormulaParameter) -> tuple[int, int, bool]:
     """Return a formula parameter's kind and index, and whether its tensor may be a Python number."""
     names = list(inputs.parameters)
-    if read.fact:  # a property of an argument or result; in the index, results follow the arguments
+    if read.fact:  # a property, such as a size; the returned index counts arguments first, then results
         everything = [*names, *(result.name for result in inputs.results)]
         return _FACTS[read.fact], everything.index(read.of), False
     if read.of in inputs.parameters:
