@@ -49,7 +49,7 @@ class _Silent:
         return self
 
     def __exit__(self, *error: Any) -> None:
-        """Do nothing, because there is no bar to remove."""
+        """Do nothing, because no progress bar was printed."""
 
     def update(self, n: float = 1) -> None:
         """Ignore the progress."""

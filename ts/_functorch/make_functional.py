@@ -55,7 +55,7 @@ class FunctionalModule(Module):
 
 
 class FunctionalModuleWithBuffers(Module):
-    """Module without parameters and buffers of its own; they are the first two arguments of a call."""
+    """Stateless module: a call takes parameters and buffers as its first two arguments."""
 
     def __init__(
         self,

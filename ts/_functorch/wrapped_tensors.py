@@ -22,7 +22,7 @@ def is_batchedtensor(tensor: Tensor) -> bool:
 
 
 def is_functorch_wrapped_tensor(tensor: Tensor) -> bool:
-    """Return True if a transform wraps a tensor, that is, if it is batched or has a tangent."""
+    """Return True if a transform wraps a tensor: a batched tensor or a dual tensor."""
     layer = layer_of(tensor)
     return layer is not None and (not isinstance(layer, Batched) or layer.whole)
 

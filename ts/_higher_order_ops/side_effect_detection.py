@@ -38,7 +38,7 @@ def walk(name: str, x: Any, join: Any, depth: int = 0, seen: dict[int, Any] | No
 
 
 def _children(x: Any) -> Iterable[tuple[str, Any]]:
-    """Return the parts of an object, each with the text of its step in a path."""
+    """Return the elements and attributes of an object, each with its path step as text."""
     if isinstance(x, types.FunctionType):
         for i, cell in enumerate(x.__closure__ or ()):
             yield f".closure[{i}]", cell

@@ -172,7 +172,7 @@ def deserialize_spec(text: str, owner: CodeOwner, parameter: bool = False) -> Ty
 
 
 def _simple_spec(text: str) -> TypeSpec | None:
-    """Return the descriptor of a built-in type, or of a list or optional of one; None for other types."""
+    """Return the descriptor of a built-in type, or of its list or optional type; None for other types."""
     if text in _SIMPLE:
         return SPECS[text]
     name, bracket, rest = text.partition("[")

@@ -89,6 +89,6 @@ def default_stream(device: Device = None) -> Any:
 
 
 def set_stream(stream: Any) -> None:
-    """Select the current stream of a device, which is that of the stream; None has no effect."""
+    """Select the current stream of the stream's device; None has no effect."""
     if stream is not None:
         _streams().set_stream(stream)

@@ -18,7 +18,7 @@ from ts.bytecode.debug_lowering import StopPoint
 
 @dataclass
 class Breakpoint:
-    """Breakpoint at a line or at a function."""
+    """Breakpoint at a source line or function."""
 
     number: int
     filename: str  # empty for a breakpoint at a function

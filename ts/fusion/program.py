@@ -240,5 +240,5 @@ def group_operator(program: FusedProgram) -> Operator:
 
 
 def _type_text(argument: Any) -> str:
-    """Return the type of an argument as in the text of a schema."""
+    """Return an argument's type as schema text."""
     return str(argument).partition(" ")[0]

@@ -15,7 +15,7 @@ from ts.profiler.events import FunctionEvent, walk
 
 @dataclass(eq=False)
 class FunctionEventAvg:
-    """Sum of the events with the same key; times are in microseconds, memory is in bytes."""
+    """Sum of profiler events with equal keys; times are in microseconds, memory is in bytes."""
 
     key: str = "Total"
     count: int = 0

@@ -84,7 +84,7 @@ class FunctionEvent:
 
     @property
     def self_cpu_time_total(self) -> float:
-        """Duration without that of the children, in microseconds."""
+        """Duration without children's durations, in microseconds."""
         return self.cpu_time_total - sum(child.cpu_time_total for child in self.cpu_children)
 
     @property

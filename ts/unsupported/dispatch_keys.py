@@ -74,4 +74,4 @@ class ExcludeDispatchKeyGuard(AbstractContextManager[None]):
 
 
 def log_api_usage_once(event: str) -> None:
-    """Do nothing, because the use of the API is not logged."""
+    """Do nothing, because API usage is not logged."""

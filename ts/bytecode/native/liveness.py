@@ -50,7 +50,7 @@ def successors(code: Code, pc: int) -> tuple[int, ...]:
 
 
 def reachable(code: Code, starts: list[int]) -> set[int]:
-    """Return the indices of the instructions that can be reached from those in `starts`."""
+    """Return the indices of instructions reachable from the instructions in `starts`."""
     reached = set(starts)
     pending = list(starts)
     while pending:

@@ -249,7 +249,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         return [self.eta_min + (base - self.eta_min) * height for base in self.base_lrs]
 
     def step(self, epoch: float | None = None) -> None:
-        """Advance by one step, or to `epoch`, which may be fractional."""
+        """Advance by one step, or to the possibly fractional `epoch`."""
         if epoch is None and self.last_epoch < 0:
             epoch = 0
         if epoch is None:
