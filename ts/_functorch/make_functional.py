@@ -25,7 +25,7 @@ NamesMap = dict[str, list[str]]
 
 
 class FunctionalModule(Module):
-    """Module without parameters of its own; the first argument of a call is the tuple of parameters.
+    """Module without parameters of its own.
 
     The first argument of a call is the tuple of parameters.
 

@@ -144,7 +144,7 @@ class Reader(TensorLoader):
     def definition(self, name: str) -> Global:
         """Return the global for a class or enum of the archive or for packed parameters.
 
-        Else raise ArchiveError.
+        Raise ArchiveError for any other name.
         """
         if name.startswith(CUSTOM_CLASS_PREFIX):
             custom = quantized.custom_class(name)

@@ -66,7 +66,7 @@ def safe_global(name: str) -> Global | None:
 def _give_state(made: Any, state: Any) -> None:
     """Restore the state of an object as Python's unpickler does.
 
-    By `__setstate__`, or by attributes and slots.
+    This calls `__setstate__`, or sets attributes and slots.
     """
     if hasattr(made, "__setstate__"):
         made.__setstate__(state)

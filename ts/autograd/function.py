@@ -150,7 +150,7 @@ class Function(_OneLevel):
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Raise RuntimeError.
 
-        Calling an instance with a non-static `forward` is PyTorch's legacy interface.
+        Calls of instances with a non-static `forward` are PyTorch's legacy interface.
         """
         raise RuntimeError(
             "Legacy autograd function with non-static forward method is deprecated. Please use new-style "

@@ -308,7 +308,7 @@ def jacobian(
 ) -> Any:
     """Return the Jacobian of func(*inputs) by each input; its shape is the result and input shapes together.
 
-    vectorize compute all rows in one pass
+    vectorize  compute all rows in one pass
     strategy   "reverse-mode" by rows, or "forward-mode" by columns, with `vectorize` only
     """
     if strategy not in ("forward-mode", "reverse-mode"):

@@ -40,7 +40,7 @@ def publish_address(path: str, address: Address) -> None:
 def read_address(path: str) -> Address | None:
     """Return the address that rank 0 has written to the file.
 
-    None if there is no file or no valid address.
+    Return None if there is no file or no valid address.
     """
     try:
         with open(path, encoding="ascii", errors="replace") as file:

@@ -27,8 +27,6 @@ __all__ = ["DistributedOptimizer"]
 class DistributedOptimizer:
     """Optimizer of remote parameters, with one local optimizer in each process that owns parameters.
 
-    One local optimizer in each process that owns some of them.
-
     optimizer_class   a class of `ts.optim`; with `allow_python`, also a user class
     params_rref       RRefs to the parameters
     args, kwargs      further arguments of the class

@@ -27,7 +27,7 @@ def rule_of(op: Any, device: str) -> str:
 def find_autocast_flag(values: list[Any]) -> int | None:
     """Return the index of the autocast setting for the device of the first tensor.
 
-    None if autocast is disabled or unsupported there.
+    Return None if autocast is disabled or unsupported there.
     """
     first = next(tensors_in(values), None)
     if first is None or (device := device_of(first).type) not in autocast.LOWER_DTYPES:

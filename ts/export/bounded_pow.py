@@ -1,6 +1,6 @@
 """Power function with a bound on the size of integer results.
 
-Power(2, 10) is 1024, power(2, 10**9) raises OverflowError.
+`power(2, 10)` is 1024; `power(2, 10**9)` raises OverflowError.
 """
 
 from __future__ import annotations

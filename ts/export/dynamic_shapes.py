@@ -29,10 +29,7 @@ _MORE = (
 
 
 class ShapesCollection:
-    """Collection of dynamic dimensions, assigned to tensors instead of written as a tree: `shapes[x] = {0.
-
-    Dim("b")}`.
-    """
+    """Collection of dynamic dimensions that are assigned by tensor: `shapes[x] = {0: Dim("b")}`."""
 
     def __init__(self) -> None:
         self._shapes: dict[int, tuple[Any, Any]] = {}

@@ -80,7 +80,7 @@ class View:
 class TensorAlias:
     """Tensor as a view of a storage.
 
-    Base, chain of view operators, and the number of writes that its node includes.
+    It has a base, a chain of view operators, and the number of writes that its node includes.
     """
 
     base: StorageState

@@ -322,7 +322,7 @@ class Unflattening:
     def _written(self) -> tuple[dict[Node, list[Node]], dict[Node, list[Node]]]:
         """Return the mutated inputs by the node of their new value.
 
-        Those to write at this node, and those to write at the end.
+        The result separates inputs to write at this node from inputs to write at the end.
 
         An input is written at the end if a later node reads its old value.
         """

@@ -312,7 +312,7 @@ class ExportedProgram:
     def _lifted(self) -> list[Any]:
         """Return the values of the graph inputs that are not user inputs.
 
-        Parameters, buffers and constants.
+        These are parameters, buffers and constants.
         """
         found = []
         for spec in self.graph_signature.input_specs:

@@ -312,7 +312,7 @@ class _Check:
     def _difference(self, mine: Any, theirs: Any, fresh: dict[Any, Any]) -> str | None:
         """Return text with values of the symbols for which two sizes differ (` for s0 = 3`).
 
-        None if none found.
+        Return None if there are none.
         """
         new = [s for s in mine.free_symbols if str(s).startswith("zz")]
         if new:  # a new unbacked symbol stands for the program's unbacked symbol

@@ -1,7 +1,5 @@
 """Move `sym_size` nodes of data-dependent sizes, and their assertions, directly after their tensor.
 
-Move `sym_size` nodes and their assertions directly after their tensor.
-
 nonzero; slice; sym_size(nonzero, 0); ge; _assert_scalar      becomes
 nonzero; sym_size(nonzero, 0); ge; _assert_scalar; slice
 """

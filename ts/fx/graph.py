@@ -489,7 +489,7 @@ class Graph:
     def lint(self) -> None:
         """Raise RuntimeError or ValueError if the graph is invalid.
 
-        Order of nodes, owners, names, targets.
+        The order, owners, names and targets of nodes are checked.
         """
         names: set[str] = set()
         seen: set[Node] = set()

@@ -554,7 +554,7 @@ def _fingerprint_of(function: Any) -> FunctionFingerprint | None:
 def _script_from_cache(function: Any, fingerprint: FunctionFingerprint | None) -> ScriptFunction | None:
     """Return a scripted function with cached code, whose graph is compiled when needed.
 
-    None if not cached.
+    Return None if the code is not cached.
     """
     if fingerprint is None:
         return None

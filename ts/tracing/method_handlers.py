@@ -56,7 +56,7 @@ def to(tracer: Tracer, x: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any])
 def constructed(tracer: Tracer, x: Tensor, function: str) -> None:
     """Record a tensor that `function` constructed from Python values.
 
-    A constant, and the nodes that PyTorch adds. a constant and PyTorch's nodes on it.
+    The graph gets a constant, and the nodes that PyTorch adds to it.
 
     Runs of the trace use the constant itself, or a copy of it if the traced function writes to the tensor.
     """

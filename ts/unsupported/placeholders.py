@@ -218,7 +218,7 @@ class _Loader(importlib.abc.Loader):
 def spec_of(module: str) -> ModuleSpec | None:
     """Return the import spec of a PyTorch module that has no file in `ts`.
 
-    None if there is no such module.
+    Return None if there is no such module.
     """
     path = module.removeprefix("ts.")
     if not api.is_module(path):

@@ -83,7 +83,7 @@ class LocalCluster:
     def security(self) -> Security | None:
         """Return the security settings for processes that join.
 
-        None if these processes read the user's secret file.
+        Return None if these processes read the user's secret file.
         """
         if self._folder is not None:
             return certificates.security(self._folder)

@@ -1,7 +1,5 @@
 """Supervisor of `ts cluster`: starts the scheduler and workers, restarts workers, and ends all processes.
 
-Starts the scheduler and workers, restarts workers, and ends all.
-
     async with ClusterSupervisor(ClusterConfig(workers=4, words=("--threads", "8"))) as cluster:
         cluster.address                "ts://127.0.0.1:4711"
         await cluster.complete()       wait until all workers have registered

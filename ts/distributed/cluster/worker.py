@@ -1,7 +1,5 @@
 """Worker process of a cluster: executes calls of other processes until the cluster ends.
 
-Serves calls until the cluster ends.
-
 serve("ts://127.0.0.1:4711", "worker0", options, patience=60.0)       returns when the cluster has ended
 """
 

@@ -47,7 +47,7 @@ class Signature:
     def components(self, x: Any) -> tuple[int, list[Any]] | None:
         """Return the index of the type of `x` and the components of `x`.
 
-        None if the signature lacks the type.
+        Return None if the signature lacks the type.
         """
         if isinstance(x, RecursiveScriptClass):
             x = x._c

@@ -27,7 +27,7 @@ class Placement:
     def is_partial(self, reduce_op: str | None = None) -> bool:
         """Return True if ranks hold operands of a reduction.
 
-        Of `reduce_op`, or without it of any reduction.
+        If `reduce_op` is given, it must be the operation of the reduction.
         """
         return isinstance(self, Partial) and (reduce_op is None or self.reduce_op == reduce_op)
 

@@ -78,7 +78,7 @@ class _ShmHandshake:
     def borrower(self, theirs: bytes, role: bytes, proof: bytes) -> SegmentReceiver | None:
         """Return a receiver for the peer's segments.
 
-        None if its key file is unreadable or `proof` is invalid.
+        Return None if its key file is unreadable or `proof` is invalid.
         """
         process, file, nonce = _OFFER.unpack(theirs)
         if self._file is None or not process:

@@ -63,7 +63,7 @@ def fill_tensor(x: Tensor, value: Tensor) -> Tensor:
 def copy(x: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
     """Return `src` itself if it is computed by the recorded graph and has the shape, dtype and device of `x`.
 
-    Otherwise a copy.
+    Otherwise return a copy.
     """
     same = x.dtype is src.dtype and x.device == src.device and list(x.shape) == list(src.shape)
     return src if same and is_computed(src) else NotImplemented

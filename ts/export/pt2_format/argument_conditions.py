@@ -153,7 +153,7 @@ class Conditions:
     def _int_guards(self, leaf: int, expression: Any) -> list[Check]:
         """Return the guards of an integer argument.
 
-        Its type, its range, and equality with a known expression.
+        They check the type, the range, and equality with a known expression.
         """
         name = self.names[leaf]
         found: list[Check] = [IntegerGuard(name, leaf)]

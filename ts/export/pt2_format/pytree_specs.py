@@ -57,7 +57,7 @@ def _spec(written: Any) -> Any:
 def _context(cls: Any, written: Any, count: int) -> Any:
     """Decode the context of a pytree node.
 
-    Data of its class besides the children, such as dictionary keys.
+    The context contains the data of the class besides the children, such as dictionary keys.
     """
     if cls is namedtuple:
         found = SERIALIZED_TYPE_TO_PYTHON_TYPE.get(written) if isinstance(written, str) else None

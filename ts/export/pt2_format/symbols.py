@@ -279,7 +279,7 @@ class _Builder:
     def check_kinds(self, name: str, values: list[Any]) -> None:
         """Raise ArchiveError if an operand of `name` is not of the required kind.
 
-        Boolean, number or integer.
+        The kinds are boolean, number and integer.
         """
         from ts.export import sympy_functions as e
 

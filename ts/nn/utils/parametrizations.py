@@ -1,7 +1,5 @@
 """Parametrizations of weights: `weight_norm`, `spectral_norm` and `orthogonal`.
 
-Normalised and orthogonal weights.
-
 layer = weight_norm(ts.nn.Linear(2, 3))         parametrizations.weight.original0 (lengths), original1
 layer = spectral_norm(ts.nn.Linear(2, 3))       the weight over its largest singular value
 """
