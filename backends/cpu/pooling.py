@@ -46,7 +46,7 @@ def _table(w: Windows, planes: Array, n: int) -> Table:
 
 
 def maxima(general: Kernel, xp: Any, x: Array, w: Windows, with_indices: bool) -> Any:
-    """Return the maximum of each window, and its index if `places`."""
+    """Return the maximum of each window, and its index if `with_indices`."""
     n = len(w.output_size)
     if x.size == 0 or x.shape[-n] * x.shape[-min(n, 2)] >= _MAX_PLANE_ROWS:
         return general(xp, x, w, with_indices)

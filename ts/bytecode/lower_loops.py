@@ -111,7 +111,7 @@ class LoopLowering(BranchLowering):
         return counter, limit, 0 if self.constant_value(increment) == 1 else self.use(increment) or one
 
     def close_counter(self, counter: int, limit: int, increment: int, loop_head: Label) -> None:
-        """Emit the increment of the counter and the jump back to `head`."""
+        """Emit the increment of the counter and the jump back to `loop_head`."""
         if increment == 0:
             self.emit("LOOP_STEP", loop_head, counter, limit)
         else:

@@ -294,7 +294,7 @@ def _check_list(
     side: str,
     root: int,
 ) -> None:
-    """Check that only the rank at `place` passes a tensor list, with one tensor per rank."""
+    """Check that only the rank `root` passes a tensor list, with one tensor per rank."""
     if here.rank() != root:
         if tensors:
             raise ValueError(f"Argument ``{name}_list`` must NOT be specified on non-{side} ranks.")

@@ -38,7 +38,7 @@ ctypedef fused scanned:
 cdef void scan_columns(
     bint product, const scanned *x, npy_intp n, npy_intp stride, npy_intp width, scanned *out
 ) noexcept nogil:
-    """Scan each of `width` columns; rows are `step` elements apart."""
+    """Scan each of `width` columns; rows are `stride` elements apart."""
     cdef double total[COLUMNS]
     cdef int64_t whole[COLUMNS]
     cdef npy_intp i, j

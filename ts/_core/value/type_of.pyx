@@ -312,7 +312,7 @@ cdef bint same_layout(TypeSpec a, TypeSpec b) except -1:
 # ---------------------------------------------------------------- size of a value
 
 def is_small(x, Py_ssize_t max_items=1000, Py_ssize_t max_depth=100):
-    """Return whether nested Python containers have at most `most` elements on at most `deepest` levels.
+    """Return whether nested Python containers have at most `max_items` elements on at most `max_depth` levels.
 
     Shared containers count once per reference; a container that contains itself is not small."""
     cdef Py_ssize_t count = 0, level

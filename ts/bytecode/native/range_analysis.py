@@ -229,7 +229,7 @@ def _join(x: Ranges, y: Ranges) -> Ranges:
 
 
 def _checked(min_value: int, max_value: int) -> Range:
-    """Return the range from `least` to `most`, or ANY if a bound exceeds int64."""
+    """Return the range from `min_value` to `max_value`, or ANY if a bound exceeds int64."""
     return (min_value, max_value) if min_value >= INT64_MIN and max_value <= INT64_MAX else ANY
 
 

@@ -94,7 +94,7 @@ class _ShmHandshake:
 
 
 def listener(max_bytes: int) -> HandshakeSteps:
-    """Run the listener's end of the negotiation; this process may share `most` bytes (0: none)."""
+    """Run the listener's end of the negotiation; this process may share `max_bytes` bytes (0: none)."""
     with _ShmHandshake(b"listener", max_bytes) as ours:
         answer = yield ours.data, _OFFER.size + _PROOF_BYTES
         theirs, proof = answer[: _OFFER.size], answer[_OFFER.size :]
@@ -104,7 +104,7 @@ def listener(max_bytes: int) -> HandshakeSteps:
 
 
 def connector(max_bytes: int) -> HandshakeSteps:
-    """Run the connector's end of the negotiation; this process may share `most` bytes (0: none)."""
+    """Run the connector's end of the negotiation; this process may share `max_bytes` bytes (0: none)."""
     with _ShmHandshake(b"connector", max_bytes) as ours:
         theirs = yield b"", _OFFER.size
         answer = yield ours.data + ours.proof(theirs), _PROOF_BYTES + 1

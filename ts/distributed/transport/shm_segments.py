@@ -107,7 +107,7 @@ class SegmentSender:
     """Segments into which a connection copies large parts; may be used from any thread."""
 
     def __init__(self, max_bytes: int, mark: bytes) -> None:
-        """Create a sender; all segments of this process together have at most `most` bytes.
+        """Create a sender; all segments of this process together have at most `max_bytes` bytes.
 
         `mark` is the nonce of this end of the connection.
         """
