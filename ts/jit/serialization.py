@@ -79,8 +79,8 @@ def load(
 def missing(f: str | os.PathLike[str] | IO[bytes]) -> list[MissingFeature]:
     """Return the operators, overloads, classes and other features that an archive needs and `ts` lacks.
 
-    Code of the archive is not executed. Each record has a `kind`, a `name`, and the `locations` in the archive
-    that use it; its string form contains all of them.
+    Code of the archive is not executed. Each record has a `kind`, a `name`, and the `locations` in the
+    archive that use it; its string form contains all of them.
     """
     from ts.archive.compatibility_check import missing
 
