@@ -172,7 +172,7 @@ def tensordot(a: Any, b: Any, dims: Any = 2, out: Any = None) -> Any:
 # ---------------------------------------------------------------------------------------- distinct values
 
 
-def _unique(
+def _unique_tensors(
     input: Tensor, sorted: bool, return_inverse: bool, return_counts: bool, dim: int | None
 ) -> tuple[Tensor, Tensor, Tensor]:
     if dim is not None:
@@ -187,7 +187,7 @@ def _return_inverse_and_counts(
     return_counts: bool = False,
     dim: int | None = None,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    return _unique(input, sorted, return_inverse, return_counts, dim)
+    return _unique_tensors(input, sorted, return_inverse, return_counts, dim)
 
 
 def _return_inverse(
@@ -197,7 +197,7 @@ def _return_inverse(
     return_counts: bool = False,
     dim: int | None = None,
 ) -> tuple[Tensor, Tensor]:
-    values, inverse, _ = _unique(input, sorted, return_inverse, return_counts, dim)
+    values, inverse, _ = _unique_tensors(input, sorted, return_inverse, return_counts, dim)
     return values, inverse
 
 
@@ -208,7 +208,7 @@ def _return_counts(
     return_counts: bool = False,
     dim: int | None = None,
 ) -> tuple[Tensor, Tensor]:
-    values, _, counts = _unique(input, sorted, return_inverse, return_counts, dim)
+    values, _, counts = _unique_tensors(input, sorted, return_inverse, return_counts, dim)
     return values, counts
 
 
@@ -219,7 +219,7 @@ def _return_output(
     return_counts: bool = False,
     dim: int | None = None,
 ) -> Tensor:
-    values, _, _ = _unique(input, sorted, return_inverse, return_counts, dim)
+    values, _, _ = _unique_tensors(input, sorted, return_inverse, return_counts, dim)
     return values
 
 

@@ -454,7 +454,7 @@ def _end(given: Any, missing: Any, n: Any) -> Any:
         return n
     if size_guards.evaluate_guard(given < 0):  # counts from the end
         return size_guards.larger(n + given, 0)
-    return size_guards.minimum(given, n)
+    return size_guards.smaller(given, n)
 
 
 def _checked_index(index: Any, n: Any, axis: int) -> Any:

@@ -180,5 +180,5 @@ def test_numbers_of_contexts_travel():
 
     from ts.distributed.dist_autograd.contexts import DistAutogradContainer
 
-    number = DistAutogradContainer(SimpleNamespace(info=SimpleNamespace(id=(1 << 31) + 5))).number()
+    number = DistAutogradContainer(SimpleNamespace(info=SimpleNamespace(id=(1 << 31) + 5))).new_id()
     assert msgpack.unpackb(msgpack.packb(number)) == number

@@ -79,7 +79,7 @@ class Fake(Layer):
     def __reduce_ex__(self, protocol: Any) -> Any:
         raise RuntimeError("a fake tensor has no elements to pickle")
 
-    def format_fake(self) -> str:
+    def describe(self) -> str:
         """Return the `repr` of a fake tensor."""
         x = self.inner
         parts = [f"size=({', '.join(map(str, x.array.shape))}{',' if x.ndim == 1 else ''})"]

@@ -82,7 +82,7 @@ class PythonModule(SugaredValue):
         home = own_name(self.module.__name__)
         if name in _PRIVATE_MODULES and home == "ts":
             return OperatorModule(self.module)
-        if is_own(home) and not _is_function_in_script_subset(vars(self.module).get(name)):
+        if is_own(home) and not _is_function_in_script_subset(getattr(self.module, "__dict__", {}).get(name)):
             operator = operator_of(home, name)
             if operator is not None:
                 return BuiltinFunction(operator)
