@@ -124,6 +124,8 @@ _OPERATORS: Final = {
     "_nn": "ts.nn.functional", "_linalg": "ts.linalg", "_fft": "ts.fft", "_special": "ts.special",
 }  # fmt: skip
 
+_FIND_FLAG_FUNCTION = "ts.runtime.executor_flags.find_flag_function"
+
 
 def __getattr__(name: str) -> Any:
     found: Any
@@ -135,7 +137,7 @@ def __getattr__(name: str) -> Any:
         file, _, function = _PASSES[name.removeprefix(_PREFIX)].partition(".")
         found = partial(_run, _named(f"ts.passes.{file}.{function or file}"))
     else:
-        found = _named("ts.runtime.executor_flags.find_flag_function")(name) if name.startswith("_jit_") else None
+        found = _named(_FIND_FLAG_FUNCTION)(name) if name.startswith("_jit_") else None
         if found is None:
             raise AttributeError(f"module 'ts._C' has no attribute '{name}'")
     globals()[name] = found
