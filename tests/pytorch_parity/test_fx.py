@@ -107,7 +107,7 @@ def signatures():
 def test_functions_in_python(name):
     """The table of forwarded arguments in `torch_function_forwarding` equals the behaviour of PyTorch's
     Python functions."""
-    count, names, defaults = ts.fx.torch_function_forwarding._row(signatures()[name])
+    count, names, defaults = ts.fx.torch_function_forwarding._parse_parameters(signatures()[name])
     space = "nn.functional" if name in ts.fx.torch_function_forwarding._FUNCTIONAL else "functional"
     found = {}
     for package in PACKAGES.values():
