@@ -50,7 +50,7 @@ def get(name: str) -> Backend:
 
 
 def at(index: int) -> Backend:
-    """Return the backend with number `index`, which tensors store."""
+    """Return the backend whose number is `index`; tensors store this number."""
     return get(_order[index])
 
 
@@ -76,7 +76,7 @@ def register(backend: Backend) -> Backend:
         _order.append(backend.name)
         devices.extra_types.add(backend.name)
     backend.index = _order.index(backend.name)
-    if not isinstance(backend.xp, Namespace):  # a plain module with NumPy's functions
+    if not isinstance(backend.xp, Namespace):  # `xp` is a plain module, such as `numpy`
         backend.xp = WrappedNamespace(backend.xp)
     _loaded[backend.name] = backend
     forget_kernels()  # kernels may be cached for an earlier backend with this name or number

@@ -9,9 +9,9 @@ so that kernels need not test the type of their arrays:
     xp.own("silu")            a single-kernel implementation of a function; None if there is none
     xp.transforms             the device's equivalent of scipy.fft
     xp.products(a, b)         the product of matrices or matrix stacks, by the device's fastest method
-    xp.weighted_sums(x, d, places, weights)   weighted sums along a dimension, used for resampling
+    xp.weighted_sums(x, d, indices, weights)  weighted sums along a dimension, used for resampling
     xp.weighted_bytes(...)                    weighted sums of uint8 elements, rounded
-    xp.weighted_picks(x, places, weights)     weighted sums of elements of a plane, for `grid_sample`
+    xp.weighted_picks(x, indices, weights)    weighted sums of elements of a plane, for `grid_sample`
     xp.in_pieces(f, x, y)     an elementwise f(x, y), computed in chunks with checks of the time limit
     xp.to_host(x)             the elements as a NumPy array
     xp.ranking                the device's sorting functions for `ts.ops.argsort`, or None
@@ -55,7 +55,7 @@ class Namespace:
     where: Callable[..., Array]
 
     def scipy(self, module_name: str) -> Any:
-        """Return this device's equivalent of `scipy.<part>`, imported at first use.
+        """Return this device's equivalent of `scipy.<module_name>`, imported at first use.
 
         Raise ImportError with install instructions if SciPy is missing.
         """
@@ -67,9 +67,9 @@ class Namespace:
         return result
 
     def own(self, name: str) -> Callable[..., Array] | None:
-        """Return a single-kernel implementation of a float32 and float64 function, or None.
+        """Return an implementation of function `name` as one kernel for float32 and float64; else None.
 
-        If it is None, the operator computes the function from several NumPy calls.
+        For None, the operator computes the function by several NumPy calls.
         """
         return None
 
@@ -85,7 +85,7 @@ class Namespace:
     def weighted_sums(self, x: Array, axis: int, indices: Array, weights: Array) -> Array:
         """Return weighted sums of elements of `x` along `axis`.
 
-        Element i of the result is the sum over t of x[places[i, t]] * weights[i, t], added in the order of t.
+        Element i of the result is the sum over t of x[indices[i, t]] * weights[i, t]; t increases from 0.
         """
         shape = [-1 if d == axis else 1 for d in range(x.ndim)]
         total: Any = 0
@@ -122,7 +122,7 @@ class Namespace:
         return result
 
     def in_pieces(self, function: Callable[..., Array], *operands: Array) -> Array:
-        """Return the result of an elementwise function on arrays."""
+        """Apply an elementwise function to arrays; a subclass may apply it to one chunk at a time."""
         return function(*operands)
 
     def to_host(self, x: Array) -> Any:

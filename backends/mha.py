@@ -6,11 +6,11 @@ _is_fastpath_enabled = True
 
 
 def get_fastpath_enabled() -> bool:
-    """Return the current setting."""
+    """Return the value that `set_fastpath_enabled` stored; it has no effect in `ts`."""
     return _is_fastpath_enabled
 
 
 def set_fastpath_enabled(value: bool) -> None:
-    """Store the setting; it has no effect in `ts`."""
+    """Store whether PyTorch's fast path is enabled; the value has no effect in `ts`."""
     global _is_fastpath_enabled
     _is_fastpath_enabled = value

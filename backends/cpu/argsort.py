@@ -20,7 +20,8 @@ _INT64_MAX = (1 << 63) - 1
 
 
 def _keys(self: NDArray[Any], axis: int, descending: bool) -> NDArray[np.int64]:
-    """Return int64 keys with the order of the elements, one row for each line along `axis`."""
+    """Return int64 keys with the order of the elements; each row contains the keys of one slice along
+    `axis`."""
     x = np.moveaxis(self, axis, -1)
     if dtypes.from_numpy_dtype(self.dtype).is_floating_point:
         wide = x.astype(np.float64) + 0.0
@@ -39,7 +40,7 @@ def _keys(self: NDArray[Any], axis: int, descending: bool) -> NDArray[np.int64]:
 
 
 def _in_place(rows: NDArray[np.int64], self: NDArray[Any], axis: int) -> NDArray[np.int64]:
-    """Return the rows of results as an array with the dimensions of `self`, and the rows along `axis`."""
+    """Return an array with the dimensions of `self`, in which each slice along `axis` is one of `rows`."""
     shape = (*self.shape[:axis], *self.shape[axis + 1 :], rows.shape[-1])
     return np.moveaxis(rows.reshape(shape), -1, axis)
 
@@ -55,12 +56,14 @@ def first_indices(self: NDArray[Any], axis: int, k: int, largest: bool, ordered:
 
 
 def nth_index(self: NDArray[Any], axis: int, k: Indices) -> Indices:
-    """Return the indices of the k-th smallest elements along `axis`."""
+    """Return the index of the k-th smallest element of each slice along `axis`; `k` has one number per
+    slice."""
     return _in_place(sort.nth(_keys(self, axis, False), _rows(k, axis))[:, None], self, axis)
 
 
 def nth_index_in_order(self: NDArray[Any], axis: int, k: Indices) -> Indices:
-    """Return the indices of the k-th smallest elements; ties are resolved as in a stable sort."""
+    """Return the indices that `nth_index` returns; among equal elements, the order is that of a stable
+    sort."""
     keys, wanted = _keys(self, axis, False), _rows(k, axis)
     rows = np.arange(len(keys))
     kth = keys[rows, sort.nth(keys, wanted)][:, None]
@@ -71,5 +74,5 @@ def nth_index_in_order(self: NDArray[Any], axis: int, k: Indices) -> Indices:
 
 
 def _rows(k: Indices, axis: int) -> Indices:
-    """Return `k`, with one number for each line along `axis`, as a vector."""
+    """Return the numbers `k`, one for each slice along `axis`, as a vector in the order of `_keys`."""
     return np.ascontiguousarray(np.moveaxis(k, axis, -1), dtype=np.int64).reshape(-1)

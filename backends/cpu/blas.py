@@ -112,7 +112,7 @@ def _load_symbols(extension: str) -> ctypes.CDLL | None:
 def controls() -> Iterator[tuple[int, int]]:
     """Yield the addresses of `int get()` and `void set(int)` of each loaded BLAS library."""
     handles = [_load_symbols(extension) for extension in _EXTENSIONS]
-    for package in ("numpy", "scipy"):  # needed if the handles of the extensions do not find the functions
+    for package in ("numpy", "scipy"):  # find the library's file if no extension could be loaded
         file = getattr(sys.modules.get(package), "__file__", None)
         if file is not None and not any(handles):
             folder = Path(file).parent

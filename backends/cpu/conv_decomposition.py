@@ -103,7 +103,7 @@ def decompose(g: Geometry, sizes: Sequence[int]) -> ConvDecomposition:
         residues.append(sorted({offset % step for offset, _ in offsets}) or [0])
     steps = [phases[0].step if phases else 1 for phases in axes]
     pitch = (lengths[1] * lengths[2], lengths[2], 1)
-    own = math.prod(lengths)  # number of elements with one residue
+    own = math.prod(lengths)  # number of input elements with equal residues modulo `steps`
     apart = (len(residues[1]) * len(residues[2]) * own, len(residues[2]) * own, own)
     offsets_by_dimension = [  # contribution of one dimension to the offset of a tap
         {
@@ -212,7 +212,7 @@ def weight_gradient(general: Kernel, xp: Any, g: Geometry, seen: Array, other: A
 
 
 def kernel(record: Any) -> Kernel:
-    """Return the kernel of a convolution or its backward; it checks arguments like the record's."""
+    """Return the kernel of a convolution or its backward; it checks arguments as the record's kernel does."""
     result = partial(record.kernel, compute=partial(compute, default_of(record.kernel, "compute")))
     if record.key == "aten::convolution_backward":
         result = partial(result, weigh=partial(weight_gradient, default_of(record.kernel, "weigh")))

@@ -230,7 +230,12 @@ def _lengths(letters: Sequence[str], sizes: dict[str, int]) -> Shape:
 def _matrices(
     x: Operand, batch: list[str], own: list[str], inner: list[str], sizes: dict[str, int], left: bool
 ) -> ContractionOperand:
-    """Return an operand as matrices of its own and the summed dimensions, in memory order if possible."""
+    """Return the conversion of an operand to matrices.
+
+    One dimension of a matrix combines the subscripts `own`, the other the summed subscripts `inner`; the
+    order
+    of both is chosen so that the memory order of the operand is preserved if possible.
+    """
     letters = x[0]
     inner_first = bool(own) and letters.index(inner[0]) < letters.index(own[0])
     groups = (inner, own) if inner_first else (own, inner)

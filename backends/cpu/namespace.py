@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     Array = NDArray[Any]
 
 _CHUNK_ELEMENTS: Final = 1 << 14  # number of elements of a chunk if time is limited
-_CLOCK_INTERVAL_NS: Final = 100_000.0  # time in ns that each chunk counts for the limit
+_CLOCK_INTERVAL_NS: Final = 100_000.0  # assumed time of a chunk in ns, added to the meter of the limit
 
 
 class NumpyTransforms:
@@ -88,7 +88,7 @@ class CpuNamespace(WrappedNamespace):
         return UFUNCS[name] if name in UFUNCS else super().special(name)
 
     def own(self, name: str) -> Callable[..., Array] | None:
-        """Return the ufunc of an activation; the C kernels use the same loops."""
+        """Return the ufunc of the activation `name`; its loops are those of the C kernels."""
         return self.special(name)
 
     def __getattr__(self, name: str) -> Any:
@@ -177,7 +177,8 @@ class CpuNamespace(WrappedNamespace):
         return out
 
     def in_pieces(self, function: Callable[..., Array], *operands: Array) -> Array:
-        """Apply an elementwise function; in chunks, with checks of the time limit, if time is limited."""
+        """Apply an elementwise function; if time is limited, in chunks with a check of the limit before
+        each."""
         if not deadline.is_set() or max((np.size(x) for x in operands), default=0) <= _CHUNK_ELEMENTS:
             return function(*operands)
         arrays = np.broadcast_arrays(*operands)

@@ -129,7 +129,7 @@ class Graph:
         return self._rng_states[stream]
 
     def keep_constant(self, host: NDArray[Any]) -> Any:
-        """Copy a host array to the device; the graph keeps the source in pinned memory for replays."""
+        """Copy a host array to the device; for replays, the graph keeps a copy of it in pinned memory."""
         copy = memory.copy_to_pinned(np.ascontiguousarray(host))
         self._constants.append(copy)
         copy_on_device = cupy.empty(copy.shape, copy.dtype)

@@ -27,10 +27,11 @@ from .row_epilogues import NotFusibleError
 
 Shape = tuple[int, ...]
 Record = Any
-# number of an input that the kernel receives; the NumPy type of a number, None for an array
+# Kernel argument: number of an input of the group; NumPy type of a Python number, None for an array.
 Argument = tuple[int, Any]
 Layout = tuple[np.dtype[Any], Sequence[int], list[int] | None]  # dtype, shape, order of dimensions in memory
-# number of an input, compute dtype, whether the number must be in the dtype's range
+# Python number that an operation reads: number of the input; compute dtype; True if the dtype must represent
+# it.
 NumberUse = tuple[int, str, bool]
 
 MAX_DIMENSIONS: Final = 8  # after adjacent dimensions have been merged
@@ -194,8 +195,9 @@ def merge_dimensions(shape: Sequence[int], strides: Sequence[Shape]) -> tuple[li
     """Merge adjacent dimensions that have a single stride in every operand.
 
     >>> merge_dimensions((2, 3, 4), [(12, 4, 1), (4, 0, 1)])  # the second repeats
-    ([2, 3, 4], [(12, 4, 1), (4, 0, 1)]) >>> merge_dimensions((2, 3, 4), [(12, 4, 1), (12, 4, 1)]) ([24],
-    [(1,), (1,)])
+    ([2, 3, 4], [(12, 4, 1), (4, 0, 1)])
+    >>> merge_dimensions((2, 3, 4), [(12, 4, 1), (12, 4, 1)])
+    ([24], [(1,), (1,)])
     """
     lengths: list[int] = []
     steps: list[list[int]] = [[] for _ in strides]
@@ -305,7 +307,7 @@ class _NonContiguousRowsError(NotFusibleError):
 def _configure_epilogues(
     group: OperatorGroup, values: list[Any], inputs: Sequence[Any]
 ) -> tuple[dict[int, row_epilogues.EpilogueConfig], dict[int, str]]:
-    """Return by value number the configurations of fused epilogues, and why others are separate."""
+    """Return the configurations of fused epilogues, and the reasons for the unfused ones, by value number."""
     configs: dict[int, row_epilogues.EpilogueConfig] = {}
     unfused: dict[int, str] = {}
     for value, (record, operands) in enumerate(group.epilogues, len(values)):

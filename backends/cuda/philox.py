@@ -68,7 +68,7 @@ class Philox:
         if graph is None:
             start, seed, offset = _zero_start(device), self.initial_seed, self.offset
             self.offset += used
-        else:  # the seed and offset at the time of a replay are added
+        else:  # the kernel adds the seed and offset of the generator at the time of the replay
             state = graph.rng_state(self)
             start, seed, offset = state.start, 0, state.count
             state.count += used

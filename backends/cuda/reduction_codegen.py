@@ -155,7 +155,8 @@ def _closing_parenthesis(text: str, at: int) -> int:
 def split_reduction(text: str) -> tuple[str, str] | None:
     """Split an expression into one for a chunk of a row and one that combines the chunks.
 
-    >>> split_reduction("sqrt(sum(a * a) / n)") ('sum(a * a)', 'sqrt(sum(a) / n)')
+    >>> split_reduction("sqrt(sum(a * a) / n)")
+    ('sum(a * a)', 'sqrt(sum(a) / n)')
     """
     parsed = parse_row_expression(text)
     if parsed.is_elementwise or len(parsed.reductions) > 1:

@@ -52,7 +52,7 @@ class EpilogueConfig:
     compute: np.dtype[Any]
     result: np.dtype[Any]
     shape: tuple[int, ...]
-    # name, type, number of the group's input
+    # (name in the row expression, kernel parameter, number of the group's input)
     arguments: tuple[tuple[str, pointwise_codegen.KernelInput, int], ...]
 
     @property

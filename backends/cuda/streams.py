@@ -101,7 +101,7 @@ class Event:
 
     def wait(self, stream: Stream | None = None) -> None:
         """Make work that is queued later in a stream wait for this event."""
-        if self._mark is not None:  # an event that was never recorded counts as passed
+        if self._mark is not None:  # work does not wait for an event that was never recorded
             stream = current_stream(int(cupy.cuda.runtime.getDevice())) if stream is None else stream
             stream.queue.wait_event(self._mark)
 
@@ -164,5 +164,6 @@ def current(stream: Stream | None) -> Iterator[Stream | None]:
         try:
             yield stream
         finally:
-            with cupy.cuda.Device(stream.device.index):  # the block may have selected another device
+            # code in the `with` block may have selected another device
+            with cupy.cuda.Device(stream.device.index):
                 before.use()

@@ -450,9 +450,10 @@ def _range_of_data(start: Any, stop: Any, n: Any) -> tuple[Any, Any, int]:
 def _end(given: Any, missing: Any, n: Any) -> Any:
     if given is None:
         return missing
-    if not size_guards.is_symbol(given) and given >= sys.maxsize:  # larger than the length of any dimension
+    # a huge end, such as `sys.maxsize`, means the end of the dimension
+    if not size_guards.is_symbol(given) and given >= sys.maxsize:
         return n
-    if size_guards.evaluate_guard(given < 0):  # counts from the end
+    if size_guards.evaluate_guard(given < 0):  # a negative index counts from the end of the dimension
         return size_guards.larger(n + given, 0)
     return size_guards.smaller(given, n)
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from .array import MetaArray
 
-_SINGLE = ("f", "F", "e")  # characters of the dtypes whose transforms have single precision
+_SINGLE = ("f", "F", "e")  # NumPy's characters of dtypes whose transforms are complex64 or float32
 
 
 def _complex(dtype: np.dtype[Any]) -> np.dtype[Any]:

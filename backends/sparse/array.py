@@ -201,7 +201,7 @@ class CompressedArray(SparseArray):
 
     @property
     def by_rows(self) -> bool:
-        """True for CSR, False for CSC."""
+        """True if the rows are compressed (CSR), False if the columns are compressed (CSC)."""
         return self.layout is dtypes.sparse_csr
 
     @classmethod

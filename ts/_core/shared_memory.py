@@ -342,7 +342,8 @@ def _release_at_exit() -> None:
     """Register `_release_all` to run when this process ends, even in a child of `multiprocessing`."""
     global _exit_process
     if _exit_process != os.getpid():
-        from multiprocessing.util import Finalize  # users of named files have imported this module before
+        # imported here, because only programs with named files need it
+        from multiprocessing.util import Finalize
 
         _exit_process = os.getpid()
         Finalize(None, _release_all, args=(os.getpid(),), exitpriority=-100)

@@ -90,7 +90,7 @@ class GradScaler:
         self._growth_interval = growth_interval
         self._init_growth_tracker = 0
         self._growth_tracker: Tensor | None = None  # number of consecutive steps with finite gradients
-        # by id of the optimizer
+        # id of an optimizer -> its state since the last `update`
         self._optimizer_states: defaultdict[int, _OptimizerState] = defaultdict(_OptimizerState)
 
     # ---- losses --------------------------------------------------------------------------------------

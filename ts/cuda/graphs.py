@@ -27,7 +27,7 @@ __all__ = ["CUDAGraph", "graph", "graph_pool_handle", "is_current_stream_capturi
 
 
 def _graphs() -> Any:
-    backend()  # raises an error that names what is missing
+    backend()  # raises RuntimeError at import if CuPy or a GPU is missing
     return import_module("ts.backends.cuda.cuda_graphs")
 
 
@@ -74,7 +74,7 @@ class CUDAGraph:
 
 
 class graph:
-    """Context manager that captures its block in a `CUDAGraph`; the default is a separate stream."""
+    """Context manager that captures its block in a `CUDAGraph`; by default on a separate stream."""
 
     def __init__(
         self, cuda_graph: CUDAGraph, pool: Any = None, stream: Any = None, capture_error_mode: str = "global"

@@ -18,7 +18,7 @@ from ts.cuda._devices import Device, backend, checked, usable
 
 
 def _streams() -> Any:
-    backend()  # raises an error that names what is missing
+    backend()  # raises RuntimeError at import if CuPy or a GPU is missing
     return import_module("ts.backends.cuda.streams")
 
 

@@ -1,6 +1,6 @@
 """Operator support and computation rules of complex32, the dtype with two float16 parts.
 
-In: an operator's record, kernel and arguments, of which one (or the result) is complex32.  Out: a kernel, or
+In: an operator's record, kernel and arguments; an argument or the result is complex32.  Out: a kernel, or
 PyTorch's error:
 
     x * 2       a kernel that computes in complex64 and rounds the result

@@ -141,7 +141,7 @@ def _recorder() -> Any:
 
 
 def _pass(roots: list[Any], gradients: list[Any], keep: bool, create: bool, wanted: list[Any]) -> list[Any]:
-    """Return the gradients of the `wanted` tensors; None for a tensor that is not reached."""
+    """Run a backward pass and return the gradients of the `wanted` tensors; None for unreachable tensors."""
     asked = _recorder()
     if asked is not None:
         return list(asked.gradients(roots, gradients, wanted, create))

@@ -17,7 +17,7 @@ from ts._core.thread.context import current_tracer
 
 
 def _watched(x: Tensor, how: str) -> None:
-    """Tell an active export that method `how` observes the gradient of `x`."""
+    """Notify an active export that a program reads or changes the gradient of `x` by the method `how`."""
     if (tape := getattr(current_tracer(), "tape", None)) is not None:
         tape.watch(x, how)
 

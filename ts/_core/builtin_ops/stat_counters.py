@@ -14,7 +14,7 @@ import threading
 
 
 class AggregationType(enum.Enum):
-    """How the values added to a counter are combined."""
+    """Value of a counter: the sum or the mean of the added numbers."""
 
     SUM = 0
     AVG = 1

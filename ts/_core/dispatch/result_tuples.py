@@ -1,6 +1,9 @@
 """Named tuples for operators with several results; the schema defines the field names.
 
->>> results_class("aten::max", ("values", "indices"))((3, 0)) torch.return_types.max( values=3, indices=0)
+>>> results_class("aten::max", ("values", "indices"))((3, 0))
+torch.return_types.max(
+values=3,
+indices=0)
 """
 
 from __future__ import annotations

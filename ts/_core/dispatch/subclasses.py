@@ -18,7 +18,7 @@ from ts._core.dispatch.overrides import Overridable, class_overrides
 from ts._core.tensor.tensor import Tensor, set_derived
 from ts._core.thread.context import DisableTorchFunction, count_overriding
 
-# Members that do not call `__torch_function__`: creation, copies, pickling, attribute access,
+# Members of `Tensor` that do not call `__torch_function__`: creation, copies, pickling, attribute access,
 _NOT_ASKED: Final = """
     __new__ __init__ __init_subclass__ __torch_function__ as_subclass _make_subclass __getattr__
     __getattribute__ __setattr__ __delattr__ __class__ __dict__ __doc__ __module__ __weakref__ __slots__
@@ -39,13 +39,13 @@ _PLAIN = frozenset((_NOT_ASKED + _OPERATORS).split())
 
 
 def defined(cls: type[Tensor]) -> None:
-    """Prepare a new subclass of `Tensor`, whose methods must call `__torch_function__`."""
+    """Give a new subclass of `Tensor` copies of the methods that must call `__torch_function__`."""
     count_overriding()
     for base in cls.__mro__[1:]:
         if base is Tensor:
             break
         if issubclass(base, Tensor) and class_overrides(base):
-            return  # the class inherits the copies of this base
+            return  # the class inherits the methods that were copied for a base class
     for name, member in Tensor.__dict__.items():
         if name not in cls.__dict__ and name not in _PLAIN:
             asking = _asking(member)

@@ -66,7 +66,7 @@ class Batched(Layer):
             )
 
     def check_copy_to_host(self) -> None:
-        """Raise RuntimeError for a batch."""
+        """Raise RuntimeError for a batched tensor, which has no storage to copy."""
         self.check_memory()
 
     def check_detach_in_place(self) -> None:
@@ -122,7 +122,7 @@ def batched(level: Level, inner: Tensor, viewed: Tensor | None = None) -> Tensor
 
 
 def parts(level: Level, x: Any) -> tuple[Any, bool]:
-    """Return the inner tensor, and whether its first dimension is the batch dimension."""
+    """Return the inner tensor of `x` at the level, and whether its first dimension is the batch dimension."""
     layer = of_level(x, level)
     return (x, False) if layer is None else (layer.inner, layer.whole)  # type: ignore[attr-defined]
 
@@ -249,7 +249,7 @@ def _each_its_own(level: Level, op: Any, args: list[Any]) -> list[Any]:
 
 
 def _wrapped(level: Level, result: Any, of_batch: bool, viewed: Tensor | None) -> Any:
-    """Wrap results in layers of the level, as views of `viewed` unless it is None."""
+    """Wrap result tensors in layers of the level: as views of `viewed`, or as new tensors if it is None."""
     if isinstance(result, (tuple, list)):
         values = [_wrapped(level, x, of_batch, viewed) for x in result]
         return values if type(result) is list else type(result)(values)
@@ -274,7 +274,7 @@ def _in_place(call: Call, args: list[Any]) -> Any:
         # a backward node may have saved the elements of the inner tensor
         call.values[0] = operator("clone")(layer.inner)
     result = on_batch(call)
-    if call.operator.record.reshapes:  # the target then refers to another view
+    if call.operator.record.reshapes:  # an operator such as `t_` changes the view to which the target refers
         hide_elements(target, result, True)
         set_layer(target, Batched(call.level.number, result, True))
     elif result is not layer.inner:

@@ -1,6 +1,6 @@
 """Dual tensors for forward-mode differentiation.
 
-In: an operator, and arguments of which some have a tangent at a level; out: its results with tangents.
+In: an operator, and arguments; at least one has a tangent at a level. Out: the results with tangents.
 
     x with tangent x_t, y without:      x * y has the tangent x_t * y
 
@@ -86,7 +86,8 @@ def without_tangent(level: Level, x: Tensor) -> Dual:
 
 
 def with_tangent(level: Level, x: Any, tangent: Tensor | None, viewed: Tensor | None = None) -> Any:
-    """Return `x` with a tangent, as a view of `viewed`; `x` itself if both are None."""
+    """Return a tensor with the primal `x` and a tangent, as a view of `viewed`; `x` itself if both are
+    None."""
     if not isinstance(x, Tensor) or not (x.is_floating_point() or x.is_complex()):
         tangent = None
     if not isinstance(x, Tensor) or (tangent is None and viewed is None):
@@ -104,7 +105,7 @@ def writes(level: Level, x: Tensor) -> int:
 
 
 def fitting(tangent: Tensor, x: Tensor) -> Tensor:
-    """Convert a tangent to the shape and dtype of `x`; for a view, also to contiguous memory."""
+    """Convert a tangent to the shape and dtype of `x`; also to contiguous memory if `x` is contiguous."""
     if tangent.dtype is not x.dtype:
         tangent = tangent.real if tangent.is_complex() and not x.is_complex() else tangent.to(x.dtype)
     if tangent.shape != x.shape:
@@ -265,7 +266,7 @@ def _lies_in(level: Level, tangent: Tensor, base: Tensor) -> bool:
 
 
 def _written(level: Level, x: Tensor, tangent: Tensor | None = None) -> None:
-    """Count a write to the tangent of a base tensor; replace the tangent if it is given."""
+    """Count a write to the tangent of the base tensor `x`; replace the tangent unless `tangent` is None."""
     layer: Any = of_level(x, level)
     if layer is None:  # the tensor had no tangent before
         _replace_layer(x, Dual(level, sunk(x, None), tangent, writes=1))

@@ -28,8 +28,8 @@ from ts._core.thread.transform_state import refuse
 
 Run = Callable[["Level", Any, list[Any]], Any]
 # Reserved levels, which are lower than those of function transforms:
-FAKES = 1  # fake tensors
-# tensors whose class defines `__torch_dispatch__`; `transform_dispatch.pyx` has the same constant
+FAKES = 1  # level of the layers of fake tensors
+# Level of tensors whose class defines `__torch_dispatch__`; `transform_dispatch.pyx` has the same constant.
 SUBCLASSES = 2
 
 
@@ -89,7 +89,7 @@ def set_dispatch(run: Callable[[Any, list[Any]], Any], has_modes: Callable[[], b
 
 
 def expect_modes(there_are: bool) -> None:
-    """Set whether dispatch modes intercept the operators of this thread."""
+    """Enable (True) or disable (False) the check for dispatch modes in the operators of this thread."""
     _here.modes = there_are
     transform_dispatch.set_dispatch_modes(there_are)
     _watch()
@@ -142,7 +142,7 @@ set_before_marking(lambda: refuse("requires_grad_", "(or perhaps using torch.aut
 
 
 def depth(number: int) -> int:
-    """Return how many open levels have at most the number `number`."""
+    """Return the count of open levels whose number is at most `number`."""
     return sum(level.number <= number for level in _here.open)
 
 

@@ -19,8 +19,8 @@ from ts._core.tensor.subclasses import is_dispatched
 from ts._core.tensor.tensor import Tensor, follow_view, share_version, version, written
 from ts._core.thread.context import GradMode, TracingScope
 
-# Composites(operator) returns the decomposition of a composite operator, or None.
-# Calls(operator, values) returns the arguments (func, args, kwargs) of `__torch_dispatch__`.
+# Types of two functions: `Composites` returns the decomposition of an operator, or None if it is not
+# composite; `Calls` converts an operator and its arguments to (func, args, kwargs) for `__torch_dispatch__`.
 Composites = Callable[[Any], Callable[..., Any] | None]
 Calls = Callable[[Any, list[Any]], tuple[Any, tuple[Any, ...], dict[str, Any]]]
 
@@ -35,7 +35,7 @@ def set_call_rules(composites: Composites, calls: Calls) -> None:
 
 
 def is_composite(op: Any) -> bool:
-    """Return whether an operator is composite, so that handlers receive the operators it consists of."""
+    """Return whether an operator has a decomposition; handlers then receive the decomposed operators."""
     return _find_decomposition is not None and _find_decomposition(op) is not None
 
 
@@ -51,7 +51,8 @@ def run(op: Any, values: list[Any]) -> Any:
         if result is not NotImplemented:
             return result
     dispatched = _dispatched_tensors(values)
-    if not dispatched and not dispatch_modes.is_active():  # such as a view whose base has such a class
+    # neither a mode nor a tensor has a handler, for example if only the base of a view has one
+    if not dispatched and not dispatch_modes.is_active():
         return level_stack.run_plain(op, values)
     versions = [(x, version(x)) for x in _written_tensors(op, values)]
     func, args, kwargs = _build_call(op, values)

@@ -42,7 +42,7 @@ from ts._core.thread.warnings import warn
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-MAX_DIMENSIONS = 64  # the maximum of NumPy
+MAX_DIMENSIONS = 64  # NumPy supports no arrays with more dimensions
 
 
 # ---------------------------------------------------------------- tensors from data
@@ -264,7 +264,8 @@ def infer_dtype(data: Any) -> dtypes.dtype:
 
 _PLAIN = {bool, int, float, complex}
 _CHUNK_ELEMENTS = 1 << 14  # numbers between two checks of the deadline
-# Minimal times in ns: to write a number, to read an item, to visit a sequence.
+# Lower bounds in ns that are charged to a time limit: per number written, per item read, per sequence
+# entered.
 _ELEMENT, _ITEM, _SEQUENCE = 10.0, 2.0, 100.0
 
 
@@ -277,7 +278,7 @@ def _is_sequence(data: Any) -> bool:
 
 
 def _items(data: Any) -> Sequence[Any]:
-    """Return the items of a sequence, at most `len(data) + 1`, because its iterator may not end."""
+    """Return the items of a sequence: at most `len(data) + 1` items, because its iterator may be infinite."""
     return data if type(data) is list or type(data) is tuple else list(islice(data, len(data) + 1))
 
 
@@ -303,7 +304,7 @@ def _flatten(data: Any, shape: tuple[int, ...], depth: int, out: list[Any]) -> N
 
 
 def _escaped(x: Tensor) -> Any:
-    """Return the only element of a tensor inside of nested lists, and tell an active tracer."""
+    """Return the only element of a tensor inside of nested lists; notify an active tracer of the read."""
     if x.array.size != 1:
         raise ValueError("only one element tensors can be converted to Python scalars")
     recorder = current_tracer()
@@ -346,7 +347,7 @@ def _all_fit(numbers: list[Any], wanted: dtypes.dtype) -> bool:
 def _checked_int(x: Any, wanted: dtypes.dtype) -> int:
     try:
         number = int(x)
-    except (ValueError, OverflowError):  # nan and infinities
+    except (ValueError, OverflowError):  # `number` is NaN or infinite, so `int(number)` fails
         raise RuntimeError(f"value cannot be converted to type {wanted.name} without overflow") from None
     limits = np.iinfo(wanted.numpy_dtype)
     if isinstance(x, float) and not -(2**63) <= x < 2**63 and wanted is not dtypes.uint64:
@@ -354,7 +355,7 @@ def _checked_int(x: Any, wanted: dtypes.dtype) -> int:
     if (number > 2**63 - 1 and wanted is not dtypes.uint64) or number < -(2**63):
         raise ValueError("Overflow when unpacking long long")
     if number < 0 and not wanted.is_signed and number >= -int(limits.max):
-        return number + int(limits.max) + 1  # wraps around, as in C
+        return number + int(limits.max) + 1  # a negative number wraps around in an unsigned dtype, as in C
     if not limits.min <= number <= limits.max:
         raise RuntimeError(f"value cannot be converted to type {wanted.name} without overflow")
     return number

@@ -170,7 +170,7 @@ def _view(x: Tensor, key: list[Any], steps: list[tuple[Any, ...]]) -> Tensor:
 
 
 def _items(index: Any) -> list[Any]:
-    """Return the single indices, with one-element int tensors as ints and lists as tensors."""
+    """Return the items of an index; converts int tensors with one element to ints and lists to tensors."""
     if isinstance(index, tuple):
         return [_normal(item) for item in index]
     if not stands_for_tuple(index):
@@ -186,7 +186,7 @@ def _items(index: Any) -> list[Any]:
 
 
 def stands_for_tuple(index: Any) -> bool:
-    """Return whether a list index is treated as a tuple: fewer than 32 items, some not numbers."""
+    """Return whether a list index is treated as a tuple: it has fewer than 32 items, some not numbers."""
     if type(index) is not list or len(index) >= 32:
         return False
     return any(

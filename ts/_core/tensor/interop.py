@@ -34,7 +34,7 @@ from ts._core.thread.context import GradMode, current_tracer, is_grad_enabled
 
 
 def numpy(self: Tensor, *, force: bool = False) -> Any:
-    """Return a new array that shares the memory of a CPU tensor; with `force`, a copy of others."""
+    """Return a new array that shares the memory of a CPU tensor; `force` copies other tensors to the CPU."""
     if self.dtype in (*dtypes.FLOAT8, dtypes.complex32):
         raise TypeError(f"Got unsupported ScalarType {self.dtype.type_name}")
     if self.layout is not dtypes.strided:
@@ -282,13 +282,13 @@ def __deepcopy__(self: Tensor, memo: dict[int, Any]) -> Tensor:
         shared = memo.get(id(owner))
         if shared is None:
             shared = memo[id(owner)] = storage.UntypedStorage.of(self.array).clone()
-            memo[id(shared)] = owner  # `owner` stays alive, so its id is not reused
+            memo[id(shared)] = owner  # `memo` keeps `owner` alive, so that no other object gets this id
         _, at, shape, steps = _place(self)
         copied = wrap_array(storage.strided(shared.bytes, shape, steps, at, self.array.dtype))
     memo[id(self)] = copied
     if current_tracer() is not None and not self.is_meta:
         stand_for(copied, self.clone())
-    import copy  # the caller has imported this module before
+    import copy  # imported here, because only deep copies need it
 
     return _completed(copied, self.requires_grad, copy.deepcopy(self.__dict__, memo))
 

@@ -38,7 +38,7 @@ class PrintOptions:
     threshold: float = 1000
     edgeitems: int = 3
     linewidth: int = 80
-    sci_mode: bool | None = None  # None: the values determine it
+    sci_mode: bool | None = None  # None: the values determine whether floats are in scientific notation
 
 
 OPTIONS = PrintOptions()

@@ -1,6 +1,7 @@
 """Names of types in error messages.
 
->>> type_text([1]), type_text(np.ones(2)), type_text(ts.float32) ('list', 'numpy.ndarray', 'torch.dtype')
+>>> type_text([1]), type_text(np.ones(2)), type_text(ts.float32)
+('list', 'numpy.ndarray', 'torch.dtype')
 """
 
 from __future__ import annotations
