@@ -18,8 +18,8 @@ from .namespace import namespace
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-# Operators whose Python kernels the CPU backend replaces, and the modules here whose `kernel(record)` creates
-# them. The modules are imported when one of their operators is first called.
+# Operator name -> module of this package whose function `kernel(record)` creates the operator's CPU kernel. A
+# module is imported when one of its operators is first called.
 KERNELS = {
     **{
         f"aten::{name}": "conv_decomposition"

@@ -245,7 +245,7 @@ def check_number(x: Any, dtype: DType) -> Any:
     if dtype.itemsize == 1 and floating:
         return factories.checked_number(x, dtypes.from_numpy_dtype(dtype))
     if not isinstance(x, complex) and (0 <= x <= 127 or (floating and -60000 <= x <= 60000)):
-        return x  # in the range of every dtype, or of every floating dtype
+        return x  # 0..127 is in the range of every dtype, -60000..60000 in that of every floating dtype
     return factories.checked_number(x, dtypes.from_numpy_dtype(dtype))
 
 

@@ -207,7 +207,8 @@ def _no(self: Tensor, *args: Any) -> bool:
     return False
 
 
-# Kinds of tensors that are unsupported.
+# Attributes and methods that are False for every tensor, because `ts` does not support these kinds of
+# tensors.
 _NEVER = (
     "is_quantized", "is_mkldnn", "is_nested", "is_vulkan", "is_mps", "is_xla",
     "is_xpu", "is_ipu", "is_mtia", "is_maia", "retains_grad",

@@ -2,9 +2,10 @@
 
 Shape rules of operators and fake implementations of custom operators create them:
 
-@nonzero.register_fake def _(x):
-    count = ts.library.get_ctx().new_dynamic_size()
-    return x.new_empty(count, x.dim(), dtype=ts.int64)
+    @nonzero.register_fake
+    def _(x):
+        count = ts.library.get_ctx().new_dynamic_size()
+        return x.new_empty(count, x.dim(), dtype=ts.int64)
 
 During an export they are symbols.  On the meta device without an export, creating them raises
 DataDependentOutputException.

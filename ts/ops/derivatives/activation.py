@@ -108,7 +108,7 @@ def of_glu(grad: Tensor, self: Tensor, dim: int) -> Tensor:
 
 derive("aten::elu", self="of_elu(grad, self, alpha, scale, input_scale)", result=ELEMENTWISE)
 derive("aten::celu", self="of_elu(grad, self, alpha, 1, 1.0 / float(alpha))", result=ELEMENTWISE)
-# In-place variants save only the result. With a negative slope, it does not determine the input, so that
+# In-place variants save only the result. With a negative slope, the result does not determine the input, so
 # backward raises an error.
 derive(
     "aten::elu_", self="ts.ops.aten.elu_backward(grad, alpha, scale, input_scale, True, result)",
@@ -141,7 +141,7 @@ derive("aten::glu", self="of_glu(grad, self, dim)", result="ts.ops.aten.glu_jvp(
 
 
 def of_softmax(grad: Tensor, result: Tensor, dim: int) -> Tensor:
-    """Return the gradient of softmax: `result * grad`, minus `result` times its sum along `dim`."""
+    """Return the gradient of softmax: `result * (grad - (result * grad).sum(dim))`."""
     weighted = grad * result
     return weighted - result * weighted.sum(dim, True)
 

@@ -103,7 +103,7 @@ derive(
 
 
 def of_products(grad: Tensor, x1: Tensor, x2: Tensor, result: Tensor) -> Tensor:
-    """Return the gradient of the first set for Euclidean pairwise distances, computed by matrix products."""
+    """Return the gradient of Euclidean distances with respect to the first vectors, by matrix products."""
     ratio = ts.where(result == 0, 0, grad / result)
     return x1 * ratio.sum(-1, True) - ratio @ x2
 

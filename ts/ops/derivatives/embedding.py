@@ -40,7 +40,7 @@ constant(
 def _bags(
     indices: Tensor, offsets: Tensor, include_last_offset: bool, padding_idx: int
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Return the bag number of each index, a mask of the used indices, and the number of these in each bag.
+    """Return the bag number of each index, a mask of the used indices, and the count of used indices per bag.
 
     Padding indices, and indices after the last offset if `include_last_offset`, are not used.
     """

@@ -56,7 +56,7 @@ class Derivative:
     differentiable  names of the differentiable results; () means all floating-point results
     decomposition   equivalent expression of differentiable operators; `formulas` is then empty
     reason          reason for a missing derivative
-    refused         the operator raises an error with `reason` for tensors that require grad
+    refused         True if the operator raises an error with `reason` for tensors that require grad
     """
 
     def __init__(

@@ -55,15 +55,16 @@ _LENGTH: Final = re.compile(r"\b([A-Za-z_]\w*)\.size\(([^()]+)\)")
 class Result(NamedTuple):
     """Operator result: type, and the names of result and gradient in formulas."""
 
-    name: str  # name in formulas: "result", "values", "result1"
-    gradient: str  # name of its gradient in formulas: "grad", "grad_values", "grad1", "grads"
+    name: str  # name of the result in formulas, such as "result", "values" or "result1"
+    # name of the result's gradient in formulas, such as "grad", "grad_values", "grad1" or "grads"
+    gradient: str
     kind: str  # type: "Tensor", "Tensor[]", "int" ...
 
 
 class FormulaParameter(NamedTuple):
     """Formula parameter: an argument, result or gradient, or a property such as `self.sizes()`."""
 
-    name: str  # name of the parameter: "self", "self_size"
+    name: str  # name of the parameter, such as "self" or "self_size"
     of: str  # self
     fact: str  # property that is read, a key of `FACTS`; "" for the value itself
 

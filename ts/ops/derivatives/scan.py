@@ -61,7 +61,7 @@ compose("aten::_logcumsumexp", "ts.logcumsumexp(self, dim)")
 
 
 def collected(grad: Tensor, indices: Tensor, dim: int) -> Tensor:
-    """Add the gradients to zeros at the indices of the elements that are the results."""
+    """Return zeros with the gradients added at `indices`, the positions of the selected elements."""
     return ts.zeros_like(grad).scatter_add(dim, indices, grad)
 
 

@@ -1,4 +1,4 @@
-"""Derivatives of scatter operators: `source` has the gradients of the elements that it has written."""
+"""Derivatives of scatter operators: the gradient of `source` is read at the elements that were written."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ts
 from ts import Tensor
-from ts.ops.derivatives.common import underivable  # formulas use this name
+from ts.ops.derivatives.common import underivable  # used in the text of formulas
 from ts.ops.derivatives.formula_registry import LINEAR, compose, derive, refuse
 
 derive("aten::clone aten::_lazy_clone", self="grad", result=LINEAR)

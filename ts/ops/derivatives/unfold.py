@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import ts  # formulas use this name
+import ts  # used in the text of formulas
 from ts.ops.derivatives.formula_registry import LINEAR, derive
 
 derive(

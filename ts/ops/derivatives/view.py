@@ -24,14 +24,14 @@ derive("aten::unsqueeze", self="grad.squeeze(dim)", result=LINEAR)
 def from_slice(
     grad: Tensor, sizes: list[int], dim: int, start: int | None, end: int | None, step: int
 ) -> Tensor:
-    """Return the gradient of the base of a slice: `grad` in zeros of the base's shape."""
+    """Return the gradient of the base of a slice: zeros of the base's shape, with `grad` in the slice."""
     first = 0 if start is None else start
     last = sizes[dim] if end is None else end
     return ts.ops.aten.slice_backward(grad, sizes, dim, first, last, step)
 
 
 def from_narrow(grad: Tensor, sizes: list[int], dim: int, start: int, length: int) -> Tensor:
-    """Return the gradient of the base of `narrow`: `grad` in zeros of the base's shape.
+    """Return the gradient of the base of `narrow`: zeros of the base's shape, with `grad` in the section.
 
     `start` may be negative.
     """
