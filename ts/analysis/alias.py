@@ -102,7 +102,7 @@ class AliasDb:
         while self._changed:
             self._changed = False
             for visit, node in self._steps:
-                # Bit sets are as long as the number of locations
+                # A visit costs more if there are more locations, because each location is a bit of the sets
                 deadline.charge(_NODE_NS + (len(self._contents) >> 4))
                 visit(node)
         self._closures = {}

@@ -39,12 +39,12 @@ from ts.ir.types import (
     substitute,
 )
 
-_PYTHON_TYPES: Final[dict[str, Any]] = {  # classes of Python values that constants of a type may have
+_PYTHON_TYPES: Final[dict[str, Any]] = {  # kind of a constant's type -> class of its value
     "IntType": int, "FloatType": (int, float), "BoolType": (bool, int), "ComplexType": (int, float, complex),
     "StringType": str, "ListType": list, "TupleType": tuple, "DictType": dict,
 }  # fmt: skip
 
-# Kinds of types whose values programs get from outside only.
+# Kinds of types whose values a program can receive, but not create.
 _EXTERNAL_TYPES: Final = frozenset(
     {
         "GeneratorType",

@@ -59,7 +59,7 @@ def instruction_text(code: Any, row: tuple[int, int, int, int]) -> tuple[str, st
                 operand_text = text = code.operators[operand].key
                 effect = effect.replace(f"operator {letter}", text)
             case "F":
-                # Breakpoints have no name
+                # The function of a BREAK is a debugger, which has no name
                 operand_text = text = getattr(code.functions[operand], "name", "breaks")
                 effect = effect.replace(f"function {letter}", text)
             case "T":

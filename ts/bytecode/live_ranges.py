@@ -28,7 +28,7 @@ from typing import Final
 from ts._core.thread import deadline
 from ts.bytecode.instruction import TERMINATORS, Instruction, Label
 
-_STEP_NS: Final = 1_000  # time in ns that each instruction counts for `ts.limits`
+_STEP_NS: Final = 1_000  # nanoseconds charged to `ts.limits` per instruction
 _STEP_BYTES: Final = 200
 _CHECK_INTERVAL: Final = 64  # instructions between two checks of the limits
 _LIVE_SET_BYTES: Final = 32  # bytes per register in the live set of a label

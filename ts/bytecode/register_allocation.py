@@ -24,7 +24,7 @@ from ts._core.thread import deadline
 from ts.bytecode.instruction import COPIES, TERMINATORS, Instruction
 from ts.bytecode.live_ranges import LiveRange, LiveRanges
 
-_STEP_NS: Final = 1_000  # nanoseconds per instruction that count towards the limits of `ts.limits`
+_STEP_NS: Final = 1_000  # nanoseconds charged to `ts.limits` per instruction
 
 
 class RegisterAllocator:
@@ -53,11 +53,11 @@ class RegisterAllocator:
         )
         live_ranges = LiveRanges(code, len(classes), parameters, constants, self.objects)
         self.dying, self.dead = live_ranges.dying, live_ranges.dead
-        self.lifetimes = live_ranges.lifetimes  # live ranges of each group, by the group's leader
+        self.lifetimes = live_ranges.lifetimes  # leader of a group -> live ranges of the group
         self.leader = list(range(len(classes)))
         self.real = classes[:parameters]  # classes of the real registers
         self.occupied_ranges: list[LiveRange] = []  # occupied ranges of each real register
-        self.real_register: dict[int, int] = {}  # keys: virtual registers
+        self.real_register: dict[int, int] = {}  # virtual register -> real register
 
     def run(self) -> tuple[dict[int, int], list[str]]:
         """Return the real register of each virtual register, and the classes of the real registers."""
@@ -106,7 +106,7 @@ class RegisterAllocator:
         colour_of = {register: register for register in range(self.parameters)}
         real_registers, constants = self.real_register, self.constants
         free: dict[str, list[int]] = {}
-        # pairs: end of occupation, real register
+        # heap of (index of the instruction at which the occupation ends, real register)
         occupied: list[tuple[int, int]] = [(0, colour) for colour in range(self.parameters)]
         for at, instruction in enumerate(self.code):
             deadline.charge(_STEP_NS)
@@ -121,7 +121,7 @@ class RegisterAllocator:
                 real_registers[register] = colour
 
     def release(self, at: int, free: dict[str, list[int]], occupied: list[tuple[int, int]]) -> None:
-        """Free the real registers that are occupied until `at` or less."""
+        """Free the real registers whose occupation ends at or before instruction `at`."""
         while occupied and occupied[0][0] <= at:
             _, colour = heappop(occupied)
             end = self.occupied_ranges[colour].end_at(at)
@@ -182,7 +182,7 @@ class RegisterAllocator:
         self.code[:] = code
 
     def dead_at(self, at: int, registers: set[int] | None) -> list[int]:
-        """Return the real registers to drop at `at`, except those that are in use again."""
+        """Return the real registers to drop at instruction `at`, except registers that are in use again."""
         if not registers:
             return []
         read = {self.real_register.get(register) for register in self.code[at].reads}

@@ -84,12 +84,12 @@ class CodeOwner:
         prepare: Prepare | None = None,
         plans: Callable[..., Specializations] | None = None,
     ) -> None:
-        self.type_named = type_named  # returns the type with a given text
-        self.function_named = function_named  # returns the function with a given qualified name, or None
-        self.sources = sources  # values: `Source` objects; keys: file names
-        self.constants = constants  # tensors; the data contains their indices
-        self.prepare = prepare  # compiles a graph
-        # returns specializations for given parameter types, result type and guarded registers
+        self.type_named = type_named  # function from the text of a type to the type
+        self.function_named = function_named  # qualified name -> function or None
+        self.sources = sources  # file name -> `Source`
+        self.constants = constants  # tensors, to which the data refers by index
+        self.prepare = prepare  # function that compiles a subgraph
+        # function from (parameter types, result type, guarded registers) to a table of specializations
         self.plans = plans
 
 

@@ -40,7 +40,7 @@ _T = TypeVar("_T")
 SizedType = tuple[Type, int | None]
 _BROADCASTING: Final = "BroadcastingList"
 _SIZE_DIGITS: Final = 4  # maximum number of digits of N in BroadcastingListN
-# Aliases in `ts.nn.common_types` for one number or a tuple of n numbers
+# Alias in `ts.nn.common_types` for one number or a tuple of n numbers -> n
 _SIZES: Final = {f"_size_{n}_t": n for n in range(1, 7)}
 IMMUTABLE_TYPE_FLAG: Final = 1 << 8  # Py_TPFLAGS_IMMUTABLETYPE
 # Base classes (besides Module) of classes that are not compiled: script objects would lose their contents.
@@ -109,7 +109,7 @@ def _tensor_of_old(annotation: object) -> Type | None:
 
 
 class AnnotationParser:
-    """AnnotationParser of annotations, which resolves names in one scope."""
+    """Parser of annotations; it resolves names in one scope."""
 
     def __init__(self, resolver: Resolver, ranges: Ranges | None, whole: SourceRange | None = None) -> None:
         self.resolver = resolver

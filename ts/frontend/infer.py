@@ -81,7 +81,7 @@ def _infer(value: Any, known: dict[int, Type]) -> Type:
 
 
 def _of_reference(value: RRefValue) -> Type:
-    """Return the type hint passed to the RRef's constructor as a type, or infer it from the fetched value."""
+    """Return the type of an RRef's value: the constructor's type hint, or inferred from the fetched value."""
     hint = value.type_hint
     found = None if hint is None else object_type(hint)
     return infer_type(value.fetching().wait()) if found is None else found

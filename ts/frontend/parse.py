@@ -350,7 +350,7 @@ def _evaluate(node: ast.expr, parsed: ParsedFunction) -> object:
         if isinstance(left, int | float) and isinstance(right, int | float):
             return _ARITHMETIC[type(node.op)](left, right)
     try:
-        # Would call `__getitem__` of a Python object
+        # The evaluation of a subscript would call `__getitem__` of a Python object
         if any(isinstance(part, ast.Subscript) for part in ast.walk(node)):
             raise LookupError
         return parsed.resolver.evaluate(node)
@@ -561,7 +561,7 @@ def _check_comprehension(
 
 
 def _check_formatted(node: ast.JoinedStr, parsed: ParsedFunction) -> None:
-    # The whole f-string, because locations in it depend on the Python version
+    # Underline the whole f-string, because locations inside it depend on the Python version
     where = parsed.ranges.token(node)
     for part in node.values:
         if getattr(part, "conversion", -1) != -1:

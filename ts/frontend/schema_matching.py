@@ -353,7 +353,7 @@ def _hint(
     reason: str,
     shown: str,
 ) -> str:
-    """Return a hint for arguments that do not match; the message contains `shown`, a part of `reason`."""
+    """Return the hint for mismatched arguments; the error message shows `shown`, a part of `reason`."""
     known = dict.fromkeys(argument.name for schema in schemas for argument in schema.arguments)
     unknown = next((name for name in kwargs if name not in known), None)
     if unknown is not None:

@@ -271,12 +271,12 @@ class PythonCall(SugaredValue):
     def call(
         self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
     ) -> SugaredValue:
-        """For the first call, return the function; for the second call, emit a call of Python."""
+        """Return the function at the first call; emit the call of the function at the second call."""
         if not self.is_prepared:
             return PythonCall(self.function, True)
         receiver = args[0] if args else None
         if not (isinstance(receiver, Value) and isinstance(receiver.type(), OBJECT_TYPES)):
-            receiver = None  # not an object: the annotations determine its type
+            receiver = None  # an argument, because it is not an object
         given = args if receiver is None else args[1:]
         return PythonFunction(self.function, receiver).call(em, range, given, kwargs, n_binders)
 

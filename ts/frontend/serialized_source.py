@@ -25,7 +25,7 @@ from ts.ir.source import Source
 Definition = ast.ClassDef | ast.FunctionDef
 
 _MAX_LINES: Final = 4_000  # in longer files, definitions are not parsed separately
-# Text in which a line with `def` may be no definition
+# Pattern of texts in which a line that begins with `def` may be part of a string or a continued line
 _UNUSUAL: Final = re.compile(r'"""|\'\'\'|\\\n|[\r\f\t]')
 _TOP: Final = re.compile(r"^(?:(?:class|def) (\w+)|([^\s#]))", re.MULTILINE)
 _CLASS: Final = re.compile(r"class \w+(?:\(Module\))?:\n( +)")
@@ -54,7 +54,7 @@ class PrintedFile:
                 self._enter(node)
 
     def definition(self, name: str) -> Definition | None:
-        """Return the definition called `name`; classes parsed lazily have no methods. None if undefined."""
+        """Return the definition called `name`; classes parsed lazily have no methods; None if undefined."""
         part = None if self._sections is None else self._sections.pop(name, None)
         if part is not None:
             self._read(name, part)

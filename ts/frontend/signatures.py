@@ -156,7 +156,7 @@ def _from_comment(parsed: ParsedFunction, count: int) -> tuple[list[SizedType], 
 def _invalid_type_comment(parsed: ParsedFunction, comment: str, source: Source) -> CompilationError:
     """Return the error of a comment that is not written `# type: (int, Tensor) -> int`.
 
-    As in PyTorch, the error of a comment after code names the first token of its line.
+    As in PyTorch, for a comment after code, the error message names the first token of the line.
     """
     advice = "here: the comment is written `# type: (int, Tensor) -> int`"
     lines = parsed.source.text.split("\n")

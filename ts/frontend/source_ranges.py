@@ -46,7 +46,7 @@ class Ranges:
         self._spans: dict[ast.AST, tuple[int, int]] = {}
 
     def offset(self, line: int, column: int) -> int:
-        """Return the text offset of a line and column as in nodes of `ast`."""
+        """Return the offset in the text for a line and column in the numbering of `ast`."""
         return self.source.offset_at(line, column)
 
     def token(self, node: ast.stmt | ast.expr | ast.arg, length: int = 1, back: int = 0) -> SourceRange:

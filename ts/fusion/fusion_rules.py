@@ -58,7 +58,7 @@ def operands(node: Node) -> list[Value] | str:
 
 
 def _rejection_reason(node: Node, record: OperatorRecord | None) -> str:
-    """Return the reason why `node` is not fusible; its operator has no fused operation."""
+    """Return the reason why `node`, whose operator has no fused operation, is not fusible."""
     if node.kind() in CALLS:
         return "it is a call"
     if record is not None and record.variant:
@@ -92,7 +92,7 @@ def _is_fused_operation(record: OperatorRecord) -> bool:
 
 
 def extra_inputs(node: Node) -> list[Value]:
-    """Return the inputs of a fused node except the tensor that it reads by elements, rows or views."""
+    """Return the inputs after the first one of a per-channel operator, epilogue or view; [] for others."""
     record = _record(node)
     return (
         node.inputs()[1:]

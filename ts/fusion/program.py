@@ -49,7 +49,7 @@ class FusedOp(NamedTuple):
 
 
 class ViewInput(NamedTuple):
-    """Input that is read through a view; item `result_index` of the result if that is a list."""
+    """Input that is read through a view; if the operator returns a list of views, item `result_index`."""
 
     operator: Any
     input: int
@@ -67,7 +67,7 @@ class ViewInput(NamedTuple):
 
 
 class FusedProgram:
-    """Operations of a fusion group; raises ValueError if one reads a value that is computed later."""
+    """Operations of a fusion group; raises ValueError if an operation reads the result of a later one."""
 
     def __init__(
         self,

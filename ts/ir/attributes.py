@@ -68,7 +68,7 @@ def is_tensor(value: object) -> bool:
 
 
 class ParsedTensor:
-    """Tensor constant parsed from graph text, of which only the text and the type are known."""
+    """Tensor constant parsed from graph text; only its text and its type are known."""
 
     __slots__ = ("text", "type")
     requires_grad = False
@@ -95,7 +95,7 @@ class ParsedTensor:
 
 
 class ParsedObject:
-    """Constant of another class parsed from graph text, such as an enum member."""
+    """Constant parsed from graph text that is neither a literal nor a tensor, such as an enum member."""
 
     __slots__ = ("name", "text")
 

@@ -13,8 +13,8 @@ In: a type with a name. Out: its definition in PyTorch's layout::
         x: Tensor) -> Tensor:
         ...
 
-`ArchiveNamespace` assigns unique names to the printed types and functions, in order of appearance, and so
-collects the definitions that a definition needs.
+`ArchiveNamespace` assigns unique names to the printed types and functions, in order of appearance; the types
+and functions with such a name are the definitions that an archive must contain.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class ArchiveNamespace:
     def name(self, thing: Any) -> str:
         """Return the qualified name of a class, a named tuple, an enumeration, an interface or a function."""
         if isinstance(thing, CustomClassType):
-            return thing.qualified_name()  # built into PyTorch and `ts`, so archives do not define it
+            return thing.qualified_name()  # archives do not define this class; it is built in
         found = self._named.get(thing)
         if found is None:
             own: Any = thing.name if isinstance(thing, TupleType) else thing.qualified_name

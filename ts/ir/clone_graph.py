@@ -1,7 +1,7 @@
 """Copies of whole graphs.
 
     graph(%x : int):                    graph(%x : int):
-      %y.1 : int = aten::neg(%x)   =>     %y.1 : int = aten::neg(%x)       nodes and values of its own
+      %y.1 : int = aten::neg(%x)   =>     %y.1 : int = aten::neg(%x)       separate nodes and values
       return (%y.1)                       return (%y.1)
 
 Names are preserved, because the new graph has no other values. A copy into a graph with values

@@ -178,7 +178,7 @@ class Block:
         return node.insert_after(self._return)
 
     def add_node(self, kind: str, inputs: Iterable[Value]) -> Node:
-        """Create a node of this kind with one output, append it to the block and return it."""
+        """Create a node of kind `kind` with one output, append it to the block and return it."""
         return self.append_node(self._graph.create(kind, inputs))
 
     def clone_from(self, source: Block, value_map: ValueMap | Mapping[Value, Value] | None = None) -> None:
@@ -469,7 +469,7 @@ class Graph:
         carried: Sequence[Value] = (),
         num_outputs: int | None = None,
     ) -> Node:
-        """Create a ``prim::Loop``; its body takes the trip count and one input per carried value."""
+        """Create a ``prim::Loop``; the inputs of its body are the iteration number and the carried values."""
         count = len(carried) if num_outputs is None else num_outputs
         node = self.create("prim::Loop", (max_trip_count, condition, *carried), count)
         body = node.add_block()

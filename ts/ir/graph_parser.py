@@ -1,7 +1,7 @@
 """Parser of graph text.
 
 In: text printed by `ts.ir.graph_printer.to_text` or PyTorch, or written by hand. Out: a `Graph` that
-prints as the same text: names, numbers and ``# file.py:3:4`` marks are kept::
+prints as the same text, with the same names, numbers and ``# file.py:3:4`` marks::
 
     >>> g = parse_ir('''
     ... graph(%x : Tensor):

@@ -77,7 +77,7 @@ class TokenStream:
         self.at = 0
 
     def peek(self, ahead: int = 0) -> str:
-        """Return the token `ahead` tokens after the current one, which stays current; "" after the last."""
+        """Return the token `ahead` tokens after the current token without consuming it; "" after the end."""
         return self.strings[min(self.at + ahead, len(self.strings) - 1)]
 
     def next(self) -> str:

@@ -207,7 +207,7 @@ class Node:
         return None if operator is None else operator.schema
 
     def matches(self, schema: str) -> bool:
-        """Return whether the node calls the operator with a schema text: the same overload and arguments."""
+        """Return whether the node's operator has the overload and arguments of the schema text `schema`."""
         own, wanted = self.schema(), parse_schema(schema)
         return own is not None and own.key == wanted.key and str(own) == str(wanted)
 

@@ -93,7 +93,7 @@ NAMED_TYPES: dict[str, Type] = {
     "Undefined": TensorType(undefined=True),
 }
 
-# Types that occur only in schemas, with the types of their values.
+# Type that occurs only in schemas -> type of its values.
 PLAIN_TYPES: dict[Type, Type] = {
     SymIntType.get(): INT,
     ScalarTypeType.get(): INT,

@@ -91,7 +91,7 @@ class Value:
         return self
 
     def uses(self) -> list[Use]:
-        """Return a copy of the list of uses, in order of creation, so that uses can change meanwhile."""
+        """Return a copy of the list of uses, in order of creation; uses may change while it is iterated."""
         return list(self._uses.values())
 
     def has_uses(self) -> bool:

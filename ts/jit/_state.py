@@ -1,6 +1,6 @@
 """Names of PyTorch's `torch.jit._state` that programs call.
 
-enable(), disable()      whether `script` and `trace` compile
+enable(), disable()      enable or disable compilation by `script` and `trace`
 _python_cu               the compilation unit of all scripted Python functions
 """
 

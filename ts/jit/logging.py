@@ -1,4 +1,4 @@
-"""Counters of programs, whose values a logger collects; `ts.jit._logging` is another name of this module.
+"""Counters that programs increment and a logger collects; also available as `ts.jit._logging`.
 
 ts.jit.logging.add_stat_value("steps", 1)        in Python and in scripts
 """

@@ -120,7 +120,10 @@ def trace_module(
     *,
     guards: str = "raise",
 ) -> Any:
-    """Trace the methods that `inputs` names, and return the module; `guards` is as in `trace`."""
+    """Trace the methods named by the keys of `inputs`; return the traced module.
+
+    For `guards`, see `trace`.
+    """
     if not enabled():
         return mod
     _warn_of_optimize(optimize)
@@ -164,7 +167,7 @@ def get_trace_graph(
     return_inputs: bool = False,
     _return_inputs_states: bool = False,
 ) -> tuple[Any, ...]:
-    """Return the graph of a call, with parameters and buffers as more inputs, and the result of the call.
+    """Return the graph of a call, with parameters and buffers as additional inputs, and the result.
 
     With `return_inputs`, the values of the inputs of the graph are returned, too.
     """

@@ -91,9 +91,9 @@ class Elements:
         self.loaded: dict[Value, None] = {}  # tensors from outside whose elements the loop reads or writes
         self.written: set[Value] = set()
         self.boxed: set[Value] = set()  # numbers and elements with uses that require tensors
-        # Tensors that cannot have an integer dtype, nor the tensors in their sets
+        # Tensors that cannot have an integer dtype, and the tensors in their sets
         self.floats: set[Value] = set()
-        self.indices: set[Value] = set()  # tensors that probably have an integer dtype, with their sets
+        self.indices: set[Value] = set()  # tensors that probably have an integer dtype, and their sets
         self.gain = 0  # number of converted nodes, minus a cost for each boxed number
         self.rejection_reason = ""
         self._parents: dict[Value, Value] = {}

@@ -86,7 +86,7 @@ def _move_to_definitions(graph: Graph) -> bool:
 
 
 def _passes(first: Node, guard: Node) -> bool:
-    """Return whether `guard` can move before `first`, because no node in between may modify the tensor."""
+    """Return whether `guard` can move before `first`; False if a node in between may modify the tensor."""
     node = first
     while node is not guard:
         if node.blocks() or writes_to_inputs(node) or has_side_effects(node):

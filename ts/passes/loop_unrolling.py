@@ -55,7 +55,7 @@ def _may_unroll(loop: Node) -> bool:
 
 
 def _size(block: Block) -> int:
-    """Count the nodes of a loop body, including branches; the result is too large if it contains a loop."""
+    """Count the nodes of a loop body; if the body contains a loop, return more than `_MAX_BODY_NODES`."""
     size = 0
     for node in block.nodes():
         if node.kind() == "prim::Loop":

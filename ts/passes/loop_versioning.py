@@ -205,7 +205,7 @@ class _LoopVersion:
         return kind.value, []
 
     def _read(self, value: Value, before: Node) -> Value:
-        """Return the number in element `value`; insert a load before `before` if it is not known."""
+        """Return the number in element `value`; insert a load before `before` unless the number is loaded."""
         if value in self.numbers:
             return self.numbers[value]
         source, indices = self._base_and_indices(value)

@@ -81,7 +81,7 @@ def complete_shape_analysis(graph: Graph, inputs: Sequence[Any], with_grad: bool
 
 
 def propagate_types(graph: Graph) -> bool:
-    """Set the types of the graph's tensors from the input types, with known lengths."""
+    """Set the types of the graph's tensors, including known sizes, from the types of its inputs."""
     before = [value.type() for node in graph.all_nodes() for value in node.outputs()]
     Analysis(graph, complete=True).run_on_types()
     return before != [value.type() for node in graph.all_nodes() for value in node.outputs()]
@@ -297,7 +297,7 @@ class Analysis:
         tensors = [type for type in _types(inputs) if isinstance(type, TensorType)]
         device = self.device_of_results(node, tensors)
         if not tensors and self.complete:
-            vague = _RANK  # the program may compute the list of sizes
+            vague = _RANK  # only the rank is valid: the program may compute the sizes
         # As in PyTorch, requires_grad is unknown for elementwise operators of several tensors, and sizes are
         # unknown if these tensors have several dtypes, one of them an integer dtype.
         several = self.by_inputs and is_elementwise(node) and len(tensors) > 1
@@ -348,7 +348,7 @@ class Analysis:
         return results if results is NOT_EVALUATED else _changed(results, self.with_rank_only)
 
     def with_lengths(self, sample: Any, known: dict[int, int]) -> Any:
-        """Return a sample in which `known[i]` replaces an unknown size of dimension `i`; 1 if missing."""
+        """Return a sample with `known[i]` in place of unknown size `i`, or 1 if `known` lacks `i`."""
         lengths = [known.get(i, 1) if n in self.unknown else n for i, n in enumerate(sample.shape)]
         return aten.empty(lengths, dtype=sample.dtype, device="meta") if self.is_partial(sample) else sample
 

@@ -133,7 +133,7 @@ def _declare(graph: Graph, declared: Mapping[Value, Type]) -> None:
 
 
 class _TypeQueries:
-    """Type queries of a graph with their dependencies, for queries that read only arguments."""
+    """Dependency analysis of a graph: the arguments whose types decide its type queries."""
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
@@ -142,7 +142,7 @@ class _TypeQueries:
         self._input_index = {value: i for i, value in enumerate(graph.inputs())}
 
     def arguments(self) -> list[int]:
-        """Return the indices of arguments that decide a type query, in order."""
+        """Return the sorted indices of the arguments whose types decide a query."""
         if not may_ask(self.graph) or any(node.kind() in _CALLS for node in self.graph.all_nodes()):
             return []  # a callee may change the shape of a tensor argument
         asked: set[int] = set()
@@ -190,7 +190,7 @@ class _TypeQueries:
         return found
 
     def _of_carried(self, value: Value) -> frozenset[int] | None:
-        """Return the arguments that determine the types of a carried value before and after an iteration."""
+        """Return the indices of the arguments that determine the type of a loop-carried value."""
         loop = value.owning_block().owning_node()
         offset = value.offset()
         if loop is None or loop.kind() != "prim::Loop" or offset == 0:

@@ -85,7 +85,7 @@ class Entry:
             self._function.adopt(arguments, data["declaration"], data["by_name"], result)
         except LimitExceeded:
             raise
-        except Exception:  # the file does not fit: compile the function instead
+        except Exception:  # the file is invalid: the caller compiles the function
             return None
         return code
 
@@ -104,7 +104,10 @@ class Entry:
         disk_cache.write(self.path, json.dumps(data, separators=(",", ":")).encode())
 
     def _compiled(self, name: str) -> Any:
-        """Return a called function, compiled, since cached code is verified against its signature."""
+        """Return the function `name`, which cached code calls, after compiling it.
+
+        The cached code is verified against the signature of this function.
+        """
         function = self._function.unit.function(name)
         if function is not None:
             function.ensure_compiled()
@@ -127,8 +130,8 @@ def entry_of(
 ) -> Entry | None:
     """Return the cache file for the code of a function; None if it is not cached.
 
-    `variant` is the variant of the graph. `prepare` compiles graphs that the code contains, and `plans`
-    creates its specializations.
+    `variant` is the variant of the graph. `prepare` compiles the subgraphs of the code, and `plans`
+    creates the specializations of the code.
     """
     # if the module was not imported, its setting has the default value
     inline = sys.modules.get("ts.passes.inline")
@@ -145,7 +148,7 @@ def entry_of(
 
 
 def _digest(function: ScriptFunction) -> tuple[str, str] | None:
-    """Return the key of a function, equal in all processes; None if there is none."""
+    """Return strings that identify a function in all processes; None if the function is not cached."""
     unit = function.unit
     if unit is None:
         return None if function.digest is None else ("scripted", function.digest)
@@ -155,7 +158,7 @@ def _digest(function: ScriptFunction) -> tuple[str, str] | None:
 
 
 def _type_anywhere(text: str) -> Type:
-    """Return the type with this text in printed source; classes are not supported."""
+    """Parse the text of a type, in the syntax of printed source; class types are not supported."""
     from ts.frontend.annotations import to_type
     from ts.frontend.python_syntax import expression
     from ts.frontend.serialized_names import SerializedResolver

@@ -5,8 +5,7 @@ input:
 
     deep_copy(object_get(handle, slot, False), memo)
 
-An object to which several values refer is copied once; this includes all values that are copied with one
-memo.
+If several values refer to one object, the object is copied once, even in separate calls with the same memo.
 """
 
 from __future__ import annotations
@@ -27,10 +26,10 @@ def deep_copy(value: Any, memo: dict[int, Any]) -> Any:
     existing = memo.get(id(value))
     if existing is not None:
         return existing
-    # kept alive as long as its id is a key, as in the module `copy`
+    # as in the module `copy`, the memo keeps `value` alive, because its id is a key
     memo.setdefault(id(memo), []).append(value)
     if isinstance(value, Object):
-        # stored before the attributes are copied, as these may refer to it
+        # stored before the attributes are copied, because an attribute may refer to the object
         copied = memo[id(value)] = new_object(value.cls)
         for slot in range(len(value.cls.names)):
             try:

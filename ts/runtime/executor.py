@@ -4,9 +4,9 @@ Input: a `ScriptFunction`. Output: its `Code`, created at the first call.
 
     graph -> a copy -> passes.pipelines.OPTIMIZE -> bytecode.lower -> Code
 
-The graph of the function stays as the frontend emitted it, for `f.graph`. Two variants of a function have
-their own code: `Unoptimized` runs within `optimized_execution(False)`, and `Differentiated` runs while
-autograd records.
+The function's own graph does not change: `f.graph` shows the output of the frontend. Two variants of a
+function have separate code: `Unoptimized` runs within `optimized_execution(False)`, and `Differentiated` runs
+while autograd records.
 """
 
 from __future__ import annotations
@@ -55,14 +55,14 @@ register_script_text(_script_text)
 background_compilation.start_background_compilation()
 
 Strategy = list[tuple[str, int]]
-_strategy: Strategy = [("STATIC", 2), ("DYNAMIC", 10)]  # default of PyTorch
+_strategy: Strategy = [("STATIC", 2), ("DYNAMIC", 10)]  # PyTorch's default
 
 
 @contextmanager
 def optimized_execution(should_optimize: bool) -> Iterator[None]:
-    """Within this context, calls of this thread run with or without optimization.
+    """Context in which calls of this thread run optimized if `should_optimize` is true, else unoptimized.
 
-    Without optimization, a function and the functions that it calls run as written.
+    An unoptimized function calls the unoptimized variants of its callees.
     """
     before = set_optimizing(should_optimize)
     try:
@@ -74,7 +74,7 @@ def optimized_execution(should_optimize: bool) -> Iterator[None]:
 def set_fusion_strategy(strategy: Sequence[tuple[str, int]]) -> Strategy:
     """Set the fusion strategy and return the previous one, for compatibility with PyTorch.
 
-    In PyTorch, it limits the number of specializations for fixed sizes ("STATIC") and for any sizes
+    In PyTorch, the strategy limits the number of specializations for fixed sizes ("STATIC") and for any sizes
     ("DYNAMIC"). Here it has no effect: fusion groups have plans by dtypes and check sizes at run time. Raise
     TypeError if `strategy` is not a list of pairs of a str and a non-negative int, and ValueError for other
     names.
@@ -111,14 +111,14 @@ def graph_for(function: ScriptFunction, args: tuple[Any, ...], kwargs: dict[str,
 
 
 def executed_graph(function: ScriptFunction) -> Graph:
-    """Return a copy of the graph that runs for all arguments; not optimized if this thread disabled that."""
+    """Return a copy of the graph for all arguments; unoptimized if this thread disabled optimization."""
     return transform_graph(
         function.as_compiled(), GraphVariant.OPTIMIZED if is_optimizing() else GraphVariant.WRITTEN
     )
 
 
 def executed_graph_for(function: ScriptFunction, variant: GraphVariant, inputs: Sequence[Any]) -> Graph:
-    """Return a copy of the graph specialized to these arguments."""
+    """Return a copy of the graph specialized to the arguments `inputs`."""
     if variant is GraphVariant.WRITTEN or function.holds_breakpoint or has_autocast(function.as_compiled()):
         return transform_graph(function.as_compiled(), variant)
     from ts.passes.specialize_to_arguments import asked_arguments
@@ -151,7 +151,7 @@ def last_executed_optimized_graph() -> Graph | None:
 
 
 class FunctionVariant(Function):
-    """Variant of a function with equal signature; it calls the same variant of the functions it calls."""
+    """Variant of a function, with the signature of the function; it calls the same variant of its callees."""
 
     variant: GraphVariant
 
@@ -176,7 +176,7 @@ class Unoptimized(FunctionVariant):
 
 
 class Differentiated(FunctionVariant):
-    """Variant of a function that autograd can differentiate; without tensors, it has the original's code."""
+    """Variant that autograd can differentiate; without tensors, it uses the function's optimized code."""
 
     variant = GraphVariant.DIFFERENTIATED
 

@@ -25,7 +25,7 @@ _values: dict[str, Any] = {
     "llga": False, "te_must_use_llvm_cpu": False, "te_generate_block_code": False, "autocast_mode": True,
     "cat_wo_conditionals": False, "opt_conditionals": False,
 }  # fmt: skip
-# PyTorch's names of setters and getters, with the flag; a setter returns the previous value or None.
+# Name of a setter in `torch._C` -> its flag; setters return the previous value or None.
 _SETTERS: Final = {
     "_jit_set_profiling_executor": "profiling_executor", "_jit_set_profiling_mode": "profiling_mode",
     "_jit_set_bailout_depth": "bailout_depth", "_jit_set_num_profiled_runs": "num_profiled_runs",
@@ -72,19 +72,19 @@ def find_flag_function(name: str) -> Callable[..., Any] | None:
 
 @contextmanager
 def fuser(name: str) -> Iterator[None]:
-    """Accept PyTorch's fuser names "fuser0" to "fuser3", without effect; raise Exception for others."""
+    """Accept PyTorch's fuser names "fuser0" to "fuser3", without effect; raise Exception for other names."""
     if name not in ("fuser0", "fuser1", "fuser2", "fuser3"):
         raise Exception(f"unrecognized fuser option (name: {name})")
     yield
 
 
 class strict_fusion:
-    """Context manager in scripts, without effect; in PyTorch, nodes that are not fused raise an error in it.
+    """Context manager in scripts, without effect; in PyTorch, it raises an error if a node is not fused.
 
     `fn.plan` reports unfused nodes.
     """
 
-    __module__ = "ts.jit"  # name of the module in graphs
+    __module__ = "ts.jit"  # module name in graph text
 
     def __init__(self) -> None:
         if not is_scripting():

@@ -1,6 +1,6 @@
 """Construction of frozen modules: new types, objects and methods; see `ts.passes.freezing`.
 
-Input: a `FrozenModule`. Output: an object of a new class, which `ts.runtime.module.module_of` makes a module.
+Input: a `FrozenModule`. Output: an object of a new class; `ts.runtime.module.module_of` returns its module.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def frozen_object(frozen: FrozenModule) -> Object:
 class _FrozenModuleBuilder:
     def __init__(self, frozen: FrozenModule) -> None:
         self.frozen = frozen
-        # copy of each object by the id of the original; None if nothing of it is left
+        # id of an object -> frozen copy; None if no attribute or method of the object remains
         self.copies: dict[int, Object | None] = {}
 
     def run(self) -> Object:

@@ -52,11 +52,11 @@ if TYPE_CHECKING:
     from ts.runtime.executor import Differentiated, Unoptimized
     from ts.runtime.function_fingerprint import FunctionFingerprint
 
-# a callable parses the function when this is needed first
+# a parsed function, or a callable that parses it on first use
 ToCompile = Union["ParsedFunction", Callable[[], "ParsedFunction"]]
 
 scripted_functions: EnumerableAttached[ScriptFunction] = EnumerableAttached("script")
-_session: list[Callable[..., Any]] | None = None  # Python functions that the running compilation has scripted
+_session: list[Callable[..., Any]] | None = None  # functions scripted by the running compilation, if any
 
 
 class ScriptFunction(Function):
@@ -64,10 +64,10 @@ class ScriptFunction(Function):
 
     terms: LoadPolicy = ANY_TERMS  # limits and settings for the compilation of its source
     unit: Any = None  # compilation unit of the archive; None for other functions
-    peak: int | None = None  # bytes that the last `peak_memory` measured
+    peak: int | None = None  # result of the last call of `peak_memory`
     waits = False  # True if callers use the declaration, and the function is compiled at its first call
-    _is_method = False  # known once it is compiled
-    _unoptimized: Unoptimized | None = None  # variants, created when needed
+    _is_method = False  # set by the compilation
+    _unoptimized: Unoptimized | None = None  # variants are created on first use
     _differentiated: Differentiated | None = None
 
     def __init__(self, name: str, qualified_name: str = "", parsed: ToCompile | None = None) -> None:
@@ -78,7 +78,7 @@ class ScriptFunction(Function):
         self.__annotations__ = {}
         self._parsed = parsed  # source that is not compiled yet
         self._definition = _definition(parsed)
-        self.holds_breakpoint = False  # True if it calls `breakpoint`
+        self.holds_breakpoint = False  # True if the function calls `breakpoint`
         self._graph: Graph | None = None
         self._adopted = False  # True if the signature is from the code cache; then there may be no graph
         self._schema: FunctionSchema | None = None
@@ -100,7 +100,7 @@ class ScriptFunction(Function):
         return unpickled_function, (self.__name__, self.save_to_buffer())
 
     def _adopt_parsed(self, parsed: ParsedFunction) -> None:
-        """Copy metadata from a Python function that was parsed later, as methods are."""
+        """Copy metadata from the Python function of `parsed`, unless the metadata has been copied already."""
         if parsed.function is not None and "__wrapped__" not in self.__dict__:
             self._copy_metadata(parsed.function)
 
@@ -113,12 +113,12 @@ class ScriptFunction(Function):
 
     @property
     def __signature__(self) -> inspect.Signature:
-        """Signature of the Python function; without one, from the schema."""
+        """Signature of the Python function; converted from the schema if there is no Python function."""
         function = self.__dict__.get("__wrapped__")
         return _signature(self.schema) if function is None else inspect.signature(function)
 
     def __copy__(self) -> ScriptFunction:
-        return self  # Python functions also return themselves here
+        return self  # as `copy` does for Python functions
 
     def __deepcopy__(self, memo: dict[int, Any]) -> ScriptFunction:
         return self
@@ -157,7 +157,7 @@ class ScriptFunction(Function):
 
     @property
     def schema(self) -> FunctionSchema:
-        """Name, parameters and results; before the compilation has finished, as declared."""
+        """Schema with name, parameters and results; the declared one until the compilation has finished."""
         if not (self.waits and self._declare()):
             self.ensure_compiled()
         if self._schema is None:
@@ -318,7 +318,7 @@ class ScriptFunction(Function):
     def adopt(
         self, arguments: list[tuple[Any, ...]], declaration: str, by_name: int, result: TypeSpec
     ) -> None:
-        """Set the signature that cached code has stored; the graph is compiled when it is needed."""
+        """Set the signature that is stored with cached code; the graph is compiled on first use."""
         with build_lock():
             if self._graph is None and not self._adopted:
                 super().__init__(self.name, arguments, declaration, by_name, result)
@@ -444,9 +444,9 @@ class _Placeholder:
 
 
 def _definition(parsed: ToCompile | None) -> Callable[[], ParsedFunction | None] | ParsedFunction | None:
-    """Return what `definition` needs: the parsed function, or for a Python function a callable.
+    """Return the object from which the method `definition` gets the parsed function.
 
-    The callable parses the function again, so that the syntax tree need not be kept.
+    For a Python function, it is a callable that parses the source again, to save the memory of the tree.
     """
     if parsed is None or callable(parsed) or parsed.function is None or parsed.signature is not None:
         return parsed
@@ -460,7 +460,7 @@ def _parse(function: Any, text: FunctionSource | None = None) -> ParsedFunction:
 
 
 def _class_spec(cls: type) -> TypeSpec | None:
-    """Return the type descriptor for a Python class of arguments that are declared `Any`."""
+    """Return the type descriptor of instances of `cls` passed as `Any`; None for unscripted classes."""
     type = cls.__dict__.get("__ts_type__")
     if type is None and not issubclass(cls, Enum):
         return None
@@ -610,7 +610,7 @@ naming.install(ScriptFunction)
 
 
 def declare_functions(definitions: Iterable[ParsedFunction]) -> dict[str, ScriptFunction]:
-    """Return functions by name, compiled when used; raise RuntimeError if two have one name."""
+    """Return functions by name, compiled on first use; raise RuntimeError if two have the same name."""
     declared: dict[str, ScriptFunction] = {}
     for parsed in definitions:
         if parsed.name in declared:

@@ -21,7 +21,7 @@ def find_scripted_function(function: Callable[..., Any]) -> ScriptFunction | Non
 
 
 def find_overloads(function: Callable[..., Any]) -> list[Any] | None:
-    """Return the scripted functions for the overload declarations of a function; None for others."""
+    """Return the scripted overloads of a function; None for a function without overload declarations."""
     return get_overloads(function) if has_overloads(function) else None
 
 

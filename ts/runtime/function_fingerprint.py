@@ -57,12 +57,12 @@ class FunctionFingerprint:
         self.digest = digest
         self.source = source
         self.frozen = frozen
-        self.scripted = scripted  # scripted functions that it uses
+        self.scripted = scripted  # scripted functions that the function uses
 
 
 def fingerprint_of(function: FunctionType) -> FunctionFingerprint | None:
     """Return the fingerprint of a function; None if it uses a value that has no encoding."""
-    # the module is imported when example calls are observed
+    # this module is imported only if example calls are observed
     observed = sys.modules.get("ts.frontend.example_types")
     if observed is not None and observed.is_observed(function):
         return None
@@ -242,5 +242,5 @@ def _encode_global(value: Any) -> list[str]:
 
 
 def _unwrap(value: Any) -> Any:
-    """Return the function in an overridable function; other values unchanged."""
+    """Return the function that an overridable function wraps; return other values unchanged."""
     return value.__wrapped__ if isinstance(value, Overridable) else value

@@ -4,10 +4,11 @@
         compile(...)
 
 A compilation or import creates tens of thousands of objects, most of which stay alive: syntax, graph, code.
-Python's collector would scan them repeatedly, for a third of the time, and find little garbage. It is
-disabled inside, and new objects are then promoted to the oldest generation without a scan, at no cost. Graphs
-that were copied and dropped are cyclic garbage; a full collection runs when a quarter of all objects was
-promoted this way, the rule of Python's own collector.
+Python's collector would scan them repeatedly, for a third of the time, and find little garbage. Inside the
+context, the collector is disabled; afterwards, new objects are promoted to the oldest generation without a
+scan. Dropped copies of graphs are cyclic garbage, so a full collection runs after a quarter of all objects
+was
+promoted this way; Python's own collector has the same rule.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from contextlib import contextmanager
 from typing import Final
 
 _MIN_OBJECTS_FOR_COLLECTION: Final = 200_000  # promoted objects before a full collection; about 25 MB
-# promotions without a check after frozen objects were found, as counting these is slow
+# calls that promote no objects after frozen objects were found, because counting frozen objects is slow
 _SKIPPED_CHECKS: Final = 100
 _checks_to_skip = 0
 _promoted_objects = 0  # number of objects that were promoted since the last full collection
@@ -45,7 +46,7 @@ def _promote_objects() -> None:
     if _checks_to_skip:
         _checks_to_skip -= 1
         return
-    if gc.get_freeze_count():  # the program has frozen objects, and unfreezing would lose this
+    if gc.get_freeze_count():  # promotion would unfreeze the program's frozen objects
         _checks_to_skip = _SKIPPED_CHECKS
         return
     _promoted_objects += gc.get_count()[0]
@@ -62,5 +63,5 @@ def _promote_objects() -> None:
 
 
 def _count_objects() -> int:
-    """Return the number of tracked objects, without making the list of them visible to other threads."""
+    """Return the number of tracked objects; no variable refers to the list of the objects meanwhile."""
     return next(map(len, iter(gc.get_objects, None)))

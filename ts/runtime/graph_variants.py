@@ -4,7 +4,7 @@ Input: the graph of a function.  Output: a transformed copy of the graph, and th
 
     graph -> a copy -> passes.pipelines.OPTIMIZE -> bytecode.lower -> Code
 
-`executor` selects the variant for a call; `specialization` has the code specialized to arguments.
+`executor` selects the variant for a call; `specialization` specializes code to arguments.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def optimized(graph: Graph) -> Graph:
 
 
 def transform_graph(graph: Graph, variant: GraphVariant) -> Graph:
-    """Return a transformed copy of a graph, for any arguments; it is not optimized if it uses autocast."""
+    """Return a copy of `graph` for any arguments, transformed for `variant`; unoptimized with autocast."""
     graph = copy_unoptimized(graph)
     if not enter_autocast(graph) and variant is not GraphVariant.WRITTEN:
         run_early_passes(graph)
@@ -92,7 +92,7 @@ def run_late_passes(graph: Graph, variant: GraphVariant) -> None:
 
 
 def copy_unoptimized(graph: Graph) -> Graph:
-    """Return a copy of a graph that behaves like the program, where PyTorch's passes would deviate."""
+    """Return a copy of the graph to execute; it contains raising code that PyTorch's passes remove."""
     from ts.passes.preserve_raising_code import faithful
 
     return faithful(graph).copy()

@@ -1,13 +1,13 @@
 """Resource limits of running programs: steps, time, memory, call depth.
 
     with ts.limits(fuel=1_000_000, seconds=0.5, bytes=64 << 20):
-        untrusted(x)                    # raises ts.errors.LimitExceeded if one of them is exceeded
+        untrusted(x)                    # raises ts.errors.LimitExceeded if a limit is exceeded
 
 `fuel` counts interpreter work: 1 for a backward jump or a call of a scripted function, 16 for a call of an
 operator on objects (tensors, lists, strings), 0 for arithmetic on numbers.  `seconds` is elapsed time; an
-operator whose estimated time exceeds the rest is not started.  `bytes` is the memory of lists, dicts, tuples,
-objects, strings and CPU tensors of the program, including temporaries of operators; the check precedes the
-allocation.  `bytes` may be a string with a unit: "64M".  `depth` is the number of nested
+operator whose estimated time exceeds the remaining time is not started.  `bytes` is the memory of lists,
+dicts, tuples, objects, strings and CPU tensors of the program, including temporaries of operators; it is
+checked before each allocation.  `bytes` may be a string with a unit: "64M".  `depth` is the number of nested
 calls, at most 65,536 even without a limit.
 
 Limits nest: an inner limit cannot exceed what an outer one has left.  They apply to the thread that entered

@@ -5,7 +5,8 @@ Python and compiled code see each other's assignments:
 
     scripted = ts.jit.script(net)
     scripted(x)                                    runs the compiled `forward`
-    scripted.graph, scripted.code                  those of `forward`; scripted.method.graph of another method
+    scripted.graph, scripted.code                  graph and code of `forward`; scripted.method.graph for
+    other methods
     scripted.weight, scripted.layers[0]            slots of the object
     scripted.train(), scripted.state_dict()        methods of `nn.Module`
 
@@ -50,7 +51,7 @@ from ts.runtime.script_method import ConstMap, OverloadedScriptMethod, ScriptMet
 
 modules.install(compile_function)
 
-# module of each script object, by id of the object
+# id of a script object -> module of the object
 _wrappers: WeakValueDictionary[int, ScriptModule] = WeakValueDictionary()
 
 
@@ -94,7 +95,7 @@ def _deletion_error(name: str) -> RuntimeError:
 
 
 class _CompiledMethod:
-    """Descriptor that lets compiled modules find a method in `__getattr__`, although the class defines it."""
+    """Descriptor of a method: compiled modules get the compiled method, other modules the Python method."""
 
     def __init__(self, name: str, python: Callable[..., Any]) -> None:
         self.name = name
@@ -190,7 +191,7 @@ class ScriptModule(Module):
             return self._concrete.python_functions[name]
         if name == "_c":  # PyTorch's private handle of the module
             return ModuleHandle(self)
-        if name == "plan":  # plan of `forward`; no property, as programs may use this name for an attribute
+        if name == "plan":  # plan of `forward`; not a property, because a module may have an attribute `plan`
             return self._forward().plan
         raise missing_attribute(f"'{type(self).__name__}' object", name, lambda: dir(self))
 
@@ -315,7 +316,7 @@ class ScriptModule(Module):
     def define(self, src: str) -> None:
         """Compile methods from source text and add them; they may use each other and all attributes."""
         definitions = parse.module_defs(src, Resolver.of_frame(1))
-        if self.__dict__.get("_object") is None:  # within `__init__`: attributes may still be added
+        if self.__dict__.get("_object") is None:  # `__init__` is running: compile the definitions later
             self.__dict__.setdefault("_definitions", []).extend(definitions)
             return
         for definition in definitions:
@@ -452,7 +453,7 @@ class ScriptModule(Module):
 
 
 class RecursiveScriptModule(ScriptModule):
-    """Scripted module whose original is no `ScriptModule`."""
+    """Scripted module created from a module that is not a `ScriptModule`."""
 
     def __init__(self, concrete: ConcreteModule, handle: Object, children: dict[str, ScriptModule]) -> None:
         super().__init__()
@@ -499,7 +500,7 @@ def entry_points(instance: Module) -> list[str]:
 
 
 def prepared(instance: Any, seen: dict[int, Any]) -> Any:
-    """Return what `__prepare_scriptable__` returns for a module, recursively; scripting uses it instead."""
+    """Return the module to script instead of `instance`: `__prepare_scriptable__` is called recursively."""
     if id(instance) in seen:
         return seen[id(instance)]
     replace = getattr(instance, "__prepare_scriptable__", None)
@@ -548,7 +549,7 @@ def object_tree(
 
 
 def compile_entry_points(concrete: ConcreteModule) -> None:
-    """Compile the methods that scripting a module compiles, also those of submodules."""
+    """Compile the entry points (`forward`, exported methods, hooks) of a module and of its submodules."""
     with build_lock():
         pending = _mark_compiled(concrete)
         try:
@@ -566,7 +567,7 @@ def compile_entry_points(concrete: ConcreteModule) -> None:
 
 
 def _mark_compiled(concrete: ConcreteModule) -> list[ConcreteModule]:
-    """Mark a module and its submodules as compiled; return those that were not, submodules first."""
+    """Mark a module and its submodules as compiled; return the newly marked ones, submodules first."""
     if concrete.compiled:
         return []
     concrete.compiled = True
@@ -613,7 +614,7 @@ def _copy_module(
     copy_submodule: Callable[[ScriptModule], ScriptModule],
     convert: Callable[[Any], Any],
 ) -> ScriptModule:
-    """Return a module of the same type; submodules are copied, and other values converted."""
+    """Return a copy of `module` with submodules from `copy_submodule` and other values from `convert`."""
     concrete = module._concrete
     assert module._object is not None
     handle = new_object(module._object.cls)

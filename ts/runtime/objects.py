@@ -116,7 +116,7 @@ def has_interface(handle: Object, interface: Any) -> bool:
 def instance_of(handle: Object) -> Any:
     """Return a Python instance with the attributes of a script object; without Python class, a handle."""
     if handle.cls.type.is_module():
-        assert _module_of is not None  # the module that creates these objects has registered it
+        assert _module_of is not None  # `ts.runtime.module` has registered the function
         return _module_of(handle)
     python_class = handle.cls.type.python_class or _live_class(handle)
     if python_class is None:

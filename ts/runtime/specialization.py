@@ -54,7 +54,7 @@ class Specializer:
         self._function = function
         self._variant = variant
         self._base_graph = graph  # graph before specialization; None if the program is from the cache
-        # signature of the arguments of each specialization, in order
+        # argument signatures of the specializations, in the order of compilation
         self.kinds: list[ArgumentSignature] = []
 
     def entry_program(self, tested_arguments: Sequence[int]) -> SerializedCode:
@@ -70,7 +70,7 @@ class Specializer:
         return SerializedCode(name, rows, classes, specs, (), (), (), (plans,), (), (), (), plans.result)
 
     def plans(self, specs: tuple[Any, ...], result: Any, tested_arguments: Sequence[int]) -> Specializations:
-        """Return the table of specializations, of which none is compiled yet."""
+        """Return a new table of specializations, without compiled code."""
         self._tested_arguments = list(tested_arguments)
         return Specializations(
             self._function.name, specs, result, self._tested_arguments, self.make, self.make_general
@@ -179,7 +179,7 @@ class ArgumentSignature:
 
     def __init__(self, types: Mapping[int, Any], text: str) -> None:
         self._types = types  # type of each argument, by its index; None for objects
-        self.text = text  # equal for equal signatures, in all processes
+        self.text = text  # text form; equal signatures have equal texts in all processes
 
     @classmethod
     def of(cls, values: Iterable[tuple[int, Any]]) -> ArgumentSignature:
@@ -223,7 +223,7 @@ def _type_of(value: Any) -> Type | None:
 
 
 def _describe_type(type: Any) -> str:
-    """Return dtype and rank of a tensor; device and requires_grad are added if they are no defaults."""
+    """Return dtype and rank of a tensor; device and requires_grad only if they are not the defaults."""
     from ts.dtypes import BY_CODE
 
     if type is None:

@@ -93,7 +93,8 @@ def guard(tracer: Tracer, value: Value, expected: Any, told: tuple[str, str] | N
 def _depends_on_random_numbers(value: Value, deterministic: set[Node]) -> bool:
     """Return True if a recorded value is computed from random numbers.
 
-    `deterministic` holds nodes that are known not to depend on any; the nodes of such a value are added.
+    `deterministic` holds nodes that are known not to depend on random numbers. If the result is False, the
+    nodes that compute `value` are added to this set.
     """
     pending, visited = [value.node()], set[Node]()
     while pending:
@@ -109,7 +110,7 @@ def _depends_on_random_numbers(value: Value, deterministic: set[Node]) -> bool:
 
 
 def _has_dropout_of_zero(node: Node) -> bool:
-    """Return True if a node has a dropout probability, which is the constant 0."""
+    """Return True if a node has a dropout probability that is the constant 0."""
     schema = node.schema()
     return schema is not None and any(
         argument.name in ("p", "dropout_p", "dropout") and _is_zero(value.to_ivalue())

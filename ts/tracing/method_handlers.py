@@ -54,11 +54,11 @@ def to(tracer: Tracer, x: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any])
 
 
 def constructed(tracer: Tracer, x: Tensor, function: str) -> None:
-    """Record a tensor that `function` constructed from Python values.
+    """Record `x`, a tensor that `function` constructed from Python values, as a constant.
 
-    The graph gets a constant, and the nodes that PyTorch adds to it.
-
-    Runs of the trace use the constant itself, or a copy of it if the traced function writes to the tensor.
+    PyTorch's nodes after the constant (`aten::to`, `aten::detach`) are recorded too. Runs of the trace use
+    the
+    constant itself, or a copy of the constant if the traced function writes to the tensor.
     """
     with tracer.paused():
         elements = x.clone()  # the function may write to `x`
@@ -83,7 +83,7 @@ def _record(tracer: Tracer, kind: str, inputs: list[Value], result: Tensor) -> N
 
 
 def functional_write(tracer: Tracer, name: str, inputs: list[Value], values: list[Any]) -> Value | None:
-    """Record the functional form of an operator that overwrites all elements; return None for others."""
+    """Record the functional form of an operator that overwrites all elements; None for other operators."""
     written, *given = values
     if name == "aten::copy_" and isinstance(given[0], Tensor) and given[0].dtype is written.dtype:
         node = tracer.graph.create("aten::expand_as", (inputs[1], inputs[0]))

@@ -47,7 +47,7 @@ def record_call(tracer: Tracer, cls: Any, arguments: Sequence[Any], call: Callab
     graph.insert_node(node)
     result = call()
     parts = result if isinstance(result, tuple) else (result,)
-    is_in_place = any(part is x for part in parts for x in tensors)  # otherwise the results are new tensors
+    is_in_place = any(part is x for part in parts for x in tensors)  # else new tensors
     node.set("inplace", int(is_in_place)).set("module", cls.__module__)
     node.set("Subgraph", _subgraph_after(node, graph.insert_point(), tracer, parts), "g")
     tracer.bind(node.add_output(), result)

@@ -81,8 +81,8 @@ _NUMBER_KINDS: Final[dict[str, Type]] = {
     "int": INT,
     "float": FLOAT,
     "bool": BOOL,
-}  # by type name in schemas
-_OTHER_NAMES: Final = {"aten::detach_": "aten::detach"}  # names that PyTorch records
+}  # type name in schemas -> type
+_OTHER_NAMES: Final = {"aten::detach_": "aten::detach"}  # operator -> name that PyTorch records
 # recorded as in-place operators in every trace
 _WRITING: Final = frozenset({"aten::copy_", "aten::fill_", "aten::zero_"})
 
@@ -99,7 +99,7 @@ class TracerWarning(Warning):
 class Options(NamedTuple):
     """Options of a trace."""
 
-    strict: bool = True  # no dicts as results, and a warning for lists
+    strict: bool = True  # True: results must not be dicts, and lists cause a warning
     force_outplace: bool = False
     guards: str = "raise"  # behaviour if a Python value differs: a key of FAILURES
 
@@ -128,12 +128,12 @@ class Tracer:
     def __init__(self, options: Options = DEFAULT) -> None:
         self.graph = Graph()
         self.options = options
-        self.paths: dict[int, str] = {}  # path in the traced module, by id of a module
-        self._values: list[dict[int, tuple[object, Value]]] = [{}]  # by id of an object; a fork adds a table
+        self.paths: dict[int, str] = {}  # id of a module -> its path in the traced module
+        self._values: list[dict[int, tuple[object, Value]]] = [{}]  # keys: ids of objects; forks add tables
         self._attributes: dict[str, Value] = {}  # by path
         self._ranges: dict[tuple[str, int], SourceRange] = {}
-        self.deterministic_nodes: set[Node] = set()  # known not to depend on random numbers
-        self._assigns_items = False  # `x[i] = y` writes to a view, also with `force_outplace`
+        self.deterministic_nodes: set[Node] = set()  # independent of random numbers
+        self._assigns_items = False  # True within `put`: writes stay in-place despite `force_outplace`
         self.shared_constants: list[tuple[Tensor, Node]] = []  # constants that all runs of the trace share
         # frame of the tracing call; the names of its variables are not used
         self._caller = id(program_frame())
@@ -279,7 +279,7 @@ class Tracer:
         makes = not any(p.kind.startswith("Tensor") for p in parameters)
         inputs = []
         given = [self._numbers(p.kind, raw) for p, raw in zip(parameters, given, strict=True)]
-        # in this case, PyTorch records numbers as tensors
+        # If `wraps` is true, PyTorch records the argument `other` as a tensor even if it is a number
         wraps = op.record is not None and op.record.wraps_numbers
         for parameter, value, raw in zip(parameters, values, given, strict=True):
             if value is None and parameter.name == "pin_memory":
@@ -293,7 +293,7 @@ class Tracer:
         return inputs
 
     def _numbers(self, kind: str, raw: Any) -> Any:
-        """Return an argument as passed; if the operator takes numbers, with numbers in place of tensors."""
+        """Return argument `raw`; if schema type `kind` is a number, convert tensors to recorded numbers."""
         if isinstance(raw, Tensor) and not kind.startswith("Tensor"):
             return self.number(raw, _number_type(kind))
         if isinstance(raw, list | tuple) and not kind.startswith("Tensor"):
@@ -342,7 +342,7 @@ class Tracer:
             self.bind(node.add_output(), x)
 
     def _name(self, op: Any) -> str:
-        """Return the operator name to record; options or the operator record may require out-of-place."""
+        """Return the operator name to record; with `force_outplace`, the out-of-place name if it exists."""
         name: str = op.name if op.record is None else op.record.traced_as or op.name
         if self.options.force_outplace and name.endswith("_") and name not in _WRITING:
             outplace = name.removesuffix("_")

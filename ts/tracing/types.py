@@ -41,7 +41,7 @@ from ts.tracing import messages
 
 NUMBER_TYPES: Final[dict[type, Type]] = {bool: BOOL, int: INT, float: FLOAT, complex: COMPLEX}
 _TYPE_NAME: Final = re.compile(r"\[ CPU(\w+)Type\{")
-MAX_VALUE_NODES: Final = 1 << 20  # maximum number of parts of a value that the trace unpacks
+MAX_VALUE_NODES: Final = 1 << 20  # maximum number of containers and elements in one value
 CONVERSIONS: Final[dict[Type, str]] = {  # operators that convert a tensor to a number, by type
     INT: "aten::Int",
     FLOAT: "aten::Float",
@@ -84,7 +84,7 @@ def type_of(x: Any) -> Type:
 
 
 def check_size(x: Any) -> None:
-    """Raise an error for a value with too many parts; each container is counted once."""
+    """Raise an error for a value with too many nested elements; each container is counted once."""
     counts: dict[int, int] = {}
 
     def parts(x: Any) -> int:

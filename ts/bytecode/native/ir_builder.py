@@ -209,12 +209,12 @@ class FunctionBuilder:
         return self.new(f"load {type}, ptr {address}, {HEADER}")
 
     def item(self, items: str, index: str, number: int) -> str:
-        """Return the address of a list item whose class is that of register `number`."""
+        """Return the address of a list item; items have the register class of register `number`."""
         type = _ITEM_TYPE[self.code.classes[number]]
         return self.new(f"getelementptr {type}, ptr {items}, i64 {index}")
 
     def kind_of_item(self, number: int) -> str:
-        """Return the alias class of list items whose class is that of register `number`."""
+        """Return the alias class of list items that have the register class of register `number`."""
         return _ITEM[self.code.classes[number]]
 
     def put_item(self, address: str, number: int) -> None:
@@ -333,7 +333,7 @@ class FunctionBuilder:
         return self.new(f"extractvalue {{i64, i1}} {both}, 1")
 
     def count(self, end: int) -> None:
-        """Compute the remaining budget in the loop that ends at `end` as base - counter from now on."""
+        """From now on, compute the remaining budget in the loop that ends at `end` as base - counter."""
         _, loop_head, counter, _ = self.code.instructions[end]
         self._counted |= dict.fromkeys(range(loop_head, end + 1), (end, counter))
 

@@ -95,7 +95,7 @@ def object_value(em: Emitter, obj: Any, range: SourceRange) -> SugaredValue:
 
 
 class PythonFunction(SugaredValue):
-    """Callable that runs in Python; `receiver` is the object if it is a method of a scripted object."""
+    """Callable that runs in Python; `receiver` is the scripted object if the callable is a method."""
 
     def __init__(self, function: Callable[..., Any], receiver: Value | None = None) -> None:
         self.function = function

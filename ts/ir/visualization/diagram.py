@@ -177,7 +177,7 @@ class _Drawing:
         picture.boxes.append(box)
 
     def _wire(self, picture: Diagram, box: Box, values: Iterable[Value], since: int, below: int = 0) -> None:
-        """Add wires from `values` to `box` and set its depth, which is `since` if no input is near."""
+        """Add wires from `values` to `box`; set its depth, at least `since` if no value is in `picture`."""
         near: list[tuple[Box, Port]] = []
         again: list[tuple[Value, Box]] = []
         for value in dict.fromkeys(values):
