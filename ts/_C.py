@@ -189,7 +189,7 @@ def _run(run: Callable[..., Any], graph: Any, *options: Any, **named: Any) -> An
         from ts.passes.pass_utils import run_on_methods
         from ts.passes.remove_dropout import remove_dropout
 
-        if run is remove_dropout:  # it checks the mode of the module
+        if run is remove_dropout:  # this pass checks the training mode of the module
             return run(graph)
         return run_on_methods(graph, lambda graph: run_pass(graph, with_options))
     changed = run_pass(graph, with_options)

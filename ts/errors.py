@@ -2,9 +2,9 @@
 
 There are three families:
 
-* compile-time errors of the user's program: `FrontendError` and subclasses, with a source range; * run-time
-errors of the program: `ScriptRuntimeError`, `LimitExceeded`, with the stack of the script; * bugs of ``ts``:
-`InternalError`, with the name of the pass and the text of the graph.
+* compile-time errors of the user's program: `FrontendError` and subclasses, with a source range;
+* run-time errors of the program: `ScriptRuntimeError`, `LimitExceeded`, with the stack of the script;
+* bugs of ``ts``: `InternalError`, with the name of the pass and the text of the graph.
 
 Most exceptions are subclasses of `RuntimeError`, as in PyTorch. Example of a message with a location::
 
@@ -267,7 +267,7 @@ class _Suggestion(str):
 
     def __str__(self) -> str:
         text = str.__str__(self)
-        # the property of this name raised an error
+        # `list_names` contains `name` if it is a property that raised the AttributeError.
         others = [name for name in self.list_names() if name != self.name]
         found = closest(self.name, others, 0.6 if len(self.name) < 5 else 0.7)
         return f"{text}. Did you mean: '{found}'?" if found else text

@@ -17,9 +17,9 @@ __all__ = ["Future", "collect_all", "wait_all"]
 
 
 def collect_all(futures: Sequence[Future[Any]]) -> Future[list[Future[Any]]]:
-    """Return a future that completes when all futures have finished; its result is their list.
+    """Return a future whose result is the list `futures`; it completes when all of them have finished.
 
-    The first exception is passed to the returned future.
+    If a future raises an exception, the returned future raises the first one.
     """
     for future in futures:
         if not isinstance(future, Future):

@@ -92,7 +92,8 @@ def rename(module: ModuleType) -> None:
     """Set the names (`__name__`, `__module__`) of a module, its classes and its functions to PyTorch's."""
     name = vars(module)["__spec__"].name
     for each, value in list(vars(module).items()):
-        function = value.__wrapped__ if "__wrapped__" in vars(type(value)) else value  # an `Overridable`
+        # an `Overridable` wraps a function
+        function = value.__wrapped__ if "__wrapped__" in vars(type(value)) else value
         own = isinstance(function, FunctionType | type) or "__module__" in getattr(function, "__dict__", ())
         if not own or function.__module__ not in (name, "ts"):
             continue

@@ -143,7 +143,7 @@ class _Implementations:
         if self.only_writes:
             return None
         function: Any = self.of_function
-        made: set[Any] = set()  # sizes that depend on data
+        made: set[Any] = set()  # symbols of the data-dependent sizes that the function created
         asked = get_ctx()
 
         def new_size(least: int, most: Any) -> Any:

@@ -319,7 +319,7 @@ def bilinear(x: Tensor, y: Tensor, weight: Tensor, *rest: Any) -> float:
 # ---------------------------------------------------------------- costs of operator families
 
 _FREE: Final = {"view", "transpose", "reshape", "script_only_ops", "assert_ops"}
-# Families that also contain operators without elements in their results
+# Families in which some operators do not compute the elements of their results.
 _KNOWN: Final = {"to", "dtype", "storage_ops"}
 _MULTIPLY_NS: Final = 0.01  # one multiplication of 32-bit elements in a matrix product
 _CACHE_ELEMENTS: Final = 4_000_000  # number of elements that fit in the cache

@@ -73,7 +73,7 @@ def _embedding_dense_backward(
     padding_idx: int,
     scale_grad_by_freq: bool,
 ) -> Array:
-    """Return the gradient of an embedding table: for each row, the sum of the gradients of its lookups."""
+    """Return the gradient of an embedding table: each row is the sum of the gradients of its lookups."""
     _check_indices("embedding_backward", 2, indices=indices)
     if not size_guards.same(grad_output.shape[:-1], indices.shape):
         raise RuntimeError(

@@ -119,7 +119,7 @@ class Generator:
 
         if not isinstance(new_state, Tensor):
             raise TypeError(f"expected a torch.ByteTensor, but got {type(new_state).__name__}")
-        with TracingScope(None):  # a trace must not record this
+        with TracingScope(None):  # a trace must not record the copy to the host
             host = new_state.cpu().contiguous().numpy()
         if host.dtype != np.uint8:
             raise TypeError("RNG state must be a torch.ByteTensor")

@@ -53,7 +53,7 @@ def index_arrays(self: Array, indices: Sequence[Array | None]) -> list[Array | N
 
 
 def _places(self: Array, mask: Array, dim: int) -> list[Array]:
-    """Return the coordinates of the true elements of a mask, whose first dimension is dimension `dim`."""
+    """Return the coordinates of the true elements of a mask over the dimensions of `self` from `dim` on."""
     _check_mask(self, mask, dim)
     return list(mask.nonzero())
 
@@ -584,7 +584,7 @@ _COPIES: dict[str, Any] = {"variant": "inplace", "where": "", "whole": True}
 def _copy(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
     source = src if isinstance(src, Tensor) else factories.tensor(src, device=self.device)
     if self.layout is not dtypes.strided or source.layout is not dtypes.strided:
-        # Imported here, because it is rarely needed
+        # imported here, because few programs copy sparse tensors
         from ts.ops.sparse_kernels.conversions import copy_in_place
 
         rebind_array(self, copy_in_place(None, np, self.array, source.array))

@@ -106,7 +106,7 @@ def binary(
                 types=types,
                 cuda=cuda,
                 layout=layout,
-                # `out=` variants of Scalar overloads are newer
+                # PyTorch added the `out=` variants of Scalar overloads after the version `since`.
                 since_variants="io" if kind == "Tensor" else "i",
                 **{**fields, **own, **(COPIED if out.endswith("=") else {})},
             )
@@ -173,7 +173,7 @@ binary(
 binary("fmod", SAME, numpy_arithmetic.fmod, "fmod(a, b)", overloads="compare", no="bc", ufunc="rest_as_in_c")
 binary("atan2", FLOAT, "arctan2", "atan2(a, b)", no="c", aliases=("arctan2",), autocast={"cuda": "widest"})
 binary("copysign", FLOAT, "copysign", "copysign(a, b)", no="c", overloads="either")
-# 16-bit floats would need other steps
+# Only for 32-bit and 64-bit floats; the adjacent 16-bit float would need another computation
 binary("nextafter", SAME, "nextafter", "nextafter(a, b)", no="bic", types="fd")
 binary("hypot", SAME, "hypot", "hypot(a, b)", no="bic")
 for _name, _cuda in (

@@ -207,7 +207,7 @@ class OperatorRecord:
     @property
     def sparse_kernel(self) -> Kernel:
         """Kernel for sparse operands, or a function that raises NotImplementedError if there is none."""
-        from ts.ops.sparse_kernels import sparse_kernel_of  # imported here, because it is rarely needed
+        from ts.ops.sparse_kernels import sparse_kernel_of  # imported here, because few programs need it
 
         return sparse_kernel_of(self)
 
@@ -627,7 +627,7 @@ def namespace(name: str) -> dict[str, str]:
     return {n[6 + len(prefix) :]: n for n in _records if n.startswith(f"aten::{prefix}")}
 
 
-# A function, because these modules are rarely needed
+# A function, so that the modules, which few programs need, are imported at its first call.
 def _check_narrow(record: Any, dtype: Any, args: Any) -> None:
     from ts.ops import complex32, float8
 
@@ -640,7 +640,7 @@ def _narrow_kernel(record: Any, kernel: Any, args: Any) -> Any:
     return complex32.kernel(record, kernel, args)
 
 
-# A function, because the module is needed only for `help`
+# A function, so that the module, which only `help` needs, is imported at its first call.
 def _documentation(name: str, operators: Sequence[Any]) -> str:
     from ts.ops import documentation
 

@@ -438,7 +438,7 @@ def _sample_dirichlet(xp: Any, self: Array, generator: Any = None) -> Array:
     drawn = _from_host(
         xp, xp.empty(self.shape, dtype=common.DOUBLE), on_host(source(xp, generator)).gamma, self
     )
-    # Lower bound, which avoids 0 / 0 for small parameters
+    # Gamma samples for small parameters may be 0; a lower bound avoids 0 / 0 in the normalization.
     drawn = xp.maximum(drawn, np.finfo(common.DOUBLE).tiny)
     shares = drawn / xp.sum(drawn, axis=-1, keepdims=True) if self.ndim else drawn / drawn
     return common.cast(xp, xp.clip(shares, info.tiny, 1 - info.epsneg), self.dtype)

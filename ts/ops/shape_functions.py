@@ -124,7 +124,7 @@ def new_size(least: int = 0, most: Any = None) -> Any:
 
 
 def itself(self: Array, *args: Any) -> Array:
-    """Return the first argument, which the operator mutates."""
+    """Return `self`: the shape rule of operators that mutate their first argument and return it."""
     return self
 
 

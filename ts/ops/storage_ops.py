@@ -159,7 +159,7 @@ def _resize(xp: Any, self: Array, size: Sequence[int], memory_format: int | None
         raise RuntimeError("Unsupported memory formatPreserve")
     same = len(size) == self.ndim and all(map(size_guards.is_provably_equal, size, self.shape))
     if same and not memory_format:
-        return None  # nothing is written
+        return None  # the tensor keeps its array
     item = self.dtype.itemsize
     steps = strides.of_format(size, format_of(memory_format))
     return storage.resized(self, tuple(size), [step * item for step in steps])

@@ -319,7 +319,7 @@ def _enter(name: str, n: int, taps: Callable[..., Taps], aligned: bool, order: s
         )
         if kernel is by_size:
             add(out_of(record, "out"))
-        # Only these two modes have the overload in PyTorch
+        # In PyTorch, only these two modes have an `out=` variant of the overload `vec`.
         elif name in ("upsample_nearest2d", "upsample_bilinear2d"):
             add(out_of(record, "vec_out"))
 

@@ -39,14 +39,14 @@ def names_for(module: str, own: Callable[[str], Any] | None = None) -> Callable[
     """Return `__getattr__` for a module; it tries `own`, then submodules, then placeholders."""
 
     def __getattr__(name: str) -> Any:
-        if name == "__path__":  # each function-level `from module import name` asks for it
+        if name == "__path__":  # an import statement in a function requests `__path__` at each call
             raise AttributeError(f"module {module!r} has no attribute {name!r}", name=name)
         if own is not None:
             try:
                 return own(name)
             except AttributeError as error:
                 if getattr(error, "name", None) != name and f"'{name}'" not in str(error):
-                    raise  # error of another attribute
+                    raise  # `own` failed for another attribute
                 missing = error
         else:
             missing = AttributeError(f"module {module!r} has no attribute {name!r}", name=name)

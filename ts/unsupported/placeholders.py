@@ -211,7 +211,7 @@ class _Loader(importlib.abc.Loader):
 
     def exec_module(self, module: ModuleType) -> None:
         """Leave the module empty, because names are resolved on access."""
-        if self.spec is not None:  # the import system has overwritten it
+        if self.spec is not None:  # the import system has replaced the module's spec
             module.__spec__ = self.spec
 
 

@@ -1,7 +1,7 @@
 """Matrix products with sparse arrays.
 
-mm(coo, dense), mm(dense, coo)    dense: sums of rows of the dense factor, scaled by elements of the sparse
-one mm(coo, coo)                      sparse, coalesced
+    mm(coo, dense), mm(dense, coo)    dense: sums of rows of the dense factor, scaled by the sparse elements
+    mm(coo, coo)                      sparse, coalesced
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def _check_matrices(self: Any, mat2: Any) -> None:
 
 
 def mm(dense: Any, xp: Any, self: Any, mat2: Any) -> Any:
-    """Multiply two matrices, of which one or both are sparse."""
+    """Multiply two matrices; at least one of them is sparse."""
     if isinstance(self, SparseArray) and isinstance(mat2, SparseArray):
         return _sparse_product(self, mat2)
     _check_matrices(self, mat2)
