@@ -29,7 +29,7 @@ class FunctionalModule(Module):
 
     The first argument of a call is the tuple of parameters.
 
-    names_map  all names of each parameter, by the first name
+    names_map  first name of each parameter -> all names of the parameter
     """
 
     def __init__(self, stateless_model: Module, param_names: tuple[str, ...], names_map: NamesMap) -> None:

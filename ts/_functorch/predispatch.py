@@ -3,7 +3,7 @@
 _vmap_increment_nesting(5, "error")        push a level of batch size 5
 y = _add_batch_dim(x, 0, 1)                x of shape (5, 3) becomes a batch of shape (3,)
 z = _remove_batch_dim(f(y), 1, 5, 0)       results with the batch as first dimension
-_vmap_decrement_nesting()                  the batch ends
+_vmap_decrement_nesting()                  pops the level
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def _vmap_increment_nesting(batch_size: int, randomness: str) -> int:
 
 
 def _vmap_decrement_nesting() -> int:
-    """Pop the innermost vmap level; return the nesting depth before."""
+    """Pop the innermost vmap level; return the nesting depth before the call."""
     ends, _ = _open.batches.pop()
     ends.close()
     return len(_open.batches) + 1

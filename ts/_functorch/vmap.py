@@ -92,7 +92,7 @@ def _maybe_remove_batch_dim(
 ) -> Any:
     """Move the batch dimension of a result to `out_dim`.
 
-    For None, return a result without batch unchanged.
+    If `out_dim` is None, return the result unchanged; it must not be batched.
     """
     if out_dim is None:
         if isinstance(batched_output, Tensor) and parts(level_of(vmap_level), batched_output)[1]:

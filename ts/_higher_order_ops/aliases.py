@@ -1,6 +1,6 @@
-"""Memory that tensors share, derived from the schemas of executed operators.
+"""Record of the tensors that share memory, derived from the schemas of executed operators.
 
-The record is needed because arrays of the meta device have no memory addresses to compare.
+The schemas are needed because arrays of the meta device have no memory addresses to compare.
 
 shared = Aliases()
 shared.note(aten::view, [x, [6]], y)          shared.root(y) == shared.root(x)
@@ -24,7 +24,7 @@ class Aliases:
     """Record of the aliases and mutations of one execution."""
 
     def __init__(self) -> None:
-        self._roots: dict[int, int] = {}  # id of the owner of a tensor's memory, by id of the tensor
+        self._roots: dict[int, int] = {}  # id of a tensor -> id of the tensor whose memory it uses
         self._references: list[Tensor] = []  # keeps tensors alive, so that their ids remain unique
         self.written: list[int] = []
 

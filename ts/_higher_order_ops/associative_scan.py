@@ -98,7 +98,7 @@ def _slice(x: Tensor, start: int, end: int | None, step: int = 1) -> Tensor:
 
 
 def _interleaved(a: Tensor, b: Tensor) -> Tensor:
-    """Return the rows of `a` and `b` in turn; `a` may have one row more than `b`."""
+    """Interleave the rows of `a` and `b`, starting with `a`, which may have one row more than `b`."""
     longer = a.shape[0] == b.shape[0] + 1
     if longer:
         b = functional.pad(b, [0] * ((b.ndim - 1) * 2 + 1) + [1])

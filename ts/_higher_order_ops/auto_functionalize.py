@@ -7,9 +7,9 @@ argument is described as a view of a base:
 
     _x_base_index=0                                   the base itself; None for an argument that is None
     _x_alias=True                                     the same memory
-    _x_slice_dim=0, _x_slice_start=1, _x_slice_end=3  some of its rows
-    _x_size=[2], _x_stride=[2], _x_storage_offset=1   other views
-    _xs_length=2, _xs_0_base_index=0, ...             several
+    _x_slice_dim=0, _x_slice_start=1, _x_slice_end=3  a slice of the base along one dimension
+    _x_size=[2], _x_stride=[2], _x_storage_offset=1   any other view
+    _xs_length=2, _xs_0_base_index=0, ...             a list of two tensors
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""Evaluation of functions on meta tensors, by which eager code checks them before execution.
+"""Evaluation of functions on meta tensors; eager code checks functions in this way before it executes them.
 
     preview = MetaEvaluator()
     preview.outcome(branch, (x,))        the `SubgraphResult`: shapes, dtypes, aliases, mutations
 
 The evaluation does not change tensors or random number generators of the program. It raises
-`DataDependentError` if the result depends on tensor elements. Evaluations are cached by function and by the
-kinds of tensors.
+`DataDependentError` if the result depends on tensor elements. Each combination of functions and kinds of
+operands is checked once.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ from ts.tracing.types import arguments_of_to
 from ts.utils import _pytree as pytree
 
 _MAX_CACHED_CALLS: Final = 512  # maximum number of cached outcomes
-_seen: OrderedDict[Any, Exception | None] = OrderedDict()  # the error or None, by kinds of calls
+# (operator, kinds of functions and operands) -> error of the check, or None
+_seen: OrderedDict[Any, Exception | None] = OrderedDict()
 
 
 class DataDependentError(Exception):
@@ -37,14 +38,14 @@ class DataDependentError(Exception):
 def look(
     operator: str, functions: tuple[Any, ...], operands: Any, check: Callable[[MetaEvaluator], None]
 ) -> None:
-    """Check the functions of an operator for operands of these kinds, once for each kind."""
-    if current_tracer() is not None:  # within `ts.jit.trace`, or within another evaluation
+    """Check `functions` by calling `check`, once for each combination of functions and kinds of operands."""
+    if current_tracer() is not None:  # during `ts.jit.trace`, or during another evaluation
         return
     try:
         key = (operator, *map(_kind_of, functions), *map(_kind, pytree.tree_leaves(operands)))
         key = (*key, ts.is_grad_enabled())
         known = key in _seen
-    except TypeError:  # an argument that cannot be hashed
+    except TypeError:  # an argument is not hashable
         return
     if known:
         return
@@ -53,7 +54,7 @@ def look(
             check(MetaEvaluator())
     except (UncapturedHigherOrderOpError, TorchRuntimeError):
         raise
-    except Exception as error:  # the program raises it again when it runs
+    except Exception as error:  # not raised here: the same error occurs when the functions are executed
         _seen[key] = error.with_traceback(None)
     else:
         _seen[key] = None
@@ -76,7 +77,7 @@ def _kind_of(function: Any, depth: int = 3) -> Any:
     for cell in cells if depth else ():
         try:
             inside = cell.cell_contents
-        except ValueError:  # an empty closure cell
+        except ValueError:  # the closure cell is empty
             continue
         is_function = isinstance(inside, types.FunctionType | types.MethodType)
         found.append(_kind_of(inside, depth - 1) if is_function else _kind(inside))
@@ -87,9 +88,10 @@ class MetaEvaluator(MetaTracer):
     """Tracer that replaces tensors of the program by meta tensors."""
 
     def __init__(self) -> None:
-        self._metas: dict[int, tuple[Tensor, Tensor]] = {}  # tensor of the program and its meta tensor, by id
+        # id of a tensor of the program -> (the tensor, its meta tensor)
+        self._metas: dict[int, tuple[Tensor, Tensor]] = {}
         self._own: dict[int, Tensor] = {}
-        # ids in `_metas` of tensors that functions created (numbers, `y.data`)
+        # Keys of `_metas` for tensors that the functions created: from numbers, or as `y.data`.
         self._created_ids: set[int] = set()
         self._aliases = Aliases()
 

@@ -37,7 +37,7 @@ class HigherOrderOperator:
 
     def __call__(self, *args: Any) -> Any:
         leaves = tuple(pytree.tree_leaves(args))
-        if has_torch_function(leaves):  # `ts.fx` traces the caller
+        if has_torch_function(leaves):  # for example, `ts.fx` is tracing the caller
             return handle_torch_function(self, leaves, *args)
         self.check(*args)
         asked = recorder()
@@ -66,7 +66,8 @@ class HigherOrderOperator:
         return getattr, (operators, self.name)
 
 
-_OPERATOR_TO_MODULE: Final = {  # module of each operator, which is imported on first access
+# operator name -> name of the module that defines the operator, imported on first access
+_OPERATOR_TO_MODULE: Final = {
     "associative_scan": "associative_scan", "auto_functionalized_v2": "auto_functionalize", "cond": "cond",
     "map_impl": "map", "scan": "scan",
     "while_loop": "while_loop", "wrap_with_autocast": "wrap_ops", "wrap_with_set_grad_enabled": "wrap_ops",
@@ -80,7 +81,8 @@ class _Operators:
 
     def __getattr__(self, name: str) -> Any:
         if (home := _OPERATOR_TO_MODULE.get(name)) is not None:
-            import_module(f"ts._higher_order_ops.{home}")  # registers the operators of the module here
+            # the module's operators register themselves as attributes of this namespace
+            import_module(f"ts._higher_order_ops.{home}")
             return vars(self)[name]
         raise missing_attribute("'_OpNamespace' 'higher_order' object", name, lambda: list(vars(self)))
 

@@ -68,7 +68,7 @@ def scan(combine_fn: Callable[..., Any], init: Any, xs: Any, *, dim: int = 0, re
 
 
 class _Trees:
-    """Tree structures of the results of a function."""
+    """Tree structures of the function's results: the carry and the output."""
 
     __slots__ = ("carry", "out")
 
@@ -115,7 +115,7 @@ def _check_pair(found: Any) -> None:
 def check_combine(found: SubgraphResult, own: list[Any], init: list[Any]) -> None:
     """Raise an error if `scan` does not support a function.
 
-    own    arguments of a step: carries and slices
+    own    arguments of one call of the function: carries and slices
     init   the carries
     """
     subgraph_checks.check_memory(

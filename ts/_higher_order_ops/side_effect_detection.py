@@ -1,8 +1,8 @@
-"""Detection of side effects of functions on closures, globals, modules and containers that they reach.
+"""Detection of functions that modify objects reachable from their closures, globals or modules.
 
     kept = SideEffectSnapshot([true_fn, false_fn])
     true_fn(x)                                appends to a list
-    kept.restore()                            restores the list; True, as it had changed
+    kept.restore()                            restores the list; returns True, because the list had changed
 
 Containers with more than `_MAX_ITEMS` elements are not searched.
 """

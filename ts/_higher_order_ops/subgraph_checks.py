@@ -1,7 +1,7 @@
 """Checks of the functions of higher-order operators; they raise PyTorch's errors.
 
-Input: the `SubgraphResult` of each function on meta tensors, which an export records, or eager code computes
-before the function runs. Output: nothing, or an error.
+Input: the `SubgraphResult` of each function on meta tensors. An export records it; eager code computes it
+before it runs the function. Output: None; raises an error if a function is not supported.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def format_meta(x: Any) -> str:
 
 @contextmanager
 def no_side_effects(operator: str, functions: Iterable[Any]) -> Iterator[None]:
-    """Context manager in which functions run: restores state that they changed and then raises an error."""
+    """Context manager that raises an error if `functions` modified objects; the objects are restored."""
     kept = SideEffectSnapshot(functions)
     try:
         yield
@@ -97,7 +97,7 @@ def check_call(operator: str, function: Any, args: Iterable[Any]) -> None:
             "failed to bind arguments when attempting to inline",
             f"Argument mismatch when attempting to trace function {getattr(function, '__name__', function)}.",
         ) from None
-    except ValueError:  # a C function without a signature
+    except ValueError:  # `inspect` finds no signature of a function written in C
         return
 
 

@@ -82,7 +82,7 @@ def _is_writable(x: Tensor, carried: list[Any]) -> bool:
 def _previewed(preview: MetaEvaluator, cond_fn: Any, body_fn: Any, carried: Any) -> Any:
     """Run the condition and the body on meta tensors, check them, and return the result of the body."""
     if any(not isinstance(x, Tensor) for x in carried):
-        raise DataDependentError("while_loop")  # an int that changes in the loop
+        raise DataDependentError("while_loop")  # the loop may change an int, so its value is unknown
     given = [preview.fresh(x) for x in carried]
     first, second = preview.outcome(cond_fn, given), preview.outcome(body_fn, given)
     check_functions(first, second, given)

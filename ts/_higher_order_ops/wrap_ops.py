@@ -3,7 +3,7 @@
     operators.wrap_with_set_grad_enabled(False, graph, x)                             with ts.no_grad():
     operators.wrap_with_autocast("cpu", ts.bfloat16, True, False, graph, x)           with ts.autocast("cpu"):
 
-During tracing, the function runs inside the context manager, and the tracer records both of them.
+During tracing, the function runs inside the context manager, and the tracer records the context manager too.
 """
 
 from __future__ import annotations

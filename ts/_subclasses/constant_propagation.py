@@ -23,7 +23,7 @@ class Constant:
     """Known value of a fake tensor.
 
     tensor   real tensor with the elements
-    shared   list shared by all views of the memory; its element is False once the value is unknown
+    shared   list with one bool, shared by all views of the memory; False once the value is unknown
     """
 
     __slots__ = ("shared", "tensor")

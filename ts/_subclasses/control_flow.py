@@ -1,4 +1,4 @@
-"""Higher-order operators on fake tensors, for which predicates and trip counts are unknown.
+"""Higher-order operators on fake tensors, whose predicates and numbers of iterations are unknown.
 
     cond           both branches run; the result has their common shape and the gradients of both
     while_loop     the body runs once; carried values keep their shapes

@@ -7,8 +7,8 @@
 
 Operators run on the meta device; results have the requested device, which need not exist.  Operations that
 depend on elements raise an error.  Within its block the mode intercepts all operators and makes their results
-fake; outside, operators with fake arguments are redirected to the mode
-(`ts._core.dispatch_layers.level_stack`), and so are derivative formulas:
+fake; outside, operators and derivative formulas with fake arguments are redirected to the mode
+(`ts._core.dispatch_layers.level_stack`):
 
     tensor -> history -> layer: Fake(device, mode)        array: of the meta device
 """
@@ -61,7 +61,7 @@ class UnsupportedFakeTensorException(RuntimeError):
 
 
 class _FakeOfMode(Fake):
-    """Layer of the fake tensors of a mode; operators check for this layer while any of the tensors exists."""
+    """Layer of fake tensors; operators check for it while a fake tensor or an open `with` block exists."""
 
     alive: ClassVar = 0
     entered: ClassVar = 0  # number of entered `with` blocks
@@ -111,7 +111,7 @@ def _runs_others(op: Any) -> bool:
 
     Those operators may create tensors on the device of the arguments.
     """
-    if op.record is None:  # such as `sym_size`
+    if op.record is None:  # functions such as `sym_size` have no operator record
         return False
     row = Inputs(op.record).derivative
     return op.record.whole or (row is not None and bool(row.decomposition))
@@ -168,7 +168,7 @@ def _blocks() -> list[_Block]:
 
 
 def _let_see(recorder: Any) -> None:
-    """Set the operator recorder of this thread; None removes it."""
+    """Set the recorder of this thread, which receives the calls of operators; None removes it."""
     TracingScope(recorder).__enter__()
 
 
@@ -204,7 +204,7 @@ class FakeTensorMode(MetaTracer):
         before = blocks.pop(k).before
         if k == len(blocks):
             _let_see(before)
-        else:  # blocks may end out of order: the block entered later continues
+        else:  # a later block is still open; at its end, it restores the recorder from before this block
             blocks[k].before = before
         _FakeOfMode.entered -= 1
         _FakeOfMode.look()
@@ -266,7 +266,7 @@ class FakeTensorMode(MetaTracer):
         self._check(op, values)
         has_tensors = next(tensors_in(values), None) is not None
         given = [self.like(x) for x in values]
-        # tensors of a transform
+        # True if an argument belongs to a transform such as `vmap`
         inside = any(layer_of(x) is not None and not is_fake(x) for x in tensors_in(given))
         if inside or (any(is_fake(x) for x in tensors_in(given)) and not _runs_others(op)):
             with TracingScope(None):
@@ -282,7 +282,8 @@ class FakeTensorMode(MetaTracer):
         with TracingScope(None), _bare(given):
             result = _run_bare(op, given, known)
         found = self._standing(op, given, result, place)
-        if op.name == "aten::scalar_tensor":  # created from a number, like `ts.tensor`
+        # the tensor is created from a number, so its value is known, as for `ts.tensor`
+        if op.name == "aten::scalar_tensor":
             on_cpu = [
                 devices.CPU if p.kind == "Device" else x
                 for p, x in zip(op.signature.parameters, given, strict=True)
@@ -365,7 +366,7 @@ class FakeTensorMode(MetaTracer):
     def constructed(self, x: Tensor, function: str) -> None:
         """Convert a tensor that was built from Python numbers to a fake tensor.
 
-        Small ones become constants.
+        The elements of small tensors are known constants.
         """
         made = self.without_history(x)
         layer = layer_of(made)
@@ -404,7 +405,7 @@ class FakeTensorMode(MetaTracer):
     # ---- functions and control flow
 
     def higher_order(self, operator: Any, args: tuple[Any, ...]) -> Any:
-        """Run a higher-order operator; use the rule for fake tensors if there is one."""
+        """Run a higher-order operator by its rule for fake tensors; without a rule, by `operator.run`."""
         rule = control_flow.RULES.get(operator.name)
         return operator.run(*args) if rule is None else rule(*args)
 
@@ -453,7 +454,7 @@ def _of_elements(op: Any, error: Exception) -> Exception:
 
 
 def _run(op: Any, values: list[Any]) -> Any:
-    """Run an operator that has fake arguments, also outside a block of a mode."""
+    """Run an operator with fake arguments in their mode, even if no `with` block of the mode is open."""
     mode = next(layer_of(x).mode for x in tensors_in(values) if is_fake(x) and layer_of(x).mode is not None)
     return mode.computed(op, values)
 

@@ -3,8 +3,8 @@
     all_reduce(call, array, ReduceOp.SUM)        arrays are flat and contiguous
 
 Every rank exchanges messages with every other rank. A short array is sent to all ranks, and each rank
-computes the result. A longer array is split: each rank reduces one part and sends the result to the others.
-Parts are sent in pieces: one piece is reduced, in cache, while the next piece is in transit.
+computes the result. A longer array is split: each rank reduces one part and sends its result to all other
+ranks. Parts are sent in chunks: one chunk is reduced, in the CPU cache, while the next one is in transit.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from ts.distributed.errors import DistBackendError, DistError
 from ts.distributed.peer_links import Request
 from ts.distributed.reduce_op import ReduceOp, accumulate
 
-SHORT_MESSAGE_BYTES: Final = 1 << 14  # in shorter arrays, each rank sends all elements to all ranks
-CHUNK_BYTES: Final = 1 << 19  # bytes of a piece, which is reduced at a time
+SHORT_MESSAGE_BYTES: Final = 1 << 14  # arrays of at most this size are sent completely to all ranks
+CHUNK_BYTES: Final = 1 << 19  # arrays are sent and reduced in chunks of this size
 _NOTHING: Final = memoryview(b"")
 
 
@@ -54,7 +54,7 @@ def _all_reduce_short(call: CollectiveCall, array: Any, op: ReduceOp) -> None:
 
 
 def _reduce_partition(call: CollectiveCall, array: Any, op: ReduceOp, to: Sequence[int]) -> None:
-    """Reduce this rank's part of the array and send the result to the ranks in `to`."""
+    """Reduce this rank's part (1 / size) of the array and send the result to the ranks in `to`."""
     size, rank = call.size, call.rank
     bounds = [array.size * each // size for each in range(size + 1)]
     partitions = [array[bounds[each] : bounds[each + 1]] for each in range(size)]
@@ -81,15 +81,15 @@ def reduce_scatter(call: CollectiveCall, inputs: Sequence[Any], output: Any, op:
 
 
 def _send_chunks(call: CollectiveCall, partitions: Sequence[Any]) -> list[Request]:
-    """Send part i to rank i in pieces, starting with the rank after this one."""
+    """Send part i to rank i in chunks, starting with the rank after this rank."""
     order = [(call.rank + step) % call.size for step in range(1, call.size)]
     return [call.send(each, memory_of(chunk)) for each in order for chunk in _chunks(partitions[each])]
 
 
 def _expect(call: CollectiveCall, ours: Any) -> tuple[Any, list[list[Request]]]:
-    """Start to receive the parts of the other ranks that correspond to `ours`.
+    """Start to receive, from each other rank, the part with the same elements as `ours`.
 
-    Return the buffer, with one row for each rank, and for each row the requests of its pieces.
+    Return the buffer, with one row for each other rank, and for each row the requests of its chunks.
     """
     rows = call.workspace(ours.size * (call.size - 1), ours.dtype).reshape(call.size - 1, -1)
     receives = [
@@ -102,7 +102,7 @@ def _expect(call: CollectiveCall, ours: Any) -> tuple[Any, list[list[Request]]]:
 def _reduced(
     call: CollectiveCall, rows: Any, receives: list[list[Request]], ours: Any, out: Any, op: ReduceOp
 ) -> Iterator[Any]:
-    """Yield each piece of `out` after the corresponding pieces of all ranks were reduced into it."""
+    """Yield each chunk of `out` after the corresponding chunks of all ranks were reduced into it."""
     results = _chunks(out)
     own = results if ours is out else _chunks(ours)
     chunks = [_chunks(row) for row in rows]

@@ -70,11 +70,11 @@ class CollectiveCall:
             ) from None
 
     def failed(self, error: BaseException) -> None:
-        """Make this call fail in all other ranks, with this error as the reason."""
+        """Make this call fail in all other ranks; their errors contain the text of `error`."""
         self._links.give_up(self.label, [self._ranks[each] for each in self.others], str(error))
 
     def workspace(self, count: int, dtype: Any) -> Any:
-        """Return an array for received data; the group caches its memory for later calls."""
+        """Return an uninitialized array for received data; the group reuses its memory in later calls."""
         return self.group.workspace(count * dtype.itemsize)[: count * dtype.itemsize].view(dtype)
 
 

@@ -59,7 +59,7 @@ def _same_dtype(*tensors: Tensor) -> None:
 
 
 class _FlatBuffers:
-    """Flat arrays for the memory of tensors; results in copies are copied back to the tensors."""
+    """Flat arrays of tensors: views of contiguous tensors, and copies of other tensors."""
 
     def __init__(self) -> None:
         self._copies: list[tuple[Any, Any]] = []
@@ -78,7 +78,7 @@ class _FlatBuffers:
         return flat.reshape(-1)
 
     def copy_results(self) -> None:
-        """Copy results from the copies to the tensors."""
+        """Copy the results to the tensors for which `write` returned a copy."""
         for array, flat in self._copies:
             np.copyto(array, flat)
 
@@ -503,7 +503,8 @@ def _all_to_all(
     dtype: dtypes.dtype,
 ) -> Work | None:
     def body(call: CollectiveCall) -> None:
-        call.label = call.label._replace(elements=0)  # the number of elements may differ between ranks
+        # not compared, because the number of elements may differ between ranks
+        call.label = call.label._replace(elements=0)
         collective_algorithms.all_to_all(call, inputs, outputs)
 
     return _run(here, "all_to_all", result[0], body, lent, async_op, result)

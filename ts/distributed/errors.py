@@ -12,15 +12,15 @@ class DistBackendError(DistError):
 
 
 class DistNetworkError(DistError):
-    """Error for a process that has exited or cannot be reached."""
+    """Raised if another process has exited or cannot be reached."""
 
 
 class DistStoreError(DistError):
-    """Error for a rendezvous that not all processes have reached."""
+    """Raised if not all processes have joined a rendezvous in time."""
 
 
 class WorkerUnavailableError(RuntimeError):
-    """Error for a call of a worker that has exited or cannot be reached."""
+    """Raised by a call of a worker that has exited or cannot be reached."""
 
     connection_refused = False  # True if the operating system refused the connection
 

@@ -28,7 +28,7 @@ from ts.distributed.peer_links import PeerConnections
 from ts.distributed.work import CollectiveQueue
 
 default_pg_timeout: Final = timedelta(minutes=30)
-_BUFFER_CACHE_BYTES: Final = 1 << 26  # bytes of the receive buffer that a group keeps, at most
+_BUFFER_CACHE_BYTES: Final = 1 << 26  # a larger receive buffer is not kept for later calls
 
 _UNINITIALIZED: Final = (
     "Default process group has not been initialized, please make sure to call init_process_group."
@@ -96,7 +96,7 @@ class ProcessGroup:
 
 
 class GroupMember:
-    """PyTorch's constants for the default group, and for the new group in ranks outside of it."""
+    """PyTorch's constants: the default group, and the result of `new_group` in ranks that are no members."""
 
     WORLD: ClassVar[ProcessGroup | None] = None
     NON_GROUP_MEMBER: ClassVar[Any] = -100
@@ -109,7 +109,7 @@ class _World:
         self.links: PeerConnections | None = None
         self.default: ProcessGroup | None = None
         self.groups: dict[int, ProcessGroup] = {}
-        # ranks of the groups to which this process does not belong, by group number
+        # Group id -> ranks of a group to which this process does not belong.
         self.others: dict[int, tuple[int, ...]] = {}
         self.group_ids = itertools.count()
         self.finalizer: Any = None
@@ -144,7 +144,7 @@ def init_process_group(
         _world.links, _world.group_ids = links, itertools.count()
         _world.default = GroupMember.WORLD = _new(range(members), seconds)
         group.WORLD = _world.default
-        # runs when a child process of multiprocessing exits
+        # A child process of multiprocessing calls `_leave` when it exits.
         _world.finalizer = Finalize(None, _leave, exitpriority=100)
     world = _world.default
     try:
@@ -239,7 +239,10 @@ def is_initialized() -> bool:
 
 
 def find(group: ProcessGroup | None, what: str | None = None) -> ProcessGroup | None:
-    """Return the group of an argument `group`; None, with a warning, if this process is no member."""
+    """Resolve an argument `group`; None means the default group.
+
+    If this process is not a member, return None; unless `what` is None, warn that the function `what` was
+    called."""
     if group is None:
         if _world.default is None:
             raise ValueError(_UNINITIALIZED)
@@ -257,7 +260,7 @@ def find(group: ProcessGroup | None, what: str | None = None) -> ProcessGroup | 
 
 
 def member_of(group: ProcessGroup | None) -> ProcessGroup:
-    """Return the group of an argument `group`; raise ValueError if this process is not a member."""
+    """Resolve an argument `group`; raise ValueError if this process is not a member."""
     found = find(group)
     if found is None:
         raise ValueError("Invalid process group specified")

@@ -5,7 +5,7 @@ restarts are left.
 
     launch_processes(ProcessLaunch(["python", "train.py"], processes=4))
 
-`Workers` holds the processes of one attempt; `launch_processes` makes up to `max_restarts + 1` attempts.  For
+`Workers` runs the processes of one attempt; `launch_processes` makes up to `max_restarts + 1` attempts.  For
 several machines, run a launcher on each, with the machine's number and the address of rank 0.
 """
 
@@ -24,7 +24,8 @@ from typing import IO, Any, Final
 _TERMINATION_SIGNALS: Final = [
     getattr(signal, n) for n in ("SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT") if hasattr(signal, n)
 ]
-_REDIRECT_STDOUT, _REDIRECT_STDERR = 1, 2  # bits of `redirects`: write this stream to a file
+# bits of `redirects`: write standard output or standard error to a file
+_REDIRECT_STDOUT, _REDIRECT_STDERR = 1, 2
 
 
 @dataclass(frozen=True)
@@ -90,7 +91,8 @@ def worker_environment(config: ProcessLaunch, local_rank: int, restarts: int) ->
         "TORCHELASTIC_RUN_ID": config.run_id, "TORCHELASTIC_USE_AGENT_STORE": "False",
     }  # fmt: skip
     if config.processes > 1 and "OMP_NUM_THREADS" not in os.environ:
-        found["OMP_NUM_THREADS"] = 1  # several processes with all threads each would compete for the cores
+        # if each process started a thread for each core, the threads would compete for the cores
+        found["OMP_NUM_THREADS"] = 1
     return {name: str(value) for name, value in found.items()} | config.environment
 
 

@@ -24,7 +24,9 @@ from ts.distributed.transport.transport import Connection, Listener, connect
 
 
 def join(init_method: str | None, rank: int, world_size: int, timeout: float) -> tuple[PeerConnections, int]:
-    """Exchange addresses with all ranks and connect to each of them within `timeout` seconds."""
+    """Exchange addresses with all ranks and connect to each of them within `timeout` seconds.
+
+    Return the connections and the number of ranks; raise DistStoreError if this fails."""
     until = time.monotonic() + timeout
     endpoint = parse_init_method(init_method, rank, world_size)
     gate = _Acceptor(endpoint)
@@ -52,7 +54,7 @@ class _Acceptor:
 
     def __init__(self, endpoint: RendezvousAddress) -> None:
         self.endpoint = endpoint
-        self.sockets: dict[int, socket.socket] = {}  # connected sockets, by rank
+        self.sockets: dict[int, socket.socket] = {}  # rank -> socket of the connection to this rank
         self.all_here = asyncio.Event()
         self.is_open = False
 
@@ -117,5 +119,6 @@ def _own_host(endpoint: RendezvousAddress) -> str:
         endpoint.host, endpoint.port, type=socket.SOCK_DGRAM
     )[0]
     with socket.socket(family, kind, protocol) as probe:
-        probe.connect(address)  # this sends nothing: UDP has no handshake
+        # sends nothing, because UDP has no handshake; it only selects the local address
+        probe.connect(address)
         return str(probe.getsockname()[0])

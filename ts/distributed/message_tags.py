@@ -18,7 +18,8 @@ FUNCTIONS: Final = (
 )  # fmt: skip
 _REDUCES: Final = frozenset(FUNCTIONS.index(each) for each in FUNCTIONS if "reduce" in each)
 
-# kinds of messages: point to point, collective, notice of a failed call, notice of a leaving rank
+# Kinds of messages: point-to-point, collective, notice of a failed collective call, notice that a rank
+# leaves.
 ONE, ALL, FAILED, LEAVING = range(4)
 
 
@@ -31,7 +32,7 @@ class MessageTag(NamedTuple):
 
     kind: int
     group: int
-    tag: int  # in a collective, the number of the call
+    tag: int  # tag of a point-to-point message, or number of the collective call
     function: int = 0
     reduction: int = 0
     dtype: int = 0

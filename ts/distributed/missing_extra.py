@@ -43,7 +43,7 @@ def placeholder(module: str, name: str) -> type:
 
 
 def require_initialized(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Wrap `function`: calls before `init_rpc`, and without the extra, raise RuntimeError."""
+    """Wrap `function`: its calls raise RuntimeError before `init_rpc`, or if the extra is not installed."""
 
     @functools.wraps(function)
     def checked(*args: Any, **kwargs: Any) -> Any:

@@ -32,11 +32,13 @@ from ts.distributed.errors import DistBackendError, DistError, DistNetworkError
 from ts.distributed.message_tags import ALL, FAILED, LEAVING, MessageTag, format_tag
 
 _WIRE: Final = struct.Struct("<BBBBIqQQ")
-_STAGING_BYTES: Final = 1 << 16  # bytes of the buffer into which several small messages are read at once
-_SYSCALLS_PER_CONNECTION: Final = 16  # reads from one connection before other connections are served
-# The background thread serves requests that no caller waits for after this time.
+_STAGING_BYTES: Final = 1 << 16  # size of the buffer into which several small messages are read at once
+# maximum number of reads from one connection before other connections are served
+_SYSCALLS_PER_CONNECTION: Final = 16
+# The background thread starts to serve requests for which no caller waits after this delay.
 _BACKGROUND_IO_DELAY_SECONDS: Final = 0.002
-_FLUSH_TIMEOUT_SECONDS: Final = 5.0  # time for queued messages to be sent when the process exits
+# when the process exits, it waits this long for queued messages to be sent
+_FLUSH_TIMEOUT_SECONDS: Final = 5.0
 
 
 class Request:
@@ -56,11 +58,12 @@ class _Connection:
     def __init__(self, rank: int, sock: socket.socket) -> None:
         self.rank, self.socket = rank, sock
         self.staging = np.empty(_STAGING_BYTES, np.uint8).data
-        self.start = self.end = 0  # range of bytes in the buffer that were not parsed yet
+        self.start = self.end = 0  # range of the bytes in `staging` that are not parsed yet
         self.label: MessageTag | None = None  # tag of the message that is being received
         self.target: memoryview = memoryview(b"")
         self.filled = 0
-        self.request: Request | None = None  # receive for this message; None if the message is buffered
+        # receive that the message `label` fills; None if the message is buffered
+        self.request: Request | None = None
         self.posted: dict[tuple[int, int, int], deque[Request]] = {}
         self.unexpected_messages: dict[tuple[int, int, int], deque[tuple[MessageTag, memoryview]]] = {}
         self.outgoing: deque[tuple[memoryview, Request | None]] = deque()
@@ -73,14 +76,15 @@ class PeerConnections:
 
     def __init__(self, rank: int, sockets: dict[int, socket.socket]) -> None:
         self.rank = rank
-        self._lock = threading.Lock()  # protects the fields below; released while a thread waits for sockets
+        # protects the attributes below; not held while a thread waits for sockets
+        self._lock = threading.Lock()
         self._changed = threading.Condition(self._lock)
         self._selector = selectors.DefaultSelector()
         self._leads = False  # True while a thread waits for the sockets and transfers messages
         self._followers = 0
-        # posted receives from any rank, by the first three fields of the tag
+        # (kind, group, tag) -> posted receives that accept a message from any rank.
         self._aside: dict[tuple[int, int, int], deque[Request]] = {}
-        # errors of calls that another rank aborted, by the first three fields of the tag
+        # (kind, group, tag) of an aborted call -> error of the call.
         self._failed: dict[tuple[int, int, int], Exception] = {}
         self._groups: dict[int, frozenset[int]] = {}
         self._peers = {each: _Connection(each, sock) for each, sock in sockets.items()}
@@ -92,7 +96,8 @@ class PeerConnections:
         self._ringer.setblocking(False)
         self._selector.register(self._bell, selectors.EVENT_READ)
         self._closed = False
-        self._lonely: list[Request] = []  # requests that no thread may be waiting for
+        # requests that the background thread completes, because possibly no thread waits for them
+        self._lonely: list[Request] = []
         self._attend = threading.Event()
         self._attendant: threading.Thread | None = None
 
@@ -204,7 +209,9 @@ class PeerConnections:
                     self._write(peer)
         with self._lock:
             for peer in self._peers.values():
-                self._read(peer)  # closing a socket with unread data would discard data that was sent
+                # read all data first: closing a socket with unread data would discard data that this rank has
+                # sent
+                self._read(peer)
                 self._close_peer(peer, DistNetworkError("the process group was destroyed"))
         self._ring()
 
@@ -231,7 +238,7 @@ class PeerConnections:
         if left <= 0:
             raise TimeoutError
         self._followers += 1
-        self._ring()  # the background thread stops transferring when another thread waits
+        self._ring()  # wakes the background thread, which stops transferring data when another thread waits
         try:
             self._changed.wait(left)
         finally:
@@ -283,12 +290,13 @@ class PeerConnections:
                     if self._leads or self._followers:
                         continue
                     self._leads = True
-                # the threads that wait for the requests raise it
+                # The error is stored in the request; a thread that waits for the request raises it.
                 with contextlib.suppress(DistError, TimeoutError):
                     self._lead(lonely, time.monotonic() + 3600, yields=True)
 
     def _ring(self) -> None:
-        with contextlib.suppress(BlockingIOError):  # the pipe is full: the other thread will wake up anyway
+        # the socket buffer is full, so the other thread will wake up anyway
+        with contextlib.suppress(BlockingIOError):
             self._ringer.send(b"!")
 
     def _hush(self) -> None:
@@ -422,7 +430,7 @@ class PeerConnections:
         elif key not in self._failed:
             peer.unexpected_messages.setdefault(key, deque()).append((label, target))
             waiting = _first(peer.posted, key) or _first(self._aside, key)
-            if waiting is not None:  # posted after the first bytes of the message were received
+            if waiting is not None:  # a receive was posted after the first bytes of the message had arrived
                 self._take_unexpected(peer, key, waiting)
 
     def _take_unexpected(self, peer: _Connection, key: tuple[Any, ...], request: Request) -> None:
@@ -446,7 +454,7 @@ class PeerConnections:
             return self._peers[rank].ended
         for each in self._groups[request.label.group] - {self.rank}:
             ended = self._peers[each].ended
-            # the remaining ranks of the group might wait for each other forever
+            # If one rank has died, the remaining ranks of the group might wait for each other forever.
             if isinstance(ended, _PeerLostError):
                 return ended
         if rank is None:
@@ -457,7 +465,7 @@ class PeerConnections:
         return None
 
     def _died(self, peer: _Connection, error: Exception) -> None:
-        """End a connection that broke without a LEAVING message."""
+        """End a connection that broke without a LEAVING message; its requests fail."""
         self._close_peer(peer, _PeerLostError(f"rank {peer.rank} has died, or its connection broke: {error}"))
 
     def _close_peer(self, peer: _Connection, error: Exception) -> None:
@@ -487,7 +495,7 @@ class PeerConnections:
                 self._abandon(peer, error)
 
     def _drop(self, key: tuple[Any, ...]) -> None:
-        """Discard the messages of an aborted call, received ones and those that arrive later.
+        """Discard the received messages of an aborted call, and the messages of the call that arrive later.
 
         Outgoing messages are copied, so they no longer refer to the caller's memory.
         """

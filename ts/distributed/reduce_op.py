@@ -65,13 +65,14 @@ def check_op(op: Any, tensor: Tensor, function: str) -> ReduceOp:
             f"result type Float can't be cast to the desired output type {tensor.dtype.type_name}"
         )
     if tensor.dtype.itemsize == 1 and tensor.is_floating_point():
-        raise RuntimeError("Invalid scalar type")  # PyTorch's message; float8 tensors cannot be reduced
+        # PyTorch's message for float8 tensors, which cannot be reduced
+        raise RuntimeError("Invalid scalar type")
     return op
 
 
 def accumulate(op: ReduceOp, arrays: Sequence[Any], out: Any) -> None:
     """Reduce arrays in rank order into `out`, which may be one of them."""
-    with np.errstate(all="ignore"):  # as in operators: no warnings for overflow and NaN
+    with np.errstate(all="ignore"):  # no NumPy warnings for overflow and NaN, as in operators
         _accumulate(op, _FUNCTIONS[op], arrays, out)
 
 
@@ -83,7 +84,7 @@ def _accumulate(op: ReduceOp, function: Any, arrays: Sequence[Any], out: Any) ->
         function(arrays[0], arrays[1], out=out)
         for each in arrays[2:]:
             function(out, each, out=out)
-    else:  # `out` is a later operand: accumulate in the first array, which is a temporary copy
+    else:  # `out` is the third or a later operand: accumulate in the first array, which is a temporary copy
         first = arrays[0]
         for each in arrays[1:-1]:
             function(first, each, out=first)

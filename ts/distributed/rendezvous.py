@@ -28,7 +28,7 @@ from ts.distributed.transport.multiplexing import Reply, RequestMultiplexer, ans
 from ts.distributed.transport.transport import Connection, Listener, connect
 
 _ACCEPT_TIMEOUT_SECONDS: Final = 5.0  # time for rank 0 to accept a connection
-_RETRY_INTERVAL_SECONDS: Final = 0.05  # time between attempts to connect
+_RETRY_INTERVAL_SECONDS: Final = 0.05  # waiting time between attempts to connect
 
 
 class RendezvousAddress(NamedTuple):
@@ -64,7 +64,7 @@ class Participant(NamedTuple):
 
 
 class RendezvousError(RuntimeError):
-    """Error for a rendezvous that not all processes have reached."""
+    """Raised if not all processes have joined a rendezvous or called a barrier in time."""
 
 
 def parse_init_method(init_method: str | None, rank: int = -1, world_size: int = -1) -> RendezvousAddress:
@@ -121,7 +121,7 @@ def _given(variable: str, value: str | None) -> str:
 
 
 class Rendezvous:
-    """Membership of this process in a rendezvous, from the arrival of all processes to `close`.
+    """Membership of this process in a rendezvous: from when all processes have joined until `close`.
 
     `address` may be a function that receives the credentials of the rendezvous, starts a listener and returns
     its address.
@@ -224,7 +224,7 @@ class _RendezvousServer:
         self.secret = secret  # generated for this rendezvous; None if the user configured credentials
         self.members: dict[int, Participant] = {}
         self.gone: set[int] = set()
-        # replies to the waiting ranks, by name of the barrier and rank
+        # Name of a barrier -> rank -> reply to the rank, which waits in the barrier.
         self.pending_replies: dict[str, dict[int, Reply]] = {}
 
     @property
@@ -237,7 +237,8 @@ class _RendezvousServer:
         address = _address(self.endpoint, security)
         self.listener = Listener(address, self._serve, **how.get_listen_args("scheduler"))
         await self.listener.start()
-        # written after binding the port, as another listener could still use this port and its secret
+        # Written after binding the port: until then, another listener could use this port and its secret
+        # file.
         if self.secret is not None:
             secrets.publish_secret(self.endpoint.port, self.secret)
         if self.endpoint.file is not None:
@@ -293,7 +294,7 @@ class _RendezvousServer:
         self._look(name)
 
     def _look(self, name: str) -> None:
-        """Release the barrier `name` if all members have arrived."""
+        """Release the barrier `name` if all remaining members have called it."""
         come = self.pending_replies[name]
         there = range(self.endpoint.world_size) if not name else self.members.keys() - self.gone
         if not all(rank in come for rank in there):

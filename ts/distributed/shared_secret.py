@@ -23,13 +23,13 @@ _BYTES: Final = 32
 
 
 class MissingSecretError(RuntimeError):
-    """Error for a connection without shared secret."""
+    """Raised if a connection requires a shared secret and none is available."""
 
 
 def new(host: str) -> bytes:
     """Return a new shared secret for a rendezvous at `host`.
 
-    Raise MissingSecretError if other processes would have no way to read it.
+    Raise MissingSecretError if other processes could not read the secret.
     """
     given = _given()
     if given is not None:
@@ -39,7 +39,7 @@ def new(host: str) -> bytes:
 
 
 def read_secret(port: int) -> bytes | None:
-    """Return the secret that an earlier listener on this port has written; None if there is none."""
+    """Return the secret that a listener on this port has written to a file; None if there is no file."""
     try:
         return _given() or (_folder() / str(port)).read_bytes()
     except FileNotFoundError:

@@ -37,7 +37,7 @@ class Tag:
     DICT: Final = 2
     TENSOR: Final = 3
     COMPLEX: Final = 4
-    LONG: Final = 5  # int of more than 64 bits, in hexadecimal digits
+    LONG: Final = 5  # int of more than 64 bits, as hexadecimal digits
     SIZE: Final = 6
     DTYPE: Final = 7
     DEVICE: Final = 8
@@ -48,7 +48,7 @@ class Tag:
     SET: Final = 13
     FROZENSET: Final = 14
     NOMINAL: Final = 15  # instance of a class, enum or named tuple in the callee's signature
-    # value whose tensors require grad, in a context: see `dist_autograd.send_recv_nodes`
+    # Value with tensors that require grad, within a context; see `dist_autograd.send_recv_nodes`.
     WITH_GRADIENTS: Final = 16
 
 
@@ -59,7 +59,7 @@ class Flag(IntEnum):
     REQUIRES_GRAD = 1
     PARAMETER = 2
     FIXED_PARAMETER = 3  # parameter that does not require grad
-    WITH_GRADIENTS = 4  # tensor in a distributed autograd context: the receiver sends its gradient back
+    WITH_GRADIENTS = 4  # tensor within a distributed autograd context; the receiver sends back its gradient
 
 
 class NominalTypeCodec(Protocol):
@@ -86,7 +86,7 @@ class MalformedValueError(ValueError):
 
 
 _PLAIN: Final = frozenset((type(None), bool, float, str, bytes))
-# if the storage is larger than this multiple of a tensor, only the tensor's elements are sent
+# If a storage is larger than this multiple of its only tensor, only the tensor's elements are sent.
 _DENSE_STORAGE_RATIO: Final = 2
 _CODES: Final[dict[int, Any]] = {
     Tag.DTYPE: dtypes.dtype,
@@ -105,8 +105,8 @@ Parcel = tuple[Any, list[memoryview]]
 def pack(value: Any, travel: WireContext | None = None, grad_tensors: list[Tensor] | None = None) -> Parcel:
     """Encode a value as plain data and tensor memory; raise TypeError for unsupported values.
 
-    travel      codec of references; None if references are not allowed
-    recorded    in a distributed autograd context, a list to which tensors that require grad are appended
+    travel          codec of references; None if references are not allowed
+    grad_tensors    in a distributed autograd context, a list to which tensors that require grad are appended
     """
     packing = _Serializer(travel, grad_tensors)
     try:
@@ -123,7 +123,7 @@ class _Serializer:
         self.signature = None if travel is None else travel.signature
         self.storages = StorageWriter()
         self.tensors: list[tuple[Tensor, list[Any]]] = []  # (tensor, its encoded metadata)
-        # number of tensors whose memory an array owns, by id of the array
+        # id of an array that owns memory -> number of tensors that use the memory
         self.users: Counter[int] = Counter()
 
     def pack(self, x: Any) -> Any:
@@ -180,7 +180,8 @@ class _Serializer:
         if self.grad_tensors is not None and x.requires_grad:
             flag = Flag.WITH_GRADIENTS
             self.grad_tensors.append(x)
-            # if another tensor shares the memory, its writes would not be differentiated
+            # Copy the tensor if another tensor shares its memory, because writes to it would not be
+            # differentiated.
             alone = self.users[id(owning_array(x.array))] > 0
         x = x.detach()
         if alone or x.is_conj() or x.is_neg():
@@ -196,7 +197,7 @@ class _Serializer:
         The index of the buffer, the offset and the strides are added to the encoded metadata of each tensor.
         """
         found: list[Any] = []
-        buffer_indices: dict[str, int] = {}  # index of each storage that is sent completely, by its key
+        buffer_indices: dict[str, int] = {}  # key of a storage that is sent completely -> index of its buffer
         for x, entry in self.tensors:
             array = x.array
             owner = owning_array(array)
@@ -224,7 +225,7 @@ def unpack(parcel: Any, travel: WireContext | None = None, grad_tensors: list[Te
     try:
         data, memory = parcel
         return _Deserializer(memory, travel, grad_tensors).unpack(data)
-    except Exception as error:  # any exception means malformed data
+    except Exception as error:  # an exception of any type means that the data is malformed
         raise MalformedValueError(f"what arrived is no value: {error}") from error
 
 
@@ -235,7 +236,7 @@ class _Deserializer:
         self.memory = memory
         self.travel = travel
         self.grad_tensors = grad_tensors
-        # arrays on received buffers, by index and dtype
+        # (buffer index, dtype) -> array over the received buffer
         self.storages: dict[tuple[int, int], NDArray[Any]] = {}
         self.bytes: dict[int, NDArray[np.uint8]] = {}
 

@@ -108,7 +108,7 @@ class Transfer(Work):
         self._ended = False
 
     def wait(self, timeout: timedelta | None = None) -> bool:
-        """Wait until it is through; raise its error."""
+        """Wait until the transfer has completed; raise its error."""
         if not self._ended:
             self._wait(timeout.total_seconds() if timeout else None)
             self._ended = True

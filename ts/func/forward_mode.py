@@ -24,7 +24,7 @@ Function = Callable[..., Any]
 
 
 def jvp(func: Function, primals: Any, tangents: Any, *, strict: bool = False, has_aux: bool = False) -> Any:
-    """Return func(*primals), and the derivative along `tangents`, which have the structure of `primals`.
+    """Return func(*primals) and its derivative along `tangents`, a tree with the structure of `primals`.
 
     strict   RuntimeError if a result does not depend on `primals`; otherwise its derivative is zero
     has_aux  `func` returns (results, aux), and `jvp` returns (results, derivative, aux)

@@ -3,9 +3,9 @@
 >>> grad(lambda x: (x ** 3).sum())(ts.tensor([1.0, 2.0]))
 tensor([ 3., 12.])
 
-The function is called with new leaf tensors and recorded on the common tape; afterwards the history is
-dropped, unless an enclosing computation needs gradients. Other tensors keep their history, so that transforms
-can be nested.
+The function is called with new leaf tensors, and its operators are recorded in the autograd graph. Afterwards
+the results are detached, unless an enclosing computation needs gradients. Other tensors keep their autograd
+graph, so that transforms can be nested.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class RecordedCall:
             if not isinstance(x, Tensor):
                 raise ValueError(f"Thing passed to transform API must be Tensor, got {type(x)}")
         tracer = current_tracer()
-        self.recorder = tracer if hasattr(tracer, "tracked") else None  # an export
+        self.recorder = tracer if hasattr(tracer, "tracked") else None  # the tracer of an export
         with GradMode(True), transforming():
             self.leaves = [tracked(x) if self.recorder is None else self.recorder.tracked(x) for x in given]
             self.tracked_results = call(unflatten(self.leaves, self.shape))

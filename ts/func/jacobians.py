@@ -52,7 +52,8 @@ def jacrev(
 ) -> Function:
     """Return a function that computes the Jacobian of `func` by some arguments, in reverse mode.
 
-    Jacobians are nested like the results, then like the arguments; each has the shape result + argument.
+    The Jacobians are a tree like the results, in which each result is replaced by a tree like the arguments,
+    whose leaves have the shape `result.shape + argument.shape`.
     chunk_size  number of rows computed together; 1: sequentially, without `vmap`
     has_aux     `func` returns (results, aux), and the new function returns (Jacobian, aux)
     """
@@ -100,7 +101,7 @@ def jacfwd(
 ) -> Function:
     """Return a function that computes Jacobians like `jacrev`, in forward mode.
 
-    This is faster if there are more results than arguments.
+    This is faster than `jacrev` if the results have more elements than the arguments.
 
     randomness  behaviour of `vmap` for random numbers in `func`
     """

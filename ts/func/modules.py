@@ -1,7 +1,7 @@
 """Modules as functions: `functional_call` and `stack_module_state`.
 
 y = ts.func.functional_call(net, {"weight": w}, (x,))       net(x), with `w` for net.weight
-parameters, buffers = ts.func.stack_module_state(nets)      of several nets, stacked: for `vmap`
+parameters, buffers = ts.func.stack_module_state(nets)      stacked over the modules `nets`, for `vmap`
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ LEAF = "*"
 
 
 class TreeSpec:
-    """Structure of a tree: type of the root, names of the branches, and their specs; a leaf has type None."""
+    """Structure of a tree: type of the root (None for a leaf), and the name and TreeSpec of each branch."""
 
     def __init__(self, kind: Any, names: tuple[Any, ...], children: tuple[TreeSpec, ...]) -> None:
         self.kind = kind
@@ -53,7 +53,7 @@ _LEAF_SHAPE = TreeSpec(None, (), ())
 
 
 def _branches(x: Any) -> tuple[tuple[Any, ...], list[Any]] | None:
-    """Return the names and the items at the root of a tree; return None for a leaf."""
+    """Return the keys and the children of a tree's root; return None for a leaf."""
     kind = type(x)
     if kind in (dict, OrderedDict, defaultdict):
         return tuple(x), list(x.values())
@@ -105,7 +105,10 @@ def map_leaves(function: Callable[[Any], Any], x: Any) -> Any:
 
 
 def broadcast(x: Any, shape: TreeSpec) -> list[Any] | None:
-    """Expand `x` to one value per leaf of `shape`, repeating leaves over branches; None for a mismatch."""
+    """Expand `x` to one value per leaf of `shape`: a leaf of `x` is repeated if `shape` has a subtree there.
+
+    Return None if the structure of `x` does not match.
+    """
     if shape.kind is None:
         return [x] if _branches(x) is None else None
     found = _branches(x)

@@ -24,7 +24,7 @@ _find_replacement: Callable[[], Function | None] = lambda: None  # noqa: E731
 
 
 def set_replacement_finder(find: Callable[[], Function | None]) -> None:
-    """Set a callback that returns the replacement of `vmap`, or None if the steps are not replaced."""
+    """Set a callback that returns the replacement of `vmap` by a program, or None if there is none."""
     global _find_replacement
     _find_replacement = find
 
@@ -163,7 +163,7 @@ class _BatchedFunction:
                 f"{sizes} for the "
                 "mapped dimension"
             )
-        return sizes[0]  # may be symbolic in an export
+        return sizes[0]  # a size may be symbolic in an export, so it is not converted to int
 
     def at_once(
         self, size: int, dims: list[int | None], leaves: list[Any], shape: TreeSpec, kwargs: dict[str, Any]

@@ -46,7 +46,7 @@ def make_boxed_func(f: Callable[..., Any]) -> Callable[[list[Any]], Any]:
 
 
 def make_boxed_compiler(compiler: Callable[[Any, Any], Callable[..., Any]]) -> Callable[[Any, Any], Any]:
-    """Return a compiler whose functions take a list of arguments."""
+    """Wrap `compiler`: the functions that it returns receive their arguments as one list."""
 
     def compile_boxed(fx_g: Any, inps: Any) -> Any:
         return make_boxed_func(compiler(fx_g, inps))

@@ -65,9 +65,11 @@ _RESPONSE_HEADERS: Final = CIMultiDict(
         "Cache-Control": "no-store",
     }
 )
-_BUDGET_KEY: Final = "reserved_bytes"  # key of a response: bytes that it reserves in the budget
+# key of a response object for the number of bytes that it reserves in the memory budget
+_BUDGET_KEY: Final = "reserved_bytes"
 _LOOPBACK_HOSTS: Final = frozenset({"localhost", "127.0.0.1", "::1"})
-# a smaller body fits into an empty write buffer, so that the write does not wait
+# Smaller bodies are written without a timeout: they fit into an empty write buffer, so the write does not
+# wait.
 _MAX_UNTIMED_BODY_BYTES: Final = 32 << 10
 _SPARE_PROGRAM_WORKERS: Final = 3
 
@@ -262,7 +264,7 @@ class App:
         return self._reserve_response(response)
 
     def _reserve_response(self, response: Response) -> web.Response:
-        """Return the HTTP response; its size is reserved in the budget until it is sent."""
+        """Convert a worker's response to an HTTP response; reserve its size until it is sent."""
         self._budget.reserve(len(response.body))
         http_response = _response(response.status, response.type, response.body)
         http_response[_BUDGET_KEY] = len(response.body)
@@ -380,7 +382,8 @@ async def serve(options: Options, *, started: Callable[[str], None] | None = Non
             await stop_event.wait()
         finally:
             acceptor.close()
-            await asyncio.sleep(0)  # newly admitted connections get their task here
+            # lets the event loop create the tasks of connections that were just admitted
+            await asyncio.sleep(0)
             server.pre_shutdown()
             await server.shutdown(limits.grace_seconds)
     finally:

@@ -15,7 +15,8 @@ from typing import Final
 
 from aiohttp import web
 
-_TRUST_AFTER_SUCCESSES: Final = 4  # number of consecutive successes
+# a client is trusted after this number of consecutive successes
+_TRUST_AFTER_SUCCESSES: Final = 4
 _MAX_TRACKED_CLIENTS: Final = 4096
 _MAX_CLIENT_NAME_CHARS: Final = 100
 
@@ -48,7 +49,8 @@ class ClientRegistry:
 
     def __init__(self, header: str | None) -> None:
         self._header = header
-        self._clients_by_name: dict[str, Client] = {}  # the least recently seen client comes first
+        # client by name; the client with the least recent request comes first
+        self._clients_by_name: dict[str, Client] = {}
 
     def find_client(self, request: web.BaseRequest) -> Client:
         """Return the client that sent a request."""

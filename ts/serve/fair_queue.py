@@ -28,7 +28,8 @@ class ClientUsage:
     """Recent processor seconds of each client, with exponential decay."""
 
     def __init__(self) -> None:
-        # (seconds, time of the last update) by client, oldest first
+        # Client name -> (processor seconds, time of the last update); the least recently updated client comes
+        # first.
         self._usage: dict[str, tuple[float, float]] = {}
 
     def add(self, client: str, seconds: float) -> None:
@@ -52,7 +53,7 @@ class FairQueue(Generic[T]):
         self._usage = usage
         self._queues: dict[str, deque[T]] = {}
         self._count = 0
-        self._last_progress = 0.0  # time of the last `pop`, or of the `put` into the empty queue
+        self._last_progress = 0.0  # time of the last `pop`, or of a later `put` into the empty queue
 
     def __len__(self) -> int:
         return self._count
@@ -98,6 +99,7 @@ class FairQueue(Generic[T]):
         self._count -= 1
         self._last_progress = time.monotonic()
         if queue:
-            # last, because `min` prefers earlier clients among those of equal usage
+            # Move the client to the end of the dict: `min` chooses the first client among clients of equal
+            # usage.
             self._queues[client] = queue
         return item

@@ -26,8 +26,10 @@ from typing import Any, Final
 from ts.serve.ipc_protocol import pack, receive
 
 WorkerMain = Callable[[socket.socket], None]
-_ADDRESS_SPACE_HEADROOM_BYTES: Final = 256 << 20  # for Python itself, in addition to the limit of the program
-_KILL_GRACE_SECONDS: Final = 0.5  # time from the limit of a request to the kill signal of the kernel
+# address space for Python itself, in addition to the memory limit of the program
+_ADDRESS_SPACE_HEADROOM_BYTES: Final = 256 << 20
+# the kernel kills a process that exceeds the time limit of a request by this time
+_KILL_GRACE_SECONDS: Final = 0.5
 _WALL_CLOCK_FACTOR: Final = 3  # wall-clock limit as a multiple of the processor-time limit
 
 
@@ -58,7 +60,7 @@ def main(arguments: list[str]) -> None:
 def _fork(descriptor: int, control: socket.socket, worker_main: WorkerMain) -> None:
     try:
         child = os.fork()
-    except OSError:  # the process limit is reached; the HTTP process sees the closed socket
+    except OSError:  # no further process is allowed; the HTTP process detects that the socket is closed
         os.close(descriptor)
         return
     if child:
@@ -103,7 +105,7 @@ def _address_space_bytes() -> int:
 
 
 def set_cpu_time_limit(seconds: float) -> None:
-    """Set the processor time after which the kernel kills this process, plus a grace period; 0: no limit."""
+    """Let the kernel kill this process after `seconds` of processor time plus a grace period; 0: no limit."""
     signal.setitimer(signal.ITIMER_PROF, seconds + _KILL_GRACE_SECONDS if seconds else 0)
 
 

@@ -19,7 +19,8 @@ from typing import Any, Final
 
 from ts.serve.ipc_protocol import IpcChannel
 
-# Prefixes of the environment variables that workers inherit: settings of Python and libraries, no secrets.
+# Name prefixes of environment variables that workers inherit: settings of Python and of libraries, no
+# secrets.
 _INHERITED_VARIABLES: Final = (
     "PATH",
     "LANG",

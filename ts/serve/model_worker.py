@@ -142,7 +142,8 @@ class ServedModel:
                 if i not in values:
                     set_cpu_time_limit(seconds)
                     values[i] = self._run_alone(inputs, seconds)
-                if size > self._max_response_bytes:  # limits the size of the message to the HTTP process
+                # The message to the HTTP process is large enough; the remaining requests are sent again.
+                if size > self._max_response_bytes:
                     result, body = {"retry": "large"}, b""
                 elif isinstance(values[i], TimeExceeded) and (
                     retry := retry_result(header, time.process_time() - start)

@@ -271,7 +271,7 @@ def _check_entries(file: zipfile.ZipFile, max_bytes: int) -> Iterator[tuple[str,
 
 
 def _read_entry(file: zipfile.ZipFile, info: zipfile.ZipInfo) -> NDArray[Any]:
-    """Read the array of an entry; the header is checked against the size of the entry first."""
+    """Read the array of an archive entry, after checking its header against the size of the entry."""
     with file.open(info) as stream:
         version = npy.read_magic(stream)
         if version not in ((1, 0), (2, 0)):
@@ -346,7 +346,7 @@ def _json_value(value: Any) -> Any:
 
 
 def _json_numbers(array: NDArray[Any]) -> Any:
-    if array.dtype.kind == "c":  # as pairs of real and imaginary parts
+    if array.dtype.kind == "c":  # complex numbers are encoded as pairs of their real and imaginary parts
         array = np.stack([array.real, array.imag], -1)
     if array.dtype.kind != "f" or np.isfinite(array).all():
         return array.tolist()
@@ -364,9 +364,7 @@ def _nonfinite_name(value: float) -> str:
 
 
 def _count_numbers(value: Any) -> int:
-    """Return an upper bound of the count of numbers that a value has in JSON.
-
-    A character counts as a number.
+    """Return an upper bound on the number of JSON numbers in a value; a character of a string counts as one.
     """
     match value:
         case ts.Tensor():

@@ -38,14 +38,14 @@ _MIN_FIRST_ATTEMPT_SECONDS: Final = 0.2
 _MIN_RETRY_SECONDS: Final = 0.5
 _WALL_CLOCK_FACTOR: Final = 3  # wall-clock limit of the last attempt as a multiple of the full limit
 _FIRST_ATTEMPT_FACTOR: Final = 10  # time limit of an attempt as a multiple of the usual latency
-_INITIAL_LATENCY_SECONDS: Final = 0.01  # estimate before the first response
+_INITIAL_LATENCY_SECONDS: Final = 0.01  # latency estimate before the first response
 # In equilibrium, a third of the requests is slower than the estimate, because growth is nearly decay squared.
 _LATENCY_GROWTH: Final = 1.2
 _LATENCY_DECAY: Final = 1.1
 _MAX_BATCH_REQUESTS: Final = 16
 _MAX_BATCH_SECONDS: Final = 0.005  # maximum estimated latency of all requests of a batch
 _MAX_BATCH_BYTES: Final = 32 << 20
-_SLOW_QUEUE_DIVISOR: Final = 8  # limit of a client in the slow queue: client_queue / 8
+_SLOW_QUEUE_DIVISOR: Final = 8  # a client may have `client_queue` / 8 requests in the slow queue
 _UNTRUSTED_FIRST_INTERVAL: Final = 4  # every fourth dispatch begins with the queue of lowest priority
 _TIMEOUT_SCAN_INTERVAL_SECONDS: Final = 1.0
 
@@ -183,7 +183,8 @@ class RequestScheduler:
         """Send queued requests to idle workers."""
         self._dispatch_count += 1
         queues = [(TRUSTED, self._trusted), (UNTRUSTED, self._retry or self._untrusted), (SLOW, self._slow)]
-        # prevents starvation if priority classes share workers
+        # Start with the queue of lowest priority, which would otherwise starve if priority classes share
+        # workers.
         if self._dispatch_count % _UNTRUSTED_FIRST_INTERVAL == 0:
             queues.reverse()
         for priority_class, queue in queues:
@@ -206,7 +207,8 @@ class RequestScheduler:
         while queue and len(requests) < max_requests and size < _MAX_BATCH_BYTES:
             request = queue.pop()
             request.queue = None
-            if not request.response.done():  # if it is done, the client has disconnected
+            # the response of a queued request is only done if the client has disconnected
+            if not request.response.done():
                 requests.append(request)
                 size += len(request.body)
         return requests

@@ -5,9 +5,9 @@ Input: the source, and the expression to evaluate, such as `collatz(27)`. Output
     {"functions": [{"name", "schema", "graph", "optimised", "bytecode"}], "result", "output", "error",
      "seconds"}
 
-Graphs and bytecode are rows, `[text, line]`, with the source line of each, or 0. The expression is compiled
-as scripted code as well. `ts.serve.sandbox_resolver` restricts the names that the source and the expression
-may use.
+Graphs and bytecode are lists of rows `[text, line]`; `line` is the source line number, or 0 if it is unknown.
+The expression is compiled as scripted code as well. `ts.serve.sandbox_resolver` restricts the names that the
+source and the expression may use.
 """
 
 from __future__ import annotations
@@ -35,8 +35,10 @@ from ts.serve.sandbox_resolver import SandboxResolver, resolve_import
 OutputLine = tuple[str, int]
 Report = dict[str, Any]
 MAX_SOURCE_CHARS: Final = 64 << 10
-_MAX_OUTPUT_CHARS: Final = 64 << 10  # each of the printed text, the result and an error message
-_MAX_LINES: Final = 5_000  # rows of a graph or of bytecode
+# maximum length of the printed text, of the result, and of an error message
+_MAX_OUTPUT_CHARS: Final = 64 << 10
+# maximum number of rows that a report contains of one graph or one function's bytecode
+_MAX_LINES: Final = 5_000
 _MAX_LINE_CHARS: Final = 2_000
 _STACK_FRAME_PATTERN: Final = re.compile(r'^  File "<string>", line (\d+), in (\S+)$', re.MULTILINE)
 _BYTECODE_LOCATION_PATTERN: Final = re.compile(r"# <string>:(\d+):\d+ ")
@@ -87,7 +89,7 @@ class SandboxedProgram(CompilationUnit):
     def __init__(self) -> None:
         super().__init__()
         self.text = ""
-        self.call_name = ""  # name of the function that evaluates the call, as shown in stack traces
+        self.call_name = ""  # name, in stack traces, of the function that evaluates the expression
         self._imported: dict[str, object] = {}
 
     def read(self, text: str) -> None:

@@ -22,20 +22,21 @@ from aiohttp import web
 class ServerLimits:
     """Limits of a server; sizes are in bytes."""
 
-    seconds: float = 10.0  # per request, in the model or program
-    bytes: int = 1 << 30  # memory of a model or program
-    body: int = 16 << 20  # size of one request body
-    answer: int = 64 << 20  # size of one response body
-    bodies: int = 256 << 20  # size of all request and response bodies in memory
+    seconds: float = 10.0  # time limit of a request in the model or program
+    bytes: int = 1 << 30  # memory limit of a model or program
+    body: int = 16 << 20  # maximum size of a request body
+    answer: int = 64 << 20  # maximum size of a response body
+    bodies: int = 256 << 20  # maximum size of all request and response bodies in memory together
     queue: int = 256  # maximum number of queued requests
     client_queue: int = 128  # maximum number of queued requests per client
     client_header: str | None = None  # header in which a proxy names the client
-    workers: int = 8  # number of worker processes
-    batch: int = 1  # requests per call of the model
+    workers: int = 8  # maximum number of worker processes
+    batch: int = 1  # maximum number of requests that run as one call of the model
     connections: int = 1024
-    # to send a header, to send a body, or to read a response; also the keep-alive timeout
+    # Time limit for a client to send a header, to send a body, or to read a response; also the keep-alive
+    # timeout.
     client_seconds: float = 20.0
-    grace_seconds: float = 15.0  # for requests that run at shutdown
+    grace_seconds: float = 15.0  # at shutdown, open requests may run for this time
     hosts: frozenset[str] = frozenset()  # accepted host names, in addition to localhost and IP addresses
     any_host: bool = False
 
@@ -48,7 +49,7 @@ class HTTPError(Exception):
         self.status = status
         self.code = code
         self.message = message
-        self.retry_seconds = retry_seconds  # value of the header Retry-After
+        self.retry_seconds = retry_seconds  # value of the response header Retry-After
 
 
 class RequestMemoryBudget:
@@ -127,7 +128,7 @@ async def read_body(request: web.BaseRequest, limits: ServerLimits, budget: Requ
         raise HTTPError(413, "too_large", f"the body has {length:,} bytes; {limits.body:,} are allowed")
     if request.headers.get("Expect", "").lower() == "100-continue" and request.transport is not None:
         request.transport.write(_CONTINUE)
-    # usual case: the body arrived together with the header
+    # Usually the body arrives together with the header, so reading it needs no timeout.
     if length is not None and request.content.is_eof():
         budget.reserve(length)
         return request.content.read_nowait()

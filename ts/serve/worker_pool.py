@@ -5,9 +5,9 @@
     worker = pool.acquire(TRUSTED, wait_seconds=0.01)             None if no worker may run the work yet
     worker.request(message, on_response); pool.release(worker)    or pool.discard(worker)
 
-The three priority classes differ in their nice level.  A new worker has no class; its first request
+Workers of the priority classes have different nice levels.  A new worker has no class; its first request
 determines the class.  The pool keeps a few unassigned workers ready.  A class has a single worker as long as
-that keeps up with the requests, otherwise at most as many as the machine has processors; UNTRUSTED gets
+this worker keeps up with the requests, otherwise at most one per processor of the machine; UNTRUSTED gets
 another worker for each of its workers that has been busy with a message for `_STUCK_AFTER_SECONDS`.  The
 total is at most `limits.workers`, and one worker is reserved for each class.  With fewer than
 `_MIN_WORKERS_FOR_CLASSES` workers, all classes share all workers.
@@ -30,11 +30,12 @@ TRUSTED: Final = 0
 UNTRUSTED: Final = 1
 SLOW: Final = 2
 _PRIORITY_CLASSES: Final = (TRUSTED, UNTRUSTED, SLOW)
-_NICE_LEVELS: Final = (0, 4, 8)  # by priority class
+_NICE_LEVELS: Final = (0, 4, 8)  # nice levels of the classes TRUSTED, UNTRUSTED and SLOW
 _MIN_WORKERS_FOR_CLASSES: Final = 4
 _PROCESSOR_COUNT: Final = os.cpu_count() or 1
 _STUCK_AFTER_SECONDS: Final = 0.3
-_SPAWN_DELAY_SECONDS: Final = 0.03  # wait of a queue before its priority class gets another worker
+# TRUSTED and UNTRUSTED get another worker after their queue has waited this long; also the retry interval
+_SPAWN_DELAY_SECONDS: Final = 0.03
 _IDLE_TIMEOUT_SECONDS: Final = 30.0
 
 
@@ -62,7 +63,7 @@ class Worker:
         return time.monotonic() - self.since
 
     def close(self) -> None:
-        """Close the channel; the process exits when it reads from the channel."""
+        """Close the channel; the process exits when it tries to read the next request."""
         self._channel.close()
 
 
@@ -127,9 +128,7 @@ class WorkerPool:
     def acquire(self, priority_class: int, wait_seconds: float) -> Worker | None:
         """Return an idle worker for a queue that has waited `wait_seconds`.
 
-        Return None if it must wait longer.
-
-        `on_available` is called when another attempt may succeed.
+        Return None if the queue must wait longer; `on_available` is called when another attempt may succeed.
         """
         worker = next((each for each in self._idle if each.priority_class == priority_class), None)
         if worker is None:

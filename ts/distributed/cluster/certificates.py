@@ -27,7 +27,7 @@ AUTHORITY_KEY: Final = "ca-key.pem"
 CERTIFICATE: Final = "cert.pem"
 KEY: Final = "key.pem"
 _LIFE: Final = datetime.timedelta(days=365)
-# certificates are valid from one hour ago, as clocks of machines differ
+# Certificates are valid from one hour before their creation, because the clocks of machines differ.
 _EARLIER: Final = datetime.timedelta(hours=1)
 _ROLES: Final = ("client", "scheduler", "worker")
 
@@ -87,9 +87,7 @@ def _authority(folder: Path) -> tuple[x509.Certificate, Any]:
 def _signed(
     name: str, public_key: Any, issuer: x509.Name | None, key: Any, names: list[x509.GeneralName] | None
 ) -> x509.Certificate:
-    """Return a certificate signed with `key`.
-
-    With `names=None`, a self-signed certificate of an authority.
+    """Return a certificate signed with `key`; with `names=None`, the self-signed certificate of an authority.
     """
     from cryptography import x509
     from cryptography.hazmat.primitives.hashes import SHA256

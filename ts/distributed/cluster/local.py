@@ -35,7 +35,7 @@ class LocalCluster:
     seconds, bytes, fuel, allowed_ops    limits of a call
     tls_dir              folder with certificates; enables TLS
     host                 listening address: loopback only, or an address that other machines can reach
-    secret               shared secret; generated unless other processes join
+    secret               shared secret; None: a generated one, which this user's processes read from a file
     restart              whether workers that exit are restarted
     patience             seconds that workers try to reconnect to the scheduler
     """
@@ -70,7 +70,7 @@ class LocalCluster:
             stdout=subprocess.PIPE,
             text=True,
             env=_environment(secret),
-            start_new_session=True,  # Ctrl-C must only interrupt this process
+            start_new_session=True,  # Ctrl-C must interrupt this process only, not the child process
         )
         assert self._process.stdout is not None
         self.address = self._process.stdout.readline().strip()

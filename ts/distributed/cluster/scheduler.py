@@ -31,15 +31,17 @@ from distributed.diagnostics.task_stream import TaskStreamPlugin
 
 from ts.distributed.transport import Comm, Security, TransportLimits
 
-# limits of messages that a scheduler accepts
+# Limits of the messages that the scheduler accepts.
 LIMITS: Final = TransportLimits(bytes=1 << 20, frames=16, header_bytes=1 << 20)
 KINDS: Final = ("worker", "program")
 _NAME: Final = re.compile(r"[A-Za-z0-9_:-]{1,127}")
-_MAX_RANK: Final = 1 << 31  # numbers of processes are smaller
-# time for workers of an earlier scheduler to rejoin before new workers get numbers
+_MAX_RANK: Final = 1 << 31  # process numbers are smaller than this
+# After a restart, workers of the previous scheduler have this time to rejoin before new workers get numbers.
 _RECONNECT_WAIT_SECONDS: Final = 1.0
-_REPLACE_TIMEOUT_SECONDS: Final = 5.0  # time for the connection of an earlier registration to close
-_NOTHING: Final[dict[str, Any]] = {  # metrics that dask requires; always zero
+# maximum wait for the removal of the previous registration of a process that rejoins
+_REPLACE_TIMEOUT_SECONDS: Final = 5.0
+# metrics that dask's scheduler requires of a worker; constant, because no dask worker runs
+_NOTHING: Final[dict[str, Any]] = {
     "bandwidth": {"total": 1, "workers": {}, "types": {}}, "digests_total_since_heartbeat": {},
     "spilled_bytes": {"memory": 0, "disk": 0}, "task_counts": {}, "managed_bytes": 0, "transfer": {},
     "event_loop_interval": 0.02, "cpu": 0.0, "time": 0.0, "host_net_io": {}, "host_disk_io": {}, "num_fds": 0,
@@ -63,7 +65,7 @@ class RegisteredWorker:
 
 
 class JoinRejectedError(ValueError):
-    """Error for a process that the scheduler does not admit."""
+    """Raised if the scheduler rejects a process that tries to join."""
 
 
 class NameService(Scheduler):

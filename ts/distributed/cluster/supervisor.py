@@ -30,7 +30,7 @@ from ts.distributed.transport import Security
 
 _SIGTERM_TIMEOUT_SECONDS: Final = 5.0  # a worker that has not exited this long after SIGTERM is killed
 _MIN_UPTIME_SECONDS: Final = 10.0  # a worker that exits sooner counts as a failed start
-# delays before a worker is started again, by number of failed starts in a row
+# Delay before a worker is started again; the index is the number of consecutive failed starts.
 _RESTART_BACKOFF_SECONDS: Final = (0.0, 0.5, 1.0, 2.0, 5.0, 15.0)
 _REGISTRATION_TIMEOUT_SECONDS: Final = 300.0  # time for all workers to register
 _POLL_INTERVAL_SECONDS: Final = 0.02
@@ -69,14 +69,15 @@ class ClusterSupervisor:
     async def __aenter__(self) -> Self:
         """Start the scheduler and the workers; return the supervisor."""
         wanted = self.wanted
-        # dask logs every connection as information
+        # Dask logs every connection at level INFO.
         logging.getLogger("distributed").setLevel(logging.WARNING)
         security = self._security()
         self._scheduler = NameService(wanted.host, wanted.port, security, self._names, wanted.dashboard)
         try:
             await self._scheduler
         except RuntimeError as error:
-            raise error.__cause__ or error from None  # the cause says why; dask's own error does not
+            # dask's error only states that the start failed; its cause states the reason
+            raise error.__cause__ or error from None
         self._port = int(self.address.rpartition(":")[2])
         if self._secret is not None:
             secrets.publish_secret(self._port, self._secret)
@@ -94,7 +95,7 @@ class ClusterSupervisor:
             secrets.withdraw(self._port, self._secret)
 
     async def complete(self) -> None:
-        """Wait until all workers have registered; raise RuntimeError if one exits or the time is up."""
+        """Wait until all workers have registered; raise RuntimeError if a worker exits, or on timeout."""
         until = time.monotonic() + _REGISTRATION_TIMEOUT_SECONDS
         while missing := [name for name in self._names if self._scheduler.find(name) is None]:
             for name in missing:

@@ -1,10 +1,10 @@
 """Distributed autograd, the implementation of `ts.distributed.autograd`.
 
-contexts contexts: the messages that carried tensors, and the accumulated gradients
+contexts               contexts: the messages with tensors that require grad, and the gradients
 send_recv_nodes        serialization of tensors with backward nodes for messages
 message_dependencies   the messages that a backward pass traverses
 backward_pass          one process's part of a backward pass
 engine                 backward pass, coordinated by the process that starts it
-optimizers             optimizers over local parameters, with these gradients
+optimizers             optimizers of local parameters that use the gradients of a context
 rpc_handlers           handlers of requests from other processes
 """

@@ -29,28 +29,31 @@ if TYPE_CHECKING:
     from ts.distributed.dist_autograd.send_recv_nodes import MessageOrigin
     from ts.distributed.rpc.agent import RpcAgent
 
-_thread = threading.local()  # `backward_pass`: the BackwardPass whose nodes this thread runs
+_thread = threading.local()  # attribute `backward_pass`: the BackwardPass whose nodes the current thread runs
 
 
 class BackwardPass:
-    """Local part of a distributed backward pass; see the module."""
+    """Local part of a distributed backward pass; see the module docstring."""
 
     def __init__(self, agent: RpcAgent, context: DistAutogradContext, pass_id: int) -> None:
         self.done: Future[None] = Future()
         self._agent, self._context, self._pass_id = agent, context, pass_id
         self._run: PartialBackward | None = None
-        self._root_indices: dict[int, int] = {}  # index among the roots of the local graph, by message number
+        self._root_indices: dict[int, int] = {}  # message number -> index among the roots of the local graph
         self._edges: list[list[GradientEdge]] = []
         self._arrived: deque[tuple[int, list[Any]]] = deque()
         self._limits: Callable[[], AbstractContextManager[Any]] = nullcontext
         self._busy = False
-        self._open = 0  # number of messages whose gradients are missing, or not yet sent
+        self._open = 0  # number of messages whose gradients have not arrived or are not sent yet
         self._lock = threading.RLock()
 
     def begin(
         self, messages: Sequence[int], keep: bool, own: dict[int, list[GradientEdge]] | None = None
     ) -> None:
-        """Start the pass: `messages` will receive gradients; `own` are local roots, by other numbers."""
+        """Start the pass: messages with the numbers `messages` will receive gradients.
+
+        `own` contains local roots, under keys that are no message numbers.
+        """
         try:
             self._begin(messages, keep, own or {})
         except Exception as error:  # the callers that wait for this pass raise it

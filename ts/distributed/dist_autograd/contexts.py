@@ -26,8 +26,8 @@ from ts.distributed.dist_autograd.backward_pass import BackwardPass
 if TYPE_CHECKING:
     from ts.distributed.rpc.agent import RpcAgent
 
-_BITS: Final = 32  # low bits of an id are a number, high bits the id of the process
-_MAX_ENDED_CONTEXTS: Final = 4096  # ids of ended contexts that are remembered, to reject late messages
+_BITS: Final = 32  # the low 32 bits of a context id are a counter, the high bits are the id of the process
+_MAX_ENDED_CONTEXTS: Final = 4096  # maximum number of ended contexts whose late messages are rejected
 
 
 def current_id() -> int | None:
@@ -60,8 +60,9 @@ class DistAutogradContext:
 
     def __init__(self, agent: RpcAgent, number: int) -> None:
         self.id = number
-        self.peer_ids: set[int] = set()  # ids of the processes with which this process exchanged calls
-        # gradient edges of the tensors in each sent message, by message number
+        # ids of the processes with which this process exchanged calls in this context
+        self.peer_ids: set[int] = set()
+        # Number of a sent message -> gradient edges of the tensors in the message.
         self.sends: dict[int, list[GradientEdge]] = {}
         self.passes: dict[int, BackwardPass] = {}
         self._agent = agent
@@ -90,7 +91,7 @@ class DistAutogradContext:
         return number
 
     def add(self, leaf: Tensor, gradient: Tensor, owned: bool) -> None:
-        """Add a gradient to that of the leaf `leaf`.
+        """Add `gradient` to the gradient of the leaf tensor `leaf`.
 
         `owned` is True if no other code uses the tensor `gradient`; then it is stored without a copy.
         """
@@ -108,7 +109,7 @@ class DistAutogradContext:
             return dict(self._gradients)
 
     def pass_of(self, pass_id: int) -> BackwardPass:
-        """Return the backward pass `new_id`, created at first use."""
+        """Return the backward pass `pass_id` of this context, created at first use."""
         with self._lock:
             if pass_id not in self.passes:
                 self.passes[pass_id] = BackwardPass(self._agent, self, pass_id)
@@ -197,7 +198,7 @@ class DistAutogradContainer:
             self.end(context_id)
         elif type(context_id) is int:
             with self._lock:
-                self._remember(context_id)  # a late call of this context must be rejected
+                self._remember(context_id)  # calls of this context that arrive later must be rejected
 
     def _remember(self, context_id: int) -> None:
         self._ended[context_id] = None
@@ -205,7 +206,7 @@ class DistAutogradContainer:
             self._ended.popitem(last=False)
 
     def forget(self, process: int) -> None:
-        """End the contexts that a process created which has left."""
+        """End the contexts that were created by the process `process`, which has left."""
         for context_id in list(self._open):
             if context_id >> _BITS == process:
                 self.ended(context_id)

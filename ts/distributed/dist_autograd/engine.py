@@ -46,7 +46,7 @@ def backward(agent: RpcAgent, context: DistAutogradContext, roots: list[Tensor],
 
 
 def backward_of(agent: RpcAgent, value: Any, context_id: int, retain_graph: bool) -> None:
-    """Run backward from the value of an RRef; with context id -1, add the gradients to `.grad`."""
+    """Run backward from `value`, the value of an RRef; with context id -1, add the gradients to `.grad`."""
     if not isinstance(value, Tensor):
         raise RuntimeError("RRef should contain a tensor for .backward()")
     if context_id == -1:
@@ -80,7 +80,7 @@ def _wait(parts: list[Future[Any]]) -> None:
 
 
 def _give_up(agent: RpcAgent, context: DistAutogradContext, pass_id: int, processes: list[int]) -> None:
-    """Abort the pass in all processes: none may wait for gradients that will not arrive."""
+    """Abort the pass in all processes, so that no process waits for gradients that will not arrive."""
     context.pass_of(pass_id).fail(RuntimeError("the pass was given up"))
     for process in processes:
         agent.send_reliably(agent.peer(process), ["backward", "give_up", context.id, pass_id])

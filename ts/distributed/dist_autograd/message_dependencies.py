@@ -5,8 +5,8 @@
 
 `messages` maps each sender to the numbers of its messages that will receive gradients.
 
-Each process reports once for each pass on which received messages its sent messages depend. So two round
-trips find all messages, however deeply calls were nested.
+Each process reports, once for each pass, the received messages on which each of its sent messages depends. So
+two round trips find all messages, however deeply calls were nested.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ts.distributed.dist_autograd.contexts import DistAutogradContext
     from ts.distributed.rpc.agent import RpcAgent
 
-ROOT_MESSAGE_INDEX: Final = -1  # key of the roots of the pass, which are in no message
+ROOT_MESSAGE_INDEX: Final = -1  # key of the roots of the pass, which are not part of a message
 
 Message = tuple[int, int]  # (id of the sender, number that the sender gave the message)
 Links = dict[int, list[Message]]

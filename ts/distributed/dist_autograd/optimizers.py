@@ -1,7 +1,7 @@
 """Optimizers over local parameters, created and stepped by remote processes.
 
     name = named(ts.optim.SGD, agent)                        ["optim", "SGD"]
-    handle = make(agent, name, [rref], (), {"lr": 0.1})      in the owner; the other process receives `handle`
+    handle = make(agent, name, [rref], (), {"lr": 0.1})      in the owner; the caller receives `handle`
     step(handle, context_id)                                 a step with the gradients of the context
 
 Classes are sent by name: classes of `ts.optim` always, user classes only with `allow_python`.
@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from ts.distributed.rpc.agent import RpcAgent
     from ts.distributed.rpc.rref import RRef
 
-_one_at_a_time = threading.Lock()  # held during a step, as several optimizers may have the same parameters
+# held during a step, because several optimizers may update the same parameters
+_one_at_a_time = threading.Lock()
 
 
 def named(optimizer_class: type[Any], agent: RpcAgent) -> list[str]:

@@ -24,22 +24,22 @@ if TYPE_CHECKING:
 
 
 def handle(agent: RpcAgent, about: str, kind: str, rest: tuple[Any, ...], asked: ResponseWriter) -> None:
-    """Handle a message about gradients or optimizers and send the response; the caller raises errors."""
+    """Handle a message about gradients or optimizers and send the result or exception to the caller."""
     try:
         _handle(agent, about, kind, rest, asked)
-    except Exception as error:  # the caller raises it
+    except Exception as error:  # sent to the caller, which raises it
         asked.failed(error)
 
 
 def backward_of(
     agent: RpcAgent, value: Future[Any], context_id: int, retain_graph: bool, asked: ResponseWriter
 ) -> None:
-    """Run a backward pass that another process requested, in a thread that may block."""
+    """Run a backward pass that another process requested; block this thread until it is complete."""
     try:
         if context_id == -1:
             raise ValueError("no pass without a context is for another process")
         engine.backward_of(agent, value.wait(), context_id, retain_graph)
-    except Exception as error:  # the caller raises it
+    except Exception as error:  # sent to the caller, which raises it
         asked.failed(error)
     else:
         asked.result(None)

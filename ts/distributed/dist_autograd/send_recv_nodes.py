@@ -57,7 +57,7 @@ class RecvRpc(Function):
         return None, None, *(None for _ in gradients)
 
 
-Received = RecvRpc._backward_cls  # class of the backward node
+Received = RecvRpc._backward_cls  # class of the backward nodes of received messages
 
 
 @functools.cache

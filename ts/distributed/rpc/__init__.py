@@ -7,11 +7,11 @@
     rpc.shutdown()
 
     api                   public functions
-    agent this process: outgoing and incoming requests
+    agent                 RPC agent of this process: outgoing and incoming requests
     peers                 other workers and the connections to them
     reliable_delivery     one-way messages to a peer
-    worker_directory      workers by name and id: a fixed set
-    cluster_membership    workers by name and id: a cluster
+    worker_directory      workers by name and id, for a fixed set of workers
+    cluster_membership    workers by name and id, for a cluster
     callable_registry     names of callees; code is sent as archives
     call_executor         execution of incoming calls
     connection_threads    server threads for blocking callers
@@ -24,7 +24,7 @@
     wait_all, all_gather  `_wait_all`; `_all_gather`, `_barrier`
     distributed_map       `ts.distributed.map`
     retries               repetition of idempotent calls
-    script_bindings       calls made by scripts
+    script_bindings       RPC operators of scripts
     call_profiling        events of calls in profiles and on dashboards
     debug_info            `_get_debug_info`
     options               timeouts, threads, secret, permissions

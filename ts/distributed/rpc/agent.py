@@ -55,9 +55,10 @@ from ts.distributed.wire_values import Parcel, WireContext
 from ts.runtime.function import ScriptFunction
 
 _TIMEOUT_SCAN_INTERVAL_SECONDS: Final = 0.02
-RECONNECT_TIMEOUT_SECONDS = 30.0  # state of a worker that is disconnected for longer is discarded
+RECONNECT_TIMEOUT_SECONDS = 30.0  # the state of a worker that is disconnected for longer is discarded
 _HELLO_RESPONSE: Final = ["value", None, ()]
-_MESSAGES_WITH_CALLEE: Final = ("call", "remote")  # the receiver may not have the code of the callee yet
+# kinds of requests whose receiver may lack the code of the callee
+_MESSAGES_WITH_CALLEE: Final = ("call", "remote")
 
 
 class RpcAgent:
@@ -71,7 +72,7 @@ class RpcAgent:
         self.pool = self.executor.pool
         self.backward_pool = ThreadPoolExecutor(
             options.num_worker_threads, "ts.rpc.passes"
-        )  # callees that other workers may request
+        )  # threads that run backward passes requested by other workers
         self._sent_code = SentCode(options.allow_python)
         self._deadlines: dict[RpcFuture, float] = {}
         self._scanning_timeouts = False
@@ -82,12 +83,12 @@ class RpcAgent:
         self._active_call_count = 0
         self._idle_condition = threading.Condition()
         self._comms: set[Comm] = set()  # connections that other workers opened
-        # connections that another worker has open, by id of the worker
+        # Worker id -> number of open connections from this worker.
         self._connection_counts: Counter[int] = Counter()
-        # connections that another worker has ever opened, by id of the worker
+        # Worker id -> number of connections that this worker has opened so far.
         self._hello_counts: Counter[int] = Counter()
         self._listener: Any = None
-        self._ready = asyncio.Event()  # set when `info` is known
+        self._ready = asyncio.Event()  # set when the attributes that request handlers use are initialized
         try:
             self.directory = meet(self)
         except BaseException:
@@ -293,7 +294,7 @@ class RpcAgent:
             peer.codes.add(digest)
 
     def _fail_timed_out_calls(self) -> None:
-        """Make calls fail whose timeout has passed; run again later if other calls have a timeout."""
+        """Fail the calls whose timeout has passed; run again later if other calls have a timeout."""
         now = time.monotonic()
         for future, deadline in list(self._deadlines.items()):
             if deadline <= now and self._deadlines.pop(future, None) is not None:
@@ -318,7 +319,8 @@ class RpcAgent:
 
     async def _serve(self, comm: Comm) -> None:
         caller = -1
-        # The future of the thread that serves this connection; it is done when the thread ends. Empty if no
+        # Contains the future of the thread that serves this connection, done when the thread ends; empty if
+        # no
         # thread serves it.
         handed_over: list[ConcurrentFuture[None]] = []
 
@@ -342,7 +344,7 @@ class RpcAgent:
                     process,
                 ) and self.directory.can_have_id(process):
                     if receiver != self.info.id:
-                        comm.abort()  # the caller wants an earlier worker that had this address
+                        comm.abort()  # the message is for another worker that had this address earlier
                         return
                     if caller < 0:
                         caller = process
@@ -370,7 +372,9 @@ class RpcAgent:
                 loop().call_later(RECONNECT_TIMEOUT_SECONDS, self._forget, caller, self._hello_counts[caller])
 
     def _forget(self, process: int, hello_count: int | None = None) -> None:
-        """Discard the state of a disconnected worker, unless it has connected again since `hello_count`."""
+        """Discard the state of a disconnected worker.
+
+        Keep the state if the worker is connected, or if it has opened more than `hello_count` connections."""
         if not self._connection_counts[process] and hello_count in (None, self._hello_counts[process]):
             del self._connection_counts[process]
             self.rref_context.forget(process)
@@ -394,7 +398,7 @@ class RpcAgent:
                     arguments = name, (data, memory), code
                     self.executor.keep(response, identity, fork, process, self.executor.run, *arguments)
                 case ("method", identity, str(name), data, memory):
-                    # The value is looked up now, as its last RRef may be dropped before the call runs.
+                    # Look up the value now, because its last RRef may be dropped before the call runs.
                     owned = self.rref_context.owner_of(parse_id(identity))
                     self.executor.begin(self.executor.run_method, owned, name, (data, memory), response)
                 case ("remote_method", owner, str(name), data, memory, identity, fork, int(process)) if (
@@ -441,7 +445,7 @@ class RpcAgent:
             self._idle_condition.notify_all()
 
     def _stop_listening(self) -> None:
-        """Stop the listener and close the connections of other workers, so that their calls fail at once."""
+        """Stop the listener and close the connections that other workers opened; their calls fail at once."""
         self._listener.stop()
         self._ready.set()
         self._connection_threads.close()

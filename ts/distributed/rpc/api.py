@@ -67,7 +67,7 @@ def init_rpc(
     if not isinstance(options, RpcBackendOptions):
         raise TypeError("Argument rpc_backend_options must be an instance of RpcBackendOptions")
     check_name(name)
-    if state.agent is not None:  # checked first, as resolving the init method may raise other errors
+    if state.agent is not None:  # checked first, because resolving the init method may raise other errors
         raise RuntimeError("RPC is already initialized")
     start_agent(
         _worker_directory_factory(name, rank, -1 if world_size is None else world_size, options), options
@@ -77,7 +77,7 @@ def init_rpc(
 def start_agent(meet: Callable[[RpcAgent], WorkerDirectory], options: RpcBackendOptions) -> RpcAgent:
     """Create the agent of this process; `meet` creates its worker directory.
 
-    Raise RuntimeError if there is an agent already.
+    Raise RuntimeError if this process already has an agent.
     """
     with state.lock:
         if state.agent is not None:
@@ -150,13 +150,13 @@ def rpc_sync(
     *,
     retryable: bool = False,
 ) -> Any:
-    """Call a function in another process and return its result.
+    """Call `func` in another process and return its result.
 
     to            name, id or WorkerInfo of the worker
     func          a scripted function or module, an operator, or, if both sides set `allow_python`, a Python
                   function
     timeout       seconds; 0: no timeout
-    retryable     True if the function may run twice: after a lost connection or restart, the call is repeated
+    retryable     repeat the call if the connection is lost or the worker restarts: the function may run twice
 
     Exceptions of the function are raised here. Raise RuntimeError after `timeout` seconds, and at once if the
     worker becomes unavailable.

@@ -1,7 +1,7 @@
-"""Executor of the calls of other workers, in a thread pool and within the limits of this process.
+"""Executor of calls from other workers, in a thread pool and within the limits of this process.
 
     executor.begin(executor.run, name, parcel, code, response)    find the callee in a thread, and call it
-    executor.keep(response, identity, fork, process, ...)         call it, and keep the result in this process
+    executor.keep(response, identity, fork, process, ...)         the same, but keep the result here
 
 A script that waits for a future releases its thread; its call stays active until the script has finished.
 """
@@ -43,12 +43,16 @@ class CallExecutor:
         self._lock = threading.Lock()
         self.pool = ThreadPoolExecutor(options.num_worker_threads, "ts.rpc")
         self.received_code = ReceivedCode(options.allow_python, self._terms)
-        self.tally: Counter[str] = Counter()  # calls begun, done and failed; scripts suspended and resumed
+        # event -> count: calls begun, done and failed; scripts suspended and resumed
+        self.tally: Counter[str] = Counter()
 
     def keep(
         self, response: ResponseWriter, identity: Any, fork: Any, process: int, work: Any, *arguments: Any
     ) -> None:
-        """Start the call that computes a value of this process, and respond before it is finished."""
+        """Start a call whose result this process keeps as an RRef's value.
+
+        Respond before the call has finished.
+        """
         if work == self.run and arguments[2] is None and not self.received_code.has(arguments[0]):
             response.unknown()
             return
@@ -58,9 +62,7 @@ class CallExecutor:
         response.result(None)
 
     def begin(self, work: Callable[..., Future[Any] | None], *arguments: Any) -> None:
-        """Run `work(*arguments)` for another worker.
-
-        In this thread if it serves a connection, else in the pool.
+        """Run `work(*arguments)` for another worker: in the pool, or in this thread if it is a server thread.
 
         If `work` returns a future (of a suspended script), the call is active until the future is done.
         """
@@ -158,7 +160,7 @@ class CallExecutor:
                     send_result(callee(*args, **kwargs), callee, response)
                     return None
                 program = callee.start(*args, **kwargs)
-        except BaseException as error:  # also SystemExit of the callee; the caller raises it
+        except BaseException as error:  # sent to the caller, which raises it; includes SystemExit
             response.failed(error, info)
             return None
         program.future.add_done_callback(lambda future: send_outcome(future, response, asynchronous))

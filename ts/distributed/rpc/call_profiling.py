@@ -27,7 +27,7 @@ _BUFFERS_INDEX: Final = {
     "remote": 3,
     "method": 4,
     "remote_method": 4,
-}  # index of the tensor buffers in a message, by the kind of the message
+}  # kind of a message -> index of the tensor buffers in the message
 
 
 class DashboardTask(NamedTuple):

@@ -36,12 +36,13 @@ from ts.runtime.module import ScriptModule
 from ts.runtime.script_method import ScriptMethod
 
 ASYNC_FUNCTION_ATTRIBUTE: Final = "_wrapped_async_rpc_function"  # attribute of functions that return a future
-_MAX_CACHED_ARCHIVES: Final = 256  # archives in each of the two caches (sent, received), at most
+_MAX_CACHED_ARCHIVES: Final = 256  # capacity of each of the two caches: sent archives, received archives
 
 Name = tuple[str, ...]
 
 
-_code_names: OrderedDict[str, str] = OrderedDict()  # name of the function or class of sent code, by digest
+# digest of an archive -> name of the function or class in it, for error messages
+_code_names: OrderedDict[str, str] = OrderedDict()
 _code_names_lock: Final = threading.Lock()
 _signatures: WeakKeyDictionary[ScriptFunction, Signature] = WeakKeyDictionary()
 
@@ -60,7 +61,7 @@ def signature_of(callee: Any) -> Signature | None:
 
 
 def profile_name(callee: Any) -> tuple[bool, str]:
-    """Return True if a callee is scripted, and its name in profiles."""
+    """Return two values: True if the callee is scripted, and the name of the callee in profiles."""
     if isinstance(callee, ScriptModule):
         callee = callee.forward
     if isinstance(callee, ScriptMethod):
@@ -71,7 +72,7 @@ def profile_name(callee: Any) -> tuple[bool, str]:
         return False, callee.operator.key
     if isinstance(callee, Packet):
         return False, callee.qualified_name
-    if isinstance(callee, str):  # name of a method of an RRef's value
+    if isinstance(callee, str):  # the callee is the method with this name of an RRef's value
         return False, callee
     return False, str(getattr(callee, "name", None) or getattr(callee, "__qualname__", callee))
 
@@ -85,9 +86,9 @@ def describe_callee(name: Name) -> str:
 
 
 def _method_of(function: ScriptFunction) -> str:
-    """Return the name of the method that holds a function in its archive.
+    """Return the name of the archived module's method that contains the function.
 
-    It is the function's own name, which errors show, if modules may have a method of this name.
+    It is the name of the function, for readable errors, or "forward" if a method cannot have this name.
     """
     name = function.name
     own = name.isidentifier() and name != "training" and not name.startswith("__")
@@ -95,7 +96,7 @@ def _method_of(function: ScriptFunction) -> str:
 
 
 class UnknownCodeError(LookupError):
-    """Error for callee code that was never transferred or was evicted from the cache."""
+    """Raised if the code of a callee was not sent yet or was evicted from the cache."""
 
 
 class SentCode:
@@ -244,7 +245,8 @@ class ReceivedCode:
             if module is None:
                 raise UnknownCodeError(digest)
             self._loaded.move_to_end(digest)
-        compiled = module._concrete.type.methods.get(method)  # contains no Python methods, such as `save`
+        # `methods` contains compiled methods only, so not `save`
+        compiled = module._concrete.type.methods.get(method)
         if compiled is None:
             raise ValueError(f"the code has no method {method}")
         return ScriptMethod(module, compiled)

@@ -1,7 +1,7 @@
 """Membership of this process in a cluster: connection to the scheduler, heartbeats, lookup of workers.
 
     directory = ClusterWorkerDirectory("ts://127.0.0.1:4711", "me", options, agent)
-    directory.peer("worker1")         from the table, or looked up; RuntimeError if there is none
+    directory.peer("worker1")         a known worker, or looked up at the scheduler; RuntimeError if unknown
     directory.over.wait()             until membership ends; directory.error is the cause, None on shutdown
 
     membership connection        "join", heartbeats ──►                 ◄── removed workers, cluster shutdown
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 SCHEDULER_RESPONSE_TIMEOUT_SECONDS: Final = 10.0
 HEARTBEAT_INTERVAL_SECONDS: Final = 1.0
-MAX_REPORTED_CALLS: Final = 500  # finished calls in one heartbeat; older calls are not reported
+MAX_REPORTED_CALLS: Final = 500  # a heartbeat reports this many of the latest finished calls
 _LEAVE_TIMEOUT_SECONDS: Final = 1.0  # time for the scheduler to acknowledge that this process leaves
 SCHEDULER_RETRY_INTERVAL_SECONDS: Final = 0.25
 
@@ -56,11 +56,11 @@ Message = dict[str, Any]
 
 
 class JoinError(RuntimeError):
-    """Error for a process that the scheduler does not admit, or that cannot reach the scheduler in time."""
+    """Raised if the scheduler rejects this process or cannot be reached in time."""
 
 
 class ClusterShutdownError(Exception):
-    """Error after the scheduler has shut down the cluster."""
+    """Raised when the scheduler shuts down the cluster."""
 
 
 class ClusterWorkerDirectory(WorkerDirectory):
@@ -78,7 +78,7 @@ class ClusterWorkerDirectory(WorkerDirectory):
     ) -> None:
         """Join the cluster at `address`; if `name` is empty, the scheduler chooses a name.
 
-        rejoin_timeout   seconds of attempts to rejoin after the scheduler is lost; no limit for programs
+        rejoin_timeout   seconds in which workers try to rejoin after the scheduler is lost
         """
         self.address = address
         self.error: Exception | None = None
@@ -102,7 +102,10 @@ class ClusterWorkerDirectory(WorkerDirectory):
     # ---- worker directory
 
     def can_have_id(self, worker_id: int) -> bool:
-        """Return True if `number` may be the id of a worker; workers may have joined after this process."""
+        """Return True if `worker_id` may be the id of a worker.
+
+        Workers may have joined after this process.
+        """
         return worker_id >= 0
 
     def unknown(self, to: Any) -> Peer:
@@ -171,7 +174,8 @@ class ClusterWorkerDirectory(WorkerDirectory):
                 await self._query_comm.write(message)
                 return await self._query_comm.read()
             except BaseException:
-                self._query_comm.abort()  # a late response would be taken for the response to the next query
+                # otherwise, a late response would be read as the response to the next query
+                self._query_comm.abort()
                 raise
 
     # ---- membership
@@ -190,7 +194,7 @@ class ClusterWorkerDirectory(WorkerDirectory):
                 answered = await comm.read()
                 if answered["status"] != "OK":
                     raise JoinError(answered.get("message") or answered.get("text"))
-                await comm.read()  # the scheduler sends its greeting to workers of dask
+                await comm.read()  # the greeting that the scheduler sends to dask workers
             except BaseException:
                 comm.abort()
                 raise
@@ -220,10 +224,12 @@ class ClusterWorkerDirectory(WorkerDirectory):
                 self._scheduler_failure = self._query_comm = None
                 self._by_name = {
                     self.info.name: self.peers[self.info.id]
-                }  # while disconnected, other workers may have joined with the names of workers that left
+                # forget the names of all other workers: new workers may have joined under them while this one
+                # was disconnected
+                }
         except ClusterShutdownError:
             self._scheduler_failure = "it has ended"
-        except Exception as error:  # stored in `error`
+        except Exception as error:  # stored in the attribute `error`
             self._scheduler_failure, self.error = str(error), error
         finally:
             self.over.set()

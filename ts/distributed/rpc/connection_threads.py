@@ -41,7 +41,7 @@ class ConnectionThreads:
 
     @property
     def full(self) -> bool:
-        """True if no further server thread may be started."""
+        """True if the number of server threads has reached the maximum."""
         return len(self._channels) >= self._max_threads
 
     def start(self, channel: BlockingConnection, greeting: Any, handle: Handle) -> Future[None]:
@@ -56,7 +56,8 @@ class ConnectionThreads:
                 while True:
                     _serve(channel, handle)
             except (OSError, ValueError, TypeError):
-                channel.close()  # the peer has disconnected, or sent a malformed call
+                # The peer has disconnected, or has sent a malformed call.
+                channel.close()
             finally:
                 self._channels.discard(channel)
                 over.set_result(None)
@@ -124,6 +125,6 @@ class _PendingReply(Reply):
     def _send(self, result: Any) -> None:
         try:
             self._channel.send([self._request_id, result])
-        except ValueError as error:  # the result exceeds a size limit of messages
+        except ValueError as error:  # the result exceeds a size limit of messages, so send the error instead
             self._channel.send([self._request_id, ["failed", "ValueError", str(error)]])
         self._sent = True

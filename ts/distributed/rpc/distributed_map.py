@@ -2,8 +2,8 @@
 
     for result in distributed.map(scripted, batches):          results in the order of the batches
 
-Each worker has up to `in_flight` batches at a time. At most twice the number of batches that all workers may
-have is read from `batches` in advance, so a slow consumer slows down the workers. With `retryable=True`, a
+Each worker has up to `in_flight` batches at a time. `map` reads at most 2 * `in_flight` batches
+per worker in advance, so a slow consumer of the results slows down the workers. With `retryable=True`, a
 batch of a lost worker is sent to another worker.
 """
 
@@ -22,7 +22,7 @@ from ts.distributed.errors import WorkerUnavailableError
 from ts.distributed.rpc.state import current
 from ts.ops.rpc_ops import WorkerInfo
 
-# connection failures of a worker without a result in between, after which it is not used
+# A worker is no longer used after this number of connection failures without a result in between.
 _MAX_CONSECUTIVE_FAILURES: Final = 8
 
 
@@ -52,8 +52,9 @@ class _DistributedMap:
             raise ValueError("map has no workers")
         self.workers: list[WorkerInfo] = chosen
         self.busy: Counter[WorkerInfo] = Counter()
-        self.failures: Counter[WorkerInfo] = Counter()  # connection failures since the last result, by worker
-        self.queued_batches: deque[_Batch] = deque()  # sent batches whose results were not yielded, in order
+        self.failures: Counter[WorkerInfo] = Counter()  # worker -> connection failures since its last result
+        # sent batches whose results are not yielded yet, in the order of the input
+        self.queued_batches: deque[_Batch] = deque()
         self.changed = threading.Condition()
 
     def run(self, batches: Iterable[Any]) -> Iterator[Any]:
@@ -146,7 +147,7 @@ def map(
     workers     names, ids or WorkerInfos; default: all other workers, or the workers of the cluster
     in_flight   maximum number of batches per worker
     retryable   whether a batch of a lost worker may be sent to another one
-    progress    whether to print a count to standard error; default: if that is a terminal
+    progress    whether to print the number of results to standard error; default: if it is a terminal
     timeout     seconds per batch; 0: no timeout, -1: the default of `init_rpc`
 
     An exception of `f` is raised in place of its result.  RuntimeError if a worker is lost and its batch may

@@ -41,7 +41,7 @@ class RpcBackendOptions:
                           local; in a cluster of several machines, the address of this machine
     allow_python          whether Python functions may be called by name; caller and callee must both set it
     limits                `ts.limits(...)` of each incoming call
-    allowed_ops           operators that incoming calls may use, in the form that `ts.jit.load` accepts
+    allowed_ops           operators that incoming calls may use, as for `ts.jit.load`
     """
 
     def __init__(

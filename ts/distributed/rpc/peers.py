@@ -35,7 +35,7 @@ ConnectionArguments = Callable[[], dict[str, Any]]  # function that returns the 
 
 
 class Peer:
-    """Worker of this RPC group (maybe this process): its address, connections and unacknowledged messages."""
+    """Worker (or this process) as an RPC peer: its address, connections and unacknowledged messages."""
 
     def __init__(
         self, info: WorkerInfo, address: str, own_id: int, connection_arguments: ConnectionArguments
@@ -43,7 +43,7 @@ class Peer:
         self.info = info
         self.codes: set[str] = set()  # digests of the code that the peer has received
         self.address = address
-        # another worker that has this address now closes the connection after this message
+        # If another worker has this address now, it closes the connection when it receives this message.
         self._hello = ["hello", own_id, info.id]
         self._connection_arguments = connection_arguments
         self._calls: RequestMultiplexer | None = None

@@ -26,7 +26,7 @@ OnDelivered = Callable[[], None] | None
 
 
 class ReliableOutbox:
-    """One-way messages to one worker that were not acknowledged."""
+    """Queue of one-way messages to one worker, from which acknowledged messages are removed."""
 
     def __init__(self, send: Callable[[Any, Done], None]) -> None:
         self._send_message = send
@@ -40,7 +40,7 @@ class ReliableOutbox:
         self.closed = False
 
     def send(self, message: Any, on_delivered: OnDelivered = None) -> None:
-        """Send a message, from any thread; `on_delivered` is called when it was acknowledged."""
+        """Send a message, from any thread; `on_delivered` is called when the worker acknowledges it."""
         with self._lock:
             delivery_id = next(self._delivery_ids)
             self._unanswered[delivery_id] = message, on_delivered

@@ -37,7 +37,7 @@ class ResponseWriter:
     def __init__(self, agent: RpcAgent, reply: Reply) -> None:
         self._agent = agent
         self._reply = reply
-        self.travel: WireContext | None = None  # types in the signature of the callee, for encoding
+        self.travel: WireContext | None = None  # codec for the types in the signature of the callee
         self.arrived: int | None = None  # time in nanoseconds at which a profiled call arrived
         self._queued_ns = 0
 
@@ -50,7 +50,7 @@ class ResponseWriter:
             self.failed(error)
 
     def begins(self) -> None:
-        """Record how long a profiled call waited; its execution starts now."""
+        """Record that execution starts; for a profiled call, store how long it waited."""
         if self.arrived is not None:
             self._queued_ns = time.perf_counter_ns() - self.arrived
 
@@ -87,7 +87,7 @@ class ResponseWriter:
 
 
 def with_remote_traceback(error: BaseException, info: Any) -> Exception:
-    """Return the exception; if `info` is given, its message contains the worker and the traceback.
+    """Return the exception; if `info` is given, a copy whose message contains `info` and the traceback.
 
     An exception such as SystemExit becomes a RuntimeError, so that it does not end the calling process.
     """
@@ -100,7 +100,7 @@ def with_remote_traceback(error: BaseException, info: Any) -> Exception:
 
 
 def _error_message(error: BaseException) -> str:
-    """Return the argument from which the caller creates the error; `str(KeyError(...))` would add quotes."""
+    """Return the message with which the caller creates the error again; `str(KeyError(...))` adds quotes."""
     match error:
         case KeyError(args=(str(text),)):
             return text
@@ -116,7 +116,7 @@ def _error_text(error: BaseException, format_error: Callable[[Any], str] = _erro
 
 
 def send_result(result: Any, callee: Any, writer: Any) -> None:
-    """Send the result of `callee`; if it is an async function, the value of the returned future."""
+    """Send `result`, the result of `callee`; for an async function, the value of this future."""
     if getattr(callee, ASYNC_FUNCTION_ATTRIBUTE, None) is None:
         writer.result(result)
         return
@@ -131,7 +131,7 @@ def send_result(result: Any, callee: Any, writer: Any) -> None:
 
 
 def send_outcome(future: Future[Any], writer: Any, asynchronous: bool = False) -> None:
-    """Send the value or exception of a finished future; if `asynchronous`, the value is again a future."""
+    """Send the value or exception of a finished future; if `asynchronous`, its value is a future, too."""
     error = future.exception()
     if error is not None:
         writer.failed(error)

@@ -30,7 +30,8 @@ _RETRY_BACKOFF_SECONDS: Final = (
     1.0,
 )  # seconds between attempts; the last value repeats
 
-StartCall = Callable[[float], Future[Any]]  # function from a timeout in seconds to the future of an attempt
+# function that starts an attempt with a timeout in seconds and returns its future
+StartCall = Callable[[float], Future[Any]]
 
 
 class RetryingCall:
@@ -70,4 +71,5 @@ class RetryingCall:
                 WorkerUnavailableError("this process shut RPC down before its call received a response")
             )
         else:
-            self._agent.pool.submit(self._start_attempt)  # in the pool, as looking up a worker may block
+            # in the thread pool, because looking up a worker may block
+            self._agent.pool.submit(self._start_attempt)

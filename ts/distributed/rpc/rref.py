@@ -27,19 +27,21 @@ class RRef(RRefValue):
     type_hint   type of the value; it is only stored
     """
 
-    __class_getitem__: Any = classmethod(GenericAlias)  # RRef[T] is a type of scripts
+    __class_getitem__: Any = classmethod(GenericAlias)  # `RRef[T]` is a type annotation in scripts
     _agent: RpcAgent
     _peer: Peer
     _identity: tuple[int, int]
     _fork: tuple[int, int]
-    _travel: WireContext | None = None  # types in the signature of the callee, for decoding
-    _type: Future[Any] | None = None  # future of the type of the value, after the first request for it
+    _travel: WireContext | None = None  # codec for the types in the signature of the callee
+    # future of the type of the value; None before the type is first requested
+    _type: Future[Any] | None = None
     _created: Future[Any] | None = None  # done when the owner has started to compute the value
 
     def __init__(self, value: Any, type_hint: Any = None) -> None:
         rref = current().rref_context.own(value)
         self.__dict__.update(rref.__dict__, type_hint=type_hint)
-        rref.__dict__.clear()  # the finalizer of an object without attributes drops no fork
+        # this RRef replaces `rref`: the finalizer of an object without attributes drops no fork
+        rref.__dict__.clear()
 
     @classmethod
     def _handle(cls, agent: RpcAgent, peer: Peer, identity: tuple[int, int], fork: tuple[int, int]) -> Self:

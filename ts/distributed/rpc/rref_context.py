@@ -31,9 +31,10 @@ if TYPE_CHECKING:
     from ts.distributed.rpc.agent import RpcAgent
 
 FORK_CONFIRMATION_TIMEOUT_SECONDS = 120.0
-_MAX_EARLY_DROPS: Final = 1024  # forks whose "drop" message arrived before their "need" message
+# maximum number of "drop" messages that are stored because they arrived before their fork was registered
+_MAX_EARLY_DROPS: Final = 1024
 
-GloballyUniqueId = tuple[int, int]  # (id of the worker that created it, number given by this worker)
+GloballyUniqueId = tuple[int, int]  # (id of the worker that created the id, counter of this worker)
 
 
 class OwnerRRef:
@@ -43,8 +44,8 @@ class OwnerRRef:
 
     def __init__(self, agent: RpcAgent) -> None:
         self.value = RpcFuture(agent)
-        self.forks: dict[GloballyUniqueId, int] = {}  # id of the worker that holds a fork, by fork
-        self.travel: WireContext | None = None  # types in the signature of the callee, for encoding the value
+        self.forks: dict[GloballyUniqueId, int] = {}  # id of a fork -> id of the worker that has the RRef
+        self.travel: WireContext | None = None  # codec for the types in the signature of the callee
 
     def begins(self) -> None:
         """Do nothing when the computation starts; only `ResponseWriter` measures it."""
@@ -64,7 +65,7 @@ class OwnerRRef:
 
 
 class RRefContext:
-    """Values that this process owns, and RRefs that it has sent and whose forks are not confirmed."""
+    """Values that this process owns, and RRefs that it has sent while their forks are not confirmed."""
 
     def __init__(self, agent: RpcAgent) -> None:
         self.agent = agent
@@ -72,7 +73,7 @@ class RRefContext:
         self.travel = WireContext(RRef, self.pack, self.unpack)
         self._next_local_id = itertools.count()
         self._owners: dict[GloballyUniqueId, OwnerRRef] = {}
-        # By fork that was sent: the RRef that is kept, and until when.
+        # Id of a fork that was sent -> (RRef that is kept alive, time until which it is kept).
         self._pending_forks: dict[GloballyUniqueId, tuple[RRef, float]] = {}
         self._expiring = False
         # (identity, fork) of "drop" messages that arrived before the fork was registered; on a new
@@ -148,7 +149,7 @@ class RRefContext:
                 del self._owners[identity]
 
     def forget(self, process: int) -> None:
-        """Drop all forks that a worker held which has left."""
+        """Drop the forks of the worker `process`, which has left."""
         with self._lock:
             for identity, owner in list(self._owners.items()):
                 for fork in [fork for fork, holder in owner.forks.items() if holder == process]:
@@ -164,7 +165,7 @@ class RRefContext:
 
     def pack(self, handle: RRef) -> Any:
         """Serialize an RRef as a new fork; keep the RRef until the fork is confirmed."""
-        # otherwise the receiver might ask the owner for a value that does not exist yet
+        # Wait until the owner has created the value; otherwise, the receiver might request an unknown value.
         handle._check_created()
         fork, now = self.new(), time.monotonic()
         with self._lock:
@@ -184,7 +185,7 @@ class RRefContext:
         ]
 
     def _expire(self) -> None:
-        """Release the RRefs that were kept for forks which were not confirmed in time."""
+        """Release RRefs that were kept for forks without a confirmation in time."""
         now = time.monotonic()
         with self._lock:
             old = {

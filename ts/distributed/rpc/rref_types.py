@@ -16,7 +16,8 @@ from ts._core.vm.future import Future
 if TYPE_CHECKING:
     from ts.distributed.rpc.responses import ResponseWriter
 
-_TRUSTED_PACKAGES: Final = ("builtins", "ts")  # only loaded modules are searched; nothing is imported
+# classes are searched in loaded modules of these packages; no module is imported
+_TRUSTED_PACKAGES: Final = ("builtins", "ts")
 
 
 def send_type_name(value: Future[Any], response: ResponseWriter) -> None:

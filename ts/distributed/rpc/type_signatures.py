@@ -35,7 +35,7 @@ class Signature:
 
     def _add_type(self, type: Type) -> None:
         if isinstance(type, ClassType) and type.is_module():
-            return  # modules cannot be sent
+            return  # no type for modules, because modules cannot be sent
         if isinstance(type, ClassType | EnumType) or (isinstance(type, TupleType) and type.name):
             if any(_is_same(type, other) for other in self.types):
                 return
@@ -80,7 +80,7 @@ class Signature:
 
 
 def _is_same(a: Type, b: Type) -> bool:
-    """Return True for the same type; equal types of named tuples may be different objects."""
+    """Return True if two types are the same; equal types of named tuples may be different objects."""
     return a is b or (isinstance(a, TupleType) and a == b)
 
 
@@ -104,11 +104,12 @@ def _decompose(x: Any, type: Nominal) -> list[Any] | None:
 def _is_class_of(cls: Any, type: ClassType) -> bool:
     """Return True if `cls` is the Python class of `type`.
 
-    A type that was read from an archive has no Python class: compare names.
+    The names are compared if `type` was read from an archive, because it has no Python class.
     """
     if type.python_class is not None:
         return cls is type.python_class
-    own = vars(cls).get(ATTRIBUTE)  # if two classes have the same name, their types have different names
+    # the type of `cls`, if any: two classes with the same name have types with different names
+    own = vars(cls).get(ATTRIBUTE)
     name = own.qualified_name() if isinstance(own, ClassType) else qualified_name(cls)
     return name == type.qualified_name()
 

@@ -18,7 +18,7 @@ from ts.distributed.event_loop import non_blocking
 
 
 class _PendingCalls(threading.local):
-    """Futures of calls, for each open `_wait_all` block of this thread."""
+    """List of futures for each open `_wait_all` block of this thread, innermost last."""
 
     def __init__(self) -> None:
         self.calls: list[list[Future[Any]]] = []

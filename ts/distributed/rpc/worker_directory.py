@@ -41,7 +41,8 @@ class WorkerDirectory:
         self.info = info
         self.security = security
         self.peers: dict[int, Peer] = {}
-        self.trail: deque[Any] | None = None  # finished calls for the dashboard; None without a dashboard
+        # finished calls to report to the dashboard; None without a dashboard
+        self.trail: deque[Any] | None = None
         self._by_name: dict[str, Peer] = {}
         self._connection_arguments = functools.partial(security.get_connection_args, "worker")
 
@@ -90,7 +91,7 @@ class WorkerDirectory:
         return f"name:{self.info.name},rank:{self.info.id} could not find destination {kind} {to}"
 
     def card(self, peer: Peer) -> Card:
-        """Return what another process needs to call a peer: its id, name and address."""
+        """Return id, name and address of a peer, by which another process can call it."""
         return [peer.info.id, peer.info.name, peer.address]
 
     def peer_from_card(self, card: Any) -> Peer:
@@ -138,7 +139,7 @@ class StaticWorkerDirectory(WorkerDirectory):
 
     def leave(self, remaining: RemainingSeconds) -> None:
         """Wait until the calls of all workers have finished."""
-        # a call that was active in the first barrier may have started further calls
+        # Two barriers: a call that was active during the first barrier may have started further calls.
         for phase in ("first", "second"):
             self.agent.wait_until_idle(remaining())
             self._meeting.barrier(f"leave, {phase}", remaining())

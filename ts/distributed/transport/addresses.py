@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
-PLAIN: Final = "ts"  # address schemes: without and with TLS
+PLAIN: Final = "ts"  # address schemes: `PLAIN` without TLS, `TLS` with TLS
 TLS: Final = "ts+tls"
 
 

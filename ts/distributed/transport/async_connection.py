@@ -24,12 +24,13 @@ from typing import Any, Final
 from ts.distributed.transport.message_codec import MalformedMessageError, MessageDecoder, MessageEncoder
 from ts.distributed.transport.socket_io import NOT_NOW, Outgoing
 
-_UNREAD_MESSAGES: Final = 64  # reading pauses if there are more unread messages
+_UNREAD_MESSAGES: Final = 64  # reading pauses at this number of unread messages
 _UNREAD_BYTES: Final = 1 << 26
-# messages that are delivered before `full` is asked again
+# After this number of received messages, they are delivered and `full` is called again.
 _MAX_MESSAGES_PER_WAKEUP: Final = 1024
-_SHM_POLL_INTERVAL: Final = 0.001  # seconds between looks at shared memory
-_SYSCALLS_PER_CONNECTION: Final = 16  # system calls for one connection before other connections are served
+_SHM_POLL_INTERVAL: Final = 0.001  # seconds between checks whether the peer has read shared memory
+# maximum number of system calls for one connection before other connections are served
+_SYSCALLS_PER_CONNECTION: Final = 16
 
 
 class AsyncConnection:
@@ -49,7 +50,7 @@ class AsyncConnection:
         self._full: Callable[[], bool] | None = None
         self._lock = threading.Lock()  # protects the attributes below, and writes to the socket
         self._outgoing = Outgoing()
-        self._held = False  # True while messages are collected, to be sent together
+        self._held = False  # True while outgoing messages are collected in order to be sent together
         self._flushers: list[asyncio.Future[None]] = []
         self._error: ConnectionError | None = None  # reason why the connection is closed
         self._read_on()
@@ -94,7 +95,7 @@ class AsyncConnection:
             self._outgoing.add(buffers)
             if not first:
                 return  # the thread that added the first message has scheduled the loop
-            if at_once and not self._is_tls:  # only one thread may use a TLS socket
+            if at_once and not self._is_tls:  # a TLS socket may only be used by the event loop's thread
                 try:
                     self._outgoing.send(self._socket, _SYSCALLS_PER_CONNECTION)
                     return
@@ -110,7 +111,7 @@ class AsyncConnection:
         with self._lock:
             if not self._outgoing:
                 return
-        flusher = self._loop.create_future()  # the loop completes it when it has sent everything
+        flusher = self._loop.create_future()  # completed by the event loop when all queued data is sent
         self._flushers.append(flusher)
         await flusher
 
@@ -181,7 +182,8 @@ class AsyncConnection:
         """Close the connection immediately."""
         if self._error is not None:
             return
-        with self._lock:  # no thread may write to the file descriptor, which the system will use again
+        # afterwards, no thread may write to the file descriptor, because the system reuses its number
+        with self._lock:
             # A new error: the traceback of `error` would keep this connection and its data alive.
             self._error = ConnectionError(str(error or "the connection was closed"))
             self._loop.remove_reader(self._socket)
@@ -194,7 +196,7 @@ class AsyncConnection:
             if waiter is not None and not waiter.done():
                 waiter.set_exception(self._broken())
         self._flushers.clear()
-        # these callbacks refer to objects that refer to this connection
+        # Remove the callbacks, to break reference cycles with this connection.
         ended, self._each, self._ended, self._full = self._ended, None, None, None
         if ended is not None:
             ended(self._error)
@@ -232,7 +234,7 @@ class AsyncConnection:
             else:
                 self._look_again()
         except NOT_NOW:
-            pass  # continue when the loop reports that the socket is readable
+            pass  # the event loop calls this method again when the socket is readable
         except (OSError, MalformedMessageError) as error:
             self._take(messages)
             self.close(error)
@@ -302,7 +304,7 @@ class AsyncConnection:
             self._loop.call_soon(self._readable)
 
     def _is_over_limit(self) -> bool:
-        """Return True if too many messages or bytes are unread, or if `full` says so."""
+        """Return True if reading must pause: `full` returns True, or too much data is unread."""
         if self._full is not None:
             return self._full()
         unread = len(self._messages)

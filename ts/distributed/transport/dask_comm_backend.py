@@ -43,7 +43,7 @@ class Comm(Connection, core.Comm):
     async def write(self, msg: Any, serializers: Any = None, on_error: Any = None) -> int:
         """Send a message and return its size in bytes; its memory may be changed afterwards."""
         if isinstance(msg, dict) and msg.get("status") == "uncaught-error":
-            # these entries are pickles; the message also contains the error as text
+            # These entries are pickled exceptions; the message also contains the error as text.
             msg = {**msg, "exception": None, "traceback": None}
         try:
             return await super().write(msg)
@@ -92,12 +92,12 @@ class Listener(transport.Listener[Comm], core.BaseListener):
     ) -> None:
         core.BaseListener.__init__(self)
         transport.Listener.__init__(self, address, handler, **arguments)
-        self.prefix = f"{self._scheme}://"  # dask's workers read this attribute
+        self.prefix = f"{self._scheme}://"  # an attribute that dask's workers read
         self._default_host = default_host
 
     @property
     def contact_address(self) -> str:
-        """Return an address for other processes; if the listener uses all interfaces, that of one of them."""
+        """Return the address by which other processes reach this listener, with a concrete IP address."""
         host, port = self._host_port
         return f"{self._scheme}://{join_host_port(ensure_concrete_host(host, self._default_host), port)}"
 

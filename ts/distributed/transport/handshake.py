@@ -30,7 +30,7 @@ _PROTOCOL: Final = b"ts rpc "
 MAGIC: Final = _PROTOCOL + b"2"  # name and version of the protocol
 _NONCE_BYTES: Final = 32
 _PROOF_BYTES: Final = 32
-MIN_SECRET_BYTES: Final = 16  # bytes of a secret, at least: shorter secrets could be guessed
+MIN_SECRET_BYTES: Final = 16  # minimum length of a secret: shorter secrets could be guessed
 REJECTED: Final = bytes(_PROOF_BYTES)  # sent instead of a proof; the connector must not try again
 CLOSED: Final = "the other end has closed the connection before it proved that it knows the secret"
 _BAD_SECRET_MESSAGE: Final = "the other end does not know the secret"
@@ -39,7 +39,7 @@ HandshakeSteps = Generator[tuple[bytes, int], bytes, None]
 
 
 class AuthenticationError(ConnectionError):
-    """Error for a peer that does not know the secret, or uses another protocol version."""
+    """Raised if the peer does not know the secret, or uses another protocol version."""
 
 
 def listener(secret: bytes) -> HandshakeSteps:

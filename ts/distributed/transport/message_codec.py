@@ -44,7 +44,7 @@ from ts.distributed.transport.shm_segments import (
 )
 
 INLINE_BYTES: Final = 4096  # shorter buffers are part of the head; longer ones become frames
-STAGING_BYTES: Final = 1 << 16  # bytes of the buffer into which several small messages are received at once
+STAGING_BYTES: Final = 1 << 16  # size of the buffer into which several small messages are received at once
 
 _PRELUDE: Final = struct.Struct("<II")
 _LENGTHS: Final = tuple(struct.Struct(f"<{count}Q") for count in range(17))
@@ -57,7 +57,7 @@ Buffer = bytes | bytearray | memoryview
 
 
 class MalformedMessageError(ValueError):
-    """Error for a malformed or too large message; the rest of the stream cannot be decoded."""
+    """Raised for a malformed or too large message; the rest of the stream cannot be decoded."""
 
 
 @dataclass(frozen=True)
@@ -66,9 +66,9 @@ class TransportLimits:
 
     bytes: int = 1 << 34
     frames: int = 1024
-    header_bytes: int = 1 << 26  # bytes of the head (a part of `bytes`), at most
-    connections: int = 10_000  # connections at a time; the limit of open files may be lower
-    shared: int = 1 << 29  # bytes of shared memory of this process, at most
+    header_bytes: int = 1 << 26  # maximum size of the head, which counts towards `bytes`
+    connections: int = 10_000  # maximum number of open connections; the limit of open files may be lower
+    shared: int = 1 << 29  # maximum size of the shared memory that this process creates
 
     def __post_init__(self) -> None:
         most = (STAGING_BYTES - _PRELUDE.size) // 8
@@ -87,7 +87,7 @@ class TransportLimits:
 class MessageTooLargeError(NamedTuple):
     """Result for a received message whose frames could not be allocated."""
 
-    message: Any  # the message, with empty frames
+    message: Any  # the message; frames that could not be allocated are empty
     size: int  # bytes of the frame that could not be allocated
 
     def error(self) -> MemoryError:
@@ -100,7 +100,8 @@ class MessageEncoder:
 
     def __init__(self, limits: TransportLimits | None = None, lender: SegmentSender | None = None) -> None:
         self.limits = limits or TransportLimits()
-        self.lender = lender  # copies large frames to shared memory; None: all frames use the socket
+        # copies large frames to shared memory; None: all frames are sent through the socket
+        self.lender = lender
 
     def pack(self, message: Any) -> list[Buffer]:
         """Encode a message as buffers: prelude and head, followed by each frame without a copy.
@@ -181,18 +182,19 @@ class MessageDecoder:
         self, limits: TransportLimits | None = None, borrower: SegmentReceiver | None = None
     ) -> None:
         self.limits = limits or TransportLimits()
-        self.borrower = borrower  # maps frames in shared memory; None: all frames use the socket
+        # maps frames in shared memory; None: all frames are received from the socket
+        self.borrower = borrower
         self.spares = False  # True if a failed allocation does not end the connection
         self._staging = _memory(STAGING_BYTES)
-        self._start = self._end = 0  # range of bytes in the staging buffer that were not decoded yet
+        self._start = self._end = 0  # range of the bytes in the staging buffer that are not decoded yet
         self._sizes: Sequence[int] = ()  # sizes of the head and of the frames of the current message
         self._buffers: list[memoryview] = []  # complete parts of the current message (head and frames)
         # incomplete part of the current message, into which bytes are received
         self._incomplete_buffer: memoryview | None = None
         self._filled = 0
-        self._skipped = 0  # bytes that remain of a frame that is skipped
-        self._too_large = 0  # size of the frame that is skipped
-        self.borrowed = 0  # bytes of all frames received in shared memory
+        self._skipped = 0  # number of bytes still to be skipped of a frame that could not be allocated
+        self._too_large = 0  # size of the frame that could not be allocated, or 0
+        self.borrowed = 0  # size of all frames that were received in shared memory so far
 
     @property
     def between(self) -> bool:
@@ -267,7 +269,10 @@ class MessageDecoder:
         return True
 
     def _read_buffers(self) -> bool:
-        """Take the parts of the message from the staging buffer; return True if all are complete."""
+        """Move the parts of the message from the staging buffer to `_buffers`.
+
+        Return True if all are complete.
+        """
         for size in self._sizes[len(self._buffers) :]:
             if size >= SHARED_MEMORY_FLAG:
                 self._borrow(size)
@@ -280,7 +285,7 @@ class MessageDecoder:
                 return False
             there = self._staging[self._start : end]
             self._start = end
-            # the head is decoded at once, as its bytes in the staging buffer will be overwritten
+            # The head is not copied, because it is decoded before the staging buffer is overwritten.
             is_head = not self._buffers
             self._buffers.append(there if is_head else _copy(there))
         return True
@@ -303,13 +308,17 @@ class MessageDecoder:
             ) from None
 
     def _begin(self, size: int, there: memoryview) -> None:
-        """Allocate memory for a part of which `there` was received; skip the part if this fails."""
+        """Allocate memory for an incomplete part and copy its received bytes `there`.
+
+        Skip it if this fails.
+        """
         try:
             self._incomplete_buffer, self._filled = _memory(size), len(there)
         except MalformedMessageError:
             if not self.spares or not self._buffers:
                 raise
-            self._buffers[0] = _copy(self._buffers[0])  # the skipped bytes will overwrite the staging buffer
+            # the skipped bytes will overwrite the head in the staging buffer
+            self._buffers[0] = _copy(self._buffers[0])
             self._skipped, self._too_large = size - len(there), size
         else:
             self._incomplete_buffer[: self._filled] = there

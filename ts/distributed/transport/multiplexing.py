@@ -28,8 +28,8 @@ from typing import Any, Final
 from ts.distributed.transport.message_codec import MessageTooLargeError
 from ts.distributed.transport.transport import Connection
 
-MAX_PENDING_CALLS: Final = 4096  # unfinished calls of one connection, at most
-MAX_UNSENT_RESPONSE_BYTES: Final = 1 << 26  # bytes of responses that a client has not read, at most
+MAX_PENDING_CALLS: Final = 4096  # maximum number of unfinished calls of one connection
+MAX_UNSENT_RESPONSE_BYTES: Final = 1 << 26  # maximum size of the responses that a client has not read
 
 Done = Callable[[Any, Exception | None], None]
 
@@ -57,7 +57,7 @@ class RequestMultiplexer:
         self._connection.stream.close_soon()
 
     def submit(self, message: Any, done: Done) -> None:
-        """Send a request; the loop calls `done` with the response, or with None and the error."""
+        """Send a request; the event loop calls `done(response, None)` or `done(None, error)`."""
         request_id = next(self._request_ids)
         alone = not self._pending
         self._pending[request_id] = done
@@ -118,7 +118,7 @@ class Reply:
 
     def __init__(self, answering: _RequestServer, request_id: Any) -> None:
         self._answering, self._request_id = answering, request_id
-        self._open = [request_id]  # emptied when the response is sent
+        self._open = [request_id]  # empty after the response is sent; `pop` is atomic
 
     def __call__(self, result: Any) -> None:
         """Send the response; further calls are ignored."""
@@ -129,7 +129,7 @@ class Reply:
         try:
             self._answering.reply(self._request_id, result)
         except BaseException:
-            # the response cannot be encoded; the caller may send another response
+            # The response cannot be encoded; the handler may send another response.
             self._open.append(self._request_id)
             raise
 
@@ -148,7 +148,7 @@ class _RequestServer:
     def __init__(self, connection: Connection, handle: Callable[[Any, Reply], None]) -> None:
         self.stream = connection.stream
         self.handle = handle
-        # one element for each unfinished call: a counter that needs no lock
+        # One element for each unfinished call: the length is a counter that needs no lock.
         self.unfinished: deque[None] = deque()
 
     def one(self, message: Any) -> None:
@@ -169,7 +169,7 @@ class _RequestServer:
             self.stream.go_on()
 
     def over(self) -> None:
-        """Count a call as finished that continued after its response."""
+        """Count a call as finished that continued after its response was sent."""
         self.unfinished.pop()
         if self.stream.stopped and not self.stream.closed:
             self.stream.go_on()

@@ -1,18 +1,19 @@
 """Negotiation of shared memory between two ends of a connection.
 
-It finds out whether both processes belong to one user on one machine and can open each other's files.
+The negotiation detects whether both processes belong to one user on one machine and can open each other's
+files.
 
     listener                                               connector
         process id, file descriptor, nonce      ──►
                                                 ◄──  process id, file descriptor, nonce, proof
-        proof, what it can see                  ──►
-                                                ◄──  what it can see
+        proof, readable or not                  ──►
+                                                ◄──  readable or not
 
-The negotiation follows the proofs of the secret.  Each end has an unnamed file with a key, which only
-processes of the same user on the same machine can open.  A proof is HMAC-SHA256 with that key over the role,
-the peer's nonce and the own nonce: it shows that the peer is the process whose files will be opened.  The
-nonce is also stored in all segments of this connection, so that a relay cannot make an end open other
-segments.  An end that shares no memory sends process number 0.
+The last values state whether the end could read the peer's file. The negotiation follows the handshake. Each
+end has an unnamed file with a key, which only processes of the same user on the same machine can open. A
+proof is HMAC-SHA256 with that key over the role, the peer's nonce and the own nonce: it shows that the peer
+is the process whose files will be opened. The nonce is also stored in all segments of this connection, so
+that a relay cannot make an end open other segments. An end that shares no memory sends process id 0.
 """
 
 from __future__ import annotations
@@ -37,7 +38,10 @@ _NO: Final = b"\0"
 
 
 class SharedMemorySession(NamedTuple):
-    """Sender and receiver of shared memory for a connection; None: large parts use the socket."""
+    """Sender and receiver of shared memory for a connection.
+
+    With None, large parts are sent through the socket.
+    """
 
     lender: SegmentSender | None = None
     borrower: SegmentReceiver | None = None
@@ -56,7 +60,7 @@ class _ShmHandshake:
         self._nonce = secrets.token_bytes(_NONCE_BYTES)
         self._file: int | None = None
         if max_bytes > 0 and hasattr(os, "memfd_create"):
-            with contextlib.suppress(OSError):  # too many files are open: use no shared memory
+            with contextlib.suppress(OSError):  # if too many files are open, share no memory
                 self._file = create_sealed_file(_KEY_BYTES)
                 os.pwrite(self._file, self._key, 0)
 

@@ -7,14 +7,14 @@
 
 A segment is an unnamed file, which the system frees after its last reference, even if processes are killed:
 
-    byte 0: FREE, SENT or TAKEN │ 1: whether the sender has dropped it │ 16: connection │ from PAGE: memory
+    byte 0: state │ byte 1: 1 if the sender has released it │ byte 16: connection id │ from PAGE_BYTES: memory
 
-File numbers are reused after a file is closed, so each segment contains the id of its connection: a message
-that is read late cannot refer to a segment of another connection.
+The state is FREE, SENT or CONSUMED. File numbers are reused after a file is closed, so each segment contains
+the id of its connection: a message that is read late cannot refer to a segment of another connection.
 
 Copying to mapped memory takes a third to a half of the time of the socket, but creating a segment takes
-longer than the socket.  So the first part of a size is sent by the socket, and segments are cached for later
-parts; if all are in use and the maximum is reached, parts are sent by the socket as well.
+longer than the socket.  So the first part of each size is sent through the socket, and segments are kept for
+later parts. If all segments are in use and no more may be created, parts are sent through the socket, too.
 
 Security: mapped files are sealed against truncation, so that reading them cannot crash the receiver.  The
 owner can still write to them: memory is shared only between processes of one user, which have that right
@@ -38,24 +38,27 @@ from ts._core.shared_memory import PAGE_BYTES, NotSharedMemoryError, create_seal
 
 CONNECTION_ID_SLICE: Final = slice(16, 32)  # position of the connection id in the header of a segment
 MIN_SHARED_BYTES: Final = 1 << 18  # smaller parts are sent through the socket
-_MAX_BUFFER_BYTES: Final = 1 << 40  # sizes of parts in references are smaller
+# larger parts are sent through the socket, because a reference has 40 bits for the size
+_MAX_BUFFER_BYTES: Final = 1 << 40
 SHARED_MEMORY_FLAG: Final = 1 << 63  # bit that distinguishes a reference from the size of a part
 _FILES: Final = 1 << 23
 
-_MAX_CACHED_SEGMENTS: Final = 16  # segments that a process creates, at most
-_MAX_CACHED_MAPPINGS: Final = 64  # mapped segments of peers, at most; parts in other segments are copied
-_MAX_SEGMENT_OVERSIZE_FACTOR: Final = 4  # size of a segment divided by the size of the part in it, at most
-# bytes in segments that the receiver has not read, for each connection, at most
+_MAX_CACHED_SEGMENTS: Final = 16  # maximum number of segments that a process keeps
+# maximum number of mapped segments of peers; parts in further segments are copied
+_MAX_CACHED_MAPPINGS: Final = 64
+# maximum ratio of the size of a segment to the size of the part in it
+_MAX_SEGMENT_OVERSIZE_FACTOR: Final = 4
+# Parts are sent through the socket while this many bytes of a connection's segments are unread.
 _MAX_IN_FLIGHT_BYTES: Final = 1 << 25
 
 _FREE, _SENT, _CONSUMED = range(3)
-# Seconds after which a segment in this state may be released to make room for another segment.
+# State of a segment -> seconds after which it may be released to make room for another segment.
 _RECLAIM_AFTER_SECONDS: Final = {_FREE: 1.0, _SENT: math.inf, _CONSUMED: 10.0}
 
-_created_bytes: dict[int, int] = {}  # size in bytes of each segment of this process, by file descriptor
+_created_bytes: dict[int, int] = {}  # file descriptor -> size in bytes of this process's segment
 _lenders: set[weakref.ref[SegmentSender]] = set()
 _mapped: weakref.WeakSet[mmap.mmap] = weakref.WeakSet()
-_forks = 0  # number of forks; segments made before a fork also belong to the parent process
+_forks = 0  # number of forks; segments that were created before a fork belong to the parent process
 
 
 def size_of(reference: int) -> int:
@@ -74,7 +77,8 @@ class _Segment:
             raise
         self.memory: NDArray[np.uint8] = np.frombuffer(self.mapping, np.uint8, capacity, PAGE_BYTES)
         self.used = time.monotonic()
-        self._written = 0  # bytes of the segment for which the system has allocated memory
+        # number of bytes at the start of the segment for which the system has allocated memory
+        self._written = 0
         self._process = os.getpid()
         _created_bytes[self.file] = capacity
 
@@ -93,9 +97,9 @@ class _Segment:
         return start
 
     def let_go(self) -> None:
-        """Release this end's reference to the segment.
+        """Release the segment.
 
-        In a forked child, the segment stays with the parent.
+        In a forked child, only close the file, because the parent still uses the segment.
         """
         if self._process == os.getpid():
             self.mapping[1] = 1
@@ -114,7 +118,7 @@ class SegmentSender:
         self._max_bytes, self._mark = max_bytes, mark
         self._lock = threading.Lock()
         self._segments: list[_Segment] = []
-        self._sizes: set[int] = set()  # sizes of parts sent before
+        self._sizes: set[int] = set()  # segment sizes for which a part was already sent through the socket
         self._close = weakref.finalize(self, _let_all_go, self._segments)
         self._close.atexit = False
         _lenders.add(weakref.ref(self, _lenders.discard))
@@ -195,7 +199,7 @@ class SegmentSender:
         return False
 
     def _may_let_one_go(self) -> bool:
-        """Release a segment to make room for another connection; return False if this sender is in use."""
+        """Release an unused segment to make room for another connection; return False if there is none."""
         if not self._lock.acquire(blocking=False):
             return False
         try:
@@ -215,7 +219,7 @@ def _let_all_go(segments: list[_Segment]) -> None:
 
 
 class SegmentReceiver:
-    """Mappings of the segments that the other end of a connection sends; only one thread may use it."""
+    """Mappings of the segments that the peer of a connection sends; only one thread may use this object."""
 
     def __init__(self, process: int, mark: bytes) -> None:
         """Create a receiver for segments of `process`, whose id the negotiation has proved.
@@ -223,7 +227,7 @@ class SegmentReceiver:
         `mark` is the peer's nonce for this connection.
         """
         self._process, self._mark = process, mark
-        self._mappings: dict[int, mmap.mmap] = {}  # mapped segments, by file descriptor in the sender
+        self._mappings: dict[int, mmap.mmap] = {}  # file descriptor in the sender -> mapped segment
 
     def take(self, reference: int) -> memoryview:
         """Return the memory of a part without copying it.
@@ -288,7 +292,7 @@ os.register_at_fork(before=_before_fork)
 
 
 def _copied(file: int, size: int) -> memoryview:
-    """Return a copy of a message part in an unmapped segment."""
+    """Return a copy of a message part whose segment cannot be mapped."""
     if os.pread(file, 1, 0) != bytes([_SENT]):
         raise NotSharedMemoryError(f"{size} bytes are announced in a segment that does not have them")
     try:

@@ -12,7 +12,7 @@ from typing import Final
 from ts.distributed.transport.message_codec import Buffer
 
 NOT_NOW: Final = (BlockingIOError, InterruptedError, ssl.SSLWantReadError, ssl.SSLWantWriteError)
-_MAX_SYSCALL_BYTES: Final = 1 << 30  # bytes that every operating system accepts in one call
+_MAX_SYSCALL_BYTES: Final = 1 << 30  # size that every operating system accepts in one call
 _LIVENESS: Final = {
     "TCP_KEEPIDLE": 20, "TCP_KEEPINTVL": 5, "TCP_KEEPCNT": 8, "TCP_USER_TIMEOUT": 60_000,
 }  # fmt: skip
@@ -36,7 +36,7 @@ class Outgoing:
 
     def __init__(self) -> None:
         self._buffers: deque[Buffer] = deque()
-        self.size = 0  # bytes in the queue
+        self.size = 0  # number of bytes in the queue
 
     def __bool__(self) -> bool:
         return bool(self._buffers)

@@ -34,17 +34,18 @@ log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
-HELLO: Final = {"compression": None, "pickle-protocol": 0}  # first message of both ends, which dask requires
+HELLO: Final = {"compression": None, "pickle-protocol": 0}  # first message of each end; dask requires it
 HANDSHAKE_TIMEOUT_SECONDS = 5.0
-# connections that are not authenticated yet; a further one replaces the oldest
+# Maximum number of connections that are not authenticated yet; a further one replaces the oldest.
 MAX_UNAUTHENTICATED_CONNECTIONS: Final = 64
 _BACKLOG: Final = 1024
-_RESERVED_FILES: Final = 128  # file descriptors that are left for other uses of the process
+# number of file descriptors that connections leave for other uses in the process
+_RESERVED_FILES: Final = 128
 _RESOURCE_ERRORS: Final = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 
 
 class Connection:
-    """Authenticated connection; `stream` allows other orders than alternating writes and reads."""
+    """Authenticated connection; use `stream` unless each end reads and writes messages alternately."""
 
     def __init__(self, stream: AsyncConnection, local_address: str, peer_address: str) -> None:
         self.stream = stream
@@ -271,12 +272,13 @@ class Listener(Generic[ConnectionType]):
         task = asyncio.current_task()
         assert task is not None
         self._unauthenticated.pop(task, None)
-        self._authenticated.add(task)  # the event loop holds only weak references to tasks
+        # keeps the task alive: the event loop has only weak references to tasks
+        self._authenticated.add(task)
         await self.serve(connection)
 
 
 def max_connections(limits: TransportLimits) -> int:
-    """Return the number of connections that this process accepts: its limit, or less for fewer open files."""
+    """Return the number of connections that this process accepts, bounded by its number of open files."""
     try:
         import resource
     except ModuleNotFoundError:
@@ -304,7 +306,7 @@ async def _run_greeting(
     data, want = next(steps)
     while True:
         if data:
-            # the data is so short that the socket accepts all of it
+            # One call suffices: the data is so short that the socket accepts all of it.
             await _call_when_ready(sock, sock.send, data)
         answer = b""
         while len(answer) < want:
