@@ -1,4 +1,4 @@
-"""Settings for conversions of `nn.Module`, such as `module.to(...)`: overwrite or swap parameters.
+"""Settings for conversions of modules by methods such as `module.to(...)`: assign or swap parameters.
 
 set_swap_module_params_on_conversion(True)      `module.to(...)` exchanges parameters with `swap_tensors`
 set_overwrite_module_params_on_conversion(True) `module.to(...)` assigns new parameters

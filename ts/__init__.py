@@ -163,7 +163,7 @@ def _find(name: str) -> Any:
         return importlib.import_module("ts.torch_version").TorchVersion(version)
     if name in ("_C", "_VF"):
         return importlib.import_module(f"ts.{name}")
-    if name == "torch":  # as in `torch.torch`
+    if name == "torch":  # PyTorch defines `torch.torch`, too
         return importlib.import_module("ts")
     if name.startswith("__"):
         raise AttributeError(f"module 'ts' has no attribute '{name}'")

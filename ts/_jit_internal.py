@@ -37,5 +37,8 @@ def _qualified_name(obj: Any, mangle_name: bool = True) -> str:
 
 
 def _copy_to_script_wrapper(fn: Any) -> Any:
-    """Return the function unchanged, because scripted modules keep the methods of their class."""
+    """Return the function unchanged.
+
+    Scripted modules keep the Python methods of their class without this mark.
+    """
     return fn

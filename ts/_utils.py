@@ -43,9 +43,9 @@ def _element_size(dtype: Any) -> int:
 
 
 def _take_tensors(tensors: Sequence[Tensor], size_limit: int) -> Iterator[list[Tensor]]:
-    """Yield groups of tensors with the same type.
+    """Yield lists of tensors with the same type.
 
-    A group with several tensors has `size_limit` bytes at most.
+    A list of two or more tensors has at most `size_limit` bytes.
     """
     groups: dict[str, list[Tensor]] = defaultdict(list)
     sizes: dict[str, int] = defaultdict(int)
@@ -61,7 +61,7 @@ def _take_tensors(tensors: Sequence[Tensor], size_limit: int) -> Iterator[list[T
 
 
 def _reorder_tensors_as(tensors: Sequence[Tensor], ordered_tensors: Sequence[Tensor]) -> tuple[Tensor, ...]:
-    """Return tensors, which are grouped by type, in the order of types in `ordered_tensors`."""
+    """Reorder tensors that are grouped by type: types occur in the order of `ordered_tensors`."""
     by_type: dict[str, list[Tensor]] = defaultdict(list)
     for tensor in tensors:
         by_type[tensor.type()].append(tensor)
@@ -82,8 +82,8 @@ def _get_all_device_indices() -> list[int] | None:
 def _get_device_index(device: Any, optional: bool = False, allow_cpu: bool = False) -> int:
     """Return the index of a device; return -1 for the CPU if `allow_cpu` is True.
 
-    With `optional`, None and a device without an index mean the current device; otherwise they raise
-    ValueError.
+    With `optional`, None or a device without an index selects the current device; without `optional`, it
+    raises ValueError.
     """
     if isinstance(device, str):
         device = ts.device(device)

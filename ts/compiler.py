@@ -29,7 +29,7 @@ def compile(
 ) -> Any:
     """Return the function or module unchanged; without an argument, return a decorator.
 
-    The first call warns about this, except with `disable=True` or `backend="eager"`.
+    The first call warns that nothing is compiled, except with `disable=True` or `backend="eager"`.
     """
     if mode is not None and options is not None:
         raise RuntimeError(
@@ -81,7 +81,7 @@ def is_exporting() -> bool:
 
 
 def disable(fn: Any = None, recursive: bool = True, *, reason: str | None = None) -> Any:
-    """Return the function unchanged, because `ts` compiles only on request; without one, a decorator."""
+    """Return `fn` unchanged, because `ts` compiles only on request; without `fn`, return a decorator."""
     return (lambda fn: fn) if fn is None else fn
 
 

@@ -19,7 +19,8 @@ from __future__ import annotations
 import re
 from typing import Any, Final, final
 
-# PyTorch's device types, in the order of PyTorch's message; `extra_types` are those of other backends.
+# PyTorch's device types, in the order of PyTorch's message; `extra_types` contains the types of other
+# backends.
 TYPES: Final = (
     "cpu", "cuda", "ipu", "xpu", "mkldnn", "opengl", "opencl", "ideep", "hip", "ve", "fpga", "maia", "xla",
     "lazy", "vulkan", "mps", "meta", "hpu", "mtia", "privateuseone",

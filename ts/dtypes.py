@@ -44,7 +44,7 @@ class dtype:
         self, name: str, code: int, numpy_type: Any, category: int, type_name: str, itemsize: int = 0
     ) -> None:
         self.name: Final = name
-        self.code: Final = code  # code of PyTorch's ScalarType
+        self.code: Final = code  # PyTorch's ScalarType code
         if numpy_type is not None:  # dtypes of `ml_dtypes` are loaded on first use
             self.numpy_dtype = np.dtype(numpy_type)
         # 0 bool < 1 integral < 2 floating < 3 complex, which is the order of promotion
@@ -124,14 +124,14 @@ uint32 = dtype("uint32", 28, np.uint32, INTEGRAL, "UInt32")
 uint64 = dtype("uint64", 29, np.uint64, INTEGRAL, "UInt64")
 float8_e8m0fnu = dtype("float8_e8m0fnu", 44, None, FLOATING, "Float8_e8m0fnu", itemsize=1)
 
-# Formats for storage; few operators compute with them.
+# Storage formats, which few operators support.
 FLOAT8: Final = (float8_e5m2, float8_e4m3fn, float8_e5m2fnuz, float8_e4m3fnuz, float8_e8m0fnu)
 
 ALL: Final = (
     uint8, int8, int16, int32, int64, float16, float32, float64, complex64, complex128, bool_, bfloat16,
     uint16, uint32, uint64, *FLOAT8, complex32,
 )  # fmt: skip
-_BAREBONES: Final = (uint16, uint32, uint64)  # promoted only with floats, as in PyTorch
+_BAREBONES: Final = (uint16, uint32, uint64)  # can be promoted only together with floats, as in PyTorch
 BY_CODE: Final[dict[int, dtype]] = {d.code: d for d in ALL}
 TO_REAL: Final = {complex32: float16, complex64: float32, complex128: float64}
 TO_COMPLEX: Final = {float16: complex32, bfloat16: complex64, float32: complex64, float64: complex128}
@@ -145,7 +145,7 @@ NAMES: Final[dict[str, dtype]] = {
 BORROWED: Final = (bfloat16, *FLOAT8, complex32)  # NumPy dtypes that `ml_dtypes` defines
 OF_NUMPY: Final = tuple(d for d in ALL if d not in BORROWED)
 _BY_NUMPY: Final[dict[np.dtype[Any], dtype]] = {d.numpy_dtype: d for d in OF_NUMPY}
-# callbacks that add entries to tables by NumPy dtype
+# callbacks that add the dtypes of `ml_dtypes` to tables with NumPy dtypes as keys
 _tables: list[Callable[[dtype, np.dtype[Any]], object]] = []
 _brought: dict[dtype, np.dtype[Any]] = {}
 _BY_PYTHON: Final[dict[Any, dtype]] = {bool: bool_, int: int64, float: float64, complex: complex128}
@@ -216,7 +216,7 @@ def _bring(some: tuple[dtype, ...]) -> None:
     import ml_dtypes
 
     found = {d: np.dtype(getattr(ml_dtypes, d.name)) for d in some}
-    _brought = _brought | found  # tables that are created later read this dictionary
+    _brought = _brought | found  # also read by `with_borrowed`, for tables that are created later
     for enter in _tables:
         for d in some:
             enter(d, found[d])
@@ -237,7 +237,7 @@ def as_dtype(x: Any) -> dtype:
 
 
 def promote(a: dtype, b: dtype) -> dtype:
-    """Return the promoted dtype: the one of higher category, or NumPy's promotion within a category."""
+    """Return the promoted dtype: the dtype of higher category, or NumPy's result for equal categories."""
     if a is b:
         return a
     if a in FLOAT8 or b in FLOAT8:
@@ -266,7 +266,10 @@ _default = float32
 
 
 def get_default_dtype() -> dtype:
-    """Return the default floating-point dtype, for `ts.tensor(1.5)` and integers that become floats."""
+    """Return the default floating-point dtype.
+
+    It is used for Python floats and for integers that an operator converts to floats.
+    """
     return _default
 
 
@@ -282,7 +285,7 @@ def set_default_dtype(d: dtype) -> None:
     _default = d
 
 
-_DEFAULT_TYPE: Final = object()  # represents the default dtype, because None is an error
+_DEFAULT_TYPE: Final = object()  # default argument of `finfo`; None would be an error
 
 
 def _read_type(function: str, type: Any) -> dtype:
@@ -310,7 +313,7 @@ class finfo:
         self.eps, self.max, self.min = float(info.eps), float(info.max), float(info.min)
         self.tiny = self.smallest_normal = float(info.smallest_normal)
         self.resolution = float(f"1e-{int(info.precision)}")
-        if real in FLOAT8:  # no digit is exact; PyTorch halves eps of e5m2fnuz
+        if real in FLOAT8:  # no decimal digit is exact; PyTorch halves eps of e5m2fnuz
             self.resolution = 1.0
             self.eps = self.eps / 2 if real is float8_e5m2fnuz else self.eps
 

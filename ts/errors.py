@@ -23,7 +23,7 @@ from typing import Any, Protocol
 
 
 class Located(Protocol):
-    """Protocol of the source ranges in errors (`ts.ir.source.SourceRange`)."""
+    """Interface of the source ranges in errors (`ts.ir.source.SourceRange`)."""
 
     def highlight(self, function: str = "") -> str:
         """Return the source lines with the range marked; `function` is the name of the enclosing function."""
@@ -33,7 +33,7 @@ class Located(Protocol):
 
 
 class TsError(RuntimeError):
-    """Base class of the exceptions of ``ts``."""
+    """Base class of most exceptions of ``ts``."""
 
 
 # --- compile-time errors ---------------------------------------------------------------------------
@@ -53,7 +53,7 @@ class FrontendError(TsError):
 
     @property
     def msg(self) -> str:
-        """Message without the location; PyTorch's name of `message`."""
+        """Message without the location; PyTorch uses this name for `message`."""
         return self.message
 
     def add_call(self, callee: str, caller: str, range: Located | None = None) -> FrontendError:
@@ -114,7 +114,7 @@ class CompilationError(FrontendError):
 
 
 class UnresolvedAnnotationError(CompilationError, AssertionError, ValueError):
-    """Error for annotations that name no type; PyTorch raises AssertionError or ValueError.
+    """Raised for an annotation that names no type; PyTorch raises AssertionError or ValueError.
 
     After a message that ends with "at", the source location follows in the same line.
     """
@@ -187,7 +187,7 @@ class ScriptRuntimeError(TsError):
 
 
 def _original_stack(stack: Sequence[tuple[str, Located | None]]) -> list[tuple[str, Located | None]]:
-    """Return the stack with ranges in the original source of an archive, if they are known."""
+    """Return the stack with its ranges replaced by ranges in the original source, if they are known."""
     return [(function, None if range is None else range.origin() or range) for function, range in stack]
 
 
@@ -215,7 +215,7 @@ class LimitExceeded(TsError):
     source if the program came from an archive that records it.
     """
 
-    _MAX_SHOWN_CALLS = 10  # number of calls shown at each end of a long stack
+    _MAX_SHOWN_CALLS = 10  # number of calls shown at the start and at the end of a longer stack
 
     def __init__(self, message: str, stack: Sequence[tuple[str, Located | None]] = ()) -> None:
         super().__init__(message)

@@ -26,7 +26,7 @@ else:
     from ts.frontend.overloads import overload
 
 __all__ = ["cdist", "lu", "norm", "stft", "tensordot", "unique", "unique_consecutive", "unravel_index"]
-WRITTEN = frozenset(__all__)  # functions in the scripted subset; other names are operators
+WRITTEN = frozenset(__all__)  # names of Python functions; all other names of this module are operators
 
 
 def __getattr__(name: str) -> Any:
@@ -301,7 +301,10 @@ def _lu_with_infos(
     get_infos: bool = False,
     out: tuple[Tensor, Tensor, Tensor] | None = None,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Return the LU factors in one matrix, the pivots, and, with `get_infos`, the infos on zero pivots."""
+    """Return the LU factors in one matrix, the pivots, and, with `get_infos`, LAPACK's `info` numbers.
+
+    A positive `info` number is the index of a zero pivot.
+    """
     factors, pivots, infos = ts._VF._lu_with_info(A, pivot, not get_infos)
     if out is not None:
         return _into(out[0], factors), _into(out[1], pivots), _into(out[2], infos)
@@ -368,6 +371,6 @@ def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
     return tuple(reversed(found))
 
 
-# Argument classes and modes can override these (`__torch_function__`); scripts compile the wrapped function.
+# `__torch_function__` of argument classes and modes can override these; scripts compile the wrapped function.
 for _name in ("cdist", "lu", "norm", "stft", "tensordot", "unique", "unique_consecutive", "unravel_index"):
     globals()[_name] = Overridable(globals()[_name])

@@ -20,7 +20,7 @@ from typing import Any
 
 from ts.module_names import is_installed, own_name, torch_name
 
-# Packages of `ts` that PyTorch does not have; `ts.unsupported` adds no names to their modules.
+# Packages of `ts` that PyTorch does not have; `ts.unsupported` adds no names to them.
 _OWN = frozenset({
     "_core", "unsupported", "analysis", "archive", "as_torch", "autodiff", "bytecode", "classes", "cli",
     "debugger", "devices", "dtypes", "errors", "report", "frontend", "python_api", "functorch",
@@ -28,9 +28,9 @@ _OWN = frozenset({
     "import_hook", "ir", "module_names", "ops",
     "passes", "runtime", "serve", "tracing",
 })  # fmt: skip
-# Function-level imports call `__getattr__` of a module for `__path__`, which would make kernels slower.
+# Modules without fallback `__getattr__`: imports in functions would call it for `__path__`, which is slow.
 _OWN_BACKENDS = ("ts.backends.cpu.", "ts.backends.cuda.", "ts.backends.meta", "ts.backends.sparse")
-# Single files that are packages in PyTorch; they get a `__path__`, so that submodules can be imported.
+# Single files that are packages in PyTorch; they receive a `__path__`, so that submodules can be imported.
 _PACKAGES = frozenset({
     "ts._C", "ts.accelerator", "ts.backends.cudnn", "ts.compiler", "ts.distributed.launcher",
     "ts.distributed.optim", "ts.mps", "ts.signal.windows", "ts.xpu",

@@ -70,9 +70,9 @@ class _Implementations:
         self.by_key: dict[str, Callable[..., Any]] = {}
         self.backward: Callable[..., Any] | None = None
         self.setup_context: Callable[..., Any] | None = None
-        self.batching_rule: Callable[..., Any] | None = None  # set by `register_vmap`
-        self.of_function: Callable[..., Any] | None = None  # function that `custom_op` decorates
-        self.backward_function: Any = None  # class of the autograd function, which is created on first use
+        self.batching_rule: Callable[..., Any] | None = None  # the argument of `register_vmap`
+        self.of_function: Callable[..., Any] | None = None  # the function decorated by `custom_op`
+        self.backward_function: Any = None  # subclass of `_AutogradCall`; created on first use
         declared = signature(schema)
         self.only_writes = not declared.returns and any(p.written for p in declared.parameters)
         kinds = [p.kind for p in declared.parameters]
@@ -139,7 +139,7 @@ class _Implementations:
             known.add(at)
 
     def _without_fake(self, *args: Any) -> Any:
-        """Run the function of an operator without a fake implementation on fake tensors."""
+        """Run an operator that has no fake implementation on fake tensors."""
         if self.only_writes:
             return None
         function: Any = self.of_function
@@ -170,7 +170,7 @@ class _Implementations:
         )
 
     def function_for(self, tensors: Sequence[Tensor]) -> Callable[..., Any]:
-        """Return the function for the device of the tensors; raise NotImplementedError if there is none."""
+        """Return the function for the device of `tensors`; raise NotImplementedError if there is none."""
         device = tensors[0].device.type if tensors else "cpu"
         key = {"cpu": "CPU", "cuda": "CUDA", "meta": "Meta"}.get(device, device)
         for known in (key, *_COMPOSITE, ""):
@@ -551,7 +551,10 @@ def triton_op(
     mutates_args: str | Iterable[str],
     schema: str | None = None,
 ) -> Any:
-    """Define an operator by a function that calls Triton kernels; it is the fake implementation, too."""
+    """Define an operator by a function that calls Triton kernels.
+
+    This function is the fake implementation, too.
+    """
 
     def make(function: Callable[..., Any]) -> CustomOpDef:
         made: CustomOpDef = custom_op(name, function, mutates_args=mutates_args, schema=schema)

@@ -51,12 +51,12 @@ def has_torch_function(relevant_args: Iterable[Any]) -> bool:
 
 
 def has_torch_function_unary(argument: Any) -> bool:
-    """Return `has_torch_function` for one argument."""
+    """Return `has_torch_function((argument,))`."""
     return has_torch_function((argument,))
 
 
 def has_torch_function_variadic(*arguments: Any) -> bool:
-    """Return `has_torch_function` for the given arguments."""
+    """Return `has_torch_function(arguments)`."""
     return has_torch_function(arguments)
 
 
@@ -112,7 +112,7 @@ _IGNORED_METHODS = frozenset(_IGNORED.split())
 @functools.cache
 def _spaces() -> dict[Any, dict[str, Any]]:
     """Return the overridable functions by namespace (modules and `Tensor`) and by full name."""
-    ts.zeros(1).add(1)  # the first call adds the methods of all operators to Tensor
+    ts.zeros(1).add(1)  # the first operator call adds all operators to Tensor as methods
     found: dict[Any, dict[str, Any]] = {}
     for path in _SPACES:
         space: Any = ts
@@ -248,5 +248,5 @@ _pop_mode_temporarily = modes.pop_mode
 
 
 def enable_reentrant_dispatch() -> DisableTorchFunction:
-    """Return a context manager that enables overrides by classes in a handler `__torch_function__`."""
+    """Return a context manager for handlers `__torch_function__` in which classes override functions."""
     return DisableTorchFunction(False)

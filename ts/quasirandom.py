@@ -82,7 +82,10 @@ class SobolEngine:
         return self
 
     def _go_on(self, n: int) -> Numbers:
-        """Advance by `n` points, each by an XOR with a direction number; return them as 30-bit integers."""
+        """Advance by `n` points, each computed by an XOR with a direction number.
+
+        Return them as 30-bit integers.
+        """
         first = self.num_generated
         flips = self.sobolstate.numpy()[:, _lowest_zeros(max(first - 1, 0), n - (first == 0))]
         start = self.quasi.numpy()
@@ -104,7 +107,7 @@ class SobolEngine:
         drawn = ts.randint(2, (self.dimension, _BITS, _BITS), generator=generator).tril()
         matrices = drawn.numpy()
         matrices[:, range(_BITS), range(_BITS)] = 1
-        places = np.arange(_BITS - 1, -1, -1)  # row 0 and column 0 are the highest bit
+        places = np.arange(_BITS - 1, -1, -1)  # row 0 and column 0 correspond to the highest bit
         columns = (directions[:, None, :] >> places[:, None]) & 1
         result: Numbers = ((matrices @ columns & 1) << places[:, None]).sum(1)
         return result

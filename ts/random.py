@@ -1,7 +1,7 @@
 """Random state: functions to seed generators, and explicit generators.
 
     ts.manual_seed(0)
-    ts.rand(2, generator=ts.Generator().manual_seed(0))     # equal to numbers of the default generator
+    ts.rand(2, generator=ts.Generator().manual_seed(0))     # same numbers as `ts.rand(2)`
     with ts.random.fork_rng():                              # restores the state at its end
         ts.rand(2)
 

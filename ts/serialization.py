@@ -115,7 +115,7 @@ def is_zipfile(f: str | os.PathLike[str] | IO[Any]) -> bool:
 
 
 _is_zipfile = is_zipfile
-DEFAULT_PROTOCOL = 2  # pickle protocol of files
+DEFAULT_PROTOCOL = 2  # pickle protocol of saved files
 
 
 __getattr__ = names_for(__name__)

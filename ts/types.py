@@ -76,7 +76,7 @@ _size = Size | list[int] | tuple[int, ...]
 _Number = (int, float, bool)
 _TensorOrTensors = Tensor | Sequence[Tensor]
 _TensorOrOptionalTensors = Tensor | Sequence[Tensor | None]
-IntLikeType, FloatLikeType, BoolLikeType = int, float, bool  # without symbolic types, unlike in PyTorch
+IntLikeType, FloatLikeType, BoolLikeType = int, float, bool  # in PyTorch, unions with symbolic types
 
 __all__ = [
     "AliasInfo",

@@ -11,8 +11,8 @@ Input: a path or an open file. Output: a record for each missing feature, with i
         code/__torch__/net.py:4
         data.pkl
 
-First, the names in the syntax trees of the code and in the pickles are checked. Then functions whose names
-are all known are compiled to graphs, which finds calls without a matching overload; no bytecode is generated.
+First, the names in the syntax trees of the code and in the pickles are checked. Then the functions without
+missing names are compiled to graphs, to find calls without a matching overload; no bytecode is generated.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class MissingFeature:
               "class" defined neither in the archive nor in `ts`, "backend" of a lowered part of the model,
               "code" that fails to compile for another reason
     name      `aten::relu`, `__torch__.torch.classes.quantized.Conv2dPackedParamsBase`, ...
-    places    `code/__torch__/net.py:12`, `data.pkl`
+    places    locations: `code/__torch__/net.py:12`, `data.pkl`
     why       the compiler's message, for "overload" and "code"
     """
 
@@ -78,7 +78,7 @@ class _CompatibilityScan:
         self.records = records
         self.sources = read_sources(records)
         self.files = {name: _definitions(source) for name, source in self.sources.items()}
-        self.features: dict[tuple[str, str], dict[str, None]] = {}  # places by (kind, name)
+        self.features: dict[tuple[str, str], dict[str, None]] = {}  # locations by (kind, name)
         self.reasons: dict[tuple[str, str], str] = {}
         self.stopped: set[ast.AST] = set()  # functions that refer to missing features
 
@@ -143,10 +143,10 @@ class _CompatibilityScan:
     # ---- calls ---------------------------------------------------------------------------------------
 
     def calls(self) -> None:
-        """Compile the functions whose names are all known, and record calls that fail to compile."""
+        """Compile the functions without missing features, and record the calls that fail to compile."""
         try:
             unit = Reader(self.records, None).unit
-        except ArchiveError:  # the constants need a missing feature
+        except ArchiveError:  # `constants.pkl` needs a missing feature
             if self.features:
                 return
             raise
@@ -181,7 +181,7 @@ class _CompatibilityScan:
 
     def functions(self, found: Any, definition: Definition) -> Iterable[Any]:
         if isinstance(definition, ast.FunctionDef):
-            unreached = found is None  # no name refers to this file, such as "code/../x.py"
+            unreached = found is None  # the path, such as "code/../x.py", is not a module name
             return () if unreached or definition in self.stopped else (found,)
         if not isinstance(found, ClassType):
             return ()
@@ -214,7 +214,7 @@ def _kind_of_name(name: str) -> tuple[str, str]:
 
 
 def _operator_at(range: SourceRange) -> str:
-    """Return the name of the operator that the call at a source range calls."""
+    """Return the name of the operator in the call at a source range."""
     match range.text().split("."):
         case ["torch", name]:
             return f"aten::{name}"

@@ -25,7 +25,7 @@ from ts.ir.types import ANY
 _FORMAT: Final = "FORMAT_WITH_STRING_TABLE"
 _MAX_SOURCE_CHARS: Final = 1 << 26  # maximum size of one source in characters
 _MAX_LINES: Final = 1 << 31  # upper bound of line numbers
-_NOWHERE: Final[tuple[Any, ...]] = (([0], 0, 0), 0, 0)  # location in an empty text
+_NOWHERE: Final[tuple[Any, ...]] = (([0], 0, 0), 0, 0)  # unknown location: an empty source
 
 
 def write_source_locations(places: Iterable[tuple[int, SourceRange | None]]) -> bytes:
@@ -47,7 +47,7 @@ def write_source_locations(places: Iterable[tuple[int, SourceRange | None]]) -> 
             source = sources[range.source] = (lines, name, range.source.first_line)
         entries.append((offset, (source, range.start, range.end), tag))
     record = (_FORMAT, tuple(numbers), tuple(entries))
-    # the type of the complete tuple would be too large
+    # ANY instead of the exact tuple type, which would have an element type for each entry
     return Pickler(str, str, _no_tensor).dump(record, ANY)
 
 

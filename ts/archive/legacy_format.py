@@ -40,7 +40,7 @@ class LegacyArchive(NamedTuple):
 
     pickle: bytes
     storages: dict[str, Storage]
-    end: int  # file offset of the end of the storages
+    end: int  # file offset after the last storage
 
 
 def write(file: IO[bytes], value: bytes, storages: Iterable[tuple[str, int, NDArray[np.uint8]]]) -> None:
@@ -83,7 +83,7 @@ def read(file: IO[bytes]) -> LegacyArchive:
     for key in keys:
         name, location, numel = named.storages_by_key[key]
         kind = storage_type(name)
-        assert kind is not None  # checked when the value referred to the storage
+        assert kind is not None  # `_StorageCollector.storage` has checked the name
         end = at + 8 + numel * kind.dtype.itemsize
         if end > len(data):
             raise ArchiveError(f"the storage {key!r} ends behind the file")
@@ -106,7 +106,7 @@ def view_of_storage(storage: Storage, view: Any) -> Storage:
 
 
 class _StorageCollector:
-    """Collects the storages that a value refers to."""
+    """Collects the storages that the pickle of a value refers to."""
 
     def __init__(self) -> None:
         self.storages_by_key: dict[str, tuple[str, str, int]] = {}
@@ -114,7 +114,7 @@ class _StorageCollector:
     def storage(self, reference: Any) -> Any:
         """Record a storage reference.
 
-        Return the class for a module, which legacy files store with the source.
+        A reference to a module class, which legacy files store with its source, returns the class.
         """
         match reference:
             case ("module", Global() as cls, _, _):

@@ -39,7 +39,7 @@ from ts.ir.types import CUSTOM_CLASS_PREFIX, ClassType, EnumType, ModuleType, No
 from ts.passes.unwrap_numbers import as_number
 
 NEWEST_VERSION: Final = 10
-_MAX_ELEMENTS: Final = 1 << 20  # maximum number of elements of a constant; a tensor counts as one
+_MAX_ELEMENTS: Final = 1 << 20  # maximum number of elements of a constant; each tensor counts as 1
 
 
 def read(
@@ -106,7 +106,7 @@ class Reader(TensorLoader):
                 f"for reading is {NEWEST_VERSION}. Your ts installation may be too old."
             )
         self.converted: dict[tuple[int, TypeSpec], tuple[Any, Any]] = {}
-        self.unfilled: dict[int, Object] = {}  # created objects whose attributes are not set yet
+        self.unfilled: dict[int, Object] = {}  # objects without attribute values so far, by id
         constants: list[object] = []
         self.unit = ArchiveUnit(read_sources(records), constants, version, terms)
         values = self.value("constants")
@@ -228,7 +228,7 @@ class Reader(TensorLoader):
 
 
 def _fits_program(value: Any) -> bool:
-    """Return True if all ints of a constant are in the range of scripted ints."""
+    """Return True if all ints of a constant fit in 64 bits, the range of ints in scripts."""
     if isinstance(value, list | tuple):
         return all(map(_fits_program, value))
     if isinstance(value, dict):

@@ -33,7 +33,7 @@ from ts.ir.types import NONE, TupleType
 ExtraFiles = Mapping[str, str | bytes] | None
 
 _OLDEST_VERSION: Final = 3
-_MIN_DATA_VERSION_ENTRY: Final = 6  # from this format version on, the record is `.data/version`
+_MIN_DATA_VERSION_ENTRY: Final = 6  # first format version whose version record is `.data/version`
 
 
 def write(handle: Object, f: str | os.PathLike[str] | IO[bytes], extra_files: ExtraFiles = None) -> None:
@@ -95,7 +95,7 @@ class ArchiveWriter:
         """Write the source files of all definitions that the data of the module refers to."""
         files: dict[str, list[str]] = {}
         printers: dict[str, DefinitionPrinter] = {}
-        for thing in self.names.things:  # printing a definition may add to the list
+        for thing in self.names.things:  # printing a definition may append to `things`
             prefix = self.names.name(thing).rpartition(".")[0]
             printer = printers.get(prefix)
             if printer is None:
@@ -103,7 +103,7 @@ class ArchiveWriter:
                 printers[prefix], files[prefix] = printer, []
             known = len(self.constants)
             files[prefix].append(printer.definition(thing))
-            for constant in self.constants[known:]:  # classes of constants that are objects
+            for constant in self.constants[known:]:  # new constants may be objects: register their classes
                 self.names.spell(type_of_constant(constant) or NONE)
         for prefix, definitions in files.items():
             text, places = printers[prefix].marks.split("".join(definitions) + "\n")

@@ -79,7 +79,7 @@ class Pickler:
         self.name = name
         self.storage_ref = storage_ref
         self.chunks: list[bytes] = [b"\x80\x02"]
-        self.memo: dict[object, int] = {}  # indices of texts and names, and of containers and objects by id
+        self.memo: dict[object, int] = {}  # memo indices by string, name, or id of a container or object
         self.references: list[object] = []
 
     def dump(self, value: Any, type: Type) -> bytes:
@@ -185,7 +185,7 @@ class Pickler:
         """Write a list, dict, tuple or object, or a reference if the same value was written before."""
         if self.recall(id(value)):
             return
-        self.references.append(value)  # keeps the id unique while the pickle is written
+        self.references.append(value)  # keeps `value` alive, so that no other object gets its id
         if isinstance(value, Object):
             self.object(value)
             return
@@ -231,7 +231,7 @@ class Pickler:
         self.write(b"\x86R")
 
     def sequence(self, value: Any, types: Sequence[Type]) -> None:
-        """Write a tuple; `types` has the type of each element."""
+        """Write a tuple; `types` contains the types of its elements."""
         few = {0: b")", 1: b"\x85", 2: b"\x86", 3: b"\x87"}
         if len(value) > 3:
             self.write(b"(")
@@ -259,7 +259,7 @@ class Pickler:
         self.write(b"b")
 
     def packed(self, value: Packed) -> None:
-        """Write packed parameters of a quantized layer as an object with a state."""
+        """Write packed parameters of a quantized layer: the class name, then the state."""
         if self.recall(id(value)):
             return
         self.references.append(value)
@@ -334,7 +334,7 @@ def _own_type(value: Any, type: Type) -> Type:
         return type
     plain = from_core(value) if isinstance(value, List | Dict | Tuple) else value
     if isinstance(plain, tuple) and type is ANY and plain is value:
-        return ANY  # each element has its own type
+        return ANY  # the elements are written by their own types
     own = type_of_constant(plain) or type
     if isinstance(type, UnionType):
         same_kind = [option for option in type.contained_types() if option.kind() == own.kind()]

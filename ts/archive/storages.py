@@ -35,7 +35,7 @@ _NAMES: Final[dict[str, dtype]] = {
     "BoolStorage": dtypes.bool_,
     "ComplexFloatStorage": dtypes.complex64,
     "ComplexDoubleStorage": dtypes.complex128,
-    "UntypedStorage": dtypes.uint8,  # bytes of dtypes without a storage class
+    "UntypedStorage": dtypes.uint8,  # used for dtypes without a storage class
 }
 _DTYPES: Final = {dtype: name for name, dtype in _NAMES.items() if name != "UntypedStorage"}
 
@@ -117,10 +117,10 @@ class StorageType(NamedTuple):
     """Element type of a storage class such as `torch.FloatStorage`."""
 
     dtype: dtype
-    quantized: int | None = None  # number of the quantized dtype in PyTorch; None for other storages
+    quantized: int | None = None  # PyTorch's code of the quantized dtype; None if not quantized
 
 
-QUANTIZED: Final = {  # the dtype of the integers, and the number of the quantized dtype in PyTorch
+QUANTIZED: Final = {  # dtype of the integers and PyTorch's code of the quantized dtype, by storage class
     "QInt8Storage": StorageType(dtypes.int8, 12),
     "QUInt8Storage": StorageType(dtypes.uint8, 13),
     "QInt32Storage": StorageType(dtypes.int32, 14),
@@ -130,7 +130,10 @@ QUANTIZED: Final = {  # the dtype of the integers, and the number of the quantiz
 
 
 def name_in_modules(d: dtype) -> str:
-    """Return the name of the storage class of a dtype in module archives; PyTorch lacks some of them."""
+    """Return the name of the storage class of a dtype in module archives.
+
+    PyTorch lacks the storage classes of some dtypes.
+    """
     return _DTYPES.get(d) or f"{d.type_name}Storage"
 
 
@@ -146,14 +149,14 @@ def storage_type(name: str, in_module: bool = False) -> StorageType | None:
 
 
 class Storage(NamedTuple):
-    """Loaded storage: elements, device and number of the quantized dtype."""
+    """Loaded storage: elements, device and PyTorch's code of the quantized dtype."""
 
     elements: NDArray[Any]
     location: str
     quantized: int | None = None
 
     def is_of(self, type: StorageType) -> bool:
-        """Return True if the storage has the dtype and quantization of a storage class."""
+        """Return True if the storage has the dtype and the quantized dtype of `type`."""
         return (self.elements.dtype, self.quantized) == (type.dtype.numpy_dtype, type.quantized)
 
 

@@ -78,7 +78,7 @@ _DEVICE: Final = _Named("torch", "device")
 _DTYPES: Final = {d: _Named("torch", d.name) for d in dtypes.ALL}
 
 
-# Python's own pickler is needed, because the C pickler checks that each name exists in its module.
+# The pickler written in Python: the C pickler would check that each name exists in its module.
 _PythonPickler: Any = pickle._Pickler  # type: ignore[attr-defined]
 
 
@@ -201,7 +201,7 @@ def _sparse_tensor(layout: Any, parts: Any) -> Tensor:
 
 
 def _layout(name: Any) -> dtypes.layout:
-    """Return the layout of a name in the file; raise ArchiveError if there is none."""
+    """Return the layout that a name in the file denotes; raise ArchiveError for other names."""
     found = next((x for x in dtypes.LAYOUTS.values() if str(x) == name), None)
     if found is None:
         raise ArchiveError(f"there is no layout {name!r}")
@@ -318,7 +318,7 @@ def load(
         return _load(io.BytesIO(f.read()), map_location, build, False)
     contents = _contents(f)
     value = _load(contents, map_location, build, False)
-    f.seek(begin + contents.tell())  # another value may follow
+    f.seek(begin + contents.tell())  # a following value starts here
     return value
 
 
@@ -398,7 +398,7 @@ class _UnrestrictedUnpickler(pickle.Unpickler):
 
 
 class _Reader(TensorLoader):
-    """Resolves the globals and storages in the pickle of a file."""
+    """Resolves the global names and storage references in the pickle of a file."""
 
     values: dict[int, LoadedStorage]
 
@@ -456,18 +456,18 @@ class _Reader(TensorLoader):
         return Global(full, calls[full]) if full in calls else safe_global(full)
 
     def storage(self, archive: str, reference: Any) -> Any:
-        """Load the storage that a persistent id denotes; the value itself or a tensor in it refers to it."""
+        """Load the storage that a persistent id denotes: a saved storage, or that of a saved tensor."""
         return self.loaded(super().storage(archive, reference))
 
     def loaded(self, stored: Storage) -> LoadedStorage:
-        """Return the loaded storage object; repeated references return the same object."""
+        """Return the storage object for loaded elements; repeated references return the same object."""
         found = self.values.get(id(stored.elements))
         if found is None:
             found = self.values[id(stored.elements)] = LoadedStorage(stored, self.located)
         return found
 
     def tensor(self, storage: Any, *storage_ref: Any) -> Tensor:
-        """Return the tensor of a storage reference; accepts loaded storages."""
+        """Return the tensor for a loaded storage and the rest of a storage reference."""
         return super().tensor(storage.stored if isinstance(storage, LoadedStorage) else storage, *storage_ref)
 
     def tensor_of_old(self, storage: Any, offset: Any, size: Any, stride: Any) -> Tensor:

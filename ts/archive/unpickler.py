@@ -7,7 +7,8 @@ Output: the value:
 
 Python's own unpickler calls any global that a pickle names. Here, `names(module, name)` raises an error or
 returns a `Global`, which is called with the arguments of REDUCE, creates an object for NEWOBJ and sets its
-state for BUILD; allocations are proportional to the bytes read. The opcodes of protocol 2 that PyTorch writes
+state for BUILD. Allocations are proportional to the number of bytes read. The opcodes of protocol 2 that
+PyTorch writes
 and the short forms of protocol 4 are supported.
 """
 
@@ -23,7 +24,7 @@ from ts._core.value.type_of import is_small
 from ts.errors import ArchiveError
 
 _MARK: Final = object()
-_STEPS_PER_CHECK: Final = 256  # steps charged together: at least 200 ns and 50 bytes each
+_STEPS_PER_CHECK: Final = 256  # opcodes between checks of the limits
 
 
 class Global:
@@ -51,13 +52,13 @@ class Global:
 
 
 class PlaceholderValue(dict[Any, Any]):
-    """Result of calls and classes in a pickle that is only scanned for names; it is filled and discarded."""
+    """Placeholder for objects of a pickle that is only scanned for names."""
 
     __hash__ = object.__hash__  # type: ignore[assignment]
 
 
 def blank(module: str, name: str) -> Global:
-    """Return a placeholder global; it is used to scan the names of a pickle."""
+    """Return a global that creates placeholders; it is used to scan a pickle for names."""
     return Global(f"{module}.{name}", call=_blank, new=PlaceholderValue, build=_ignore)
 
 

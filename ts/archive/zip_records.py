@@ -38,7 +38,7 @@ Location = str | device | Mapping[str, str] | Callable[[Any, str], Any] | None
 _CHUNK_BYTES: Final = 1 << 20  # bytes read between two checks of the time limit
 _MIN_MAPPED_BYTES: Final = 1 << 16  # reading smaller records is as fast as mapping them
 _ALIGNMENT: Final = 64  # alignment of mappable records: kernels require aligned elements
-_LOCAL_HEADER: Final = struct.Struct("<4s22xHH")  # precedes the name and the extra field of a record
+_LOCAL_HEADER: Final = struct.Struct("<4s22xHH")  # then name, extra field, contents
 _MAX_SOURCE_BYTES: Final = 1 << 30  # maximum size of a source file or pickle
 _ZIP_ERRORS: Final = (zipfile.BadZipFile, zlib.error, struct.error)
 _DAMAGED: Final = (
@@ -72,7 +72,8 @@ def opened(f: str | os.PathLike[str] | IO[bytes]) -> IO[bytes]:
 class ZipRecords:
     """Records of an archive by name; the name of the common top-level folder is omitted.
 
-    `scripted` is the required kind of archive: True for a module, False for a value, None for any.
+    `scripted` is True if the archive must contain a scripted module, False if it must contain a value of
+    `torch.save`, and None if both are accepted.
     """
 
     def __init__(self, file: IO[bytes], scripted: bool | None = True, mapped: bool = False) -> None:

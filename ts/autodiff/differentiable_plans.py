@@ -33,7 +33,10 @@ ValuePosition = tuple[int, int]
 
 
 def get_plan_for_function(rule: GraphRule, args: list[Any], wanted: list[bool]) -> DifferentiablePlan | None:
-    """Return the plan for arguments of this kind; return None if there is no plan."""
+    """Return the plan for arguments with these dtypes, shapes and `wanted` flags.
+
+    Return None if there is none.
+    """
     inputs = [Input.of(x, is_wanted) for x, is_wanted in zip(args, wanted, strict=True)]
     try:
         return _Planner(rule, inputs).plan()
@@ -48,7 +51,7 @@ class _Planner:
     def __init__(self, rule: GraphRule, inputs: Sequence[Input]) -> None:
         self.rule = rule
         self.trace = Trace(rule.function, inputs)
-        self.saved: list[ValuePosition] = []  # in addition to the outputs
+        self.saved: list[ValuePosition] = []  # values that forward returns after the outputs
 
     def plan(self) -> DifferentiablePlan:
         trace = self.trace
@@ -74,13 +77,13 @@ class _Planner:
         return None if place == start or trace.is_input(place) else place
 
     def read_by(self, roots: Sequence[Tensor]) -> list[ValuePosition]:
-        """Return the places that the backward graph of the results `roots` reads."""
+        """Return the positions of the forward values that the backward graph of the results `roots` reads."""
         return backward_graph(self.trace, self.trace.record_backward(roots), [])[1]
 
     def lessened(self, reads: list[ValuePosition]) -> list[ValuePosition]:
-        """Remove places that the backward graph can recompute cheaply from other saved places."""
+        """Remove the positions of values that backward can recompute cheaply from other saved values."""
         kept = dict.fromkeys(reads)
-        self.again: list[int] = []  # forward lines that the backward graph recomputes
+        self.again: list[int] = []  # indices of recorded operations that the backward graph recomputes
         for place in sorted(reads):
             if place[0] >= 0 and self.is_quick(place, kept):
                 del kept[place]
@@ -106,7 +109,7 @@ class _Planner:
 
 
 def _is_cheap(line: Line) -> bool:
-    """Return True if an operation is a view or a cheap ufunc, which need not be saved."""
+    """Return True if an operation is a view or a cheap ufunc; its result is recomputed instead of saved."""
     record = line[0].record
     return _is_view(line) or bool(record.ufunc and record.promotion != "float")
 

@@ -49,7 +49,7 @@ def is_untraceable(error: Exception) -> bool:
 class Input(NamedTuple):
     """Description of an argument: the metadata of a tensor, or any other value itself."""
 
-    value: Any  # None for a tensor
+    value: Any  # the argument itself; None for a tensor
     dtype: Any = None  # None if the argument is not a tensor
     shape: tuple[int, ...] = ()
     strides: tuple[int, ...] = ()
@@ -88,10 +88,10 @@ class Trace:
         self.outputs: list[Tensor] = list(made) if isinstance(made, tuple) else [made]
         self.lines = writer.lines
         if any(line[0].schema.is_mutable for line in self.lines):
-            raise UntraceableError("it writes to tensors")  # meta tensors have no views to track writes
-        self.position: dict[int, tuple[int, int]] = {}  # (-1, argument) or (line, result), by identity
+            raise UntraceableError("it writes to tensors")  # writes to views of meta tensors are not tracked
+        self.position: dict[int, tuple[int, int]] = {}  # (-1, argument) or (line, result) by tensor id
         for found, position in self._positions():
-            # a result that is an unchanged argument keeps its place
+            # a result that is an argument itself keeps the position of the argument
             self.position.setdefault(found, position)
         self._check_outputs()
 
@@ -108,19 +108,19 @@ class Trace:
                 yield identity(x), (number, i)
 
     def _check_outputs(self) -> None:
-        """Raise UntraceableError if a result shares elements with a tensor of another `requires_grad`."""
-        seen: dict[int, set[bool]] = {}  # by tensor identity
+        """Raise UntraceableError if a result and a tensor with another `requires_grad` are identical."""
+        seen: dict[int, set[bool]] = {}  # values of `requires_grad`, by tensor identity
         for found, position in self._positions():
             seen.setdefault(found, set()).add(self.tensor(position).requires_grad)
         if any(len(seen.get(identity(x), ())) == 2 for x in self.outputs):
             raise UntraceableError("a result is detached from another tensor, or another from it")
 
     def is_input(self, position: tuple[int, int]) -> bool:
-        """Return True if the tensor at a place is an argument."""
+        """Return True if `position` denotes an argument."""
         return position[0] < 0
 
     def tensor(self, position: tuple[int, int]) -> Tensor:
-        """Return the meta tensor at a place."""
+        """Return the meta tensor at `position`: an argument or a result of an operation."""
         number, i = position
         found: Tensor = self.blanks[i] if number < 0 else list(_tensors(self.lines[number][2]))[i]
         return found
@@ -137,7 +137,7 @@ class Trace:
 class BackwardGraph(NamedTuple):
     """Record of a backward pass."""
 
-    grads: list[Tensor]  # gradients of the roots
+    grads: list[Tensor]  # meta tensors for the gradients of the roots
     lines: list[Line]
     found: list[Tensor | None]  # gradients of the arguments that require grad
 
@@ -185,7 +185,10 @@ class GraphBuilder:
         return TensorType(x.dtype.code, tuple(x.shape), None, str(self.trace.device))
 
     def missing(self, x: Tensor) -> Value:
-        """Return a constant for a tensor that no line produced; raise UntraceableError for a meta tensor."""
+        """Return a constant for a tensor that no recorded operation produced.
+
+        Raise UntraceableError for a meta tensor.
+        """
         if x.is_meta:
             raise UntraceableError("a tensor comes from nowhere")
         return self.graph.insert_constant(x)
@@ -209,7 +212,7 @@ class GraphBuilder:
         return found
 
     def add(self, line: Line) -> None:
-        """Add the graph node for a recorded line."""
+        """Add the graph node for a recorded operation."""
         operator, args, results = line
         kinds = [argument.type for argument in operator.schema.arguments]
         inputs = [self.value_of(x, kind) for x, kind in zip(args, kinds, strict=True)]
@@ -238,12 +241,12 @@ def _present(kind: Type) -> Type:
 
 
 class BackwardGraphBuilder(GraphBuilder):
-    """Builds the graph of a backward pass; forward values that it reads are inputs or are recomputed."""
+    """Builds the graph of a backward pass; forward values are graph inputs or recomputed."""
 
     def __init__(self, trace: Trace, again: Sequence[int]) -> None:
         super().__init__(trace)
-        self.again = again  # lines of the forward graph that are recomputed
-        self.reads: dict[tuple[int, int], Value] = {}  # by place in the forward graph
+        self.again = again  # indices of forward operations that are recomputed
+        self.reads: dict[tuple[int, int], Value] = {}  # graph inputs for forward values, by position
 
     def missing(self, x: Tensor) -> Value:
         """Return the graph value of a forward tensor that the backward pass reads.
@@ -279,10 +282,10 @@ def forward_graph(trace: Trace, saved: Sequence[tuple[int, int]]) -> Graph:
 def backward_graph(
     trace: Trace, back: BackwardGraph, again: Sequence[int]
 ) -> tuple[Graph, list[tuple[int, int]], list[int]]:
-    """Return the backward graph, the forward places that it reads, and the indices of its arguments.
+    """Return the backward graph, the positions of the forward values that it reads, and argument indices.
 
-    The arguments are those that are differentiated; `again` contains the forward lines that the graph
-    recomputes.
+    The indices denote the arguments whose gradients it returns; `again` contains the indices of the forward
+    operations that it recomputes.
     """
     reading = BackwardGraphBuilder(trace, again)
     for x in back.grads:

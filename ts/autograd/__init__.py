@@ -38,7 +38,7 @@ def _is_checkpoint_valid() -> bool:
 
 
 def _find(name: str) -> Any:
-    if name in ("forward_ad", "functional"):  # imported on first use
+    if name in ("forward_ad", "functional"):  # these modules are imported on first use
         return importlib.import_module(f"ts.autograd.{name}")
     if name == "kineto_available":
         return profiler.kineto_available

@@ -104,7 +104,10 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
 
 
 def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTensor:
-    """Return the primal and the tangent of a tensor; without tangent, or outside a level, it is None."""
+    """Return the primal and the tangent of a tensor.
+
+    The tangent is None if the tensor has none, and outside a level.
+    """
     here = _here.level
     if here is None:
         return UnpackedDualTensor(tensor, None)

@@ -207,7 +207,7 @@ class InplaceFunction(Function):
 
 
 class _RaiseInBackward(Function):
-    """Identity function whose backward raises an error."""
+    """Identity function whose backward raises RuntimeError."""
 
     @staticmethod
     def forward(ctx: Any, *args: Any) -> Any:

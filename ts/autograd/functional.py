@@ -33,7 +33,7 @@ Tensors = tuple[Tensor, ...]
 
 
 def _listed(x: Any, what: str, name: str) -> tuple[bool, Tensors]:
-    """Return whether `x` is a tuple, and its items as a tuple; raise TypeError if one is not a tensor."""
+    """Return whether `x` is a tuple, and its items as a tuple; raise TypeError if an item is not a tensor."""
     several = isinstance(x, tuple)
     items = x if several else (x,)
     for i, item in enumerate(items):
@@ -117,7 +117,7 @@ def _check_attached(found: tuple[Tensor | None, ...], what: str, strict: bool) -
             raise RuntimeError(_DETACHED[what].format(i=i))
 
 
-# Error messages of strict mode for missing and constant gradients, by the order of the derivative.
+# Error messages of strict mode for results that do not depend on an input.
 _OF_FIRST = (
     "The jacobian of the user-provided function is independent of input {i}. "
     "This is not allowed in strict mode"
@@ -163,7 +163,7 @@ def _gradients(
     retain_graph: bool | None = None,
     batched: bool = False,
 ) -> tuple[Tensor | None, ...]:
-    """Compute the gradients of the outputs that require grad; None for inputs that are not reached."""
+    """Compute the gradients of the outputs that require grad; None for inputs on which they do not depend."""
     starts = [None] * len(outputs) if given is None else list(given)
     pairs = [(y, g) for y, g in zip(outputs, starts, strict=True) if y is not None and y.requires_grad]
     if not pairs:
@@ -306,7 +306,9 @@ def jacobian(
     vectorize: bool = False,
     strategy: str = "reverse-mode",
 ) -> Any:
-    """Return the Jacobian of func(*inputs) by each input; its shape is the result and input shapes together.
+    """Return the Jacobian of func(*inputs) by each input.
+
+    Its shape is the shape of the result followed by the shape of the input.
 
     vectorize  compute all rows in one pass
     strategy   "reverse-mode" by rows, or "forward-mode" by columns, with `vectorize` only

@@ -47,13 +47,13 @@ class Options(NamedTuple):
 
 
 class RealFunction(NamedTuple):
-    """Function with real results or real arguments, which is compared as a unit."""
+    """Function whose results or arguments are real; `check` compares its gradients separately."""
 
     function: Function
     inputs: tuple[Any, ...]
     outputs: tuple[Any, ...]  # results of the function
     forward: bool
-    prefix: dict[int, str]  # prefixes of messages about complex results or arguments, by index
+    prefix: dict[int, str]  # prefixes of error messages, by index of the complex result or argument
 
     @property
     def results(self) -> tuple[Tensor, ...]:
@@ -386,7 +386,7 @@ def _check_absent(func: Function, inputs: tuple[Any, ...]) -> None:
     for is_absent in absent:
         results = differentiable(func(*inputs))
         used = [y for k, y in enumerate(results) if not is_absent(k)]
-        if not used:  # no gradient at all counts as zero
+        if not used:  # use gradients of None, which must act as zeros
             used = [_NoGradient.of(y) for y in results]
         if not used:
             continue

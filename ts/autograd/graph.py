@@ -34,7 +34,10 @@ __all__ = [
 
 
 class saved_tensors_hooks:
-    """Context manager in which nodes save `pack_hook(tensor)`; backward passes use `unpack_hook` of that."""
+    """Context manager in which nodes save `packed = pack_hook(tensor)`.
+
+    Backward passes read `unpack_hook(packed)`.
+    """
 
     def __init__(self, pack_hook: Callable[[Tensor], Any], unpack_hook: Callable[[Any], Tensor]) -> None:
         self.pack_hook = pack_hook
@@ -186,7 +189,7 @@ class _CollectAllGradients:
     def __init__(self, tensors: Sequence[Tensor], fn: Callable[..., None]) -> None:
         self._nodes = [node_of(x)[0] for x in tensors]
         self._fn = fn
-        # gradients and numbers of missing gradients, by pass
+        # for each backward pass: the gradients, and a list with the number of missing ones
         self._passes: dict[int, tuple[list[Tensor | None], list[int]]] = {}
         self._lock = threading.Lock()
 

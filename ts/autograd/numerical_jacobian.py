@@ -44,7 +44,7 @@ def has_tangents(x: Any) -> bool:
 
 
 def unit_directions(x: Tensor) -> Iterator[Tensor]:
-    """Yield one tensor per element of `x`, with 1 in the place of this element and 0 elsewhere."""
+    """Yield one tensor per element of `x`, which is 1 at this element and 0 elsewhere."""
     for k in range(x.numel()):
         direction = ts.zeros(x.numel(), dtype=x.dtype, device=x.device)
         direction[k] = 1
@@ -63,7 +63,7 @@ def by_differences(
     *,
     forward: bool = False,
 ) -> list[Tensor]:
-    """Return finite differences of each result by argument `i`, by element or along a direction.
+    """Return finite differences of each result by argument `i`, by its elements or along a direction.
 
     Raises AssertionError if the shapes or dtypes of the results depend on the argument.
     """

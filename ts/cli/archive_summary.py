@@ -159,7 +159,7 @@ def _methods(module: ScriptModule) -> list[str]:
     for name in method_names(module):
         try:
             schema = module.archived().cls.type.methods[name].schema
-        except FrontendError:  # the section `missing` states the reason
+        except FrontendError:  # the section `missing` contains the reason
             lines.append(f"{name}: does not compile")
             continue
         takes = ", ".join(map(str, schema.arguments[1:]))

@@ -41,8 +41,8 @@ from ts.jit import ScriptFunction
 from ts.runtime.script_method import ScriptMethod
 
 PEERS: Final = ("torch",)
-_TIMEOUT_SECONDS: Final = 600.0  # total time limit of both engines, in seconds
-# measurements in seconds: key of the response, title of the table row
+_TIMEOUT_SECONDS: Final = 600.0  # default total time of both engines
+# measurements in seconds: titles of table rows, by key of the response
 _MEASUREMENTS: Final = {"start": "start", "first": "first call", "round": "call"}
 
 
@@ -113,7 +113,10 @@ def _given(function: ScriptFunction | ScriptMethod, words: list[str]) -> tuple[l
 
 
 def _archive(found: Target, function: ScriptFunction | ScriptMethod, stack: ExitStack) -> tuple[str, str]:
-    """Return the archive path and method name for the engines; save a program to a temporary archive."""
+    """Return the path of an archive and the name of the method to measure.
+
+    Save a program to a temporary archive.
+    """
     if not found.is_program:
         path, method = str(found.path.resolve()), found.name or "forward"
         owns = method.rpartition(".")[2] == function.name

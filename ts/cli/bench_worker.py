@@ -25,7 +25,7 @@ import time
 from functools import reduce
 from typing import Any
 
-MAX_BYTES = 1 << 26  # size limit of a result that is compared
+MAX_BYTES = 1 << 26  # larger results are not compared
 
 
 def encoded(value: Any, package: Any) -> Any:
@@ -91,7 +91,7 @@ class Engine:
         return {"start": time.perf_counter() - self.began, "version": str(self.package.__version__)}
 
     def first(self, values: list[Any], names: dict[str, Any]) -> dict[str, Any]:
-        """Time the first call; return the encoded result too if it can be serialized and is small enough."""
+        """Time the first call; return also the encoded result if it is serializable and small enough."""
         self.values = [decoded(value, self.package) for value in values]
         self.names = {name: decoded(value, self.package) for name, value in names.items()}
         start = time.perf_counter()
@@ -107,7 +107,7 @@ class Engine:
         """Measure the seconds per call in a round of at least `least` seconds."""
         if not self.count:
             self.count = 1
-            self._calls()  # PyTorch optimises the model in the second call
+            self._calls()  # untimed, because PyTorch optimises the model in the second call
             while (seconds := self._calls()) < least:
                 self.count = max(self.count * 2, int(self.count * least / max(seconds, 1e-9)))
         return {"round": self._calls() / self.count}

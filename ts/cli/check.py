@@ -54,7 +54,7 @@ from ts.ir.schema import Argument
 from ts.runtime.module import RecursiveScriptModule, ScriptModule, method_names
 
 Check = Callable[[], tuple[str, list[str]]]
-"""Compiles a definition; returns its description and its certain failures."""
+"""Compiles a definition; returns its description and the run-time errors that always occur."""
 
 
 def arguments(parser: argparse.ArgumentParser, command: str) -> str:
@@ -87,7 +87,7 @@ examples:
 
 
 class _Inputs(dict[str, str]):
-    """Inputs of `--input` by parameter name; `used` has the names of the parameters found so far."""
+    """Inputs of `--input` by parameter name; `used` contains the parameter names that occurred so far."""
 
     used: set[str]
     runs: bool  # True for `--run`: functions are called with the inputs
@@ -112,7 +112,7 @@ def run(options: argparse.Namespace) -> int:
                 wrong += _check_file(file, inputs, whole)
             advance()
     unused = inputs.keys() - inputs.used
-    if unused and not wrong:  # if a definition fails to compile, its parameters are unknown
+    if unused and not wrong:  # parameters of a failed definition are unknown
         names = ", ".join(sorted(unused))
         raise UsageError(f"--input {names}: nothing that is checked has such a parameter")
     return 1 if wrong else 0
@@ -142,7 +142,7 @@ def _is_meant(path: Path) -> bool:
     try:
         tree = ast.parse(path.read_bytes())
     except (SyntaxError, ValueError):
-        return True  # reported as an error later
+        return True  # a later stage reports the syntax error
     names: list[str] = []
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -225,7 +225,7 @@ def _check_file(found: Target, inputs: _Inputs, whole: bool) -> int:
 
 
 def _is_foreign(error: Exception) -> bool:
-    """Return True if a message needs the class name of the error; messages of compiler errors do not."""
+    """Return True if the report needs the class name of the error, in contrast to compiler errors."""
     return not isinstance(error, RuntimeError) or isinstance(error, LimitExceeded)
 
 

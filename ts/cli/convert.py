@@ -124,7 +124,7 @@ def _export(source: Path, out: Path, options: argparse.Namespace) -> int:
         )
     given = {name: read_input(name, text, declared[name].type) for name, text in texts.items()}
     shapes = _varying_sizes(given, texts, options.vary)
-    # arguments that are passed positionally
+    # leading parameters with a value, which are passed positionally
     first = list(itertools.takewhile(given.__contains__, parameters))
     args = tuple(given.pop(name) for name in first)
     with limited(options, strange=True), console.progress(f"exporting {source.name}"):

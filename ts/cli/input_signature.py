@@ -45,10 +45,10 @@ def arguments(module: ScriptModule) -> list[str]:
 
 
 def _implied_properties(module: ScriptModule, graph: Graph, value: Value) -> Iterator[str]:
-    """Yield the properties of an argument implied by operators that receive it unmodified."""
+    """Yield argument properties required by operators that receive the argument unmodified."""
     users = [use.user for use in value.uses()]
     if any(node.schema() is not None and value in written_inputs(node) for node in users):
-        return  # the shape may change later
+        return  # an in-place operator may change the shape
     for node in users:
         if node.owning_block() is not graph.block():
             continue

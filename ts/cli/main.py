@@ -46,7 +46,7 @@ COMMANDS: Final = {
     "convert": "turn archives into other archives and programs (.pt2), and weights into safetensors and back",
 }
 _STAGES: Final = ("graph", "code", "bytecode")
-# exit code for errors, for commands in which 1 does not mean failure
+# exit codes for errors, by command; 1 for all other commands
 _FAILURE_EXIT_CODES: Final = {"diff": 2}
 
 
@@ -97,7 +97,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if arguments[:1] == ["launch"]:  # arguments after the program path belong to the program
         return _launch(arguments[1:])
     command = next((word for word in arguments if word in COMMANDS), "")
-    # restored at the end: the folder of a program may contain modules that shadow those of Python
+    # restored at the end, because modules in the folder of a program may shadow modules of Python
     path = sys.path.copy()
     try:
         options = parser(command).parse_args(arguments)

@@ -35,7 +35,7 @@ examples:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print the stage that the command names, or draw it."""
+    """Print the output of the stage that the command names, or draw the graph."""
     found = target(options.target)
     drawn: str | None = getattr(options, "svg", None)
     if drawn is not None:

@@ -4,7 +4,7 @@ Input: the path of a `.pt2` file. Output: a function with the interface that `ts
 and `check` use:
 
     function = load_exported(path)
-    function.schema.arguments        leaves of the arguments: x, batch_a, n=3
+    function.schema.arguments        leaves of the nested inputs: x, batch_a, n=3
     function(x, batch_a=a)           result of the program
     function.graph, function.code    as text
 
@@ -172,5 +172,5 @@ def wrong_shapes(program: ExportedProgram) -> list[str]:
 
 
 def conditions(program: ExportedProgram) -> list[str]:
-    """Return the conditions that the guards check on the arguments."""
+    """Return the conditions on the arguments that the guards check."""
     return [check.text for check in program._guards]

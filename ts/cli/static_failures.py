@@ -13,8 +13,9 @@ calls:
 
 Known values are propagated: each operator with known arguments runs on meta tensors, which have shapes and
 dtypes, but no elements.  Module attributes are known unless the function writes them; a failure must occur in
-both training and evaluation mode.  Of branches on known conditions, only the one taken is visited, and a
-`raise` in it is a failure, too.  Loop-carried values, tensor elements, and values that may alias a written or
+both training and evaluation mode.  If the condition of a branch is known, only the taken branch is visited,
+and a `raise` in it is a failure, too.  Loop-carried values, tensor elements, and values that may alias a
+written or
 reshaped tensor are unknown.
 """
 
@@ -56,7 +57,7 @@ class Failure(NamedTuple):
 
 
 def failures(graph: Graph, inputs: Sequence[Any]) -> list[Failure]:
-    """Return the operator calls of a graph that always fail; None stands for an input of unknown value."""
+    """Return the operator calls of a graph that always fail; None stands for an unknown input."""
     reads_mode = any(node.get("name") == _MODE for node in graph.find_all_nodes("prim::GetAttr"))
     first, *others = [
         _find_failures(graph, inputs, mode) for mode in ((False, True) if reads_mode else (None,))
@@ -83,9 +84,7 @@ class _Search:
         self.reshaped = [node.input(0) for node in graph.all_nodes() if reshapes(node)]
         self.written = {node.get("name") for node in graph.find_all_nodes("prim::SetAttr")}
         self.device = ts.device("meta")
-        self.is_decided: bool | None = (
-            None  # False after an unknown condition, True after a known one
-        )
+        self.is_decided: bool | None = None  # in a branch: True if its condition is known, else False
 
     def visit(self, block: Block) -> bool:
         """Visit the nodes of a block; return True if control flow reaches the end."""
@@ -139,7 +138,7 @@ class _Search:
         self.enter(node.output(), self.training if name == _MODE else sample)
 
     def visit_if(self, node: Node) -> bool:
-        """Visit the branch that a known condition selects, or both branches of an unknown one."""
+        """Visit the branch that a known condition selects, or both branches if the condition is unknown."""
         decided = self.is_decided
         if node.input() in self.constants:
             taken = [node.blocks()[0 if self.constants[node.input()] else 1]]
@@ -189,7 +188,7 @@ class _Search:
             return True
         except Exception as error:
             text = str(error).strip().rstrip(":")
-            if "meta" in text.lower():  # the message says that the elements are needed
+            if "meta" in text.lower():  # an error of meta tensors: the operator needs the elements
                 return True
             kind = "" if isinstance(error, RuntimeError) else f"{type(error).__name__}: "
             self.failures.append(Failure(f"{kind}{text}", node))
@@ -201,7 +200,7 @@ class _Search:
         return True
 
     def arguments(self, node: Node) -> list[Any] | None:
-        """Return the known arguments of a node, with device meta; return None if any argument is unknown."""
+        """Return the arguments of a node, with device meta; return None if any argument is unknown."""
         schema = node.schema()
         names = [argument.name for argument in schema.arguments] if schema is not None else []
         found = []
@@ -248,7 +247,7 @@ def _on_meta(sample: Any) -> Any:
 
 
 def _summary(sample: Any) -> Any:
-    """Return a summary of a known value for comparison; for a tensor, the dtype and the shape."""
+    """Return a comparable summary of a known value; for a tensor, its dtype and shape."""
     if isinstance(sample, ts.Tensor):
         return sample.dtype, tuple(sample.shape)
     if isinstance(sample, dict):

@@ -84,7 +84,7 @@ def load_archive(path: Path, map_location: Any = "cpu", **options: Any) -> Scrip
 
 
 def method_of(module: ScriptModule, name: str, path: Path) -> ScriptMethod:
-    """Return the method with a dotted name relative to the model; the default is `forward`."""
+    """Return the method of `module` or of a submodule with a dotted name; the default is `forward`."""
     *parts, last = name.split(".") if name else ["forward"]
     for number, part in enumerate(parts):
         module = _find_submodule(module, part, ".".join(parts[:number]), path)
@@ -146,7 +146,7 @@ def import_module(name: str) -> ModuleType:
         raise ProgramError(f"cannot import {name}: {type(error).__name__}: {error}") from None
 
 
-_folders: dict[str, str] = {}  # folder of each loaded package, by package name
+_folders: dict[str, str] = {}  # folders of loaded packages, by package name
 
 
 def _imported(path: Path, name: str) -> ModuleType:
@@ -164,7 +164,7 @@ def _imported(path: Path, name: str) -> ModuleType:
 
 
 def _executed(path: Path) -> ModuleType:
-    """Execute a file as a module; the module has the file's name unless another module has it."""
+    """Execute a file as a module, named after the file unless another module has this name."""
     known = sys.modules.get(path.stem)
     is_free = known is None or getattr(known, "__file__", None) == str(path)
     # class names include the module name

@@ -130,7 +130,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _exit(code: int) -> NoReturn:
-    """Exit this process without waiting for threads that serve calls."""
+    """Exit without waiting for the threads that serve calls."""
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(code)

@@ -1,4 +1,4 @@
-"""The CPU as a device, under the names of `torch.cpu`.
+"""API of `torch.cpu`: device and stream functions for the CPU.
 
 >>> ts.cpu.is_available(), ts.cpu.device_count(), ts.cpu.current_device()
 (True, 1, 'cpu')

@@ -50,7 +50,7 @@ class Debugged:
 
     @property
     def transcript(self) -> str:
-        """Return the commands of the command list, with their output."""
+        """Text of the executed commands and their output."""
         return "".join(f"{line}\n" for line in self._lines)
 
     def _next_command(self) -> str | None:
@@ -78,7 +78,7 @@ def debug(
 
 
 def callable_of(function: Any) -> tuple[ScriptFunction, tuple[Any, ...]]:
-    """Return the scripted function to run, and the bound arguments that precede the others."""
+    """Return the scripted function to run, and its bound arguments, such as `self`."""
     scripted = function
     if not isinstance(scripted, ScriptFunction | ScriptMethod | ScriptModule):
         scripted = script(function)

@@ -1,8 +1,8 @@
 """Default debugger of the process, for `breakpoint()` in scripts that run without another debugger.
 
-Input: a function that calls `breakpoint`. Output: debug code of this function, which stops at the call and,
-as in Python, calls an installed hook or the function in PYTHONBREAKPOINT, or otherwise starts the debugger in
-the terminal.
+Input: a function that calls `breakpoint`. Output: debug code of this function, which stops at the call and
+calls, as in Python, an installed hook or the function in PYTHONBREAKPOINT; if there is neither, it starts the
+debugger in the terminal.
 """
 
 from __future__ import annotations

@@ -51,7 +51,10 @@ class DebugFunction(Function):
         return [argument.arg for argument in self.parsed.arguments]
 
     def names_around(self, names: Iterable[str]) -> dict[str, Any]:
-        """Return the values of global names in expressions; names that cannot be resolved are omitted."""
+        """Return the values of `names` in the function's globals.
+
+        Names that cannot be resolved are omitted.
+        """
         found = {}
         for name in names:
             with suppress(KeyError):
@@ -74,7 +77,7 @@ class DebugCode:
             lambda stopped, n, armed: on_stop(stopped, self.stop_points[n], armed), on_failure
         )
         self._on_code = on_code
-        self._twins: dict[int, tuple[Any, Any]] = {}  # (original, which is kept alive, and twin) by id
+        self._twins: dict[int, tuple[Any, Any]] = {}  # (original, twin) by id of the original
 
     def twin(self, function: Any) -> Any:
         """Return the debug version of a function, or the function itself if it has no source."""
@@ -103,7 +106,10 @@ class DebugCode:
         return code
 
     def prepare_all(self, twin: Function) -> None:
-        """Compile all functions that a function calls; interface methods are not known before the call."""
+        """Compile all functions that a function calls.
+
+        Interface methods are not compiled, because they are not known before the call.
+        """
         seen: set[int] = set()
         pending = [twin]
         while pending:

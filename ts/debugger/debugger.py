@@ -74,7 +74,7 @@ class Debugger:
 
     def begin(self) -> None:
         """Prepare for the next call, which stops at the first line of the function."""
-        self._main: int | None = None  # id of the called program; other ids are forked tasks
+        self._main: int | None = None  # id of the called program; forked tasks have other ids
         self._stepping: int | None = None
         self._resume = Resume(_EVERYWHERE)
         self._attached = True
@@ -82,7 +82,7 @@ class Debugger:
         self._stopped: PausedProgram | None = None
         self._frames: list[FrameView] = []
         self._level = 0
-        self._listed: int | None = None  # line at which `list` continues
+        self._listed: int | None = None  # line at which the next `list` starts
         self.code.breaks.go(None)
 
     def run(self, function: ScriptFunction, args: Iterable[Any], kwargs: dict[str, Any]) -> Any:
@@ -97,7 +97,7 @@ class Debugger:
     def interrupt(self) -> bool:
         """Request a stop at the next line, in a signal handler.
 
-        Return False if requested or stopped already.
+        Return False if a stop is already requested or the program is stopped.
         """
         if self._interrupted or self._stopped is not None:
             return False
@@ -149,7 +149,7 @@ class Debugger:
         return stopped.depth <= depth and self._stepping in (None, stopped.program)
 
     def _look(self, stopped: PausedProgram) -> bool:
-        """Read the frames of a stopped program; return False if there are none."""
+        """Read the frames of a stopped program; return False if it has none."""
         self._stopped = stopped
         self._frames = []
         for level, (code, at) in enumerate(stopped.frames()):

@@ -2,7 +2,7 @@
 
 d = Normal(ts.zeros(2), 1.0)
 d.log_prob(d.sample((3,)))            a tensor (3, 2)
-d.expand((5, 2))                      a larger batch of the same
+d.expand((5, 2))                      the same distribution with batch shape (5, 2)
 kl_divergence(d, Normal(1.0, 2.0))
 """
 

@@ -17,8 +17,8 @@ from ts.nn import functional as F
 class ContinuousBernoulli(ByOdds, ExponentialFamily):
     """Continuous Bernoulli distribution on [0, 1], with density proportional to probs^x (1 - probs)^(1 - x).
 
-    The normalization constant is computed by a power series for `probs` between the two `lims` near 0.5,
-    where the closed form is imprecise.
+    For `probs` between the two `lims` near 0.5, the closed form of the normalization constant is imprecise,
+    and a power series is used.
     """
 
     arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}
@@ -43,7 +43,7 @@ class ContinuousBernoulli(ByOdds, ExponentialFamily):
 
     @lazy_property
     def probs(self) -> Any:
-        """Parameter of the density; values above 0.5 give values near 1 a higher density."""
+        """Parameter of the density; above 0.5, the density increases from 0 to 1."""
         return clamp_probs(logits_to_probs(self.logits, is_binary=True))
 
     def _outside(self) -> Any:

@@ -92,7 +92,7 @@ class Categorical(Distribution):
 
 
 class _OfCategorical(Distribution):
-    """Base class of distributions of vectors that use a Categorical."""
+    """Base class of distributions of vectors that are based on a Categorical distribution."""
 
     def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
         self._categorical = Categorical(probs, logits)

@@ -1,7 +1,7 @@
 """Mapping from constraints to transforms into the constrained set.
 
-    biject_to(constraints.positive)            a bijective transform of all numbers to positive numbers
-    transform_to(constraints.simplex)          possibly not bijective, but better suited to optimization
+    biject_to(constraints.positive)            a bijective transform from real numbers to positive numbers
+    transform_to(constraints.simplex)          a transform that need not be bijective, for optimization
 
 `register` adds a constraint class, with a function that creates the transform of a constraint.
 """
@@ -99,7 +99,7 @@ def _stack(registry: ConstraintRegistry, constraint: Any) -> Any:
     return transforms.StackTransform([registry(part) for part in constraint.cseq], constraint.dim)
 
 
-# the transforms of a composite constraint are composed in the same registry
+# the transforms of the parts of a composite constraint are from the same registry
 for _registry in (biject_to, transform_to):
     _registry.register(constraints.independent, partial(_independent, _registry))
     _registry.register(constraints.cat, partial(_cat, _registry))

@@ -72,7 +72,10 @@ class _Dependent(Constraint):
 
 
 class dependent_property(property, _Dependent):  # type: ignore[misc]
-    """Decorator for a property that computes a constraint; on the class, it is a dependent constraint."""
+    """Decorator for a property that computes a constraint.
+
+    Accessed on the class, the property is a dependent constraint.
+    """
 
     def __init__(
         self, fn: Any = None, *, is_discrete: Any = NotImplemented, event_dim: Any = NotImplemented
@@ -332,7 +335,7 @@ class MixtureSameFamilyConstraint(Constraint):
         result = self.base_constraint.check(each)
         if value.dim() < self.event_dim:
             raise ValueError(f"Expected value.dim() >= {self.event_dim} but got {value.dim()}")
-        # keep the batch dimensions; reduce the event dimensions, including the stacked parts
+        # reduce the event dimensions and the dimension of the components, but not the batch dimensions
         return result.flatten(value.dim() - self.event_dim).all(-1)  # type: ignore[no-any-return]
 
     def __repr__(self) -> str:

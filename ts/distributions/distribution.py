@@ -23,7 +23,7 @@ class Distribution:
     has_rsample = False
     has_enumerate_support = False
     _validate_args = True  # default of new instances
-    # event dimensions of other attributes with batch dimensions, by name
+    # attributes that `expand` expands in addition to the parameters: number of event dimensions, by name
     _expanded: ClassVar[Mapping[str, int]] = {}
     arg_constraints: ClassVar[Mapping[str, Constraint]] = {}
     support: Any = None
@@ -38,7 +38,7 @@ class Distribution:
             for name, constraint in self.arg_constraints.items():
                 if is_dependent(constraint):
                     continue
-                if name in self.__dict__:  # parameters that are computed on access are not checked
+                if name in self.__dict__:  # skip parameters that are computed on access
                     self._check_parameter(name, constraint)
 
     def _check_parameter(self, name: str, constraint: Constraint) -> None:
@@ -85,13 +85,13 @@ class Distribution:
         return new
 
     def _batch_of(self, name: str, batch_shape: Size) -> Any:
-        """Return the batch shape of the distribution in attribute `name`, for a batch shape of this one."""
+        """Return the batch shape of the attribute `name`, a distribution, if this one has `batch_shape`."""
         return batch_shape
 
     def _get_checked_instance(self, cls: type[Any], _instance: Any = None) -> Any:
         """Return the instance for `expand` to fill.
 
-        It is a new object of this class, or `_instance`, which a subclass passes.
+        It is `_instance`, passed by the `expand` of a subclass, or a new object of this class.
         """
         if _instance is None and type(self).__init__ is not cls.__init__:
             raise NotImplementedError(

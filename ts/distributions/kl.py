@@ -233,7 +233,10 @@ def _from_low_rank(p: LowRankMultivariateNormal, q: MultivariateNormal) -> Any:
 
 
 def _trace(p: Any, q: Any, distance: Callable[[Any], Any]) -> Any:
-    """Return trace(precision of q @ covariance of p), from the Mahalanobis lengths of p's factor columns."""
+    """Return trace(precision of q @ covariance of p).
+
+    The trace is the sum of `distance` over the columns of a factor of p's covariance.
+    """
     batch = ts.broadcast_shapes(p.batch_shape, q.batch_shape)
     spread = (
         [p._factor] if isinstance(p, MultivariateNormal) else [p.cov_factor, p.cov_diag.sqrt().diag_embed()]

@@ -34,10 +34,10 @@ def _beyond(p: Any, q: Any) -> Any:
     return ts.full(ts.broadcast_shapes(p.batch_shape, q.batch_shape), ts.inf, dtype=p.mean.dtype)
 
 
-for _p in (Exponential, Gamma, Gumbel, Laplace, Normal, Pareto):  # their supports exceed a bounded interval
+for _p in (Exponential, Gamma, Gumbel, Laplace, Normal, Pareto):  # the support of `_p` is unbounded
     for _q in (Uniform, Beta, ContinuousBernoulli):
         register_kl(_p, _q)(_beyond)
-for _p in (Exponential, Gamma, Gumbel, Laplace, Normal):  # values of these distributions can be too small
+for _p in (Exponential, Gamma, Gumbel, Laplace, Normal):  # can be below `scale` of Pareto
     register_kl(_p, Pareto)(_beyond)
 for _p in (Gumbel, Laplace, Normal):
     register_kl(_p, Exponential)(_beyond)

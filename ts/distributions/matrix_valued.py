@@ -123,7 +123,7 @@ class Wishart(ExponentialFamily):
             matrix = ts.linalg.inv(matrix)
         factor = matrix if name == "scale_tril" else ts.linalg.cholesky(matrix)
         self._factor = factor.expand((*batch, -1, -1))
-        # squares of the diagonal in Bartlett's decomposition
+        # chi-squared variables: squares of the diagonal in Bartlett's decomposition
         order = ts.arange(size, dtype=factor.dtype, device=factor.device)
         self._chi2 = Chi2(self.df.unsqueeze(-1) - order)
 

@@ -40,7 +40,7 @@ class Transform:
 
     @property
     def event_dim(self) -> int:
-        """Number of event dimensions; raises ValueError if domain and codomain differ in it."""
+        """Number of event dimensions; raises ValueError if domain and codomain have different numbers."""
         if self.domain.event_dim != self.codomain.event_dim:
             raise ValueError("Please use either .domain.event_dim or .codomain.event_dim")
         return int(self.domain.event_dim)
@@ -179,7 +179,7 @@ class ComposeTransform(Transform):
     def _end(self, parts: Sequence[Transform], into: str, out: str) -> Any:
         """Return the constraint of the input or the output of the composition.
 
-        The event dimensions of the constraint are increased to those that the other parts require.
+        The number of its event dimensions is increased if other parts require more.
         """
         if not parts:
             return constraints.real

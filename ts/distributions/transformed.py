@@ -104,7 +104,10 @@ class TransformedDistribution(Distribution):
         return total + sum_rightmost(each, event_dim - len(self.base_dist.event_shape))
 
     def _upward(self, probability: Any) -> Any:
-        """Convert a cumulative probability of the base; decreasing transforms replace p by 1 - p."""
+        """Convert a cumulative probability of the base.
+
+        A decreasing sequence of transforms replaces p by 1 - p.
+        """
         sign = math.prod((transform.sign for transform in self.transforms), start=1)
         return probability if isinstance(sign, int) and sign == 1 else sign * (probability - 0.5) + 0.5
 

@@ -93,7 +93,7 @@ def vec_to_tril_matrix(vec: Tensor, diag: int = 0) -> Tensor:
 
 
 def _triangle(size: int, diag: int) -> int:
-    """Return the number of elements up to diagonal `diag` in the lower triangle of a square matrix."""
+    """Return the number of elements of a square matrix on and below diagonal `diag`."""
     if diag < 0:
         rows = max(size + diag, 0)
         return rows * (rows + 1) // 2

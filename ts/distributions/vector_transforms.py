@@ -91,7 +91,7 @@ class CorrCholeskyTransform(_Alike):
     def _call(self, x: Any) -> Any:
         eps = ts.finfo(x.dtype).eps
         partial: Any = vec_to_tril_matrix(x.tanh().clamp(min=-1 + eps, max=1 - eps), diag=-1)
-        # norm that remains in each row before each element; the total norm is 1
+        # norm of the rest of each row after each element; a whole row has norm 1
         left = (1 - partial**2).sqrt().cumprod(-1)
         partial = partial + ts.eye(partial.shape[-1], dtype=x.dtype, device=x.device)
         return partial * F.pad(left[..., :-1], [1, 0], value=1.0)
@@ -266,5 +266,5 @@ class StackTransform(_OfParts):
 
 
 def _of_event(part: Transform, x: Any, y: Any, event_dim: int) -> Any:
-    """Return the log-determinant of the Jacobian of a part, summed to `event_dim` event dimensions."""
+    """Return the Jacobian log-determinant of `part`, summed so that values have `event_dim` dimensions."""
     return sum_rightmost(part.log_abs_det_jacobian(x, y), event_dim - part.event_dim)

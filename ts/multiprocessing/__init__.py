@@ -27,7 +27,7 @@ from ts.multiprocessing.spawn import (
     ProcessExitedException,
     ProcessRaisedException,
     SpawnContext,
-    spawn,  # in place of the module, which `import ts.multiprocessing.spawn` finds in `sys.modules`
+    spawn,  # hides the module of this name; imports find the module in `sys.modules`
     start_processes,
 )
 

@@ -1,4 +1,4 @@
-"""Registration of functions that run in forked child processes, under PyTorch's name.
+"""PyTorch's `register_after_fork`: registration of functions that run in forked child processes.
 
 register_after_fork(forget_connections)
 """

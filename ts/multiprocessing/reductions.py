@@ -3,7 +3,7 @@
     function, arguments = reduce_tensor(x)          moves x to shared memory
     function(*arguments)                            a tensor on the same memory
 
-The implementation is in `ts._core.tensor.sharing`; this module has PyTorch's names.
+The implementation is in `ts._core.tensor.sharing`; this module defines PyTorch's names for it.
 """
 
 from __future__ import annotations

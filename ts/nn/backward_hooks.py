@@ -46,20 +46,20 @@ class BackwardHooks:
         self._hooks = tuple(hooks)
         self._pre_hooks = tuple(pre_hooks)
         self._arguments = self._results = 0  # numbers of arguments and results
-        # indices of the tensor arguments; None if no argument requires grad
+        # indices of the tensors among the arguments; None if no argument requires grad
         self._argument_indices: list[int] | None = None
         self._result_indices: list[int] | None = None
         # gradients of the results, between the calls of the two nodes
         self._grad_outputs: Gradients | None = None
 
     def enter(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Pass the arguments through a node; when it receives their gradients, the hooks are called."""
+        """Pass the arguments through an autograd node that calls the hooks with their gradients."""
         self._arguments = len(args)
         args, self._argument_indices = _through_node(args, self._call_hooks)
         return args
 
     def leave(self, result: Any) -> Any:
-        """Pass the result through a node; when it receives the gradients, the pre-hooks are called."""
+        """Pass the result through an autograd node that calls the pre-hooks with the gradients."""
         if not isinstance(result, (Tensor, tuple)):
             warnings.warn(
                 "For backward hooks to be called, module output should be a Tensor or a tuple of Tensors but "
@@ -73,7 +73,7 @@ class BackwardHooks:
         return changed[0] if isinstance(result, Tensor) else changed
 
     def _note(self, _: Gradients, gradients: Gradients) -> Gradients:
-        assert self._result_indices is not None  # the node exists only if the indices were set
+        assert self._result_indices is not None  # this hook is registered only if the indices are set
         noted = _spread(self._result_indices, gradients, self._results)
         for hook in self._pre_hooks:
             given = hook(self._module, noted)

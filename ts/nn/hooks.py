@@ -27,7 +27,7 @@ class ForwardHook:
     always_call: bool = False  # the hook is called even if `forward` raises an error
 
 
-# Global hooks, which are called before the hooks of a module, and flags that are True if there are any.
+# Global hooks, which are called before the hooks of a module.
 _all_pre_hooks: Hooks = OrderedDict()
 _all_hooks: Hooks = OrderedDict()
 _all_backward_pre_hooks: Hooks = OrderedDict()
@@ -79,7 +79,7 @@ def register_module_full_backward_hook(hook: Callable[..., Any]) -> RemovableHan
 
 
 def register_module_backward_hook(hook: Callable[..., Any]) -> RemovableHandle:
-    """Register a non-full backward hook for all modules: it receives the gradients of the last operator."""
+    """Register a non-full backward hook for all modules; its `grad_input` is that of the last operator."""
     return _add_backward_hook(hook, full=False)
 
 

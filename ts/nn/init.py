@@ -3,7 +3,7 @@
     init.kaiming_uniform_(weight, a=math.sqrt(5))       default of Linear and convolutions
     init.normal_(weight, 0.0, 0.02)
 
-The random numbers are those of PyTorch: equal seeds give equal parameters. `uniform_`, `normal_`,
+For equal seeds, the random numbers are equal to PyTorch's. `uniform_`, `normal_`,
 `constant_`, `ones_`, `zeros_` and the Xavier functions can be compiled in scripts.
 """
 
@@ -200,7 +200,10 @@ def kaiming_uniform_(
     nonlinearity: _Nonlinearity = "leaky_relu",
     generator: Generator | None = None,
 ) -> Tensor:
-    """Fill a tensor with uniform numbers whose variance keeps that of activations (Kaiming)."""
+    """Fill a tensor with uniform numbers.
+
+    Their variance keeps the variance of activations constant (Kaiming).
+    """
     if 0 in tensor.shape:
         return tensor
     bound = math.sqrt(3.0) * calculate_gain(nonlinearity, a) / math.sqrt(_calculate_correct_fan(tensor, mode))
@@ -214,7 +217,10 @@ def kaiming_normal_(
     nonlinearity: _Nonlinearity = "leaky_relu",
     generator: Generator | None = None,
 ) -> Tensor:
-    """Fill a tensor with normal numbers whose variance keeps that of activations (Kaiming)."""
+    """Fill a tensor with normal numbers.
+
+    Their variance keeps the variance of activations constant (Kaiming).
+    """
     if 0 in tensor.shape:
         return tensor
     return normal_(
@@ -254,7 +260,7 @@ def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01, generator: Gener
 
 
 def _older(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
-    """Return a deprecated alias of an initializer; its name has no underscore at the end."""
+    """Return a deprecated alias of an initializer; the name of the alias lacks the underscore at the end."""
     new = function.__name__
     old = new[:-1]
 
@@ -269,7 +275,7 @@ def _older(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
     return warned
 
 
-# Names that some programs use for these functions.
+# Private names of PyTorch that some programs use.
 _make_deprecate = _older
 _no_grad_uniform_, _no_grad_normal_, _no_grad_trunc_normal_ = uniform_, normal_, trunc_normal_
 _no_grad_fill_, _no_grad_zero_ = constant_, zeros_

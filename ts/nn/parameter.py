@@ -21,7 +21,7 @@ from ts._core.tensor.tensor import (
 
 
 class _ParameterMeta(type):
-    """Metaclass of Parameter: instances are all tensors with a mark, also those of tensor subclasses."""
+    """Metaclass of Parameter: `isinstance` is True for every tensor that is marked as a parameter."""
 
     def __instancecheck__(cls, instance: object) -> bool:
         if type.__instancecheck__(cls, instance):
@@ -39,7 +39,8 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
     def __new__(cls, data: Tensor | None = None, requires_grad: bool = True) -> Self:
         """Return a parameter with the memory of `data`; without data, an empty parameter.
 
-        If `data` is of a tensor subclass, the result has this class; raise RuntimeError if its `detach`
+        If `data` is an instance of a tensor subclass, the result has this class; raise RuntimeError if its
+        `detach`
         returns another class.
         """
         given = ts.empty(0) if data is None else data
@@ -80,7 +81,7 @@ register_class(Parameter)
 
 
 class _BufferMeta(type):
-    """Metaclass of Buffer: instances are all tensors that are marked as buffers."""
+    """Metaclass of Buffer: `isinstance` is True for every tensor that is marked as a buffer."""
 
     def __instancecheck__(cls, instance: object) -> bool:
         if cls is Buffer:
@@ -91,7 +92,8 @@ class _BufferMeta(type):
 class Buffer(Tensor, metaclass=_BufferMeta):
     """Tensor that modules register as buffer; `persistent=False` excludes it from `state_dict`.
 
-    The constructor returns a Tensor with the memory of `data`. Only buffers of lazy layers are of this class.
+    The constructor returns a Tensor with the memory of `data`. Only uninitialized buffers of lazy layers are
+    instances of the class itself.
     """
 
     __torch_function__ = _disabled_torch_function_impl
@@ -128,7 +130,7 @@ _SUPPORTED_ATTRIBUTES = frozenset(
 
 
 def _materialized(tensor: Any, shape: Any, device: Any, dtype: Any) -> None:
-    """Allocate a lazy tensor with uninitialized elements; device and dtype default to its own."""
+    """Allocate a lazy tensor with uninitialized elements; None for device or dtype means the tensor's."""
     tensor.become(ts.empty(shape, device=device or tensor.device, dtype=dtype or tensor.dtype))
 
 
@@ -183,7 +185,7 @@ class UninitializedParameter(UninitializedTensorMixin, Parameter):
         return _ask_uninitialized(self, name)
 
     def detach(self) -> Any:
-        """Return the tensor itself, as `state_dict` contains it."""
+        """Return the tensor itself, so that `state_dict` contains it."""
         return self
 
     def materialize(self, shape: Any, device: Any = None, dtype: Any = None) -> None:
@@ -227,7 +229,7 @@ class UninitializedBuffer(UninitializedTensorMixin, Tensor):
         return _ask_uninitialized(self, name)
 
     def detach(self) -> Any:
-        """Return the tensor itself, as `state_dict` contains it."""
+        """Return the tensor itself, so that `state_dict` contains it."""
         return self
 
     def materialize(self, shape: Any, device: Any = None, dtype: Any = None) -> None:

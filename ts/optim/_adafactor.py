@@ -1,4 +1,4 @@
-"""Adafactor: Adam with factored second moments, one vector for rows and one for columns.
+"""Adafactor: Adam with factored second moments, stored as one vector for rows and one for columns.
 
     Adafactor(model.parameters(), lr=0.01).step()
 
@@ -106,7 +106,10 @@ def adafactor(
     eps2: float,
     maximize: bool,
 ) -> None:
-    """Run one step and increment `state_steps`; `eps1` defaults to the machine epsilon of the dtype."""
+    """Run one Adafactor step and increment `state_steps`.
+
+    `eps1` defaults to the machine epsilon of the dtype.
+    """
     lr = number(lr)
     each = zip(params, grads, row_vars, col_vars, variances, counted(state_steps), strict=True)
     for x, grad, rows, columns, variance, step in each:
@@ -127,7 +130,7 @@ def adafactor(
 
 
 def _of_product(grad: Tensor, rows: Tensor, columns: Tensor, share: float, least: float) -> Tensor:
-    """Update the factored second moments of a gradient, and return the matrix that they represent."""
+    """Update the factored second moments of a gradient, and return the matrix of second moments."""
     for memory, dim in ((rows, -1), (columns, -2)):
         mean = grad.norm(dim=dim, keepdim=True).square_().div_(grad.size(dim))
         memory.lerp_(mean, share)

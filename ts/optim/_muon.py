@@ -1,4 +1,4 @@
-"""Muon: steps of matrices along the orthogonalized momentum.
+"""Muon: matrices are updated along their orthogonalized momentum.
 
     Muon([model.weight], lr=1e-3).step()
 
@@ -17,11 +17,11 @@ from ts.optim.optimizer import Group, Optimizer
 from ts.optim.optimizer_utils import State
 
 __all__ = ["Muon"]
-COEFFICIENTS = (3.4445, -4.7750, 2.0315)  # coefficients of the polynomial a x + b x**3 + c x**5
+COEFFICIENTS = (3.4445, -4.7750, 2.0315)  # a, b, c of the Newton-Schulz polynomial a x + b x**3 + c x**5
 
 
 class Muon(Optimizer):
-    """Muon optimizer: steps of matrices along the orthogonalized momentum."""
+    """Muon optimizer: updates matrices along their orthogonalized momentum."""
 
     def __init__(
         self,
@@ -81,7 +81,7 @@ class Muon(Optimizer):
 
 
 def _rate(lr: float, how: str | None, rows: int, columns: int) -> float:
-    """Return the learning rate for a matrix with this number of rows and columns."""
+    """Return the learning rate for a matrix with `rows` rows and `columns` columns."""
     if how == "match_rms_adamw":
         return lr * 0.2 * math.sqrt(max(rows, columns))
     return lr * math.sqrt(max(1, rows / columns))

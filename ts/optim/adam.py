@@ -1,4 +1,4 @@
-"""Adam: mean gradients divided by the root of the mean squared gradients.
+"""Adam: running mean of gradients, divided by the root of the running mean of squared gradients.
 
 Adam(model.parameters(), lr=1e-3).step()
 """
@@ -31,7 +31,7 @@ __all__ = ["Adam", "adam"]
 
 
 class Adam(Optimizer):
-    """Adam optimizer: mean gradients divided by the root of the mean squared gradients."""
+    """Adam optimizer: running mean of gradients, divided by the root of the running mean of their squares."""
 
     sparse_error_text = "Adam does not support sparse gradients, please consider SparseAdam instead"
 

@@ -38,7 +38,7 @@ class AdamW(Adam):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
-        for group in self.param_groups:  # pickles of older versions lack the option
+        for group in self.param_groups:  # pickles of older versions lack `decoupled_weight_decay`
             group["decoupled_weight_decay"] = True
 
 

@@ -85,7 +85,10 @@ def asgd(
     alpha: float,
     weight_decay: float,
 ) -> None:
-    """Run one ASGD step, increment `state_steps`, and set `etas` and `mus` for the next step."""
+    """Run one ASGD step, increment `state_steps`.
+
+    Also update the step sizes `etas` and the averaging weights `mus` for the next step.
+    """
     check_capturable(capturable, params, foreach, "params, mus, etas, and state_steps")
     steps = counted(state_steps)
     params, grads, axs = real(params, grads, axs)

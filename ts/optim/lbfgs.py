@@ -3,7 +3,8 @@
     optimizer = LBFGS(model.parameters(), line_search_fn="strong_wolfe")
     optimizer.step(closure)                  the closure computes loss and gradients, several times per step
 
-All quantities are vectors over the concatenated parameters.  The history is stored in the state of the first
+All quantities are vectors that concatenate the elements of all parameters.  The history is stored in the
+state of the first
 parameter.
 """
 
@@ -19,7 +20,7 @@ from ts.optim.optimizer import Optimizer
 from ts.optim.optimizer_utils import State, check_rate
 
 __all__ = ["LBFGS"]
-MIN_CURVATURE_PRODUCT = 1e-10  # pairs whose product of step and gradient change is smaller are not stored
+MIN_CURVATURE_PRODUCT = 1e-10  # minimum of step @ gradient change for stored pairs
 
 
 class LBFGS(Optimizer):

@@ -2,8 +2,8 @@
 
     loss, grad, length, evaluations = strong_wolfe(slope, 1.0, direction, loss, grad, grad.dot(direction))
 
-The step length grows until two lengths bracket an acceptable one; then the bracket is divided by a cubic
-through their losses and slopes (Nocedal and Wright, Numerical Optimization, algorithms 3.5 and 3.6).
+The step length grows until two lengths bracket an acceptable length; then the bracket is reduced by cubic
+interpolation of their losses and slopes (Nocedal and Wright, Numerical Optimization, algorithms 3.5 and 3.6).
 """
 
 from __future__ import annotations

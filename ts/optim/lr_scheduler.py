@@ -1,10 +1,10 @@
 """Learning rate schedules: the rate of each parameter group as a function of the number of steps.
 
     scheduler = StepLR(SGD(params, lr=0.1), step_size=30, gamma=0.1)
-    scheduler.step()                        after each epoch: 0.1 for 30 of them, then 0.01 ...
+    scheduler.step()                        after each epoch: the rate is 0.1 for 30 epochs, then 0.01 ...
 
-`get_lr` computes the next rates from the current rates of the groups, so that several schedules can share an
-optimizer; `closed_form` computes the rates of a step from the initial rates.
+`get_lr` computes the next rates from the current rates of the groups, so that several schedules can change
+the rates of one optimizer; `closed_form` computes the rates at a step from the initial rates.
 """
 
 from __future__ import annotations

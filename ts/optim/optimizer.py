@@ -11,7 +11,7 @@ method `step` changes the tensors. A rule is a class with one method:
             x.add_(grad, alpha=-group["lr"])
 
 A rule that updates all parameters of a group together overrides `update_all`, which receives lists; all
-optimizers of this package do this.
+optimizers of this package override it.
 """
 
 from __future__ import annotations
@@ -107,8 +107,8 @@ required = _Required()
 class Optimizer:
     """Base class of optimizers; a subclass implements `update`, which changes one parameter."""
 
-    takes_sparse_gradients: ClassVar[bool] = False  # False: `step` raises RuntimeError(`sparse_error_text`)
-    sparse_error_text: ClassVar[str] = ""  # "" stands for a default text with the class name
+    takes_sparse_gradients: ClassVar[bool] = False  # False: a sparse gradient raises RuntimeError
+    sparse_error_text: ClassVar[str] = ""  # error text; "": a default text with the class name
 
     state: defaultdict[Tensor, dict[str, Any]]
     param_groups: list[Group]
@@ -131,13 +131,16 @@ class Optimizer:
             self.add_param_group(group)
 
     def _patch_step_function(self) -> None:
-        """Wrap `step` of this class so that it calls hooks; called when the first optimizer is created."""
+        """Wrap `step` of this class so that it calls hooks.
+
+        Called when an optimizer of the class is created.
+        """
         cls = type(self)
         if not getattr(cls.step, "hooked", False):
             cls.step = self.profile_hook_step(cls.step)  # type: ignore[method-assign]
 
     def _prepare(self) -> None:
-        """Create the tables of hooks, which pickles and copies do not contain."""
+        """Create empty tables of hooks; pickles and copies of an optimizer contain no hooks."""
         self._optimizer_step_pre_hooks: OrderedDict[int, Any] = OrderedDict()
         self._optimizer_step_post_hooks: OrderedDict[int, Any] = OrderedDict()
         self._optimizer_state_dict_pre_hooks: OrderedDict[int, Any] = OrderedDict()
@@ -153,7 +156,7 @@ class Optimizer:
         if "_optimizer_step_pre_hooks" not in self.__dict__:
             self._prepare()
         self._patch_step_function()
-        for group in self.param_groups:  # options that were added after the pickle was written
+        for group in self.param_groups:  # options that the version that wrote the pickle lacked
             for name, value in self.defaults.items():
                 group.setdefault(name, value)
 
@@ -260,7 +263,7 @@ class Optimizer:
         if all(getattr(x.grad, "layout", ts.strided) is ts.strided for x in params):
             return
         rule = next(cls for cls in type(self).__mro__ if own_name(cls.__module__).startswith("ts.optim"))
-        if rule is not Optimizer:  # a subclass of the user handles sparse gradients itself
+        if rule is not Optimizer:  # `update` of the user's class may accept sparse gradients
             raise RuntimeError(self.sparse_error_text or f"{rule.__name__} does not support sparse gradients")
 
     def update_all(
@@ -368,7 +371,7 @@ class Optimizer:
     def register_step_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Register a hook that is called as `hook(optimizer, args, kwargs)` before each step.
 
-        A result that is not None replaces the arguments of the step. The first of `args` is the optimizer.
+        A result that is not None replaces `args` and `kwargs`. The first element of `args` is the optimizer.
         """
         return add_hook(self._optimizer_step_pre_hooks, hook)
 
@@ -407,8 +410,8 @@ def swap_in_optimizer_params_and_state(
 ) -> Iterator[None]:
     """Replace the parameters (by order) and the state of an optimizer during a `with` block.
 
-    `swapin_optim_state` has the form of `state_dict`; after the block, only writes to its tensors remain
-    visible.
+    `swapin_optim_state` has the format of `state_dict`. After the block, only the writes to its tensors
+    remain.
     """
     before = dict(optimizer.__dict__)
     params = iter(swapin_parameters.values())

@@ -89,7 +89,7 @@ def counted(state_steps: Tensors) -> list[float]:
 
 
 def real(params: Tensors, *others: Tensors) -> list[list[Tensor]]:
-    """Return lists of parameters and states, with real views in place of complex tensors."""
+    """Return the lists of parameters and states, with complex tensors replaced by real views."""
     lists = (params, *others)
     if not any(x.dtype.is_complex for x in params):
         return [list(several) for several in lists]
@@ -104,7 +104,7 @@ def scaler_options(grad_scale: Tensor | None, found_inf: Tensor | None) -> dict[
 
 
 def number(x: Any) -> Any:
-    """Return an option as a float; while gradients are enabled, a tensor is returned unchanged."""
+    """Return an option as a float; while gradients are recorded, a tensor is returned unchanged."""
     return float(x) if isinstance(x, Tensor) and not ts.is_grad_enabled() else x
 
 

@@ -1,4 +1,4 @@
-"""RAdam: Adam with a rectified second moment, which is not used while its variance is too large.
+"""RAdam: Adam with a rectified second moment; steps ignore it while its variance is too large.
 
 RAdam(model.parameters(), lr=1e-3).step()
 """
@@ -26,11 +26,14 @@ from ts.optim.optimizer_utils import (
 )
 
 __all__ = ["RAdam", "radam"]
-MIN_RECTIFIED_LENGTH = 5.0  # minimum length of the moving average for which the variance is rectified
+MIN_RECTIFIED_LENGTH = 5.0  # minimum length of the moving average for rectification
 
 
 class RAdam(Optimizer):
-    """RAdam optimizer: Adam with a rectified second moment, not used while its variance is too large."""
+    """RAdam optimizer: Adam with a rectified second moment.
+
+    Steps ignore it while its variance is too large.
+    """
 
     def __init__(
         self,

@@ -85,7 +85,7 @@ def rprop(
     ts._foreach_mul_(step_sizes, factors)
     ts._foreach_clamp_min_(step_sizes, step_size_min)
     ts._foreach_clamp_max_(step_sizes, step_size_max)
-    # After a change of sign, the gradient is set to zero, so that the next step keeps the step size.
+    # A gradient that changed its sign is replaced by zero, so that the next step keeps the step size.
     gradients = [grad.masked_fill(turn < 0, 0) for grad, turn in zip(gradients, turns, strict=True)]
     ts._foreach_addcmul_(params, ts._foreach_sign(gradients), step_sizes, -1)
     ts._foreach_copy_(prevs, gradients)

@@ -42,7 +42,7 @@ def get_swa_avg_fn() -> Average:
 
 
 def get_ema_avg_fn(decay: float = 0.999) -> Average:
-    """Return the averaging function for an exponential moving average."""
+    """Return the averaging function for an exponential moving average of models."""
     _check_decay(decay)
 
     def average(averaged: Tensor, x: Tensor, count: Any) -> Tensor:

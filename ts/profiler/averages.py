@@ -26,7 +26,7 @@ class FunctionEventAvg:
     input_shapes: str = ""
     overload_name: str = ""
     source: str = ""
-    kernel: str = ""  # different kernels of the events, in order of first appearance
+    kernel: str = ""  # distinct kernel names of the events, in order of first occurrence
     stack: list[str] = field(default_factory=list)
     is_async: bool = False
     is_remote: bool = False

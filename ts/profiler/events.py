@@ -24,7 +24,7 @@ from ts._core.dispatch.profiler_recorder import Event, library_of
 
 
 class DeviceType(Enum):
-    """Type of the device of an event."""
+    """Device type of an event."""
 
     CPU = 0
     CUDA = 1
@@ -89,7 +89,7 @@ class FunctionEvent:
 
     @property
     def self_cpu_memory_usage(self) -> int:
-        """Net number of bytes allocated by this event, without its children."""
+        """Number of bytes that this event, without its children, allocated minus those that it freed."""
         return self.cpu_memory_usage - sum(child.cpu_memory_usage for child in self.cpu_children)
 
     cpu_time = cpu_time_total
@@ -102,7 +102,7 @@ def function_events(found: Iterable[Event], origin: int) -> list[FunctionEvent]:
     threads: dict[int, int] = {}
     for raw in found:
         if name_of(raw).startswith("profiler::"):
-            continue  # markers of labels; the labels themselves are events
+            continue  # labels are also recorded as separate events
         end = max(raw.end, raw.start)  # an unfinished event has length 0
         interval = Interval((raw.start - origin) / 1e3, (end - origin) / 1e3)
         thread = threads.setdefault(raw.thread, len(threads) + 1)
@@ -158,7 +158,7 @@ def name_of(raw: Event) -> str:
 
 
 def kernel_of(raw: Event) -> str:
-    """Return the library that computed an operator: that of the backend's arrays or of the C kernel.
+    """Return the name of the kernel or array library that computed an operator.
 
     If a C kernel falls back to the kernel of the operator record, because of dtypes or layout, this is not
     reported.

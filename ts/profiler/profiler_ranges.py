@@ -61,12 +61,15 @@ class record_function:
         return self
 
     def __exit__(self, exc_type: Any, exc_value: Any, traceback: Any) -> None:
-        if self._labels:  # otherwise the label lasts until a future is finished
+        if self._labels:  # otherwise, `_call_end_callbacks_on_future` extends the label
             label = self._labels.pop()
             leave_label(label) if isinstance(label, int) else ops.profiler._record_function_exit(label)
 
     def _call_end_callbacks_on_future(self, fut: Future[Any]) -> Future[Any]:
-        """Extend the label until a future completes; return a future that completes after that."""
+        """Extend the label until a future completes.
+
+        Return a future that completes after the end of the label.
+        """
         if not self._labels:
             raise RuntimeError("_call_end_callbacks_on_future can only be called once.")
         label = self._labels.pop()

@@ -49,7 +49,7 @@ from ts.runtime.script_method import ScriptMethod
 
 SourceLocation = tuple[str, int]  # file name (or source text without a file) and line number
 _MAX_DRAWN_NODES: Final = 2_000  # maximum number of nodes of a drawing
-_MAX_MEASURING_SECONDS: Final = 0.5  # total time of the measured calls; there are at least three calls
+_MAX_MEASURING_SECONDS: Final = 0.5  # total time of the calls, of which there are at least three
 _MAX_CALLS: Final = 200
 _MIN_INSTRUCTION_SECONDS: Final = 2e-9
 _COUNTING_TIMEOUT_SECONDS: Final = 10.0  # counting makes a program about 100 times slower
@@ -61,15 +61,15 @@ class Line:
 
     number: int
     text: str
-    seconds: float = 0.0  # time of operators in the line
-    below: float = 0.0  # time of inlined functions that the line calls
+    seconds: float = 0.0  # seconds of the operators in the line
+    below: float = 0.0  # seconds of inlined functions that the line calls
     times: int = 0  # number of executions
     is_grouped: bool = False  # True if operators of the line ran in a fusion group
 
 
 @dataclass
 class TextLine:
-    """Part of the text of a graph: usually one line; the inputs of a graph are one part."""
+    """Section of a graph text: one line, except that all inputs of the graph form one section."""
 
     text: str
     line_id: tuple[int, int] | None = None  # function number and line number
@@ -122,8 +122,8 @@ class ReportData:
     optimised: list[TextLine]
     bytecode: str
     modules: Module | None = None
-    call: float | None = None  # None if it was not measured
-    between: float = 0.0  # seconds of `call` outside operators
+    call: float | None = None  # seconds of a call; None if not measured
+    between: float = 0.0  # seconds of `call` that are not in operators
     is_counted: bool = False  # True if `between` is distributed among the lines
     operators: list[EventGroup] = field(default_factory=list)
 
@@ -137,7 +137,7 @@ def collect(
     script = function.function if isinstance(function, ScriptMethod) else function
     functions = _FunctionTable(script)
     measured = None
-    if args is not None:  # first, because the plan shows the groups that were executed
+    if args is not None:  # measure first: reports contain the fusion groups that were executed
         receiver = (function.owner._object,) if isinstance(function, ScriptMethod) else ()
         measured = _Measurements(script, receiver, tuple(args), dict(kwargs or {}))
     facts = ReportData(
@@ -171,7 +171,7 @@ class _FunctionTable:
                 self.numbers[function] = len(self.reports)
                 self.reports.append(self._function_report(function))
                 waiting += _callees(function.graph)
-        # after numbering, because graphs refer to other functions
+        # after all functions have numbers, because graphs refer to functions by number
         for function, number in self.numbers.items():
             self.reports[number].graph = self.text_lines(function.graph)
             self.reports[number].picture = self.picture(function.graph)
@@ -179,7 +179,7 @@ class _FunctionTable:
     def _function_report(self, function: ScriptFunction) -> FunctionReport:
         name = function.qualified_name.removeprefix("__torch__.")
         parsed = function.definition()
-        if parsed is None:  # created from a graph: its text is the only source
+        if parsed is None:  # the function was created from a graph: use the graph text as source
             lines = [Line(number, text) for number, text in enumerate(function.code.splitlines(), 1)]
             return FunctionReport(name, "", lines)
         source, first, last = parsed.source, parsed.node.lineno, parsed.node.end_lineno
@@ -330,7 +330,7 @@ def _total(pairs: Sequence[tuple[Event, FunctionEvent]]) -> float:
 
 
 def _is_called_for(raw: Event, event: FunctionEvent) -> bool:
-    """Return True if a bytecode instruction called this operator directly, not within another operator."""
+    """Return True if a bytecode instruction called this operator; False for calls within an operator."""
     around = event.cpu_parent
     while around is not None and around.kind != "operator":
         around = around.cpu_parent

@@ -77,7 +77,7 @@ def push_device(device: devices.device) -> None:
 
 
 def pop_device() -> None:
-    """Undo the last `push_device`; RuntimeError if no mode is active."""
+    """Undo the last `push_device`; raise RuntimeError if no mode is active."""
     if not modes.stack():
         raise RuntimeError("trying to pop from empty mode stack")
     modes.pop()

@@ -106,7 +106,7 @@ class _OperatorTracer(MetaTracer):
         self.outer = outer  # tracer that was active when the mode was entered
 
     def like(self, x: Any) -> Any:
-        """Return the tensor itself; other tracers return a proxy here."""
+        """Return the tensor itself, in contrast to other tracers, which return a proxy."""
         return x
 
     def operator(self, operators: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None) -> Any:
@@ -247,7 +247,7 @@ def is_in_torch_dispatch_mode(include_infra_modes: bool = True) -> bool:
 
 
 def is_in_any_mode_without_ignore_compile_internals() -> bool:
-    """Return True if a dispatch mode is active in this thread that compiled code must respect."""
+    """Return True if a dispatch mode is active in this thread; PyTorch ignores compiler modes here."""
     return bool(dispatch_modes.stack())
 
 
@@ -263,8 +263,8 @@ def _operator_of(func: Any) -> Any:
 def return_and_correct_aliasing(func: Any, args: Any, kwargs: Any, out: Any) -> Any:
     """Return the result `out` of a handler of a wrapper subclass, with the aliases that the schema states.
 
-    If the schema of `func` says that a result is a mutated argument, this argument is returned. Operators
-    that change sizes or strides in place (`t_`) also change those of the wrapper.
+    If the schema of `func` says that a result is a mutated argument, this argument is returned. If an
+    operator changes sizes or strides in place (`t_`), those of the wrapper are changed, too.
     """
     operator = _operator_of(func)
     if not isinstance(args, tuple) or not isinstance(kwargs, dict):

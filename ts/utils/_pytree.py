@@ -12,7 +12,7 @@ Nodes are tuples, lists, dictionaries, deques, named tuples, named operator resu
 predicate `is_leaf` is called for every node and may declare it a leaf.
 """
 
-# ruff: noqa: F401 -- names of PyTorch's module that neighbouring modules define
+# ruff: noqa: F401 -- names that PyTorch's module has and neighbouring modules define
 from __future__ import annotations
 
 import dataclasses
@@ -330,7 +330,7 @@ def _fields_of(cls: type[Any], field_names: list[str] | None, dropped: list[str]
 
 
 def register_constant(cls: type[Any]) -> None:
-    """Register a class whose objects are nodes without children; the object is a part of the spec."""
+    """Register a class whose objects are nodes without children; the spec contains the object."""
     for method, default in (("__eq__", object.__eq__), ("__hash__", None)):
         if getattr(cls, method) is default:
             raise TypeError(
@@ -383,7 +383,7 @@ def _is_leaf(tree: PyTree, is_leaf: LeafRule = None) -> bool:
 
 
 def tree_unflatten(leaves: Any, treespec: Any) -> PyTree:
-    """Return the tree with these leaves and this spec; the two arguments may be swapped."""
+    """Return the tree with the given leaves and spec; the arguments are accepted in either order."""
     if _is_pytreespec_instance(treespec):
         return treespec.unflatten(leaves)
     if _is_pytreespec_instance(leaves):
@@ -410,7 +410,9 @@ def tree_structure(tree: PyTree, is_leaf: LeafRule = None) -> TreeSpec:
 
 
 def tree_map(func: Callable[..., Any], tree: PyTree, *rests: PyTree, is_leaf: LeafRule = None) -> PyTree:
-    """Return a tree of `func(leaf, *subtrees)`; the subtrees are those of `rests` at the leaf.
+    """Return a tree of `func(leaf, *subtrees)`.
+
+    `subtrees` are the subtrees of `rests` at the position of the leaf.
 
     >>> tree_map(lambda x: x + 1, {"x": 7, "y": (42, 64)})
     {'x': 8, 'y': (43, 65)}
@@ -503,7 +505,7 @@ def tree_any_only(
 def _broadcast_to_and_flatten(tree: PyTree, treespec: TreeSpec, is_leaf: LeafRule = None) -> list[Any] | None:
     """Return the leaves of a prefix tree, repeated for the leaves of a spec.
 
-    Return None if the tree is no prefix of the spec.
+    Return None if the tree is not a prefix of the spec.
     """
     full = treespec.unflatten([0] * treespec.num_leaves)
     try:

@@ -1,4 +1,4 @@
-"""Registry of pytree node types: PyTorch's table, whose changes are repeated in optree's registry.
+"""Registry of pytree node types: PyTorch's table, kept in sync with optree's registry.
 
 >>> tree_is_leaf([1]), tree_is_leaf(None)
 (False, True)
@@ -138,7 +138,7 @@ def is_namedtuple(obj: object | type) -> bool:
     return is_namedtuple_class(obj if isinstance(obj, type) else type(obj))
 
 
-Py_TPFLAGS_BASETYPE: int = 1 << 10  # bit of `type.__flags__`: the class may have subclasses
+Py_TPFLAGS_BASETYPE: int = 1 << 10  # bit of `type.__flags__`: subclasses are allowed
 
 
 class structseq(tuple[T, ...]):
@@ -208,7 +208,7 @@ class _Nodes(dict[Any, NodeDef]):
         del self[cls]
         return node
 
-    # The methods of `dict` would not call the methods above.
+    # `dict` implements these without calls of the methods above.
     popitem = MutableMapping.popitem
     clear = MutableMapping.clear
     update = MutableMapping.update  # type: ignore[assignment]
@@ -286,7 +286,7 @@ def _get_node_type(tree: Any) -> Any:
 def _is_leaf_by_type(tree: Any) -> bool:
     """Return True if an object is a leaf by its type.
 
-    `_get_node_type(tree) not in SUPPORTED_NODES`, but faster.
+    Equivalent to `_get_node_type(tree) not in SUPPORTED_NODES`, but faster.
     """
     cls = type(tree)
     if cls in SUPPORTED_NODES:
@@ -295,7 +295,7 @@ def _is_leaf_by_type(tree: Any) -> bool:
 
 
 def leaf_rule(is_leaf: Callable[[PyTree], bool] | None) -> Callable[[PyTree], bool]:
-    """Return a function that tells optree whether an object is a leaf, by its type or `is_leaf`."""
+    """Return the predicate for optree that is True for leaves, by their type or by `is_leaf`."""
     if is_leaf is None:
         return _is_leaf_by_type
     return lambda tree: True if is_leaf(tree) else _is_leaf_by_type(tree)

@@ -50,7 +50,7 @@ class TreeSpec:
 
     __slots__ = ("_counts", "_native", "_root")
 
-    _native: optree.PyTreeSpec | None  # None for a spec that was not made from a tree
+    _native: optree.PyTreeSpec | None  # None for a spec that was constructed from parts
     # type, context and children of the root; computed at first use
     _root: tuple[Any, Context, list[TreeSpec]] | None
     _counts: tuple[int, int]  # numbers of nodes and leaves of a spec without `_native`
@@ -127,7 +127,7 @@ class TreeSpec:
 
     @property
     def context(self) -> Context:
-        """Return the context of the root: the data that it needs besides its children."""
+        """Return the context of the root: the data that unflattening needs in addition to the children."""
         return self._context
 
     @property
@@ -166,7 +166,7 @@ class TreeSpec:
         assert isinstance(other, TreeSpec)
         return (
             str(self.type) == str(other.type)
-            and not self._context != other._context  # contexts may define `!=`
+            and not self._context != other._context  # the context's own `!=`
             and self._children == other._children
         )
 
@@ -206,7 +206,7 @@ class TreeSpec:
             return leaves[0]
         if self._native is not None:
             return self._native.unflatten(leaves)
-        # This spec was not made from a tree, so there is no spec of optree.
+        # The spec was constructed from parts, so it has no optree spec.
         rest = iter(leaves)
         items = [child.unflatten([next(rest) for _ in range(child.num_leaves)]) for child in self._children]
         return SUPPORTED_NODES[self.type].unflatten_fn(items, self._context)
@@ -257,7 +257,10 @@ def flatten(tree: PyTree, is_leaf: Callable[[PyTree], bool] | None = None) -> tu
 
 
 def _match(spec: TreeSpec, node: PyTree, found: list[PyTree]) -> None:
-    """Append the subtrees of `node` at the positions of the spec's leaves; ValueError if `node` differs."""
+    """Append the subtrees of `node` at the positions of the spec's leaves.
+
+    Raise ValueError if `node` differs.
+    """
     if spec.is_leaf():
         found.append(node)
         return

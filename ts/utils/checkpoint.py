@@ -1,4 +1,4 @@
-"""Activation checkpointing: backward recomputes a part of a model whose tensors were not saved.
+"""Activation checkpointing: the backward pass recomputes intermediate tensors instead of reading saved ones.
 
     y = checkpoint(block, x, use_reentrant=False)
 
@@ -47,11 +47,11 @@ __all__ = [
 ]  # fmt: skip
 
 Contexts = tuple[AbstractContextManager[Any], AbstractContextManager[Any]]
-_early_stop: bool | None = None  # setting of `set_checkpoint_early_stop`; None outside of it
+_early_stop: bool | None = None  # argument of `set_checkpoint_early_stop` during its block, else None
 
 
 class CheckpointError(RuntimeError):
-    """Error for a recomputation that saves other tensors than the forward run."""
+    """Raised if the recomputation does not save the same tensors as the forward run."""
 
 
 def noop_context_fn() -> Contexts:
@@ -61,7 +61,7 @@ def noop_context_fn() -> Contexts:
 
 @contextmanager
 def set_checkpoint_early_stop(enable: bool) -> Iterator[None]:
-    """Within this context, early stop of the recomputation is on or off, whatever the calls specify."""
+    """Within this context, early stop of the recomputation is on or off; `early_stop` of calls is ignored."""
     global _early_stop
     before, _early_stop = _early_stop, enable
     try:
@@ -189,7 +189,7 @@ _outside = itertools.count()
 
 
 class _Block:
-    """Call of a checkpointed function: state that the forward run leaves for the recomputation."""
+    """Call of a checkpointed function, with the state of the forward run that the recomputation needs."""
 
     early_stop = True
     compared = True
@@ -284,7 +284,7 @@ class _Block:
 
     @contextmanager
     def writing(self, which: str) -> Iterator[None]:
-        """Within this context, record the operators that run, if debugging is enabled."""
+        """Within this context, record the executed operators if debugging is enabled."""
         if self.written is None:
             yield
             return
@@ -360,7 +360,7 @@ def check_backward_validity(inputs: Iterable[Any]) -> None:
 
 
 class CheckpointFunction(Function):
-    """Checkpoint with `use_reentrant=True`: the node's backward runs and differentiates the function."""
+    """Checkpoint with `use_reentrant=True`: backward runs the function again and differentiates it."""
 
     @staticmethod
     def forward(ctx: Any, run_function: Callable[..., Any], preserve_rng_state: bool, *args: Any) -> Any:

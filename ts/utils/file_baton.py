@@ -1,4 +1,6 @@
-"""File lock between processes: one process creates the file and works; others wait until it is removed.
+"""File lock between processes: one process creates the file and works.
+
+All others wait until the file is removed.
 
 baton = FileBaton("/tmp/build.lock")
 if baton.try_acquire():

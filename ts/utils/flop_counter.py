@@ -180,7 +180,7 @@ def _table(header: list[str], rows: list[list[str]]) -> str:
 
 
 class _RunningModules:
-    """Stack of the names of the modules that run (`Net`, `Net.layers.0`), below them "Global"."""
+    """Stack of the names of running modules (`Net`, `Net.layers.0`), above the bottom entry "Global"."""
 
     def __init__(self) -> None:
         self.names: list[str] = []

@@ -34,7 +34,7 @@ class CheckpointPolicy(enum.Enum):
 _SAVED = (CheckpointPolicy.MUST_SAVE, CheckpointPolicy.PREFER_SAVE)
 _OFFLOADED = (CheckpointPolicy.MUST_CPU_OFFLOAD, CheckpointPolicy.PREFER_CPU_OFFLOAD)
 
-# Operators that always run again, whatever the policy: their results are views.
+# Operators that ignore the policy and always run again, because their results are views.
 SAC_IGNORED_OPS = {ops.aten.detach.default}
 
 
@@ -58,14 +58,14 @@ class _CachedTensor:
         self._version = self._tensor._version
 
     def value(self, mutation: bool) -> Tensor:
-        """Return the tensor; raise RuntimeError if it was mutated, unless `mutation`."""
+        """Return the tensor; raise RuntimeError if it was modified and `mutation` is False."""
         if self._tensor._version != self._version and not mutation:
             raise RuntimeError("Tensor cached during selective activation checkpoint has been mutated")
         return self._tensor.to(self._device).detach()
 
 
 def _each(x: Any, change: Callable[[Any], Any], kind: type = Tensor) -> Any:
-    """Return the value `x` with `change` applied to the tensors in it."""
+    """Return the value `x` with `change` applied to the objects of class `kind` in it."""
     if isinstance(x, kind):
         return change(x)
     return type(x)(_each(y, change, kind) for y in x) if isinstance(x, list | tuple) else x

@@ -122,7 +122,7 @@ class WeakIdKeyDictionary(MutableMapping[Any, Any]):
     def __contains__(self, key: object) -> bool:
         try:
             reference = self.ref_type(key)
-        except TypeError:  # there are no weak references to objects of this type
+        except TypeError:  # the type does not support weak references
             return False
         return reference in self.data
 

@@ -58,7 +58,7 @@ _FAMILIES: Final[dict[str, tuple[str, ...]]] = {
     "unfold_fold": ("fold", "unfold"),
     "embeddings": ("embedding", "embedding_bag"),
 }  # fmt: skip
-_OPERATORS: Final = {"logsigmoid": "log_sigmoid"}  # functions whose operator has another name
+_OPERATORS: Final = {"logsigmoid": "log_sigmoid"}  # operator names, by names of functions that differ
 OPERATORS: Final = (  # operators that PyTorch's `nn.functional` lists
     "avg_pool1d", "avg_pool2d", "avg_pool3d", "bilinear", "channel_shuffle", "conv1d", "conv2d", "conv3d",
     "conv_tbc", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "cosine_similarity", "gelu",
@@ -69,7 +69,7 @@ OPERATORS: Final = (  # operators that PyTorch's `nn.functional` lists
 NAME_TO_MODULE: Final = {
     name: f"ts.nn.functional.{family}" for family, names in _FAMILIES.items() for name in names
 }
-WRITTEN: Final = NAME_TO_MODULE.keys()  # Python functions; some call an operator with the same name
+WRITTEN: Final = NAME_TO_MODULE.keys()  # names of Python functions
 
 
 def __getattr__(name: str) -> Any:

@@ -165,7 +165,10 @@ def rrelu(
     training: bool = False,
     inplace: bool = False,
 ) -> Tensor:
-    """Return LeakyReLU; in training, slopes are random in [lower, upper], otherwise their mean."""
+    """Return LeakyReLU; in training, slopes are random in [lower, upper].
+
+    Otherwise, the slope is (lower + upper) / 2.
+    """
     if inplace:
         result = ts.rrelu_(input, lower, upper, training)
     else:

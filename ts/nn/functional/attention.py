@@ -17,7 +17,7 @@ from ts._core.tensor.tensor import Tensor
 def additive_mask(
     mask: Tensor | None, name: str, other: Tensor | None, other_name: str, like: Tensor
 ) -> Tensor | None:
-    """Convert a bool mask to floats (-inf for True); warn if the mask `other` has another type."""
+    """Convert a bool mask to floats (-inf for True); warn if the dtype of the mask `other` differs."""
     if mask is None:
         return None
     if mask.dtype != ts.bool and not mask.is_floating_point():
@@ -146,7 +146,7 @@ def _split_heads(x: Tensor, rows: int, head_dim: int) -> Tensor:
 
 
 def _fixed(given: Tensor, name: str, rows: int, head_dim: int) -> Tensor:
-    """Return a key or value that the caller passed for each head, after checking its shape."""
+    """Return a key or value that the caller passed separately for each head; check its shape."""
     if given.size(0) != rows:
         raise AssertionError(f"expecting {name}.size(0) of {rows}, but got {given.size(0)}")
     if given.size(2) != head_dim:
@@ -329,7 +329,7 @@ def multi_head_attention_forward(
 
 
 def _none_or_dtype(input: Tensor | None) -> ts.dtype | None:
-    """Return the dtype of a mask, None for None; raise RuntimeError for other objects."""
+    """Return the dtype of a mask, or None for None; raise RuntimeError for other objects."""
     if input is None:
         return None
     if isinstance(input, Tensor):

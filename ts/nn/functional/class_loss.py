@@ -83,7 +83,10 @@ def linear_cross_entropy(
     label_smoothing: float = 0.0,
     options: Any = None,
 ) -> Tensor:
-    """Return `cross_entropy` of a linear map of the input; `options`, PyTorch's chunking, has no effect."""
+    """Return `cross_entropy` of a linear map of the input.
+
+    The chunking options of PyTorch (`options`) have no effect.
+    """
     _check_linear(input, linear_weight, linear_bias, ignore_index is not None, target.is_floating_point())
     bias = linear_bias
     if bias is not None:

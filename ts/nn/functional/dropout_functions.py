@@ -24,7 +24,7 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool 
 
 
 def alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False) -> Tensor:
-    """Set elements to the negative limit of SELU with probability `p`, and keep mean and variance."""
+    """Set elements to the negative limit of SELU with probability `p`; mean and variance are preserved."""
     _check(p)
     if inplace:
         result = ts.alpha_dropout_(input, p, training)

@@ -1,7 +1,7 @@
 """Fractional max pooling: maxima of windows whose positions are random.
 
-For each function with the flag `return_indices`, `boolean_dispatch` joins two functions: with and without
-indices.
+For each pooling operation there are two functions, with and without indices; `boolean_dispatch` selects one
+of them by the flag `return_indices`.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def _fractional_size(
 
 
 def _samples(input: Tensor, given: Tensor | None, n: int) -> Tensor:
-    """Return a random number for each plane and dimension, or `given`."""
+    """Return `given`, or random numbers for each channel and dimension if it is None."""
     if given is not None:
         return given
     batch = 1
@@ -42,7 +42,7 @@ def _samples(input: Tensor, given: Tensor | None, n: int) -> Tensor:
 
 
 def _each(value: Any, n: int) -> Any:
-    """Return a list of `n` numbers for one number, as compiled code does implicitly."""
+    """Return a list that repeats a number `n` times; scripts convert such arguments implicitly."""
     return [value] * n if isinstance(value, (int, float)) else value
 
 

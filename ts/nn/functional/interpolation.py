@@ -1,6 +1,6 @@
 """Resampling of images and volumes: `interpolate` by size or scale factor, and `grid_sample`.
 
-A function whose arguments may be a number or a list has one overload for each combination.
+If arguments may be numbers or lists, the function has an overload for each combination.
 """
 
 from __future__ import annotations
@@ -127,7 +127,10 @@ def interpolate(
 
 
 def scaled(length: int, factor: float) -> int:
-    """Return floor(length * factor); in a trace, `length` is a tensor and the operations are recorded."""
+    """Return floor(length * factor).
+
+    During tracing, `length` is a tensor, and the operations are recorded.
+    """
     if not ts.jit.is_scripting() and isinstance(length, Tensor):
         return (length.double() * factor).floor().long()
     return math.floor(float(length) * factor)

@@ -11,16 +11,20 @@ from ts.nn._reduction import get_enum, legacy_get_string
 
 
 def reduction_code(size_average: bool | None, reduce: bool | None, reduction: str) -> int:
-    """Return the operators' code of a reduction (0 none, 1 mean, 2 sum); the deprecated flags win."""
+    """Return the operators' code of a reduction (0 none, 1 mean, 2 sum).
+
+    The deprecated flags take precedence.
+    """
     if size_average is not None or reduce is not None:
         reduction = legacy_get_string(size_average, reduce)
     return get_enum(reduction)
 
 
 def _weighted(loss: Tensor, input: Tensor, weight: Tensor, reduction: str, by_weight: bool) -> Tensor:
-    """Return the reduced weighted loss; `by_weight` divides the mean by the sum of weights.
+    """Return the reduced weighted loss.
 
-    Otherwise the mean is divided by the number of elements (`huber_loss`).
+    With `by_weight`, the mean is the sum divided by the sum of the
+    weights; otherwise, it is divided by the number of elements (`huber_loss`).
     """
     if weight.size() != input.size():
         raise ValueError("Weights and input must have the same size.")
@@ -301,10 +305,7 @@ def kl_div(
 
 
 def _check_variances(input: Tensor, var: Tensor) -> None:
-    """Raise ValueError if `var` has another shape than the input.
-
-    Only one dimension of `var` may have size 1 instead.
-    """
+    """Raise ValueError unless `var` has the shape of the input, except for one dimension of size 1."""
     if input.dim() != var.dim():
         raise ValueError("var is of incorrect size")
     for d in range(var.dim()):
@@ -325,7 +326,7 @@ def gaussian_nll_loss(
 ) -> Tensor:
     """Return the negative log likelihood of Gaussian targets.
 
-    `var` contains one variance for each element or each row; outside of scripts, it may be a number.
+    `var` contains a variance for each element or for each row; outside of scripts, `var` may be a number.
     """
     if not ts.jit.is_scripting():
         if isinstance(var, float):
@@ -341,7 +342,7 @@ def gaussian_nll_loss(
     if bool(ts.lt(var, 0).any()):
         raise ValueError("var has negative entry/entries")
     var = var.clone()
-    with ts.no_grad():  # the gradient is computed as if `var` were not clamped
+    with ts.no_grad():  # clamping does not affect the gradient of `var`
         var.clamp_(min=eps)
     loss = 0.5 * (var.log() + (input - target).pow(2) / var)
     if full:

@@ -33,7 +33,7 @@ def batch_norm(
     momentum: float = 0.1,
     eps: float = 1e-5,
 ) -> Tensor:
-    """Normalize each channel by mean and variance of the batch, or by the running ones."""
+    """Normalize each channel by the mean and variance of the batch, or by running statistics."""
     if training:
         _verify_batch_size(input.size())
     return ts.batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps, True)

@@ -1,7 +1,7 @@
 """Pooling of windows: maxima (with or without indices), p-norms, and adaptive windows.
 
-For each function with the flag `return_indices`, `boolean_dispatch` joins two functions: with and without
-indices.
+For each max pooling operation there are two functions, with and without indices; `boolean_dispatch` selects
+one of them by the flag `return_indices`.
 """
 
 from __future__ import annotations
@@ -76,7 +76,10 @@ def lp_pool3d(
 
 
 def _filled(output_size: Any, input: Tensor, dims: int) -> Any:
-    """Return an output size for `dims` dimensions; None in it becomes the input's size."""
+    """Return an output size for `dims` dimensions.
+
+    None stands for the size of the input in this dimension.
+    """
     if not isinstance(output_size, list | tuple):
         return [output_size] * dims
     if input.dim() <= len(output_size):

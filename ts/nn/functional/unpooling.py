@@ -11,7 +11,7 @@ from ts.frontend.compile_directives import BroadcastingList1, BroadcastingList2,
 
 
 def _each(value: Any, n: int) -> Any:
-    """Return a list of `n` numbers for one number, as compiled code does implicitly."""
+    """Return a list that repeats a number `n` times; scripts convert such arguments implicitly."""
     return list(value) if isinstance(value, Iterable) else value if value is None else [value] * n
 
 
@@ -22,7 +22,7 @@ def _unpooled_size(
     padding: list[int],
     output_size: list[int] | None,
 ) -> list[int]:
-    """Return the size before pooling: `output_size` if it is possible, otherwise the default."""
+    """Return the size before pooling: `output_size`, which is checked, or the default if it is None."""
     steps = kernel_size
     if stride is not None and len(stride) > 0:
         steps = stride

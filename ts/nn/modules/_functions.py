@@ -16,9 +16,9 @@ class CrossMapLRN2d(Function):
     """Local response normalization over channels, as in Lua's Torch: `x * scale ** -beta`.
 
     `scale[c]` is `k + alpha / size` times the sum of squares of channels `c - r` to `c + r`, where `r` is
-    `(size - 1) // 2`, plus that of channel 0, which PyTorch never subtracts from its moving sum. The gradient
-    is that of PyTorch: its window has `size` channels and lacks the term of channel 0, so it is not the exact
-    derivative.
+    `(size - 1) // 2`, plus the square of channel 0, because PyTorch never subtracts this square from its
+    moving sum. The gradient is computed as in PyTorch, with windows of `size` channels and without the term
+    of channel 0; so it is not the exact derivative.
     """
 
     @staticmethod

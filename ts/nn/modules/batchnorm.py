@@ -15,7 +15,7 @@ from ts.nn.parameter import Parameter
 class _NormBase(Module):
     """Base class of normalizations with scale, shift and running statistics for each channel."""
 
-    _version = 2  # since version 2, the state contains the number of batches
+    _version = 2  # since version 2, the state contains `num_batches_tracked`
     __constants__ = ["track_running_stats", "momentum", "eps", "num_features", "affine"]
     num_features: int
     eps: float
@@ -100,7 +100,7 @@ class _NormBase(Module):
 
 
 class _BatchNorm(_NormBase):
-    """Base class of batch normalizations, by the statistics of the batch or by running statistics."""
+    """Base class of batch normalizations, which use statistics of the batch or running statistics."""
 
     def forward(self, input: Tensor) -> Tensor:
         self._check_input_dim(input)
@@ -108,7 +108,7 @@ class _BatchNorm(_NormBase):
         if self.training and self.track_running_stats:
             if self.num_batches_tracked is not None:
                 self.num_batches_tracked.add_(1)
-                if self.momentum is None:  # None: the running statistics are means over all batches
+                if self.momentum is None:  # the running statistics are means over all batches
                     average = 1.0 / float(self.num_batches_tracked)
         by_batch = self.training or ((self.running_mean is None) and (self.running_var is None))
         return F.batch_norm(

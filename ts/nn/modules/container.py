@@ -36,7 +36,7 @@ class _Indexed(Module):
         return next(islice(self._modules, position % size, None))
 
     def _of(self, modules: Iterable[Module]) -> Self:
-        """Return a container of this class with the given modules."""
+        """Return a new container of this class with the given modules."""
         return type(self)(modules)
 
     @overload

@@ -62,7 +62,7 @@ class _LazyLayer(LazyModuleMixin):
     """Base class of lazy layers whose parameters depend on the number of input features."""
 
     cls_to_become: ClassVar[type[Module]]
-    _width_name: ClassVar[str]  # name of the attribute that is 0 until the first call
+    _width_name: ClassVar[str]  # attribute with the number of input features
     _constructor_arguments: tuple[tuple[Any, ...], dict[str, Any]]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -100,7 +100,7 @@ class _LazyLayer(LazyModuleMixin):
         return int(weight.shape[-1])
 
     def _widen(self, width: int) -> None:
-        """Create the parameters that an ordinary layer with `width` input features has."""
+        """Create the parameters of an ordinary layer with `width` input features."""
         args, kwargs = self._constructor_arguments
         made = self.cls_to_become(width, *args, **kwargs)
         for mine, theirs in ((self._parameters, made._parameters), (self._buffers, made._buffers)):

@@ -73,7 +73,7 @@ _TABLES: Final = ("_parameters", "_buffers", "_modules")
 
 
 def type_name(value: object) -> str:
-    """Return the name of a value's type for messages; for builtin types without the module."""
+    """Return the name of a value's type for messages, with the module unless the type is builtin."""
     if isinstance(value, Tensor) and type(value) is Tensor:
         return str(value.type())
     cls = type(value)
@@ -90,7 +90,7 @@ class Module:
     _version: int = 1
     dump_patches: bool = False
     call_super_init: bool = False
-    # False after a non-full backward hook was registered; None before any backward hook
+    # True or False after a full or non-full backward hook was registered; None before
     _is_full_backward_hook: bool | None = None
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -151,7 +151,7 @@ class Module:
         self._parameters[name] = param
 
     def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
-        """Register a tensor that is no parameter; `state_dict` includes it if `persistent`."""
+        """Register a tensor as buffer; `state_dict` contains it if `persistent` is True."""
         self._check_new("buffer", "_buffers", name)
         if tensor is not None and not _stands_for_tensor(tensor):
             raise TypeError(
@@ -244,7 +244,7 @@ class Module:
             super().__setattr__(name, value)
 
     def _forget(self, name: str, kept: str) -> None:
-        """Remove `name` from all tables except `kept`: an attribute is of one kind only."""
+        """Remove `name` from all tables except `kept`, because a name is in one table only."""
         self.__dict__.pop(name, None)
         for table in _TABLES:
             if table != kept:
@@ -498,7 +498,7 @@ class Module:
         return self
 
     def compile(self, *args: Any, **kwargs: Any) -> None:
-        """Call `ts.compile`, which does not compile the module; use `ts.jit.script` for this."""
+        """Call `ts.compile`, which only warns; use `ts.jit.script` to compile the module."""
         compiler.compile(self, *args, **kwargs)
 
     def cpu(self) -> Self:
@@ -619,7 +619,7 @@ class Module:
     def register_backward_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Register a non-full backward hook.
 
-        `grad_input` is the gradient of the last operator of `forward`.
+        `grad_input` contains the gradients of the inputs of the last operator of `forward`.
         """
         return self._add_backward_hook(hook, False, False)
 
@@ -637,7 +637,7 @@ class Module:
         return add_hook(self._state_dict_pre_hooks, hook)
 
     def register_state_dict_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
-        """Call `hook(module, state_dict, prefix, local_metadata)` when `state_dict` has collected."""
+        """Call `hook(module, state_dict, prefix, local_metadata)` at the end of `state_dict`."""
         return add_hook(self._state_dict_hooks, hook)
 
     def _register_state_dict_hook(self, hook: Callable[..., Any]) -> RemovableHandle:

@@ -41,7 +41,7 @@ _EXPECTED = f"""
 
 
 def _named(args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
-    """Return the arguments of `to` by name, according to the first signature that they fit."""
+    """Return the arguments of `to` by name, according to the first matching signature."""
     for signature in _SIGNATURES:
         given = dict(zip(signature, args, strict=False))
         known = {*signature, "memory_format"}

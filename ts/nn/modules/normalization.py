@@ -86,7 +86,7 @@ class LayerNorm(Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Reset scale to 1 and shift to 0."""
+        """Reset the parameters: scale 1 and shift 0."""
         if self.elementwise_affine:
             init.ones_(self.weight)
             if self.bias is not None:
@@ -133,7 +133,7 @@ class GroupNorm(Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Reset scale to 1 and shift to 0 for each channel."""
+        """Reset the parameters: scale 1 and shift 0 for each channel."""
         if self.affine:
             init.ones_(self.weight)
             if self.bias is not None:

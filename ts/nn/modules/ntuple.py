@@ -1,4 +1,4 @@
-"""Hyperparameters that are one number for all dimensions, or one for each: `spread(3, 2)` is `(3, 3)`."""
+"""Conversion of hyperparameters to one number for each dimension: `spread(3, 2)` is `(3, 3)`."""
 
 from __future__ import annotations
 
@@ -12,5 +12,5 @@ def spread(value: Any, n: int) -> tuple[Any, ...]:
 
 
 def constructor_text(module: Any, *names: str) -> str:
-    """Return a text for `extra_repr` with the names and values of attributes."""
+    """Return `name=value` pairs of the given attributes as text for `extra_repr`."""
     return ", ".join(f"{name}={getattr(module, name)}" for name in names)

@@ -1,4 +1,4 @@
-"""Quantization modules as they are before a model is quantized: they compute in floating point.
+"""Quantization modules in the state before a model is quantized: they compute in floating point.
 
     skip_add = ts.nn.quantized.FloatFunctional()
     y = skip_add.add(x, shortcut)               x + shortcut, recorded as the submodule's call

@@ -23,7 +23,7 @@ _GATES = {"LSTM": 4, "GRU": 3, "RNN_TANH": 1, "RNN_RELU": 1}
 
 
 def sequences(batch_sizes: Tensor) -> int:
-    """Return the number of packed sequences; during tracing, a tensor, so that it is recorded."""
+    """Return the number of packed sequences; during tracing, it is a tensor, so that the trace records it."""
     if not ts.jit.is_scripting():  # in scripts, `and` would compile both operands
         if current_tracer() is not None:
             return batch_sizes[0]  # type: ignore[return-value]
@@ -31,7 +31,7 @@ def sequences(batch_sizes: Tensor) -> int:
 
 
 class RNNBase(Module):
-    """Base class of recurrent layers; has the weights of each layer and direction."""
+    """Base class of recurrent layers; owns the weights of each layer and direction."""
 
     __constants__ = [
         "mode", "input_size", "hidden_size", "num_layers", "bias", "batch_first", "dropout", "bidirectional",
@@ -151,7 +151,7 @@ class RNNBase(Module):
     def check_input(self, input: Tensor) -> None:
         """Raise an error if dtype or number of features of the input do not fit the weights."""
         if not ts.jit.is_scripting():
-            self.flatten_parameters()  # `functional_call` and parametrizations replace weights
+            self.flatten_parameters()  # `functional_call` or parametrizations may have replaced weights
         dtype = self._flat_weights[0].dtype
         if input.dtype != dtype:
             raise ValueError(

@@ -43,7 +43,7 @@ class _Table(Module):
         self.weight = Parameter(given, requires_grad=not freeze)
 
     def reset_parameters(self) -> None:
-        """Initialize the table with random numbers; the row `padding_idx` with zeros."""
+        """Initialize the table with random numbers, and the row `padding_idx` with zeros."""
         init.normal_(self.weight)
         if self.padding_idx is not None:
             self.weight.detach()[self.padding_idx].fill_(0)

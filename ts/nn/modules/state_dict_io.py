@@ -70,7 +70,7 @@ def _persistent(module: Any) -> dict[str, Tensor]:
 
 
 def no_extra_state(module: Any) -> Any:
-    """Raise an error; a class with state other than tensors overrides `get_extra_state`."""
+    """Raise RuntimeError; classes with state other than tensors override `get_extra_state`."""
     raise RuntimeError("Reached a code path in Module.get_extra_state() that should never be called.")
 
 
@@ -190,7 +190,7 @@ def _copy(
         return None
     if (
         not is_uninitialized(tensor) and tensor.dim() == 0 and given.dim() == 1 and given.numel() == 1
-    ):  # early versions of PyTorch saved 0-d tensors with shape (1,)
+    ):  # saved by an early version of PyTorch
         given = given[0]
     if given.shape != tensor.shape:
         return (

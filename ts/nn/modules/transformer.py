@@ -402,7 +402,7 @@ class Transformer(Module):
     def generate_square_subsequent_mask(
         sz: int, device: ts.device | None = None, dtype: ts.dtype | None = None
     ) -> Tensor:
-        """Return a mask that excludes later positions."""
+        """Return a square mask that excludes later positions: -inf above the diagonal, 0 elsewhere."""
         return _causal_mask(sz, device, dtype)
 
     def _reset_parameters(self) -> None:

@@ -1,4 +1,4 @@
-"""Parallel training of a module: in several processes, or on several GPUs of one process.
+"""Parallel training of a module by several processes or GPUs.
 
 model = ts.nn.parallel.DistributedDataParallel(model)     gradients are the mean over the processes
 model = ts.nn.DataParallel(model)                         calls the module on one device

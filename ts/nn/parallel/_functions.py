@@ -62,7 +62,7 @@ class Gather(Function):
 
     @staticmethod
     def forward(ctx: Any, target_device: Any, dim: int, *inputs: Tensor) -> Tensor:
-        """Return the concatenation; 0-d tensors become a vector, with a warning."""
+        """Return the concatenation; 0-d tensors are concatenated to a vector, with a warning."""
         _require_gpu_tensors(inputs, "Gather")
         ctx.target_device = target_device if target_device == "cpu" else gpu_index(target_device)
         ctx.dim = dim

@@ -16,7 +16,10 @@ __all__ = ["DataParallel", "data_parallel"]
 
 
 class DataParallel(Module):
-    """Wrapper that calls its module with the whole batch, on one device; `ts` does not split batches here."""
+    """Wrapper that calls its module with the whole batch on one device.
+
+    Unlike in PyTorch, batches are not split.
+    """
 
     def __init__(
         self, module: Module, device_ids: Any = None, output_device: Any = None, dim: int = 0

@@ -49,7 +49,7 @@ class _Bucket:
         return len(self.ready) == len(self.parameters)
 
     def bucket_views(self) -> Iterator[tuple[Tensor, Any]]:
-        """Yield (parameter, part of the bucket's memory for its gradient)."""
+        """Yield (parameter, slice of the bucket for its gradient) pairs."""
         for each, (start, end) in zip(self.parameters, pairwise(self.bounds), strict=True):
             yield each, self.data.array[start:end].reshape(each.shape)
 
@@ -72,7 +72,7 @@ class _Reducer:
         self.bucket_of = {id(each): bucket for bucket in self.buckets for each in bucket.parameters}
         self.launched = 0
         self.in_pass = False
-        self.expects = False  # True if gradients are to be reduced, since `forward` has run
+        self.expects = False  # True after `prepare`; gradients are reduced then
         self.unfinished: list[str] = []
         for _, each in parameters:
             each.register_post_accumulate_grad_hook(self._ready)
@@ -127,7 +127,7 @@ class _Reducer:
                     parameter.grad = wrap_array(place.copy())
 
     def _unused_by_all(self, missing: list[Tensor]) -> set[int]:
-        """Return the ids of the parameters in `missing` that no process has used."""
+        """Return the ids of the parameters in `missing` without a gradient in any process."""
         from ts.distributed.collectives import all_reduce
         from ts.distributed.reduce_op import ReduceOp
 
@@ -232,7 +232,7 @@ class DistributedDataParallel(Module):
     def no_sync(self) -> Iterator[None]:
         """Within this context, gradients are accumulated locally.
 
-        The next backward outside reduces the sum.
+        The next backward after it reduces the sums.
         """
         before, self.require_backward_grad_sync = self.require_backward_grad_sync, False
         try:

@@ -66,7 +66,7 @@ def parallel_apply(
                 device = None if found is None else found.get_device()
             with ts.set_grad_enabled(grad_enabled), ts.cuda.device(device):
                 results[i] = modules[i](*given, **kwargs_tup[i])
-        except Exception as error:  # the calling thread raises it
+        except Exception as error:  # raised again in the calling thread
             errors[i] = error
 
     threads = [threading.Thread(target=call, args=(i,)) for i in range(n)] if n > 1 else []

@@ -42,7 +42,10 @@ def replicate(network: Module, devices: Sequence[Any], detach: bool = False) -> 
 
 
 def _replica(module: Module, tensors: dict[int, Tensor], known: dict[int, Module]) -> Module:
-    """Return a copy of a module tree with other tensors; `tensors` maps ids of old tensors to new ones."""
+    """Return a copy of a module tree with other tensors.
+
+    `tensors` maps ids of the old tensors to the new tensors.
+    """
     if id(module) in known:
         return known[id(module)]
     copy: Any = _shallow_copy(module)
@@ -63,7 +66,10 @@ def _replica(module: Module, tensors: dict[int, Tensor], known: dict[int, Module
 
 
 def _shallow_copy(module: Module) -> Module:
-    """Return a module with the same class and attributes, and with copies of its tables of members."""
+    """Return a module with the same class and attributes.
+
+    The dictionaries of parameters, buffers and submodules are copied.
+    """
     if hasattr(module, "_replicate_for_data_parallel"):
         return module._replicate_for_data_parallel()  # type: ignore[no-any-return]
     copy = module.__new__(type(module))

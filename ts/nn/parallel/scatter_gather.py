@@ -48,7 +48,7 @@ def scatter(inputs: Any, target_gpus: Any, dim: int = 0) -> Any:
 def scatter_kwargs(inputs: Any, kwargs: Any, target_gpus: Any, dim: int = 0) -> tuple[Any, Any]:
     """Split positional and keyword arguments among GPUs.
 
-    If one of the two results is shorter, empty containers are added.
+    The shorter of the two results is extended by empty containers.
     """
     scattered = scatter(inputs, target_gpus, dim) if inputs else []
     scattered_kwargs = scatter(kwargs, target_gpus, dim) if kwargs else []

@@ -15,7 +15,7 @@ from ts.unsupported import names_for
 
 __all__ = ["NamedMemberAccessor", "set_tensor", "swap_submodule", "swap_tensor"]
 __getattr__ = names_for(__name__)
-_MISSING: Final = object()  # marks a missing tensor
+_MISSING: Final = object()  # stands for a missing tensor
 
 
 def _check_module(module: Any, description: str = "") -> None:
@@ -46,7 +46,7 @@ def _find(module: Module, name: str) -> Any:
 def _set_member(module: Module, name: str, tensor: Any) -> None:
     """Store a tensor under a name.
 
-    In the parameters or buffers if the name is there, else as an attribute.
+    If `name` is a parameter or buffer, the tensor replaces it; otherwise, it becomes an attribute.
     """
     if name in module._parameters:
         module._parameters[name] = tensor
@@ -65,7 +65,7 @@ def _remove(module: Module, name: str) -> None:
 
 
 def set_tensor(module: Module, name: str, tensor: Tensor) -> None:
-    """Set a tensor of this module, not of a submodule; parameters and buffers may be None."""
+    """Set a tensor of `module` itself, not of a submodule; parameters and buffers may be None."""
     _check_module(module)
     if tensor is not None:
         _check_tensor(tensor)
@@ -74,7 +74,7 @@ def set_tensor(module: Module, name: str, tensor: Tensor) -> None:
 
 
 def swap_tensor(module: Module, name: str, tensor: Tensor, allow_missing: bool = False) -> Tensor:
-    """Replace a tensor of this module, not of a submodule; return the previous tensor.
+    """Replace a tensor of `module` itself, not of a submodule; return the previous tensor.
 
     With `allow_missing`, return a marker if there was no tensor; if `tensor` is this marker, remove the name.
     """
@@ -98,7 +98,7 @@ def swap_tensor(module: Module, name: str, tensor: Tensor, allow_missing: bool =
 
 
 def swap_submodule(module: Module, name: str, submodule: Module) -> Module:
-    """Replace a submodule of this module, not a deeper one; return the previous submodule."""
+    """Replace a direct submodule of `module`; return the previous submodule."""
     _check_module(module)
     _check_module(submodule)
     _check_name(name, "submodule")
@@ -214,7 +214,7 @@ class NamedMemberAccessor:
         return before, missing
 
     def check_keys(self, keys: Iterable[str]) -> tuple[list[str], list[str]]:
-        """Return the tensor names that are not in `keys`, and the keys that are no tensor names."""
+        """Return the names of tensors that `keys` lacks, and the keys that are not names of tensors."""
         given = set(keys)
         names = {name for name, _ in self.named_tensors(remove_duplicate=False)}
         return sorted(names - given), sorted(given - names)

@@ -21,7 +21,7 @@ Parameters = Tensor | Iterable[Tensor]
 def _listed(parameters: Parameters, what: str = "") -> list[Tensor]:
     """Return the parameters as a list.
 
-    Warn if they are an empty generator, which was probably used before.
+    Warn if `parameters` is an exhausted generator.
     """
     if isinstance(parameters, Tensor):
         return [parameters]
@@ -58,7 +58,7 @@ def get_total_norm(
 def clip_grads_with_norm_(
     parameters: Parameters, max_norm: float, total_norm: Any, foreach: bool | None = None
 ) -> None:
-    """Scale all gradients so that their norm, `total_norm` before, is at most `max_norm`."""
+    """Scale all gradients so that their norm is at most `max_norm`; `total_norm` is their current norm."""
     gradients = _gradients(parameters)
     if not gradients:
         return

@@ -37,7 +37,7 @@ def fuse_conv_bn_weights(
     conv_w: Tensor, conv_b: Tensor | None, bn_rm: Tensor, bn_rv: Tensor, bn_eps: float,
     bn_w: Tensor | None, bn_b: Tensor | None, transpose: bool = False,
 ) -> tuple[Parameter, Parameter]:  # fmt: skip
-    """Return weight and bias of a convolution fused with the normalization that follows."""
+    """Return the weight and bias of a convolution fused with the following batch normalization."""
     scale, shift = _factors(bn_rm, bn_rv, bn_eps, bn_w, bn_b)
     return _folded(conv_w, conv_b, scale, shift, 1 if transpose else 0)
 
@@ -46,7 +46,7 @@ def fuse_linear_bn_weights(
     linear_w: Tensor, linear_b: Tensor | None, bn_rm: Tensor, bn_rv: Tensor, bn_eps: float, bn_w: Tensor,
     bn_b: Tensor,
 ) -> tuple[Parameter, Parameter]:  # fmt: skip
-    """Return weight and bias of a linear layer fused with the normalization that follows."""
+    """Return the weight and bias of a linear layer fused with the following batch normalization."""
     scale, shift = _factors(bn_rm, bn_rv, bn_eps, bn_w, bn_b)
     return _folded(linear_w, linear_b, scale, shift, 0)
 

@@ -25,7 +25,7 @@ from ts.nn.modules.module import Module
 from ts.nn.utils import parametrize
 
 M = TypeVar("M", bound=Module)
-_ORTHONORMAL_TOLERANCE: Final = 10.0  # in units of eps times the size of the matrix
+_ORTHONORMAL_TOLERANCE: Final = 10.0  # tolerance in units of eps times the matrix size
 
 
 def _square(x: Tensor) -> Tensor:
@@ -53,7 +53,7 @@ def _cayley(x: Tensor) -> Tensor:
 def _reflections(x: Tensor) -> Tensor:
     below = x.tril(diagonal=-1)
     tau = 2.0 / (1.0 + (below * below).sum(dim=-2))
-    signs = x.diagonal(dim1=-2, dim2=-1).int()  # signs are integers, so they have no gradient
+    signs = x.diagonal(dim1=-2, dim2=-1).int()  # integers, so that no gradient is recorded
     result: Tensor = ts.linalg.householder_product(below, tau) * signs.unsqueeze(-2)
     return result
 
@@ -115,7 +115,7 @@ class _Orthogonal(Module):
         factors, tau = ts.geqrf(tall)
         signs = factors.diagonal(dim1=-2, dim2=-1)
         signs.sign_()
-        signs[tau == 0.0] *= -1  # LAPACK omits such a reflection; here it has tau 2
+        signs[tau == 0.0] *= -1  # tau 0 means no reflection in LAPACK, but a reflection with tau 2 here
         result: Tensor = factors
         return result
 

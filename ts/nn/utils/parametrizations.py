@@ -23,7 +23,7 @@ _FIRST_ITERATIONS = 15
 
 
 class _WeightNorm(Module):
-    """Map from lengths and directions to their product.
+    """Parametrization of a weight as the product of lengths and directions.
 
     Lengths are norms over all dimensions except `dim`.
     """
@@ -59,7 +59,7 @@ def _read_older_names(module: Any, name: str) -> None:
 
 
 class _SpectralNorm(Module):
-    """Map from a matrix to the matrix divided by its largest singular value.
+    """Parametrization of a weight as a matrix divided by its largest singular value.
 
     Power iteration estimates the singular value during training.
     """

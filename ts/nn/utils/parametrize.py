@@ -1,4 +1,4 @@
-"""Parametrizations: parameters that each access computes from original tensors.
+"""Parametrizations: parameters that are computed from original tensors at each access.
 
     register_parametrization(layer, "weight", Symmetric())
     layer.weight                                     Symmetric()(layer.parametrizations.weight.original)
@@ -47,7 +47,7 @@ class ParametrizationList(ModuleList):
         with ts.no_grad():
             for module in reversed(list(self)):
                 if hasattr(module, "right_inverse"):
-                    # a parametrization without inverse keeps the value as the original
+                    # without an inverse, the value becomes the original tensor
                     with suppress(NotImplementedError):
                         value = module.right_inverse(value)
         self.is_tensor = isinstance(value, Tensor)
@@ -172,7 +172,7 @@ def register_parametrization(
 
 
 def _become_parametrized(module: Any) -> None:
-    """Give the module a new subclass of its class with properties for the parametrized tensors."""
+    """Set the class of a module to a new subclass with properties for the parametrized tensors."""
     cls = type(module)
     attributes = {"__getstate__": _raise_pickle_error, "__deepcopy__": _deepcopy, "__module__": __name__}
     module.__class__ = type(f"Parametrized{cls.__name__}", (cls,), attributes)

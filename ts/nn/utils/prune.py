@@ -109,7 +109,7 @@ class BasePruningMethod(ABC):
 
 
 class PruningContainer(BasePruningMethod):
-    """Several pruning methods of one parameter; each prunes elements that the previous ones left."""
+    """Several pruning methods for one parameter; each prunes elements that are not pruned yet."""
 
     def __init__(self, *args: Any) -> None:
         self._pruning_methods: tuple[BasePruningMethod, ...] = ()
@@ -140,7 +140,7 @@ class PruningContainer(BasePruningMethod):
         return self._pruning_methods[index]
 
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
-        """Return the mask after the last method has pruned elements that previous methods left."""
+        """Return `default_mask` with zeros at further elements, which the last method selects."""
         method = self._pruning_methods[-1]
         mask = default_mask.to(dtype=t.dtype)
         left = _prunable_indices(method, mask)
@@ -166,7 +166,7 @@ def _prunable_indices(method: BasePruningMethod, mask: Tensor) -> Any:
 
 
 class Identity(BasePruningMethod):
-    """Pruning method that prunes nothing."""
+    """Pruning method without effect: the mask contains only ones."""
 
     PRUNING_TYPE = _UNSTRUCTURED
 
@@ -189,7 +189,7 @@ class RandomUnstructured(BasePruningMethod):
         return self._without(t, default_mask, -ts.rand_like(t))
 
     def _without(self, t: Tensor, default_mask: Tensor, order: Tensor) -> Tensor:
-        """Return the mask with zeros at the elements for which `order` is smallest."""
+        """Return the mask with zeros at the elements with the smallest values of `order`."""
         count = _count(self.amount, t.nelement())
         mask: Tensor = default_mask.clone(memory_format=ts.contiguous_format)
         if count:

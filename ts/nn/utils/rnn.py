@@ -29,8 +29,8 @@ class PackedSequence(PackedSequence_):
 
     `data` (rows, features...) contains the elements of all sequences, ordered by time step; `batch_sizes`
     (int64, on the CPU) contains the number of sequences at each step. The sequences are sorted by decreasing
-    length: `sorted_indices` contains their original indices, `unsorted_indices` the inverse permutation; both
-    are None if sorting changed nothing.
+    length: `sorted_indices` contains their original indices, `unsorted_indices` contains the inverse
+    permutation; both are None if the sequences were passed in sorted order.
     """
 
     def __new__(

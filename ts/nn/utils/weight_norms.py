@@ -36,7 +36,7 @@ class WeightNorm:
 
 
 def weight_norm(module: M, name: str = "weight", dim: int | None = 0) -> M:
-    """Replace a parameter by two: norms over all dimensions except `dim`, and directions."""
+    """Replace a parameter by two parameters: norms over all dimensions except `dim`, and directions."""
     warnings.warn(
         "`torch.nn.utils.weight_norm` is deprecated in favor of "
         "`torch.nn.utils.parametrizations.weight_norm`.",

@@ -40,7 +40,7 @@ _TOO_EARLY = (
 class LRScheduler:
     """Base class of learning-rate schedules; subclasses implement `get_lr`."""
 
-    _left_out = frozenset({"optimizer"})  # attributes that `state_dict` omits
+    _left_out = frozenset({"optimizer"})  # attributes that `state_dict` does not contain
     _get_lr_called_within_step = False
     _is_initial = False
     _last_lr: list[Any]
@@ -82,7 +82,10 @@ class LRScheduler:
         raise NotImplementedError
 
     def closed_form(self) -> list[Any] | None:
-        """Return the rates at step `last_epoch`, computed from the initial rates; None if unsupported."""
+        """Return the rates at step `last_epoch`, computed from the initial rates.
+
+        None if the schedule has no such formula.
+        """
         return None
 
     def rates(self) -> list[Any]:

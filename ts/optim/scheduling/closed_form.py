@@ -1,4 +1,4 @@
-"""Schedules that are formulas of the step: steps, powers, lines, half a cosine, user functions.
+"""Schedules with a formula of the step number: steps, powers, lines, half a cosine, user functions.
 
 CosineAnnealingLR(optimizer, T_max=100)
 """
@@ -17,10 +17,7 @@ from ts.optim.scheduling.base import LRScheduler, warn_outside_of_step
 
 
 class _ByFactor(LRScheduler):
-    """Base class of schedules that multiply.
-
-    The current rates by `factor`, or the initial rates by `whole`.
-    """
+    """Base class of schedules that multiply the current rates by `factor` or the initial rates by `whole`."""
 
     def factor(self) -> float:
         """Return the factor by which the current rates are multiplied."""
@@ -96,7 +93,7 @@ class ConstantLR(_ByFactor):
     ) -> None:
         if not 0 <= factor <= 1:
             raise ValueError("Constant multiplicative factor expected to be between 0 and 1.")
-        self.__dict__["factor"] = factor  # entry of the state; the method `factor` reads it
+        self.__dict__["factor"] = factor  # stored in `__dict__`, because the class has a method `factor`
         self.total_iters = total_iters
         super().__init__(optimizer, last_epoch)
 
@@ -186,7 +183,7 @@ class CosineAnnealingLR(LRScheduler):
             return self.rates()
         if self._step_count == 1:
             return self.closed_form()
-        # at the minimum 0, multiplication by a factor cannot increase the rate
+        # start of a rise: the rate may be 0, which no factor can increase
         if (step - 1 - length) % (2 * length) == 0:
             rise = (1 - math.cos(math.pi / length)) / 2
             return [

@@ -98,7 +98,7 @@ class ChainedScheduler(_OfSchedulers):
 
 
 def _leaves(scheduler: LRScheduler) -> Iterator[LRScheduler]:
-    """Yield the schedules in a combined schedule that are not combined themselves, recursively."""
+    """Yield recursively the schedules in a combined schedule that are not combined schedules themselves."""
     for inner in scheduler._schedulers if isinstance(scheduler, _OfSchedulers) else []:
         yield from _leaves(inner) if isinstance(inner, _OfSchedulers) else [inner]
 

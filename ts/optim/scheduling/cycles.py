@@ -39,7 +39,7 @@ class _WithMomentum(LRScheduler):
 
 
 class CyclicLR(_WithMomentum):
-    """Schedule that rises from `base_lr` to `max_lr` and falls in triangles, which may shrink."""
+    """Schedule of triangles, which rise from `base_lr` to `max_lr` and fall again; they may shrink."""
 
     _left_out = frozenset({"optimizer", "_scale_fn"})
     _MODES: dict[str, str] = {"triangular": "cycle", "triangular2": "cycle", "exp_range": "iterations"}
@@ -123,7 +123,7 @@ class CyclicLR(_WithMomentum):
 
 
 class OneCycleLR(_WithMomentum):
-    """Schedule that rises to `max_lr` and then falls far below the initial rate."""
+    """Schedule that rises to `max_lr` and then falls to a minimum far below the initial rate."""
 
     def __init__(
         self,
@@ -211,7 +211,7 @@ def _count_steps(total_steps: int | None, epochs: int | None, steps_per_epoch: i
 
 
 def _phases(total: int, share: float, three: bool) -> list[dict[str, Any]]:
-    """Return the phases: the last step, and the group entries between which rate and momentum change."""
+    """Return for each phase the last step, and the names of group options with its first and last values."""
 
     def phase(end: float, rates: str, momenta: str) -> dict[str, Any]:
         names = "start_lr", "end_lr", "start_momentum", "end_momentum"

@@ -70,13 +70,13 @@ class ReduceLROnPlateau(LRScheduler):
         margin = abs(best) * self.threshold if self.threshold_mode == "rel" else self.threshold
         if math.isinf(best):
             return sign * a > sign * best
-        if self.threshold_mode == "rel":  # as in PyTorch, also for negative values
+        if self.threshold_mode == "rel":  # PyTorch's formula, also for negative metrics
             margin = best * self.threshold
             return a > best + margin if sign > 0 else a < best - margin
         return sign * a > sign * best + margin
 
     def step(self, metrics: Any, epoch: int | None = None) -> None:  # type: ignore[override]
-        """Record a metric; reduce the rates after `patience` steps without improvement."""
+        """Record the value of the metric; reduce the rates after `patience` steps without improvement."""
         figure = float(metrics)
         if epoch is None:
             epoch = self.last_epoch + 1

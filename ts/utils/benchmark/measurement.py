@@ -12,13 +12,13 @@ import numpy as np
 
 _UNITS: Final = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
 _ENGLISH: Final = {"ns": "nanosecond", "us": "microsecond", "ms": "millisecond", "s": "second"}
-_MIN_SPREAD_SAMPLES: Final = 4  # with fewer measurements, no spread is printed
+_MIN_SPREAD_SAMPLES: Final = 4  # minimum number of measurements to print a spread
 _WIDE_SPREAD_RATIO: Final = 0.1  # spread divided by the median; a wider spread is printed with a warning
 _VERY_WIDE_SPREAD_RATIO: Final = 0.25
 
 
 def select_unit(t: float) -> tuple[str, float]:
-    """Return the unit in which a time of `t` seconds is best printed, and this unit in seconds."""
+    """Return a unit for printing a time of `t` seconds, and the length of this unit in seconds."""
     name = list(_UNITS)[max(min(int(math.log10(t) // 3) + 3, 3), 0)] if t > 0 else "ns"
     return name, _UNITS[name]
 

@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 import ts
 from ts.utils.benchmark.measurement import Measurement, TaskSpec
 
-_MAX_BLOCK_ITERATIONS = 1e9  # runs in one block, at most
+_MAX_BLOCK_ITERATIONS = 1e9  # maximum number of runs in one block
 
 
 class Language(enum.Enum):
@@ -74,7 +74,7 @@ class Timer:
             return Measurement(number, [self._timeit(number)], self._task_spec)
 
     def _block_size(self, seconds: float) -> int:
-        """Return a number of runs for which the time of the timer itself is negligible."""
+        """Return a number of runs for which the overhead of the timer is negligible."""
         overhead = min(self._timeit(0) for _ in range(5))
         number = 1
         while True:

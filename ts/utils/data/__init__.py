@@ -3,7 +3,7 @@
     data = TensorDataset(inputs, targets)
     for x, y in DataLoader(data, batch_size=32, shuffle=True): ...
 
-With equal seeds, samples have the order that they have in PyTorch.
+With equal seeds, the order of samples is equal to PyTorch's.
 """
 
 from __future__ import annotations

@@ -12,8 +12,9 @@ unnamed file that both processes map:
     segment  | pickle | array | array | ...          each from a multiple of 64 bytes on
 
 The program's tensors use the segment directly. Once the last of them is deleted, the next task permits the
-worker to reuse the segment, so that no new pages are allocated. A program that keeps its batches gets at most
-`MAX_REFERENCED_SEGMENTS` segments per worker, then copies, which bounds open files and mappings. A killed
+worker to reuse the segment, so that no new pages are allocated. A program that keeps its batches receives at
+most `MAX_REFERENCED_SEGMENTS` segments per worker, and copies after that; this limits the number of open
+files and mappings. A killed
 worker leaves nothing to clean up, because segments are unnamed.
 """
 
@@ -37,8 +38,8 @@ from ts._core.shared_memory import create_file
 from ts._core.tensor.storage import UntypedStorage
 from ts._core.tensor.tensor import Tensor
 
-MAX_REFERENCED_SEGMENTS: Final = 16  # segments of one worker whose batches the program may hold at a time
-MAX_QUEUED_BYTES: Final = 1 << 16  # bytes of unread batches in the pipe of a worker, at most
+MAX_REFERENCED_SEGMENTS: Final = 16  # maximum number of segments of a worker in use
+MAX_QUEUED_BYTES: Final = 1 << 16  # maximum size of unread batches in the pipe of a worker
 _ALIGNMENT_BYTES: Final = 64
 # if the storage is larger than this multiple of a tensor, only the tensor's elements are sent
 _DENSE_STORAGE_RATIO: Final = 2
@@ -51,7 +52,7 @@ class Header(NamedTuple):
     sizes: Sequence[int]  # sizes in bytes of the pickle and of each array
     segment: int  # number of the segment with the data; -1 if the data is in the pipe
     new: int  # size of a new segment, whose file descriptor is in the pipe; 0 for an existing segment
-    dropped: Sequence[int]  # numbers of segments that were deleted, as they were too small
+    dropped: Sequence[int]  # numbers of deleted segments, which were too small
 
 
 class _Pickler(pickle.Pickler):
@@ -89,7 +90,7 @@ def packed(value: Any) -> list[Any]:
 
 
 def _offsets(sizes: Sequence[int]) -> tuple[list[int], int]:
-    """Return the aligned offset of each part, and the total size."""
+    """Return the aligned offsets of buffers of the given sizes, and the total size."""
     offsets, end = [], 0
     for size in sizes:
         offsets.append(end)
@@ -98,7 +99,7 @@ def _offsets(sizes: Sequence[int]) -> tuple[list[int], int]:
 
 
 class BatchSender:
-    """End of the transport in the worker."""
+    """Sender of batches; the worker's end of the transport."""
 
     def __init__(self, connection: Connection, in_pipe: int) -> None:
         self._connection = connection
@@ -108,7 +109,7 @@ class BatchSender:
         self._created_count = 0
 
     def freed(self, segments: Sequence[int]) -> None:
-        """Record segments whose contents the program has released."""
+        """Record segments that the program has released, for reuse by later batches."""
         self._free += segments
 
     def send(self, label: Any, parts: list[Any]) -> None:
@@ -123,7 +124,7 @@ class BatchSender:
         descriptor = -1
         if new:
             number, self._created_count = self._created_count, self._created_count + 1
-            spare = end // 8  # room for a slightly larger batch
+            spare = end // 8  # reserve for slightly larger batches
             size = -(-(end + spare) // mmap.PAGESIZE) * mmap.PAGESIZE
             descriptor = create_file(size)
             self._segments[number] = mmap.mmap(descriptor, size)
@@ -139,7 +140,7 @@ class BatchSender:
     def _find(self, size: int) -> tuple[int, list[int]]:
         """Return the number of the smallest free segment of at least `size` bytes, or -1.
 
-        Smaller free segments are deleted; return their numbers too.
+        Smaller free segments are deleted; the second result lists their numbers.
         """
         fitting = [n for n in self._free if len(self._segments[n]) >= size]
         if fitting:
@@ -153,13 +154,13 @@ class BatchSender:
 
 
 class BatchReceiver:
-    """End of the transport in the main process."""
+    """Receiver of batches; the main process's end of the transport."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
         self._segments: dict[int, mmap.mmap] = {}
         self._lent: dict[int, weakref.ref[Any]] = {}
-        self._over: deque[int] = deque()  # segments that finalizers, which run in any thread, have released
+        self._over: deque[int] = deque()  # segments released by finalizers, which run in any thread
 
     def receive(self) -> tuple[Header, Any]:
         """Return the next message without unpickling it; raise EOFError if the worker has exited."""

@@ -115,7 +115,7 @@ def mapped(function: Callable[[Any], Any], data: Any) -> Any:
 def _mapping(like: Any, values: dict[Any, Any]) -> Any:
     try:
         return type(like)(values)
-    except TypeError:  # the constructor of the mapping has other arguments
+    except TypeError:  # the constructor of the mapping has other parameters
         return values
 
 
@@ -124,5 +124,5 @@ def _sequence(like: Any, values: list[Any]) -> Any:
         return type(like)(*values) if hasattr(like, "_fields") else values
     try:
         return type(like)(values)
-    except TypeError:  # a sequence whose constructor has other arguments, such as a range
+    except TypeError:  # the constructor of the sequence (for example `range`) has other parameters
         return values

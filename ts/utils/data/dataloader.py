@@ -200,7 +200,7 @@ def _context(context: Any, num_workers: int) -> Any:
 
 
 def _warn_of_many(num_workers: int) -> None:
-    """Warn if there are more workers than processors, which is rarely faster."""
+    """Warn if there are more workers than processors, because they are rarely faster than fewer workers."""
     counted = hasattr(os, "sched_getaffinity")
     processors = len(os.sched_getaffinity(0)) if counted else os.cpu_count() or 0
     if 0 < processors >= num_workers:

@@ -89,7 +89,7 @@ class StackDataset(Dataset[Any]):
         return tuple(dataset[index] for dataset in self.datasets)
 
     def __getitems__(self, indices: list[int]) -> list[Any]:
-        """Return several samples; data sets with `__getitems__` are called once."""
+        """Return the samples at `indices`, by one call for each data set with `__getitems__`."""
         if isinstance(self.datasets, dict):
             columns = [_column(dataset, indices) for dataset in self.datasets.values()]
             return [dict(zip(self.datasets, row, strict=True)) for row in zip(*columns, strict=True)]
@@ -158,7 +158,7 @@ class Subset(Dataset[T]):
         return self.dataset[self.indices[index]]
 
     def __getitems__(self, indices: list[int]) -> list[Any]:
-        """Return several samples; a data set with `__getitems__` is called once."""
+        """Return the samples at `indices`, by one call if the data set has `__getitems__`."""
         found: list[Any] = samples(self.dataset, [self.indices[i] for i in indices])
         return found
 

@@ -40,7 +40,7 @@ def _by_index(how: Fetching) -> Callable[[Any], Any]:
 
 
 class _OneAfterAnother:
-    """Fetcher for iterable data sets; it uses only the number of indices."""
+    """Fetcher for iterable data sets; it ignores the values of the indices and uses only their number."""
 
     def __init__(self, how: Fetching) -> None:
         self._how = how

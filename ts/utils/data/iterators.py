@@ -39,7 +39,7 @@ class Batches(Iterator[Any]):
     It handles the order of indices, seeds, pinned memory and warnings.
     """
 
-    # The iterator does not refer to the loader, which refers to the iterator (`persistent_workers`).
+    # No reference to the loader, to avoid a cycle: the loader refers to the iterator (`persistent_workers`).
 
     def __init__(self, loader: Any) -> None:
         self._index_sampler = loader._index_sampler
@@ -130,7 +130,10 @@ class SingleProcessIterator(Batches):
 
 
 class MultiProcessingIterator(Batches):
-    """Iterator over batches that worker processes create, `prefetch_factor` batches in advance each."""
+    """Iterator over batches that worker processes create.
+
+    Each worker creates up to `prefetch_factor` batches in advance.
+    """
 
     def __init__(self, loader: Any) -> None:
         super().__init__(loader)
@@ -228,7 +231,10 @@ class MultiProcessingIterator(Batches):
             worker.has_died()
 
     def _first_ready(self, workers: list[_Worker]) -> _Worker:
-        """Return the first worker from which data has arrived; RuntimeError on timeout or if one has died."""
+        """Return the first worker from which data has arrived.
+
+        Raise RuntimeError on timeout or if a worker has died.
+        """
         timeout = self._timeout or None
         for worker in workers:
             if worker.connection.poll():
@@ -241,7 +247,7 @@ class MultiProcessingIterator(Batches):
             if isinstance(event, Connection):
                 return events[event]
         failed = events[ready[0]]
-        if failed.connection.poll():  # it has sent messages before it died
+        if failed.connection.poll():  # read the messages sent before the worker died
             return failed
         failed.has_died()
 
@@ -285,7 +291,7 @@ class _Worker:
         )
 
 
-_open: weakref.WeakSet[Connection] = weakref.WeakSet()  # ends of the pipes to workers in this process
+_open: weakref.WeakSet[Connection] = weakref.WeakSet()  # this process's ends of the pipes to workers
 
 
 def _let_go() -> None:
@@ -301,7 +307,7 @@ os.register_at_fork(after_in_child=_let_go)
 def _terminate(workers: list[_Worker], owner: int) -> None:
     """End the workers; kill those that do not exit in time."""
     if os.getpid() != owner:
-        return  # a forked child has this object, but the workers belong to its parent
+        return  # in a forked child: the workers belong to its parent
     for worker in workers:
         with suppress(OSError):  # the worker may have exited already
             worker.connection.send_bytes(b"")

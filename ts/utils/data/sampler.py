@@ -16,7 +16,7 @@ import ts
 from ts.ops.generator import Generator
 
 T = TypeVar("T", covariant=True)
-_CHUNK_SAMPLES = 32  # indices drawn in one call, with replacement; another number would draw other indices
+_CHUNK_SAMPLES = 32  # number of indices drawn per call, which affects the random indices
 
 
 class Sampler(Generic[T]):
@@ -83,7 +83,7 @@ class RandomSampler(Sampler[int]):
                 count = min(_CHUNK_SAMPLES, self.num_samples - start)
                 yield from ts.randint(high=n, size=(count,), dtype=ts.int64, generator=generator).tolist()
             return
-        # as in PyTorch, one permutation more is drawn even if no index of it is used
+        # as in PyTorch, an additional permutation is drawn, even if none of its indices is used
         for start in range(0, self.num_samples + 1, n):
             yield from ts.randperm(n, generator=generator).tolist()[: self.num_samples - start]
 

@@ -1,6 +1,7 @@
 """Worker process of a data loader: receives tasks through a pipe and sends batches.
 
-Input: `Task`s, each with an epoch, an index and the numbers of segments that are free again. Output: for each
+Input: `Task`s, each with an epoch, an index and the numbers of segments that the main process has released.
+Output: for each
 task, in order, a message with a batch, a failure or `EXHAUSTED`.
 
     Process(target=work, args=(connection, job))
@@ -32,7 +33,7 @@ from ts.utils.data.exception_wrapper import ExceptionWrapper
 from ts.utils.data.fetch import Fetching, fetcher
 
 SHUTDOWN_TIMEOUT_SECONDS: Final = 5.0  # time for a worker to exit before it is killed
-EXHAUSTED: Final = "exhausted"  # state in the label of the last message of an epoch
+EXHAUSTED: Final = "exhausted"  # `state` of the header of the last message of an epoch
 
 
 class Task(NamedTuple):
@@ -166,10 +167,10 @@ class _Batches:
 
 
 def _packed_failure(failure: ExceptionWrapper) -> list[Any]:
-    """Pickle a failure; if its class cannot be pickled, a RuntimeError with its text."""
+    """Pickle a failure; if its class cannot be pickled, pickle a RuntimeError with its text instead."""
     try:
         return packed(failure)
-    except Exception:  # such as a class that a function defines
+    except Exception:  # the class cannot be pickled, for example because it was defined in a function
         failure.exc_msg = f"{failure.exc_type.__name__} in {failure.exc_msg}"
         failure.exc_type = RuntimeError
         return packed(failure)
@@ -194,7 +195,7 @@ class _Tasks:
         try:
             while True:
                 while not self._connection.poll(SHUTDOWN_TIMEOUT_SECONDS):
-                    # another process that was forked may keep the pipe open
+                    # checked, because another forked process may keep the pipe open
                     if os.getppid() != self._program:
                         raise EOFError
                 data = self._connection.recv_bytes()

@@ -71,7 +71,7 @@ def scalar(tag: str, value: Any, new_style: bool = False, double_precision: bool
 
 
 def tensor_proto(tag: str, value: Any) -> Summary:
-    """Return a summary of a tensor with its elements."""
+    """Return a summary that contains the elements of a tensor."""
     found = as_array(value)
     if found.dtype not in _DTYPES:
         raise ValueError(f"{tag} has unsupported tensor dtype {found.dtype}")
@@ -120,7 +120,8 @@ def histogram(tag: str, values: Any, bins: Any, max_bins: int | None = None) -> 
         ends = np.empty((counts.size + 1,), limits.dtype)
         ends[:-1], ends[-1] = limits[:-1][::step], limits[-1]
         limits = ends
-    # Remove empty buckets at both ends, but keep one before the first bucket: its limit is the lower bound of
+    # Remove empty buckets at both ends, but keep one before the first bucket: its upper limit is the lower
+    # limit of
     # the first bucket.
     cumulative = np.cumsum(np.greater(counts, 0))
     first, last = np.searchsorted(cumulative, [0, cumulative[-1] - 1], side="right")

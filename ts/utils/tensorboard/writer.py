@@ -303,7 +303,7 @@ class SummaryWriter:
     def add_custom_scalars_marginchart(
         self, tags: list[str], category: str = "default", title: str = "untitled"
     ) -> None:
-        """Write the layout of a chart with one number between two limits."""
+        """Write the layout of a chart that shows a number between a lower and an upper limit."""
         if len(tags) != 3:
             raise AssertionError(f"Expected 3 tags, got {len(tags)}.")
         self.add_custom_scalars({category: {title: ["Margin", tags]}})

@@ -16,7 +16,7 @@ __getattr__ = names_for(__name__)
 
 
 class _BaseDatasetFetcher:
-    """Fetcher of batches for one epoch; with `auto_collation`, an index is a list of sample indices."""
+    """Fetcher of batches for one epoch; with `auto_collation`, `fetch` receives a list of sample indices."""
 
     _by_index = True
 
