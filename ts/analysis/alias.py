@@ -36,7 +36,7 @@ from ts.ir.graph import Block, Graph, Node, Value
 from ts.ir.schema import AliasInfo, FunctionSchema
 from ts.ir.types import Type
 
-_NODE_NS: Final = 500  # charged to `ts.limits` per node
+_NODE_NS: Final = 500  # nanoseconds charged to `ts.limits` per visited node
 
 # Types whose values may have any type. If one of them occurs, one location represents all memory from
 # outside.
@@ -87,7 +87,7 @@ class AliasDb:
         # Values in new memory that have no aliases so far, and therefore no location
         self._unaliased: set[Value] = set()
         self._wildcards: dict[object, int] = {}  # type -> locations of memory from outside
-        self._closures: dict[int, int] | None = None  # cache of `_reach`, after the fixed point
+        self._closures: dict[int, int] | None = None  # cache of `_reach`; None before the fixed point
         self._outside = 0  # set of locations reachable from outside the function
         self._writes: dict[Node, int] = {}
         # Node with blocks -> locations that it and its nested nodes may read
@@ -203,7 +203,7 @@ class AliasDb:
         return bool(self._writes.get(node, 0) & self._reach(self._outside))
 
     def safe_to_change_aliasing_relationship(self, first: Sequence[Value], second: Sequence[Value]) -> bool:
-        """Return whether the program behaves the same whether or not `first` and `second` share memory."""
+        """Return whether sharing memory between `first` and `second` cannot change the program's results."""
         values = (*first, *second)
         if any(self.has_writers(value) for value in values):
             return False

@@ -32,7 +32,7 @@ class Liveness:
         self._visit(graph.block())
 
     def last_use(self, value: Value) -> Node | None:
-        """Return the last node of the value's own block that reads it, itself or in its blocks.
+        """Return the last node in the block of `value` that reads `value`, directly or in a nested block.
 
         Returns the block's return node for outputs of the block, None for unused values.
         """

@@ -70,7 +70,7 @@ class CodeBuilder:
         self.constants: dict[Any, int] = {}
         self.constant_values: dict[int, Any] = {}
         self.strings: set[int] = set()  # registers of strings, which need no DROP
-        self.uninitialized: set[int] = set()  # registers of prim::Uninitialized
+        self.uninitialized: set[int] = set()  # registers of the results of `prim::Uninitialized`
         self.operators: dict[int, tuple[int, Any]] = {}
         self.functions: dict[int, tuple[int, Any]] = {}
         self.types: dict[Type, int] = {}

@@ -67,7 +67,7 @@ class LoopLowering(BranchLowering):
         self.terminated = False
 
     def settle_condition(self, condition: Value, changing: set[Value]) -> None:
-        """Compute a condition that reads variables of the loop, before these are overwritten."""
+        """Compute a condition that reads loop variables, before the variables are overwritten."""
         if not self.reads_any(condition, changing | self.counters):
             return
         if self.is_deferred_value(condition):

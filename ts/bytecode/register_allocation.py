@@ -206,7 +206,7 @@ class RegisterAllocator:
         return sorted(register for register in free if self.occupied_ranges[register].end_at(at) < 0)
 
     def drops(self, registers: list[int], near: Instruction, following: Instruction) -> list[Instruction]:
-        """Return DROPs of `registers`, except those that `following` overwrites or whose frame it ends."""
+        """Return DROPs of `registers` that `following` does not overwrite; [] before RETURN and RAISE."""
         if not registers or following.name in ("RETURN", "RAISE"):
             return []
         written = {self.real_register[register] for register in following.writes}

@@ -42,7 +42,7 @@ _BROADCASTING: Final = "BroadcastingList"
 _SIZE_DIGITS: Final = 4  # maximum number of digits of N in BroadcastingListN
 # Alias in `ts.nn.common_types` for one number or a tuple of n numbers -> n
 _SIZES: Final = {f"_size_{n}_t": n for n in range(1, 7)}
-IMMUTABLE_TYPE_FLAG: Final = 1 << 8  # Py_TPFLAGS_IMMUTABLETYPE
+IMMUTABLE_TYPE_FLAG: Final = 1 << 8  # CPython's Py_TPFLAGS_IMMUTABLETYPE, set for classes written in C
 # Base classes (besides Module) of classes that are not compiled: script objects would lose their contents.
 _NEVER_SCRIPTED: Final = (list, tuple, BaseException)
 

@@ -67,22 +67,22 @@ class ConcreteModule:
 
     pre_hooks: tuple[Any, ...] = ()  # functions called before `forward`, in order
     hooks: tuple[Any, ...] = ()  # functions called after `forward`
-    container: str | None = None  # "list", "dict", "parameter list", "parameter dict"
+    container: str | None = None  # kind: "list", "dict", "parameter list", "parameter dict"
 
     def __init__(self, python_class: type, *, compiled: bool = False, traced: bool = False) -> None:
         self.python_class = python_class
         self.compiled = compiled
-        self.traced = traced  # `forward` is a trace and cannot be compiled from source
-        self.attributes: dict[str, Type] = {}  # names and types of the slots of an object, in order
+        self.traced = traced  # True if `forward` is a trace, which has no source to compile
+        self.attributes: dict[str, Type] = {}  # attribute name -> type, in the order of an object's slots
         self.parameters: list[str] = []
         self.buffers: list[str] = []
         self.submodules: dict[str, ConcreteModule] = {}
         self.constants: dict[str, object] = {}
-        self.functions: dict[str, Any] = {}  # attributes that are functions, compiled
-        self.python_functions: dict[str, Any] = {}  # attributes that are functions and run in Python
-        self.failed: dict[str, str] = {}  # attribute -> reason why it has no type
+        self.functions: dict[str, Any] = {}  # attribute name -> compiled function
+        self.python_functions: dict[str, Any] = {}  # attribute name -> function that runs in Python
+        self.failed: dict[str, str] = {}  # attribute name -> reason why the attribute has no type
         self.ignored: set[str] = set()
-        self.overrides: dict[str, Any] = {}  # methods assigned to the instance
+        self.overrides: dict[str, Any] = {}  # method name -> function assigned to the instance
         self.type: ModuleType = None  # type: ignore[assignment]  # set unless an equal type exists
 
     def same_as(self, other: ConcreteModule) -> bool:

@@ -433,9 +433,10 @@ _MAX_LISTED_OVERLOADS: Final = 6  # maximum number of overloads in an error mess
 
 
 def _nearest(failures: Sequence[tuple[int, str]]) -> str:
-    """Return the mismatch messages of the schemas with the most matched arguments; count the other schemas.
+    """Return the mismatch messages of all schemas, at most `_MAX_LISTED_OVERLOADS`.
 
-    At most `_MAX_LISTED_OVERLOADS` messages are listed.
+    If there are more, messages of the schemas with the most matched arguments are listed, and a count of the
+    others.
     """
     if len(failures) <= _MAX_LISTED_OVERLOADS:
         return _indented(text for _, text in failures)

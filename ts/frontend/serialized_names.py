@@ -276,7 +276,7 @@ class PythonCall(SugaredValue):
             return PythonCall(self.function, True)
         receiver = args[0] if args else None
         if not (isinstance(receiver, Value) and isinstance(receiver.type(), OBJECT_TYPES)):
-            receiver = None  # an argument, because it is not an object
+            receiver = None  # the first argument is not an object, so it is not the receiver
         given = args if receiver is None else args[1:]
         return PythonFunction(self.function, receiver).call(em, range, given, kwargs, n_binders)
 

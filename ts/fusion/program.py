@@ -81,7 +81,7 @@ class FusedProgram:
         self.operations = operations
         self.outputs = outputs  # value numbers; each is the result of an operation or an epilogue
         self.epilogues = epilogues  # epilogues; their arguments except the first are inputs
-        self.view_inputs = view_inputs  # view inputs
+        self.view_inputs = view_inputs  # inputs of the group that are read through views
         first, end_of_operations = len(inputs), len(inputs) + len(operations)
         if TENSOR not in inputs or set(inputs) - {TENSOR, NUMBER, OTHER, ARGUMENT}:
             raise ValueError(f"invalid kinds of group inputs: {inputs!r}")
@@ -193,12 +193,12 @@ def deserialize_program(data: Sequence[Any], operator_named: Callable[[Any], Any
 class FusionGroupRecord(OperatorRecord):
     """Operator record of a fusion group."""
 
-    group: Any = None  # plans that the CPU kernel caches after its first run
+    group: Any = None  # execution plans of the CPU kernel; None before its first run
 
     def __init__(self, schema_text: str, kernel: Kernel, program: FusedProgram) -> None:
         super().__init__(schema_text, kernel, "fusion", loop=KIND, whole=True)
         self.program = program
-        self.groups_by_backend: dict[Any, Any] = {}  # compiled groups; keys: backends except the CPU
+        self.groups_by_backend: dict[Any, Any] = {}  # backend (not the CPU) -> compiled group
 
 
 def group_operator(program: FusedProgram) -> Operator:

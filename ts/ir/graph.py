@@ -360,7 +360,7 @@ class Graph:
         return self._kinds
 
     def find_node(self, kind: str, recurse: bool = True) -> Node | None:
-        """Return the first node of a kind, or None; there is no search if the graph never had such a node."""
+        """Return the first node of a kind, or None; fast if the graph never contained a node of this kind."""
         return self._block.find_node(kind, recurse) if kind in self._kinds else None
 
     def find_all_nodes(self, kind: str, recurse: bool = True) -> list[Node]:

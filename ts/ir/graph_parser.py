@@ -198,7 +198,7 @@ class _Reader:
                 self.read_attributes(node)
         for value in self.read_values(values):
             node.add_input(value)
-        if tokens.accept(","):  # `, scope: a/b`
+        if tokens.accept(","):  # the node has a scope: `, scope: a/b`
             tokens.expect("scope")
             tokens.expect(":")
             begin = tokens.starts[tokens.at]

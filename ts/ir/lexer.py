@@ -108,7 +108,7 @@ class TokenStream:
                 return float(token)
             if len(token) <= _MAX_INT_DIGITS:
                 return int(token)
-        except ValueError:  # no digits
+        except ValueError:  # the token contains no digits
             pass
         self.at -= 1
         raise self.error(f"expected a number but found {token[:100]!r}")

@@ -27,7 +27,7 @@ _MIN_LAYERS: Final = 2
 
 
 def concat_frozen_linear(graph: Graph, everywhere: bool = False) -> bool:
-    """Concatenate the linear layers of each block that have the same input."""
+    """In each block, replace linear layers with a common input by one layer with concatenated weights."""
     return _visit(graph.block(), AliasDb(graph), everywhere)
 
 

@@ -57,7 +57,7 @@ class _ConstantTable:
     def _may_merge(self, node: Node, existing: Node) -> bool:
         type = node.output().type()
         if not type.mutable or isinstance(type, ClassType):
-            return True  # keys of equal objects are equal only if they are identical
+            return True  # constants with equal keys are interchangeable or the same object
         if _is_read(node) and (existing in self._only_read or _is_read(existing)):
             self._only_read.add(existing)  # merging adds only reads to `existing`, so this stays true
             return True

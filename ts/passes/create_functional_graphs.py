@@ -86,7 +86,7 @@ def _grown(last: Node, aliases: AliasDb) -> Node:
 
 
 def _dissolved(group: Node) -> Node:
-    """Replace `group`, which has too few nodes, by its nodes; return the first of them."""
+    """Inline `group`, a functional graph with too few nodes; return the first inlined node."""
     before = group.prev()
     inline_group(group)
     return before.next()

@@ -35,7 +35,7 @@ def eliminate_common_subexpressions(graph: Graph) -> bool:
 class _Eliminator:
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
-        self._written = True  # whether the graph has writers; computed on demand
+        self._written = True  # False if the graph is known to have no writers
         self._aliases: AliasDb | None = None
 
     def visit(self, block: Block, outer: list[_Seen]) -> bool:
@@ -99,7 +99,7 @@ class _Eliminator:
         return self._written and self._alias_db().has_writers(node)
 
     def _equal(self, node: Node, existing: Node) -> bool:
-        """Return whether `existing`, which has the same key, can replace `node`.
+        """Return whether `existing`, a node with the key of `node`, can replace `node`.
 
         It cannot if both nodes allocate new memory that escapes from the function.
         """

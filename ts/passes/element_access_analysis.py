@@ -374,7 +374,7 @@ class Elements:
                 self._unite(output, [value])
 
     def _unite(self, value: Value, others: Iterable[Value]) -> None:
-        """Record that `value` equals one of `others`, as an `if` output equals a branch output.
+        """Record that `value` is equal to one of `others`: an `if` output is equal to an output of a branch.
 
         For a number, all of them get the same dtype; otherwise, `others` must exist as tensors.
         """

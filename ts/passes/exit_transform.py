@@ -57,7 +57,7 @@ def exit_transform(graph: Graph) -> bool:
 
 
 class _Exits:
-    """Search result for early exits, so that passes skip ifs and loops without them.
+    """Early exits of a graph; the transformation skips ifs and loops without an early exit.
 
     around      the nodes that contain an exit or an exception
     continues   True if the graph contains a `prim::LoopContinuation` or an exception
@@ -240,7 +240,7 @@ class _ExitTransformer:
         return _ExitPair(exit_taken, _last(node.outputs(), len(left.values)))
 
     def _guard(self, block: Block, left: _ExitPair, following: Node) -> tuple[_ExitPair, Block]:
-        """Move `following` and all later nodes into an `if` that runs them only if the exit was not taken."""
+        """Move `following` and all later nodes into an `if`; they run only if the exit was not taken."""
         outputs = list(block.outputs())
         guard = self._graph.create_if(left.exit_taken).insert_before(following)
         outer = block.sink_after(guard, 1)

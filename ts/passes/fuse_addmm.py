@@ -48,7 +48,7 @@ def fuse_addmm(graph: Graph) -> bool:
 
 
 def _terms(add: Node) -> tuple[Node, Value] | None:
-    """Return the matrix product and the other operand of a fusible addition; None for other additions."""
+    """Return the matrix product and the summand of a fusible addition; None if it is not fusible."""
     if len(add.inputs()) != 3 or constant_value(add.input(2)) != 1:
         return None
     first, second, _ = add.inputs()

@@ -147,7 +147,7 @@ class _Fuser:
             self.open[other.output()] = first
 
     def close(self, before: Node, values: list[Value]) -> None:
-        """Insert the groups that compute `values` before the node `before`, which reads them."""
+        """Insert the groups that compute `values` before the node `before`, which reads `values`."""
         for value in values:
             group = self.open.get(value)
             if group is not None:

@@ -232,7 +232,7 @@ class _FallbackGraph:
         self.values.update(zip(node.outputs(), copy.outputs(), strict=True))
 
     def _finish_loop(self, loop: Node, body: Block) -> None:
-        """Append a copy of `loop` for the iterations after the one in which the guard failed."""
+        """Append a copy of `loop` that runs the iterations after the iteration in which the guard failed."""
         graph = self.graph
         trips, index = self.lookup(loop.input(0)), self.lookup(body.inputs()[0])
         with graph.inserting_at_end(graph.block()):

@@ -124,7 +124,7 @@ class _Inliner:
         return True
 
     def _body(self, callee: Any, call: Node) -> Graph | None:
-        """Return the graph that replaces `call`, a call of `callee`; None if `callee` calls itself."""
+        """Return the graph that replaces `call`, a call of `callee`; None if the graph calls `callee`."""
         constants = self._constants(callee, call)
         key = callee, constants
         if key not in self._bodies:

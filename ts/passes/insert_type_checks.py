@@ -40,7 +40,7 @@ def insert_gradient_check(graph: Graph, value: Value, type: TensorType) -> Value
 
 
 def insert_all(graph: Graph, questions: Iterable[Question]) -> Value:
-    """Insert the checks in order and return their conjunction; after a failed check, no others run."""
+    """Insert the checks in order and return their conjunction; no check runs after a failed check."""
     first, *rest = [*questions] or [lambda: graph.insert_constant(True)]
     holds = first()
     if not rest:

@@ -41,7 +41,7 @@ _EXACT_FLOAT_LIMIT: Final = 2.0**62  # smaller floats convert to int64 without o
 
 
 def make_versions(loop: Node) -> bool:
-    """Add specialized versions of a loop if its element accesses make them profitable."""
+    """Add specialized versions of a loop if the analysis of its element accesses predicts a gain."""
     body = loop.blocks()[0]
     if (
         next(views_in(body), None) is None
@@ -425,7 +425,7 @@ class _LoopVersion:
             number = self._whole(node, number)
         elif kind == "aten::IntImplicit" and number.type() is FLOAT:
             number = self._no_int(node, number)
-        elif kind == "aten::item":  # its output has type Scalar
+        elif kind == "aten::item":  # the output of `aten::item` has type Scalar
             any_number = self._new("prim::unchecked_cast", [number], node, node.output().type())
             self.leftover.append(any_number)
             self.numbers[any_number.output()] = number

@@ -1,4 +1,4 @@
-"""Lowering of nodes of PyTorch's executor to ordinary nodes, so that graph text with them can run.
+"""Lowering of nodes of PyTorch's executor to ordinary nodes, so that graphs with such nodes can run.
 
     prim::profile, prim::profile_ivalue                 their inputs
     prim::TypeCheck[types=[...]](%x...)                 the inputs, and whether all are of their types

@@ -315,7 +315,7 @@ def _fold_requires_grad(rewriter: _Rewriter, node: Node) -> Value | None:
 
 
 def _simplify_if_outputs(rewriter: _Rewriter, node: Node) -> bool:
-    """Replace outputs that are the condition itself or its negation."""
+    """Replace outputs of an `if` that always equal its condition, or the negation of its condition."""
     changed = False
     then_block, else_block = node.blocks()
     for output, on_true, on_false in zip(

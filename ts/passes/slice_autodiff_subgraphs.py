@@ -151,7 +151,7 @@ def _sink_constants(group: Node) -> None:
 
 
 def _copy_shared_lists(block: Block, is_differentiable: Callable[[Node], bool]) -> None:
-    """Give each differentiable operator its own copy of the lists that it reads."""
+    """Copy each list of tensors for each differentiable operator that reads the list."""
     for node in list(block.nodes()):
         for inner in node.blocks():
             _copy_shared_lists(inner, is_differentiable)

@@ -62,11 +62,11 @@ _session: list[Callable[..., Any]] | None = None  # functions scripted by the ru
 class ScriptFunction(Function):
     """Compiled function, which Python code and scripts can call."""
 
-    terms: LoadPolicy = ANY_TERMS  # limits and settings for the compilation of its source
+    terms: LoadPolicy = ANY_TERMS  # limits and allowed operators for the compilation
     unit: Any = None  # compilation unit of the archive; None for other functions
     peak: int | None = None  # result of the last call of `peak_memory`
-    waits = False  # True if callers use the declaration, and the function is compiled at its first call
-    _is_method = False  # set by the compilation
+    waits = False  # True: compile at the first call; until then, callers use the declaration
+    _is_method = False  # True for a method; set by the compilation
     _unoptimized: Unoptimized | None = None  # variants are created on first use
     _differentiated: Differentiated | None = None
 
@@ -325,7 +325,7 @@ class ScriptFunction(Function):
                 self._adopted = True
 
     def finish(self, graph: Graph, schema: FunctionSchema) -> None:
-        """Set the graph and the schema, and the signature derived from these."""
+        """Set the graph and the schema; derive the signature from the schema."""
         self._schema = schema
         if self._adopted:
             self._graph = graph

@@ -63,5 +63,5 @@ def _promote_objects() -> None:
 
 
 def _count_objects() -> int:
-    """Return the number of tracked objects; no variable refers to the list of the objects meanwhile."""
+    """Return the number of tracked objects; no variable refers to the temporary list of all objects."""
     return next(map(len, iter(gc.get_objects, None)))

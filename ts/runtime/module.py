@@ -356,7 +356,7 @@ class ScriptModule(Module):
         return self._object
 
     def copy(self) -> ScriptModule:
-        """Return a module with its own attributes; tensors are shared."""
+        """Return a copy with the same attribute values and copied submodules; the copy shares all tensors."""
         return _copy_module(self, ScriptModule.copy, lambda value: value)
 
     def __copy__(self) -> ScriptModule:

@@ -376,7 +376,7 @@ def _format_call_lines(lines: set[int]) -> str:
 
 
 def _is_in_line(code: Any, at: int) -> bool:
-    """Return True if an instruction belongs to its line itself, not to a function called there."""
+    """Return True if an instruction is from a line of the function itself, not from an inlined callee."""
     places = code.lines[at] if code.lines else None
     return not places or places[-1][1] == _find_user_range(place for _, place in places)
 

@@ -120,7 +120,7 @@ class ScriptMethod:
         return self.function.peak_memory(self.owner._object, *args, **kwargs)
 
     def graph_for(self, *args: Any, **kwargs: Any) -> Graph:
-        """Return the graph that runs for these arguments."""
+        """Return the optimized graph for the given arguments, annotated with tensor types."""
         return self.function.graph_for(self.owner._object, *args, **kwargs)
 
     def __repr__(self) -> str:

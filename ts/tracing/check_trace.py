@@ -78,7 +78,7 @@ def check_trace(
 def _same_results(
     traced: Any, results: list[Tensor], expected: list[Tensor], of: str, tolerance: float
 ) -> bool:
-    """Compare results of a trace with those of the function; if they differ, warn and return False."""
+    """Compare the results of a trace and of the function; if they differ, warn and return False."""
     same = True
     for i, (got, wanted) in enumerate(zip(results, expected, strict=False)):
         problem = _difference(got, wanted, tolerance)

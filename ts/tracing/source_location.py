@@ -38,7 +38,7 @@ def expression(frame: FrameType) -> str:
     if first is None or last is None or begin is None or end is None:
         return linecache.getline(code.co_filename, frame.f_lineno).strip()
     parts = [line.encode() for line in linecache.getlines(code.co_filename)[first - 1 : last]]
-    if parts:  # column offsets are in bytes
+    if parts:  # columns are offsets in the UTF-8 bytes of a line
         parts[-1] = parts[-1][:end]
         parts[0] = parts[0][begin:]
     return " ".join(part.decode().strip() for part in parts)

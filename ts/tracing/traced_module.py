@@ -174,7 +174,7 @@ def lowered(
     names: Sequence[str],
     options: Options,
 ) -> tuple[Graph, Any, list[Tensor]]:
-    """Return the graph of a call, with the tensors of a module as inputs, the result, and these tensors."""
+    """Return (graph, result, tensors) of a call; the module's tensors are additional graph inputs."""
     tracer = Tracer(options)
     given = [tracer.add_input(x, names[i] if i < len(names) else "") for i, x in enumerate(inputs)]
     state: list[Tensor] = []

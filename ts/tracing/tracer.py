@@ -130,7 +130,7 @@ class Tracer:
         self.options = options
         self.paths: dict[int, str] = {}  # id of a module -> its path in the traced module
         self._values: list[dict[int, tuple[object, Value]]] = [{}]  # keys: ids of objects; forks add tables
-        self._attributes: dict[str, Value] = {}  # by path
+        self._attributes: dict[str, Value] = {}  # path such as "__module.weight" -> value
         self._ranges: dict[tuple[str, int], SourceRange] = {}
         self.deterministic_nodes: set[Node] = set()  # independent of random numbers
         self._assigns_items = False  # True within `put`: writes stay in-place despite `force_outplace`
@@ -216,7 +216,7 @@ class Tracer:
 
     def insert_tensor(self, x: Tensor, place: SourceRange) -> Value:
         """Insert a tensor constant into the graph."""
-        with self.paused():  # the graph calls operators on the tensor
+        with self.paused():  # the insertion calls operators on the tensor
             return self.graph.insert_constant(x, place, tensor_type(x))
 
     def wrapped_number(self, number: Any) -> Value:
@@ -588,7 +588,7 @@ class Tracer:
 
     def add_input(self, x: Any, name: str = "") -> Any:
         """Add a graph input for an argument of the traced function; return the object to call it with."""
-        check_size(x)  # an aliased container would be two values in a later call
+        check_size(x)  # limits the size of `x`, each container is counted once
         value = self.graph.add_input(type=type_of(x))
         value.set_debug_name(name)
         return self._input(x, value)

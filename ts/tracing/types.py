@@ -42,7 +42,7 @@ from ts.tracing import messages
 NUMBER_TYPES: Final[dict[type, Type]] = {bool: BOOL, int: INT, float: FLOAT, complex: COMPLEX}
 _TYPE_NAME: Final = re.compile(r"\[ CPU(\w+)Type\{")
 MAX_VALUE_NODES: Final = 1 << 20  # maximum number of containers and elements in one value
-CONVERSIONS: Final[dict[Type, str]] = {  # operators that convert a tensor to a number, by type
+CONVERSIONS: Final[dict[Type, str]] = {  # type of a number -> operator that converts a tensor to it
     INT: "aten::Int",
     FLOAT: "aten::Float",
     BOOL: "aten::Bool",

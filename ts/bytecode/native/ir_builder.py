@@ -61,7 +61,7 @@ class FunctionBuilder:
         # label -> (side exit, loop or None)
         self._exits: dict[str, tuple[SideExit, HoistableChecks | None]] = {}
         self._names = 0
-        self._counted: dict[int, tuple[int, int]] = {}  # instruction -> (end, counter) of its counted loop
+        self._counted: dict[int, tuple[int, int]] = {}  # instruction -> (end, counter) of the loop around it
         # the loop that is being written in the version without hoisted checks
         self.unchecked_loop: HoistableChecks | None = None
 

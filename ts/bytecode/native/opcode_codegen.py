@@ -191,7 +191,7 @@ def _float_remainder(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> Non
 @builds("FLOAT_TO_INT")
 def _to_int(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
     x = w.value(b)
-    above = w.new(f"fcmp oge double {x}, 0xC3E0000000000000")  # -2.0 ** 63
+    above = w.new(f"fcmp oge double {x}, 0xC3E0000000000000")  # -2.0 ** 63, in LLVM's hexadecimal notation
     below = w.new(f"fcmp olt double {x}, 0x43E0000000000000")
     fits = w.new(f"and i1 {above}, {below}")
     w.set(a, w.new(f"select i1 {fits}, i64 {w.new(f'fptosi double {x} to i64')}, i64 {-(1 << 63)}"))

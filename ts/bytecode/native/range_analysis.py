@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ts._core.vm.code import Code
 
 Range = tuple[int, int]  # smallest and largest value
-Ranges = dict[int, Range]  # keys: register numbers
+Ranges = dict[int, Range]  # register number -> range
 
 INT64_MIN: Final = -(1 << 63)
 INT64_MAX: Final = (1 << 63) - 1

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ts.bytecode.native.ir_builder import FunctionBuilder
 
 DENSE: Final = ".dense"  # suffix of the version for tensors whose last dimension is contiguous
-_FLOAT32_CODE: Final = 6  # number of torch.float32 in the core
+_FLOAT32_CODE: Final = 6  # ScalarType number of torch.float32
 # Integer dtypes narrower than int64: LLVM's type in memory, and the conversion to i64.
 _INTS: Final = {
     0: ("i8", "zext"), 1: ("i8", "sext"), 2: ("i16", "sext"), 3: ("i32", "sext"), 11: ("i8", "zext"),

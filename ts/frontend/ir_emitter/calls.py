@@ -276,7 +276,7 @@ def _annotate(em: Emitter, node: ast.Call, form: SpecialForm, hint: Type | None)
 
 
 def _fork(em: Emitter, node: ast.Call, form: SpecialForm, hint: Type | None) -> SugaredValue:
-    """Emit `fork(f, x, k=y)` as a closure with the call; a later pass moves it to its own graph."""
+    """Emit `fork(f, x, k=y)` as a closure with the call; `lift_closures` moves it to a graph."""
     range = em.range(node)
     if not node.args:
         raise CompilationError("Expected at least one argument to fork()", range)

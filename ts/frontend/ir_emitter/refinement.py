@@ -36,7 +36,7 @@ def both(a: Sequence[Refinement], b: Sequence[Refinement]) -> list[Refinement]:
 
 
 def either(a: Sequence[Refinement], b: Sequence[Refinement]) -> list[Refinement]:
-    """Return the refinements that are valid if at least one condition is true: those in both lists."""
+    """Return the refinements in both lists, which are valid if at least one condition is true."""
     return [refinement for refinement in a if refinement in b]
 
 

@@ -129,7 +129,7 @@ def int_and_slice_indexing(
     """Emit int, slice and None indices; return the resulting view and the remaining tensor indices."""
     dims = [0] * len(indices)
     emitted: list[Value | None] = [None] * len(indices)
-    slices: dict[int, SliceValue] = {}  # the slice objects among the indices
+    slices: dict[int, SliceValue] = {}  # position of an index -> slice, for indices that are slice objects
 
     def dimension(position: int, dim: int, from_right: bool) -> int:
         """Emit the index at `position` for dimension `dim`; return the dimension of the next index."""

@@ -270,7 +270,7 @@ def to_sugared(em: Emitter, obj: Any, range: SourceRange, name: str) -> SugaredV
         return SimpleValue(em.constant(obj.code, range))
     if isinstance(obj, ClassType):
         return ClassValue(obj)
-    if obj is collections.OrderedDict:  # the same as `dict`, which is ordered
+    if obj is collections.OrderedDict:  # compiled as `dict`, which is ordered
         return GLOBALS["dict"]
     if isinstance(obj, type):
         return _of_class(em, obj, range, name)

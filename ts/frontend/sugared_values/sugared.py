@@ -131,7 +131,7 @@ _PRIM_PROPERTIES: Final = (
 _ATEN_PROPERTIES: Final = ("is_leaf", "mT", "mH", "real", "imag", "retains_grad")
 _PROPERTIES: Final = dict.fromkeys(_PRIM_PROPERTIES, "prim") | dict.fromkeys(_ATEN_PROPERTIES, "aten")
 _DEVICE_PROPERTIES: Final = {"type": "prim", "index": "prim"}
-_CAST_METHODS: Final = {  # x.float() and similar methods
+_CAST_METHODS: Final = {  # name of a method such as `x.float()` -> ScalarType number of its dtype
     "byte": 0, "char": 1, "short": 2, "int": 3, "long": 4, "half": 5, "float": 6, "double": 7, "cfloat": 9,
     "cdouble": 10, "bool": 11, "bfloat16": 15,
 }  # fmt: skip
@@ -402,7 +402,7 @@ class WarnFunction(BuiltinFunction):
         """Emit `aten::warn` with the number of the call site as attribute `warn_id`."""
         result = super().call(em, range, args, kwargs, n_binders)
         node = em.graph.insert_point().prev()
-        while node.kind() != self.name:  # skip the nodes after it, which create the result
+        while node.kind() != self.name:  # skip the nodes after `aten::warn`, which create the result
             node = node.prev()
         node.set("warn_id", next(_warnings))
         return result

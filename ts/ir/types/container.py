@@ -269,7 +269,7 @@ class TupleType(Type):
         return list(self.elems)
 
     def is_subtype_of(self, other: Type) -> bool:
-        """Return True if all elements are subtypes; a named tuple needs the same field names."""
+        """Return True if all elements are subtypes; field names must be equal if `other` has any."""
         if isinstance(other, AnyTupleType) or super().is_subtype_of(other):
             return True
         if not isinstance(other, TupleType) or len(self.elems) != len(other.elems):

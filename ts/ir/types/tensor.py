@@ -128,7 +128,7 @@ class TensorType(Type):
         return TensorType(**{**known, **facts})
 
     def with_sizes(self, sizes: Iterable[int | None] | None) -> TensorType:
-        """Return a copy with these sizes; None for an unknown rank, None entries for unknown sizes."""
+        """Return a copy with other sizes; None for an unknown rank, [2, None] for an unknown second size."""
         return self.with_(sizes=sizes)
 
     def with_device(self, device: object) -> TensorType:

@@ -210,7 +210,7 @@ class _Drawing:
     # ---- inline texts -------------------------------------------------------------------------------------
 
     def folded(self, value: Value) -> str | None:
-        """Return the inline text of a folded value, or None for a value with its own box."""
+        """Return the text of a value that is written inside other boxes; None for a value with a box."""
         if value not in self._folded:
             self._folded[value] = None  # ends the recursion in an invalid graph with a cycle
             self._folded[value] = self._fold(value)

@@ -24,7 +24,7 @@ from unicodedata import east_asian_width
 from ts.ir.visualization.diagram import Box, Diagram, Line, Port
 
 CHARACTER_WIDTH: Final = 7.0  # pixels per character in the diagram's font
-LINE_HEIGHT: Final = 16.0  # pixels
+LINE_HEIGHT: Final = 16.0  # pixels per line of text
 BOX_PADDING_PIXELS: Final = 8.0
 _PORT_HEIGHT: Final = 17.0  # height of the port texts below a box
 _BOX_GAP_PIXELS: Final = 18.0  # horizontal distance between the boxes of a layer
@@ -202,7 +202,7 @@ def _columns(layers: Sequence[list[_Slot]]) -> None:
                     wants.append(sum(other.x + x for other, x in near) / len(near))
                 elif before is None or add_slot.up or add_slot.down:
                     wants.append(add_slot.x)
-                else:  # appended at the right end
+                else:  # a slot without wires: next to the previous slot
                     wants.append(wants[-1] + (before.width + add_slot.width) / 2 + _BOX_GAP_PIXELS)
             _fit(layer, wants)
     for layer in layers:
@@ -226,7 +226,7 @@ def _fit(layer: Sequence[_Slot], wants: Sequence[float]) -> None:
         if number:
             offset += (layer[number - 1].width + add_slot.width) / 2 + _BOX_GAP_PIXELS
         offsets.append(offset)
-    pools: list[tuple[float, float, int]] = []  # (sum of weighted wants, sum of weights, number of slots)
+    pools: list[tuple[float, float, int]] = []  # (weighted sum of wanted x, sum of weights, number of slots)
     for add_slot, want, offset in zip(layer, wants, offsets, strict=True):
         weight = 4.0 if add_slot.box is None else 1.0
         total, weights, count = (want - offset) * weight, weight, 1

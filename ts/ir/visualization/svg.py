@@ -50,9 +50,9 @@ RULES: Final = """\
 STYLE: Final = f"""\
 .ts-graph {{ {LIGHT} }}
 @media (prefers-color-scheme: dark) {{ .ts-graph {{ {DARK} }} }}
-{RULES}"""  # by the system's colour scheme
+{RULES}"""  # light or dark, as the system's colour scheme
 
-# Attribute for a stand-alone file; an HTML page does not need it
+# XML attribute that a stand-alone SVG file needs, unlike SVG in an HTML page
 _NAMESPACE: Final = ' xmlns="http://www.w3.org/2000/svg"'
 _REPLACED: Final = {
     **{code: "\ufffd" for code in (*range(32), 0xFFFE, 0xFFFF) if chr(code) not in "\t\n"},
