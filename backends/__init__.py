@@ -28,9 +28,9 @@ SETTINGS = (
     "opt_einsum", "quantized",
 )  # fmt: skip
 fp32_precision = "none"
-BUILT_IN = ("cpu", "cuda", "meta")  # the order of the core's backend numbers
+BUILT_IN = ("cpu", "cuda", "meta")  # in the order of their numbers in `ts._core`: 0, 1, 2
 LAYOUTS = ("sparse",)  # backends of non-strided arrays; their numbers follow those of the device types
-MAX_BACKENDS = 15  # size of an operator's kernel table in `ts._core.dispatch.operator`
+MAX_BACKENDS = 15  # each operator has a table with this number of kernels (`ts._core.dispatch.operator`)
 _loaded: dict[str, Backend] = {}
 _order: list[str] = [*BUILT_IN, *LAYOUTS]
 # the last seed set for all devices; backends that are loaded later are seeded with it

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Array = Any  # numpy.ndarray, cupy.ndarray, MetaArray ...
-Kernel = Callable[..., Any]  # signature kernel(xp, *args), as in an operator record
+Kernel = Callable[..., Any]  # called as kernel(xp, *args), like the kernel of an operator record
 
 
 def default_of(kernel: Kernel, parameter: str) -> Any:
@@ -57,7 +57,7 @@ class Backend:
     name: ClassVar[str]  # the device type: "cpu"
     numbered: ClassVar[bool] = False  # True if devices print as `name:0`
     index: int = -1  # number in the list of backends, set by `register`
-    xp: Any  # array namespace with NumPy's names
+    xp: Any  # array namespace: functions with NumPy's names
     array_type: type  # base class of the backend's arrays
 
     def __init__(self) -> None:

@@ -61,7 +61,7 @@ class _Same(importlib.abc.Loader):
         return self.module
 
     def exec_module(self, module: ModuleType) -> None:
-        module.__spec__ = self.spec  # the import has set the spec of `torch`
+        module.__spec__ = self.spec  # restore the spec of `ts.x`, which the import of `torch.x` has replaced
         module.__loader__ = None if self.spec is None else self.spec.loader
         # Register the modules imported meanwhile: a second import would replace an attribute of the same
         # name, such as the function `torch.multiprocessing.spawn`.

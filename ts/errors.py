@@ -46,7 +46,7 @@ class FrontendError(TsError):
         super().__init__(message)
         self.message = message
         self.range = range
-        self.hint = hint  # code to write instead
+        self.hint = hint  # source code that the user can write instead; "" for none
         self.calls: list[tuple[str, str, Located | None]] = []
         self.others: list[FrontendError] = []
         self.left_function = False  # True after `add_call` has recorded a caller

@@ -38,7 +38,7 @@ class ConvAxis(NamedTuple):
 
     taps: list[tuple[int, int]]  # (index into the weight, offset)
     step: int
-    number: int  # number of values of t
+    number: int  # number of output elements of the phase (values of t)
     first: int = 0
     apart: int = 1
 
@@ -72,7 +72,7 @@ def _drop_padding(axis: ConvAxis, size: int) -> ConvAxis:
     """Return `axis` without the taps that meet only padding."""
     taps = []
     for k, offset in axis.taps:
-        t = max(0, -(offset // axis.step))  # first element inside of the input
+        t = max(0, -(offset // axis.step))  # first t for which the tap is inside of the input
         if t < axis.number and offset + t * axis.step < size:
             taps.append((k, offset))
     return axis._replace(taps=taps)
@@ -92,7 +92,7 @@ def decompose(g: Geometry, sizes: Sequence[int]) -> ConvDecomposition:
         [_drop_padding(axis, size) for axis in phases] for phases, size in zip(axes, spatial, strict=True)
     ]
     firsts, lengths, residues = [], [], []
-    for phases in axes:  # the range of the input that the taps of all phases meet, in steps
+    for phases in axes:  # compute the range of the input, in steps, that the taps of all phases read
         step = phases[0].step if phases else 1
         offsets = [(offset, axis.number) for axis in phases for _, offset in axis.taps]
         first = min((offset // step for offset, _ in offsets), default=0)
@@ -105,7 +105,8 @@ def decompose(g: Geometry, sizes: Sequence[int]) -> ConvDecomposition:
     pitch = (lengths[1] * lengths[2], lengths[2], 1)
     own = math.prod(lengths)  # number of input elements with equal residues modulo `steps`
     apart = (len(residues[1]) * len(residues[2]) * own, len(residues[2]) * own, own)
-    offsets_by_dimension = [  # contribution of one dimension to the offset of a tap
+    # for each dimension: offset of a tap -> its contribution to the offset in memory
+    offsets_by_dimension = [
         {
             offset: residues[d].index(offset % steps[d]) * apart[d]
             + (offset // steps[d] - firsts[d]) * pitch[d]

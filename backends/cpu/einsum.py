@@ -34,7 +34,7 @@ class ContractionOperand:
     sums: Shape
     order: Shape | None
     shape: Shape
-    turned: bool  # True if columns precede rows
+    turned: bool  # True if the columns of the matrices precede the rows in `shape`
 
     def __call__(self, x: Array) -> Array:
         """Return the operand as a batch of matrices."""
@@ -204,7 +204,8 @@ def _contract_pair(
     inner = [c for c in first if c in second and c not in needed]
     rows = [c for c in first if c not in second and c in needed]
     columns = [c for c in second if c not in first and c in needed]
-    if output and output == "".join([*batch, *columns, *rows]):  # the result then needs no permutation
+    # with exchanged operands, the result needs no permutation
+    if output and output == "".join([*batch, *columns, *rows]):
         positions, a, b, rows, columns = (positions[1], positions[0]), b, a, columns, rows
     if inner:
         sides = (

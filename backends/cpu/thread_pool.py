@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
 
-MIN_WORK_PER_THREAD = 1 << 17  # in units of about 0.5 ns; passing work to a thread takes about 30 us
+MIN_WORK_PER_THREAD = 1 << 17  # unit: about 0.5 ns; a thread needs about 30 us to start with its work
 _count = 0
 _pool: ThreadPoolExecutor | None = None
 _size = 0  # number of threads in the pool

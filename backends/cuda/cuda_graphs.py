@@ -93,7 +93,8 @@ class Graph:
         check_not_capturing()
         self.pool = self.pool or pool or GraphPool()
         self._stream = stream
-        stream.begin_capture()  # if this raises, the state of this object is unchanged
+        # first statement with effects: if it raises, the state of this object is unchanged
+        stream.begin_capture()
         self._allocating = self.pool.allocating()
         self._allocating.__enter__()
         _thread.graph = self

@@ -116,11 +116,11 @@ FLOATS = (*HALF_FLOATS, "float32", "float64")
 LETTERS = "abcd"  # names of the operands of an expression, in the order of the parameters
 STRING_ARGUMENTS = re.findall(
     r"struct word_(\w+)", PREAMBLE
-)  # None, and the string arguments that select a function
+)  # string arguments (and None) that select a function by their C++ type
 
 # Expressions that are exact for integers: no division, no function that computes with floats.
 _INTEGER_EXACT = re.compile(r"(?:[abcd0-9 ()+\-*&|^~!=?:]|<(?!<)|>(?!>)|max|min|isnan|isinf)*")
-_BOOL_EXACT = re.compile(r"[abcd &|^?:]*")  # expressions that are exact for bools
+_BOOL_EXACT = re.compile(r"[abcd &|^?:]*")  # matches expressions that are exact for bools
 
 
 @cache

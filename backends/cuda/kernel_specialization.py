@@ -34,7 +34,8 @@ Layout = tuple[np.dtype[Any], Sequence[int], list[int] | None]  # dtype, shape, 
 # it.
 NumberUse = tuple[int, str, bool]
 
-MAX_DIMENSIONS: Final = 8  # after adjacent dimensions have been merged
+# maximal number of dimensions of a kernel, after adjacent dimensions have been merged
+MAX_DIMENSIONS: Final = 8
 FLOAT16_MAX: Final = 65504.0
 FLOAT32_MAX: Final = 3.4e38
 INT32_INDEX_LIMIT: Final = 1 << 30  # larger offsets are computed with 64-bit integers
@@ -67,7 +68,7 @@ class KernelRequirements:
     input_arguments: list[Argument]
     results: list[Layout]
     epilogue_arguments: list[Argument]  # arguments after the results
-    geometry: list[Any]  # lengths and strides
+    geometry: list[Any]  # lengths and strides, in the order of the kernel's parameters
     number_uses: list[NumberUse] = field(default_factory=list)
     result_values: tuple[int, ...] = ()
     # value number -> reason why this epilogue runs separately

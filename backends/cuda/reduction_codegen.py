@@ -26,7 +26,8 @@ from typing import Final
 REDUCTIONS: Final = ("sum", "product", "largest", "smallest")
 WARP_THREADS: Final = 32
 _REDUCTION_CALL = re.compile(rf"\b({'|'.join(REDUCTIONS)})\(")
-_INTEGER_EXACT = re.compile(rf"(?:{'|'.join(REDUCTIONS)})\(a\)")  # these functions do not compute with floats
+# matches row expressions that are exact for integers
+_INTEGER_EXACT = re.compile(rf"(?:{'|'.join(REDUCTIONS)})\(a\)")
 
 # Each thread reduces its elements, then the threads of a warp that share a row are reduced, then the warps of
 # the block.

@@ -48,7 +48,7 @@ class RowEpilogue:
     """Reduction of each row of a value: expression, dtypes, and arguments besides the row."""
 
     expression: str
-    source: int  # number of the value that it reads
+    source: int  # number of the value whose rows are reduced
     compute: str
     result: str
     arguments: tuple[tuple[str, Array | Number | StringArgument], ...] = ()

@@ -29,7 +29,7 @@ class Stream:
         if queue is None:
             with cupy.cuda.Device(device):
                 queue = cupy.cuda.Stream(non_blocking=True, priority=priority or None)
-        self.queue = queue  # the CuPy stream
+        self.queue = queue  # CuPy's stream object
         self.priority = priority
 
     @property

@@ -462,7 +462,7 @@ def _checked_index(index: Any, n: Any, axis: int) -> Any:
     """Return a non-negative index into a dimension of length `n`; arrays are not range-checked."""
     if not hasattr(index, "__index__") or isinstance(index, (MetaArray, np.ndarray)):
         return index
-    if size_guards.is_symbol(index):  # every index gives the same shape
+    if size_guards.is_symbol(index):  # no range check: the shape of the result does not depend on the index
         new_number = get_ctx().new_number
         if new_number is not None and not size_guards.hinted(index) and not size_guards.certain(index >= 0):
             new_number("i")  # PyTorch creates this symbol for the storage offset of the result

@@ -47,7 +47,7 @@ class SparseArray:
     layout_name: ClassVar[str]  # name of the layout in error messages, such as "Sparse"
     dispatch_key: ClassVar[str]
     flags = _Flags
-    base = None  # no other array owns its memory
+    base = None  # as in `numpy.ndarray.base`: None, because the array is not a view
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -265,7 +265,7 @@ def sum_groups(values: Array, starts: Array) -> Array:
     """Return sums of rows of `values`: row i of the result sums `values[starts[i]:starts[i + 1]]`."""
     if values.dtype == np.bool_:
         return np.logical_or.reduceat(values, starts, axis=0)
-    if values.dtype.itemsize < 4 and values.dtype.kind not in "iu":  # 16-bit floats
+    if values.dtype.itemsize < 4 and values.dtype.kind not in "iu":  # 16-bit floats are summed in float32
         return np.add.reduceat(values.astype(np.float32), starts, axis=0).astype(values.dtype)
     return np.add.reduceat(values, starts, axis=0, dtype=values.dtype)
 

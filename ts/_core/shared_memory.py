@@ -46,7 +46,7 @@ class Mapping(mmap.mmap):
 
     descriptor: int  # descriptor of an unnamed file, which the mapping owns; -1 for a named file
     path: str  # path of a named file; "" for an unnamed file
-    start: int  # bytes before the memory; a named file has a header there
+    start: int  # offset of the shared memory in the file; a named file has a header before it
     address: int
 
 

@@ -116,7 +116,8 @@ class autocast:
 
     def _enter(self) -> list[int]:
         before = core.enter(self._device_index, self.fast_dtype, self._enabled, self._cache_enabled)
-        if (casts := getattr(current_tracer(), "casts", None)) is not None:  # an export records blocks
+        # an export records the begin and end of autocast blocks
+        if (casts := getattr(current_tracer(), "casts", None)) is not None:
             casts.append((self.device, self.fast_dtype, self._enabled))
         return before
 

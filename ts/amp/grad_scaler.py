@@ -215,7 +215,7 @@ class GradScaler:
         ]
         if not found:
             raise AssertionError("No inf checks were recorded prior to update.")
-        assert self._growth_tracker is not None  # created together with the scale
+        assert self._growth_tracker is not None  # `scale` creates both tensors
         ts._amp_update_scale_(
             scale, self._growth_tracker, sum(found[1:], found[0]),
             self._growth_factor, self._backoff_factor, self._growth_interval,

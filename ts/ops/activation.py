@@ -357,7 +357,8 @@ def _hardshrink(xp: Any, self: Array, lambd: Any = 0.5) -> Array:
     out="out",
     where="f",
     dtype_errors={"c": "threshold_cpu"},
-    overlap=2,  # applying the operator twice to an overlapping element has the same result as once
+    # a tensor with overlapping elements is accepted: a second application does not change an element
+    overlap=2,
 )
 def _threshold(xp: Any, self: Array, threshold: Any, value: Any) -> Array:
     if self.dtype == common.BOOL:

@@ -158,7 +158,7 @@ def picked(x: Tensor, indices: Any, *rest: Any) -> float:
     """Return the byte size of an advanced indexing result: `x[i, :, j]`."""
     found = [y for y in indices if y is not None and y.dtype not in _MASKS]
     if len(found) < sum(y is not None for y in indices):
-        return 0  # masks: the number of selected elements depends on their values
+        return 0  # the indices are masks; their elements determine the size of the result
     kept = [n for d, n in enumerate(x.shape) if d >= len(indices) or indices[d] is None]
     shapes = [y.shape for y in found]
     return float(_together(shapes) * math.prod(kept) * x.element_size())
@@ -321,9 +321,9 @@ def bilinear(x: Tensor, y: Tensor, weight: Tensor, *rest: Any) -> float:
 _FREE: Final = {"view", "transpose", "reshape", "script_only_ops", "assert_ops"}
 # Families in which some operators do not compute the elements of their results.
 _KNOWN: Final = {"to", "dtype", "storage_ops"}
-_MULTIPLY_NS: Final = 0.01  # one multiplication of 32-bit elements in a matrix product
+_MULTIPLY_NS: Final = 0.01  # time of one multiplication of 32-bit elements in a matrix product
 _CACHE_ELEMENTS: Final = 4_000_000  # number of elements that fit in the cache
-_CACHED_READ_NS: Final = 0.02  # read of an element from the cache
+_CACHED_READ_NS: Final = 0.02  # time to read an element from the cache
 _UNCACHED_READ_NS: Final = 0.1
 
 # family -> (function that counts units, nanoseconds per unit on one thread, whether several threads are used)

@@ -131,7 +131,7 @@ _TORCH: tuple[Function, ...] = (
 
 
 _BY_NAME: dict[str, Function] = {f.__name__: Overridable(f) for f in _TORCH}
-globals().update(_BY_NAME)  # pickle finds a function as an attribute of its module
+globals().update(_BY_NAME)  # attributes of this module, because pickle looks up a function in its module
 
 
 def torch_functions() -> dict[str, Function]:

@@ -24,7 +24,7 @@ from ts.backends.cpu.kernels.mt19937 import STATE_BYTES, MersenneTwister, set_de
 from ts.devices import device as Device
 
 DEFAULT_SEED = 67280421310721
-_BYTES = STATE_BYTES + 512  # memory of a generator, with its Python objects
+_BYTES = STATE_BYTES + 512  # approximate memory of a generator, including its Python objects
 
 
 class CpuStream(MersenneTwister):  # type: ignore[misc]  # the stub has another module name

@@ -79,7 +79,7 @@ def _corners(
 
     The index of a cell outside of the image is -1.
     """
-    cells: Any = None  # combined index of the dimensions so far, in row-major order
+    cells: Any = None  # row-major index of the cells over the dimensions that were processed so far
     valid: Any = True
     weights = []
     for d, size in enumerate(sizes):

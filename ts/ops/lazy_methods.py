@@ -29,7 +29,7 @@ class LazyMethod:
 
         registry.load()
         found = Tensor.__dict__[self.name]
-        if found is self:  # another thread installed placeholders after the operators were loaded
+        if found is self:  # the operators are loaded, but another thread has installed this placeholder again
             found = registry.function(self.name)
         return found.__get__(instance, owner)
 

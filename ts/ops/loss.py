@@ -220,7 +220,7 @@ def _poisson_nll_loss(
     dtype = common.float_dtype(common.result_type(input, target))
     x, y = (wide(xp, common.cast(xp, v, dtype)) for v in (input, target))
     loss = xp.exp(x) - y * x if log_input else x - y * xp.log(x + eps)
-    if full:  # Stirling's approximation of log(y!)
+    if full:  # add Stirling's approximation of log(y!)
         stirling = y * xp.log(y) - y + 0.5 * xp.log(2 * math.pi * y)
         loss = loss + xp.where(target > 1, stirling, 0)
     return reduced(xp, common.cast(xp, loss, dtype), reduction)

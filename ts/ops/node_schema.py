@@ -51,7 +51,7 @@ def _takes(schema: FunctionSchema, inputs: tuple[Type, ...]) -> bool:
                 return False
             bound = substitute(formal, bindings)
             if bound is None and isinstance(actual, NoneType):
-                continue  # None is accepted by an optional of any type
+                continue  # a parameter of any optional type accepts None
             if bound is None:
                 return False
             formal = bound

@@ -69,8 +69,8 @@ class DtypeErrorUnlessUint8(str):
 
 # Rules for resizing an `out=` tensor whose shape differs from the result's.
 LIKE_RESULT: Final = ""  # new strides: the result's memory order; warn if the output was not empty
-IN_ORDER: Final = "in order"  # row-major order; warn if the output was not empty
-SILENTLY: Final = "silently"  # row-major order, without a warning
+IN_ORDER: Final = "in order"  # new strides: row-major order; warn if the output was not empty
+SILENTLY: Final = "silently"  # new strides: row-major order, without a warning
 BY_COUNT: Final = "by count"  # like `SILENTLY`, but an output with an equal element count is not resized
 COUNTED: Final = "counted"  # like `BY_COUNT`; warn if the element counts differ
 NEVER: Final = "never"  # the output is never resized; the result is copied like `copy_`
@@ -218,7 +218,7 @@ class OutVariantSpec:
 
     def __init__(self, text: str, outputs: int, listed: bool, options_at: int, dtype_at: int) -> None:
         self.text = text
-        self.outputs = outputs  # number of outputs
+        self.outputs = outputs  # number of output arguments
         self.listed = listed  # True if the output is a list of tensors
         self.options_at = options_at  # index of the first factory option in the base schema, or -1
         self.dtype_at = dtype_at  # index of the parameter `dtype` in the base schema, or -1

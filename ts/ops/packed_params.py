@@ -48,7 +48,7 @@ P = TypeVar("P", bound="Packed")
 class Packed:
     """Base class of packed parameters. Objects are immutable, so that a copy is the object itself."""
 
-    title: ClassVar[str]  # name of the script type, without the prefix that all have in common
+    title: ClassVar[str]  # name of the script type without the prefix "__torch__.torch.classes."
     state_type: ClassVar[Type]  # script type of the serialized state
     __ts_type__: ClassVar[Type]  # script type of the class, which makes it usable in annotations
 
@@ -236,7 +236,7 @@ class CellParams(Packed, title="rnn.CellParamsBase"):
     def _read(cls, state: Any) -> CellParams:
         """Create an object from its state (kind, tensors, floats, ints, linear layers)."""
         kind, _, _, numbers, layers = state  # the tensors are copies of the biases in the layers
-        if kind == "quantized":  # a state of this kind contains nothing else
+        if kind == "quantized":  # PyTorch writes only this name, without the layers
             raise ValueError("its kind is 'quantized', of which PyTorch writes no more than this name")
         if kind not in ("quantized_dynamic", "quantized_fp16"):
             raise ValueError(f"its kind is {kind!r}")

@@ -327,7 +327,8 @@ def spread(xp: Any, grad: Array, self: Array, w: Windows, divisor: Any, compute:
     wide = common.opmath(grad.dtype)
     share = common.cast(xp, grad, wide) / common.cast(xp, xp.asarray(divisor), wide)
     if math.prod(w.output_size) == 1 and int(w.counts.item()) == math.prod(self.shape[self.ndim - n :]):
-        return xp.broadcast_to(common.cast(xp, share, grad.dtype), self.shape).copy()  # a single window
+        # a single window contains all elements
+        return xp.broadcast_to(common.cast(xp, share, grad.dtype), self.shape).copy()
     return common.cast(xp, compute(xp, share, w.seers(self.shape[self.ndim - n :]), 1), grad.dtype)
 
 

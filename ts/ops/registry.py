@@ -90,7 +90,7 @@ NAMESPACES = ("linalg", "special", "fft")
 class OperatorRecord:
     """Definition of one operator overload: kernels, rules and flags, with defaults."""
 
-    where: str = "fm"  # Python bindings: "f" for a function, "m" for a tensor method
+    where: str = "fm"  # Python bindings: "f" for a function `ts.name`, "m" for a method `Tensor.name`
     # Names of overloads that are tried first, "-" for the overload without a name: see `order`
     order: str = ""
     same_as: str = ""  # name of the operator of which this is an alias; passes replace the alias by it
@@ -105,7 +105,7 @@ class OperatorRecord:
     ufunc: str | None = None  # pointwise: NumPy ufunc that implements the kernel
     types: str | None = None  # pointwise: NumPy type characters for which the ufunc is correct; None for all
     loop: str | None = None  # registered name of a C kernel, which is tried before `kernel`
-    preserves_dtype: bool = False  # activation: one tensor argument, result of the same dtype
+    preserves_dtype: bool = False  # True for activations: one tensor argument, and a result of its dtype
     # Pointwise, but not a ufunc; fusible on the CPU: the first argument is a tensor or mask
     tile: bool = False
     channels: bool = False  # pointwise with per-channel vectors if not `training`; fusible on the CPU
@@ -113,7 +113,8 @@ class OperatorRecord:
     view_input: bool = False
     # True if it can be the last operator of a fusion group; it reads rows of the first argument
     epilogue: bool = False
-    converts: bool = False  # casts the first argument to a dtype, given by the second argument; fusible
+    # True if it casts the first argument to the dtype that the second one specifies; fusible
+    converts: bool = False
     sparse: str = ""  # name of the kernel for sparse operands in `ts.ops.sparse_kernels`; "" for none
     cuda: str | None = None  # pointwise: CUDA expression of the arguments a, b, c
     cuda_rows: str | Callable[..., str | None] | None = None  # for `epilogue`: CUDA expression of a row,
@@ -126,21 +127,22 @@ class OperatorRecord:
     work: float | Callable[..., float] | None = None
 
     # Effects
-    nondeterministic: bool = False  # draws random numbers
+    nondeterministic: bool = False  # True if it draws random numbers
     reads_elements: bool = True  # False if the result depends only on dtypes and shapes
-    reshapes: bool = False  # changes sizes, strides or storage of the first argument
+    reshapes: bool = False  # True if it changes sizes, strides or storage of the first argument
     # May return its first argument itself, although the schema has no alias annotation
     gives_self: bool = False
     updates: str = ""  # name of the bool argument that enables updates of running moments
-    side_effect: bool = False  # must not be removed, even if its result is unused
-    reads_history: bool = False  # reads the autograd history or gradients of its arguments
-    calls_programs: bool = False  # calls user code such as hooks, which may mutate all reachable objects
-    of_program: bool = False  # implemented by a user function, possibly with another one for the gradient
+    side_effect: bool = False  # True if it must not be removed, even if its result is unused
+    reads_history: bool = False  # True if it reads the autograd history or gradients of its arguments
+    # True if it calls user code such as hooks, which may mutate all reachable objects
+    calls_programs: bool = False
+    of_program: bool = False  # True if user functions implement the operator, and possibly its gradient
     # Kernel that returns a future of the result, on which a script waits without blocking a thread
     begins: Kernel | None = None
 
     # Arguments and results
-    wraps_numbers: bool = False  # accepts Python numbers for Tensor arguments
+    wraps_numbers: bool = False  # True if it accepts Python numbers for Tensor arguments
     # dtype kind that is not supported -> error text (`unsupported_dtypes`)
     dtype_errors: Mapping[str, str] | None = None
     overlap: int = 0  # rule for mutated tensors with overlapping elements: a code of `overlap.pxd`
@@ -181,7 +183,7 @@ class OperatorRecord:
                 f"records have no {sorted(fields.keys() - OperatorRecord.__annotations__.keys())}"
             )
         self.schema_text = schema_text  # schema text as in PyTorch, with alias annotations
-        self.kernel = kernel  # kernel(xp, *arguments)
+        self.kernel = kernel  # called as kernel(xp, *arguments)
         self.family = family  # name of the module that declares the record
         self.where = where
         self.key = schema_text.partition("(")[0]  # name and overload: "aten::add.Tensor"

@@ -23,7 +23,7 @@ FORMS: Final = (
     "rpc_sync",
     "rpc_async",
     "rpc_remote",
-)  # kinds of calls; the kinds of their graph nodes are prim::rpc_sync etc.
+)  # kinds of RPC calls; their graph nodes are prim::rpc_sync, prim::rpc_async and prim::rpc_remote
 SYNC, ASYNC, REMOTE = (f"prim::{form}" for form in FORMS)
 NOT_INITIALIZED: Final = "RPC has not been initialized. Call torch.distributed.rpc.init_rpc first."
 _UNSET_TIMEOUT_SECONDS: Final = -1.0  # means that the default timeout of the process is used

@@ -225,7 +225,7 @@ def _istft(
     shape = _full_window(xp, window, width, n_fft, real)
     if return_complex:
         frames = fft.ifft(spectra, axis=-1, norm=norm)
-    else:  # for real signals, half of the frequencies is sufficient
+    else:  # a real signal is computed from half of the frequencies
         frames = fft.irfft(spectra[..., : n_fft // 2 + 1], n_fft, axis=-1, norm=norm)
     signal = _added(xp, frames * shape, hop)
     weight = _added(xp, xp.broadcast_to(shape * shape, (1, count, n_fft)), hop)

@@ -265,7 +265,7 @@ def _round(xp: Any, self: Array, decimals: int = 0) -> Array:
         return self.copy()
     if decimals == 0:
         return xp.rint(self)
-    ten = xp.asarray(float(f"1e{abs(decimals)}"), dtype=self.dtype)  # infinity if 10 ** decimals overflows
+    ten = xp.asarray(float(f"1e{abs(decimals)}"), dtype=self.dtype)  # is infinite if 10 ** decimals overflows
     return xp.rint(self * ten) / ten if decimals > 0 else xp.rint(self / ten) * ten
 
 

@@ -102,7 +102,8 @@ def _hooks(self: Tensor) -> Any:
     from ts._core.autograd.history import hooks_of_tensor
 
     if not self.requires_grad:
-        return self.__dict__.get("_backward_hooks")  # stored, but never called
+        # backward does not call the hooks of a tensor that does not require grad
+        return self.__dict__.get("_backward_hooks")
     hooks, output = hooks_of_tensor(self)
     return hooks.tensors.get(output)
 

@@ -54,7 +54,7 @@ def _has_raise_statement(error: Exception) -> bool:
     code = trace.tb_frame.f_code
     if trace.tb_frame.f_globals.get("__name__", "").partition(".")[0] in _LIBRARIES:
         return False
-    if not code.co_filename.endswith(".py"):  # extension modules have no Python instructions
+    if not code.co_filename.endswith(".py"):  # an error of an extension module counts as raised by the kernel
         return True
     return code.co_code[trace.tb_lasti] in _RAISING
 

@@ -263,7 +263,7 @@ def infer_dtype(data: Any) -> dtypes.dtype:
 
 
 _PLAIN = {bool, int, float, complex}
-_CHUNK_ELEMENTS = 1 << 14  # numbers between two checks of the deadline
+_CHUNK_ELEMENTS = 1 << 14  # number of elements that are converted between two checks of the deadline
 # Lower bounds in ns that are charged to a time limit: per number written, per item read, per sequence
 # entered.
 _ELEMENT, _ITEM, _SEQUENCE = 10.0, 2.0, 100.0

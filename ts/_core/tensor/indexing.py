@@ -162,7 +162,8 @@ def _view(x: Tensor, key: list[Any], steps: list[tuple[Any, ...]]) -> Tensor:
         if name == "slice":
             start, stop, step = arguments
             length = view.array.shape[dim]
-            if step == 1 and not start and (stop is None or stop >= length):  # the whole dimension
+            # the slice selects the whole dimension
+            if step == 1 and not start and (stop is None or stop >= length):
                 continue
             arguments = [start or 0, _MAX_INDEX if stop is None else stop, step]
         view = operator(name)(view, dim, *arguments)

@@ -124,10 +124,11 @@ def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None
     if isinstance(ext_tensor, Tensor):
         result = tensor_with_memory(ext_tensor).detach()
     elif not hasattr(ext_tensor, "__dlpack_device__"):
-        result = wrap_array(imported(ext_tensor, False))  # a capsule instead of an exporter
+        # `ext_tensor` is a DLPack capsule, not an object with `__dlpack__`
+        result = wrap_array(imported(ext_tensor, False))
     else:
         kind = int(ext_tensor.__dlpack_device__()[0])
-        if kind in (1, 3):  # host memory, or pinned host memory
+        if kind in (1, 3):  # DLPack device types of host memory (1) and pinned host memory (3)
             result = wrap_array(imported(ext_tensor, True))
         elif kind == 2:
             result = wrap_array(backend_of("cuda").xp.from_dlpack(ext_tensor))

@@ -66,8 +66,8 @@ def set_printoptions(
     OPTIONS.sci_mode = sci_mode
 
 
-_CHUNK_ELEMENTS: Final = 1 << 12  # numbers between two checks of the deadline
-_NUMBER_NS: Final = 100.0  # minimal time in ns to format a number
+_CHUNK_ELEMENTS: Final = 1 << 12  # number of elements that are formatted between two checks of the deadline
+_NUMBER_NS: Final = 100.0  # lower bound of the time to format a number, in ns
 
 
 def _numbers(values: NDArray[Any]) -> Iterator[Any]:
@@ -112,7 +112,7 @@ class _FloatFormat:
         if self.scientific:
             spec, extra = f".{OPTIONS.precision}e", 0
         elif self.whole:
-            spec, extra = ".0f", 1  # the point needs one column
+            spec, extra = ".0f", 1  # one more column for the decimal point, as in "2."
         else:
             spec, extra = f".{OPTIONS.precision}f", 0
         self.width = max(len(format(v, spec)) + extra for v in _numbers(finite))

@@ -233,7 +233,7 @@ def _by_two_passes(
             return [None] * len(results)
         us = [
             tracked(ts.ones_like(detached(y))) for y in roots
-        ]  # ones, because formulas may divide by these numbers or compute their logarithms
+        ]  # ones instead of zeros, because formulas may divide by these elements or compute their logarithms
         gs = autograd_grad(roots, xs, us, create_graph=True, allow_unused=True)
         pairs = [(g, d) for g, d in zip(gs, ds, strict=True) if g is not None and g.requires_grad]
         if not pairs:

@@ -55,7 +55,7 @@ def _index(call: Call) -> Any:
     numbers = ts.arange(size).reshape([size, *[1] * rank])
     x = call.expanded(0)
     found = x[(numbers, *(slice(None) if m is None else m for m in made))]
-    if not first:  # the indexed dimensions are first in the result already
+    if not first:  # the indexed dimensions are already the first dimensions of the result
         return found
     dims = list(range(found.dim()))
     return found.permute(
