@@ -45,7 +45,7 @@ _THREAD_CONTROL_NAMES = (
 
 
 class Library(NamedTuple):
-    """A detected BLAS library."""
+    """Name and function addresses of a detected BLAS library."""
 
     name: str
     bits: int  # width of the library's integers in bits

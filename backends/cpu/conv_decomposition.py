@@ -44,7 +44,7 @@ class ConvAxis(NamedTuple):
 
 
 class ConvDecomposition(NamedTuple):
-    """Plan of a convolution for inputs of given sizes."""
+    """Phases of a convolution along each dimension, and offsets of the taps, for inputs of given sizes."""
 
     source: InputLayout
     phases: list[SubConvolution]
@@ -69,7 +69,7 @@ def _transposed_axis(kernel: int, stride: int, before: int, dilation: int, count
 
 
 def _drop_padding(axis: ConvAxis, size: int) -> ConvAxis:
-    """Return `axis` without the taps that meet only padding."""
+    """Return `axis` without the taps that read only padding."""
     taps = []
     for k, offset in axis.taps:
         t = max(0, -(offset // axis.step))  # first t for which the tap is inside of the input
@@ -79,7 +79,7 @@ def _drop_padding(axis: ConvAxis, size: int) -> ConvAxis:
 
 
 def decompose(g: Geometry, sizes: Sequence[int]) -> ConvDecomposition:
-    """Return the plan for inputs of the given spatial sizes."""
+    """Return the decomposition of convolution `g` for inputs of the given spatial sizes."""
     spatial = [1] * (3 - len(sizes)) + list(sizes)
     output_size = [1] * (3 - len(sizes)) + list(g.output_size)
     axes = [[ConvAxis([(0, 0)], 1, 1)] for _ in range(3 - len(sizes))]

@@ -102,7 +102,7 @@ def einsum(products: Callable[[Array, Array], Array], text: str, operands: Seque
 def execute_path(
     path: ContractionPath, products: Callable[[Array, Array], Array], left: list[Array]
 ) -> Array:
-    """Execute a plan on the operands; the list `left` is emptied."""
+    """Execute the contractions of `path` on the operands in `left`; the function empties this list."""
     for pair in path.pairs:
         i, j = pair.positions
         a, b = pair.first(left[i]), pair.second(left[j])

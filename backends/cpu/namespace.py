@@ -61,7 +61,7 @@ _OPPOSITE: dict[str | None, Any] = {
 
 
 class CpuNamespace(WrappedNamespace):
-    """Array namespace of NumPy."""
+    """Array namespace of the CPU: NumPy's functions, with the corrections and additions of this module."""
 
     @functools.cached_property
     def ranking(self) -> Any:  # type: ignore[override]  # imported at first use

@@ -26,7 +26,7 @@ _size = 0  # number of threads in the pool
 
 
 def count() -> int:
-    """Return the maximal number of threads of an operator."""
+    """Return the maximal number of threads that compute one operator."""
     global _count
     if _count == 0:
         given = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0]
@@ -35,7 +35,7 @@ def count() -> int:
 
 
 def set_count(threads: int) -> None:
-    """Set the maximal number of threads of an operator."""
+    """Set the maximal number of threads that compute one operator."""
     global _count
     _count = threads
 

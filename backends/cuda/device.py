@@ -174,5 +174,5 @@ class CudaBackend(Backend):
 
 
 def backend() -> CudaBackend:
-    """Return the backend of this process's CUDA devices."""
+    """Return the CUDA backend object of this process."""
     return CudaBackend()

@@ -12,7 +12,7 @@ from importlib.util import find_spec
 
 
 class Matmul:
-    """Precision flags of matrix products."""
+    """Class of `ts.backends.cuda.matmul`: precision flags of matrix products, without effect."""
 
     allow_tf32 = False
     allow_fp16_reduced_precision_reduction = True

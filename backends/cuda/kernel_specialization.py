@@ -46,7 +46,7 @@ MAX_BLOCKS: Final = 1 << 16
 
 
 class TypedValue(NamedTuple):
-    """Dtype and shape of a value."""
+    """Dtype and shape of an input array or of an operation's result."""
 
     dtype: np.dtype[Any]
     shape: Shape

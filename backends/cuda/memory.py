@@ -36,7 +36,7 @@ class CountedPool:
         self._lock = threading.Lock()
 
     def allocate(self, size: int) -> Any:
-        """Allocate memory on the current device."""
+        """Allocate `size` bytes on the current device, and update the peak use of the device."""
         pointer = self.pool.malloc(size)
         device = int(cupy.cuda.runtime.getDevice())
         with self._lock:
@@ -67,7 +67,7 @@ class CountedPool:
         return max(self._peak_reserved.get(device, 0), self.reserved(device))
 
     def reset_peak(self, device: int) -> None:
-        """Set both peaks to the current values."""
+        """Set the peaks of allocated and reserved memory of a device to the current values."""
         with self._lock:
             self._peak[device] = self._bound[device] = self.allocated(device)
             self._peak_reserved[device] = self.reserved(device)

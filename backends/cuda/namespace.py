@@ -161,7 +161,7 @@ class ScatterUfunc:
             a[...] = wide.astype(a.dtype)
 
     def accumulate(self, a: Any, axis: int = 0, dtype: Any = None) -> Any:
-        """Return the accumulated results along an axis."""
+        """Return the cumulative results of the ufunc along an axis."""
         return cpu_fallback.numpy_function(f"{self.__name__}.accumulate")(a, axis=axis, dtype=dtype)
 
     def reduceat(self, a: Any, indices: Any, axis: int = 0) -> Any:

@@ -78,7 +78,7 @@ class ExpressionOp:
 
 @dataclass(frozen=True)
 class KernelSpec:
-    """Description of a kernel; it determines the generated source."""
+    """Description of a pointwise kernel; equal descriptions have equal sources."""
 
     inputs: tuple[KernelInput, ...]
     ops: tuple[ExpressionOp, ...]
@@ -98,7 +98,7 @@ class KernelSpec:
 
 
 def generate_source(spec: KernelSpec) -> str:
-    """Return the CUDA source of the kernel."""
+    """Return the CUDA source of the pointwise kernel that `spec` describes."""
     parameters = ", ".join([*array_parameters(spec), f"const {spec.index} n", *geometry_parameters(spec)])
     return f"""{PREAMBLE}
 namespace ts {{
@@ -135,7 +135,7 @@ def strided_dims(spec: KernelSpec, argument: Array) -> range:
 
 
 def join_lines(source_lines: Iterable[str], indent: int) -> str:
-    """Join source lines with a common indent."""
+    """Join source lines; all lines except the first are indented by `indent` blanks."""
     return ("\n" + " " * indent).join(source_lines)
 
 

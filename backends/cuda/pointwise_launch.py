@@ -127,7 +127,7 @@ def _empty(dtype: Any, shape: Sequence[int], order: list[int] | None) -> Any:
 
 
 def generate_source(spec: pointwise_codegen.KernelSpec | row_reduction_codegen.RowKernelSpec) -> str:
-    """Return the CUDA source of a kernel."""
+    """Return the CUDA source of the pointwise or row kernel that `spec` describes."""
     if isinstance(spec, row_reduction_codegen.RowKernelSpec):
         return row_reduction_codegen.generate_source(spec)
     return pointwise_codegen.generate_source(spec)

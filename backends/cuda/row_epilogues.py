@@ -71,7 +71,7 @@ class EpilogueConfig:
     def codegen_epilogue(
         self, expression: str, source: int, result: np.dtype[Any]
     ) -> row_reduction_codegen.RowEpilogue:
-        """Return the epilogue in the format of the code generator."""
+        """Return this epilogue as an input of the code generator, with another expression and dtype."""
         arguments = tuple((name, argument) for name, argument, _ in self.arguments)
         return row_reduction_codegen.RowEpilogue(
             expression, source, self.compute.name, result.name, arguments

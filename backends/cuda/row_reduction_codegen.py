@@ -65,7 +65,7 @@ class RowEpilogue:
 
 @dataclass(frozen=True)
 class RowKernelSpec:
-    """Description of a kernel; it determines the generated source."""
+    """Description of a kernel with row reductions; equal descriptions have equal sources."""
 
     elements: pointwise_codegen.KernelSpec
     epilogues: tuple[RowEpilogue, ...]
@@ -89,7 +89,7 @@ def cached_size(dtype: str) -> int:
 
 
 def generate_source(spec: RowKernelSpec) -> str:
-    """Return the CUDA source of the kernel."""
+    """Return the CUDA source of the row kernel that `spec` describes."""
     index, rows_per_block = spec.elements.index, spec.block // spec.threads
     parameters = [*pointwise_codegen.array_parameters(spec.elements), *_epilogue_parameters(spec)]
     parameters += [
@@ -154,7 +154,7 @@ def _epilogue_structs(spec: RowKernelSpec) -> Iterator[str]:
 
 
 def _cache_declarations(spec: RowKernelSpec, rows_per_block: int) -> Iterator[str]:
-    """Yield the declarations of the shared memory for this row."""
+    """Yield the declarations of the shared memory in which a block caches values of its rows."""
     if not spec.is_cached:
         return
     yield "extern __shared__ double memory[];"
@@ -257,7 +257,7 @@ def _value_lines(spec: RowKernelSpec, pass_index: int) -> Iterator[str]:
 
 
 def _row_stores(spec: RowKernelSpec) -> Iterator[str]:
-    """Yield the stores of results per row."""
+    """Yield the statements that store the results with one value per row."""
     for k, epilogue in enumerate(spec.epilogues):
         if not epilogue.parsed().is_elementwise:
             yield f"if (lane == 0 && row < count) store(z{k} + row, e_{k}.result(0, 0));"

@@ -43,11 +43,11 @@ class Stream:
         return self.cuda_stream
 
     def synchronize(self) -> None:
-        """Wait until all queued work is done."""
+        """Wait until the device has finished all work that is queued in the stream."""
         self.queue.synchronize()
 
     def query(self) -> bool:
-        """Return whether all queued work is done."""
+        """Return whether the device has finished all work that is queued in the stream."""
         return bool(self.queue.done)
 
     def record_event(self, event: Event | None = None) -> Event:

@@ -115,7 +115,7 @@ class MetaNamespace(Namespace):
 
     @property
     def transforms(self) -> Any:
-        """The namespace of Fourier transforms."""
+        """Namespace with the functions of `scipy.fft` for meta arrays."""
         return self.fft
 
     def special(self, name: str) -> Any:

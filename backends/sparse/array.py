@@ -124,7 +124,7 @@ class CooArray(SparseArray):
 
     @classmethod
     def empty(cls, shape: Shape, dtype: Any, sparse_dim: int | None = None) -> CooArray:
-        """Return an array without stored elements."""
+        """Return a COO array of shape `shape` without stored elements."""
         sparse_dim = len(shape) if sparse_dim is None else sparse_dim
         values = np.empty((0, *shape[sparse_dim:]), dtype)
         return cls(np.empty((sparse_dim, 0), np.int64), values, shape, True)

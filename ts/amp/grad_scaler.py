@@ -35,7 +35,7 @@ _STATE = {
 
 
 class OptState(Enum):
-    """State of an optimizer since the last `update`."""
+    """Progress of an optimizer since the last `update`: gradients scaled, unscaled, or step called."""
 
     READY = 0
     UNSCALED = 1

@@ -26,7 +26,7 @@ def _warn(name: str, better: str) -> None:
 
 
 class _ScriptAutocast:
-    """Class that represents `autocast` in scripts."""
+    """Class that scripts use for `ts.cuda.amp.autocast`."""
 
     __module__ = "torch.cuda.amp.autocast_mode"
     __ts_name__ = "autocast"

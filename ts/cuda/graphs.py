@@ -42,7 +42,7 @@ def graph_pool_handle() -> Any:
 
 
 class CUDAGraph:
-    """Captured work of a stream, which can be replayed."""
+    """CUDA graph: work of a stream that is captured once and can be replayed."""
 
     def __init__(self, keep_graph: bool = False) -> None:
         self._graph = _graphs().Graph()

@@ -79,7 +79,7 @@ def stream(stream: Any) -> StreamContext:
 
 
 def current_stream(device: Device = None) -> Any:
-    """Return the stream to which work on a device is queued."""
+    """Return the current stream of a device, to which this thread's work on the device is queued."""
     return _streams().current_stream(checked(device))
 
 

@@ -261,7 +261,7 @@ def _of_probabilities(
 
 
 def _rows(self: Array) -> Array:
-    """Return scores as (N, C)."""
+    """Return scores of shape (N, C) or (C) as an array (N, C)."""
     if self.ndim > 2 or (self.ndim and self.shape[-1] == 0):
         raise RuntimeError(
             f"Expected non-empty vector or matrix with optional 0-dim batch size, but got: {list(self.shape)}"

@@ -140,7 +140,7 @@ _promoted: dict[tuple[DType, DType], DType] = {}
 
 
 def promote_types(a: DType, b: DType) -> DType:
-    """Return PyTorch's promotion of two dtypes."""
+    """Return the dtype to which PyTorch promotes two dtypes."""
     if a == b:
         return a
     found = _promoted.get((a, b))
@@ -336,7 +336,7 @@ def wrap_dims(dims: int | Iterable[int] | None, ndim: int) -> tuple[int, ...]:
 
 
 def reduced_shape(shape: Sequence[int], dims: Sequence[int], keepdim: bool) -> Shape:
-    """Return the shape after reducing wrapped `dims`."""
+    """Return `shape` without the dimensions `dims`, or with size 1 for them if `keepdim`."""
     if keepdim:
         return tuple(1 if i in dims else n for i, n in enumerate(shape))
     return tuple(n for i, n in enumerate(shape) if i not in dims)

@@ -132,7 +132,7 @@ def kernel(record: OperatorRecord, found: Kernel, args: Sequence[Any]) -> Kernel
 
 
 def _is_there(record: OperatorRecord, args: Sequence[Any]) -> bool:
-    """Return whether PyTorch has a complex32 kernel for the call."""
+    """Return whether PyTorch's operator supports complex32 for these arguments."""
     base, overload = float8.names(record)
     name = base.removesuffix("_")
     if name.endswith("_copy"):  # operators that copy a view, such as `select_copy`, support all dtypes

@@ -416,7 +416,7 @@ def depthwise(
     *,
     compute: Compute = product,
 ) -> Array:
-    """Compute a depthwise convolution."""
+    """Compute a convolution in which each input channel has separate filters."""
     if not size_guards.same(weight.shape[2:], kernel_size):
         raise RuntimeError(
             f"Expected a kernel size of {list(weight.shape[2:])}, the weight's, but got {list(kernel_size)}"

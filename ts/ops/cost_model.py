@@ -99,7 +99,7 @@ def elements(*args: Any) -> float:
 
 
 def moved(*args: Any) -> float:
-    """Return the byte size of the tensors' elements."""
+    """Return the total size of the elements of the argument tensors, in bytes."""
     return float(sum([x.numel() * x.element_size() for x in tensors(args)]))
 
 
@@ -112,7 +112,7 @@ def read(*args: Any) -> float:
 
 
 def broadcast(*args: Any) -> float:
-    """Return the byte size of the broadcast result."""
+    """Return the size in bytes of a result with the broadcast shape of the argument tensors."""
     found = tensors(args)
     ndim = max([x.ndim for x in found], default=0)
     width = max([x.element_size() for x in found if x.ndim == ndim], default=1)
@@ -120,7 +120,7 @@ def broadcast(*args: Any) -> float:
 
 
 def _together(shapes: Sequence[Sequence[int]]) -> int:
-    """Return the element count of the broadcast shape."""
+    """Return the number of elements of the shape to which `shapes` broadcast."""
     ndim = max(map(len, shapes), default=0)
     return math.prod([max([s[-i] for s in shapes if len(s) >= i]) for i in range(1, ndim + 1)])
 
@@ -165,12 +165,12 @@ def picked(x: Tensor, indices: Any, *rest: Any) -> float:
 
 
 def looked_up(weight: Tensor, indices: Tensor, *rest: Any) -> float:
-    """Return the element count of rows selected by indices."""
+    """Return the number of elements of the rows of `weight` that `indices` selects."""
     return indices.numel() * (weight.shape[-1] if weight.ndim else 1)
 
 
 def repeated(x: Tensor, repeats: Any, *rest: Any) -> float:
-    """Return the element count of a repeated tensor."""
+    """Return the number of elements of `x.repeat(repeats)`."""
     return float(x.numel() * math.prod(list(repeats) if isinstance(repeats, List | list) else [repeats]))
 
 
@@ -180,7 +180,7 @@ def squared(x: Tensor, *rest: Any) -> float:
 
 
 def sorted_elements(*args: Any) -> float:
-    """Return the number of comparisons of a sort."""
+    """Return the approximate number of comparisons for sorting the first argument."""
     n = elements(*args)
     return n * math.log2(n + 2)
 

@@ -183,7 +183,7 @@ def _of_gap(xp: Any, grad: Array, gap: Array, distance: Array, p: float) -> Arra
     **COPIED,
 )
 def _cdist_backward(xp: Any, grad: Array, x1: Array, x2: Array, p: float, cdist: Array) -> Array:
-    """Return the gradient of `x1`."""
+    """Return the gradient of `cdist` with respect to `x1`."""
     gap = x1[..., :, None, :] - x2[..., None, :, :]
     return xp.sum(_of_gap(xp, grad[..., None], gap, cdist[..., None], p), axis=-2)
 

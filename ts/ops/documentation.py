@@ -158,7 +158,7 @@ def _shape(record: Any, signature: Any) -> str:
 
 
 def _errors(record: Any, operators: Sequence[Any]) -> Iterator[str]:
-    """Yield a line for each error with its condition."""
+    """Yield a line for each error that the operator raises, with the condition of the error."""
     yield "TypeError for arguments that no overload takes"
     names = {p.name for op in operators for p in op.signature.parameters}
     if "dim" in names:

@@ -107,7 +107,7 @@ def load_library(path: Any) -> None:
 
 
 def _search(place: str, pattern: re.Pattern[bytes]) -> bool:
-    """Return whether a file contains a match of a bytes pattern."""
+    """Return whether the file `place` contains a match of a bytes pattern."""
     with open(place, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
         return pattern.search(content) is not None
 

@@ -372,7 +372,7 @@ def _eig(xp: Any, self: Array) -> tuple[Array, Array]:
     autocast={"cpu": "float32"},
 )
 def linalg_eigvals(xp: Any, self: Array) -> Array:
-    """Return eigenvalues in a complex dtype."""
+    """Return the eigenvalues of general square matrices, in a complex dtype."""
     return xp.linalg.eigvals(square("linalg.eigvals", self)).astype(common.complex_dtype(self.dtype))
 
 

@@ -135,7 +135,7 @@ globals().update(_BY_NAME)  # attributes of this module, because pickle looks up
 
 
 def torch_functions() -> dict[str, Function]:
-    """Return the package's functions by name."""
+    """Return the functions of this module that the package `ts` exports, by name."""
     return _BY_NAME
 
 

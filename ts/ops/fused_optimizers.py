@@ -136,7 +136,7 @@ def adagrad(
     params: Tensors, grads: Tensors, state_sums: Tensors, state_steps: Tensors, *,
     lr: Number, lr_decay: float, weight_decay: float, eps: float, maximize: bool,
 ) -> None:  # fmt: skip
-    """Perform an Adagrad step."""
+    """Update `params` and `state_sums` by a step of Adagrad."""
     grads = with_decay(params, turned(grads, maximize), weight_decay)
     on_lists("addcmul_")(state_sums, grads, grads, 1)
     roots = then("add", on_lists("sqrt")(state_sums), eps)

@@ -127,7 +127,7 @@ class Generator:
         return self
 
     def clone_state(self) -> Generator:
-        """Return an independent generator with a copy of this state."""
+        """Return an independent generator with a copy of the state of this generator."""
         return Generator(self.device).set_state(self.get_state())
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -106,7 +106,7 @@ def _solution_shapes(A: Array, B: Array, left: bool = True, check_errors: bool =
 
 
 def _is_vector(A: Array, B: Array) -> bool:
-    """Return whether B holds one vector per matrix."""
+    """Return whether `B` contains one vector per matrix of `A`, rather than a matrix."""
     return bool(B.ndim == 1 or (B.ndim == A.ndim - 1 and B.shape == A.shape[:-1]))
 
 

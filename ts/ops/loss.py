@@ -63,7 +63,7 @@ def refuse_bools(a: Array, b: Array) -> None:
 
 
 def wide(xp: Any, x: Array) -> Array:
-    """Cast x to its computation dtype."""
+    """Cast x to its computation dtype, which is float32 for 16-bit floats."""
     return common.cast(xp, x, common.opmath(x.dtype))
 
 

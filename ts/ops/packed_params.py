@@ -80,7 +80,7 @@ class Packed:
         raise NotImplementedError
 
     def state(self) -> tuple[Any, ...]:
-        """Return the serialized state."""
+        """Return the state that archives contain; `from_state` converts it to an object."""
         raise NotImplementedError
 
 
@@ -197,7 +197,7 @@ class Conv3dParams(ConvParams, title="quantized.Conv3dPackedParamsBase"):
 
 
 class EmbeddingParams(Packed, title="quantized.EmbeddingPackedParamsBase"):
-    """Packed weight of an embedding."""
+    """Packed parameters of an embedding: the dequantized table."""
 
     def __init__(self, weight: Any) -> None:
         say_once()
@@ -234,7 +234,7 @@ class CellParams(Packed, title="rnn.CellParamsBase"):
 
     @classmethod
     def _read(cls, state: Any) -> CellParams:
-        """Create an object from its state (kind, tensors, floats, ints, linear layers)."""
+        """Create a cell from its serialized state: (kind, tensors, floats, ints, linear layers)."""
         kind, _, _, numbers, layers = state  # the tensors are copies of the biases in the layers
         if kind == "quantized":  # PyTorch writes only this name, without the layers
             raise ValueError("its kind is 'quantized', of which PyTorch writes no more than this name")

@@ -29,7 +29,7 @@ OVERFLOW_CHECK_INTERVAL = 256  # number of recurrence steps after which it ends 
 
 
 class Row(NamedTuple):
-    """Definition of a polynomial family."""
+    """Definition of a polynomial family: P1, the recurrence, and two closed forms."""
 
     first: Callable[[Array], Array]
     step: Callable[..., Array]

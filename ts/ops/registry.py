@@ -268,7 +268,7 @@ class OutRecord(OperatorRecord):
         return self.derive(self.base.kernel)
 
     def derive(self, compute: Kernel) -> Kernel:  # type: ignore[override]
-        """Return the variant's kernel, derived from the base's kernel."""
+        """Return a kernel of the `out=` variant that calls `compute`, a kernel of the base record."""
         base, out_spec = self.base, self.out_spec
         each = rules_of(out_spec.outputs, base.out_dtype_error, base.out_cast_error, base.out_resized)
         return into_outputs(compute, out_spec, each, base.computes_in_out)
@@ -497,7 +497,7 @@ def _rank(record: OperatorRecord) -> tuple[bool, int]:
 
 
 def find(key: str) -> OperatorRecord | None:
-    """Return the record with this name and overload, or None."""
+    """Return the record whose name and overload are `key`, such as "aten::add.Tensor"; None if unknown."""
     _load_name(key.partition(".")[0])
     return _by_key.get(key)
 

@@ -57,7 +57,7 @@ class RRefValue:
         raise NotImplementedError
 
     def owner_name(self) -> str:
-        """Return the owner's name."""
+        """Return the name of the worker that owns the value."""
         return self.owner().name
 
     def confirmed_by_owner(self) -> bool:
@@ -92,7 +92,7 @@ class CallRecord(OperatorRecord):
     def begin(
         self, to: Any, name: str, args: Any = (), kwargs: Any = None, timeout: Any = _UNSET_TIMEOUT_SECONDS
     ) -> Any:
-        """Begin the call; return a future or an RRef."""
+        """Begin the RPC on worker `to`; return a future of the result, or an RRef for `remote`."""
         self._check(args, kwargs, timeout)
         if Calls.begin is None:
             raise RuntimeError(NOT_INITIALIZED)

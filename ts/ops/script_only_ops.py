@@ -188,7 +188,7 @@ def _enter_autocast(xp: Any, device: str, dtype: int, enabled: bool) -> list[int
 
 @op("prim::ExitAutocast(str device, int[] before) -> ()", where="", side_effect=True)
 def _exit_autocast(xp: Any, device: str, before: list[int]) -> None:
-    """End an autocast block."""
+    """End an autocast block: restore the state `before` that `_enter_autocast` returned."""
     autocast.leave(autocast.backend_index(device), before)
 
 

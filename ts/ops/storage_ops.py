@@ -26,7 +26,7 @@ Array = common.Array
 
 
 def elements(self: Array) -> strides.Shape:
-    """Return the strides in elements."""
+    """Return the strides of an array in elements instead of bytes."""
     return tuple(step // self.dtype.itemsize for step in self.strides)
 
 

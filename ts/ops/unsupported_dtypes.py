@@ -54,7 +54,7 @@ def by_kind(dtype_errors: Mapping[str, str]) -> dict[str, str]:
 
 
 def check(messages: Mapping[str, str], dtype: common.DType | None) -> None:
-    """Raise the error of the dtype's kind, if it has a message."""
+    """Raise the error for the kind of `dtype`, if `messages` contains this kind."""
     if dtype is not None and (message := messages.get(_KIND.get(dtype, ""))):
         _refuse(message, dtype)
 

@@ -201,7 +201,7 @@ def unsqueezed(self: Array, axis: int) -> Array:
 
 
 def flatten_kernel(self: Array, start_dim: int, end_dim: int) -> Array:
-    """Flatten dimensions start..end into one."""
+    """Merge the dimensions from `start_dim` to `end_dim` (inclusive) into one dimension."""
     start, end = common.wrap_dim(start_dim, self.ndim), common.wrap_dim(end_dim, self.ndim)
     if start > end:
         raise RuntimeError("flatten() has invalid args: start_dim cannot come after end_dim")

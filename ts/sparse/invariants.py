@@ -22,17 +22,17 @@ class check_sparse_tensor_invariants:
 
     @staticmethod
     def is_enabled() -> bool:
-        """Return True if the checks are enabled."""
+        """Return True if `is_coalesced=True` arguments are checked by default."""
         return check_sparse_tensor_invariants._enabled
 
     @staticmethod
     def enable() -> None:
-        """Enable the checks."""
+        """Enable the check of `is_coalesced=True` arguments for all later calls."""
         check_sparse_tensor_invariants._enabled = True
 
     @staticmethod
     def disable() -> None:
-        """Disable the checks."""
+        """Disable the check of `is_coalesced=True` arguments for all later calls."""
         check_sparse_tensor_invariants._enabled = False
 
     def __enter__(self) -> None:

@@ -88,6 +88,6 @@ def is_module(path: str) -> bool:
 
 
 def split(path: str) -> tuple[str, str]:
-    """Split the path of an object into the module and the name."""
+    """Split the path of an object, such as "nn.Module", into the path of its module and its name."""
     module, _, name = path.rpartition(".")
     return module, name

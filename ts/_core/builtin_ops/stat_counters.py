@@ -24,7 +24,7 @@ class NoopLogger:
     """Logger that discards all values."""
 
     def add_stat_value(self, key: str, value: int) -> None:
-        """Discard the value."""
+        """Discard the number `value`."""
 
     def get_counter_val(self, key: str) -> int:
         return 0
@@ -59,12 +59,12 @@ _logger: NoopLogger = NoopLogger()
 
 
 def logger() -> NoopLogger:
-    """Return the active logger."""
+    """Return the logger to which `add_stat_value` in scripts adds numbers."""
     return _logger
 
 
 def set_logger(new: NoopLogger) -> NoopLogger:
-    """Set the active logger and return the previous one."""
+    """Set the logger to which `add_stat_value` in scripts adds numbers; return the previous logger."""
     global _logger
     before, _logger = _logger, new
     return before

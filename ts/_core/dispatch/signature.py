@@ -65,7 +65,7 @@ class Return:
 
 
 class Signature:
-    """The schema of an operator, reduced to what calls need."""
+    """The parts of an operator's schema that calls need: name, overload, parameters and results."""
 
     def __init__(
         self,
@@ -91,7 +91,7 @@ def arity(text: str) -> tuple[str, str, int, int]:
 
 
 def signature(text: str) -> Signature:
-    """Parse a schema text."""
+    """Parse the schema text of an operator."""
     qualified_name, arguments, results = _split_schema(text)
     name, _, overload = qualified_name.partition(".")
     parameters: list[Parameter] = []

@@ -66,7 +66,7 @@ class Dual(Layer):
         return f"GradTrackingTensor(lvl={number}, value=\n{inner}\n)"
 
     def check_memory(self) -> None:
-        """Raise RuntimeError while the level is open."""
+        """Raise RuntimeError for an access to the memory of a tensor while the level is open."""
         if self.is_open():
             super().check_memory()
 

@@ -252,7 +252,7 @@ def _run(op: Any, args: list[Any], number: int) -> Any:
 
 
 def _without(x: Any, number: int) -> Any:
-    """Replace tensors of a closed level by their inner tensors."""
+    """Return `x` with tensors of the closed level `number` replaced by their inner tensors."""
     if isinstance(x, list):
         return [_without(y, number) for y in x]
     layer = layer_of(x) if isinstance(x, Tensor) else None

@@ -27,7 +27,7 @@ _MASKS = (dtypes.bool_, dtypes.uint8)
 
 
 def get(x: Tensor, index: Any) -> Tensor:
-    """Return x[index]."""
+    """Return `x[index]` by PyTorch's rules: a view, or a copy for index tensors."""
     try:
         view, indices = _resolve(x, index)
     except _Overridden as overridden:
@@ -38,7 +38,7 @@ def get(x: Tensor, index: Any) -> Tensor:
 
 
 def put(x: Tensor, index: Any, value: Any) -> None:
-    """Execute `x[index] = value`."""
+    """Execute `x[index] = value` in place by PyTorch's rules."""
     number = not isinstance(value, Tensor)
     if number:
         if overrides(value):

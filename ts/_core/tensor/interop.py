@@ -226,7 +226,7 @@ def sparse_of_parts(layout: Any, parts: Any) -> Tensor:
 
 
 def rebuild_sparse(layout: Any, parts: Any, requires_grad: bool, attributes: dict[str, Any]) -> Tensor:
-    """Return an unpickled sparse tensor."""
+    """Create a sparse tensor from the arguments in its pickle."""
     return _completed(sparse_of_parts(layout, parts), requires_grad, attributes)
 
 
@@ -237,7 +237,7 @@ def rebuild_meta(
     requires_grad: bool,
     attributes: dict[str, Any],
 ) -> Tensor:
-    """Return an unpickled meta tensor."""
+    """Create a meta tensor from the arguments in its pickle."""
     return _completed(
         operator("empty_strided")(shape, stride, dtype=dtype, device="meta"), requires_grad, attributes
     )

@@ -227,7 +227,7 @@ def is_derived(x: Tensor) -> bool:
 
 
 def tensor_text(x: Tensor) -> str:
-    """Return `repr(x)`."""
+    """Return the text of `repr(x)`, such as "tensor([1., 2.], requires_grad=True)"."""
     layer = layer_of(x)
     describe = None if layer is None else getattr(layer, "describe", None)
     if describe is not None and (text := describe()):

@@ -241,7 +241,7 @@ def reduce_storage(x: UntypedStorage) -> tuple[Any, ...]:
 
 
 def rebuild_storage(cls: type[UntypedStorage], mapping: Mapping, offset: int, size: int) -> UntypedStorage:
-    """Return a storage from its reduction."""
+    """Create a storage over `size` bytes of a mapping; pickles of storages call this function."""
     return cls.of(_block_of(mapping, offset, size))
 
 
@@ -251,7 +251,7 @@ def reduce_typed_storage(x: TypedStorage) -> tuple[Any, ...]:
 
 
 def rebuild_typed_storage(storage_: UntypedStorage, dtype: dtypes.dtype) -> TypedStorage:
-    """Return a typed storage from its reduction."""
+    """Create a typed storage over a storage; pickles of typed storages call this function."""
     return TypedStorage(storage_, dtype)
 
 
@@ -266,12 +266,12 @@ def reduce_mapping(mapping: Mapping) -> tuple[Any, ...]:
 
 
 def rebuild_mapping(descriptor: Any) -> Mapping:
-    """Map the unnamed file in a reduction."""
+    """Map the unnamed file with the given descriptor; pickles of mappings call this function."""
     return _cached_mapping(shared_memory.map_file(descriptor.detach()))
 
 
 def rebuild_named_mapping(path: str) -> Mapping:
-    """Map the named file in a reduction."""
+    """Map the named file `path`; pickles of mappings call this function."""
     return _cached_mapping(shared_memory.open_named_mapping(path))
 
 

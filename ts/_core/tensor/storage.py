@@ -143,7 +143,7 @@ def _empty(like: Array, nbytes: int) -> Array:
 
 
 class UntypedStorage:
-    """The memory of tensors, without a dtype."""
+    """Memory that one or several tensors use, as bytes without a dtype."""
 
     def __init__(self, *args: Any, device: Any = None) -> None:
         where = devices.as_device(device)
@@ -181,7 +181,7 @@ class UntypedStorage:
 
     @property
     def device(self) -> devices.device:
-        """Device of the memory."""
+        """Device whose memory contains the bytes."""
         return wrap_array(self.bytes).device
 
     @property
@@ -330,7 +330,7 @@ class TypedStorage:
 
     @property
     def device(self) -> devices.device:
-        """Device of the elements."""
+        """Device whose memory contains the elements."""
         return self._untyped_storage.device
 
     is_sparse = False

@@ -15,7 +15,7 @@ _is_always = False
 
 
 def warn_always(always: bool) -> None:
-    """Set whether `warn_once` repeats warnings."""
+    """Make `warn_once` emit a warning at each call (True) or once per process (False)."""
     global _is_always
     _is_always = always
 

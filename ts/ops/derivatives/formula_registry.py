@@ -89,12 +89,12 @@ class Derivative:
 
     @property
     def namespace(self) -> dict[str, Any]:
-        """Global names of the module that declares the formula."""
+        """Global names of the module that declares the formula, for names in its text."""
         return vars(sys.modules[self.home])
 
     @property
     def inputs(self) -> tuple[str, ...]:
-        """Arguments with a gradient formula."""
+        """Names of the arguments that have a gradient formula."""
         return tuple(name for names in self.formulas for name in names)
 
     def wanted(self, inputs: Iterable[str]) -> list[tuple[tuple[str, ...], str]]:

@@ -79,7 +79,7 @@ class Formula(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Name of the function."""
+        """Name of the compiled formula function, such as "MulBackward0"."""
         return self.text.partition("(")[0].removeprefix("def ")
 
     def function(self) -> Any:
@@ -104,7 +104,7 @@ class Inputs:
 
     @cached_property
     def differentiable(self) -> tuple[int, ...]:
-        """Indices of differentiable results."""
+        """Indices of the results that have gradients."""
         assert self.derivative is not None
         named = self.derivative.differentiable
         return tuple(

@@ -21,7 +21,7 @@ def share(grad: Tensor, elements: int, reduction: int) -> Tensor:
 
 
 def reduced(loss: Tensor, reduction: int) -> Tensor:
-    """Apply a loss reduction."""
+    """Return the loss of each element, their mean or their sum, as `reduction` selects."""
     if reduction == MEAN:
         return loss.mean()
     return loss.sum() if reduction == SUM else loss
@@ -70,7 +70,7 @@ compose("aten::l1_loss", "reduced((self - target).abs(), reduction)")
 
 
 def of_soft_margin(grad: Tensor, self: Tensor, target: Tensor, reduction: int) -> Tensor:
-    """Return the gradient of soft margin loss."""
+    """Return the gradient of soft margin loss, log(1 + exp(-target * self)), with respect to `self`."""
     wrong = ts.sigmoid(-target * self)
     return -share(grad, wrong.numel(), reduction) * target * wrong
 

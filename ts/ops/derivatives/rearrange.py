@@ -77,7 +77,7 @@ compose("aten::meshgrid.indexing", "grids(tensors, indexing)")
 
 
 def blocks(grad: Tensor, sizes: list[list[int]]) -> list[Tensor]:
-    """Return the diagonal block of the gradient for each tensor."""
+    """Return the gradients of `block_diag`: the diagonal block of `grad` for each tensor."""
     found: list[Tensor] = []
     row, column = 0, 0
     for size in sizes:

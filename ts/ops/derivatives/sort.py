@@ -68,7 +68,7 @@ def among_sorted(
 
 
 def number(q: float, x: Tensor) -> Tensor:
-    """Return a quantile as a tensor of the dtype and device of `x`."""
+    """Convert the quantile `q` to a tensor with the dtype and device of `x`."""
     return ts.tensor(q, dtype=x.dtype, device=x.device)
 
 

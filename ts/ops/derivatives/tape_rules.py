@@ -26,7 +26,7 @@ _FACTS = {
 
 
 def rule_of(record: OperatorRecord) -> Rule:
-    """Return the differentiation rule of an operator."""
+    """Return the rule by which the autograd tape differentiates an operator."""
     if record.name == KIND:
         return Rule(DifferentiationKind.LEFT)
     inputs = Inputs(record)

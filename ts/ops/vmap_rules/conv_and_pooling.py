@@ -16,7 +16,7 @@ from ts.ops.vmap_rules.rules import one_by_one
 
 
 def folded(x: Tensor) -> Any:
-    """Merge the batch dimension with the next one."""
+    """Merge the batch dimension with the next dimension of `x`."""
     return x.reshape([x.shape[0] * x.shape[1], *x.shape[2:]])
 
 

@@ -45,7 +45,7 @@ def written_elsewhere(record: OperatorRecord) -> bool:
 
 
 def on_batch(call: Call) -> Any:
-    """Return the batched results of a call."""
+    """Return the batched results of a call, by the first applicable rule."""
     rule = row_of(call.record)
     if rule is not None:
         return rule(call)
