@@ -1,4 +1,4 @@
-"""Operators under their schema names, even if a function has the same name (`torch._VF`).
+"""Operators by schema name, also if a Python function has the same name (`torch._VF`).
 
     ts.unique_consecutive(x)          the function: values, and results selected by flags
     ts._VF.unique_consecutive(x)      the operator: always three tensors

@@ -30,7 +30,10 @@ def show() -> str:
 
 
 def _cxx_flags() -> str:
-    """Return the C compiler flags of the Python build; extension modules are compiled with the same flags."""
+    """Return the C compiler flags of the Python build.
+
+    Extension modules of `ts` are compiled with these flags.
+    """
     return str(sysconfig.get_config_var("CFLAGS") or "")
 
 

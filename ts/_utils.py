@@ -23,7 +23,7 @@ __all__ = [
 
 
 def _flatten_dense_tensors(tensors: Sequence[Tensor]) -> Tensor:
-    """Concatenate the elements of tensors with the same dtype to a 1-d tensor."""
+    """Concatenate the elements of tensors of one dtype to a 1-d tensor."""
     return ts.cat([t.contiguous().view(-1) for t in tensors])
 
 

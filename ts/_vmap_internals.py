@@ -1,4 +1,4 @@
-"""PyTorch's former module of `vmap`, which some packages still import."""
+"""Former PyTorch module of `vmap`, which some packages still import."""
 
 from __future__ import annotations
 

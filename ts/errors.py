@@ -116,7 +116,7 @@ class CompilationError(FrontendError):
 class UnresolvedAnnotationError(CompilationError, AssertionError, ValueError):
     """Raised for an annotation that names no type; PyTorch raises AssertionError or ValueError.
 
-    After a message that ends with "at", the source location follows in the same line.
+    If the message ends with "at", the source location follows in the same line.
     """
 
     def _separator(self) -> str:
@@ -288,7 +288,7 @@ def missing_attribute(owner: str, name: str, list_names: Callable[[], Iterable[s
 
 
 def closest(name: str, list_names: Iterable[str], cutoff: float = 0.7) -> str:
-    """Return the known name that is most similar, or "" if none is similar enough.
+    """Return the name in `list_names` that is most similar to `name`, or "" if none is similar enough.
 
     Private names are suggested only for a private `name`.
     """
@@ -307,7 +307,7 @@ def closest(name: str, list_names: Iterable[str], cutoff: float = 0.7) -> str:
 
 
 def no_such_argument(name: str, list_names: Iterable[str]) -> str:
-    """Return the error message for an unknown keyword argument, with the closest known name."""
+    """Return the error message for an unknown keyword argument `name`; it suggests the most similar name."""
     meant = closest(name, list_names)
     return f"there is no argument '{name}' here" + (f": did you mean '{meant}'?" if meant else "")
 

@@ -20,7 +20,7 @@ from typing import Any
 
 from ts.module_names import is_installed, own_name, torch_name
 
-# Packages of `ts` that PyTorch does not have; `ts.unsupported` adds no names to them.
+# Packages of `ts` that PyTorch does not have; `ts.unsupported` adds no names to these packages.
 _OWN = frozenset({
     "_core", "unsupported", "analysis", "archive", "as_torch", "autodiff", "bytecode", "classes", "cli",
     "debugger", "devices", "dtypes", "errors", "report", "frontend", "python_api", "functorch",

@@ -54,7 +54,7 @@ def fork_rng(
     _devices_kw: str = "devices",
     device_type: str | None = None,
 ) -> Iterator[None]:
-    """Restore, after the `with` block, the random states of the CPU and of all or the given devices."""
+    """Restore the random states of the CPU and of `devices` (default: all GPUs) at the end of the block."""
     from ts import cuda  # lazy import, because CUDA is probed only on use
 
     if not enabled or device_type == "meta":

@@ -36,8 +36,9 @@ def load(
 ) -> Any:
     """Read a value from a file of `torch.save` or `ts.save`.
 
-    `map_location` selects the device of tensors: a device, a dictionary from devices in the file to others,
-    or a function of a storage's elements and its device that returns a tensor or None.  Unless `weights_only`
+    `map_location` selects the device of tensors: a device, a dictionary from device names in the file to
+    device names, or a function of a storage's elements and its device name that returns a tensor or None.
+    Unless `weights_only`
     is False, only the listed types are constructed.  With `mmap`, large tensors of a file are mapped into
     memory: pages are read on first access, and writes do not change the file.  `encoding` decodes strings
     written by Python 2; "bytes" leaves them as bytes.

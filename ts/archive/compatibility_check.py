@@ -72,7 +72,7 @@ def missing(f: str | os.PathLike[str] | IO[bytes]) -> list[MissingFeature]:
 
 
 class _CompatibilityScan:
-    """Search for the features that one archive needs and `ts` lacks."""
+    """Search for features that an archive requires and `ts` does not support."""
 
     def __init__(self, records: ZipRecords) -> None:
         self.records = records

@@ -51,8 +51,9 @@ def read(
 ) -> Object:
     """Read the script object of the module from an archive.
 
-    `map_location` selects the device of tensors: a device, a dictionary from devices of the archive to
-    others, or a function of a storage's elements and its device that returns a tensor or None. The keys of
+    `map_location` selects the device of tensors: a device, a dictionary from device names in the archive to
+    device names, or a function of a storage's elements and its device name that returns a tensor or None. The
+    keys of
     `extra_files` are names of additional records; the contents of the records become the values. The policy
     `terms` applies to all later uses of the code; if it restricts operators, all code is compiled
     immediately. With `mapped`, large storages are mapped into memory if the file is given by path.

@@ -32,5 +32,5 @@ def strip_debug(records: ZipRecords, path: str | os.PathLike[str]) -> int:
 
 
 def _method(entry: zipfile.ZipInfo) -> int:
-    """Return the compression method for a copied record: stored or deflated, which PyTorch can read."""
+    """Return the compression method for a copied record, stored or deflated; PyTorch reads only these."""
     return zipfile.ZIP_STORED if entry.compress_type == zipfile.ZIP_STORED else zipfile.ZIP_DEFLATED

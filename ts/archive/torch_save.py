@@ -104,7 +104,10 @@ class _Writer(_PythonPickler):  # type: ignore[misc]
         super().save(obj, save_persistent_id)
 
     def save_global(self, obj: Any, name: str | None = None) -> None:
-        """Write a class or function by name; those of `ts` get their names in PyTorch."""
+        """Write a class or function by name.
+
+        Classes and functions of `ts` are written under their PyTorch names.
+        """
         if is_own(getattr(obj, "__module__", "")):
             self.save(self.named.setdefault(obj, _name_in_pytorch(obj)))
         else:
@@ -298,8 +301,9 @@ def load(
 ) -> Any:
     """Read a value from a file of `torch.save` or `ts.save`.
 
-    `map_location` selects the device of tensors: a device, a dictionary from devices in the file to others,
-    or a function of a storage's elements and its device that returns a tensor or None. Unless `weights_only`
+    `map_location` selects the device of tensors: a device, a dictionary from device names in the file to
+    device names, or a function of a storage's elements and its device name that returns a tensor or None.
+    Unless `weights_only`
     is False, only the listed types are constructed. With `mmap`, large tensors of a file are mapped into
     memory: pages are read on first access, and writes to the tensors do not change the file. Strings that
     Python 2 wrote are decoded with `encoding`; "bytes" keeps them as bytes.

@@ -42,7 +42,7 @@ class Global:
         self.call = call
         self.new = new
         self.build = build
-        self.takes = takes  # True if `new` takes arguments
+        self.takes = takes  # True if `new` accepts arguments
 
     def __call__(self, *arguments: Any) -> Any:
         """Call the global with the arguments of REDUCE; raise ArchiveError if it must not be called."""
@@ -116,7 +116,7 @@ class Unpickler:
     # ---- bytes ---------------------------------------------------------------------------------------
 
     def take(self, count: int) -> bytes:
-        """Consume `count` bytes and return them; raise ArchiveError if fewer are left."""
+        """Consume `count` bytes and return them; raise ArchiveError if the pickle ends earlier."""
         end = self.at + count
         if end > len(self.data):
             self.fail("it ends too early")
@@ -250,7 +250,7 @@ class Unpickler:
         self.top(dict).update(_pairs(values))
 
     def set_item(self) -> None:
-        """Run SETITEM: add the key and value on the stack to the dict below them."""
+        """Run SETITEM: add the topmost key and value to the dict below them on the stack."""
         value, key = self.pop(), self.pop()
         self.top(dict)[checked_key(key)] = value
 

@@ -99,7 +99,7 @@ class _Planner:
         return all(self.trace.position.get(identity(x)) in known for x in args if isinstance(x, Tensor))
 
     def backward(self, given: tuple[int, ...]) -> BackwardVariant:
-        """Build the variant of the backward graph for the gradients of the given results."""
+        """Build the backward graph whose inputs are gradients of the results with indices `given`."""
         trace = Trace(self.rule.function, self.trace.inputs)
         outputs = [trace.position[identity(x)] for x in trace.outputs]
         roots = [trace.tensor([*outputs, *self.saved][k]) for k in given]

@@ -71,7 +71,7 @@ class FunctionCtx:
 
 
 class BackwardCFunction(FunctionNode, FunctionCtx):
-    """Base class of `ctx` objects, which are the backward nodes of calls."""
+    """Base class of `ctx` objects; each is the backward node of a call."""
 
     _forward_cls: type[_OneLevel]
 
@@ -117,7 +117,10 @@ class _OneLevel(FunctionCtx, metaclass=FunctionMeta):
 
     @staticmethod
     def backward(ctx: Any, *grad_outputs: Any) -> Any:
-        """Return the gradients of the arguments, given those of the results; None means no gradient."""
+        """Compute the gradients of the arguments from the gradients of the results.
+
+        None means no gradient.
+        """
         raise NotImplementedError(
             "You must implement either the backward or vjp method for your custom autograd.Function to use "
             "it with backward mode AD."
@@ -127,7 +130,7 @@ class _OneLevel(FunctionCtx, metaclass=FunctionMeta):
 
     @staticmethod
     def jvp(ctx: Any, *grad_inputs: Any) -> Any:
-        """Return the tangents of the results, given the tangents of the arguments."""
+        """Compute the tangents of the results from the tangents of the arguments."""
         raise NotImplementedError(
             "You must implement the jvp function for custom autograd.Function to use it with forward mode AD."
         )

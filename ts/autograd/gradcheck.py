@@ -4,8 +4,9 @@
 >>> gradcheck(ts.sin, (x,)), gradgradcheck(ts.sin, (x,))
 (True, True)
 
-The real and the imaginary part of a complex result are checked separately; in forward mode, those of a
-complex argument are. `fast_mode` compares along one random direction instead of element by element.
+The real and the imaginary part of a complex result are checked separately; in forward mode, the parts of a
+complex argument are checked separately. `fast_mode` compares along one random direction instead of element by
+element.
 """
 
 from __future__ import annotations

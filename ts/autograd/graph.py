@@ -76,7 +76,7 @@ def disable_saved_tensors_hooks(error_message: str) -> Iterator[None]:
 
 
 class _ClonedSavedTensors:
-    """Clones of saved tensors; in-place writes do not change them, and they live as long as their nodes."""
+    """Clones of saved tensors, unaffected by in-place writes; they are freed with their nodes."""
 
     def __init__(self) -> None:
         self._clones: weakref.WeakKeyDictionary[Any, Tensor] = weakref.WeakKeyDictionary()

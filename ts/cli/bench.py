@@ -11,7 +11,7 @@ Input: an archive, or a function in a file, which is saved to an archive first. 
     the results differ by 1.8e-07 at most
 
 Each engine runs in a separate process (`ts.cli.bench_worker`) with the same archive and arguments; the rounds
-of the engines alternate, so that other load on the machine affects both equally.
+of the engines alternate, so that other load of the machine affects both equally.
 """
 
 from __future__ import annotations

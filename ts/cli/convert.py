@@ -141,8 +141,8 @@ def _export(source: Path, out: Path, options: argparse.Namespace) -> int:
 def _varying_sizes(given: dict[str, Any], texts: dict[str, str], words: Sequence[str]) -> dict[str, Any]:
     """Return the `dynamic_shapes` argument of `export` for the `--vary` options.
 
-    Example sizes 0 and 1 would be specialized. Therefore a random example gets size 2 in a varying dimension;
-    an example with given elements of that size is an error.
+    Example sizes 0 and 1 would be specialized. Therefore, varying dimensions of random examples have size 2;
+    an example with explicit elements and size 0 or 1 is an error.
     """
     from ts.export import Dim
     from ts.utils import _pytree as pytree

@@ -55,7 +55,10 @@ def _module(name: str) -> Any:
 
 
 def parser(named: str | None = None) -> argparse.ArgumentParser:
-    """Build the argument parser; only the command `named` gets its arguments, the others are just listed."""
+    """Build the argument parser; only the command `named` declares its arguments.
+
+    All other commands are only listed.
+    """
     top = argparse.ArgumentParser(
         prog="ts",
         description="TorchScript without PyTorch.",

@@ -200,7 +200,7 @@ class _Search:
         return True
 
     def arguments(self, node: Node) -> list[Any] | None:
-        """Return the arguments of a node, with device meta; return None if any argument is unknown."""
+        """Return the arguments of a node on the meta device; return None if any argument is unknown."""
         schema = node.schema()
         names = [argument.name for argument in schema.arguments] if schema is not None else []
         found = []

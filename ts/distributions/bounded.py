@@ -117,7 +117,7 @@ class ContinuousBernoulli(ByOdds, ExponentialFamily):
 
 
 class VonMises(Centred):
-    """Von Mises distribution of angles around `loc`; it is narrower for larger `concentration`."""
+    """Von Mises distribution of angles around `loc`; a larger `concentration` makes it narrower."""
 
     loc: Any
     concentration: Any

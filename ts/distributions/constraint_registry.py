@@ -99,7 +99,7 @@ def _stack(registry: ConstraintRegistry, constraint: Any) -> Any:
     return transforms.StackTransform([registry(part) for part in constraint.cseq], constraint.dim)
 
 
-# the transforms of the parts of a composite constraint are from the same registry
+# the parts of a composite constraint are transformed by the registry of the composite
 for _registry in (biject_to, transform_to):
     _registry.register(constraints.independent, partial(_independent, _registry))
     _registry.register(constraints.cat, partial(_cat, _registry))

@@ -20,10 +20,13 @@ def check_one(probs: Any, logits: Any) -> None:
 
 
 class ByOdds(Distribution):
-    """Base class of distributions with the parameter `probs` or `logits`; the other is computed on access."""
+    """Base class of distributions with the parameter `probs` or `logits`.
+
+    The other parameter is computed on access.
+    """
 
     def _set(self, probs: Any, logits: Any, *others: Any) -> list[Any]:
-        """Broadcast the given one of `probs` and `logits` together with `others`, and store it.
+        """Broadcast `probs` or `logits`, whichever is not None, together with `others`, and store it.
 
         Return the broadcast `others`.
         """

@@ -1,4 +1,4 @@
-"""Distributions of vectors: MultivariateNormal, and Independent, which turns batch into event dimensions."""
+"""Distributions of vectors: MultivariateNormal, and Independent (batch dimensions as event dimensions)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Adamax: Adam with the decayed maximum of gradient magnitudes in place of the mean square.
+"""Adamax: Adam with the decayed maximum of gradient magnitudes instead of the mean square.
 
 Adamax(model.parameters(), lr=2e-3).step()
 """
@@ -27,7 +27,7 @@ __all__ = ["Adamax", "adamax"]
 
 
 class Adamax(Optimizer):
-    """Adam with the decayed maximum of gradient magnitudes in place of the mean square."""
+    """Adam with the decayed maximum of gradient magnitudes instead of the mean square."""
 
     def __init__(
         self,

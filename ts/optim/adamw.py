@@ -14,7 +14,7 @@ __all__ = ["AdamW", "adamw"]
 
 
 class AdamW(Adam):
-    """AdamW optimizer: Adam with weight decay of the parameters, which does not change the gradients."""
+    """AdamW optimizer: Adam with weight decay that is applied to the parameters and not to the gradients."""
 
     def __init__(
         self,

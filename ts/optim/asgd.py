@@ -85,7 +85,7 @@ def asgd(
     alpha: float,
     weight_decay: float,
 ) -> None:
-    """Run one ASGD step, increment `state_steps`.
+    """Run one ASGD step and increment `state_steps`.
 
     Also update the step sizes `etas` and the averaging weights `mus` for the next step.
     """

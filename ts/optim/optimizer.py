@@ -281,7 +281,7 @@ class Optimizer:
         return {name: value for name, value in held.items() if value is not None}
 
     def _update_complex(self, x: Tensor, grad: Tensor, state: dict[str, Any], group: Group) -> None:
-        """Update a complex parameter by means of its view as real numbers."""
+        """Update a complex parameter through its view as real numbers."""
         real = {name: ts.view_as_real(v) if v.is_complex() else v for name, v in state.items()}
         self.update(ts.view_as_real(x), ts.view_as_real(grad), real, group)
         for name, value in real.items():

@@ -1,4 +1,4 @@
-"""RMSprop: gradients divided by the root of their mean square, or of their variance if `centered`.
+"""RMSprop: gradients divided by the root of their mean square, or by their standard deviation if `centered`.
 
 RMSprop(model.parameters(), momentum=0.9).step()
 """
@@ -27,7 +27,7 @@ __all__ = ["RMSprop", "rmsprop"]
 
 
 class RMSprop(Optimizer):
-    """RMSprop: gradients scaled by the root of their mean square, or of their variance if `centered`."""
+    """RMSprop: gradients divided by their root mean square, or standard deviation if `centered`."""
 
     def __init__(
         self,

@@ -47,7 +47,7 @@ def sgd(
     nesterov: bool,
     maximize: bool,
 ) -> Tensor | None:
-    """Run one SGD step; return the momentum buffer, which is sparse like the gradient."""
+    """Run one SGD step; return the sparse momentum buffer."""
     grad = -grad if maximize else grad
     if weight_decay != 0:
         grad = grad.add(param, alpha=weight_decay)

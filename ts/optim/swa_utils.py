@@ -54,12 +54,12 @@ def get_ema_avg_fn(decay: float = 0.999) -> Average:
 
 
 def get_swa_multi_avg_fn() -> Averages:
-    """Return the in-place averaging function of lists of tensors for the mean of all models."""
+    """Return the function that updates lists of tensors in place to the mean of all models."""
     return _in_place(lambda count: 1 / (float(count) + 1), get_swa_avg_fn())
 
 
 def get_ema_multi_avg_fn(decay: float = 0.999) -> Averages:
-    """Return the in-place averaging function of lists of tensors for an exponential moving average."""
+    """Return the function that updates lists of tensors in place to an exponential moving average."""
     _check_decay(decay)
     return _in_place(lambda count: 1 - decay, get_ema_avg_fn(decay))
 
@@ -86,7 +86,7 @@ def _check_decay(decay: float) -> None:
 
 
 class AveragedModel(nn.Module):
-    """Copy of a model whose parameters are averages; `update_parameters` updates them."""
+    """Copy of a model with averaged parameters; `update_parameters` updates the averages."""
 
     n_averaged: Tensor
 

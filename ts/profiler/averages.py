@@ -1,4 +1,4 @@
-"""Sums and averages of profiler events by name, and tables of them.
+"""Sums, averages and tables of profiler events by name.
 
 events.key_averages().table(sort_by="self_cpu_time_total")
 events.total_average()
@@ -55,7 +55,7 @@ class FunctionEventAvg:
 
 
 def _outermost_time(event: FunctionEvent | FunctionEventAvg) -> float:
-    """Return the time of an event; 0 if an enclosing event of the same name includes this time."""
+    """Return the time of an event; return 0 if an enclosing event of the same name includes this time."""
     around = getattr(event, "cpu_parent", None)
     while around is not None:
         if around.key == event.key:

@@ -39,7 +39,7 @@ def trace(events: Iterable[FunctionEvent], metadata: Mapping[str, Any] | None = 
             "ts": round(event.time_range.start, 3),
             "args": _arguments(event),
         }
-        if event.is_async:  # it may overlap other events, so it has a begin and an end entry with the same id
+        if event.is_async:  # overlapping events are written as begin and end entries with a common id
             entries.append({**entry, "ph": "b", "id": event.id})
             entry |= {"ph": "e", "id": event.id, "ts": round(event.time_range.end, 3)}
         else:

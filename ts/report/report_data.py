@@ -133,7 +133,7 @@ def collect(
     args: Sequence[Any] | None = None,
     kwargs: Mapping[str, Any] | None = None,
 ) -> ReportData:
-    """Return the report on a function, with times if arguments are given."""
+    """Return the report on a function; with `args`, the function is called and the report contains times."""
     script = function.function if isinstance(function, ScriptMethod) else function
     functions = _FunctionTable(script)
     measured = None

@@ -2,7 +2,7 @@
 
     loader = ts.utils.data.DataLoader(dataset, batch_size=32, shuffle=True)
 
-A submodule is imported when it is used first, as in `ts` itself.
+A submodule is imported on first use.
 """
 
 from __future__ import annotations

@@ -429,7 +429,7 @@ def tree_map_(func: Callable[..., Any], tree: PyTree, *rests: PyTree, is_leaf: L
 
 
 def map_only(type_or_types_or_pred: TypeAny | Callable[[Any], bool], /) -> MapOnlyFn[FnAny[Any]]:
-    """Return a decorator: the function is applied only to objects of given types.
+    """Return a decorator for a function that is applied only to objects of given types.
 
     >>> map_only(int)(lambda x: x + 1)("a")
     'a'
@@ -463,7 +463,7 @@ def tree_map_only(
     tree: PyTree,
     is_leaf: LeafRule = None,
 ) -> PyTree:
-    """Apply `func` to the leaves of given types, or for which a predicate is true; keep other leaves."""
+    """Apply `func` to leaves selected by types or by a predicate; other leaves are unchanged."""
     return tree_map(map_only(type_or_types_or_pred)(func), tree, is_leaf=is_leaf)
 
 
@@ -474,7 +474,7 @@ def tree_map_only_(
     tree: PyTree,
     is_leaf: LeafRule = None,
 ) -> PyTree:
-    """Call `func` with the leaves of given types, or for which a predicate is true; return the tree."""
+    """Call `func` with leaves selected by types or by a predicate; return the tree unchanged."""
     return tree_map_(map_only(type_or_types_or_pred)(func), tree, is_leaf=is_leaf)
 
 

@@ -46,7 +46,7 @@ class WeakIdRef(weakref.ref):  # type: ignore[type-arg]
 
 
 class _WeakHashRef(weakref.ref):  # type: ignore[type-arg]
-    """Weak reference with the hash and equality of its object; the hash stays when the object is freed."""
+    """Weak reference with the equality and hash of its object; a freed object does not change the hash."""
 
     __slots__ = ["_id"]
 
@@ -67,7 +67,7 @@ class _WeakHashRef(weakref.ref):  # type: ignore[type-arg]
 class WeakIdKeyDictionary(MutableMapping[Any, Any]):
     """Mapping with weak keys; `ref_type` creates references with the hash and equality of keys.
 
-    If objects are freed during an iteration over the mapping, their keys are removed when it ends.
+    If keys are freed during an iteration over the mapping, they are removed when the iteration ends.
     """
 
     def __init__(self, dict: Any = None, ref_type: Any = WeakIdRef) -> None:

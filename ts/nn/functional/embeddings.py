@@ -17,7 +17,7 @@ def embedding(
 ) -> Tensor:
     """Return the rows of `weight` at the indices.
 
-    Rows with a norm above `max_norm` are first scaled in place.
+    Before the lookup, rows with a norm above `max_norm` are scaled in place.
     """
     if padding_idx is not None:
         if padding_idx > 0:

@@ -613,7 +613,7 @@ class Module:
     def register_full_backward_pre_hook(
         self, hook: Callable[..., Any], prepend: bool = False
     ) -> RemovableHandle:
-        """Call `hook(module, grad_output)` when gradients arrive at the results; a tuple replaces them."""
+        """Call `hook(module, grad_output)` with gradients of the results; a returned tuple replaces them."""
         return add_hook(self._backward_pre_hooks, hook, prepend)
 
     def register_backward_hook(self, hook: Callable[..., Any]) -> RemovableHandle:

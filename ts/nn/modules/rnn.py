@@ -342,7 +342,7 @@ class LSTM(RNNBase):
         self.check_hidden_size(hx[1], cell, "Expected hidden[1] size {}, got {}")
 
     def first_state(self, input: Tensor, batch: int) -> list[Tensor]:
-        """Return states of zeros, which are used if the caller passes none."""
+        """Return states of zeros, the default of the argument `hx`."""
         return [
             ts.zeros(self.state_size(batch, width), dtype=input.dtype, device=input.device)
             for width in [self.state_width(), self.hidden_size]

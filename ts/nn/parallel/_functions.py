@@ -58,7 +58,7 @@ class ReduceAddCoalesced(Function):
 
 
 class Gather(Function):
-    """Concatenate tensors of several GPUs on one; the gradient is split among them."""
+    """Concatenate tensors of several GPUs on one device; the gradient is split among the GPUs."""
 
     @staticmethod
     def forward(ctx: Any, target_device: Any, dim: int, *inputs: Tensor) -> Tensor:

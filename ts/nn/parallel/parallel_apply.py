@@ -33,7 +33,7 @@ def parallel_apply(
 ) -> list[Any]:
     """Call each module with its inputs in its own thread; return the list of results.
 
-    Raise RuntimeError without a GPU, as in PyTorch. An exception in a module is raised here.
+    Raise RuntimeError without a GPU, as in PyTorch. An exception in a module is raised in the calling thread.
     """
     n = len(modules)
     if n != len(inputs):

@@ -197,7 +197,7 @@ def pad_sequence(
     padding_value: float = 0.0,
     padding_side: str = "right",
 ) -> Tensor:
-    """Pad sequences (length, ...) and stack them to (time, batch, ...), or (batch, time, ...)."""
+    """Pad and stack sequences (length, ...) to (time, batch, ...); with `batch_first`, (batch, time, ...)."""
     if not ts.jit.is_scripting() and not isinstance(sequences, Iterable):
         raise RuntimeError(
             f"pad_sequence: Expected iterable for input sequences, but got arg of type: {type(sequences)}"

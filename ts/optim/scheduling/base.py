@@ -174,7 +174,7 @@ def set_rate(group: dict[str, Any], rate: Any) -> None:
 
 
 def _value(rate: Any) -> Any:
-    """Return a copy of a learning rate, because rates that are tensors are modified in place."""
+    """Return a learning rate; a tensor is copied, because the optimizer modifies its tensor in place."""
     return rate.clone() if isinstance(rate, Tensor) else rate
 
 

@@ -145,7 +145,7 @@ def _iterable(dataset: Dataset[Any]) -> IterableDataset[Any]:
 
 
 class Subset(Dataset[T]):
-    """Data set of the samples at given indices of another data set."""
+    """Subset of a data set: the samples at `indices`."""
 
     def __init__(self, dataset: Dataset[T], indices: Sequence[int]) -> None:
         self.dataset = dataset

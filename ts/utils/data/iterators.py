@@ -305,7 +305,7 @@ os.register_at_fork(after_in_child=_let_go)
 
 
 def _terminate(workers: list[_Worker], owner: int) -> None:
-    """End the workers; kill those that do not exit in time."""
+    """Terminate the workers; kill each worker that does not exit in time."""
     if os.getpid() != owner:
         return  # in a forked child: the workers belong to its parent
     for worker in workers:

@@ -144,7 +144,7 @@ class SummaryWriter:
         self, main_tag: str, tag_scalar_dict: dict[str, Any], global_step: Any = None,
         walltime: float | None = None,
     ) -> None:  # fmt: skip
-        """Write several numbers for one chart; each is in its own subdirectory."""
+        """Write several numbers for one chart; each number is written to a separate subdirectory."""
         from ts.utils.tensorboard import summary
 
         walltime = time.time() if walltime is None else walltime
