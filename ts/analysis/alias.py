@@ -62,7 +62,7 @@ _ACCESSORS: Final = frozenset(
 
 
 class _AnyTypeError(Exception):
-    """Raised if the graph has values of any type, so that wildcards by type are invalid."""
+    """Raised if the graph has values of any type, so that one wildcard must represent all types."""
 
 
 class AliasDb:
@@ -212,11 +212,11 @@ class AliasDb:
     # -- moving nodes ----------------------------------------------------------------------------------
 
     def move_after_topologically_valid(self, node: Node, target: Node) -> bool:
-        """Move `node` and its dependents after `target` if that preserves semantics; return success."""
+        """Move `node` and its dependents after `target`; return False if that would change semantics."""
         return move(self, node, target, after=True)
 
     def move_before_topologically_valid(self, node: Node, target: Node) -> bool:
-        """Move `node` and its sources before `target` if that preserves semantics; return success."""
+        """Move `node` and its sources before `target`; return False if that would change semantics."""
         return move(self, node, target, after=False)
 
     def could_move_after_topologically(self, node: Node, target: Node) -> bool:
@@ -259,7 +259,7 @@ class AliasDb:
     # -- incremental updates ---------------------------------------------------------------------------
 
     def forget_group(self, group: Node) -> None:
-        """Drop the cached reads and writes of a group that a node was moved into."""
+        """Drop the cached reads and writes of `group`, because a node was moved into it."""
         self._block_reads.pop(group, None)
         self._block_writes.pop(group, None)
 
@@ -517,7 +517,7 @@ class AliasDb:
                 self._add(output, reached | self._wildcard(output.type()))
 
     def _visit_operator(self, node: Node) -> None:
-        """Visit an operator by the alias annotations of its schema."""
+        """Apply the alias annotations of an operator's schema to the points-to sets."""
         schema = node.schema()
         if schema is None or calls_programs(node):
             self._visit_unknown(node)

@@ -37,7 +37,7 @@ _SIDE_EFFECTS: Final = frozenset(
         "prim::ContinueStmt",
         "prim::LoopContinuation",
         "prim::Store",
-        "aten::is_autocast_enabled",  # its result changes when nodes enter or leave autocast
+        "aten::is_autocast_enabled",  # the result depends on preceding nodes that enter autocast
         "aten::is_autocast_cpu_enabled",
         "aten::_assert_scalar",
         "aten::warn",
@@ -136,7 +136,7 @@ def reads_history(node: Node) -> bool:
 
 
 def may_return_self(node: Node) -> bool:
-    """Return whether `node` may return its first input itself without an alias annotation for it."""
+    """Return whether `node` may return its first input itself, without an alias annotation."""
     operator = None if node.kind() in STRUCTURAL else node.operator()
     return operator is not None and operator.record is not None and operator.record.gives_self
 
@@ -189,7 +189,7 @@ def _is_iteration(node: Node) -> bool:
         return False
     trip_count = loop.inputs()[0].node()
     counts = [trip_count]
-    # A loop over `zip` or `enumerate`: its length is a minimum of lengths
+    # The trip count of a loop over `zip` or `enumerate` is the minimum of the lengths
     if trip_count.kind() == "prim::min":
         counts = [value.node() for value in trip_count.input().node().inputs()]
     return any(count.kind() == "aten::len" and count.input() is node.inputs()[0] for count in counts)

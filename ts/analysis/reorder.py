@@ -79,7 +79,7 @@ class MovableGroup:
 
 
 def move(aliases: AliasDb, node: Node, target: Node, after: bool, dry: bool = False) -> bool:
-    """Move `node` next to `target` if that preserves semantics; with `dry`, only return whether it would."""
+    """Move `node` next to `target` if that preserves semantics, and return True; `dry` only checks this."""
     if node is target:
         return True
     block = node.owning_block()

@@ -139,7 +139,7 @@ class AnnotationParser:
         return self.read(node), None
 
     def live(self, node: ast.expr, annotation: object) -> SizedType:
-        """Return the parameter type for annotation `node` of a live function, and its list size or None.
+        """Return the parameter type for annotation `node` of a live function, and the list size or None.
 
         If a name in `node` is unknown, convert the evaluated `annotation` instead: a local class to which
         only the annotation refers is not a free variable of the function.

@@ -89,7 +89,7 @@ def compile_class(cls: type) -> ClassType:
     try:
         compile_all(method for name, method in type.methods.items() if not _is_generated(cls, name))
     except FrontendError:
-        # Restore the interface type: its methods have no bodies to compile
+        # Restore the interface type, because methods of an interface have no bodies to compile
         if isinstance(before, InterfaceType):
             setattr(cls, ATTRIBUTE, before)
         raise
@@ -174,7 +174,7 @@ def declare_later(type: ClassType, name: str, parse_it: Callable[[], ParsedFunct
 
 
 def live_type(name: str) -> NamedType | None:
-    """Return the registered type with qualified name `name`, or None if it does not exist (anymore)."""
+    """Return the registered type with qualified name `name`; None if no such type is alive."""
     found = live(name)
     return found if isinstance(found, NamedType) else None
 

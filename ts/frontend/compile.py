@@ -99,7 +99,7 @@ def compile_function(
 
 
 def _declared(parsed: ParsedFunction, returns: Type | None) -> Type | None:
-    """Return the return type if it is known before the body is compiled; it is None for constructors."""
+    """Return `returns`, the annotated return type; for an `__init__` without annotation, the type of None."""
     return NONE if returns is None and parsed.self_type is not None and parsed.name == "__init__" else returns
 
 

@@ -31,7 +31,7 @@ BOOLEAN_DISPATCH: Final = "__ts_boolean_dispatch__"
 
 
 def annotate(the_type: Any, the_value: T) -> T:
-    """Return `the_value`; in compiled code, its static type is `the_type`."""
+    """Return `the_value`; in compiled code, `the_type` is the static type of the result."""
     return the_value
 
 
@@ -177,7 +177,7 @@ def modifier_of(function: Any) -> str | None:
 
 
 class BooleanDispatch(NamedTuple):
-    """Two functions; the bool argument `name` at index `position` selects one of them."""
+    """Pair of functions; the bool argument `name`, at index `position`, selects the called function."""
 
     name: str
     position: int

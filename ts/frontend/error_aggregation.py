@@ -29,7 +29,7 @@ _depth = 0
 
 @contextmanager
 def compilation(key: Hashable = None) -> Iterator[None]:
-    """Context of the compilation of function `key`; raise its cached error if it failed before."""
+    """Context for the compilation of function `key`; raise the cached error of an earlier failure."""
     global _depth
     with build_lock():
         known = None if key is None else _failed.get(key)

@@ -89,7 +89,7 @@ def similar(name: str, known: Iterable[str]) -> str:
 
 
 def class_attribute(name: str) -> str:
-    """Return the hint for reading attribute `name` of an object, which only its Python class has."""
+    """Return the hint for reading attribute `name`, which exists only in the object's Python class."""
     return (
         f"'{name}' is an attribute of the class: assign it in `__init__` (`self.{name} = ...`), or make it a "
         f"constant, `{name}: Final[int] = ...`"

@@ -47,9 +47,9 @@ _SCALARS: dict[type, Type] = {
 
 
 def builtin_number_class(value: object) -> type | None:
-    """Return int, float, complex or str for a value of a class derived from it (`numpy.float64`), else None.
+    """Return the base class int, float, complex or str of the class of `value` (`numpy.float64`), or None.
 
-    Enum members, including those of `IntEnum`, are enum values: None is returned for them.
+    Return None for enum members, including members of an `IntEnum`, because they have an enum type.
     """
     if isinstance(value, enum.Enum):
         return None
@@ -62,7 +62,7 @@ def infer_type(value: Any) -> Type:
 
 
 def _infer(value: Any, known: dict[int, Type]) -> Type:
-    """Infer the type of `value`; `lookup_type` caches types of containers by id, so each is visited once."""
+    """Infer the type of `value`; `known` maps ids of visited containers to their types."""
     if isinstance(value, Tensor):
         return TENSOR
     found = _SCALARS.get(type(value))

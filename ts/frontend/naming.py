@@ -78,7 +78,7 @@ def unique_name(name: str) -> str:
 
 
 def live(name: str) -> object | None:
-    """Return the type or script function registered as `name`, or None if it does not exist (anymore)."""
+    """Return the type or script function registered as `name`; None if no such object is alive."""
     return _live.get(name)
 
 

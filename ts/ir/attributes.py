@@ -137,7 +137,7 @@ def type_of_constant(value: Any) -> Type | None:
 
 
 def _type_of(value: Any, known: dict[int, Type | None]) -> Type | None:
-    """Return the type of a constant; `known` caches container types by id, so each is visited once."""
+    """Return the type of a constant; `known` maps ids of visited containers to their types."""
     t = _TYPE_BY_CLASS.get(type(value))
     if t is not None:
         return t

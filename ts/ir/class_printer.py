@@ -77,7 +77,7 @@ class ArchiveNamespace:
         return type if text == type.annotation_str else NamedType(text)
 
     def _unique(self, name: str) -> str:
-        # A part of a name that is a Python keyword gets a suffix, because it could not be parsed.
+        # A keyword of Python in a dotted name gets a suffix, because the name could not be parsed otherwise.
         name = ".".join([f"{part}_" if iskeyword(part) else part for part in name.split(".")])
         prefix, _, last = name.rpartition(".")
         number = 0

@@ -73,7 +73,7 @@ class Block:
     def nodes(self) -> Iterator[Node]:
         """Yield the nodes in order.
 
-        The current node may be destroyed or moved during iteration; nodes inserted after it are visited.
+        The current node may be destroyed or moved during the iteration, which visits nodes inserted after it.
         """
         end = self._return
         node = end._next
@@ -204,7 +204,7 @@ class Block:
             self.append_node(copy)
             for old, new in zip(node._outputs, copy._outputs, strict=True):
                 if old._name:
-                    # Sets the copied name again, so that its number suffix is the same as in PyTorch
+                    # The copied name is set a second time, to get the number suffix that PyTorch would add
                     new.set_debug_name(old._name)
                 local[old] = new
         for value in source.outputs():
@@ -241,7 +241,7 @@ class Block:
             node.destroy()
 
     def destroy(self) -> None:
-        """Remove nodes, inputs and outputs. Called by the owning node's `erase_block`."""
+        """Remove nodes, inputs and outputs, before the owning node's `erase_block` removes the block."""
         self.clear()
         for i in reversed(range(len(self._param._outputs))):
             self._param.erase_output(i)
@@ -435,7 +435,7 @@ class Graph:
         return node
 
     def _clone_node(self, source: Node, lookup: ValueMap) -> Node:
-        """Return a copy of a node without its blocks, its inputs mapped by `lookup`."""
+        """Return a copy of node `source` without blocks; `lookup` returns the new value of each input."""
         charge(NODE_NS, NODE_BYTES)
         self._kinds.add(source._kind)
         node = Node(self, source._kind, source.range, source.callstack, source.scope)
@@ -601,7 +601,7 @@ class Graph:
         return graph
 
     def insert_graph(self, callee: Graph, inputs: Sequence[Value]) -> list[Value]:
-        """Insert a copy of `callee`'s nodes at the insertion point; return the copies of its outputs."""
+        """Insert copies of `callee`'s nodes at the insertion point; return the values of its outputs."""
         if len(inputs) != len(callee.inputs()):
             raise InternalError(f"graph takes {len(callee.inputs())} inputs, got {len(inputs)}")
         mapped: dict[Value, Value] = dict(zip(callee.inputs(), inputs, strict=True))

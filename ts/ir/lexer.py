@@ -89,7 +89,7 @@ class TokenStream:
         return token
 
     def accept(self, token: str) -> bool:
-        """Consume the current token if it is `token`; return whether it was."""
+        """Consume the current token and return True if it is `token`; otherwise return False."""
         if self.strings[self.at] != token:
             return False
         self.at += 1
@@ -168,7 +168,7 @@ def format_complex(value: complex) -> str:
 
 
 def quote(text: str) -> str:
-    """Return a string literal for `text`; unprintable bytes are escaped by letter (`\\n`) or in octal.
+    """Return a string literal for `text`; unprintable bytes are escapes such as `\\n`, or octal escapes.
 
     If all surrogates in the text stand for invalid UTF-8 bytes (`surrogateescape`), the bytes are written;
     otherwise surrogates are written as `\\ud800`, which PyTorch cannot parse.

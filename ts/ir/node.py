@@ -53,7 +53,7 @@ def foreign_value(kind: str, value: Value) -> RuntimeError:
 class OperatorLookup:
     """Hooks that find operator records and insert default arguments, set by the operator registry.
 
-    They exist because `ts.ir` does not import the operators.
+    Hooks are necessary because `ts.ir` does not import the operators.
     """
 
     find: ClassVar[Callable[[Node], Any] | None] = None
@@ -61,7 +61,7 @@ class OperatorLookup:
 
 
 class Node:
-    """Application of an operator, created by `Graph.create` and part of a graph once it is inserted."""
+    """Application of an operator; `Graph.create` creates the node, `insert_before` adds it to a block."""
 
     __slots__ = (
         "_attributes",
@@ -116,13 +116,13 @@ class Node:
         return self._kind
 
     def inputs(self) -> ValueList[Value]:
-        """Return the input values in order, as the node's own list; change it by the methods of the node."""
+        """Return the list of input values, which only methods of the node may change."""
         values = self._inputs
         values._position = 0
         return values
 
     def outputs(self) -> ValueList[Value]:
-        """Return the output values in order, as the node's own list; change it by the methods of the node."""
+        """Return the list of output values, which only methods of the node may change."""
         values = self._outputs
         values._position = 0
         return values
@@ -152,7 +152,7 @@ class Node:
         return IterableList(self._blocks) if self._blocks else _NO_BLOCKS
 
     def owning_block(self) -> Block:
-        """Return the block that contains the node; raise InternalError before it is inserted."""
+        """Return the block that contains the node; raise InternalError if the node is not inserted."""
         if self._block is None:
             raise InternalError(f"node {self._kind} is in no block")
         return self._block
@@ -485,7 +485,7 @@ class Node:
         return self.insert_after(node)
 
     def _unlink(self) -> None:
-        # The node keeps its links, so that an iteration at this node can continue.
+        # The removed node keeps its links, so that an iteration that has reached this node can continue.
         self._prev._next = self._next
         self._next._prev = self._prev
         if self._blocks and self._block is not None:

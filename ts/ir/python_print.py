@@ -191,7 +191,7 @@ class _Printer:
         for value in reversed(node.inputs()):
             producer = value.node()
             if producer is point and _can_inline(value):
-                # The producer is the last node before its user, so that inlining preserves the evaluation
+                # The producer is directly before its user, so that inlining preserves the evaluation
                 # order.
                 point = self.scan_node(point)
                 self.inlined.add(producer)
@@ -353,7 +353,7 @@ class _Printer:
             self.line(f"for {self.use(index)} in range({self.use(count)}):")
             targets, values = body.inputs()[1:], body.outputs()[1:]
         else:
-            # The body of a while loop does not use the iteration number, so its variable holds the condition.
+            # A while loop does not use the iteration number; the variable of the number holds the condition.
             self.assign([index], [condition])
             self.line(f"while {self.use(index)}:")
             targets, values = body.inputs(), body.outputs()

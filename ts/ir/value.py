@@ -76,7 +76,7 @@ class Value:
         return self._offset
 
     def unique(self) -> int:
-        """Return the id of the value, which is unique in its graph; it is printed if no name is set."""
+        """Return the number of the value, unique in its graph; it is printed if the value has no name."""
         return self._unique
 
     def type(self) -> Type:
@@ -128,7 +128,7 @@ class Value:
         return bool(self._name)
 
     def debug_name_base(self) -> str:
-        """Return the name without the ``.N`` that made it unique."""
+        """Return the name without its suffix ``.N``, which makes the name unique in the graph."""
         base, dot, suffix = self._name.rpartition(".")
         return base if dot and is_numeral(suffix) else self._name
 
@@ -170,13 +170,13 @@ class Value:
         self._uses.clear()
 
     def replace_all_uses_after_node_with(self, node: Node, new: Value) -> None:
-        """Replace the uses by nodes after `node` by `new`."""
+        """Replace this value by `new` in all nodes after `node`."""
         for use in self.uses():
             if use.user.is_after(node):
                 use.user.replace_input(use.offset, new)
 
     def replace_all_uses_dominated_by_node_with(self, node: Node, new: Value) -> None:
-        """Replace the uses by nodes that `node` dominates by `new`."""
+        """Replace this value by `new` in all nodes that `node` dominates."""
         for use in self.uses():
             if use.user.is_dominated_by(node):
                 use.user.replace_input(use.offset, new)

@@ -41,9 +41,9 @@ def canonicalize_outputs(graph: Graph) -> bool:
 
 
 def _visit(block: Block) -> bool:
-    """Sort the outputs of the ifs and loops in `block`, from its last node to its first.
+    """Sort the outputs of the ifs and loops in `block`, from the last node to the first.
 
-    This order is required because the order of a node's outputs depends on later uses.
+    The order of a node's outputs depends on later nodes, which therefore must be sorted first.
     """
     changed = False
     for node in reversed(block.nodes_with_blocks()):

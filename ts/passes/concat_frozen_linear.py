@@ -63,7 +63,7 @@ def _key(layer: Node) -> tuple[Any, ...] | None:
 
 
 def _join(layers: list[Node]) -> None:
-    """Replace `layers` by one layer with concatenated weights; slices of its result replace their results."""
+    """Replace `layers` by one layer with concatenated weights, and their results by slices of its result."""
     first, graph = layers[0], layers[0].owning_graph()
     weights, biases = ([constant_value(node.input(i)) for node in layers] for i in (1, 2))
     with graph.inserting_before(first):

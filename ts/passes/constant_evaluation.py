@@ -74,8 +74,8 @@ def _to_number(value: Any) -> Any:
 def _evaluate_type_question(node: Any, value: Any) -> Any:
     """Evaluate a cast or type test of a constant; NOT_EVALUATED if undecided.
 
-    A cast to a type that the value does not have is not an error: it may be in a branch that never runs. It
-    remains in the graph.
+    A cast to a type that the value does not have is not an error: the cast may be in a branch that never
+    runs, and remains in the graph.
     """
     type = type_of_constant(value)
     if type is None:

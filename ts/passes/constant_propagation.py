@@ -101,7 +101,7 @@ class _Propagator:
         self._graph = graph
         self._mutable = mutable  # whether lists and tensors are folded, too
         self._shares_results = shares_results  # whether all runs may return the same list or tensor object
-        self._aliases: AliasDb | None = None  # built on demand; most values are foldable without it
+        self._aliases: AliasDb | None = None  # created on first use; most values need no analysis
         self.changed = False
 
     def visit_block(self, block: Block) -> None:
@@ -137,7 +137,7 @@ class _Propagator:
         )
 
     def _is_immutable(self, node: Node) -> bool:
-        """Return whether nothing writes to inputs and outputs of `node`, and its outputs do not escape."""
+        """Return whether inputs and outputs of `node` are never written to, and the outputs do not escape."""
         if any(map(is_directly_written, node.outputs())):  # for example a list that a loop appends to
             return False
         if self._aliases is None:

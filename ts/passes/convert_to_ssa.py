@@ -43,7 +43,7 @@ def convert_to_ssa(graph: Graph) -> bool:
     """Convert the emitter's graph to structured SSA form."""
     carry = _CarryVariables(graph)
     carry.run(graph.block())
-    # Always created, because its constant affects value numbers
+    # `_ContinueLoops` is always created, because the constant that it inserts affects value numbers
     continuing = _ContinueLoops(graph, carry.carried)
     if not graph.kinds().isdisjoint(_CONTINUING):
         continuing.run(graph.block())

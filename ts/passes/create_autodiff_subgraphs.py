@@ -55,7 +55,7 @@ def create_autodiff_subgraphs(graph: Graph, threshold: int | None = None) -> boo
     results = _differentiated(graph.block())
     if threshold is None and _inlines:
         return _Subgraphs(graph.block(), THRESHOLD, results).run()
-    # imported late, because execution does not use it
+    # imported here, because only this option uses the module
     from ts.passes.slice_autodiff_subgraphs import slice_autodiff_subgraphs
 
     if threshold is None:
@@ -153,7 +153,7 @@ class _Subgraphs:
 def _is_joined(node: Node, reads: bool, inside: set[Value]) -> bool:
     """Return whether `node` may be added to a differentiable graph.
 
-    `reads` is True if it reads a result of this graph; `inside` holds the results of the graph.
+    `reads` is True if `node` reads a result of the graph; `inside` holds the results of the graph.
     """
     if node.blocks():
         return False
@@ -185,7 +185,7 @@ def _is_pytorchs(node: Node) -> bool:
 
 
 def _is_sliced(node: Node) -> bool:
-    """Return whether PyTorch adds a node to differentiable graphs and `ts` can differentiate it."""
+    """Return whether PyTorch adds `node` to differentiable graphs and `ts` can differentiate `node`."""
     if not _is_pytorchs(node) or not all(_is_tensor(x.type()) for x in node.outputs()):
         return False
     return all(_is_given(x, set()) or _is_list_of_tensors(x) for x in node.inputs())

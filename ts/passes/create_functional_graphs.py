@@ -73,7 +73,7 @@ def _visit(block: Block, aliases: AliasDb, fewest: int) -> bool:
 
 
 def _grown(last: Node, aliases: AliasDb) -> Node:
-    """Create a group that contains `last` and the preceding functional nodes that can move to it."""
+    """Create a group of `last` and of the preceding functional nodes that can move next to `last`."""
     group = group_of(last, _KIND)
     node = group.prev()
     while node is not group.owning_block().return_node():
@@ -103,7 +103,7 @@ def _is_functional(node: Node, aliases: AliasDb) -> bool:
 
 
 def _has_no_effects(node: Node, aliases: AliasDb) -> bool:
-    """Return whether `node` and its nested nodes are free of writes, and no node writes to their results."""
+    """Return whether `node` and its nested nodes do not write, and no node writes to their results."""
     is_known = node.schema() is not None or node.kind() in STRUCTURAL or node.kind() == _KIND
     if not node.outputs() or not is_known:
         return False

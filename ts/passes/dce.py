@@ -86,9 +86,9 @@ class _Eliminator:
                 self._mark_effects(inner, writers)
 
     def _mark_loop(self, loop: Node) -> None:
-        """Mark a loop as needed if its body computes the condition, or a carried value that is used.
+        """Mark a loop as needed if its body computes the condition, or computes a carried value with uses.
 
-        This is PyTorch's rule.
+        PyTorch has the same rule.
         """
         body = loop.blocks()[0]
         self._need(body.outputs()[0])
@@ -145,7 +145,7 @@ class _Eliminator:
         return writers
 
     def _need_node(self, node: Node | None) -> None:
-        """Mark a node, the nodes that contain it, and the inputs of all these nodes as needed."""
+        """Mark `node` and the nodes that contain `node` as needed, and the inputs of all these nodes."""
         while node is not None and node not in self._needed:
             self._needed.add(node)
             # All inputs of loops, too; a later run removes unused carried values

@@ -263,7 +263,7 @@ class Elements:
     def _stored_kind(self, node: Node) -> Kind | None:
         """Classify the result of `aten::tensor`.
 
-        It is a NUMBER for arguments `(number, dtype(x), device(x), False)`.
+        The result is a NUMBER for arguments `(number, dtype(x), device(x), False)`.
         """
         number, dtype, device, requires_grad_flag = node.inputs()
         if dtype.node().kind() != "prim::dtype" or device.node().kind() != "prim::device":
@@ -433,7 +433,7 @@ def fresh_inputs(loop: Node) -> frozenset[Value]:
 
 
 def _is_for(value: Value, loop: Node) -> bool:
-    """Return whether all users of `value` are the loop, or comparisons before the loop in its block."""
+    """Return whether each user of `value` is `loop` or a comparison before `loop` in the same block."""
     for use in value.uses():
         compares = use.user.kind() in COMPARISONS and use.user.owning_block() is loop.owning_block()
         if use.user is not loop and not (compares and use.user.is_before(loop)):

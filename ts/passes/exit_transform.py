@@ -127,7 +127,7 @@ class _ExitTransformer:
         self._never = _ExitPair(self._false, ())
 
     def run(self, block: Block) -> _ExitPair:
-        """Transform `block` and return its exit to a target outside of it."""
+        """Transform `block`; return the exit of `block` to a target outside of `block`."""
         enclosing_target = self._target
         if self._is_target(block):
             self._target = block
@@ -182,7 +182,7 @@ class _ExitTransformer:
         return self._never
 
     def _arrive(self, block: Block, left: _ExitPair) -> None:
-        """Set the outputs of the exit target `block`: the exit's values if it was taken, else its outputs."""
+        """Set the outputs of the target `block`: the exit's values if the exit was taken, else its own."""
         status = self._status(left)
         if status is _ExitStatus.MAYBE:
             choice = self._graph.create_if(left.exit_taken).insert_before(block.return_node())
@@ -313,7 +313,7 @@ def _is_body_of_with(block: Block) -> bool:
 
 
 def _nodes_with_bodies(block: Block) -> Iterator[Node]:
-    """Yield the nodes of `block` and of `with` bodies in it; values of a `with` body are visible after it."""
+    """Yield the nodes of `block` and of its `with` bodies, whose values are visible after the body."""
     for node in block.nodes():
         yield node
         if node.kind() == "prim::With":
@@ -376,8 +376,8 @@ class _Merger:
     def run(self, block: Block, done: Node | None = None) -> None:
         """Merge consecutive ifs in `block`.
 
-        Ifs before `done` are already merged; `done` may be followed by a new `if`, which can be merged with
-        it.
+        Ifs before `done` are already merged; the node after `done` may be a new `if` that can be merged with
+        `done`.
         """
         if not block.nodes_with_blocks():
             return

@@ -105,7 +105,7 @@ class _Freezer:
         self.reads: list[tuple[Node, Object]] = []
         self.constants: dict[tuple[Graph, Attribute], Value] = {}
         self.copies: dict[int, Any] = {}  # id of a script class object -> its copy in the graphs
-        # Constant -> index of the first read of its attribute, which determines its position
+        # Constant -> index of the first read of its attribute; constants are sorted by this index
         self.order: dict[Value, int] = {}
         self._enter(root, "self", preserve_parameters)
 
@@ -350,7 +350,7 @@ class _Freezer:
         return made
 
     def _is_training(self, owner: Object) -> bool:
-        """Return whether a module is in training mode; its attributes are then preserved."""
+        """Return whether a module is in training mode; attributes of such a module are preserved."""
         return "training" in owner.cls.names and bool(object_get(owner, owner.cls.slot("training")))
 
     def _find_insertion_point(self, graph: Graph, order: int) -> Node:
@@ -552,7 +552,7 @@ class _AttributeEscapeAnalysis:
             self.modules.append(owner)
 
     def _operator(self, node: Node) -> None:
-        """Apply the alias annotations of an operator schema: record its writes and result aliases."""
+        """Record the writes and the result aliases of an operator, as annotated in its schema."""
         schema = node.schema()
         assert schema is not None
         given: list[_Origin] = []
@@ -606,7 +606,7 @@ def storages(value: Any) -> Iterator[int]:
 
 
 def _detached(value: Any) -> Any:
-    """Detach the tensors of a value and of its containers: PyTorch rejects constants that require grad."""
+    """Detach a tensor, or the tensors in a container; PyTorch rejects constants that require grad."""
     if hasattr(value, "detach"):
         return value.detach()
     if isinstance(value, dict):

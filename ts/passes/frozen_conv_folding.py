@@ -87,7 +87,7 @@ def _batch_norm(conv: Node, weight: Any, bias: Any, norm: Node) -> tuple[Any, An
 
 
 def normalised(weight: Any, bias: Any, norm: Node) -> tuple[Any, Any] | None:
-    """Fold batch normalization into a layer's weight and bias; return None if it does not apply."""
+    """Fold batch normalization into a layer's weight and bias; return None if that is impossible."""
     given = [constant_value(value) for value in norm.inputs()[1:8]]
     gamma, beta, mean, variance, training, _, epsilon = given
     if training is not False or not is_tensor(mean) or not is_tensor(variance):

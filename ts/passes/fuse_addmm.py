@@ -60,7 +60,7 @@ def _terms(add: Node) -> tuple[Node, Value] | None:
 
 
 def _fits(product: Node, added: Value) -> bool:
-    """Return whether dtype and rank of `added` allow it as the summand of `addmm`."""
+    """Return whether `addmm` accepts a summand with the dtype and rank of `added`."""
     types = [value.type() for value in (*product.inputs(), added)]
     if not all(isinstance(type, TensorType) for type in types):
         return False

@@ -19,7 +19,7 @@ _PATTERNS: Final = (
 
 
 def fuse_add_relu(graph: Graph) -> bool:
-    """Fuse each addition with the ReLU that reads its sum, if no other node reads it."""
+    """Fuse each addition with the ReLU that reads the sum, if no other node reads the sum."""
     changed = False
     for add, relu, joined in _PATTERNS:
         changed |= rewrite(

@@ -175,7 +175,7 @@ class _Fuser:
         return list(found) if size <= MAX_INPUTS else []
 
     def settle(self, group: _Group, before: Node) -> None:
-        """Insert the node of a finished group before `before`, or record why its nodes are not fused."""
+        """Insert the node of the finished `group` before `before`, or record why the nodes are not fused."""
         for node in group.nodes:
             del self.open[node.output()]
         together, group.nodes = group.nodes, _without_shared_conversions(group.nodes)
@@ -224,8 +224,8 @@ class _Fuser:
 def _without_shared_conversions(nodes: list[Node]) -> list[Node]:
     """Return `nodes` without conversions of group inputs whose results are also used outside the group.
 
-    Such a conversion may return its operand itself. A reduction of its result is omitted too, because a group
-    reduces only values that it computes.
+    Such a conversion may return its operand itself. Reductions of the omitted conversions are omitted too,
+    because a group reduces only values that the group computes.
     """
     inside = set(nodes)
     for node in nodes:

@@ -203,7 +203,7 @@ class _FallbackGraph:
         self._copy_following(guard)
 
     def _copy_following(self, node: Node) -> None:
-        """Copy the nodes after `node` in its block, then the nodes after the node that contains the block."""
+        """Copy the nodes after `node` in its block; continue after the node that contains the block."""
         block = node.owning_block()
         following = node.next()
         while following is not block.return_node():
@@ -264,7 +264,7 @@ class _FallbackGraph:
             self.values[value] = output.set_type(value.type())
 
     def finish(self) -> tuple[Graph, list[Value]]:
-        """Return the graph, with the guarded tensor as first input, and the program values of its inputs."""
+        """Return the graph, whose first input is the guarded tensor, and the program values of its inputs."""
         eliminate_dead_code(self.graph)
         # Types of captured values, which earlier guards have checked
         proven = [value.type() for value in self.graph.inputs()]

@@ -163,7 +163,7 @@ class _Inliner:
 
 
 def _prepared(graph: Graph, constants: _Constants) -> Graph:
-    """Specialize `graph` to constant arguments and simplify it, before it is copied into callers."""
+    """Return a copy of `graph` that is specialized to constant arguments and simplified, for inlining."""
     body = graph.copy()
     with inserting_at_start(body):
         for i, value, type in constants:

@@ -49,7 +49,7 @@ def has_executor_nodes(graph: Graph) -> bool:
 
 
 def with_executor_nodes_lowered(graph: Graph) -> Graph:
-    """Return the graph with executor nodes lowered, as a copy if it contains any."""
+    """Return a copy of `graph` with lowered executor nodes; return `graph` if it has no such nodes."""
     if not has_executor_nodes(graph):
         return graph
     copy = graph.copy()

@@ -73,7 +73,7 @@ def converted(node: Node) -> Value | None:
 
 
 def real(node: Node) -> Value | None:
-    """Return the input of `conj` or `real` if its dtype is known and real, else None."""
+    """Return the input of `conj` or `real` if the dtype of the input is known and real, else None."""
     own = node.input().type()
     dtype = _dtype(own) if isinstance(own, TensorType) else None
     return None if dtype is None or dtype.is_complex else node.input()

@@ -18,7 +18,7 @@ from ts.passes.pass_utils import constant_value
 
 
 def refine_integer_values(graph: Graph) -> bool:
-    """Replace a number by a constant in branches that run only if both are equal."""
+    """Replace a number by a constant in branches that run only if the number equals the constant."""
     changed = False
     for node in graph.all_nodes():
         if node.kind() == "prim::If":

@@ -88,7 +88,7 @@ def propagate_types(graph: Graph) -> bool:
 
 
 def type_of_result(node: Node) -> TensorType | None:
-    """Infer the type of the only output of `node` from its input types; None if it is not a tensor."""
+    """Infer the type of the only output of `node` from its input types; None for other than tensors."""
     graph = Graph()
     known: dict[Value, Value] = {}
     for value in node.inputs():
@@ -109,7 +109,7 @@ class Analysis:
     def __init__(self, graph: Graph, complete: bool) -> None:
         self.graph = graph
         self.complete = complete
-        # Value -> _RANK or _DTYPE, if only this property of its sample is valid
+        # Value -> _RANK or _DTYPE: the only valid property of the sample of the value
         self.vague: dict[Value, int] = {}
         self.samples: dict[Value, Any] = {}  # value -> meta tensor, constant, or container of these
         self.unknown: set[int] = set()  # placeholder sizes in samples, which represent unknown sizes
@@ -251,7 +251,7 @@ class Analysis:
                 self.vague[target] = self.vague[source]
 
     def join(self, carried: Value, returned: Value) -> bool:
-        """Discard the known properties of `carried` that `returned`, its next value, does not have.
+        """Discard the known properties of the loop value `carried` that the next value `returned` lacks.
 
         Return True if a property was discarded.
         """
@@ -313,7 +313,7 @@ class Analysis:
                 self.enter(output, sample, device, False if grads == {False} else None)
 
     def unsized_result(self, node: Node, arguments: list[Any]) -> Any:
-        """Return a sample for a result of data-dependent size, with dtype and rank by the operator record."""
+        """Return a sample for a result of data-dependent size; the operator record has dtype and rank."""
         describe = getattr(getattr(node.operator(), "record", None), "unsized", None)
         if describe is None:
             return NOT_EVALUATED

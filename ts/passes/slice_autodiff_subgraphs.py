@@ -32,8 +32,8 @@ def slice_autodiff_subgraphs(
 ) -> bool:
     """Create groups of `kind` with at least `threshold` operators; return True if a group was created.
 
-    A group that reads a value in `results` does not contain the node that computes it. With `has_lists`, the
-    groups contain the lists of tensors that they read.
+    A group that reads a value in `results` does not contain the node that computes this value. With
+    `has_lists`, the groups contain the lists of tensors that they read.
     """
     if has_lists:
         _copy_shared_lists(graph.block(), is_differentiable)
@@ -88,7 +88,7 @@ class _Slicer:
         return changed
 
     def _absorb_producers(self, group: Node, barrier: Node) -> bool:
-        """Move the nodes that compute inputs of `group` into it, if they are after `barrier`."""
+        """Move the nodes after `barrier` that compute inputs of `group` into `group`."""
         changed, merged = False, True
         while merged:
             producers = {value.node() for value in group.inputs()}
@@ -113,7 +113,7 @@ class _Slicer:
         return True
 
     def _finish(self, group: Node) -> bool:
-        """Inline a group with few operators; otherwise move its constant arguments and lists into it."""
+        """Move constant arguments and lists into `group`; inline the group if it has too few operators."""
         if self._has_lists:
             for node in {value.node() for value in group.inputs()}:
                 if node.kind() == _LIST and all(use.user is group for use in node.output().uses()):

@@ -83,7 +83,7 @@ def _decide(node: Node, states: dict[Value, _GradState]) -> bool:
 
 
 def _take_branch(choice: Node) -> bool:
-    """Replace an `if` by its taken branch if its condition is constant; return True if it is."""
+    """Replace an `if` with a constant condition by the taken branch; return True if it was replaced."""
     taken = constant_value(choice.input())
     if not isinstance(taken, bool):
         return False

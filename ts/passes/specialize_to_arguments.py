@@ -36,7 +36,7 @@ from ts.passes.peephole import simplify
 from ts.passes.peephole_types import OF_ARGUMENTS, OF_TENSORS, may_ask
 from ts.passes.shape_analysis import RANK_BY_LENGTHS, Analysis, is_elementwise, tensors_in
 
-# Declared types that are less precise than the types of arguments
+# Kinds of declared types that are less precise than the type of an argument
 _OPEN: Final = frozenset({"OptionalType", "AnyType", "UnionType"})
 _CASTS: Final = frozenset({"prim::unchecked_cast", "prim::unchecked_unwrap_optional"})
 _CALLS: Final = frozenset({"prim::CallFunction", "prim::CallMethod", "prim::PythonOp", "prim::fork"})

@@ -71,7 +71,7 @@ def find_matches(pattern: Graph, block: Block) -> list[dict[Value, Value]]:
 
 
 class _Match:
-    """Attempt to match the pattern at a node, from the pattern's last node to its first."""
+    """Match of a pattern with the nodes before a node, found from the pattern's last node to its first."""
 
     def __init__(self, pattern: Graph, block: Block) -> None:
         self.pattern = pattern
@@ -113,7 +113,7 @@ class _Match:
         return all(self._same_value(value, other) for value, other in pairs)
 
     def _hides_the_inside(self) -> bool:
-        """Return whether values of the occurrence are used only inside it, except outputs of the pattern."""
+        """Return whether all values of the occurrence, except the outputs, are used only inside of it."""
         inside = set(self.nodes.values())
         outputs = {self.values[value] for value in self.pattern.outputs()}
         hidden = [found for found in inside if found.kind() != "prim::Constant"]

@@ -25,7 +25,7 @@ from ts.ir.value import Value
 
 
 class ClosureValue(SugaredValue):
-    """Nested function as a value."""
+    """Sugared value of a nested function, which scripts cannot call."""
 
     kind = "closure"
 

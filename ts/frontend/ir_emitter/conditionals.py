@@ -136,9 +136,9 @@ def _comparison(em: Emitter, node: ast.Compare) -> Condition:
 
 
 def _evaluated_once(em: Emitter, node: ast.expr) -> ast.expr:
-    """Return `node`, an operand of a chained comparison, or a temporary with its value if it contains a call.
+    """Return operand `node` of a chained comparison; if it contains a call, a variable with its value.
 
-    The temporary is needed because the operand is used in two comparisons. PyTorch evaluates it twice.
+    The variable is needed because the operand is used in two comparisons. PyTorch evaluates it twice.
     """
     if not any(isinstance(inner, ast.Call) for inner in ast.walk(node)):
         return node
@@ -391,7 +391,7 @@ def _join(
     true: tuple[Scope, Block, bool],
     false: tuple[Scope, Block, bool],
 ) -> None:
-    """Define a variable that both branches assign after the `if`, with the unified type."""
+    """After an `if`, define a variable with the unified type of its assignments in both branches."""
     types: list[Type | None] = []
     for scope, block, exits in (true, false):
         found = None if exits else scope.lookup_type(name)

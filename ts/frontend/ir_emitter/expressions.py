@@ -116,7 +116,8 @@ def emit_binary(em: Emitter, node: ast.BinOp, hint: Type | None) -> Value:
     ):
         return construct_tuple(em.graph, unpack_tuple(em.graph, left) + unpack_tuple(em.graph, right))
     if isinstance(node.op, ast.Div) and COMPLEX in (left.type(), right.type()):
-        # PyTorch has no overload for a complex and a real number; its result type is float.
+        # In PyTorch, the quotient of a complex and a real number has type float. Here, the real number is
+        # converted.
         left, right = (
             emit_builtin_call(range, em.graph, "aten::Complex", [v]) if v.type() in (INT, FLOAT) else v
             for v in (left, right)

@@ -141,7 +141,7 @@ def list_comprehension(
 
 @expression(ast.DictComp)
 def emit_dict_comprehension(em: Emitter, node: ast.DictComp, hint: Type | None) -> Value:
-    """Emit a dict comprehension as a loop; `hint`, or else the first item, determines its type."""
+    """Emit a dict comprehension as a loop; `hint` or, without a hint, the first item determines the type."""
     range = em.range(node)
     options = asked_for(hint, DictType, range)
     wanted = options[0] if len(options) == 1 else None

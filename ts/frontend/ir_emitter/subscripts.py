@@ -140,7 +140,7 @@ def int_and_slice_indexing(
             return dim + step
         asked = em.again(lambda: em.sugared(index))
         if isinstance(asked, SliceValue):
-            # Emit the slice a second time, because `again` may have removed its nodes; a variable has none.
+            # Emit the slice a second time, because `again` may have removed its nodes. A name has no nodes.
             once_more = not isinstance(index, ast.Name)
             bounds = em.sugared(index) if once_more else asked
             assert isinstance(bounds, SliceValue)

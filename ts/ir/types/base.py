@@ -97,7 +97,7 @@ class Type:
 
     @property
     def schema_str(self) -> _Str:
-        """Spelling in schemas, and inside dicts and unions in graphs: named tuples by name."""
+        """Spelling in schemas, and in graphs inside of dicts and unions; named tuples are spelled by name."""
         return self.str()
 
     @property
@@ -137,7 +137,7 @@ class Type:
             return self._has_free
 
     def mentions_class(self) -> bool:
-        """Return True if the type contains a program's class, which a cache by type would keep alive."""
+        """Return True if the type contains a program's class; a cache with type keys would keep it alive."""
         try:
             return self._mentions
         except AttributeError:

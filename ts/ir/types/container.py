@@ -152,7 +152,7 @@ class RRefType(ElementType):
 
 
 class AwaitType(_CovariantType):
-    """``Await(int)``: a call that runs when its result is needed. Covariant."""
+    """``Await(int)``: the result of a call that runs when the result is needed. Covariant."""
 
     __slots__ = ()
 

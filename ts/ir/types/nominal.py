@@ -140,7 +140,7 @@ class ModuleType(ClassType):
         return self.qualified_name_, id(self.concrete)
 
     def find_method(self, name: str) -> Any | None:
-        """Return the method, declaring it if the module's Python class defines it; else None."""
+        """Return method `name`, declaring a method of the module's Python class on first use; else None."""
         found = self.methods.get(name)
         if found is None and self.concrete is not None:
             found = self.concrete.method(name)

@@ -31,7 +31,7 @@ class UnionType(Type):
     types: tuple[Type, ...]
 
     def __new__(cls, types: Iterable[Type]) -> UnionType:
-        """Return the union of `types`; an optional type if its members are None and one other type.
+        """Return the union of `types`; an optional type if the members are None and one other type.
 
         If all types unify, return the unified type.
         """
