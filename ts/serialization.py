@@ -67,7 +67,7 @@ def load(
 def default_restore_location(storage: Any, location: str) -> Any:
     """Return the storage on the device that a file names; raise RuntimeError if it does not exist.
 
-    This is the default behaviour of `load`; functions for `map_location` can call it.
+    `load` does this by default; functions for `map_location` can call this function.
     """
     if not isinstance(location, str):
         raise TypeError(f"expected string or bytes-like object, got {type(location).__name__!r}")

@@ -1,4 +1,4 @@
-"""Automatic differentiation of subgraphs: operations of the tape as forward and backward graphs."""
+"""Automatic differentiation of subgraphs: recorded operators become forward and backward graphs."""
 
 from ts.passes.create_autodiff_subgraphs import set_subgraph_inlining
 

@@ -1,7 +1,7 @@
 """Plans of differentiable graphs: forward and backward functions, and saved values.
 
 Input: the rule of a differentiable graph, and arguments. Output: a `DifferentiablePlan`, or None if no graph
-can represent the operators; in this case the tape records them individually.
+can represent the operators; in this case, autograd records the operators individually.
 
     forward(x, w) -> y, s            y is the result, s other values that backward reads
     backward(grad, x, w, s)          for the gradient of y

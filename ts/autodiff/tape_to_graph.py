@@ -1,4 +1,4 @@
-"""Conversion of tape recordings to forward and backward graphs, for tensors with given sizes.
+"""Conversion of recorded operators to forward and backward graphs, for tensors with given sizes.
 
 Input: a function, and descriptions of its arguments with `requires_grad` flags. Output: graphs of tensor
 operators.
@@ -8,10 +8,10 @@ operators.
                                       y = tanh(t)                   mul(g, w), mul(g, x)
                                       return y
 
-The function runs on meta tensors (sizes without elements) with the tape enabled, followed by a backward pass
-of the engine, so derivatives have one implementation.  Branches and numbers of the program, and size queries
-of formulas, are resolved during this run: the graphs contain only operators on tensors, and are valid only
-for arguments of this kind.
+The function runs on meta tensors (sizes without elements) with autograd enabled, followed by a backward pass,
+so that graphs use the derivative formulas of eager mode.  Branches and numbers of the program, and size
+queries of formulas, are evaluated during this run: the graphs contain only operators on tensors, and are
+valid only for arguments with equal metadata.
 """
 
 from __future__ import annotations

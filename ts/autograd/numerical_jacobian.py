@@ -135,7 +135,7 @@ def _difference(a: Tensor, b: Tensor, eps: float, where: str) -> Tensor:
     return ((b - a) / (2 * eps)).detach().reshape(-1)
 
 
-# ---------------------------------------------------------------- the tape
+# ---------------------------------------------------------------- backward passes
 
 
 class BackwardJacobian:
@@ -182,7 +182,7 @@ def by_tangents(
 ) -> list[list[Tensor]]:
     """Return matrices of all results by each argument that requires grad, computed in forward mode.
 
-    With `check_dtypes`, TypeError is raised if only one of a tangent and its result is complex.
+    With `check_dtypes`, TypeError is raised if a result is complex and its tangent is not, or the reverse.
     """
     found = []
     for k, i in enumerate(wanted(inputs)):

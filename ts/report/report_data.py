@@ -12,8 +12,9 @@ Input: a function or method, with arguments for the measurement. Output: `Report
       operators              sorted by time, with their kernels
 
 Line times: operators are measured in a profiled call; the time of a fusion group is divided equally among the
-lines of its operators.  The remaining time of an unprofiled call is interpreter time, divided by the number
-of instructions of each line, which a third call counts.  Both are scaled to the unprofiled call.
+lines of its operators.  The remaining time of an unprofiled call is interpreter time; it is divided among the
+lines in proportion to the instructions that they execute, which a third call counts.  Both are scaled to the
+unprofiled call.
 """
 
 from __future__ import annotations

@@ -264,7 +264,7 @@ def return_and_correct_aliasing(func: Any, args: Any, kwargs: Any, out: Any) -> 
     """Return the result `out` of a handler of a wrapper subclass, with the aliases that the schema states.
 
     If the schema of `func` says that a result is a mutated argument, this argument is returned. If an
-    operator changes sizes or strides in place (`t_`), those of the wrapper are changed, too.
+    operator changes sizes or strides in place (`t_`), the sizes and strides of the wrapper are changed, too.
     """
     operator = _operator_of(func)
     if not isinstance(args, tuple) or not isinstance(kwargs, dict):

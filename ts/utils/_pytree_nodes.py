@@ -6,7 +6,8 @@
 ([1, 2], None)
 
 optree flattens and builds trees, in the namespace `NAMESPACE`. `leaf_rule` tells optree which objects are
-leaves: in PyTorch, all types except `SUPPORTED_NODES`; optree has further builtin node types.
+leaves: in PyTorch, objects of all types except `SUPPORTED_NODES` are leaves; optree has further builtin node
+types.
 """
 
 from __future__ import annotations

@@ -378,8 +378,8 @@ class CheckpointFunction(Function):
     def backward(ctx: Any, *grads: Any) -> Any:
         """Run the function again with the saved state; return the gradients of its tensor arguments.
 
-        Raise RuntimeError in `torch.autograd.grad`, with `inputs` of `backward`, and if no result requires
-        grad.
+        Raise RuntimeError if the pass was started by `torch.autograd.grad` or with the argument `inputs` of
+        `backward`, or if no result requires grad.
         """
         if not reaches_all_leaves():
             raise RuntimeError(

@@ -112,7 +112,7 @@ class Measurement:
         """Number of significant decimal digits of the median, from 1 to 5.
 
         The uncertainty is half of the 90 % confidence interval of the mean. The standard deviation is
-        estimated from the quartiles, for a normal distribution.
+        estimated from the quartiles, as for a normal distribution.
         """
         n = len(self.raw_times)
         lower, upper = np.quantile(self.times, [0.25, 0.75])

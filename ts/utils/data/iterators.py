@@ -36,7 +36,7 @@ from ts.utils.data.worker import EXHAUSTED, SHUTDOWN_TIMEOUT_SECONDS, Job, Task,
 class Batches(Iterator[Any]):
     """Base class of single-process and multi-process batch iterators.
 
-    It handles the order of indices, seeds, pinned memory and warnings.
+    This class handles the order of indices, seeds, pinned memory and warnings.
     """
 
     # No reference to the loader, to avoid a cycle: the loader refers to the iterator (`persistent_workers`).
