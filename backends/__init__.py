@@ -22,7 +22,7 @@ from ts._core.dispatch.operator import forget_kernels
 from .array_namespace import Namespace, WrappedNamespace
 from .base import Backend
 
-# modules with PyTorch's settings for other libraries, such as `cudnn.benchmark`
+# Modules of `ts.backends` with PyTorch's settings for other libraries, such as `cudnn.benchmark`.
 SETTINGS = (
     "cudnn", "cusparselt", "kleidiai", "mha", "miopen", "mkl", "mkldnn", "mps", "nnpack", "openmp",
     "opt_einsum", "quantized",
@@ -33,7 +33,7 @@ LAYOUTS = ("sparse",)  # backends of non-strided arrays; their numbers follow th
 MAX_BACKENDS = 15  # each operator has a table with this number of kernels (`ts._core.dispatch.operator`)
 _loaded: dict[str, Backend] = {}
 _order: list[str] = [*BUILT_IN, *LAYOUTS]
-# the last seed set for all devices; backends that are loaded later are seeded with it
+# Seed of the last `manual_seed` call, or None; a backend that is loaded later is seeded with it.
 _seed: int | None = None
 
 
@@ -89,7 +89,8 @@ def unregister(name: str) -> None:
     """Remove a registered backend; built-in backends are not removed."""
     if name not in BUILT_IN and name not in LAYOUTS:
         _loaded.pop(name, None)
-        # only the last backend can be removed without changing the numbers of other backends
+        # Only the last backend gives up its number; removing another one would change the numbers of later
+        # ones.
         if name == _order[-1]:
             _order.pop()
         devices.extra_types.discard(name)

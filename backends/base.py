@@ -161,7 +161,7 @@ class Backend:
         """
         derived = record.base is not None and record.derive is not None
         kernel = self.overrides.get(record.key)
-        # an out= variant has the same name, but other arguments
+        # An override by name does not apply to the `out=` variant, which has other parameters.
         if kernel is None and record.variant != "out":
             kernel = self.overrides.get(record.name)
         kernel = kernel or self.own_kernel(record)

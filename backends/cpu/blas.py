@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-# Name of cblas_sgemm with {} for the dtype letter, and the width of the library's integers in bits.
+# (name of the cblas_?gemm functions, with {} for the dtype letter; width of the library's integers in bits)
 _NUMPY_GEMM_NAMES = (
     ("scipy_cblas_{}gemm64_", 64),
     ("cblas_{}gemm64_", 64),

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from ts.ops.conv import Geometry
 
 Array = NDArray[Any]
-# maximal rows of the output in a cached plan, which stores several numbers per row
+# Decompositions of outputs with more rows are not cached, because they store several numbers per row.
 _MAX_CACHED_ROWS = 1 << 16
 
 

@@ -30,7 +30,7 @@ class CudaFusionGroup:
         )
         self._records = [record for record, _ in (*rows, *epilogues)]
         self._launcher = FusedGroupLauncher(OperatorGroup(rows, program.outputs, epilogues))
-        # calls whose operators ran one by one because of devices, numbers or overridden operators
+        # number of calls whose operators ran one by one because of devices, numbers or overridden operators
         self.unfused_calls = 0
 
     @property

@@ -27,11 +27,11 @@ from .row_epilogues import NotFusibleError
 
 Shape = tuple[int, ...]
 Record = Any
-# Kernel argument: number of an input of the group; NumPy type of a Python number, None for an array.
+# Kernel argument: (number of an input of the group, NumPy type of a Python number or None for an array).
 Argument = tuple[int, Any]
 Layout = tuple[np.dtype[Any], Sequence[int], list[int] | None]  # dtype, shape, order of dimensions in memory
-# Python number that an operation reads: number of the input; compute dtype; True if the dtype must represent
-# it.
+# Python number that an operation reads: (number of the input, compute dtype, True if the number must be in
+# the range of the dtype).
 NumberUse = tuple[int, str, bool]
 
 # maximal number of dimensions of a kernel, after adjacent dimensions have been merged

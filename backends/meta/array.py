@@ -546,7 +546,7 @@ def _kind(x: Any) -> Any:
         return x.dtype
     if isinstance(x, (int, float, complex)) and not isinstance(x, bool):
         return type(x)
-    # otherwise a size that is a symbol
+    # Other objects are symbolic sizes, which are promoted like ints.
     return np.result_type(x) if isinstance(x, (bool, list, tuple)) else int
 
 

@@ -23,7 +23,7 @@ def argsort(xp: Any, self: Array, axis: int, descending: bool, stable: bool) -> 
         return xp.ranking.argsort(self, axis, descending)
     x = common.cast(xp, self, common.FLOAT) if dtypes.is_bfloat16(self.dtype) else self
     if x.dtype == common.BOOL:
-        # Compare bytes, because a True may be stored as any nonzero byte
+        # Compare 0 and 1 as uint8, because a True may be stored as any nonzero byte.
         x = common.cast(xp, self, common.UINT8)
     if not descending:
         return xp.argsort(x, axis=axis, kind="stable")

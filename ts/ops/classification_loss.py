@@ -340,7 +340,7 @@ def _multilabel_margin(xp: Any, self: Array, target: Array, reduction: int) -> t
     for label, real in cost_model.steps(columns):
         holds |= real & (label == classes)
     total = xp.zeros(x.shape, dtype=x.dtype)
-    # sum over all pairs of a target class and another class
+    # The loss is a sum over all pairs of a target class and a class that is no target.
     for label, real in cost_model.steps(columns):
         total += xp.where(real, xp.maximum(1 - xp.take_along_axis(x, label, 1) + x, 0), 0)
     total = xp.sum(xp.where(holds, 0, total), axis=1)

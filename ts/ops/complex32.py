@@ -56,7 +56,7 @@ _COMPUTED: Final = frozenset(_COMPUTES.split())
 _STEPS: Final = "add sub subtract rsub mul multiply addcmul diff l1_loss"
 _STEPWISE: Final = frozenset(_STEPS.split())
 
-# Kernel names in PyTorch's errors, if they differ from the table in `float8`: "kernel: operators".
+# Lines "kernel name in PyTorch's error: operators", for names that differ from the table in `float8`.
 _KERNELS: Final = """
     addmv_impl_cpu: addmv mv
     addr_cpu: addr

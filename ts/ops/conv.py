@@ -276,7 +276,7 @@ def weight_gradient(xp: Any, g: Geometry, seen: Array, other: Array) -> Array:
     total = xp.zeros((groups, lead // groups, seen.shape[1] // groups * area), dtype=dtype)
     wide = padded(xp, common.cast(xp, seen, dtype), g.pads)
     view = windows(xp, wide, g.kernel, g.stride, g.dilation)
-    # its shape is (images, channels, *places, *kernel)
+    # The view then has the shape (images, channels, *places, *kernel).
     view = view[(slice(None), slice(None), *map(slice, places))]
     view = view.transpose(1, *range(2 + n, 2 + 2 * n), 0, *range(2, 2 + n))
     some = max(1, MAX_COLUMNS // max(1, math.prod(view.shape) // max(1, images)))

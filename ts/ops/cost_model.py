@@ -37,7 +37,7 @@ T = TypeVar("T")
 
 _READ: Final = {dtypes.bool_: 0.02, dtypes.float16: 30, dtypes.bfloat16: 30}
 _MASKS: Final = (dtypes.bool_, dtypes.uint8)
-# Charged before an iteration; the clock is read after this number of nanoseconds
+# Time that `steps` charges before each iteration; the limits read the clock after this charged time.
 _CLOCK_INTERVAL_NS: Final = 100_000.0
 
 
@@ -326,7 +326,7 @@ _CACHE_ELEMENTS: Final = 4_000_000  # number of elements that fit in the cache
 _CACHED_READ_NS: Final = 0.02  # time to read an element from the cache
 _UNCACHED_READ_NS: Final = 0.1
 
-# family -> (function that counts units, nanoseconds per unit on one thread, whether several threads are used)
+# family -> (function that counts units, nanoseconds per unit on one thread, True if several threads are used)
 _FAMILIES: Final[dict[str, tuple[Measure, float, bool]]] = {
     "unary": (moved, 0.03, False),
     "activation": (moved, 0.05, False),

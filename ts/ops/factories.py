@@ -289,7 +289,7 @@ def arange_kernel(xp: Any, start: Any, end: Any, step: Any, dtype: int | None) -
             raise ValueError("step must be nonzero")
         if whole or target == common.INT64:
             count = _steps(first, end if whole else int(end), stride)
-        # The number of elements is computed from the float arguments, before their conversion to integers
+        # The float arguments determine the number of elements, before they are converted to integers.
         else:
             count = max(math.ceil((end - start) / step), 0)
         return (first + xp.arange(count, dtype=common.INT64) * stride).astype(target)

@@ -22,7 +22,7 @@ from ts.ops import common
 if TYPE_CHECKING:
     from ts.ops.registry import OperatorRecord
 
-# Families in which all operators are supported
+# Operator families whose operators all support 8-bit floats.
 FAMILIES: Final = ("view", "view_backward", "transpose", "storage_ops")
 _NAMES: Final = """
     zeros ones full empty eye zeros_like ones_like full_like empty_like new_zeros new_ones new_full new_empty
@@ -43,12 +43,12 @@ _WITH_INFINITY: Final = {  # dtypes that `isinf` and similar operators support
     "isinf": (dtypes.float8_e5m2,),
     "isfinite": (dtypes.float8_e5m2, dtypes.float8_e8m0fnu),
 }
-# operators that reject only float8_e8m0fnu -> kernel name in the error message
+# Operators that reject only float8_e8m0fnu, which has no sign -> kernel name in PyTorch's error message.
 _OF_SIGNED: Final = {"abs": "abs_cpu", "absolute": "abs_cpu", "index_put": "index_put"}
-# Operators that convert to `dtype=` before they compute
+# Operators that support 8-bit floats if `dtype=` selects another dtype, to which they convert first.
 CONVERTING: Final = ("sum", "mean", "prod", "cumsum", "cumprod", "softmax", "log_softmax")
 
-# Kernel names in PyTorch's errors, if they differ from the operator's name: "kernel: operators".
+# Lines "kernel name in PyTorch's error: operators", for kernels whose name differs from the operator's name.
 _KERNELS: Final = """
     GeluKernelImpl: gelu
     GroupNormKernelImpl: group_norm

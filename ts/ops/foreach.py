@@ -148,7 +148,7 @@ def _by_many(schema: str, base: str) -> None:
                 f"Expected length of scalars to match input of length {len(self)} but got {len(scalars)} "
                 "instead."
             )
-        # On the meta device, the values do not matter
+        # Meta tensors have no elements; the shapes of the results do not depend on the scalars.
         numbers = [1.0] * len(self) if scalars.is_meta else scalars.tolist()
         return compute(self, tensor1, tensor2, numbers)
 

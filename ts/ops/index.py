@@ -173,7 +173,7 @@ def _write_at(
     key = _key(arrays)
     try:
         if accumulate:
-            # NumPy's `add.at` does not check this, and would write beyond its buffers.
+            # NumPy's `add.at` does not check the rank of `values`, and would write beyond its buffers.
             if values.ndim > _indexed_ndim(target, arrays):
                 raise _mismatch(values, target[key].shape)
             xp.add.at(target, key, values)

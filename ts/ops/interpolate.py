@@ -20,7 +20,7 @@ Array = common.Array
 _Sizes = int | Sequence[int] | None
 _Factors = float | Sequence[float] | None
 
-# (mode, number of dimensions) -> operator that accepts a list of factors
+# (mode, number of dimensions of the input) -> operator that accepts a list of scale factors
 _PLAIN: Final = {
     ("nearest", 3): "upsample_nearest1d",
     ("nearest", 4): "upsample_nearest2d",

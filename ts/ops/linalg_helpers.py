@@ -193,7 +193,7 @@ _CONVERGE = (
     "{} (error "
     "code: {{info}})."
 )
-# substring of the function name -> error text for the first failed matrix
+# Substring of the name of the `linalg` function -> text of its error for the first failed matrix.
 _MESSAGES = {
     "inv": "The diagonal element {info} is zero, the inversion could not be completed because the input "
     "matrix is "

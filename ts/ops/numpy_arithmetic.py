@@ -54,7 +54,7 @@ def remainder(xp: Any, x: Array, y: Array) -> Array:
 def lcm(xp: Any, x: Array, y: Array) -> Array:
     """Return the least common multiple."""
     multiple = xp.lcm(x, y)
-    # PyTorch computes short integers in 32 bits, which may change the sign
+    # PyTorch computes 8-bit and 16-bit integers in 32 bits; the conversion back may change the sign.
     return xp.abs(multiple) if x.dtype.itemsize >= 4 else multiple
 
 
@@ -79,7 +79,7 @@ def power(xp: Any, x: Array, y: Array) -> Array:
     return xp.power(x, y)
 
 
-# Exponents for which PyTorch computes products and roots; each step is rounded.
+# Exponent -> function that computes the power by products and roots, as in PyTorch; each step is rounded.
 PRODUCTS: dict[float, Callable[[Any, Array], Array]] = {
     3: lambda xp, x: x * x * x,
     -1: lambda xp, x: 1 / x,

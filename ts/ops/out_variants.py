@@ -99,10 +99,10 @@ def rules_of(count: int, dtype_error: ErrorTexts, cast_error: ErrorTexts, resize
 CAST: Final = Rule()
 SILENT: Final = Rule(resized=SILENTLY)
 
-# Record fields of operators that in PyTorch compute a new result and then copy it to the output.
+# Record fields for operators whose `out=` variant in PyTorch computes a new result and copies it to `out`.
 COPIED: Final[dict[str, Any]] = {"out_dtype_error": EXPECTED_DTYPE_ERROR, "out_resized": IN_ORDER}
 
-# Parameters for options of a new tensor, which `out=` variants do not have.
+# Schema text of the factory options, which `out=` variants do not have.
 OPTIONS: Final = "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None"
 _CODE: Final = "ScalarType? dtype=None"
 

@@ -58,7 +58,7 @@ def constant_pad(xp: Any, self: Array, pad: Sizes, value: Any = 0) -> Array:
                 "which is invalid."
             )
     result = padded(xp, self, pairs, common.cast_checked(xp, value, self.dtype))
-    # If nothing is added, `padded` returns a view
+    # `padded` returns a view if no element is added; the operator must return a new array.
     return result.copy() if all(a <= 0 and b <= 0 for a, b in pairs) else result
 
 

@@ -26,7 +26,7 @@ from ts.ops.unfold import out_size
 
 Sizes = Sequence[int]
 MAX_CACHED_SIZE = 1 << 12  # geometries with more windows are not cached
-# Kinds of pooling; MAX_VALUES is max_pool1d, which has other errors
+# Kinds of pooling with separate error messages; MAX_VALUES is `max_pool1d`.
 MAX, AVG, MAX_VALUES = "max", "avg", "max values"
 
 

@@ -80,7 +80,7 @@ FAMILIES = (
     "rpc_ops", "sparse",
 )  # fmt: skip
 
-# `overlap` of operators that raise an error, because they read elements after writing others
+# `overlap` of operators that raise an error if elements share memory, as they read elements after writes
 OVERLAP_RAISES_CODE = 3
 OVERLAP_WARNS_CODE = 1  # `overlap` of operators that warn if elements of the mutated tensor share memory
 
@@ -91,14 +91,14 @@ class OperatorRecord:
     """Definition of one operator overload: kernels, rules and flags, with defaults."""
 
     where: str = "fm"  # Python bindings: "f" for a function `ts.name`, "m" for a method `Tensor.name`
-    # Names of overloads that are tried first, "-" for the overload without a name: see `order`
+    # Names of the overloads that overload resolution tries first, "-" for the overload without a name
     order: str = ""
     same_as: str = ""  # name of the operator of which this is an alias; passes replace the alias by it
     traced_as: str = (
         ""  # name of the operator that traces record instead, because PyTorch's Python function calls it
     )
-    since: int = 0  # archive version in which the operator got its current semantics
-    since_variants: str = "io"  # variants that `since` includes: "i" in-place, "o" out=
+    since: int = 0  # archive version from which on the operator has its current semantics
+    since_variants: str = "io"  # variants to which `since` applies: "i" in-place, "o" out=
 
     # Computation
     promotion: str | None = None  # pointwise: "same", "float" (integers become floats), "bool", "real"
@@ -106,9 +106,10 @@ class OperatorRecord:
     types: str | None = None  # pointwise: NumPy type characters for which the ufunc is correct; None for all
     loop: str | None = None  # registered name of a C kernel, which is tried before `kernel`
     preserves_dtype: bool = False  # True for activations: one tensor argument, and a result of its dtype
-    # Pointwise, but not a ufunc; fusible on the CPU: the first argument is a tensor or mask
+    # True if it is pointwise but not a ufunc, and fusible on the CPU; the first argument is a tensor or mask
     tile: bool = False
-    channels: bool = False  # pointwise with per-channel vectors if not `training`; fusible on the CPU
+    # True if it is pointwise with per-channel vectors unless `training`, and fusible on the CPU
+    channels: bool = False
     # True if the results are views of the first argument, which fusion groups can read directly
     view_input: bool = False
     # True if it can be the last operator of a fusion group; it reads rows of the first argument
@@ -119,18 +120,18 @@ class OperatorRecord:
     cuda: str | None = None  # pointwise: CUDA expression of the arguments a, b, c
     cuda_rows: str | Callable[..., str | None] | None = None  # for `epilogue`: CUDA expression of a row,
     # or a function of row length and keyword arguments that returns it; None: not fusible on CUDA
-    # Kernel(*arguments) accepts and returns tensors, not arrays; they may be on several devices
+    # True if the kernel is called as kernel(*arguments) with tensors, which may be on several devices
     whole: bool = False
-    # Cast of arguments by autocast: for all devices, or a dict by device
+    # Cast by autocast, such as "lower", "float32" or "widest": one for all devices, or device type -> cast
     autocast: str | Mapping[str, str] = ""
-    # Cost if it differs from that of the family: see `cost_model`
+    # Nanoseconds per unit, or a cost rule, if they differ from those of the family (`cost_model`)
     work: float | Callable[..., float] | None = None
 
     # Effects
     nondeterministic: bool = False  # True if it draws random numbers
     reads_elements: bool = True  # False if the result depends only on dtypes and shapes
     reshapes: bool = False  # True if it changes sizes, strides or storage of the first argument
-    # May return its first argument itself, although the schema has no alias annotation
+    # True if it may return its first argument itself, although the schema has no alias annotation
     gives_self: bool = False
     updates: str = ""  # name of the bool argument that enables updates of running moments
     side_effect: bool = False  # True if it must not be removed, even if its result is unused
@@ -147,7 +148,7 @@ class OperatorRecord:
     dtype_errors: Mapping[str, str] | None = None
     overlap: int = 0  # rule for mutated tensors with overlapping elements: a code of `overlap.pxd`
     assignment: str = "tensor[indices] = tensor"  # alternative that the warning about such a tensor suggests
-    # Function that returns dtype and rank of a result with data-dependent sizes
+    # Function of the arguments that returns dtype and rank of a result with data-dependent sizes
     unsized: Callable[..., tuple[Any, int]] | None = None
     filled_like: str = ""  # for fill operators: name of the `*_like` operator with the same result
     layout: tuple[str, ...] = ()  # name of a `result_strides` rule per result; () keeps the kernel's strides
@@ -157,13 +158,13 @@ class OperatorRecord:
     out_resized: str = ""  # rule for an `out=` that has another shape: see `out_variants`
     # Error text of the in-place variant if `self` has another dtype than the result
     self_dtype_error: str = ""
-    # Without dtype=, the computation dtype is that of `out=`, or of self if in-place
+    # True if the computation dtype without `dtype=` is that of `out=`, or of `self` if in-place
     computes_in_out: bool = False
-    # Shape rule (`shape_functions`): shape(*arguments) -> (shape, dtype) per result
+    # Shape rule (`shape_functions`), called as shape(*arguments); returns (shape, dtype) of each result
     shape: Kernel | None = None
     sample: Callable[[np.random.Generator, Any], Sequence[Any]] | None = None
 
-    # Source code that uses other operators: argument -> derivative, and a decomposition
+    # Source code in the script language: argument -> derivative formula; expression of other operators
     derivative: Mapping[str, str] | None = None
     decomposition: str | None = None
 

@@ -39,7 +39,7 @@ class WorkerInfo(NamedTuple):
         return f"WorkerInfo(id={self.id}, name={self.name})"
 
 
-# Script type of WorkerInfo
+# script type of the class `WorkerInfo`
 WORKER_INFO: Final = CUSTOM_CLASSES["__torch__.torch.classes.dist_rpc.WorkerInfo"]
 
 

@@ -100,7 +100,7 @@ def _cumulative_extreme(xp: Any, self: Array, dim: int, largest: bool) -> tuple[
     if self.ndim == 0:
         return self.copy(), xp.zeros((), dtype=common.INT64)
     values = (xp.maximum if largest else xp.minimum).accumulate(self, axis=axis)
-    # The result is the index of the last element equal to the running extreme; NaN is equal to NaN here.
+    # The index in the result is that of the last element equal to the running extreme; NaN equals NaN here.
     hit = (self == values) | ((self != self) & (values != values))
     places = xp.arange(self.shape[axis]).reshape([-1 if d == axis else 1 for d in range(self.ndim)])
     return values, xp.maximum.accumulate(xp.where(hit, places, 0), axis=axis)

@@ -197,7 +197,7 @@ def _cpu_capability(xp: Any) -> str:
     return str(get_cpu_capability())
 
 
-# Overload order in PyTorch of operators written in C, if it differs from the order of declaration.
+# For operators written in C: order in which PyTorch tries the overloads, if it is not the declaration order.
 order("aten::__contains__", "int_list str_list str int bool float complex Tensor")
 order("aten::__getitem__", "t str")
 order("aten::Complex", "Scalar Tensor_Tensor")

@@ -231,7 +231,7 @@ def _record_stream(self: Tensor, s: Stream) -> None:
         )
 
 
-# Queries of tensor properties that are False for all tensors of `ts`.
+# These queries return False for every tensor of `ts`.
 @op("aten::_is_zerotensor(Tensor self) -> bool", where="fm", whole=True)
 @op("aten::is_conj(Tensor self) -> bool", where="fm", whole=True)
 @op("aten::is_neg(Tensor self) -> bool", where="fm", whole=True)

@@ -21,7 +21,7 @@ from ts.ops import common
 
 Kernel = Callable[..., Any]
 
-# Error texts, to which the name of the operator is prepended.
+# Error texts that records use after the name of the operator, as in "linalg.inv: Low precision ...".
 LOW_PRECISION: Final = "Low precision dtypes not supported. Got {dtype}"
 INEXACT: Final = "Expected a floating point or complex tensor as input. Got {dtype}"
 

@@ -27,7 +27,7 @@ _NOT_ASKED: Final = """
     __dlpack__ __dlpack_device__ __cuda_array_interface__ _marked _host _number _element _dimension
     array base scalar_type backend device_index _base
 """
-# and Python's operators, because the operators that they call do so.
+# Python's operators do not call it either, because the operators of `ts` that they call do so.
 _OPERATORS: Final = """
     __add__ __radd__ __sub__ __rsub__ __mul__ __rmul__ __truediv__ __rtruediv__ __floordiv__
     __rfloordiv__ __mod__ __rmod__ __pow__ __rpow__ __and__ __rand__ __or__ __ror__ __xor__ __rxor__

@@ -27,7 +27,7 @@ from ts._core.tensor.tensor import (
 from ts._core.thread.transform_state import refuse
 
 Run = Callable[["Level", Any, list[Any]], Any]
-# Reserved levels, which are lower than those of function transforms:
+# Numbers of reserved levels, which are lower than the numbers of function transforms:
 FAKES = 1  # level of the layers of fake tensors
 # Level of tensors whose class defines `__torch_dispatch__`; `transform_dispatch.pyx` has the same constant.
 SUBCLASSES = 2

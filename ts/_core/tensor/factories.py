@@ -249,7 +249,7 @@ def infer_dtype(data: Any) -> dtypes.dtype:
         deadline.charge(_SEQUENCE + _ITEM * len(data))
         items = _items(data)
         kinds = set(map(type, items))
-        # one value per type determines the dtype
+        # the types of plain numbers determine the dtype, so one value per type is sufficient
         items = items if not kinds <= _PLAIN else [k() for k in kinds]
         result = dtypes.get_default_dtype() if not items else infer_dtype(items[0])
         for item in items[1:]:

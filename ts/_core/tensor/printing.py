@@ -203,7 +203,7 @@ def elements_text(x: Tensor, indent: int = 0) -> str:
     if x.dtype is dtypes.float16 or x.dtype in dtypes.BORROWED:
         values = values.astype(np.complex64 if x.dtype.is_complex else np.float32)
     summarize = values.size > OPTIONS.threshold
-    # the smallest number of a dtype without a zero
+    # float8_e8m0fnu has no zero; the format treats its smallest number as zero
     zero = 2.0**-127 if x.dtype is dtypes.float8_e8m0fnu else 0.0
     number_format = _format_of(_edges(values) if summarize else values, zero)
     return _nested(values, indent, number_format, summarize)

@@ -83,7 +83,7 @@ def block(array: Array) -> Array:
         return owner.reshape(-1).view(np.uint8)
     if owner.flags.f_contiguous:
         return owner.T.reshape(-1).view(np.uint8)
-    # memory of another library, viewed with gaps or negative strides
+    # The owner is an array of another library whose elements have gaps or negative strides.
     low, high = np.lib.array_utils.byte_bounds(owner)
     first = owner[tuple(0 if step >= 0 else -1 for step in owner.strides)]
     corner = owner[tuple(slice(1) if step >= 0 else slice(-1, None) for step in owner.strides)]

@@ -77,7 +77,7 @@ def tolist(self: Tensor) -> Any:
 
 _CHUNK_ELEMENTS: Final = 1 << 14  # number of elements that are converted between two checks of the deadline
 _NUMBER_NS: Final = 10.0  # lower bound of the time to convert a number, in ns
-# dtype.kind -> bytes of a number and its list slot
+# dtype.kind -> size in bytes of a Python number with its list slot
 _BYTES: Final = {"f": 32, "c": 40, "i": 40, "u": 40, "b": 8}
 _SMALL_INT_BYTES: Final = 8  # bytes of a list slot; Python preallocates small ints
 

@@ -37,7 +37,7 @@ _SCALARS: Final = {
 }  # fmt: skip
 
 
-# Name of a tensor property that formulas can read without saving the tensor -> (type, spelling in formulas).
+# Tensor property that formulas can read without saving the tensor -> (its script type, its text in formulas).
 FACTS: Final = {
     "size": ("List[int]", r"size\(\)|shape\b"),
     "stride": ("List[int]", r"stride\(\)"),

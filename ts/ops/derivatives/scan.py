@@ -45,7 +45,7 @@ def of_log_sums(grad: Tensor, x: Tensor, result: Tensor, dim: int) -> Tensor:
         nothing = ts.nan_to_num(ts.real(grad).new_full([], float("-inf")))
         log = ts.where(grad == 0, nothing, ts.where(grad == 0, 1, grad).log())
         return ((log - result.conj()).flip([dim]).logcumsumexp(dim).flip([dim]) + x.conj()).exp()
-    # The lowest finite number, because -inf would result in NaN
+    # The logarithm of 0 is replaced by the lowest finite number, because -inf would result in NaN.
     nothing = ts.nan_to_num(grad.new_full([], float("-inf")))
     above = ts.where(grad > 0, grad, 1).log()
     above = ts.where(grad <= 0, nothing, above)

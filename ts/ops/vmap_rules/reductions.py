@@ -123,6 +123,6 @@ def _sum_to_size(call: Call) -> Any:
     return found.reshape([x.shape[0], *size])
 
 
-# Queries with one result for the whole batch.
+# These operators return one result for the whole batch, not one per batch element.
 batch("_is_any_true _is_all_true", lambda call: Unbatched(call.run(call.values)))
 batch("sum_to_size _grad_sum_to_size", _sum_to_size)
