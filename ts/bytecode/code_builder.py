@@ -86,7 +86,7 @@ class CodeBuilder:
         return len(self.classes) - 1
 
     def define(self, value: Value) -> int:
-        """Return the register of a value, which the next instruction writes."""
+        """Return the register of `value` for an instruction that writes it."""
         register = self.register.get(value)
         if register is None:
             register = self.register[value] = self.new_register(register_class(value.type()))
@@ -95,7 +95,7 @@ class CodeBuilder:
         return register
 
     def use(self, value: Value) -> int:
-        """Return the register of a value, which the next instruction reads."""
+        """Return the register of `value` for an instruction that reads it."""
         register = self.register.get(value)
         if register is None:
             node = value.node()
@@ -206,7 +206,7 @@ class CodeBuilder:
     def stack_of(self, line: Any) -> tuple[tuple[str, Any], ...]:
         """Return the script's call stack at a node: (function, source range), outermost first.
 
-        A node stores the calls through which it was inlined, as (callee, range of the call).
+        A node stores its inlined calls as (callee, range of the call).
         """
         if line is None:
             return ((self.name, None),)

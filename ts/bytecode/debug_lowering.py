@@ -52,7 +52,7 @@ class StopPoint:
 
 
 class DebugInfo(Protocol):
-    """The attributes and methods of the debugger that the lowering uses."""
+    """Protocol of the debugger: the attributes and methods that the lowering uses."""
 
     breaks: Breakpoints
     stop_points: list[StopPoint]
@@ -117,7 +117,7 @@ class SteppingLowering(Lowering):
         register_list: list[int] | None = None,
         results: int = 0,
     ) -> Instruction:
-        """Append an instruction that keeps the variables of the last stop point alive."""
+        """Append an instruction at which the variables of the last stop point are still alive."""
         instruction = super().emit(name, a, b, c, register_list, results)
         instruction.line = _Line(self.line, self.here)
         instruction.keeps = (*instruction.keeps, *self.visible)

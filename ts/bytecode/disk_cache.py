@@ -87,7 +87,7 @@ def _write(path: Path, content: bytes) -> None:
 
 
 def _content(path: Path) -> bytes:
-    """Return the content of a regular file up to twice the size limit; b"" for other files."""
+    """Return the content of a regular file of at most `2 * _MAX_BYTES` bytes; b"" for other files."""
     status = path.stat()
     return path.read_bytes() if stat.S_ISREG(status.st_mode) and status.st_size <= 2 * _MAX_BYTES else b""
 
@@ -104,7 +104,7 @@ def is_owned_by_user(folder: Path) -> bool:
 
 
 def _trim(folder: Path) -> None:
-    """Delete the oldest files of one of the 256 cache folders if its file limit is exceeded."""
+    """Delete the oldest files of a cache folder if it has more than its share of `_MAX_FILES`."""
     files = sorted(folder.iterdir(), key=lambda file: file.stat().st_mtime)
     limit = _MAX_FILES // 256
     for file in files[: len(files) - limit + limit // 8] if len(files) > limit else ():

@@ -114,7 +114,7 @@ class Lowering(FutureLowering):
         self.prepare = prepare
         self.prepare_differentiable = prepare_differentiable or prepare
         self.twin = twin
-        self.warned: dict[Any, int] = {}  # warning -> register of the flag that records that it was issued
+        self.warned: dict[Any, int] = {}  # warning -> register of a flag, true if the warning was issued
         self.methods: dict[tuple[str, FunctionSchema], Method] = {}
         self.beginnings = {}
 
@@ -275,7 +275,7 @@ class Lowering(FutureLowering):
         self.emit("TUPLE_GET", self.define(node.output()), self.use(node.input()), index % size)
 
     def lower_cast(self, node: Node) -> None:
-        """Lower a cast; if only the graph text claims the type, it is checked at run time."""
+        """Lower a cast; if only the graph text declares the type, the type is checked at run time."""
         type = node.output().type()
         if node.claimed and not node.input().type().is_subtype_of(unshaped(type)) and not _is_measured(node):
             self.emit("CAST_TO", self.define(node.output()), self.use(node.input()), self.type_index(type))
@@ -283,7 +283,7 @@ class Lowering(FutureLowering):
             self.lower_retype(node)
 
     def lower_retype(self, node: Node) -> None:
-        """Lower a node whose output is its input with another, usually narrower type."""
+        """Lower a node that returns its input unchanged, with another static type."""
         target, source = self.define(node.output()), self.use(node.input())
         a, b = self.classes[target], self.classes[source]
         if a == b or "x" in (a, b):
@@ -424,7 +424,7 @@ class Lowering(FutureLowering):
         self.emit("CALL_OPERATOR", self.operator_index(operator), register_list=registers, results=1)
 
     def lower_warn(self, node: Node) -> None:
-        """Lower a warning that is issued once per run of the code; a flag register records this."""
+        """Lower a warning that is issued at most once per run of the code; a register holds the flag."""
         key = node.get("warn_id", node)
         flag = self.warned.get(key)
         if flag is None:
@@ -478,7 +478,7 @@ class Lowering(FutureLowering):
             self.emit("OR", target, target, other)
 
     def lower_uninitialized(self, node: Node) -> None:
-        """Set the register to a placeholder; it is never read if the compiler inserted the node."""
+        """Set the register to a placeholder; code never reads it unless the graph is from untrusted text."""
         type = node.output().type()
         register = self.register[node.output()] = self.new_register(register_class(type))
         if not node.claimed:

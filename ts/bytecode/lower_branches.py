@@ -107,7 +107,7 @@ class BranchLowering(CodeBuilder):
         return True
 
     def comparison(self, node: Node) -> str | None:
-        """Return the opcode of a comparison if it has conditional jumps, else None."""
+        """Return the opcode of comparison `node` if there are conditional jumps for it, else None."""
         if node.kind() not in _COMPARISONS:
             return None
         operator = operator_of(node)
@@ -138,9 +138,9 @@ class BranchLowering(CodeBuilder):
         )
 
     def derived_index(self, index: Value, body: Block) -> Node | None:
-        """Return the `__derive_index` of loop-invariant operands that is the only use of a loop's index.
+        """Return the only user of a loop's index if it is a `__derive_index` with loop-invariant operands.
 
-        Return None if there is another use.
+        Return None for any other use of the index.
         """
         uses = index.uses()
         if len(uses) != 1 or uses[0].user.kind() != "aten::__derive_index" or uses[0].offset != 0:
@@ -157,7 +157,7 @@ class BranchLowering(CodeBuilder):
                 block = None if owner is None else owner.owning_block()
             if block is body:
                 return None
-        self._deferred[node] = True  # its output is the counter
+        self._deferred[node] = True  # the counter of the loop computes its output
         return node
 
     def reads_any(self, condition: Value, values: set[Value]) -> bool:
@@ -210,7 +210,7 @@ class BranchLowering(CodeBuilder):
             self.emit(f"JUMP_{name}", label, b, c)
 
     def _operands(self, node: Node, when: bool) -> tuple[str, int, int]:
-        """Return (jump suffix, operand b, operand c) for a comparison; the jump is taken on `when`."""
+        """Return (suffix of the jump's name, operand b, operand c); jump if the comparison equals `when`."""
         opcode = self.comparison(node)
         assert opcode is not None
         name, swapped = BRANCHES[opcode][0 if when else 1]
@@ -255,7 +255,7 @@ class BranchLowering(CodeBuilder):
         return bare and self.is_constant(block.outputs()[0])
 
     def _is_and(self, node: Node) -> bool:
-        """Return whether a `prim::If` is an `and`, which is False if its condition is False."""
+        """Return whether a `prim::If` is an `and`: its false branch returns the constant False."""
         otherwise = node.blocks()[1]
         return self._is_bare(otherwise) and not self.constant_value(otherwise.outputs()[0])
 

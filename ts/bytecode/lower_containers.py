@@ -119,7 +119,7 @@ class ContainerLowering(LoopLowering):
         return True
 
     def as_float(self, value: Value) -> int:
-        """Return a float register with the value of a number; an int is converted."""
+        """Return a float register with the value of a number; convert an int."""
         register = self.use(value)
         if self.classes[register] != "i":
             return register

@@ -31,7 +31,7 @@ class LoopLowering(BranchLowering):
         self.counters: set[Value] = set()  # outputs of `__derive_index` that are used as counters
 
     def lower_loop(self, node: Node) -> None:
-        """Lower `prim::Loop`; it has a counter if it has a trip count or reads its index."""
+        """Lower `prim::Loop`; emit a counter if the loop has a trip count or its body reads the index."""
         (body,) = node.blocks()
         trip, start, *initial = node.inputs()
         index, *carried = body.inputs()
@@ -119,7 +119,7 @@ class LoopLowering(BranchLowering):
             self.emit("LOOP_NE_I64", loop_head, counter, limit)
 
     def copy_back(self, variables: list[int], results: list[int], first: int) -> None:
-        """Emit the copies at the end of a loop body; each follows the last read of its target.
+        """Emit the copies at the end of a loop body, each directly after the last read of its target.
 
         a, b = b, a + b                  ADD  %t, %a, %b
         ADD  %t, %a, %b          =>      MOVE %a, %b

@@ -29,7 +29,7 @@ MAX_EPILOGUES: Final = 4
 
 
 def operands(node: Node) -> list[Value] | str:
-    """Return the values that the fused operation of `node` reads, or the reason why it is not fusible."""
+    """Return the values that the fused form of `node` reads, or the reason why `node` is not fusible."""
     record = _record(node)
     if record is None or record.variant or not _is_fused_operation(record):
         return _rejection_reason(node, record)
@@ -120,7 +120,7 @@ def is_epilogue(node: Node) -> bool:
 
 
 def _conversion_operands(values: list[Value], record: OperatorRecord) -> list[Value] | str:
-    """Return the operands of a dtype conversion, or the reason why it is not fusible.
+    """Return the operands of a dtype conversion, or the reason why the conversion is not fusible.
 
     The operands are the tensor, and the dtype or a tensor with this dtype.
     """

@@ -55,11 +55,11 @@ class ViewInput(NamedTuple):
     input: int
     operands: tuple[int, ...]  # input numbers of the operator's arguments except the tensor
     result_index: int = 0
-    # number of views that the operator returns; 0 if it returns one tensor instead of a list
+    # number of views in the list that the operator returns; 0 if the operator returns one tensor
     result_count: int = 0
 
     def view(self, args: Sequence[Any]) -> Any:
-        """Return the view of the argument; raise IndexError or RuntimeError if it does not exist."""
+        """Return the view of the tensor in `args`; raise IndexError or RuntimeError for invalid arguments."""
         views = self.operator(args[self.input], *(args[i] for i in self.operands))
         if self.result_count and len(views) != self.result_count:
             raise IndexError("{len(views)} views, not {self.result_count}")
@@ -202,7 +202,7 @@ class FusionGroupRecord(OperatorRecord):
 
 
 def group_operator(program: FusedProgram) -> Operator:
-    """Return a new operator for `program`; it caches execution plans for its inputs."""
+    """Return a new operator that runs `program`; the operator caches execution plans."""
     types = {i: _PARAMETERS[kind] for i, kind in enumerate(program.inputs) if kind != ARGUMENT}
     for operation in program.ops_with_arguments():
         arguments = operation.operator.record.schema.arguments[1:]

@@ -72,7 +72,7 @@ def run_frozen_optimizations(
 
 
 def _optimize(graph: Graph, numerics: bool) -> bool:
-    """Run the optimization passes on a frozen graph until it does not change any more."""
+    """Run the optimization passes on a frozen graph until no pass changes the graph."""
     passes: list[Callable[[Graph], bool]] = [remove_dropout]
     if numerics:
         passes += [fold_frozen_conv_bn, fold_frozen_conv_add_or_sub, fold_frozen_conv_mul_or_div]

@@ -30,7 +30,7 @@ def create_script_module(
 ) -> ScriptModule:
     """Return the scripted form of a module, with the methods that `stubs_fn` selects.
 
-    With `share_types=False`, the module gets a new type, not a type that it shares with other modules.
+    With `share_types=False`, the module has a new type instead of the type of an equal scripted module.
     """
     if share_types and stubs_fn is infer_methods_to_compile:
         return script_module(nn_module)

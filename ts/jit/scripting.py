@@ -65,7 +65,7 @@ if TYPE_CHECKING:
         """Scripted function with the original call signature."""
 
         def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
-            """Call the function; the declaration gives type checkers its parameters and result."""
+            """Call the function; from this declaration, type checkers know the parameters and the result."""
             ...
 
 
@@ -163,7 +163,7 @@ def _script_instance(obj: Any) -> Any:
 
 
 def _example_calls(obj: Any, example_inputs: Any) -> list[Call]:
-    """Return the calls in `example_inputs`: arguments of `obj`, or arguments by callable."""
+    """Return the example calls: `example_inputs` is a list of calls of `obj`, or maps callables to calls."""
     if isinstance(example_inputs, dict):
         return [(function, arguments) for function, each in example_inputs.items() for arguments in each]
     if not isinstance(example_inputs, list):

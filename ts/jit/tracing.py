@@ -209,7 +209,7 @@ def _warn_of_optimize(optimize: object) -> None:
 
 
 def _inputs(func: Any, inputs: Any, named: Mapping[str, Any] | None) -> tuple[Any, ...]:
-    """Return the example arguments, by position."""
+    """Return the example arguments as a tuple, in the order of the parameters."""
     if named is None:
         if inputs is None:
             raise RuntimeError("example_kwarg_inputs should be a dict")

@@ -50,7 +50,7 @@ _FORMAT: Final = 1
 
 
 class Entry:
-    """File of the cache for the code of one function."""
+    """Cache file for the code of one function."""
 
     def __init__(
         self,
@@ -133,7 +133,7 @@ def entry_of(
     `variant` is the variant of the graph. `prepare` compiles the subgraphs of the code, and `plans`
     creates the specializations of the code.
     """
-    # if the module was not imported, its setting has the default value
+    # if `ts.passes.inline` is not imported, "inline everything" has its default value, False
     inline = sys.modules.get("ts.passes.inline")
     if inline is not None and inline.get_inline_everything_mode():
         return None

@@ -25,7 +25,7 @@ class PlanCode:
     """Code of an execution plan, which has no bailouts."""
 
     def num_bailouts(self) -> int:
-        """Return the number of places at which execution may leave the specialized code: 0."""
+        """Return 0: execution never leaves specialized code."""
         return 0
 
     def request_bailout(self, index: int) -> None:
@@ -39,7 +39,7 @@ class PlanCode:
 
 @dataclass(frozen=True)
 class ExecutionPlan:
-    """Optimized graph with its code."""
+    """Execution plan: an optimized graph and the code of this graph."""
 
     graph: Graph
     code: PlanCode = field(default_factory=PlanCode)

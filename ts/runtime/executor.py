@@ -99,7 +99,7 @@ def set_fusion_strategy(strategy: Sequence[tuple[str, int]]) -> Strategy:
 
 
 def graph_for(function: ScriptFunction, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Graph:
-    """Return the graph that runs for these arguments, annotated with tensor types."""
+    """Return the graph that runs for the given arguments, annotated with tensor types."""
     # imported here, as it is needed for inspection only
     from ts.passes.shape_analysis import propagate_shapes
 
@@ -195,7 +195,7 @@ class Differentiated(FunctionVariant):
 
 
 def _load_cached_code(function: ScriptFunction) -> Any:
-    """Return the cached code of the differentiated variant, and set its signature; None if not cached."""
+    """Return the cached code of the differentiated variant and set the signature; None if not cached."""
     if function.unit is None and function.digest is None:
         return None
     entry = cache_entry(function, GraphVariant.DIFFERENTIATED)
@@ -243,9 +243,9 @@ def cache_entry(function: ScriptFunction, variant: GraphVariant = GraphVariant.O
 
 
 def _compile_code(function: ScriptFunction, variant: GraphVariant) -> CompiledCode:
-    """Compile a function; return its code and, if it can be serialized, the program.
+    """Compile a function; return the code and, if the code can be serialized, the program.
 
-    If the function has specializations, the code only selects one.
+    If the function has specializations, the code only selects a specialization.
     """
     graph, name = function.as_compiled(), function.name
     if has_autocast(graph):  # not cached: the class of autocast objects exists only in this process

@@ -55,7 +55,7 @@ class _FrozenModuleBuilder:
             type.methods[name] = method.with_graph(graph, f"{type.qualified_name()}.{name}", schema)
 
     def object(self, owner: Object) -> Object | None:
-        """Return the frozen copy of an object; None if none of its attributes and methods is left."""
+        """Return the frozen copy of an object; None if no attribute or method of the object remains."""
         if id(owner) in self.frozen.whole:
             return owner
         if id(owner) not in self.copies:

@@ -134,7 +134,7 @@ class ScriptFunction(Function):
     def graph(self) -> Graph:
         """Graph after the frontend.
 
-        Reading it disables the code cache, as the caller may modify the graph.
+        Access to the graph disables the code cache of the function, because the caller may modify the graph.
         """
         graph = self.as_compiled()
         self.fingerprint = None
@@ -244,7 +244,7 @@ class ScriptFunction(Function):
                 preallocate_frames(self._compile)
 
     def _declare(self) -> bool:
-        """Parse the declaration if necessary; return True if it determines the schema."""
+        """Parse the function if necessary; return True if its declaration determines the schema."""
         if self._schema is None:
             from ts.frontend import compile
 
@@ -378,7 +378,7 @@ class ScriptFunction(Function):
 
         stages: dict[str, str] = {
             "code": self.code,
-            # `as_compiled` instead of `graph`: this code does not modify it
+            # `as_compiled`, unlike `graph`, does not disable the code cache
             "graph": self.as_compiled()._repr_html_(),
             "bytecode": self.bytecode,
         }
@@ -394,7 +394,7 @@ class ScriptFunction(Function):
 
 
 def _annotations(function: Any) -> dict[str, Any]:
-    """Return the annotations of a function; on Python 3.14, with forward references."""
+    """Return the annotations of a function; undefined names are forward references (Python 3.14)."""
     if sys.version_info >= (3, 14):
         import annotationlib
 
@@ -440,7 +440,7 @@ def unpickled_function(name: str, data: bytes) -> ScriptFunction:
 
 
 class _Placeholder:
-    """Class name of a module that only contains a function."""
+    """Class of the module in an archive that contains only a function."""
 
 
 def _definition(parsed: ToCompile | None) -> Callable[[], ParsedFunction | None] | ParsedFunction | None:
@@ -496,7 +496,7 @@ register_object_order(_lazy_object_function("order_of"))
 def compile_function(
     function: Callable[..., Any], declaration: Callable[..., Any] | None = None
 ) -> ScriptFunction:
-    """Return the scripted function for a Python function; it is compiled if it is not cached.
+    """Return the scripted function for a Python function; compile the function if it is not cached.
 
     With a `declaration` of `ts.jit.overload`, the function has the types of the declaration, and the result
     is not cached. If the compilation fails, the functions that it has added to the cache are removed.
@@ -552,7 +552,7 @@ def _fingerprint_of(function: Any) -> FunctionFingerprint | None:
 
 
 def _script_from_cache(function: Any, fingerprint: FunctionFingerprint | None) -> ScriptFunction | None:
-    """Return a scripted function with cached code, whose graph is compiled when needed.
+    """Return a scripted function with code from the code cache; its graph is compiled on first use.
 
     Return None if the code is not cached.
     """

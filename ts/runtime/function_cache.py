@@ -16,7 +16,7 @@ from ts.runtime.function import ScriptFunction, get_overloads, scripted_function
 
 
 def find_scripted_function(function: Callable[..., Any]) -> ScriptFunction | None:
-    """Return the scripted function that `script` would return without compiling; None if there is none."""
+    """Return the cached scripted function of a Python function; None if it was not scripted."""
     return scripted_functions.get(function)
 
 

@@ -61,7 +61,7 @@ class FunctionFingerprint:
 
 
 def fingerprint_of(function: FunctionType) -> FunctionFingerprint | None:
-    """Return the fingerprint of a function; None if it uses a value that has no encoding."""
+    """Return the fingerprint of a function; None if the function uses a value that has no encoding."""
     # this module is imported only if example calls are observed
     observed = sys.modules.get("ts.frontend.example_types")
     if observed is not None and observed.is_observed(function):
@@ -118,7 +118,7 @@ class _NameCollector:
                         self._record_attribute(inner)
 
     def encode(self) -> list[Any]:
-        """Return (name, encoded value) for each name and each attribute of a module, sorted."""
+        """Return sorted (name, encoded value) pairs for all names, and for attributes of modules."""
         encoded = [[word, self._meaning(word)] for word in sorted(self._identifiers)]
         return [*encoded, *sorted(self._attributes.items())]
 

@@ -36,7 +36,7 @@ AnyCompiledCode = TypeVar("AnyCompiledCode", bound=CompiledCode)
 
 
 class GraphVariant(Enum):
-    """Variant of a graph; the value names the method of callees that returns the variant."""
+    """Variant of a graph; the value is the name of the method that returns a callee in this variant."""
 
     WRITTEN = "without_optimisation"  # as the user wrote it
     OPTIMIZED = ""
@@ -67,7 +67,7 @@ def has_autocast(graph: Graph) -> bool:
 
 
 def enter_autocast(graph: Graph) -> bool:
-    """Make the autocast regions of a graph executable; return True if it has any."""
+    """Make the autocast regions of a graph executable; return True if the graph has autocast regions."""
     if not has_autocast(graph):
         return False
     from ts.runtime.autocast_blocks import enter_blocks
@@ -128,14 +128,14 @@ def _first_range(graph: Graph) -> SourceRange | None:
 def prepare_graph(
     graph: Graph, name: str, terms: LoadPolicy = ANY_TERMS, variant: GraphVariant = GraphVariant.OPTIMIZED
 ) -> Any:
-    """Return the code of a graph; its compilation is limited by `terms`."""
+    """Compile a graph within the limits of `terms` and return its code."""
     return prepare_program(graph, name, terms, variant)[0]
 
 
 def prepare_program(
     graph: Graph, name: str, terms: LoadPolicy, variant: GraphVariant = GraphVariant.OPTIMIZED
 ) -> tuple[Any, SerializedCode]:
-    """Return the code and the program of a graph; its compilation is limited by `terms`."""
+    """Compile a graph within the limits of `terms`; return the code and the program."""
     if has_autocast(graph):
         variant = GraphVariant.WRITTEN
 

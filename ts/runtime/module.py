@@ -247,7 +247,7 @@ class ScriptModule(Module):
         super().__delattr__(name)
 
     def add_module(self, name: str, module: Module | None) -> None:
-        """Add a submodule; a compiled module can only replace a submodule by one of its type."""
+        """Add a submodule; in a compiled module, only replace a submodule by a module of the same type."""
         if self.__dict__.get("_object") is None:
             super().add_module(name, module)
         else:
@@ -528,7 +528,7 @@ def _make(instance: Any, concrete: ConcreteModule, cls: Any = RecursiveScriptMod
 def object_tree(
     instance: Any, concrete: ConcreteModule, cls: Any = RecursiveScriptModule
 ) -> tuple[Object, dict[str, ScriptModule]]:
-    """Create the script object of a module; return it, and its scripted submodules of class `cls`."""
+    """Create the script object of a module; return the object, and the scripted submodules of class `cls`."""
     handle = new_object(object_class(concrete.type))
     children: dict[str, ScriptModule] = {}
     for slot, (name, type) in enumerate(concrete.type.attributes.items()):
@@ -553,7 +553,7 @@ def compile_entry_points(concrete: ConcreteModule) -> None:
     with build_lock():
         pending = _mark_compiled(concrete)
         try:
-            # a module with a wrong hook is reported here, as the error for its call would be less clear
+            # hooks are checked first, because a later error for the call of a wrong hook would be less clear
             for each in pending:
                 if each.pre_hooks or each.hooks:
                     compile_all(each.entry_points())

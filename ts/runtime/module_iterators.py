@@ -18,7 +18,7 @@ from ts.runtime.module_handle import ModuleHandle
 def debug_module_iterators(module: Any) -> dict[str, list[Any]]:
     """Return the lists of members of a scripted module, by PyTorch's names."""
     given = module
-    for name in ("_module", "module"):  # a handle refers to its module
+    for name in ("_module", "module"):  # attributes by which handles refer to a module
         module = vars(module).get(name, module)
 
     def as_module(value: Any) -> Any:

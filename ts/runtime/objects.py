@@ -163,7 +163,7 @@ class BoundMethod:
         self.function = function
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Call the method on its object."""
+        """Call the method with the bound object as `self`."""
         return self.function(self.owner, *args, **kwargs)
 
     def __getattr__(self, name: str) -> Any:
@@ -174,7 +174,7 @@ class BoundMethod:
 
 
 class RecursiveScriptClass:
-    """Python handle of a script object: has its attributes, methods and operators."""
+    """Python handle of a script object; the handle has the object's attributes, methods and operators."""
 
     _c: Object
 

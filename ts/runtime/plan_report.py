@@ -73,7 +73,7 @@ def _tape_lines(function: Any) -> Iterator[str]:
 
 
 def peak_of_call(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> int:
-    """Return the peak memory in bytes of a call; it is called twice, and the second call is measured."""
+    """Return the peak memory of a call in bytes; `function` is called twice, only the second is measured."""
     function(*args, **kwargs)
     recorder = Recorder(memory=True)
     recorder.start()
@@ -179,7 +179,7 @@ class _UngroupedNodes(NamedTuple):
 
 
 def _run_passes(graph: Graph, is_begun: bool = False) -> tuple[Graph, _UngroupedNodes]:
-    """Run the passes on a graph; return it and the reasons why nodes are not fused.
+    """Run the passes on a graph; return the graph and the reasons why nodes are not fused.
 
     `is_begun` is True if the passes before the specialization have run already.
     """

@@ -65,7 +65,7 @@ class ScriptMethod:
         return method.__get__(self.owner)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Call the method on its module."""
+        """Call the method with the scripted module as `self`."""
         return self.function(self.owner._object, *args, **kwargs)
 
     def get_debug_state(self) -> Any:
@@ -78,7 +78,7 @@ class ScriptMethod:
 
     @property
     def graph(self) -> Graph:
-        """Graph before optimization; its first input is the module."""
+        """Graph of the method before optimization; the first input is the module."""
         return self.function.graph
 
     @property
@@ -98,7 +98,7 @@ class ScriptMethod:
 
     @property
     def code_with_constants(self) -> tuple[str, ConstMap]:
-        """Source text, and the constants that have no literal in it (`CONSTANTS.c0`, ...)."""
+        """Source text of the graph, and the constants that the text refers to (`CONSTANTS.c0`, ...)."""
         constants: list[Any] = []
         text = to_source(self.graph, self.name, self.schema, constants, method=True)
         return text, ConstMap(constants)

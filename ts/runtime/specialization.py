@@ -58,7 +58,7 @@ class Specializer:
         self.kinds: list[ArgumentSignature] = []
 
     def entry_program(self, tested_arguments: Sequence[int]) -> SerializedCode:
-        """Return the program that selects a specialization by the arguments with these indices."""
+        """Return the program that selects a specialization by the arguments at indices `tested_arguments`."""
         from ts.bytecode.typespec import register_class, result_spec, type_spec
 
         graph = self._begin()
@@ -98,7 +98,7 @@ class Specializer:
         return graph
 
     def base_graph_for(self, kind: ArgumentSignature | None) -> tuple[Graph, list[Node]]:
-        """Return a copy of the graph before optimization for this signature, and the branches it decides."""
+        """Return a copy of the unoptimized graph for signature `kind`, and the branches decided by `kind`."""
         from ts.passes.specialize_to_arguments import type_queries
 
         graph = self._begin()
@@ -188,7 +188,7 @@ class ArgumentSignature:
         return cls(types, ", ".join(f"{i}: {'object' if t is None else t}" for i, t in types.items()))
 
     def specialize(self, graph: Graph) -> bool:
-        """Specialize a graph for this signature; return True if this has simplified it."""
+        """Specialize a graph for this signature; return True if this simplified the graph."""
         from ts.passes.specialize_to_arguments import specialize_to_arguments
 
         known_types = {}
@@ -203,7 +203,7 @@ class ArgumentSignature:
 
     @property
     def tensors(self) -> dict[int, Type]:
-        """Types of the arguments that are tensors, by index."""
+        """Index of an argument that is a tensor -> type of the argument."""
         return {i: t for i, t in self._types.items() if t is not None and t.kind() == "TensorType"}
 
     def describe(self, names: Sequence[str]) -> str:

@@ -129,7 +129,7 @@ def _warn(message: str) -> None:
 
 
 def _plain(traced: Any) -> Graph:
-    """Return the graph with calls inlined, canonical value names, and no shapes."""
+    """Return a copy of the graph for comparison: calls inlined, values renumbered, shapes removed."""
     graph = canonicalize(traced.inlined_graph)
     erase_shape_information(graph)
     return graph

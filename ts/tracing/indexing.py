@@ -83,7 +83,7 @@ def _apply(
     keep_missing: bool = False,
     several: Callable[[Tensor], bool] | None = None,
 ) -> tuple[Tensor, list[Tensor | None]]:
-    """Return the view that all indices but tensors select, and the index tensors by dimension of the view."""
+    """Apply all indices except tensors; return the view, and the index tensor or None for each dimension."""
     several_items = isinstance(index, tuple) or stands_for_tuple(index)
     items = [_item(item) for item in (index if several_items else (index,))]
     taken = sum(_dimensions(item) for item in items)
@@ -142,7 +142,7 @@ def _constant(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
 
 
 def _index_constant(data: Any, dtype: Any = None) -> Tensor:
-    """Record an index tensor that the program specified as a list or array."""
+    """Record an index that is a list or an array as a constant index tensor."""
     tracer = current_tracer()
     made = _constant(data, dtype)
     if getattr(tracer, "literal", None) is None:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class PartialCall:
-    """Function whose arguments are bound, except tensors."""
+    """Function with bound arguments; only the tensors remain parameters."""
 
     def __init__(self, function: Callable[..., Any], arguments: Sequence[Any]) -> None:
         self.function = function

@@ -56,7 +56,7 @@ def only_complains(frame: FrameType) -> bool:
 
 @cache
 def _complaints(filename: str) -> frozenset[int]:
-    """Return the lines of a file with an `assert`, or an `if` that selects only an error or a warning."""
+    """Return the numbers of lines with an `assert`, or with an `if` that only raises errors or warns."""
     lines: set[int] = set()
     for node in ast.walk(ast.parse("".join(linecache.getlines(filename)))):
         if isinstance(node, ast.Assert) or (isinstance(node, ast.If) and _chooses_nothing(node)):

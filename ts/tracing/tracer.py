@@ -135,7 +135,7 @@ class Tracer:
         self.deterministic_nodes: set[Node] = set()  # independent of random numbers
         self._assigns_items = False  # True within `put`: writes stay in-place despite `force_outplace`
         self.shared_constants: list[tuple[Tensor, Node]] = []  # constants that all runs of the trace share
-        # frame of the tracing call; the names of its variables are not used
+        # id of the frame that calls the tracer; values are not named after variables of this frame
         self._caller = id(program_frame())
 
     # ---- recording contexts --------------------------------------------------------------------------
@@ -220,7 +220,7 @@ class Tracer:
             return self.graph.insert_constant(x, place, tensor_type(x))
 
     def wrapped_number(self, number: Any) -> Value:
-        """Convert a number to a tensor, as PyTorch records it, with the type promotion of a number."""
+        """Convert a number to a tensor with the type promotion of a number, as PyTorch records numbers."""
         with self.paused():
             x = wrap_array(np.asarray(number, dtype_of_number(number)))
             x.is_wrapped_number = True  # type: ignore[attr-defined]
@@ -231,9 +231,9 @@ class Tracer:
         return self.graph.insert_constant(value, None if value is None else self.source_range(), type)
 
     def number(self, x: Tensor, type: Type) -> Value:
-        """Return the number that a tensor converts to.
+        """Return the graph value of the number in tensor `x`.
 
-        The node is inserted directly after the tensor's node.
+        The node that converts the tensor is inserted directly after the tensor's node.
         """
         value = self.tensor(x)
         node = value.node()
@@ -594,9 +594,9 @@ class Tracer:
         return self._input(x, value)
 
     def _input(self, x: Any, value: Value) -> Any:
-        """Return a distinct object for input `x`.
+        """Return the object that the traced function gets for input `x`.
 
-        A repeated tensor is copied, so that each maps to one value.
+        A tensor that is passed several times is copied, so that each copy maps to a separate graph value.
         """
         graph = self.graph
         if isinstance(x, Tensor):

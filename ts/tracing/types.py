@@ -53,7 +53,7 @@ CONVERSIONS: Final[dict[Type, str]] = {  # type of a number -> operator that con
 def tensor_type(x: Tensor) -> TensorType:
     """Return the complete type of a tensor.
 
-    It is read from the array, as tensor queries would be recorded.
+    The type is read from the array, because queries of the tensor would be recorded.
     """
     itemsize = x.array.dtype.itemsize
     strides = [step // itemsize for step in x.array.strides]
@@ -156,7 +156,7 @@ def plain_type(x: Any) -> str:
 
 
 def value_text(x: Any) -> str:
-    """Return the text of a value in error messages: tensors are printed with older type names."""
+    """Return the text of a value in error messages: as in PyTorch, tensors have their legacy type names."""
     if isinstance(x, dict):
         return f"{{{', '.join(f'{value_text(k)}: {value_text(v)}' for k, v in x.items())}}}"
     if isinstance(x, list):
