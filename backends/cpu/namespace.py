@@ -115,7 +115,7 @@ class CpuNamespace(WrappedNamespace):
 
     @functools.cached_property
     def transforms(self) -> Any:
-        """scipy.fft; if SciPy is missing, numpy.fft with the additions of NumpyTransforms."""
+        """Module `scipy.fft`; without SciPy, `numpy.fft` with the additions of `NumpyTransforms`."""
         try:
             return self.scipy("fft")
         except ImportError:

@@ -26,7 +26,7 @@ _sdp_flags = {"flash": True, "mem_efficient": True, "math": True, "cudnn": True}
 
 
 def is_built() -> bool:
-    """Return whether CuPy, which the CUDA backend needs, is installed."""
+    """Return whether CuPy is installed, which the CUDA backend needs."""
     return find_spec("cupy") is not None
 
 

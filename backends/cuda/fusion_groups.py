@@ -35,7 +35,7 @@ class CudaFusionGroup:
 
     @property
     def plans(self) -> list[GroupLaunch]:
-        """Launch plans for the input types seen so far, including rejected ones."""
+        """Launch plans of all calls so far, one per combination of input types, including rejected ones."""
         return list(self._launcher.launches.values())
 
     def __call__(self, args: Sequence[Any]) -> dict[int, Any] | None:

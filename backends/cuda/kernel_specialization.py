@@ -59,7 +59,7 @@ class TypedValue(NamedTuple):
 
 @dataclass
 class KernelRequirements:
-    """Kernel, launch geometry, arguments and results of a group for given inputs."""
+    """Kernel, launch geometry, arguments and results that a group needs for given inputs."""
 
     spec: pointwise_codegen.KernelSpec | row_reduction_codegen.RowKernelSpec
     blocks: int  # 0 if there is nothing to compute

@@ -53,7 +53,7 @@ def _raise_on_failure(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class CudaNamespace(Namespace):
-    """The array namespace that kernels receive; a resolved name becomes an attribute."""
+    """The array namespace that kernels receive; resolved names are stored as attributes."""
 
     __name__ = "cupy"
     scipy_package = "cupyx.scipy"
@@ -87,7 +87,7 @@ def _is_bfloat16(x: Any) -> bool:
 
 
 def _compute_in_float32(name: str) -> Callable[..., Any]:
-    """Return CuPy's function extended to bfloat16 arrays, for which it computes in float32."""
+    """Return CuPy's function `name`, extended to bfloat16 arrays: these are computed in float32."""
     function = getattr(cupy, name)
 
     def compute(*args: Any, **kwargs: Any) -> Any:

@@ -58,7 +58,7 @@ class Number:
 
 @dataclass(frozen=True)
 class StringArgument:
-    """None, or a string argument that selects a function by its C++ type."""
+    """A string argument, or None as an argument; its C++ type selects a function overload."""
 
     text: str
 

@@ -492,7 +492,7 @@ class MetaNamespace(Namespace):
 
 
 def _function(name: str) -> Callable[..., Any]:
-    """Return NumPy's constant or class `name`, or a function of shapes for a NumPy function."""
+    """Return NumPy's constant or class `name`; for the name of a function, return its shape function."""
     function = getattr(np, name)
     if isinstance(function, type) or not callable(function):
         return function  # type: ignore[no-any-return]

@@ -225,7 +225,7 @@ def map_path(path: str, size: int, is_shared: bool) -> NDArray[np.uint8]:
 
 
 def find_filename(array: NDArray[Any]) -> str | None:
-    """Return the path of the user's file that writes to the array change; None if there is none."""
+    """Return the path of the file that contains the array's elements, if writes change it; else None."""
     return getattr(find_owner(array), "filename", None)
 
 

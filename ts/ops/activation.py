@@ -508,7 +508,7 @@ def _plain_log_softmax(xp: Any, self: Array, dim: int, half_to_float: bool) -> A
 def _masked_softmax(
     xp: Any, self: Array, mask: Array, dim: int | None = None, mask_type: int | None = None
 ) -> Array:
-    """Compute softmax over the elements whose mask is false; mask types 0 and 1 are attention masks."""
+    """Compute softmax over the elements whose mask is false; type 0 and 1 masks may have 2 dimensions."""
     if mask.dtype != common.BOOL:
         raise RuntimeError("Mask should be a boolean tensor")
     if mask_type in (0, 1) and self.ndim == 4 and mask.ndim == 2:

@@ -50,7 +50,7 @@ def nth_index(xp: Any, self: Array, axis: int, k: Array) -> Array:
 
 
 def nth_index_in_order(xp: Any, self: Array, axis: int, k: Array) -> Array:
-    """Return the indices of the k-th smallest elements; equal elements are ordered as by a stable sort."""
+    """Return the indices that `nth_index` returns; equal elements are ordered as by a stable sort."""
     if xp.ranking is not None and self.size:
         return xp.ranking.nth_index_in_order(self, axis, k)
     return xp.take_along_axis(argsort(xp, self, axis, False, True), k, axis)

@@ -37,7 +37,8 @@ class Geometry:
     batched: bool
     kernel: tuple[int, ...]
     stride: tuple[int, ...]
-    # (before, after) per dimension; for transposed convolutions, elements cropped from the output
+    # Number of padding elements (before, after) in each dimension; for transposed convolutions, number of
+    # elements that are cropped from the output
     pads: tuple[tuple[int, int], ...]
     dilation: tuple[int, ...]
     groups: int
@@ -305,7 +306,7 @@ def convolution_backward(
     compute: Compute = product,
     weigh: Weigh = weight_gradient,
 ) -> list[Array]:
-    """Return the gradients of input, weight and bias; gradients not in the mask are empty arrays."""
+    """Return the gradients of input, weight and bias; a gradient that the mask does not request is empty."""
     g = described(input, weight, None, stride, padding, dilation, groups, transposed, output_padding)
     wanted = (input.shape[0], *g.shape) if g.batched else g.shape
     if not size_guards.same(grad_output.shape, wanted):
@@ -374,7 +375,7 @@ def convolution(
     *,
     compute: Compute = product,
 ) -> Array:
-    """Compute `aten::convolution`, the operator for all kinds of convolutions, by `compute`."""
+    """Compute `aten::convolution`, which includes transposed and grouped convolutions, by `compute`."""
     found = described(input, weight, bias, stride, padding, dilation, groups, transposed, output_padding)
     return compute(xp, found, input, weight, bias)
 

@@ -134,7 +134,7 @@ def created(*args: Any) -> float:
 
 
 def enlarged(x: Tensor, *args: Any) -> float:
-    """Return the element count of a tensor whose last sizes are replaced by a list argument."""
+    """Return the number of elements of `x` with its last sizes replaced by the first list argument."""
     given = sizes(args)
     return math.prod([*x.shape[: x.ndim - len(given)], *given])
 
@@ -150,7 +150,7 @@ def search_nonzero(x: Tensor) -> float:
 
 
 def named_rows(x: Tensor, dim: int, index: Tensor, *rest: Any) -> float:
-    """Return the element count of slices selected along `dim` by an index tensor."""
+    """Return the number of elements of the slices of `x` that `index` selects along `dim`."""
     return index.numel() * (x.numel() // max(x.shape[dim], 1) if -x.ndim <= dim < x.ndim else 1)
 
 

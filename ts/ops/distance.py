@@ -198,7 +198,7 @@ def _cdist_backward(xp: Any, grad: Array, x1: Array, x2: Array, p: float, cdist:
     **COPIED,
 )
 def _pdist_backward(xp: Any, grad: Array, self: Array, p: float, pdist: Array) -> Array:
-    """Return the gradient of `self`, by the symmetric matrix of pairs, as a pair affects both vectors."""
+    """Return the gradient of `pdist` with respect to `self`; each distance contributes to two vectors."""
     n = self.shape[0]
     rows, columns = xp.triu_indices(n, 1)
     whole, distance = xp.zeros((n, n), dtype=self.dtype), xp.zeros((n, n), dtype=self.dtype)

@@ -66,12 +66,12 @@ def source(xp: Any, generator: Any) -> Any:
 
 
 def fresh_seed() -> int:
-    """Return a seed from the system's entropy; it fits a script's int."""
+    """Return a random seed from the operating system, in the range of a 64-bit signed int."""
     return int.from_bytes(os.urandom(8), "little") >> 1
 
 
 def on_host(stream: Any) -> CpuStream:
-    """Return a CPU stream for kernels that run on the host: `stream` itself, or one that it seeds."""
+    """Return `stream` if it is a CPU stream; else a new CPU stream that a number of `stream` seeds."""
     return stream if isinstance(stream, CpuStream) else CpuStream(int(stream.double_words(1)[0]))
 
 

@@ -151,7 +151,7 @@ def _gradients(
     align: bool,
     output_mask: Sequence[bool],
 ) -> list[Array]:
-    """Return the gradients of images and grid; gradients not in the mask are empty arrays."""
+    """Return the gradients of images and grid; a gradient that the mask does not request is empty."""
     if not same(grad_output.shape, (*input.shape[:2], *grid.shape[1:-1])):
         raise RuntimeError(
             f"Expected a gradient of size {[*input.shape[:2], *grid.shape[1:-1]]}, but got "
@@ -261,7 +261,7 @@ def _grid_sampler_3d(xp: Any, input: Array, grid: Array, mode: int, padding: int
 
 
 def _gradient_shapes(grad_output: Array, input: Array, grid: Array, *how: Any) -> list[Made]:
-    """Return shape and dtype of the gradients of images and grid; gradients not in the mask are empty."""
+    """Return shape and dtype of both gradients; a gradient that the mask does not request is empty."""
     _check_places(input, grid)
     mask = how[3] if len(how) > 3 else (True, True)
     return [like(x) if wanted else ((0,), x.dtype) for x, wanted in zip((input, grid), mask, strict=True)]

@@ -69,7 +69,7 @@ def _layer_shape(
 
 
 def _gradient_shapes(input: Array, *others: Any) -> list[Any]:
-    """Return shape and dtype of the gradients; gradients not in the mask are empty."""
+    """Return shape and dtype of the gradients; a gradient that the mask does not request is empty."""
     mask = others[-1] if isinstance(others[-1], list) else [True] * 7
     arguments = zip((input, *others[:6]), mask, strict=True)
     return [like(x) if wanted else ((0,), x.dtype) for x, wanted in arguments]

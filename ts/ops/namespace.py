@@ -105,7 +105,7 @@ def overload_named(name: str, overload: str) -> OpOverload:
 
 @cache
 def namespaces(name: str) -> Namespace:
-    """Return the namespace object of operators `name::…`; it is cached."""
+    """Return the namespace `torch.ops.name`, which contains the operators `name::…`; it is cached."""
     return Namespace(name)
 
 

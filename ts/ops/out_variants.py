@@ -44,7 +44,7 @@ def castable(name: str, what: str = "result") -> str:
 
 
 class TypeErrorMessage(str):
-    """Error text raised as TypeError; other texts raise RuntimeError."""
+    """Error text that is raised as TypeError; texts of class `str` are raised as RuntimeError."""
 
 
 class CategoryErrorMessage(str):
@@ -186,7 +186,7 @@ def _check_dtype(want: common.DType, got: common.DType, rule: Rule) -> None:
 
 
 def resized_output(target: Any, result: Any, how: str = LIKE_RESULT) -> Any:
-    """Return a resized output with the shape of `result`; `how` is one of the resize rules."""
+    """Return the array of an output resized to the shape of `result`; `how` is a resize rule (NEVER ...)."""
     shape = tuple(result.shape)
     if how == LIKE_RESULT:
         order = strides.preserve_format_strides(

@@ -466,7 +466,7 @@ def _importing(families: Sequence[str]) -> Iterator[None]:
 def home(record: OperatorRecord) -> str:
     """Return the name of the family module that declares a record.
 
-    It is the module of its kernel, or `record.family` if that is not a family module.
+    It is the module that defines the kernel, or `record.family` if that module is not a family.
     """
     module = str((record.base or record).kernel.__module__).rpartition(".")[2]
     return module if module in FAMILIES else record.family

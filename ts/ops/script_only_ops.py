@@ -112,7 +112,7 @@ def _item(xp: Any, self: Array) -> Any:
 
 @op("aten::_local_scalar_dense(Tensor self) -> Scalar", where="", shape=ITEM.unless(new_number))
 def _first_item(xp: Any, self: Array) -> Any:
-    """Return the first element; raise RuntimeError for empty tensors."""
+    """Return the first element of a tensor as a number; raise RuntimeError for an empty tensor."""
     if not self.size:
         raise RuntimeError("a Tensor with 0 elements has no first one")
     return _item(xp, self.reshape(-1)[:1])

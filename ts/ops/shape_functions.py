@@ -38,7 +38,7 @@ def kind(rule: Rule | None, whole: bool = False) -> str:
 
 
 def described(rule: Rule | None, whole: bool = False) -> str:
-    """Return the text for a shape rule in the operator table: its kind, or the name of its function."""
+    """Return the text of a shape rule in the operator table: its kind, or the name of the function."""
     found = kind(rule, whole)
     return found if found != "own rule" else getattr(rule, "__name__", found).strip("_").replace("_", " ")
 
@@ -71,7 +71,7 @@ class DataDependentShapeError:
         return DataDependentShapeError(self.text, self.error, check, self.rule)
 
     def unless(self, rule: Rule) -> DataDependentShapeError:
-        """Return a copy with `rule`, which uses new symbols for data-dependent sizes."""
+        """Return a copy that calls `rule` in export instead of raising the error."""
         return DataDependentShapeError(self.text, self.error, self.check, rule)
 
 

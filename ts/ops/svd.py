@@ -37,7 +37,7 @@ def singular_values(xp: Any, A: Array) -> Array:
 
 
 def apply_to_finite(xp: Any, function: Callable[[Array], Array], A: Array) -> Array:
-    """Apply `function`, which computes a number from singular values; NaN for matrices with infinities."""
+    """Apply `function` of singular values to matrices; return NaN for matrices with infinite elements."""
     finite, infinite = replace_infinite(xp, A)
     result = xp.asarray(function(finite))
     return result if infinite is None else xp.where(infinite, result.dtype.type(xp.nan), result)

@@ -220,7 +220,7 @@ def _unpack_dual(dual: Tensor, level: int) -> tuple[Tensor, None]:
 
 @op("aten::record_stream(Tensor(a!) self, Stream s) -> ()", where="m", whole=True)
 def _record_stream(self: Tensor, s: Stream) -> None:
-    """Do nothing on GPUs, where memory pools of streams protect memory in use.
+    """Do nothing on GPUs, because the memory pool does not reuse memory while a stream uses it.
 
     Raise NotImplementedError on the CPU.
     """

@@ -64,7 +64,7 @@ def vector_norm(xp: Any, self: Array, p: float, dim: Dims, keepdim: bool, dtype:
 
 
 def _rows(name: str) -> Callable[..., str]:
-    """Return a function that returns the CUDA row expression of a norm, whose order is argument `name`."""
+    """Return a function that returns the CUDA row expression of a norm; argument `name` is its order."""
 
     def text(n: int, **arguments: Any) -> str:
         p = arguments[name]

@@ -31,7 +31,7 @@ globals().update(SPARSE)
 
 
 def mm(mat1: Tensor, mat2: Tensor, reduce: str | None = None, *, out: Tensor | None = None) -> Tensor:
-    """Return the product of a sparse and any other matrix; the gradient of a sparse one is sparse."""
+    """Return the product of a sparse matrix and any other matrix; gradients of sparse factors are sparse."""
     if reduce is not None:
         raise NotImplementedError(
             "sparse.mm with reduce= is not supported: use torch.sparse.mm and scatter_reduce"

@@ -52,7 +52,7 @@ class check_sparse_tensor_invariants:
         self.saved = None
 
     def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """Return a function that calls `function` with this setting of the checks."""
+        """Return a function that calls `function` with the check enabled or disabled, as in the block."""
 
         @wraps(function)
         def checked(*args: Any, **kwargs: Any) -> Any:

@@ -105,7 +105,7 @@ class Batched(Layer):
 
 
 def the_same(level: Level, x: Tensor) -> Batched:
-    """Return the layer of a tensor that all examples of the batch share."""
+    """Return the layer of an unbatched tensor `x`, which all examples of the batch share."""
     return Batched(level.number, x, False)
 
 

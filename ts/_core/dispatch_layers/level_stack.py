@@ -116,7 +116,7 @@ def _watch() -> None:
 
 
 class no_transforms:
-    """Context manager that disables transform dispatch; operators then ignore layers."""
+    """Context manager that disables the dispatch to transform levels; operators then ignore tensor layers."""
 
     __slots__ = ("before", "had_subclasses")
 

@@ -579,7 +579,7 @@ dtypes.with_borrowed(_warn_of_complex32)
 
 @cache
 def _holds_all(dtype: np.dtype[Any], wanted: np.dtype[Any]) -> bool:
-    """Return whether no element can overflow, so that NumPy does not warn; rounding is allowed."""
+    """Return whether conversion from `dtype` to `wanted` cannot overflow; it may round elements."""
     if dtype.kind == "b" and dtypes.is_bfloat16(wanted):
         return False  # the conversion to bfloat16 reads bools as raw bytes
     if dtypes.is_complex32(dtype) or dtypes.is_complex32(wanted):

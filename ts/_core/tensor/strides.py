@@ -108,7 +108,7 @@ def _inner_first(shape: Sequence[int], *operands: Sequence[int]) -> list[int]:
 
 
 def _compared(shape: Sequence[int], operands: Sequence[Sequence[int]], a: int, b: int) -> int:
-    """Return 1 if dimension `a` is outside of `b`, -1 if inside, 0 if the strides do not decide."""
+    """Return 1 if dimension `a` varies more slowly than `b` in memory, -1 if faster, 0 if undecided."""
     for strides in operands:
         if not strides[a] or not strides[b]:
             continue

@@ -25,7 +25,7 @@ _TYPE_TEXTS: Final = {
 
 
 def type_text(x: object) -> str:
-    """Return the name of the type of `x` as PyTorch's messages show it."""
+    """Return the name of the type of `x`, in the format of PyTorch's error messages."""
     cls = type(x)
     if is_own(cls.__module__):
         return _TYPE_TEXTS.get(cls.__name__, cls.__name__)

@@ -47,7 +47,7 @@ def placed(grad: Tensor, sizes: list[int], dim: int, indices: Tensor, keepdim: b
 
 
 def chosen(x: Tensor, dim: int, indices: Tensor, keepdim: bool) -> Tensor:
-    """Return the elements at `indices`, which a reduction along `dim` has selected."""
+    """Return the elements of `x` at `indices`, the result of a reduction along `dim` such as `max`."""
     if x.dim() == 0:
         return x
     if not keepdim:

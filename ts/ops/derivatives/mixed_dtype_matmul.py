@@ -43,7 +43,7 @@ def grouped(self: Tensor, mat2: Tensor, offs: Tensor | None) -> Tensor:
 
 
 def spaced(x: Tensor, new: list[int], rank: int) -> Tensor:
-    """Insert dimensions of size 1, which have the indices `new` in the result."""
+    """Insert dimensions of size 1 into `x`; `new` contains their indices in the result."""
     for d in sorted([d % rank for d in new]):
         x = x.unsqueeze(d)
     return x

@@ -86,7 +86,7 @@ def _targets(call: Call) -> tuple[Any, Any, Any]:
 
 
 def _nll(call: Call) -> Any:
-    """Batch the negative log-likelihood loss: weighted negative elements at the target classes."""
+    """Batch the negative log-likelihood loss: the negative, weighted scores of the target classes."""
     x, reduction = call.expanded(0), call["reduction"]
     safe, each, counts = _targets(call)
     single = call.rank(0) == 1
