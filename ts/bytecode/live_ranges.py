@@ -45,7 +45,7 @@ class LiveRange:
         self.writes: list[int] = []
 
     def end_at(self, index: int) -> int:
-        """Return the end of the range that contains instruction `index`; -1 if there is none."""
+        """Return the end of the range that contains instruction `index`; -1 if no range contains it."""
         i = bisect_right(self.starts, index) - 1
         return self.ends[i] if i >= 0 and self.ends[i] > index else -1
 

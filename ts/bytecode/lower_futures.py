@@ -5,7 +5,7 @@
 
 %y : Tensor = prim::rpc_sync(%to, %name, %args)        CALL_OPERATOR f, to, name, args       starts the call
                                                        WAIT y, f, Tensor
-%y : Tensor = aten::to_here(%r, %timeout)              the same, if the operator can start asynchronously
+%y : Tensor = aten::to_here(%r, %timeout)              CALL_OPERATOR and WAIT, if `begins` is set
 """
 
 from __future__ import annotations

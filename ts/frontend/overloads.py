@@ -87,7 +87,7 @@ def has_overloads(function: Callable[..., Any]) -> bool:
 def compiled_overloads(function: Callable[..., Any], compile_overload: Callable[..., Any]) -> list[Any]:
     """Return the compiled functions of all `overload` declarations in order, possibly none.
 
-    `compile_overload(implementation, declaration)` compiles one of them.
+    `compile_overload(implementation, declaration)` compiles the implementation for one declaration.
     """
     found = _compiled.get(function) or []
     declarations = _declared.get(_key(function))

@@ -144,7 +144,7 @@ class Node:
         return len(self._outputs)
 
     def has_multiple_outputs(self) -> bool:
-        """Return True for two or more outputs."""
+        """Return True if the node has two or more outputs."""
         return len(self._outputs) > 1
 
     def blocks(self) -> IterableList[Block]:

@@ -59,7 +59,7 @@ class _ConstantTable:
         if not type.mutable or isinstance(type, ClassType):
             return True  # constants with equal keys are interchangeable or the same object
         if _is_read(node) and (existing in self._only_read or _is_read(existing)):
-            self._only_read.add(existing)  # merging adds only reads to `existing`, so this stays true
+            self._only_read.add(existing)  # remains true, because merging adds only reads
             return True
         self._only_read.discard(existing)
         if isinstance(type, ListType):

@@ -173,7 +173,7 @@ class _ContinueLoops:
         node.destroy()
 
     def _add_carried(self, continuation: Node) -> None:
-        """Add the loop's carried variables to a continuation."""
+        """Record that `continuation` passes the carried variables of the current loop."""
         assert self._loop is not None
         names = self._carried[continuation] = self._carried[self._loop]
         self._graph.skip_values(len(names))
@@ -258,7 +258,7 @@ class _Substitution:
             node.add_input(self._values[name])
 
     def _define(self, names: Sequence[str], values: Sequence[Value], before: dict[str, Value | None]) -> None:
-        """Bind variables to the last of `values`, recording their previous values in `before`."""
+        """Bind the variables `names` to the last of `values`; record their previous values in `before`."""
         for i in range(1, len(names) + 1):  # last name first: the order of variables in `prim::Line`
             name = names[-i]
             before.setdefault(name, self._values.get(name))

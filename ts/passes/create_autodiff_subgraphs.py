@@ -180,7 +180,7 @@ def _is_operator(node: Node) -> bool:
 
 
 def _is_pytorchs(node: Node) -> bool:
-    """Return whether PyTorch adds nodes of this kind to differentiable graphs."""
+    """Return whether PyTorch adds nodes of the kind of `node` to differentiable graphs."""
     return _is_operator(node) and is_pytorchs(node.operator().record)
 
 
@@ -251,7 +251,7 @@ def _is_barrier(node: Node) -> bool:
 
 
 def _copy_lists(nodes: list[Node], before: Node) -> list[Node]:
-    """Insert copies of the lists in `nodes` that nodes outside read; the nodes outside read the copies."""
+    """Copy the lists in `nodes` that nodes outside the graph read; these nodes then read the copies."""
     inside, copies = set(nodes), []
     for node in nodes:
         if node.kind() != "prim::ListConstruct":

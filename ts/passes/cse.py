@@ -42,7 +42,7 @@ class _Eliminator:
         changed = False
         seen: _Seen = {}
         scopes = [seen, *outer]
-        # Key -> node that read a number or string since the last write
+        # Key -> node that reads a number or string, with no write after the node
         read: dict[tuple[Any, ...], Node] = {}
         for node in block.nodes():
             blocks = node.blocks()

@@ -124,7 +124,7 @@ class _Eliminator:
         return value.node() is self._graph.param_node()
 
     def _need_where(self, is_seen: Callable[[Node], bool], writers: list[Node]) -> list[Node]:
-        """Mark the writers for which `is_seen` is true, and repeat until no more are found.
+        """Mark the writers for which `is_seen` is true; repeat until `is_seen` is false for all others.
 
         Return the writers that are not marked.
         """
@@ -232,7 +232,7 @@ class _Eliminator:
 
 
 def remove_carried(loop: Node, i: int) -> None:
-    """Remove the `i`-th carried variable of a loop; neither the output nor the body's input has uses."""
+    """Remove carried variable `i` of a loop; its output and its body input must have no uses."""
     body = loop.blocks()[0]
     loop.erase_output(i)
     loop.remove_input(i + LOOP_INPUTS)

@@ -125,7 +125,7 @@ class Elements:
         return value if kind is NUMBER else None
 
     def set_of(self, member: Value) -> Value:
-        """Return the representative of the set of tensors that have the dtype of `member` (union-find)."""
+        """Return the representative of the set of `member`; tensors in a set have one dtype (union-find)."""
         while member in self._parents:
             member = self._parents[member]
         return member
@@ -284,7 +284,7 @@ class Elements:
         return value.node().kind() == "aten::item" and self._is_element(value.node().input())
 
     def _written_member(self, node: Node) -> Value | None:
-        """Return the tensor (or number) that contains the element written by `node`, or None."""
+        """Return the tensor that contains the element written by `node`, or the written number; else None."""
         kind = self.kinds.get(node.output())
         return None if kind is UNKNOWN or kind is None else self.member(node.input())
 

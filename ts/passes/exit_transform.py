@@ -91,7 +91,7 @@ class _Exits:
 
 
 class _ExitStatus(Enum):
-    """Status of a block's early exits."""
+    """Compile-time knowledge about a block's early exit; RAISES: the block always raises an exception."""
 
     NEVER = auto()
     MAYBE = auto()
@@ -199,7 +199,7 @@ class _ExitTransformer:
             return _ExitPair(self._raises, ())
         if status is _ExitStatus.NEVER:
             return self._never
-        # For a branch without exit, uninitialized values replace the exit values, which are never read.
+        # The exit values of a branch without exit are uninitialized values; code never reads them.
         for i, other in ((0, 1), (1, 0)):
             if statuses[i] in (_ExitStatus.NEVER, _ExitStatus.RAISES):
                 branches[i] = _ExitPair(

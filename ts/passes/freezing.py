@@ -138,7 +138,7 @@ class _Freezer:
     # ---- objects and their attributes ----------------------------------------------------------------
 
     def _enter(self, owner: Object, path: str, preserve_parameters: bool) -> None:
-        """Register an object and its submodules recursively, each under its first attribute path."""
+        """Register an object and its submodules recursively; the first path to an object becomes its name."""
         if id(owner) in self.paths:
             return
         self.paths[id(owner)] = path
@@ -296,7 +296,7 @@ class _Freezer:
     # ---- constants -----------------------------------------------------------------------------------
 
     def _named_by(self, *kinds: str) -> set[Attribute]:
-        """Return the attributes accessed by nodes of the given kinds in all graphs."""
+        """Return the attributes that nodes of the given kinds access, in all graphs."""
         return {
             (id(self.out.owners.get(node.inputs()[0])), node.get("name"))
             for graph in self._graphs()

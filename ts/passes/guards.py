@@ -114,7 +114,7 @@ def _join(graph: Graph) -> bool:
 
 
 def _remove_implied(graph: Graph) -> bool:
-    """Remove guards whose type follows from the operator and its guarded inputs."""
+    """Remove guards whose type follows from an operator and the guarded types of its inputs."""
     changed = False
     for node in list(walk_nodes(graph.block())):
         if node.kind() != _GUARD or not _is_implied(node) or not optimization_allowed("guards"):
@@ -266,7 +266,7 @@ class _FallbackGraph:
     def finish(self) -> tuple[Graph, list[Value]]:
         """Return the graph, whose first input is the guarded tensor, and the program values of its inputs."""
         eliminate_dead_code(self.graph)
-        # Types of captured values, which earlier guards have checked
+        # Keep the types of captured values, because earlier guards have checked them
         proven = [value.type() for value in self.graph.inputs()]
         erase_shape_information(self.graph)  # types of other values may depend on the failed guard
         for value, type in zip(self.graph.inputs(), proven, strict=True):

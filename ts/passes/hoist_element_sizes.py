@@ -38,7 +38,7 @@ def ask_lengths_before(graph: Graph, loop: Node, ranks: Mapping[Value, int]) -> 
 
 
 def _questions(node: Node, rank: int) -> Iterator[tuple[Node, int]]:
-    """Yield (node, dimension) for each node that returns a single size of the tensor read by `node`."""
+    """Yield (query, dimension) for each query of one size of the tensor that `node` reads."""
     if node.kind() == "aten::len" and rank:
         yield node, 0
     elif node.kind() == "aten::size" and len(node.inputs()) == 1:

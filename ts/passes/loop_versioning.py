@@ -174,7 +174,7 @@ class _LoopVersion:
         self.slots: list[tuple[Node, Value]] = []  # replaced outputs of ifs and loops, which `_clean` removes
 
     def write(self) -> None:
-        """Convert the loop to numbers, and register its results as outputs of the enclosing block."""
+        """Convert the loop to numbers; register the loop's results as outputs of the enclosing block."""
         block = self.loop.owning_block()
         outputs = list(self.loop.outputs())
         self._loop(self.loop)
@@ -315,7 +315,7 @@ class _LoopVersion:
             )
 
     def _takes_numbers(self, user: Node, offset: int) -> bool:
-        """Return whether input `offset` of `user`, which is a converted tensor, may be a number."""
+        """Return whether `user` accepts a number as input `offset`, a tensor that a number replaces."""
         kind = user.kind()
         if kind == "prim::Loop":
             user, carried = user.blocks()[0].param_node(), offset - LOOP_INPUTS + BODY_INPUTS
@@ -337,7 +337,7 @@ class _LoopVersion:
     # ---- nodes -----------------------------------------------------------------------------------------
 
     def _view(self, node: Node) -> None:
-        """Record the indices of a view; load its element now, so that an invalid index raises here."""
+        """Record the indices of a view; load the element at this point, where an invalid index must raise."""
         value, base = node.output(), self.elements.kind(node.input())
         before = self._indices_of(node.input()) if isinstance(base, View) else []
         self.indices[value] = [*before, node.input(2)]
@@ -433,7 +433,7 @@ class _LoopVersion:
         node.output().replace_all_uses_with(number)
 
     def _whole(self, node: Node, number: Value) -> Value:
-        """Convert a float to an int; large values and NaN are converted by the tensor operator."""
+        """Convert a float to an int; for large values and NaN, call the tensor operator."""
         insert = self.graph.insert
         with self.graph.inserting_before(node), self.graph.at_range(node.range):
             is_small = insert("aten::lt", [insert("prim::abs", [number]), _EXACT_FLOAT_LIMIT])
@@ -555,7 +555,7 @@ class _LoopVersion:
 
 
 def _loads(user: Node, offset: int) -> bool:
-    """Return whether `user` reads the element that is its input `offset`, rather than only writing it."""
+    """Return whether `user` reads its input `offset`, an element; False if `user` only writes to it."""
     others = (*ASSIGNMENTS, "aten::select", "prim::dtype", "prim::device")
     return offset > 0 or user.kind() not in others
 

@@ -108,7 +108,7 @@ def _pass_name(name: str) -> str:
 
 
 def is_configured() -> bool:
-    """Return whether anything is logged or limited."""
+    """Return whether logging or an optimization limit is configured for any pass."""
     return bool(_levels or _limits)
 
 

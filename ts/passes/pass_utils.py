@@ -71,9 +71,9 @@ def walk_nodes(block: Block) -> Iterator[Node]:
 
 
 def change_loops(block: Block, change: Callable[[Node], bool]) -> bool:
-    """Call `change` on all loops; return whether a call returned True.
+    """Call `change` on all loops, inner loops first; return whether a call returned True.
 
-    Inner loops are first, so that a node can be hoisted out of several loops.
+    Due to this order, a node can be hoisted out of several nested loops.
     """
     changed = False
     for node in block.nodes_with_blocks():

@@ -24,7 +24,7 @@ from ts.passes.pass_utils import LOOP_INPUTS
 
 
 def peel_loops(graph: Graph, times: int = 1, accept: Callable[[Node], bool] = lambda loop: True) -> bool:
-    """Peel `times` iterations off the loops for which `accept` is true, inner ones first."""
+    """Peel `times` iterations off the loops for which `accept` is true, inner loops first."""
     return _visit(graph.block(), times, accept)
 
 

@@ -211,7 +211,7 @@ class _TypeQueries:
 
 
 def type_queries(graph: Graph) -> Iterator[Node]:
-    """Return the nodes that query types, if the result reaches a branch."""
+    """Return the type queries whose results reach the condition of a branch."""
     return filter(_is_question, graph.all_nodes())
 
 

@@ -40,11 +40,11 @@ class SubgraphRewriter:
         self._patterns: list[tuple[Graph, Graph]] = []
 
     def register_rewrite_pattern(self, pattern: str | Graph, replacement: str | Graph) -> None:
-        """Add a pattern: `run_on_graph` replaces its occurrences by `replacement`."""
+        """Add a pattern; `run_on_graph` replaces occurrences of `pattern` by `replacement`."""
         self._patterns.append((_graph(pattern), _graph(replacement)))
 
     def run_on_graph(self, graph: Graph, accept: Filter | None = None) -> bool:
-        """Apply all patterns; return whether anything was replaced. `accept` may reject an occurrence."""
+        """Apply all patterns to the occurrences that `accept` accepts; return whether the graph changed."""
         changed = False
         for pattern, replacement in self._patterns:
             changed |= _Rewriter(pattern, replacement, accept).visit(graph.block())

@@ -163,12 +163,12 @@ class _Attributes:
         self.read: dict[str, Value] = {path: module}
 
     def has(self, value: Value) -> bool:
-        """Return whether the `prim::TracedAttr` that returns `value` reads this module or a part of it."""
+        """Return whether the `prim::TracedAttr` of `value` reads this module, a submodule or an attribute."""
         scope: str = value.node().get("scope")
         return scope == self.path or scope.startswith(f"{self.path}.")
 
     def of(self, value: Value) -> Value:
-        """Return the value of the attribute that a `prim::TracedAttr` reads, loading it if necessary."""
+        """Return the loaded value of the attribute that a `prim::TracedAttr` reads; load it on first use."""
         scope = value.node().get("scope")
         found = self.read.get(scope)
         if found is not None:
@@ -211,7 +211,7 @@ class _Body:
         found = self._copies.get(value)
         if found is not None:
             return found
-        # Defined in a nested block, which is copied together with its values
+        # The value is defined in a nested block, which is copied together with its values
         if _is_inside(value.node(), self._block):
             return value
         attributes = self._attributes

@@ -11,7 +11,7 @@ if an earlier process has stored it:
 
 The name of a file is the hash of all inputs of the compilation: the archive's source and constants, or the
 function's source and the values of its globals (`function_fingerprint`), this build of `ts`, the default
-dtype. The content is untrusted: its hash must match, names are resolved in the present archive, and `Code`
+dtype. The content is untrusted: its hash must match, names are resolved in the loaded archive, and `Code`
 verifies the instructions; files that fail a check are ignored.  Only a folder owned by the user is used.
 """
 

@@ -5,7 +5,7 @@ Input: a scripted function.  Output: the graph that it executes, and its executi
     state = scripted.get_debug_state()
     state.graph                                   the graph of the last call, optimized
     (plan,) = state.execution_plans.values()      one plan, after the first call
-    plan.graph, plan.code.num_bailouts()          0: specialized code is chosen before it runs, and never left
+    plan.graph, plan.code.num_bailouts()          0, because execution never leaves specialized code
 """
 
 from __future__ import annotations
