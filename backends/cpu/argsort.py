@@ -20,8 +20,7 @@ _INT64_MAX = (1 << 63) - 1
 
 
 def _keys(self: NDArray[Any], axis: int, descending: bool) -> NDArray[np.int64]:
-    """Return int64 keys with the order of the elements; each row contains the keys of one slice along
-    `axis`."""
+    """Return int64 keys with the order of the elements, as rows: one row per slice along `axis`."""
     x = np.moveaxis(self, axis, -1)
     if dtypes.from_numpy_dtype(self.dtype).is_floating_point:
         wide = x.astype(np.float64) + 0.0
@@ -56,14 +55,12 @@ def first_indices(self: NDArray[Any], axis: int, k: int, largest: bool, ordered:
 
 
 def nth_index(self: NDArray[Any], axis: int, k: Indices) -> Indices:
-    """Return the index of the k-th smallest element of each slice along `axis`; `k` has one number per
-    slice."""
+    """Return, for each slice along `axis`, the index of its k-th smallest element; `k` is an array."""
     return _in_place(sort.nth(_keys(self, axis, False), _rows(k, axis))[:, None], self, axis)
 
 
 def nth_index_in_order(self: NDArray[Any], axis: int, k: Indices) -> Indices:
-    """Return the indices that `nth_index` returns; among equal elements, the order is that of a stable
-    sort."""
+    """Return the indices of `nth_index`, with equal elements in the order of a stable sort."""
     keys, wanted = _keys(self, axis, False), _rows(k, axis)
     rows = np.arange(len(keys))
     kth = keys[rows, sort.nth(keys, wanted)][:, None]

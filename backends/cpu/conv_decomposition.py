@@ -56,7 +56,7 @@ def _forward_axis(kernel: int, stride: int, before: int, dilation: int, count: i
 
 
 def _transposed_axis(kernel: int, stride: int, before: int, dilation: int, count: int) -> list[ConvAxis]:
-    """Return a phase for each residue modulo the stride of an output index that a tap reaches."""
+    """Return the phases of a transposed convolution, one for each residue of output indices with taps."""
     phases: dict[int, list[tuple[int, int]]] = {}
     for k in range(kernel):
         first = (k * dilation - before) % stride

@@ -177,8 +177,7 @@ class CpuNamespace(WrappedNamespace):
         return out
 
     def in_pieces(self, function: Callable[..., Array], *operands: Array) -> Array:
-        """Apply an elementwise function; if time is limited, in chunks with a check of the limit before
-        each."""
+        """Apply an elementwise function; under a time limit, in chunks with a check before each chunk."""
         if not deadline.is_set() or max((np.size(x) for x in operands), default=0) <= _CHUNK_ELEMENTS:
             return function(*operands)
         arrays = np.broadcast_arrays(*operands)

@@ -61,7 +61,7 @@ class GraphRngState:
         self.count = 0
 
     def set(self, stream: Any) -> None:
-        """Copy the state of `stream` to the device, and advance it by the numbers the graph draws."""
+        """Copy the state of `stream` to the device; advance `stream` by the draws of one replay."""
         self.start.set(np.array([stream.initial_seed, stream.offset], np.uint64))
         stream.offset += self.count
 

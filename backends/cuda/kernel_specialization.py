@@ -413,7 +413,7 @@ def _number_uses(
 def _kernel_inputs(
     inputs: Sequence[Any], strides: dict[int, Shape], width: int, uses: Sequence[NumberUse]
 ) -> tuple[list[pointwise_codegen.KernelInput], list[Argument]]:
-    """Return the inputs for the code generator, and the inputs that are kernel arguments."""
+    """Return the inputs as descriptions for the code generator, and those that become kernel arguments."""
     kernel_inputs: list[pointwise_codegen.KernelInput] = []
     arguments: list[Argument] = []
     for i, x in enumerate(inputs):

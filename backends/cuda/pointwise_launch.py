@@ -72,7 +72,7 @@ class GroupLaunch:
         self._launch = KernelLaunch(requirements)
 
     def run(self, values: Sequence[Any]) -> list[Any] | None:
-        """Return the values `result_values` as new arrays; None if a number is out of range."""
+        """Run the kernels and return `result_values` as arrays; None if `values` are unsupported."""
         if self.unsupported_reason:
             return None
         for index, dtype, strict in self._number_uses:

@@ -80,7 +80,7 @@ def _cdist(xp: Any, x1: Array, x2: Array, p: float = 2, compute_mode: int | None
 
 
 def _by_products(x1: Array, x2: Array) -> bool:
-    """Return whether PyTorch uses matrix products here; for symbolic sizes, the decision becomes a guard."""
+    """Return whether PyTorch computes these distances by matrix products; symbolic sizes add a guard."""
     # Not `or`, so that both guards are recorded
     return evaluate_guard(x1.shape[-2] > 25) | evaluate_guard(x2.shape[-2] > 25)
 

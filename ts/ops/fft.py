@@ -350,7 +350,7 @@ def _complex_to_complex(xp: Any, self: Array, dim: Sequence[int], normalization:
     **COPIED,
 )
 def _real_to_complex(xp: Any, self: Array, dim: Sequence[int], normalization: int, onesided: bool) -> Array:
-    """Return all frequencies, or with `onesided` the nonredundant half of the last dimension."""
+    """Return the FFT of real numbers; with `onesided`, only the nonredundant half of the last dimension."""
     axes = common.wrap_dims(dim, self.ndim)
     name = "rfftn" if onesided else "fftn"
     x = self if onesided else common.cast(xp, self, common.complex_dtype(self.dtype))

@@ -117,7 +117,7 @@ def sampled(xp: Any, input: Array, grid: Array, mode: int, padding: int, align: 
 
 
 def _way(xp: Any, at: Array, size: int, padding: int, align: bool) -> Array:
-    """Return the derivative of `_inside`: 1 for positions inside, -1 if reflected, 0 if clamped."""
+    """Return the derivative of `_inside`: 1 for positions in the image, -1 if reflected, 0 if clamped."""
     if padding == ZEROS:
         return xp.ones_like(at)
     inside = _inside(xp, at, size, padding, align)

@@ -128,7 +128,7 @@ def _times(count: int, reverse: bool) -> Sequence[int]:
     shape=_gradient_shapes,
 )
 def _masked_backward(xp: Any, *arguments: Any) -> tuple[Array, ...]:
-    """Return gradients of input, weights, biases and states; gradients not in the mask are empty."""
+    """Return gradients of input, weights, biases and states; each is empty unless the mask requests it."""
     *others, mask = arguments
     if len(mask) != 7:
         raise RuntimeError(f"mkldnn_rnn_layer_backward: output_mask must have 7 elements, not {len(mask)}")

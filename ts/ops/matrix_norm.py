@@ -190,7 +190,7 @@ def _weight_norm(xp: Any, v: Array, g: Array, dim: int = 0) -> Array:
     **COPIED,
 )
 def _weight_norm_interface(xp: Any, v: Array, g: Array, dim: int = 0) -> tuple[Array, Array]:
-    """Return weight-normalized `v` (`dim` first or last) and the norms, which backward needs."""
+    """Return `v` rescaled to the norms `g` along `dim` (first or last), and its norms for backward."""
     if dim not in (0, v.ndim - 1):
         raise RuntimeError(f"fused kernels can only be applied for first or last dim, but got {dim}")
     if common.CATEGORY_OF[v.dtype] != common.FLOATING:

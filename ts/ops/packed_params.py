@@ -271,7 +271,7 @@ constant_type_hooks.append(_type_of_packed)
 
 
 def as_packed(x: Any, cls: type[P]) -> P:
-    """Return `x`; raise TypeError if it is not a `cls` object, RuntimeError if it has no state."""
+    """Return `x`; raise TypeError unless it is a `cls` object, RuntimeError if its state was never set."""
     if not isinstance(x, cls):
         raise TypeError(f"expected packed parameters, a {cls.title}, but got {type(x).__name__}")
     if not vars(x):  # an archive can create an object without setting its state

@@ -46,7 +46,7 @@ class Windows:
     kept_seers: Windows | None = None
 
     def seers(self, sizes: Sizes) -> Windows:
-        """Return the inverse: for each element of a dimension, the range of windows that contain it.
+        """Return the inverse windows: window i contains the indices of the windows that contain element i.
 
         This is valid only for windows without dilation.
         """

@@ -511,7 +511,7 @@ def same(record: OperatorRecord) -> OperatorRecord | None:
 
 
 def _takes_the_same(functional: OperatorRecord, record: OperatorRecord) -> bool:
-    """Return whether `functional` is a functional variant with the argument types of `record`."""
+    """Return whether `functional` is no variant and has the argument types of the variant `record`."""
     if functional.variant:
         return False
     pairs = (signature(r.schema_text).parameters for r in (functional, record))

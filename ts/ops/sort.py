@@ -389,7 +389,7 @@ def _searchsorted(
 
 
 def _insertion_indices(xp: Any, row: Array, values: Array, side: str) -> Array:
-    """Return the insertion indices of values in a sorted row; for a row with NaN, the same as PyTorch's."""
+    """Return the insertion indices of values in a sorted row; equal to PyTorch's even if it has NaN."""
     if row.dtype.kind != "f" or not common.somewhere(xp, row != row):
         return xp.searchsorted(row, values, side=side)
     start = xp.zeros(values.shape, dtype=common.INT64)

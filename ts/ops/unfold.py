@@ -71,7 +71,7 @@ def columns(
 
 
 def folded(xp: Any, cols: Array, size: Sizes, stride: Sizes, padding: Sizes, dilation: Sizes) -> Array:
-    """Return the reverse of `columns`: overlapping windows are summed into (N, C, *size)."""
+    """Sum the windows `cols` of `columns` into an array (N, C, *size), at their original positions."""
     n = len(size)
     kernel, places = cols.shape[2 : 2 + n], cols.shape[2 + n :]
     canvas = xp.zeros(

@@ -189,7 +189,7 @@ def _unsqueeze(xp: Any, self: Array, dim: int) -> Array:
 
 
 def unsqueezed(self: Array, axis: int) -> Array:
-    """Return a view with a new size-1 dimension, whose stride is the same as in PyTorch."""
+    """Return a view with a new size-1 dimension at index `axis`; its stride equals PyTorch's."""
     shape, steps = tuple(self.shape), tuple(self.strides)
     step = shape[axis] * steps[axis] if axis < self.ndim else self.dtype.itemsize
     return storage.strided(

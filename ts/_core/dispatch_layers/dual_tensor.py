@@ -86,8 +86,7 @@ def without_tangent(level: Level, x: Tensor) -> Dual:
 
 
 def with_tangent(level: Level, x: Any, tangent: Tensor | None, viewed: Tensor | None = None) -> Any:
-    """Return a tensor with the primal `x` and a tangent, as a view of `viewed`; `x` itself if both are
-    None."""
+    """Return `x` with a tangent, as a view of `viewed`; `x` itself if `tangent` and `viewed` are None."""
     if not isinstance(x, Tensor) or not (x.is_floating_point() or x.is_complex()):
         tangent = None
     if not isinstance(x, Tensor) or (tangent is None and viewed is None):
@@ -99,7 +98,7 @@ def with_tangent(level: Level, x: Any, tangent: Tensor | None, viewed: Tensor | 
 
 
 def writes(level: Level, x: Tensor) -> int:
-    """Return the number of writes to the tangent of `x`, or of its base if `x` is a view."""
+    """Return how often the tangent of `x` was written; for a view, the tangent of its base."""
     layer = of_level(x if x._base is None else x._base, level)
     return 0 if layer is None else layer.writes  # type: ignore[attr-defined,no-any-return]
 

@@ -224,7 +224,7 @@ def of_level(x: Any, level: Level) -> Layer | None:
 
 
 def tracked(x: Tensor) -> Tensor:
-    """Return a tensor that requires grad at the innermost level and has the history of `x`."""
+    """Return a tensor with the elements and history of `x` that requires grad at the innermost level."""
     level = top()
     if level is not None and of_level(x, level) is None:
         x = layered(x, level.wrap(level, x))

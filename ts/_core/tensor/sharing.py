@@ -87,7 +87,7 @@ def share_memory(values: Sequence[Tensor | UntypedStorage], sendable: bool = Fal
 
 
 def _may_have_views(value: Tensor | UntypedStorage) -> bool:
-    """Return whether other tensors may share the memory, according to reference counts."""
+    """Return whether reference counts permit that other tensors share the memory of `value`."""
     if not isinstance(value, Tensor):
         return True
     counts = _reference_counts(value)
@@ -176,7 +176,7 @@ _blocks: dict[tuple[int, int, int], weakref.ref[Any]] = {}  # (file identity, of
 
 
 def _block_of(mapping: Mapping, offset: int, size: int) -> Any:
-    """Return the cached array over a section of a mapped file; one object for all its tensors."""
+    """Return the array over a section of a mapped file; tensors over one section share the cached array."""
     key = (*shared_memory.file_identity(mapping), offset)
     with _lock:
         block = _blocks[key]() if key in _blocks else None

@@ -57,7 +57,7 @@ def check_length(n: SizeLike) -> None:
 
 
 def evaluate_guard(condition: Any) -> bool:
-    """Evaluate a condition on sizes for control flow, recording a guard if needed."""
+    """Return the value of a condition for control flow; if it is not provable, it becomes a guard."""
     return condition.settled() if isinstance(condition, SymNumber) else bool(condition)
 
 

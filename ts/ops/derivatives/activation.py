@@ -94,7 +94,7 @@ def of_mish(grad: Tensor, self: Tensor) -> Tensor:
 def of_softplus(
     grad: Tensor, self: Tensor, beta: int | float | complex, threshold: int | float | complex
 ) -> Tensor:
-    """Return the gradient of softplus, which is `grad` above the threshold."""
+    """Return the gradient of softplus; above the threshold, where softplus is the identity, it is `grad`."""
     x = self * beta
     return ts.where(x > threshold, grad, grad * ts.sigmoid(x))
 

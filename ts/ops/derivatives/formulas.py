@@ -126,7 +126,7 @@ class Inputs:
 
 @cache
 def inputs_of(record: OperatorRecord) -> Inputs:
-    """Return the names that formulas of an operator can use; they are cached."""
+    """Return the arguments and results of an operator with their names in formulas; the object is cached."""
     return Inputs(record)
 
 

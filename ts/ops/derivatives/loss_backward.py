@@ -71,7 +71,7 @@ derive(
 
 
 def of_samples(slope: Tensor, grad_output: Tensor) -> Tensor:
-    """Return `slope`, summed over the classes if `grad_output` contains one gradient per sample."""
+    """Return `slope`; if `grad_output` contains one gradient per sample, `slope` is summed over classes."""
     return slope.sum(-1) if grad_output.dim() > 0 else slope
 
 

@@ -11,7 +11,7 @@ from ts.ops.derivatives.formula_registry import LINEAR, compose, derive
 
 
 def parts(grad: Tensor, sizes: list[list[int]], dim: int) -> list[Tensor]:
-    """Return the gradients of `cat`: slices of `grad`, and zeros for skipped tensors of shape (0,)."""
+    """Return the gradients of `cat`: slices of `grad`; zeros for tensors of shape (0,), which `cat` skips."""
     found: list[Tensor] = []
     at = 0
     for size in sizes:

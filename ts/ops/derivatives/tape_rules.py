@@ -59,7 +59,7 @@ def _gives_tensors(record: OperatorRecord) -> bool:
 
 
 def _forms(record: OperatorRecord) -> dict[str, Any]:
-    """Return the indices of tensor results, the mutated argument, and whether results contain lists."""
+    """Return the fields of a `Rule` that describe results: tensor indices, mutated argument, lists."""
     found = signature(record.schema_text)
     in_place = record.variant or not found.returns or record.name.endswith("_")
     written = [i for i, p in enumerate(found.parameters) if in_place and p.written and p.kind == "Tensor"]

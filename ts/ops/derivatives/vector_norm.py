@@ -57,7 +57,7 @@ for _overload, _dims, _name in (
 
 
 def of_distance(grad: Tensor, x: Tensor, p: float, result: Tensor) -> tuple[Tensor | None, Tensor | None]:
-    """Return the gradients of a distance with respect to both points; x is their difference."""
+    """Return the gradients of a p-norm distance for both points; `x` is the difference of the points."""
     found = of_norm(grad, x, p, result, None, False)
     return found, None if found is None else -found
 

@@ -21,7 +21,7 @@ def folded(x: Tensor) -> Any:
 
 
 def unfolded(x: Tensor, size: int, dim: int = 0) -> Any:
-    """Split the batch from dimension `dim` and move it to the front."""
+    """Split dimension `dim` of `x` into the batch of `size` elements and the rest; move the batch first."""
     return x.unflatten(dim, [size, x.shape[dim] // size if size else 0]).movedim(dim, 0)
 
 

@@ -324,7 +324,7 @@ batch("to.other type_as", lambda call: call.expanded(0).to(call.values[1].dtype)
 
 
 def _back(call: Call, *names: str) -> Any:
-    """Apply the batching rule of view backward operators: the size argument includes the batch."""
+    """Apply the batching rule of view backward operators: prepend the batch size to the size argument."""
     sizes = next(name for name in ("input_sizes", "input_size", "self_sizes") if name in call.names)
     values = list(call.values)
     values[0] = call.expanded(0)
