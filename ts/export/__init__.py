@@ -1,6 +1,6 @@
 """Export of modules as graphs: `export` traces a module on fake tensors.
 
-Dimensions declared dynamic become symbols.
+Sizes of dimensions that are declared dynamic become symbols.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ __all__ = [
     "unflatten",
 ]
 
-# Modules that need sympy: they are imported at the first use, so programs without symbols run without sympy.
+# Modules that need sympy are imported at the first use, so that programs without symbols run without sympy.
 _LATER: Final = {
     "AdditionalInputs": "ts.export.dynamic_shapes",
     "ShapesCollection": "ts.export.dynamic_shapes",

@@ -109,7 +109,7 @@ class DraftExportReport:
     def add(self, kind: FailureType, key: str, **data: Any) -> None:
         """Record a failure.
 
-        If `data[key]` equals that of a recorded failure of this kind, increment its occurrence count instead.
+        If a recorded failure of this kind has an equal `data[key]`, increment its occurrence count instead.
         """
         for known in self.failures:
             if known.failure_type is kind and known.data[key] == data[key]:
@@ -187,7 +187,7 @@ class _DraftEnvironment(ShapeEnv):
         super().__init__()
         self.report = report
         self.examples: dict[Any, Any] = {}
-        self.outer = len(stack())  # user stack depth before the export
+        self.outer = len(stack())  # number of frames of the user's stack before the export
 
     def in_example(self, expression: Any) -> Any:
         """Return the value of `expression` in the example.
@@ -222,7 +222,7 @@ class _DraftRecorder(ExportTracer):
 
     def __init__(self, environment: _DraftEnvironment) -> None:
         super().__init__(environment)
-        # (fake tensor, real tensor), by the id of the fake tensor
+        # id of a fake tensor -> (the fake tensor, the real tensor of the example)
         self._examples: dict[int, tuple[Tensor, Tensor]] = {}
 
     # ---- example values
@@ -257,11 +257,11 @@ class _DraftRecorder(ExportTracer):
     def computed(self, op: Any, values: list[Any], new_size: Callable[[int, Any], Any] | None = None) -> Any:
         try:
             given = [self._real(x) for x in values]
-        except KeyError:  # a result of a control-flow operator has no example value
+        except KeyError:  # an argument has no example value, as it is a result of a control-flow operator
             return super().computed(op, values, new_size)
         try:
             made = super().computed(op, values, new_size)
-        except Exception as error:  # without elements, the user's function may raise any exception
+        except Exception as error:  # the user's function may raise any exception on fake tensors
             if not op.record.of_program:
                 raise
             with ts.no_grad():
@@ -314,7 +314,7 @@ class _DraftRecorder(ExportTracer):
         return made
 
     def _bind_example(self, made: Any, real: Any) -> None:
-        """Record the real results and sizes as example values of the fake results and their symbols."""
+        """Record example values: real results for the fake results, and their sizes for the symbols."""
         if isinstance(made, Tensor) and isinstance(real, Tensor):
             self._store_example(made, real)
             for size, n in zip(made.array.shape, real.shape, strict=True):
@@ -329,7 +329,8 @@ class _DraftRecorder(ExportTracer):
         if not isinstance(made, SymNumber):
             return
         environment, expression = self.environment, made.node.expr
-        if isinstance(expression, sympy.Eq) and isinstance(real, bool):  # booleans are encoded as u == 1
+        # a data-dependent boolean is the condition u == 1 for a symbol u
+        if isinstance(expression, sympy.Eq) and isinstance(real, bool):
             expression, real = expression.lhs, int(real)
         if expression.is_Symbol and expression not in environment.hints:
             environment.examples.setdefault(expression, real)
@@ -349,7 +350,7 @@ class _DraftRecorder(ExportTracer):
         return made
 
     def _mismatch(self, made: Any, real: Any) -> str:
-        """Describe the difference between fake and real results; empty string if equal."""
+        """Describe how fake and real results differ; return an empty string if they are consistent."""
         made, real = pytree.tree_leaves(made), pytree.tree_leaves(real)
         if len(made) != len(real):
             return f"{len(real)} results and {len(made)} are not equal!"
@@ -366,7 +367,7 @@ class _DraftRecorder(ExportTracer):
     def _example_of(self, size: Any, found: int) -> Any:
         """Return the example value of `size`.
 
-        `found` if `size` is an unbacked symbol without example value.
+        Return `found` if `size` is an unbacked symbol without example value.
         """
         try:
             return self._real(size)

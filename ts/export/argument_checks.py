@@ -29,10 +29,7 @@ def check_arguments(program: ExportedProgram, leaves: Sequence[Any]) -> None:
 
 
 def _format_location(path: Sequence[Any]) -> str:
-    """Format the pytree path of an argument leaf.
-
-    `*args[0]` or the name of a keyword argument, then the key path.
-    """
+    """Format the pytree path of an argument leaf, such as `*args[0]` or `mask['a']`."""
     kind, first, *rest = path
     return (f"*args[{first.idx}]" if kind.idx == 0 else str(first.key)) + pytree.keystr(tuple(rest))
 

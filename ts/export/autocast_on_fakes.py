@@ -13,7 +13,7 @@ from ts.export.fake import device_of, tensors_in
 def is_cast(x: Tensor, dtype: Any) -> bool:
     """Return True if autocast would convert `x` to `dtype`.
 
-    `x` has a floating-point dtype other than float64 and `dtype`.
+    This holds if `x` has a floating-point dtype that is neither float64 nor `dtype`.
     """
     return x.is_floating_point() and x.dtype is not dtypes.float64 and x.dtype is not dtype
 
@@ -39,7 +39,7 @@ def find_autocast_flag(values: list[Any]) -> int | None:
 def cast_dtype(op: Any, values: list[Any]) -> Any:
     """Return the autocast dtype of an operator; None if its arguments are not converted.
 
-    Raise RuntimeError for operators that autocast refuses.
+    Raise RuntimeError for operators that autocast does not allow.
     """
     flag_index = find_autocast_flag(values)
     if flag_index is None:

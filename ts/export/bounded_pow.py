@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-MAX_BITS: Final = 1 << 12  # bits of an integer result, at most
+MAX_BITS: Final = 1 << 12  # maximum number of bits of an integer result
 
 
 def power(a: Any, b: Any) -> Any:

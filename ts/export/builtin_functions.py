@@ -1,10 +1,10 @@
 """Symbolic versions of the builtins `max`, `min` and `math.pow`, which add no guards.
 
     with of_sizes():
-        max(x.shape[0], 3)            sym_max(s0, 3); otherwise 3 or s0, decided by the example
+        max(x.shape[0], 3)            sym_max(s0, 3); without `of_sizes`, 3 or s0, decided by the example
 
-A call with two numbers or a list becomes symbolic, as in PyTorch; in a call with three or more numbers,
-Python compares them (which adds guards).
+A call with two numbers or a list becomes symbolic, as in PyTorch. In a call with three or more numbers,
+Python compares the numbers, which adds guards.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 batch = Dim("batch", min=2, max=64)
 {"x": {0: batch, 1: 2 * batch}}           the second size is twice the first
-Dim.AUTO, Dim.DYNAMIC, Dim.STATIC         inferred; inferred, but an error if constant; constant
+Dim.AUTO, Dim.DYNAMIC, Dim.STATIC         AUTO: inferred; DYNAMIC: error if it is constant; STATIC: constant
 """
 
 from __future__ import annotations

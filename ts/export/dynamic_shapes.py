@@ -125,9 +125,9 @@ Shape = dict[int, Any]
 
 
 def by_leaf(arguments: Mapping[str, Any], shapes: Any) -> list[Any]:
-    """Return a list with one entry for each argument leaf.
+    """Return one list element for each argument leaf.
 
-    A dictionary from dimension index to spec for a tensor, a spec for a number.
+    It is a dictionary (dimension index -> spec) for a tensor, and a spec for a number.
     """
     count = len(pytree.tree_leaves(dict(arguments)))
     if shapes is None or (isinstance(shapes, list | tuple | dict) and not shapes and not count):
@@ -190,7 +190,7 @@ def _walk(value: Any, shape: Any, path: str, put: Callable[[Any], None]) -> None
         for name, child in value.items():
             _walk(child, shape[name], f"{path}['{name}']", put)
         return
-    # for other containers, `shapes` may be a list with one element for each child
+    # For containers other than lists and tuples, `shapes` may be a list with one element for each child.
     sequence = issubclass(kind, list | tuple)
     if isinstance(shape, dict) or (sequence and isinstance(shape, list | tuple) and type(shape) is not kind):
         raise _mismatch(f"`inputs{path}` is a {kind}, but `dynamic_shapes{path}` is a {type(shape)}")
@@ -320,7 +320,7 @@ class _SuggestedFixParser:
     def __init__(self, fixes: Mapping[str, str]) -> None:
         self.fixes = fixes
         self.given: dict[str, Dim] = {}
-        self.resolved: dict[str, Any] = {}  # parsed value of a fix, by dimension name
+        self.resolved: dict[str, Any] = {}  # dimension name -> parsed value of its fix
         self.reading: list[str] = []
 
     def of(self, dim: Dim) -> Any:

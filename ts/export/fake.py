@@ -31,14 +31,15 @@ class Fake(Layer):
     mode    fake tensor mode that handles operators on the tensor; None in exports
     """
 
-    level = 0  # `level` numbers nested function transforms; this layer is none of them
+    level = 0  # 0, because this layer is no function transform; nested transforms have levels from 1
 
     def __init__(self, inner: Tensor, device: devices.device, mode: Any = None) -> None:
         super().__init__(0 if mode is None else FAKES, inner)
         self.stands_on = device
         self.mode = mode
-        self.constant: Any = None  # value of the tensor if it is constant and the mode tracks constants
-        # True for the fake of a real tensor: writes raise, since they would not reach the real tensor
+        self.constant: Any = None  # known value of the tensor (`constant_propagation.Constant`), if any
+        # True for the fake tensor of a real tensor: a write raises an error, because the real tensor would
+        # not change.
         self.of_real = False
 
     @property
@@ -47,7 +48,7 @@ class Fake(Layer):
         return self.stands_on
 
     def element(self, x: Tensor) -> Any:
-        """Return the single element of a tensor, a symbol under a tracer."""
+        """Return the single element of a tensor; under a tracer, return a symbol for it."""
         recorder = current_tracer()
         asked = recorder if hasattr(recorder, "element") else self.mode
         if asked is None:

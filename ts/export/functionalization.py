@@ -4,8 +4,8 @@
 
     select(x, 0); add(select, 1); select_scatter(x, add, 0, 0); sum(select_scatter)
 
-A tensor is a base, or a view of a base by a chain of view operators. A write to a view computes a new base by
-inverting the chain (`unview`); other views of the base are recomputed from the new base when they are read.
+A tensor is a base, or a view of a base by a chain of view operators. A write to a view computes a new
+base by inverting the chain (`unview`). Other views of the base are recomputed from it when they are read.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ _RESHAPING = frozenset(
 )
 
 
-# Operators that always copy. Their decompositions may return a view of an argument, which a later write would
-# change, so the tracer adds a copy.
+# Operators that always copy. Their decompositions may return a view of an argument; the tracer then adds a
+# copy, because a later write to the argument would change the view.
 _COPYING = frozenset(
     f"aten::{name}"
     for name in ("pixel_shuffle", "pixel_unshuffle", "channel_shuffle", "native_channel_shuffle")
@@ -49,7 +49,7 @@ _COPYING = frozenset(
 
 @dataclass
 class StorageState:
-    """State of a storage: the tensor that currently holds its value, and the number of writes to it."""
+    """State of a storage: the tensor that contains its current value, and the number of writes so far."""
 
     value: Tensor
     writes: int = 0
@@ -59,7 +59,8 @@ class StorageState:
 class View:
     """Call of a view operator.
 
-    Operator, arguments except the viewed tensor, index among several results (or None).
+    `arguments` are the arguments except the viewed tensor; `index` selects one of several results; it
+    is None if the operator has one result.
     """
 
     op: Any
@@ -78,9 +79,10 @@ class View:
 
 @dataclass
 class TensorAlias:
-    """Tensor as a view of a storage.
+    """Description of a tensor as a view of a storage.
 
-    It has a base, a chain of view operators, and the number of writes that its node includes.
+    `views` is the chain of view operators that are applied to the base; `seen` is the number of writes to the
+    storage that the tensor's current node includes.
     """
 
     base: StorageState
@@ -96,14 +98,14 @@ class FunctionalizingTracer(ExportTracer):
         self._decompositions = decompositions
         # node of the exported graph that is being replayed; new nodes copy its metadata
         self.origin: Node | None = None
-        # conditions on sizes that hold in the example and are assumed to hold always
+        # Conditions on sizes that hold in the example; they become guards of the decomposed program.
         self.noted: list[Any] = []
         self.reshaped: list[Tensor] = []  # tensors whose shape changed in place
         self._decomposition_depth = 0
-        # (tensor, its alias record), by id of the tensor
+        # id of a tensor -> (the tensor, its alias record)
         self._aliases: dict[int, tuple[Tensor, TensorAlias]] = {}
         self.open_batches = OpenVmapLevels(self)
-        # (number, its new node), by id of the number in the exported graph
+        # id of a number in the exported graph -> (the number, its new node)
         self.number_nodes: dict[int, tuple[SymNumber, Node]] = {}
 
     def _about(self) -> dict[str, Any]:
@@ -116,7 +118,7 @@ class FunctionalizingTracer(ExportTracer):
     def node_of(self, x: Any) -> Any:
         """Return the node of a tensor or symbol.
 
-        A number that the exported graph computes has its own node.
+        A number that the exported graph computes keeps the node of this computation.
         """
         found = self.number_nodes.get(id(x)) if isinstance(x, SymNumber) else None
         return super().node_of(x) if found is None else found[1]
@@ -196,7 +198,8 @@ class FunctionalizingTracer(ExportTracer):
         if alias is None or (op.record is not None and op.record.whole and cast_dtype(op, values) is None):
             return self._run(op, values)
         dtype = cast_dtype(op, values)
-        autocast.set_enabled(alias, False)  # the operator's decomposition must not cast again
+        # disable autocast, because the operator's decomposition must not cast again
+        autocast.set_enabled(alias, False)
         try:
             if dtype is not None:
                 with self.recording():
@@ -237,7 +240,7 @@ class FunctionalizingTracer(ExportTracer):
 
     @contextmanager
     def _noting(self) -> Iterator[None]:
-        """Within this context, decide conditions by the example and collect them as runtime checks."""
+        """Within this context, decide conditions by the example and collect them in `noted`."""
         self.environment.noted = self.noted
         try:
             yield
@@ -259,7 +262,8 @@ class FunctionalizingTracer(ExportTracer):
         try:
             with self.recording():
                 return decomposition(*positional, **named)
-        except UndecidableError:  # the decomposition depends on undecided sizes: keep the operator
+        # keep the operator, because its decomposition depends on undecided conditions
+        except UndecidableError:
             return NotImplemented
         finally:
             self._decomposition_depth -= 1

@@ -44,9 +44,9 @@ class TapeEntry(NamedTuple):
 
     op: Any
     values: list[Any]
-    results: list[Any]  # one element for each return of the schema; a list of tensors is one element
-    differentiable: bool  # grad mode was enabled when the operator was called
-    time: int = 0  # index in the tape, compared with write times
+    results: list[Any]  # one element for each return value of the schema, which may be a list of tensors
+    differentiable: bool  # True if grad mode was enabled when the operator was called
+    time: int = 0  # index in the tape; the times of writes are such indices, too
 
 
 class CustomFunctionNode(NamedTuple):
@@ -61,13 +61,14 @@ class ExportTape:
     def __init__(self, recorder: ExportTracer) -> None:
         self.recorder = recorder
         self.entries: list[TapeEntry] = []
-        # nodes of backward passes; they are removed if their results are unused
+        # Nodes of backward passes, which are removed if their results are unused.
         self.nodes: set[Node] = set()
-        # (tensor with a gradient hook, description of the hook), by id
+        # id of a tensor with a gradient hook -> (the tensor, description of the hook)
         self.watched: dict[int, tuple[Tensor, str]] = {}
         self._in_backward = False
         self._memory = AliasTracker(recorder)
-        # ids of tensors that the backward pass recomputed from tensors mutated after the call
+        # Ids of tensors that the backward pass recomputed from a tensor which was mutated after the operator
+        # call.
         self._stale: set[int] = set()
 
     def note(self, op: Any, values: list[Any], result: Any) -> None:
@@ -78,9 +79,9 @@ class ExportTape:
         self.entries.append(TapeEntry(op, values, results, ts.is_grad_enabled(), len(self.entries)))
 
     def separate(self, x: Tensor) -> None:
-        """Treat `x` as having its own memory from now on.
+        """Record that `x` no longer shares memory with other tensors.
 
-        Writes to it no longer count as writes to its aliases (`y.data`).
+        Later writes to `x` do not count as writes to its aliases, as for `y.data`.
         """
         self._memory.separate(x)
 
@@ -155,7 +156,7 @@ class ExportTape:
                     x.grad = gradient
                 elif create:
                     x.grad = x.grad + gradient
-                else:  # add in place, as eager code does
+                else:  # the leaf already has a gradient: add in place, as eager code does
                     x.grad.add_(gradient)
 
     def _leaves(self, roots: Sequence[Tensor]) -> list[Tensor]:
@@ -214,7 +215,8 @@ class ExportTape:
         for entry in reversed(entries):
             written = _written(entry) if entry.differentiable else []
             depends = any(id(x) in dependents for x in tensors_in(entry.values))
-            if written and depends:  # the write may reach `roots` through another view of the written tensor
+            # `roots` may depend on the write through another view of the written tensor
+            if written and depends:
                 places = {memory.get(id(x), id(x)) for x in written}
                 if any(memory.get(i, i) in places for i in reached):
                     raise UserError(_WRITES.format(entry.op.key))
@@ -352,7 +354,8 @@ class AliasTracker:
     def __init__(self, recorder: ExportTracer) -> None:
         self._recorder = recorder
         self._aliases = Aliases()
-        self._writes: dict[int, list[int]] = {}  # times of writes, by the representative of a set of aliases
+        # id of the memory's owner (`Aliases.root`) -> times of writes
+        self._writes: dict[int, list[int]] = {}
 
     def note(self, op: Any, values: list[Any], result: Any, time: int) -> None:
         """Record which results of an operator call alias its arguments, and which arguments it writes."""
@@ -365,7 +368,7 @@ class AliasTracker:
             return
         with self._recorder.environment.guessing(), self._recorder.paused():
             aliases.note(op, values, result)
-        if op.name == "aten::detach_":  # changes no elements, so it is no write
+        if op.name == "aten::detach_":  # not a write, because it changes no elements
             return
         for argument, value in zip(op.schema.arguments, values, strict=True):
             if argument.alias is not None and argument.is_write:
@@ -373,7 +376,7 @@ class AliasTracker:
                     self._writes.setdefault(root, []).append(time)
 
     def separate(self, x: Tensor) -> None:
-        """Treat `x` as having its own memory from now on."""
+        """Record that `x` no longer shares memory with other tensors."""
         self._aliases.mark_separate(x)
 
     def writes(self, x: Tensor) -> list[int]:
@@ -472,7 +475,7 @@ def _written(entry: TapeEntry) -> list[Tensor]:
 
 
 def _memory(entries: list[TapeEntry]) -> dict[int, int]:
-    """Return, by id of each differentiable view, the id of its base tensor."""
+    """Return a dictionary: id of a differentiable view -> id of its base tensor."""
     found: dict[int, int] = {}
     for entry in entries:
         row = None if isinstance(entry.op, CustomFunctionNode) else derivative_of(entry.op.record)
@@ -503,7 +506,7 @@ def _add(sums: dict[int, Tensor], x: Tensor, gradient: Tensor) -> None:
 
 
 def _like(x: Tensor, gradient: Tensor) -> Tensor:
-    """Sum a gradient to the shape of its tensor `x` and convert it to the dtype of `x`."""
+    """Sum `gradient` over broadcast dimensions to the shape of `x`, and convert it to the dtype of `x`."""
     lead = gradient.ndim - x.ndim
     dims = list(range(lead))
     for d, n in enumerate(x.shape):

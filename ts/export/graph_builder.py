@@ -40,7 +40,7 @@ from ts.ops.namespace import OpOverload, overload_named
 class FxGraphBuilder:
     """Graph under construction, with the nodes of tensors and symbolic numbers."""
 
-    inside = False  # True for a tracer that records the subgraph of a control-flow operator
+    inside = False  # True in tracers that record the subgraph of a control-flow operator
     fake_mode_error = (
         "`with ts.fake()` (FakeTensorMode) inside of a program that is exported would make tensors without "
         "elements, which the program would need when it runs: leave the block out, or export within it"
@@ -49,25 +49,26 @@ class FxGraphBuilder:
     def __init__(self, environment: ShapeEnv, graph: Graph | None = None) -> None:
         self.environment = environment
         self.graph = Graph() if graph is None else graph
-        self.calls: ModuleCalls | None = None  # recorded calls of submodules
+        self.calls: ModuleCalls | None = None  # records the calls of submodules; None in a replay
         self.functions: FunctionCounter | None = None  # counts the calls of each function of the program
-        self._tensors: dict[int, tuple[Tensor, Node]] = {}  # (tensor, its node), by id of the tensor
-        # (real tensor, its fake tensor), by id of the real tensor
+        self._tensors: dict[int, tuple[Tensor, Node]] = {}  # id of a tensor -> (the tensor, its node)
+        # id of a real tensor -> (the real tensor, its fake tensor)
         self._fakes: dict[int, tuple[Tensor, Tensor]] = {}
-        # layer of each tensor with a node at the time of its recording, by id: detects `x.data = y`
+        # id of a tensor -> layer of the tensor when its node was recorded; a different layer shows `x.data =
+        # y`.
         self._layers: dict[int, Any] = {}
-        self._size_nodes: dict[Any, Node] = {}  # node that computes a symbolic number, by expression
+        self._size_nodes: dict[Any, Node] = {}  # expression of a symbolic number -> node that computes it
         self.constants: list[tuple[Node, Tensor]] = []
-        self.submodules: dict[str, Any] = {}  # subgraphs of control-flow operators, by attribute name
+        self.submodules: dict[str, Any] = {}  # attribute name -> subgraph of a control-flow operator
         self.batches = 0  # number of open `vmap` levels
-        self.outer = len(stack())  # depth of the user's stack before the recording
+        self.outer = len(stack())  # number of frames of the user's stack before the recording
         self.casts: list[tuple[Any, ...]] = []  # open autocast blocks
-        # grad-mode and autocast blocks that enclose each node
+        # Node -> grad-mode and autocast blocks that enclose it, outermost first.
         self.blocks: dict[Node, tuple[Block, ...]] = {}
         self.notes_blocks = True
         self._gradients_around = ts.is_grad_enabled()
         self._gradients_of_call: bool | None = None  # grad mode around the running `torch.autograd` function
-        # last placeholder; nodes of argument sizes are inserted after it
+        # Last placeholder, after which nodes of argument sizes are inserted.
         self._last_placeholder: Node | None = None
         expect_symbols()
         environment.observer = self.arithmetic
@@ -134,7 +135,7 @@ class FxGraphBuilder:
         """Return `x` with each tensor and symbolic number in it replaced by its node."""
         if isinstance(x, Tensor):
             return self._tensor_node(self.fake_of(x))
-        # the expression as recorded: node_of must not apply equalities found later
+        # Use the expression as recorded, without equalities that were found later.
         if isinstance(x, SymNumber):
             if not self.environment.frozen and (known := x.node.expr).is_number:
                 return sympy_functions.number(known)
@@ -244,7 +245,7 @@ class FxGraphBuilder:
                 if not factor.is_Integer or not offset.is_Integer or factor * symbol + offset != expression:
                     continue
                 found = self._size_of_input(expression)
-                assert found is not None  # this size was found in an argument, so it has a node
+                assert found is not None  # a size with this symbol was found in an argument, so it has a node
                 if offset != 0:
                     times = symbol_of(factor * symbol, self.environment)
                     found = self._call(FUNCTIONS["sub"], (found, int(offset)), times)
@@ -258,7 +259,7 @@ class FxGraphBuilder:
     def _find_size_node_position(self, argument: Node, dim: int) -> Node:
         """Return the node after which the `sym_size` node of `argument` and `dim` is inserted."""
         node = self._last_placeholder
-        assert node is not None  # an argument has this size, so a placeholder exists
+        assert node is not None  # the size belongs to an argument, so a placeholder exists
         before, first = set(), argument.prev
         while first.op == "placeholder":
             before.add(first)
@@ -375,7 +376,7 @@ def _as_float(x: Any) -> Any:
     return float(x) if type(x) is int else x
 
 
-# Functions of graph nodes that compute sympy functions, with the number of operands.
+# Sympy function -> (Python function that a graph node calls to compute it, number of operands).
 _CALLS = {
     sympy.Add: (FUNCTIONS["add"], 2),
     sympy.Mul: (FUNCTIONS["mul"], 2),

@@ -1,4 +1,4 @@
-"""Guards: conditions on arguments, evaluated before each run and quoted as Python text in errors.
+"""Guards: conditions on arguments that are evaluated before each run and shown as Python code in errors.
 
 s0 <= 16, s0 the length of x's first dimension        "x.size()[0] <= 16"
 """
@@ -73,11 +73,11 @@ def _written(x: Any, names: Callable[[Any], str]) -> tuple[str, int]:
 
 
 class SymbolSources:
-    """Location of each symbol in the arguments: index of the argument leaf, and dimension."""
+    """Locations of symbols in the arguments, and construction of guards that read them."""
 
     def __init__(self, environment: ShapeEnv) -> None:
         self.environment = environment
-        self.leaves: dict[str, int] = {}  # index of the argument leaf, by source name
+        self.leaves: dict[str, int] = {}  # name of a source -> index of the argument leaf
 
     def read(self, source: Source, leaves: list[Any]) -> Any:
         """Return the number at `source` in the argument leaves."""
@@ -122,7 +122,7 @@ class SymbolSources:
             numbers: Mapping[Any, Any] = {s: self.read(source, leaves) for s, source in sources.items()}
             try:
                 return bool(e.value(condition, numbers))
-            # division by a size of 0: the trace did not cover this case, so reject the arguments
+            # Reject the arguments of a division by a size of 0, because the trace does not cover this case.
             except ArithmeticError:
                 return False
 

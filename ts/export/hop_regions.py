@@ -21,7 +21,7 @@ from ts.fx.graph import Graph
 from ts.fx.graph_module import GraphModule
 from ts.fx.node import Node, map_arg
 
-Block = tuple[Any, ...]  # (operator, its arguments before the subgraph)
+Block = tuple[Any, ...]  # (higher-order operator of the block, arguments of the operator before the subgraph)
 WRAPPERS = (set_grad_op.name, autocast_op.name)
 
 
@@ -45,12 +45,12 @@ class _Region:
 
 
 def wrap(graph: Graph, blocks: dict[Node, tuple[Block, ...]], submodules: dict[str, Any]) -> dict[str, str]:
-    """Move each block of `graph` into a subgraph; return the new names of renamed results by old name."""
+    """Move each block of `graph` into a subgraph; return a dictionary: old name of a result -> new name."""
     return _RegionExtractor(graph, blocks, submodules, 0).run()
 
 
 class _RegionExtractor:
-    """Extractor of the blocks of one graph, all of whose nodes are in the same `depth` outer blocks."""
+    """Extractor of the blocks of one graph; all nodes of the graph are in the same `depth` outer blocks."""
 
     def __init__(
         self,
@@ -68,7 +68,7 @@ class _RegionExtractor:
     def run(self) -> dict[str, str]:
         """Replace each region by a call of its subgraph.
 
-        Return the new names of renamed results by old name.
+        Return a dictionary: old name of a renamed result -> new name.
         """
         regions, last = self._regions()
         for number, region in enumerate(regions, last + 1):
@@ -83,7 +83,8 @@ class _RegionExtractor:
         """
         found: list[_Region] = []
         now = _Region(None, 0)
-        undecided: list[Node] = []  # nodes without block information since the last block node
+        # nodes without block information since the last node with block information
+        undecided: list[Node] = []
         for node in self.graph.nodes:
             if node.op != "call_function":
                 continue
@@ -104,7 +105,7 @@ class _RegionExtractor:
 
     def _wrap(self, region: _Region, name: str) -> None:
         """Replace a region by a call of its subgraph, with `getitem` nodes for its results."""
-        assert region.block is not None  # regions outside of blocks are not extracted
+        assert region.block is not None  # only regions inside of blocks are extracted
         inside = set(region.nodes)
         outputs = [n for n in region.nodes if any(user not in inside for user in n.users)]
         if not outputs and not any(n.is_impure() for n in region.nodes):
@@ -144,7 +145,7 @@ class _RegionExtractor:
     def _module(self, region: _Region, outputs: Sequence[Node]) -> tuple[list[Node], GraphModule]:
         """Return the nodes whose values the region uses, and the module of the region's subgraph."""
         graph, nodes = Graph(), region.nodes
-        # names of subgraph inputs; those of autocast blocks are numbered, as in PyTorch
+        # Names of the subgraph's inputs; they are numbered for an autocast block, as in PyTorch.
         names: dict[Node, str] = {}
         if region.block is not None and region.block[0] is autocast_op and self.depth == 0:
             inputs = [n for n in self.graph.nodes if n.op == "placeholder"]

@@ -39,7 +39,7 @@ class Check:
 
 
 class IntegerGuard(Check):
-    """Guard that a leaf is an int and not negative."""
+    """Guard that a leaf is a non-negative int."""
 
     def __init__(self, name: str, leaf: int) -> None:
         super().__init__(f"{name} >= 0", lambda leaves: type(leaves[leaf]) is int and leaves[leaf] >= 0)
@@ -57,7 +57,7 @@ class IntegerGuard(Check):
 class GuardsFn(Module):
     """Module that evaluates a program's guards in order; the first failure raises AssertionError."""
 
-    _is_impure: Final = True  # dead code elimination must keep its call, whose result is unused
+    _is_impure: Final = True  # dead code elimination must keep calls of this module, whose results are unused
 
     def __init__(self, guards: Iterable[Check]) -> None:
         super().__init__()

@@ -59,7 +59,8 @@ _SIZES: Final = {
     "aten::sym_numel": "aten::numel",
 }  # fmt: skip
 
-_TYPES: Final[tuple[tuple[tuple[type, ...], Type], ...]] = (  # Python types of inputs, with the script type
+# (Python types of an input's example value, script type of the input)
+_TYPES: Final[tuple[tuple[tuple[type, ...], Type], ...]] = (
     ((Tensor,), TENSOR), ((bool, SymBool), BOOL), ((int, SymInt), INT), ((float, SymFloat), FLOAT),
     ((str,), STR),
 )  # fmt: skip
@@ -67,16 +68,16 @@ _TYPES: Final[tuple[tuple[tuple[type, ...], Type], ...]] = (  # Python types of 
 
 _MAX_ITERATIONS: Final = (1 << 63) - 1
 _GROWING: Final = ("aten::add", "aten::sub", "aten::mul", "aten::neg")
-# error of compiled programs for integers above 64 bits; Python code has no such limit
+# Error that compiled programs raise for integers above 64 bits; Python code has no such limit.
 OVERFLOW_ERROR: Final = "builtins.OverflowError"
-# 62 bits instead of 63: the check computes in floats, which are inexact for large integers
+# 62 bits instead of 63, because the check computes with floats, which are inexact for large integers.
 _INT64_LIMIT: Final = 2.0**62
 _ASSERTION: Final = overload_named("aten::_assert_scalar", "")
-_MAX_SIZE: Final = (1 << 31) - 1  # the product of two sizes up to this one fits into 64 bits
+_MAX_SIZE: Final = (1 << 31) - 1  # the product of two sizes that are at most this size fits into 64 bits
 
 
 class UnsupportedNodeError(Exception):
-    """Error for a node that script IR cannot represent."""
+    """Raised for a node that script IR cannot represent."""
 
 
 def lowered(
@@ -84,8 +85,8 @@ def lowered(
 ) -> Callable[..., Any]:
     """Return a scripted function of the graph's inputs that returns the outputs as a list.
 
-    If an integer exceeds 64 bits, the function raises ScriptRuntimeError: with OVERFLOW_ERROR, the caller
-    runs the Python code instead; with RuntimeError, side effects have happened that forbid a second run. The
+    If an integer exceeds 64 bits, the function raises ScriptRuntimeError. After OVERFLOW_ERROR, the caller
+    runs the Python code instead; after RuntimeError, it does not, because side effects have happened. The
     `get_attr` nodes in `state` become the first inputs; nodes in `skipped` are not emitted.
     """
     from ts.runtime.function import create_function_from_graph
@@ -110,17 +111,15 @@ def lowered(
 
 
 class _Lowering:
-    """Lowering of one `ts.fx` graph.
-
-    The program's graph, or the subgraph of a control-flow operator within it.
+    """Lowering of one `ts.fx` graph: the graph of a program, or of a control-flow operator's function.
     """
 
     def __init__(self, graph: Graph, module: GraphModule, around: _Lowering | None = None) -> None:
         self.graph = graph
         self.module = module
-        # True if the graph has side effects, so it must not run a second time
+        # True if the graph has side effects, so that it must not run a second time.
         self.acts: bool = around.acts if around else _acts(module)
-        self.values: dict[Node, Any] = {}  # Value of each node, or a list of Values for several results
+        self.values: dict[Node, Any] = {}  # node -> its Value, or a list of Values if it has several results
 
     def results(self, inputs: Sequence[Value]) -> list[Value]:
         """Emit the graph's nodes at the insertion point and return its results for `inputs`."""
@@ -136,7 +135,8 @@ class _Lowering:
             elif node.op == "call_function":
                 self.values[node] = self._call(node)
             elif node.op == "get_attr":
-                found = getattr(self.module, str(node.target))  # a subgraph, or a tensor constant of a branch
+                # the subgraph of a control-flow operator, or a constant tensor
+                found = getattr(self.module, str(node.target))
                 self.values[node] = self._value(found, TENSOR) if isinstance(found, Tensor) else found
             else:
                 raise UnsupportedNodeError(f"{node.op} {node.target}")
@@ -162,7 +162,8 @@ class _Lowering:
                 return self._scan(*node.args)
         kind = FUNCTIONS.get(target)
         if target is operator.pow and not isinstance(node.meta.get("val"), SymFloat):
-            raise UnsupportedNodeError("a power of whole numbers")  # `pow` of ints returns a float in scripts
+            # not supported, because `pow` of ints returns a float in scripts
+            raise UnsupportedNodeError("a power of whole numbers")
         if kind is None or node.kwargs:
             raise UnsupportedNodeError(f"a call of {target}")
         given = [self._value(x, None) for x in node.args]
@@ -366,7 +367,8 @@ class _Lowering:
             node = graph.insert_node(graph.create("prim::ListConstruct", items))
             return node.output().set_type(type)
         if isinstance(type, ListType) and isinstance(x, int | float) and not isinstance(x, bool):
-            raise UnsupportedNodeError("a number for a list")  # such as a window size given as one number
+            # not supported: for example, a window size that is given as one number
+            raise UnsupportedNodeError("a number for a list")
         if isinstance(x, dtypes.dtype | dtypes.layout | dtypes.memory_format):
             x = x.code
         if type is NUMBER and isinstance(x, bool):
@@ -390,7 +392,7 @@ def _acts(module: GraphModule) -> bool:
 def _may_be_long(value: Any) -> bool:
     """Return True if an integer with this symbolic value may exceed 64 bits."""
     if not isinstance(value, SymInt):
-        return value is None  # no value was recorded: the node was added after the export
+        return value is None  # no value was recorded if the node was added after the export
     ranges = {}
     for symbol in value.node.expression.free_symbols:
         ends = value.node.environment.ranges.get(symbol, EVERYTHING)

@@ -54,9 +54,9 @@ class ModuleCallSignature:
 
 @dataclasses.dataclass
 class ModuleCallEntry:
-    """Entry of the module call graph.
+    """Entry of the module call graph: path of the module, and signature of the call.
 
-    Path of the module, with suffix `@k` for its call number k (from 1), and signature.
+    The path has the suffix `@k` for calls after the first one, numbered k = 1, 2, ...
     """
 
     fqn: str
@@ -76,7 +76,7 @@ def argument(x: Any, node: Any) -> ArgumentSpec:
     for kind, made in _ARGUMENTS.items():
         if isinstance(x, kind) and hasattr(node, "name"):
             return made(node.name)  # type: ignore[no-any-return]
-    return ConstantArgument("", node)  # the program specialized this symbol to a number
+    return ConstantArgument("", node)  # a constant, because the program specialized the symbol to a number
 
 
 class ModuleCalls:
@@ -85,20 +85,20 @@ class ModuleCalls:
     def __init__(self, root: Module, preserved: Iterable[str] = ()) -> None:
         self.preserved = frozenset(preserved)
         for name in self.preserved:
-            root.get_submodule(name)  # raises AttributeError if the module has no such submodule
-        self.paths: dict[int, str] = {}  # path of each module, by id; of several paths, the first
+            root.get_submodule(name)  # raises AttributeError if the root module has no submodule `name`
+        self.paths: dict[int, str] = {}  # id of a module -> its first path
         for name, module in root.named_modules():
             self.paths.setdefault(id(module), name)
         self.root = root
-        # calls that are running: key in `nn_module_stack` -> (path, class)
+        # Running calls: key in `nn_module_stack` -> (path, class).
         self.stack: dict[str, tuple[str, str]] = {}
         self.counts: Counter[str] = Counter()
-        self.signatures: dict[str, ModuleCallSignature] = {}  # signatures of calls, by path and call number
+        self.signatures: dict[str, ModuleCallSignature] = {}  # path with call number -> signature of the call
 
     def forward(self, module: Module, recorder: ExportTracer) -> Callable[..., Any]:
         """Return the `forward` of a module, wrapped to add the call to `nn_module_stack`."""
         path = self.paths.get(id(module))
-        if path is None:  # the program created this module while it ran
+        if path is None:  # the program created this module while it was running
             return module.forward  # type: ignore[no-any-return]
         call = f"{path}@{self.counts[path]}" if self.counts[path] else path
         self.counts[path] += 1
@@ -131,7 +131,7 @@ class ModuleCalls:
     def entries(self, signature: ModuleCallSignature) -> list[ModuleCallEntry]:
         """Return the entries of the module call graph.
 
-        The program (with `signature`), all submodules, and repeated calls.
+        The entries are the program (with `signature`), all submodules, and repeated calls.
         """
         names = [name for name in self.paths.values() if name]
         again = [name for name in self.signatures if "@" in name]

@@ -43,11 +43,12 @@ class Frame:
     def __init__(self, work: Unflattening, path: str, call: str, parent: Frame | None) -> None:
         self.work = work
         self.path = path  # path of the module in the original program
-        self.call = call  # path with the suffix of the call number, such as `encoder@1`
+        self.call = call  # path with the call number as suffix, such as `encoder@1`
         self.parent = parent
         self.graph = Graph()
-        self.values: dict[Node, Any] = {}  # node of this frame's graph, by node of the program
-        self.needs: list[Node] = []  # program nodes of outer frames that this frame uses; each is an input
+        self.values: dict[Node, Any] = {}  # node of the program -> node of this frame's graph
+        # program nodes of outer frames that this frame uses; each one is an input of the graph
+        self.needs: list[Node] = []
         self.nodes: list[Node] = []  # program nodes that this frame contains
         self.last_state: Node | None = None
         self.signature = work.signatures.get(call)
@@ -57,9 +58,9 @@ class Frame:
 
     @property
     def name(self) -> str:
-        """Name under which the parent module holds this module.
+        """Name of this module in the parent module.
 
-        A path outside of the parent is joined by underscores.
+        If the module is not within the parent, the name is its full path with underscores instead of dots.
         """
         around = self.parent.path if self.parent is not None else ""
         if not around:
@@ -80,11 +81,12 @@ class Frame:
         prefix = f"{self.path}." if self.path else ""
         if state is not None and state.startswith(prefix):
             return self._attribute(state[len(prefix) :], self.work.of_state[state])
-        if node.op == "get_attr":  # the subgraph of a control-flow operator
+        if node.op == "get_attr":  # the node reads the subgraph of a control-flow operator
             name = str(node.target)
             return self._attribute(name, getattr(self.work.program.graph_module, name))
         if self.signature is not None:
-            # state of a module outside of this frame, or a constant: register the tensor here too
+            # The tensor is a constant, or state of a module outside of this frame: register it in this
+            # module, too.
             if state is not None:
                 return self._attribute(
                     f"_{state.replace('.', '_')}", self.work.of_state[state], registered=False
@@ -234,11 +236,11 @@ class Unflattening:
         self.program = program
         self.module = module
         self.signatures = {e.fqn: e.signature for e in program.module_call_graph if e.fqn and e.signature}
-        # name of the parameter, buffer or constant, by the input node of the program
+        # Input node of the program -> name of the parameter, buffer or constant.
         self.state: dict[Node, str] = {}
         self.of_state: dict[str, Any] = {}
         self.given: set[Any] = set()  # result nodes, and new values of mutated inputs
-        # modules of finished frames, by id of the parent module and name
+        # (id of the parent module, name) -> modules of finished frames.
         self.closed: dict[tuple[int, str], list[InterpreterModule]] = {}
         self._nodes: dict[str, Node] = {n.name: n for n in program.graph.nodes}
 
@@ -257,7 +259,7 @@ class Unflattening:
     def module_for(self, owner: Module, name: str) -> InterpreterModule:
         """Return the module of a call.
 
-        The registered module for the first call, a new module for later calls.
+        It is the registered module for the first call, and a new module for later calls.
         """
         found = _submodule(owner, name)
         if isinstance(found, InterpreterModule) and (id(owner), name) not in self.closed:
@@ -320,11 +322,10 @@ class Unflattening:
             set_state(self.module, name, self.of_state[name], saved)
 
     def _written(self) -> tuple[dict[Node, list[Node]], dict[Node, list[Node]]]:
-        """Return the mutated inputs by the node of their new value.
+        """Return two dictionaries: node of a new value -> inputs to which the value is written.
 
-        The result separates inputs to write at this node from inputs to write at the end.
-
-        An input is written at the end if a later node reads its old value.
+        The first contains inputs that are written directly after the node, the second inputs that are written
+        at the end: a later node reads their old value, or the new value is an input of the program.
         """
         program = self.program
         inputs = {name: node for node, name in self.state.items()} | self._nodes

@@ -30,9 +30,11 @@ class Snapshot:
         self.before = [
             (name, m, dict(m.__dict__), {table: dict(getattr(m, table)) for table in _TABLES})
             for name, m in module.named_modules()
-            if not isinstance(m, ScriptModule)  # a script module refuses assignments of attributes
+            # attributes of script modules cannot be restored by assignment
+            if not isinstance(m, ScriptModule)
         ]
-        self.contents: dict[int, tuple[Any, Any]] = {}  # (container, copy of its contents), by id
+        # id of a container -> (the container, a copy of its contents)
+        self.contents: dict[int, tuple[Any, Any]] = {}
         for _, _, attributes, _ in self.before:
             self._save(attributes.values())
         self.tensors = self._tensors()
@@ -47,7 +49,7 @@ class Snapshot:
                 self._save(x)
 
     def _tensors(self) -> dict[str, Tensor]:
-        """Return all tensors in attributes, by the expression that reads them, such as self.layer.seen[0]."""
+        """Return a dictionary: expression such as self.layer.seen[0] -> tensor in the module's attributes."""
         found: dict[str, Tensor] = {}
         for path, module, _, _ in self.before:
             for name, x in module.__dict__.items():

@@ -27,7 +27,7 @@ from ts.ops.namespace import OpOverload
 from ts.utils import _pytree as pytree
 from ts.utils._pytree_nodes import SequenceKey
 
-# Operators that `export` inserts; the program does not call them.
+# Operators that `export` inserts and that the program does not call.
 _INSERTED_OPERATORS: Final = frozenset(
     ("aten::_assert_scalar", "aten::_assert_tensor_metadata", "aten::sym_size")
 )
@@ -96,7 +96,7 @@ def _symbol_in(n: Any) -> Any:
 
 
 def rename_size_nodes(graph: Graph, used_sizes: int) -> dict[str, str]:
-    """Rename size nodes to `sym_size_int_N`; return the new names by the previous ones.
+    """Rename size nodes to `sym_size_int_N`; return a dictionary: previous name -> new name.
 
     `used_sizes` is the number of sizes that the program itself reads. PyTorch inserts nodes for the sizes of
     the inputs a second time and then deletes those without users: the second insertion starts at this number,
@@ -150,7 +150,7 @@ def add_tensor_metadata(graph: Graph, environment: ShapeEnv) -> None:
 def _new_bindings(value: Any, known: set[Any]) -> dict[Any, tuple[Any, ...]]:
     """Add the data-dependent symbols of `value` that are not in `known` to `known`.
 
-    Return their paths in `value`.
+    Return a dictionary: new symbol -> path in `value`.
     """
     bindings: dict[Any, tuple[Any, ...]] = {}
     for path, leaf in pytree.tree_leaves_with_path(value):

@@ -105,7 +105,8 @@ class ExportedProgram:
         self._guards = guards
         self._environment = environment
         self._dialect = dialect
-        self._report: DraftExportReport | None = None  # report of failures, for programs of `draft_export`
+        # report of failures if `draft_export` created the program
+        self._report: DraftExportReport | None = None
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name in _READ_ONLY:
@@ -312,7 +313,7 @@ class ExportedProgram:
     def _lifted(self) -> list[Any]:
         """Return the values of the graph inputs that are not user inputs.
 
-        These are parameters, buffers and constants.
+        These inputs are parameters, buffers and constants.
         """
         found = []
         for spec in self.graph_signature.input_specs:

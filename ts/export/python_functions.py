@@ -1,4 +1,4 @@
-"""Python functions and `ts` functions on symbolic numbers that graph nodes may call, by name in archives.
+"""Table of the functions on symbolic numbers that graph nodes may call: name in archives -> function.
 
 FUNCTIONS["_operator.floordiv"]        operator.floordiv
 """

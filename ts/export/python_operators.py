@@ -10,8 +10,8 @@ import dis
 import sys
 from typing import Final
 
-# Operators with a Python symbol, by the name of the symbol in `operator`; and the in-place symbols. Exports
-# record other overloads for the symbols.
+# Name of a Python operator in the module `operator` -> operator that `ts` calls for it. Exports record
+# another overload (`OF_SIGNS`) if the program used the operator symbol.
 _NAMES: Final = {
     "and": "bitwise_and", "or": "bitwise_or", "xor": "bitwise_xor",
     "lshift": "bitwise_left_shift", "rshift": "bitwise_right_shift",
@@ -20,7 +20,7 @@ OF_SIGNS: Final = {f"aten::{name}": f"aten::__{sign}__" for sign, name in _NAMES
     f"aten::{name}_": f"aten::__i{sign}__" for sign, name in _NAMES.items()
 }
 IN_PLACE_SIGNS: Final = {f"aten::__i{sign}__": f"aten::__{sign}__" for sign in _NAMES}
-# modules whose frames may be between the program and the operator
+# Modules whose frames may be between the program and the operator on the stack.
 _HANDLERS: Final = frozenset(("ts.export.node_metadata", "ts._core.dispatch.modes"))
 _BINARY: Final = dis.opmap["BINARY_OP"]
 
@@ -28,7 +28,7 @@ _BINARY: Final = dis.opmap["BINARY_OP"]
 def is_sign(depth: int) -> bool:
     """Return True if the caller `depth` frames up executes an operator such as `&`, and not a call.
 
-    Frames of the handlers of function modes, which are between the program and the operator, are skipped.
+    Frames of function mode handlers between the program and the operator are skipped.
     """
     frame = sys._getframe(depth + 1)
     while frame.f_globals.get("__name__") in _HANDLERS and frame.f_back is not None:

@@ -19,7 +19,7 @@ from ts.ops.shape_functions import DataDependentShapeError
 def _accepts_several_devices(op: Any) -> bool:
     """Return True if an operator accepts tensors on several devices: copies, indexing, tensor lists."""
     record = op.record
-    if record is None:  # such as `sym_size`, which only reads sizes
+    if record is None:  # functions such as `sym_size` have no operator record; they only read sizes
         return True
     if record.whole or record.of_program or record.family in ("foreach", "fused_optimizers"):
         return True

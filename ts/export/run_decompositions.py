@@ -86,10 +86,10 @@ def decomposed(program: ExportedProgram, decompositions: Mapping[Any, Any] | Non
 def _order_state(module: GraphModule, signature: ExportGraphSignature) -> None:
     """Sort the inputs for buffers and constants by module.
 
-    A constant is sorted like a buffer of its module.
+    A constant is sorted as if it were a buffer of its module.
     """
     names = [*signature.parameters, *signature.buffers, *signature.lifted_tensor_constants]
-    # paths of submodules in the order of their creation, by path of the parent
+    # Path of a module -> paths of its submodules in the order of their creation.
     modules: dict[str, list[str]] = {"": []}
     for name in names:
         path = name.split(".")[:-1]
@@ -112,7 +112,7 @@ def _order_state(module: GraphModule, signature: ExportGraphSignature) -> None:
     pairs = list(zip(signature.input_specs, nodes, strict=True))
     state = [pair for pair in pairs if str(pair[0].target) in places]
     if not state or any(spec.kind is not InputKind.USER_INPUT for spec, _ in pairs[len(state) :]):
-        return  # the constants include objects or tokens, which have no order
+        return  # not sorted: the constants include objects or tokens, for which no order is defined
     ordered = sorted(state, key=lambda pair: places[str(pair[0].target)])
     for before, (_, node) in zip([None, *(n for _, n in ordered)], ordered, strict=False):
         if before is None:
@@ -124,7 +124,7 @@ def _order_state(module: GraphModule, signature: ExportGraphSignature) -> None:
 
 
 def default_decompositions() -> CustomDecompTable:
-    """Return a copy of the table that `run_decompositions()` uses, by operator; the caller may change it."""
+    """Return a copy of the table that `run_decompositions()` uses: operator -> decomposition."""
     found = CustomDecompTable()
     for key, function in decomposition_table.core().items():
         operator = registry.operator(key)
@@ -138,7 +138,7 @@ def _by_key(decompositions: Mapping[Any, Any]) -> decomposition_table.Table:
 
 
 class _Results(NamedTuple):
-    """Results of a control-flow operator: its node in the old graph, and their fake values."""
+    """Results of a control-flow operator: the operator's node in the old graph, and the fake values."""
 
     node: Node
     values: Any
@@ -156,9 +156,9 @@ class _Run:
         self.recorder = FunctionalizingTracer(environment, decompositions)
         self.submodules: dict[str, GraphModule | Tensor] = {}
         self.values: dict[Node, Any] = {}
-        self.symbol_nodes: dict[Node, Node] = {}  # new node of a symbolic number, by node of the old graph
+        self.symbol_nodes: dict[Node, Node] = {}  # node of a symbolic number in the old graph -> its new node
         self.inputs: list[Any] = []
-        # inputs and outputs of preserved calls: not removed even if unused
+        # Inputs and outputs of calls with preserved signatures, which are kept even if they are unused.
         self.preserved_nodes: set[Node] = set()
 
     def program(
@@ -321,10 +321,10 @@ class _Run:
         return made
 
     def _replay_symbol(self, target: Any, args: Any, value: SymNumber) -> SymNumber:
-        """Create a node for a symbolic number; it keeps its symbol."""
+        """Create a node for the symbolic number `value`, which keeps its symbol."""
         recorder, expression = self.recorder, value.node.expression
         if recorder.open_batches.has(args):
-            recorder.node_of(value)  # the number is a size of the batched tensor
+            recorder.node_of(value)  # the number is a size of a batched tensor, which creates the node
         else:
             made = recorder._call(target, tuple(map(recorder.node_of, args)), value)
             recorder.number_nodes[id(value)] = value, made
@@ -367,7 +367,7 @@ class _Run:
 
 
 def _with_constants(x: Any) -> Any:
-    """Return arguments with each symbol that is known to have one value replaced by an int."""
+    """Return arguments with each symbolic number that has only one possible value replaced by this int."""
     if isinstance(x, list | tuple):
         return type(x)(map(_with_constants, x))
     return substitute_constant(x)

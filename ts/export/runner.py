@@ -31,7 +31,7 @@ class Input(NamedTuple):
 
 
 class Runner:
-    """Runner of the current graph of a module; a changed graph gets a new runner."""
+    """Runner of a module's graph; after a change of the graph, the module creates a new runner."""
 
     def __init__(self, module: UnliftedModule) -> None:
         self.calls = 0
@@ -65,7 +65,8 @@ class Runner:
         self.calls += 1
         if self.calls == 2:
             self.compiled = self._compiled(module)
-        if self.compiled is not None and current_tracer() is None:  # a tracer must see the module's nodes
+        # under a tracer, run the Python code, so that the tracer records the operators
+        if self.compiled is not None and current_tracer() is None:
             try:
                 return pytree.tree_unflatten(self.compiled(module, leaves), self.out_spec)
             except ScriptRuntimeError as error:
@@ -96,7 +97,8 @@ class Runner:
         from ts.errors import CompilationError
         from ts.export.lowering import UnsupportedNodeError, lowered
 
-        if not _same(_contents(module), self.contents):  # the graph was changed without a call of `recompile`
+        # the program changed the graph without a call of `recompile`
+        if not _same(_contents(module), self.contents):
             return None
         guards = [n for n in module.graph.nodes if self._is_guard(module, n)]
         try:
@@ -115,14 +117,14 @@ class Runner:
         return run
 
     def _is_guard(self, module: UnliftedModule, node: Node) -> bool:
-        """Return True if a node calls the guards module with the unmodified arguments."""
+        """Return True if a node calls the guards module with exactly the inputs of the graph."""
         if node.op != "call_module" or node.users or node.kwargs or list(node.args) != self.leaves:
             return False
         return isinstance(module._modules.get(str(node.target)), GuardsFn)
 
 
 class _StateSlots:
-    """Locations of the parameters and buffers: calls may bind other tensors to them between runs."""
+    """Locations of the parameters and buffers, from which each run reads the current tensors."""
 
     def __init__(self, root: Module, names: list[str]) -> None:
         self.root = root
@@ -140,7 +142,7 @@ class _StateSlots:
             return list(map(operator.getitem, *self.tables))
 
     def _find(self) -> None:
-        found: dict[str, Module] = {"": self.root}  # modules by path
+        found: dict[str, Module] = {"": self.root}  # path -> module
         around: list[tuple[dict[str, Any], str]] = []
         tables: list[tuple[dict[str, Any], str]] = []
         for path in self.names:
@@ -180,7 +182,7 @@ def _same(parts: list[Any], others: list[Any]) -> bool:
 
 def check_apart(values: Mapping[Input, Any], written: Collection[Input]) -> None:
     """Raise RuntimeError if an input in `written` shares memory with another input."""
-    seen: dict[int, bool] = {}  # True if the input with this data pointer is mutated
+    seen: dict[int, bool] = {}  # data pointer of an input -> True if the graph mutates the input
     for source, x in values.items():
         if not isinstance(x, Tensor) or x.numel() == 0:
             continue

@@ -27,8 +27,8 @@ def insert(recorder: ExportTracer) -> dict[str, str]:
     """Insert each assertion into the finished graph, after the last node that defines one of its symbols.
 
     Conditions on symbols of a branch or loop stay in `environment.requirements`: the graph of the branch or
-    loop asserts them. A later node that computes the same number as a node of an assertion is erased; return
-    the name of the replacement node by the name of the erased one.
+    loop asserts them. A later node that computes the same number as a node of an assertion is erased.
+    Return a dictionary: name of an erased node -> name of the node that replaces it.
     """
     return _Insertion(recorder, recorder.environment.requirements).run()
 
@@ -54,19 +54,19 @@ class _Insertion:
         self.left = requirements
         self.is_first = is_first
         self.asked = {s for requirement in self.left for s in requirement.condition.free_symbols}
-        self.defined: dict[Any, Node] = {}  # node that computes an expression
+        self.defined: dict[Any, Node] = {}  # expression -> node that computes it
         self.asserted: set[Any] = set()  # conditions of assertions in the graph
-        self.replaced: dict[str, Node] = {}  # replacement node, by the name of the erased node
-        # expression that is 1 if a boolean symbol is true and otherwise 0
+        self.replaced: dict[str, Node] = {}  # name of an erased node -> node that replaces it
+        # Symbol of a boolean -> expression that is 1 if the boolean is true and otherwise 0.
         self.number_by_symbol: dict[Any, Any] = {}
         self.origin: Node | None = None  # node of the number that is asserted; new nodes copy its metadata
 
     def run(self) -> dict[str, str]:
-        """Insert the assertions; return the name of the replacement node by the name of the erased one."""
+        """Insert the assertions; return a dictionary: name of an erased node -> name of its replacement."""
         graph, recorder = self.recorder.graph, self.recorder
         before, recorder._size_nodes = recorder._size_nodes, self.defined
         notes, recorder.notes_blocks = recorder.notes_blocks, False
-        on_sizes = False  # True after the assertions on argument sizes were inserted
+        on_sizes = False  # True after the assertions on argument sizes have been inserted
         try:
             for node in list(graph.nodes):
                 if self._erase_duplicate(node):
@@ -151,7 +151,7 @@ class _Insertion:
                         continue
                     if not _is_range_bound(condition):
                         self.insert_assertion(condition, requirement.signed_remainders)
-        if not is_new:  # PyTorch creates a new symbol here, so the previous assertions are kept
+        if not is_new:  # PyTorch creates a new symbol for this node, so its previous assertions are kept
             self.defined = self.recorder._size_nodes = known | {symbol: last}
             self.asserted = asserted
 
@@ -179,10 +179,11 @@ class _Insertion:
         """Insert nodes that assert the condition at run time."""
         recorder = self.recorder
         fixed = {s: n for s, n in self.environment.replaced.items() if s in self.environment.hints}
-        condition = condition.xreplace(fixed)  # sizes that were specialized after the condition was recorded
+        # replace sizes that were specialized after the condition was recorded
+        condition = condition.xreplace(fixed)
         known = dict(self.defined)
         made = self._condition_node(condition)
-        if signed_remainders:  # PyTorch uses `PythonMod` here, and `Mod` in later conditions
+        if signed_remainders:  # PyTorch uses `PythonMod` in these conditions, and `Mod` in later conditions
             self.defined = recorder._size_nodes = known
         self.asserted.add(condition)
         if isinstance(made, Node):
@@ -218,7 +219,7 @@ class _Insertion:
         return made
 
     def _uncached_node(self, condition: Any) -> Any:
-        """Return a new node for a condition; later equal conditions get nodes of their own."""
+        """Return a new node for a condition, which is not reused for equal conditions later."""
         known = self.defined.pop(condition, None)
         made = self.recorder._size_node(condition)
         self.defined.pop(condition, None)
@@ -271,7 +272,8 @@ def _new_symbols(node: Node, defined: dict[Any, Node]) -> list[tuple[Any, int | 
     value = node.meta.get("val")
     found: list[tuple[Any, int | None]] = []
     if isinstance(value, SymNumber):
-        expression = value.node.expression  # not simplified: the symbol may have become equal to another one
+        # not simplified, because the symbol may have become equal to another one
+        expression = value.node.expression
         if isinstance(expression, sympy.Eq) and expression.lhs.is_Symbol and node.op == "call_function":
             return []
         if (

@@ -35,12 +35,12 @@ from ts.ops.namespace import OpOverload
 from ts.utils import _pytree as pytree
 
 _POINTS: Final = 24  # number of sample points at which expressions are compared
-_MAX_TERMS: Final = 1 << 10  # terms of an expanded product, at most
-_SAMPLE_RANGE_SIZE: Final = 40  # sample sizes are at most this much above the lower bound
+_MAX_TERMS: Final = 1 << 10  # maximum number of terms of an expanded product
+_SAMPLE_RANGE_SIZE: Final = 40  # maximum difference of a sample size and its lower bound
 
 
 class ShapeError(TsError):
-    """Error for an operator whose result shape differs from the program's record."""
+    """Raised if the shape of an operator's result differs from the shape that the program records."""
 
 
 class Question(NamedTuple):
@@ -81,7 +81,7 @@ class _DecisionRecorder(ShapeEnv):
         return self.related(name, *operands) if name in e.RELATIONS else None
 
     def related(self, name: str, a: Any, b: Any) -> Any:
-        """Decide a comparison of polynomials by the symbols' ranges; None if undecided. Faster than sympy."""
+        """Decide a comparison of polynomials by the symbols' ranges, faster than sympy; None if undecided."""
         difference = self._difference(a, b)
         if difference is None:
             return None
@@ -135,7 +135,7 @@ class _DecisionRecorder(ShapeEnv):
         return self.hints[symbol]
 
     def _note(self, condition: Any, holds: bool) -> bool:
-        assert self.node is not None  # only operators ask for conditions
+        assert self.node is not None  # only operators evaluate conditions, and `node` is set while they run
         question = Question(condition if holds else sympy.Not(condition), self.node)
         if question not in self.questions:
             self.questions.append(question)
@@ -146,7 +146,7 @@ class _DecisionRecorder(ShapeEnv):
             raise RuntimeError(message or f"Runtime assertion failed for expression {condition}")
 
     def unbacked(self, is_size: bool = False, most: Any = math.inf) -> Any:
-        self._fresh += 1  # programs cannot contain a symbol with this name
+        self._fresh += 1  # the symbol's name, zz1, zz2, ..., does not occur in programs
         symbol = sympy.Symbol(f"zz{self._fresh}", integer=True, nonnegative=is_size or None)
         self.ranges[symbol] = ValueRange(0) if is_size else ValueRange()
         return symbol
@@ -173,7 +173,7 @@ class _Check:
         self.recorder = ExportTracer(self.environment)
         self.said: dict[Node, Any] = {}
         self.described: dict[Node, Any] = {}
-        # undecided conditions of verified calls, by the key of the call
+        # Key of a verified call (`_key`) -> undecided conditions of the call.
         self.right: dict[Any, list[Any]] = {}
         self._points: list[dict[Any, int]] | None = None
 
@@ -214,7 +214,7 @@ class _Check:
             ValueError,
         ):
             return
-        except AttributeError as error:  # the size of a value that has no sizes
+        except AttributeError as error:  # the program reads the size of a value that has no sizes
             raise ShapeError(f"{node.name} cannot be computed of what the program says: {error}") from None
         if isinstance(said, SymInt) and isinstance(made, int | SymInt):
             where = self._difference(_expression(made), _expression(said), {})
@@ -244,7 +244,7 @@ class _Check:
                 made = self.recorder.computed(op, values)
         except (LimitExceeded, ShapeError):
             raise
-        # the result depends on elements
+        # The call cannot be checked, because its result depends on elements.
         except (TsError, UndecidableError, NotImplementedError, KeyError):
             return
         except Exception as error:  # an operator may raise any exception for invalid arguments
@@ -315,7 +315,7 @@ class _Check:
         Return None if there are none.
         """
         new = [s for s in mine.free_symbols if str(s).startswith("zz")]
-        if new:  # a new unbacked symbol stands for the program's unbacked symbol
+        if new:  # the new unbacked symbols of this check correspond to unbacked symbols of the program
             if mine.is_Symbol and mine not in fresh:
                 fresh[mine] = theirs
             return None
@@ -385,7 +385,7 @@ class _Check:
 
 
 def _frozen(value: Any) -> Any:
-    """Convert a value to a hashable form; equivalent values have equal forms."""
+    """Convert a value to a hashable value; equivalent values are converted to equal values."""
     if isinstance(value, SymNumber):
         return type(value), value.node.expr
     if is_fake(value):
@@ -397,7 +397,7 @@ def _frozen(value: Any) -> Any:
         return type(value), *map(_frozen, value)
     if isinstance(value, dict):
         return dict, *((_frozen(k), _frozen(v)) for k, v in value.items())
-    # repr distinguishes -0.0 from 0.0, and makes nan equal to itself
+    # `repr` distinguishes -0.0 from 0.0, and its text for nan is equal to itself.
     return type(value), repr(value) if isinstance(value, float) else value
 
 
@@ -421,7 +421,7 @@ def _is_operator(node: Node) -> bool:
 
 
 def _of_data(*args: Any) -> None:
-    """Return None, as the number depends on elements."""
+    """Return None as the number, because it depends on elements."""
 
 
 _SIZES: Final[dict[str, Callable[..., Any]]] = {

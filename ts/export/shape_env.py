@@ -30,7 +30,7 @@ from ts.export.value_ranges import ValueRange, value_range
 MAX_UNBACKED_SIZE = (1 << 63) - 2  # size + 1 must fit into a signed 64-bit integer
 
 
-_MAX_QUOTIENTS = 8  # floor divisions of a sum whose bounds are computed, at most
+_MAX_QUOTIENTS = 8  # bounds are only computed for sums with at most this number of floor divisions
 
 
 class Guard(NamedTuple):
@@ -46,7 +46,7 @@ class Requirement(NamedTuple):
     condition: Any
     message: str
     where: UserFrame | None
-    # `Mod` terms whose dividend could be negative when the condition was recorded
+    # `Mod` terms whose dividend could be negative when the condition was recorded.
     signed_remainders: tuple[Any, ...] = ()
 
 
@@ -55,7 +55,7 @@ class Source(NamedTuple):
 
     name: str  # expression of the argument, such as x or batch['a'][0]
     dim: int | None
-    factor: int = 1  # the size at this location is factor * symbol + offset
+    factor: int = 1  # the size or number at this location is factor * symbol + offset
     offset: int = 0
 
     @property
@@ -77,7 +77,7 @@ class Source(NamedTuple):
 
 
 class UndecidableError(Exception):
-    """Error for a condition whose result the known facts do not decide, after the export is finished."""
+    """Raised after the export for a condition that the known facts do not decide."""
 
 
 class ShapeEnv:
@@ -85,37 +85,40 @@ class ShapeEnv:
 
     def __init__(self) -> None:
         self.line: Line | None = None  # line of the script function that is being recorded
-        self.hints: dict[Any, Any] = {}  # example values, by backed symbol
+        self.hints: dict[Any, Any] = {}  # backed symbol -> example value
         self.ranges: dict[Any, ValueRange] = {}
         self.sources: dict[Any, list[Source]] = {}
-        self.replaced: dict[Any, Any] = {}  # equal expression, by symbol that it replaces everywhere
-        self.implied: dict[Any, Any] = {}  # equal expression of other symbols, by unbacked symbol
+        self.replaced: dict[Any, Any] = {}  # symbol -> equal expression, which replaces the symbol everywhere
+        # unbacked symbol -> equal expression of other symbols; not used in nodes
+        self.implied: dict[Any, Any] = {}
         self.guards: list[Guard] = []
         self.requirements: list[Requirement] = []
-        self.asserted: list[Requirement] = []  # requirements that the exported graph asserts
-        self._lower_bounds: dict[Any, Any] = {}  # lower bounds, by expression without constant term
-        self._other: dict[Any, set[Any]] = {}  # excluded values, by expression without constant term
+        self.asserted: list[Requirement] = []  # requirements for which the exported graph contains assertions
+        self._lower_bounds: dict[Any, Any] = {}  # expression without constant term -> lower bound
+        self._other: dict[Any, set[Any]] = {}  # expression without constant term -> excluded values
         self._equal: dict[tuple[Any, Any], bool] = {}  # cache of `is_provably_equal`, cleared by `learn`
-        self._facts: dict[Any, bool] = {}  # truth values of other conditions
-        # (divisor, quotient), by symbol that is a multiple of the divisor
+        self._facts: dict[Any, bool] = {}  # other condition -> True or False
+        # Symbol -> (divisor, quotient), if the symbol is known to be a multiple of the divisor.
         self._multiples: dict[Any, tuple[int, Any]] = {}
         self._counts = {kind: itertools.count() for kind in ("s", "u", "zuf", "_")}
         # True if the graph asserts conditions that are neither ranges nor equal sizes
         self.defers_guards = False
         # True while `run_decompositions` runs: an undecided condition raises UndecidableError
         self.frozen = False
-        self.noted: list[Any] | None = None  # if a list: collects conditions that are decided while `frozen`
-        self.quiet = False  # True inside of operators: conditions on layouts add no guards
+        # list of the conditions that are decided by the example while `frozen`; None: they raise
+        # UndecidableError
+        self.noted: list[Any] | None = None
+        self.quiet = False  # True while operators run: conditions on layouts add no guards
         self.recycled: deque[Any] = deque()  # symbols that `unbacked` returns again when a graph is replayed
-        # is called with (function, arguments, result) after each arithmetic operation
+        # Function that is called with (function, arguments, result) after each arithmetic operation.
         self.observer: Callable[..., None] | None = None
-        # cache of arithmetic results, used while no facts are added
+        # Cache of arithmetic results, for environments to which no facts are added; otherwise None.
         self.computed: dict[Any, Any] | None = None
-        self.size_symbols: set[Any] = set()  # unbacked symbols that are lengths of dimensions
+        self.size_symbols: set[Any] = set()  # unbacked symbols that are sizes of dimensions
         self.small: set[Any] = set()  # symbols whose range starts at 2, but to which calls may bind 0 or 1
         # locations of symbols in the arguments of calls (`guards.SymbolSources`)
         self.symbol_sources: Any = None
-        # lower bound in calls, by symbol for which recorded decisions are wrong at 0 or 1
+        # Symbol -> minimal value in calls, if recorded decisions are wrong for 0 or 1.
         self.min_sizes_in_calls: dict[Any, int] = {}
 
     # ---- symbols
@@ -285,7 +288,10 @@ class ShapeEnv:
         return expression.xreplace(found).doit() if found else expression
 
     def is_provable(self, condition: Any, answer: bool) -> bool:
-        """Return True if a condition is known to be `answer`; this may exclude sizes 0 and 1 from calls."""
+        """Return True if a condition is known to have the value `answer`.
+
+        If the value is only known because sizes are at least 2, sizes 0 and 1 are excluded from calls.
+        """
         if self.evaluate_static(condition) is not answer:
             return False
         self._compare_at_small(condition, answer)
@@ -400,7 +406,7 @@ class ShapeEnv:
             self.quiet = before
 
     def guess(self, condition: Any) -> bool:
-        """Return the value of a condition in the example, without a guard; unbacked symbols are large."""
+        """Return the value of a condition in the example, without a guard; assume large unbacked symbols."""
         found = self.evaluate_static(condition)
         if found is not None:
             return found
@@ -539,7 +545,9 @@ class ShapeEnv:
             self._learn_lower_bound(sympy.expand(difference), 1 if strict else 0, strict)
 
     def _learn_lower_bound(self, difference: Any, lower_bound: int, strict: bool = False) -> None:
-        """Record `difference >= least`; `strict` is True if it was written as `difference > least - 1`."""
+        """Record `difference >= lower_bound`.
+
+        `strict` is True if the program wrote it as `difference > lower_bound - 1`."""
         rest, constant = _without_constant(difference)
         lower_bound = lower_bound - constant
         self._lower_bounds[rest] = max(self._lower_bounds.get(rest, -math.inf), lower_bound)
@@ -547,7 +555,7 @@ class ShapeEnv:
         if symbol.is_Symbol and factor.is_Integer and symbol.is_integer:
             factor = int(factor)
             if symbol not in self.hints and (lower_bound - strict) % factor:
-                return  # bounds that are no integers are ignored, as in PyTorch
+                return  # non-integer bounds are ignored, as in PyTorch
             before = self.ranges.get(symbol, ValueRange())
             limit = (
                 ValueRange(-(-lower_bound // factor))
@@ -559,7 +567,7 @@ class ShapeEnv:
             self._learn_bounds(rest, lower_bound)
 
     def _learn_bounds(self, rest: Any, lower_bound: Any) -> None:
-        """Narrow the range of each symbol of `rest >= least` by the upper bounds of the other terms."""
+        """Narrow the range of each symbol of `rest >= lower_bound` by the upper bounds of the other terms."""
         for term in rest.args:
             factor, symbol = term.as_coeff_Mul()
             if (

@@ -38,14 +38,14 @@ class SymBoolArgument:
 
 @dataclasses.dataclass
 class TokenArgument:
-    """Effect token argument."""
+    """Effect token, an argument that orders calls with side effects."""
 
     name: str
 
 
 @dataclasses.dataclass
 class CustomObjArgument:
-    """Argument that is a script object: names of its node and class, and its fake value."""
+    """Argument that is a script object: node name, class name, and fake value."""
 
     name: str
     class_fqn: str
@@ -120,7 +120,7 @@ class OutputSpec:
 
 @dataclasses.dataclass
 class ExportBackwardSignature:
-    """Gradients among the outputs of a graph: names of parameters and inputs by output, and the loss."""
+    """Graph outputs that are gradients (output -> parameter or input), and the output that is the loss."""
 
     gradients_to_parameters: dict[str, str]
     gradients_to_user_inputs: dict[str, str]
@@ -171,12 +171,12 @@ class ExportGraphSignature:
 
     @property
     def user_inputs(self) -> tuple[Any, ...]:
-        """Names of the nodes of user inputs; the values of constant inputs."""
+        """Node names of the user inputs; for constant inputs, their values."""
         return tuple(_value(s.arg) for s in self._inputs(InputKind.USER_INPUT))
 
     @property
     def user_outputs(self) -> tuple[Any, ...]:
-        """Names of the nodes of user outputs; the values of constant outputs."""
+        """Node names of the user outputs; for constant outputs, their values."""
         kinds = (OutputKind.USER_OUTPUT, OutputKind.LOSS_OUTPUT)
         return tuple(_value(s.arg) for s in self.output_specs if s.kind in kinds)
 
@@ -185,22 +185,22 @@ class ExportGraphSignature:
 
     @property
     def inputs_to_parameters(self) -> Mapping[str, str]:
-        """Names of parameters, by name of the input node."""
+        """Mapping: name of an input node -> name of the parameter."""
         return self._names(InputKind.PARAMETER)
 
     @property
     def inputs_to_buffers(self) -> Mapping[str, str]:
-        """Names of buffers, by name of the input node."""
+        """Mapping: name of an input node -> name of the buffer."""
         return self._names(InputKind.BUFFER)
 
     @property
     def inputs_to_lifted_tensor_constants(self) -> Mapping[str, str]:
-        """Names of tensor constants, by name of the input node."""
+        """Mapping: name of an input node -> name of the tensor constant."""
         return self._names(InputKind.CONSTANT_TENSOR)
 
     @property
     def inputs_to_lifted_custom_objs(self) -> Mapping[str, str]:
-        """Names of custom objects, by name of the input node."""
+        """Mapping: name of an input node -> name of the custom object."""
         return self._names(InputKind.CUSTOM_OBJ)
 
     def _mutations(self, kind: OutputKind) -> Mapping[str, str]:
@@ -208,17 +208,17 @@ class ExportGraphSignature:
 
     @property
     def buffers_to_mutate(self) -> Mapping[str, str]:
-        """Names of mutated buffers, by name of the output node."""
+        """Mapping: name of an output node -> name of the buffer that gets its value."""
         return self._mutations(OutputKind.BUFFER_MUTATION)
 
     @property
     def parameters_to_mutate(self) -> Mapping[str, str]:
-        """Names of mutated parameters, by name of the output node."""
+        """Mapping: name of an output node -> name of the parameter that gets its value."""
         return self._mutations(OutputKind.PARAMETER_MUTATION)
 
     @property
     def user_inputs_to_mutate(self) -> Mapping[str, str]:
-        """Names of mutated user inputs, by name of the output node."""
+        """Mapping: name of an output node -> name of the user input that gets its value."""
         return self._mutations(OutputKind.USER_INPUT_MUTATION)
 
     @property

@@ -35,7 +35,7 @@ class Named(NamedTuple):
     symbol: Any
     source: Source
     range: ValueRange  # range that the user specified
-    is_dim: bool  # True for a `Dim` with a name, for which a fix can be suggested
+    is_dim: bool  # True for a named `Dim`, for which a fix can be suggested
 
     @property
     def size(self) -> str:
@@ -54,7 +54,7 @@ class Named(NamedTuple):
 
 
 class Fixes:
-    """Conditions that contradict the specs of dimensions, and fixes for them."""
+    """Conditions that contradict the specs of dimensions, and suggested changes of the specs."""
 
     def __init__(self, environment: ShapeEnv, named: list[Named]) -> None:
         self.environment = environment
@@ -106,10 +106,11 @@ class Fixes:
                 n, self.specializations, _SPECIALIZED.format(n.name, found), f"{n.name} = {found}"
             )
             return
-        if not n.is_dim:  # Dim.AUTO and other hints accept all conditions
+        if not n.is_dim:  # Dim.AUTO and other hints allow all conditions
             return
         if found != n.symbol:
-            if len(found.free_symbols) > 1:  # the graph asserts it at run time, as in PyTorch
+            # no error: the graph asserts the condition at run time, as in PyTorch
+            if len(found.free_symbols) > 1:
                 return
             if not found.is_Symbol or (found in self.named and self.named[found].is_dim):
                 self._related(n, found)

@@ -47,7 +47,7 @@ class SymNode:
             return None
         try:
             return self.environment.hint(self.expression)
-        except (ArithmeticError, ValueError):  # division by zero in the example
+        except (ArithmeticError, ValueError):  # undefined in the example, such as a division by zero
             return None
 
     def has_hint(self) -> bool:
@@ -88,7 +88,7 @@ class SymNode:
         return self.environment.evaluate_static(self._condition()) is not None
 
     def is_provable(self, answer: bool) -> bool:
-        """Return True if the condition is known to be `answer`; this may exclude sizes 0 and 1 from calls."""
+        """Return True if the condition is known to be `answer`; see `ShapeEnv.is_provable`."""
         return self.environment.is_provable(self._condition(), answer)
 
     def require(self, message: str) -> None:
@@ -145,7 +145,7 @@ class SymNode:
             if found is not None:
                 return found
         expression = self.environment.simplify(_RULES[name](*operands))
-        if expression.has(sympy.ITE):  # sympy creates ITE from conditions on Piecewise expressions
+        if expression.has(sympy.ITE):  # sympy creates `ITE` from conditions on Piecewise expressions
             expression = expression.replace(sympy.ITE, _either)
         if name in e.OPERATORS:
             expression = self._at_small(name, [x.expression for x in operands], expression)
@@ -154,7 +154,7 @@ class SymNode:
     def _at_small(self, name: str, arguments: list[Any], expression: Any) -> Any:
         """Compare a result with its value at sizes 0 and 1.
 
-        Inside of operators, a relation that differs there stays unevaluated.
+        While an operator runs, a relation that has a different value there stays unevaluated.
         """
         environment = self.environment
         relation = e.RELATIONS.get(name)
@@ -169,7 +169,7 @@ class SymNode:
         return expression
 
 
-_SIZES = frozenset(("sym_max", "sym_min", "floordiv", "mod"))  # operations that shape rules use
+_SIZES = frozenset(("sym_max", "sym_min", "floordiv", "mod"))  # operations that shape rules apply to sizes
 
 
 def _check_size(expressions: list[Any]) -> None:
@@ -335,7 +335,7 @@ _RULES: Final[dict[str, Callable[..., Any]]] = {
 
 
 def _functions() -> dict[str, Any]:
-    """Return the function (of `operator`, `math` or `ts`) that graph nodes call, by operation name."""
+    """Return a dictionary: operation name -> function of `operator`, `math` or `ts` that graph nodes call."""
     from ts.python_api import sym_functions
 
     found: dict[str, Any] = {

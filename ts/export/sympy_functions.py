@@ -20,13 +20,14 @@ from sympy.logic.boolalg import Boolean
 
 from ts.export.bounded_pow import power
 
-Expression = sympy.Basic  # a number or a boolean
+Expression = sympy.Basic  # type of expressions: numbers or booleans
 
 
-_MAX_GENERATORS = 12  # symbols and functions in expressions that sympy divides as polynomials, at most
+# polynomial division is limited to expressions with this number of symbols and functions
+_MAX_GENERATORS = 12
 _MAX_TERMS = 100
-_MAX_POLYNOMIAL_NODES = 120  # nodes of expressions that sympy divides as polynomials, at most
-# nodes of an expression, at most: sympy visits each occurrence of a repeated part
+_MAX_POLYNOMIAL_NODES = 120  # polynomial division is limited to expressions with this number of nodes
+# Maximum number of nodes of an expression, because sympy visits each occurrence of a repeated part.
 MAX_EXPRESSION_NODES = 2_000
 
 
@@ -51,7 +52,7 @@ def recurs(x: Any) -> bool:
 
 
 def terms(x: Any) -> int:
-    """Return an upper bound for the number of terms that the expansion of an expression has."""
+    """Return an upper bound for the number of terms of an expression after expansion."""
     if x.is_Add:
         return sum(map(terms, x.args))
     if x.is_Mul:
@@ -71,7 +72,7 @@ def _is_large(*polynomials: Any) -> bool:
 
 
 def _common(a: Any, b: Any) -> tuple[Any, Any]:
-    """Return two expressions without the factors that both have."""
+    """Return the two expressions without their common factors."""
     if _is_large(a, b):
         return a, b
     if a.has(sympy.Piecewise) or b.has(sympy.Piecewise):
@@ -87,7 +88,7 @@ class FloorDiv(sympy.Function):
 
     nargs = (2,)
     is_integer = True
-    precedence = 35  # printed with the precedence of a product
+    precedence = 35  # sympy prints the operation with the precedence of a product
 
     @classmethod
     def eval(cls, a: Any, b: Any) -> Any:
@@ -102,7 +103,7 @@ class FloorDiv(sympy.Function):
             return sympy.Integer(1)
         if isinstance(a, FloorDiv):
             return FloorDiv(a.args[0], a.args[1] * b)
-        if a.is_Add:  # a term that b divides is moved out of the division
+        if a.is_Add:  # move terms that are multiples of `b` out of the division
             whole = [x for x in a.args if _divides(b, x)]
             if whole:
                 rest = sympy.Add(*(x for x in a.args if x not in whole))
@@ -318,7 +319,7 @@ class BitwiseFn_bitwise_xor(sympy.Function):
         return sympy.Integer(int(a) ^ int(b)) if a.is_Integer and b.is_Integer else None
 
 
-# Functions that compute sympy functions and relations for Python numbers.
+# Sympy function or relation -> function that computes it for Python numbers.
 COMPUTE: Mapping[Any, Callable[..., Any]] = {
     FloorDiv: operator.floordiv,
     Mod: operator.mod,
@@ -355,7 +356,7 @@ COMPUTE: Mapping[Any, Callable[..., Any]] = {
     **{function: getattr(math, name) for name, function in REAL.items()},
 }
 
-# Python operators whose symbolic result depends on the signs of the symbols; `value` computes them.
+# Python operators whose symbolic result depends on the signs of symbols: name -> function for numbers.
 OPERATORS: Mapping[str, Callable[..., Any]] = {
     **{name: getattr(operator, name) for name in ("truediv", "floordiv", "mod", "pow", "lt", "le", "gt")},
     **{name: getattr(operator, name) for name in ("ge", "eq", "ne", "abs")},

@@ -35,7 +35,7 @@ _ELEMENTS: Final = frozenset((
     "aten::Int", "aten::Float", "aten::Bool", "aten::item", "aten::IntImplicit", "aten::FloatImplicit",
     "aten::ScalarImplicit",
 ))  # fmt: skip
-# operations on lists that also apply to dictionaries and strings
+# Operator on lists -> Python function; dictionaries and strings have some of these operators, too.
 _ON_LISTS: Final[dict[str, Callable[..., Any]]] = {
     "aten::append": lambda x, item: x.append(item) or x,
     "aten::extend": lambda x, items: x.extend(items),
@@ -56,7 +56,7 @@ _ON_LISTS: Final[dict[str, Callable[..., Any]]] = {
     "aten::values": lambda x: list(x.values()),
     "aten::items": lambda x: list(x.items()),
 }
-_MAX_ITERATIONS: Final = 100_000  # iterations of a loop, which the export unrolls, at most
+_MAX_ITERATIONS: Final = 100_000  # maximum number of iterations of a loop, which the export unrolls
 
 
 def call(
@@ -76,7 +76,7 @@ class _Run:
         self.values: dict[Value, Any] = {}
         self.node: Node | None = None
         self.iterations = 0
-        # (node, value) of assigned attributes, by object and slot
+        # (object, slot of an attribute) -> (node of the assignment, assigned value).
         self.set: dict[tuple[Any, int], tuple[Node, Any]] = {}
 
     def result(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
@@ -109,7 +109,7 @@ class _Run:
     def _given(self, args: Sequence[Any], kwargs: dict[str, Any]) -> list[Any]:
         parameters = self.function.schema.arguments
         inputs = len(list(self.graph.inputs()))
-        found = list(args[: inputs - len(parameters)])  # the first argument of a method is its object
+        found = list(args[: inputs - len(parameters)])  # the first argument of a method is the object
         rest = list(args[len(found) :])
         for i, parameter in enumerate(parameters):
             if i < len(rest):
@@ -165,7 +165,7 @@ class _Run:
                 return [tuple(given)]
             case "prim::TupleUnpack" | "prim::ListUnpack":
                 return list(given[0])
-            case "prim::CallFunction":  # a recursive call, which is not inlined
+            case "prim::CallFunction":  # a call that was not inlined, because it is recursive
                 type: Any = next(iter(node.inputs())).type()
                 return [call(self.recorder, type.function, given[1:], {})]
             case "prim::NumToTensor":
@@ -207,7 +207,7 @@ class _Run:
             return [_ON_SYMBOLS[kind](*given)]
         op = node.operator()
         recorded = getattr(op, "record", None) is not None
-        # numbers, strings, or metadata of tensors: nothing to record
+        # Compute operations on numbers, strings or metadata of tensors without recording them.
         if not symbols and not (tensors and recorded):
             with recorder.paused():
                 found = evaluate(node, given)
@@ -225,7 +225,7 @@ class _Run:
         return list(made) if len(list(node.outputs())) > 1 else [made]
 
     def _unsupported(self, why: str) -> UserError:
-        assert self.node is not None  # only called while a node runs
+        assert self.node is not None  # this method is only called while a node runs
         return UserError(f"{self.function.name} cannot be exported: {why}\n{self.node.range}")
 
 

@@ -48,8 +48,7 @@ from ts.ops.namespace import OpOverload, overload_named
 from ts.tracing.indexing import get_index, put_index
 from ts.tracing.types import arguments_of_to
 
-# Functions that record higher-order operators, by operator name, and `vmap`; `ts.export.control_flow` sets
-# them.
+# Name of a higher-order operator, or "vmap" -> function that records it; set by `ts.export.control_flow`.
 CONTROL_FLOW: dict[str, Callable[..., Any]] = {}
 
 
@@ -58,8 +57,8 @@ class _DataScalars(NamedTuple):
 
     tensor: Tensor
     base: Node  # node of the tensor of which `tensor` is a view
-    number: Any = None  # symbol of the only element
-    count: Any = None  # symbol of the number of its nonzero elements
+    number: Any = None  # symbol for the value of the only element
+    count: Any = None  # symbol for the number of nonzero elements
 
 
 class ExportTracer(FxGraphBuilder):
@@ -68,8 +67,8 @@ class ExportTracer(FxGraphBuilder):
     def __init__(self, environment: ShapeEnv, graph: Graph | None = None) -> None:
         super().__init__(environment, graph)
         self.tape = ExportTape(self)
-        self._data_scalars: dict[int, _DataScalars] = {}  # by id of the tensor
-        # (squeeze node, shape of its input, squeezed dimensions)
+        self._data_scalars: dict[int, _DataScalars] = {}  # id of a tensor -> numbers read from it
+        # For each `squeeze`: (node, shape of the input, dimensions to squeeze).
         self._squeezed: list[tuple[Node, Any, Any]] = []
 
     # ---- operators
@@ -313,7 +312,7 @@ class ExportTracer(FxGraphBuilder):
         if isinstance(most, SymNumber):
             most = environment.between(most.node.expr).high
         symbol = environment.unbacked(is_size=True)
-        if environment.frozen:  # reuse the symbol of the exported program
+        if environment.frozen:  # during a replay, reuse the symbol of the exported program
             return symbol_of(symbol, environment)
         if most is None:
             environment.ranges[symbol] = ValueRange(least)
@@ -322,7 +321,7 @@ class ExportTracer(FxGraphBuilder):
         return symbol_of(symbol, environment)
 
     def _save_meta(self, x: Tensor) -> None:
-        """Keep the metadata of a tensor's node; the tensor's shape is about to change in place."""
+        """Store the metadata of a tensor's node before an operator changes the tensor's shape in place."""
         found = self._tensors.get(id(x))
         if found is not None and found[1].meta.get("val") is x:
             found[1].meta["val"] = fake_for(x.array, device_of(x), x.requires_grad)
@@ -443,7 +442,7 @@ class ExportTracer(FxGraphBuilder):
         if other is not None:
             place, dtype = device_of(self.fake_of(other)), other.dtype
         self._metadata(x)
-        with self.environment.guessing(), self.paused():  # the conversion must not add guards on the layout
+        with self.environment.guessing(), self.paused():  # compare layouts without adding guards
             below = plain(x).to(dtype=dtype) if dtype is not None else plain(x)
             same = below.array is plain(x).array and place == device_of(x) and not given.get("copy")
             made = x if same else fake_for(below.array, place, x.requires_grad and below.is_floating_point())
@@ -558,7 +557,7 @@ def _dtype_of(numbers: list[Any]) -> Any:
 
 
 _MOMENTS = frozenset(("aten::var", "aten::std", "aten::var_mean", "aten::std_mean"))
-# the numbers determine the size of the result
+# Operators whose number arguments determine the size of the result.
 _SIZES = frozenset(("aten::arange", "aten::linspace", "aten::logspace", "aten::range"))
 
 
@@ -569,7 +568,7 @@ _CONSTRAINTS = frozenset(("aten::sym_constrain_range", "aten::sym_constrain_rang
 
 
 def _is_value(op: Any, kind: str, x: Any) -> bool:
-    """Return True if a symbolic argument is only the value of elements, not a size."""
+    """Return True if a symbolic argument determines only elements, not the shape, of the result."""
     return isinstance(x, SymNumber) and kind in ("Tensor", "Scalar") and op.name not in _SIZES
 
 
@@ -586,7 +585,7 @@ def _settled(target: Any, values: list[Any]) -> list[Any]:
 
 
 def _example_number(x: SymNumber) -> Any:
-    """Return any number of the symbol's type."""
+    """Return an arbitrary number of the same type as `x`."""
     return 2 if isinstance(x, SymInt) else 0.5 if isinstance(x, SymFloat) else True
 
 

@@ -102,13 +102,13 @@ class Export:
             dynamic_shapes = dynamic_shapes.dynamic_shapes(mod, args, kwargs)
         self.named_arguments = arguments_by_name(mod, args, kwargs)
         self.shapes = by_leaf(self.named_arguments, dynamic_shapes)
-        self.symbols: dict[str, Any] = {}  # symbol of a dimension, by name of its `Dim`
+        self.symbols: dict[str, Any] = {}  # name of a `Dim` -> symbol of the dimension
         self.inputs: list[InputSpec] = []
-        self.state_nodes: dict[int, Node] = {}  # input node, by id of the parameter or buffer
+        self.state_nodes: dict[int, Node] = {}  # id of a parameter or buffer -> input node
         self.checks: list[Check] = []
         self.symbol_sources = self.environment.symbol_sources = SymbolSources(self.environment)
-        self.int_symbols: list[Any] = []  # symbols of arguments that are ints
-        # (expression, leaf index, sizes, sizes in the example) of each tensor argument
+        self.int_symbols: list[Any] = []  # symbols for int arguments
+        # For each tensor argument: (expression, leaf index, sizes, sizes in the example).
         self.tensors: list[tuple[str, int, list[Any], list[int]]] = []
         self.named: list[Named] = []
 
@@ -129,7 +129,8 @@ class Export:
                 result = self.module(*args, **kwargs)
                 leaves, out_spec = pytree.tree_flatten(result)
                 for path, x, now in snapshot.replaced_buffers():
-                    # replaced by the result of an in-place operator, such as `self.steps += 1`
+                    # The program assigned the buffer itself after an in-place operator, such as `self.steps
+                    # += 1`.
                     if path and now is recorder.fake_of(x):
                         continue
                     aten.copy_(x, now)
@@ -179,7 +180,8 @@ class Export:
         A tensor with several names has one input for each name; the graph reads the last one.
         """
         state: dict[str, Any] = {}
-        # parameters by id; the parameters of modules loaded from archives are plain tensors
+        # Id of a tensor -> parameter made of it, because parameters of modules from archives are plain
+        # tensors.
         made: dict[int, Parameter] = {}
         for name, parameter in self.module.named_parameters(remove_duplicate=False):
             if not isinstance(parameter, Parameter):
@@ -262,7 +264,7 @@ class Export:
         made: list[Check] = []
         divisible: list[Check] = []
         seen: set[Any] = set()
-        # guards on sizes whose symbol is defined by a later argument
+        # Symbol -> sizes derived from it that occur in earlier arguments than the symbol itself.
         before: dict[Any, list[tuple[str, int, int, Any]]] = {}
         found = {s: environment.simplify(s) for s in self.int_symbols}
         for symbol, expression in found.items():
@@ -409,7 +411,7 @@ class Export:
         for x in leaves:
             with self.recorder.recording():
                 node = self.recorder.node_of(x)
-                # a symbol that is known to have one value
+                # The symbolic number has only one possible value.
                 if isinstance(x, SymNumber) and not isinstance(node, Node):
                     node = self.recorder._size_nodes.get(x.node.expression, node)
             nodes.append(node)
@@ -533,7 +535,7 @@ def _module_prefix(constant: Node) -> str:
 
 
 def _names_of_attributes(module: Module) -> dict[int, list[str]]:
-    """Return the attribute names of tensors that are neither parameters nor buffers, by id of the tensor."""
+    """Return a dictionary: id of a tensor that is no parameter or buffer -> names of its attributes."""
     found: dict[int, list[str]] = {}
     for path, each in module.named_modules():
         for name, x in vars(each).items():

@@ -32,9 +32,9 @@ from ts.nn.parameter import Parameter
 if TYPE_CHECKING:
     from ts.export.program import ExportedProgram
 
-_GUARDS: Final = "_guards_fn"  # attribute that holds the guards module
+_GUARDS: Final = "_guards_fn"  # name of the attribute that contains the guards module
 _ATTRIBUTES: Final = (_GUARDS, "_in_spec", "_out_spec", "_written", "_runner", "range_constraints")
-# names that parameters and buffers cannot have
+# Names that parameters and buffers cannot have, because modules of programs have these attributes.
 OF_PROGRAMS: Final = frozenset((*dir(GraphModule(Module(), Graph())), *_ATTRIBUTES))
 _OF_CODE: Final = frozenset(("self", "pytree", "fx_pytree", "__debug__", *CUSTOM_BUILTINS))
 _WRITES: Final = (OutputKind.BUFFER_MUTATION, OutputKind.PARAMETER_MUTATION, OutputKind.USER_INPUT_MUTATION)
@@ -50,7 +50,7 @@ class UnliftedModule(GraphModule):
         _add_state(self, program)
         self.range_constraints = program.range_constraints
         self._written = frozenset(_written(program.graph_signature.output_specs))
-        for node in program.graph.nodes:  # subgraphs of control-flow operators
+        for node in program.graph.nodes:  # add the subgraphs of control-flow operators
             if node.op == "get_attr":
                 name = str(node.target)
                 value = getattr(program.graph_module, name)
@@ -63,7 +63,7 @@ class UnliftedModule(GraphModule):
         """Regenerate `forward` from the graph and return the code."""
         code = super().recompile()
         if isinstance(self._graph._codegen, _PyTreeCodeGen):
-            kind = type(self)  # each module has a class of its own
+            kind = type(self)  # each module has a separate class
             kind._runner, kind.forward = Runner(self), _checked(vars(kind)["forward"])  # type: ignore[method-assign]
         return code
 
@@ -162,7 +162,8 @@ def _written(specs: Iterable[OutputSpec]) -> list[Input]:
 def _unlifted(program: ExportedProgram, check_guards: bool) -> Graph:
     """Return a copy of the program's graph that reads parameters and buffers from attributes."""
     graph = Graph()
-    graph._graph_namespace.create_name("self", None)  # generated code uses the name `self` for the module
+    # reserves the name `self`, which generated code uses for the module
+    graph._graph_namespace.create_name("self", None)
     made: dict[Node, Node] = {}
     inputs: dict[Input, Node] = {}
     leaves: list[Node] = []
@@ -189,7 +190,7 @@ def _unlifted(program: ExportedProgram, check_guards: bool) -> Graph:
 def _write(
     graph: Graph, specs: list[OutputSpec], values: Sequence[Any], inputs: dict[Input, Node]
 ) -> dict[Node, Node]:
-    """Append `copy_` nodes that write the new values of inputs; return them by the node of the value.
+    """Append `copy_` nodes that write the new values of inputs; return a dictionary: value -> `copy_` node.
 
     If a new value is the old value of another input, it is cloned before that input is overwritten. An output
     that is such a new value returns the input instead.
@@ -207,7 +208,8 @@ def _write(
         if value in targets and value not in kept:
             kept[value] = graph.call_function(aten.clone.default, (value,))
     for kind, target, value in writes:
-        is_parameter = kind is OutputKind.PARAMETER_MUTATION  # parameters are written under `no_grad`
+        # parameters require grad, so they are written under `no_grad`
+        is_parameter = kind is OutputKind.PARAMETER_MUTATION
         place = graph.call_function(aten.detach.default, (target,)) if is_parameter else target
         copied = graph.call_function(aten.copy_.default, (place, kept.get(value, value)))
         if value not in inputs.values():

@@ -197,6 +197,6 @@ def value_range(expression: Any, ranges: Mapping[Any, ValueRange]) -> ValueRange
     parts = [value_range(a, ranges) for a in expression.args if not e.is_truth(a)]
     try:
         found = combine(*parts)
-    except (ArithmeticError, ValueError):  # the value is too large or undefined
+    except (ArithmeticError, ValueError):  # the bounds are too large or undefined
         return EVERYTHING
     return found if not any(isinstance(x, float) and math.isnan(x) for x in found) else EVERYTHING

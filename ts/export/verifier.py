@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class SpecViolationError(Exception):
-    """Error for an exported program that is invalid."""
+    """Raised for an invalid exported program."""
 
 
 class Verifier:

@@ -1,4 +1,4 @@
-"""Decomposition of `vmap`: the replayed program computes on whole batches.
+"""Decomposition of `vmap`: the decomposed program computes on whole batches.
 
     _add_batch_dim(x, 0, 1); sum(_); _remove_batch_dim(_, 1, 5, 0)        sum(x, [1])
 
@@ -40,7 +40,7 @@ class OpenVmapLevels:
     def __init__(self, recorder: FunctionalizingTracer) -> None:
         self.recorder = recorder
         self.levels: list[Level] = []
-        self._layers: dict[int, tuple[Tensor, Batched]] = {}  # (stand-in, its layer), by id of the stand-in
+        self._layers: dict[int, tuple[Tensor, Batched]] = {}  # id of a stand-in -> (the stand-in, its layer)
 
     # ---- nodes that start and end a batch
 
@@ -74,7 +74,10 @@ class OpenVmapLevels:
     # ---- stand-ins
 
     def parts(self, level: int, x: Any) -> tuple[Any, bool]:
-        """Return the tensor of an argument below a level, and True if it is a batch (at dimension 0)."""
+        """Remove the layer of `level` from an argument.
+
+        Return the result, and True if it had such a layer.
+        """
         found = self._layers.get(id(x))
         return (x, False) if found is None or found[1].level != level else (found[1].inner, True)
 
@@ -137,13 +140,13 @@ class OpenVmapLevels:
     def _written(self, call: _RecordedOperator, values: list[Any]) -> Any:
         """Run an operator that mutates its first argument.
 
-        Its batched result becomes the argument's value.
+        The batched result becomes the new value of the argument.
         """
         if not call.wholes[0]:
             raise RuntimeError(not_of_batch(call))
         target, below = values[0], call.values[0]
         found = on_batch(call)
-        if call.operator.record.reshapes:  # the operator changes the shape of its argument in place
+        if call.operator.record.reshapes:  # the operator may change the shape of its argument in place
             made = self._standing(call.level.number, found)
             self._layers[id(target)] = target, self._layers[id(made)][1]
             with self.recorder.paused():
@@ -186,7 +189,7 @@ class _RecordedOperator(Call):
 
 
 def _nothing(batches: OpenVmapLevels) -> None:
-    """Do nothing: the decompositions are already loaded."""
+    """Do nothing, because the decompositions of `vmap` functions are already loaded."""
 
 
 VMAP_OPERATORS: Final[dict[Any, Callable[..., Any]]] = {

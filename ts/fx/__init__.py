@@ -9,8 +9,8 @@
             node.target = ts.nn.functional.gelu
     module.recompile()
 
-`node`, `graph` and `graph_module` represent graphs; `tracer` and `proxy` record them, `code_generation`
-generates Python code, `interpreter` executes them, `subgraph_rewriter` and `passes` transform them.
+`node`, `graph` and `graph_module` represent graphs; `tracer` and `proxy` record graphs, `code_generation`
+generates Python code, `interpreter` executes graphs, `subgraph_rewriter` and `passes` transform graphs.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ __all__ = [
     "wrap",
 ]  # fmt: skip
 _absent = names_for(__name__)
-# Submodules that are imported when they, or one of their names, are used first.
+# Submodules that are imported at the first use of the submodule or of one of its names.
 _SUBMODULES = frozenset({
     "_symbolic_trace", "annotate", "experimental", "interpreter", "operator_schemas", "passes", "patcher",
     "proxy", "subgraph_rewriter", "traceback", "tracer",

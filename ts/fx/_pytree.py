@@ -77,5 +77,6 @@ def _sequence_flatten_spec_exact_match(d: Any, spec: TreeSpec) -> bool:
 _list_flatten_spec = _tuple_flatten_spec = _namedtuple_flatten_spec = _sequence_flatten_spec
 
 register_pytree_flatten_spec(dict, _dict_flatten_spec, _dict_flatten_spec_exact_match)
-for _sequence in (list, tuple, namedtuple):  # the spec of a named tuple has the type `namedtuple`
+# pytree registers the factory `namedtuple` as the type of all named tuples
+for _sequence in (list, tuple, namedtuple):
     register_pytree_flatten_spec(_sequence, _sequence_flatten_spec, _sequence_flatten_spec_exact_match)  # type: ignore[arg-type]

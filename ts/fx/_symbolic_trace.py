@@ -30,7 +30,8 @@ from ts.fx.tracer import (
     is_fx_symbolic_tracing,
     is_fx_tracing,
 )
-from ts.fx.tracer import _assert_is_none as _assert_is_none  # generated code imports it from this module
+# generated code imports the function from this module
+from ts.fx.tracer import _assert_is_none as _assert_is_none
 from ts.nn.modules.module import Module
 from ts.unsupported import names_for
 

@@ -1,4 +1,4 @@
-"""Types of values in a traced function: `torch.fx.annotate`."""
+"""Type annotations of values in a traced function: `torch.fx.annotate`."""
 
 from __future__ import annotations
 

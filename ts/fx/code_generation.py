@@ -31,9 +31,9 @@ _COUNTER: Final = re.compile(r"# COUNTER: (\d+)")
 class PythonCode:
     """Generated code.
 
-    src               the text
-    globals           objects of the global names in the source
-    _lineno_map       index of the node of each line, by line number
+    src               the source text
+    globals           global name in the source -> object
+    _lineno_map       line number -> index of the node that the line computes
     _prologue_start   line number of `def`
     """
 
@@ -66,7 +66,7 @@ def _on_lines(texts: Sequence[str]) -> str:
 def _call_with_accepted_options(function: Callable[..., Any], *args: Any, **options: Any) -> Any:
     """Call `function` with the options that it accepts.
 
-    Overridden methods of programs may lack new options.
+    Methods that a program overrides may lack options that were added later.
     """
     known = inspect.signature(function).parameters
     return function(*args, **{name: value for name, value in options.items() if name in known})
@@ -85,7 +85,7 @@ class CodeGen:
         """Return the line with `def`.
 
         free_vars                 the parameters, with annotations and defaults
-        maybe_return_annotation   ` -> Tensor`, or nothing
+        maybe_return_annotation   text such as ` -> Tensor`, or an empty string
         expanded_def              write each parameter on its own line
         """
         if not free_vars or free_vars[0] != "self":
@@ -169,7 +169,7 @@ class _PyTreeCodeGen(CodeGen):
         return pytree.arg_tree_leaves(*inputs)
 
     def process_outputs(self, out: Any) -> Any:
-        """Return the results of the graph in the containers that the function returned."""
+        """Unflatten the results of the graph to the container that the original function returned."""
         if self.pytree_info is None or self.pytree_info.out_spec is None:
             return out
         return pytree.tree_unflatten(
@@ -185,7 +185,7 @@ class _PyTreeCodeGen(CodeGen):
             and spec.num_children == 2
             and spec.child(0).type is tuple
             and spec.child(1).type is dict
-        ):  # the spec has positional and keyword arguments
+        ):  # the spec is that of (positional arguments, keyword arguments)
             count = spec.child(0).num_children
             names = self.pytree_info.orig_args
             by_name = ", ".join(
@@ -197,7 +197,7 @@ class _PyTreeCodeGen(CodeGen):
         return f"{types}\n    {values}, = fx_pytree.tree_flatten_spec({given}, self._in_spec)"
 
     def _annotations(self, free_vars: list[str], expanded_def: bool) -> str:
-        """Return statements with the placeholders' types, as multiple assignment permits no annotations."""
+        """Return statements that annotate the placeholders; a multiple assignment cannot have annotations."""
         annotated = [v for v in free_vars if ":" in v]
         if not annotated:
             return ""

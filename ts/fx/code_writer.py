@@ -199,7 +199,8 @@ class CodeWriter:
         for place, node in enumerate(nodes):
             if self.options.verbose:
                 self._comment(node)
-            self.body.append(f"# COUNTER: {place}\n")  # the code generator removes this line
+            # marks the lines of a node; the code generator removes this comment
+            self.body.append(f"# COUNTER: {place}\n")
             self._write_node(node, generate_output)
             self._let_go(node, last_uses.get(node, []))
 
@@ -274,7 +275,7 @@ class CodeWriter:
     # ---- comments of verbose code --------------------------------------------------------------------
 
     def _comment(self, node: Node) -> None:
-        """Write a comment with the source location of a node, unless the previous comment was equal."""
+        """Write a comment with a node's source location, unless the previous comment has the same text."""
         if node.op in ("placeholder", "output"):
             return
         wanted = [f"{k}: {node.meta[k]}" for k in self.options.additional_meta or () if k in node.meta]

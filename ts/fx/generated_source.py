@@ -1,7 +1,7 @@
 """Compilation of generated code whose source is available to tracebacks, `inspect` and scripts.
 
 forward = forward_from_src("def forward(self, x):\\n    return x + 1\\n", {})
-inspect.getsource(forward)                the text, though it is in no file
+inspect.getsource(forward)                the generated source, which is not stored in a file
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def _remember(src: str, co_fields: dict[str, Any] | None) -> str:
 
 
 def exec_with_source(src: str, globals: dict[str, Any], co_fields: dict[str, Any] | None = None) -> None:
-    """Execute generated code whose source tracebacks and `inspect` can show."""
+    """Execute generated code, and make its source available to tracebacks and `inspect`."""
     exec(compile(src, _remember(src, co_fields), "exec", dont_inherit=True), globals)
 
 

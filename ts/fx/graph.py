@@ -28,7 +28,8 @@ from ts.fx.code_generation import (
     PythonCode,
     TransformCodeFunc,
 )
-from ts.fx.code_generation import _BoxedCodeGen as _BoxedCodeGen  # PyTorch's module has these names
+# exported because PyTorch's module defines it
+from ts.fx.code_generation import _BoxedCodeGen as _BoxedCodeGen
 from ts.fx.code_generation import _PyTreeCodeGen as _PyTreeCodeGen
 from ts.fx.code_generation import _PyTreeInfo as _PyTreeInfo
 from ts.fx.code_writer import Options, ParsedStackTrace, dotted, parse_stack_trace
@@ -47,7 +48,7 @@ from ts.unsupported import names_for
 
 __all__ = ["CodeGen", "Graph", "PythonCode"]
 
-# PyTorch's names of objects that other modules define.
+# Aliases: PyTorch's module defines these names, which other modules of `ts.fx` implement.
 _Namespace = Namespace
 magic_methods = operator_formats.magic_methods
 inplace_methods = operator_formats.inplace_methods
@@ -107,7 +108,7 @@ _node_list = _NodeList
 
 
 class _NodesByTarget:
-    """Index of the nodes of a graph by kind, and of `call_function` nodes also by target."""
+    """Index of a graph's nodes by kind; `call_function` nodes are indexed by target, too."""
 
     def __init__(self) -> None:
         self.table: dict[Any, dict[Node, None]] = {}
@@ -198,9 +199,9 @@ class Graph:
     ) -> Node:
         """Create a node at the insertion point.
 
-        op         one of the six kinds
-        name       wanted name; default: derived from the target
-        type_expr  the type of its result, for annotations
+        op         kind of the node, see `ts.fx.node`
+        name       preferred name, made unique; default: derived from the target
+        type_expr  type of the node's result, for annotations
         """
         args = args or ()
         kwargs = kwargs or {}
@@ -252,7 +253,7 @@ class Graph:
         kwargs: dict[str, Argument] | None = None,
         type_expr: Any = None,
     ) -> Node:
-        """Append a call of the module with a dotted name in the root module."""
+        """Append a node that calls the submodule `module_name` of the root module."""
         if self.owning_module is not None and self.owning_module.get_submodule(module_name) is None:
             warnings.warn(
                 "Attempted to insert a call_module Node with no underlying reference in the owning "
@@ -269,7 +270,7 @@ class Graph:
         kwargs: dict[str, Argument] | None = None,
         type_expr: Any = None,
     ) -> Node:
-        """Append a call of a method of the first argument."""
+        """Append a node that calls the method `method_name` of the first argument."""
         return self.create_node("call_method", method_name, args, kwargs, type_expr=type_expr)
 
     def call_function(
@@ -280,7 +281,7 @@ class Graph:
         type_expr: Any = None,
         name: str | None = None,
     ) -> Node:
-        """Append a call of a function."""
+        """Append a node that calls the function `the_function`."""
         return self.create_node("call_function", the_function, args, kwargs, name=name, type_expr=type_expr)
 
     def output(self, result: Argument, type_expr: Any = None) -> Node:
@@ -332,7 +333,7 @@ class Graph:
     def graph_copy(self, g: Graph, val_map: dict[Node, Node], return_output_node: bool = False) -> Any:
         """Copy the nodes of the graph `g`; return the node for its result, or None.
 
-        val_map              nodes for nodes of `g` that are not copied; the copies are added
+        val_map              node of `g` -> node that replaces it instead of a copy; copied nodes are added
         return_output_node   also return the output node of `g`
         """
         for node in g.nodes:
@@ -370,7 +371,7 @@ class Graph:
             hook(to_erase)
         self._find_nodes_lookup_table.remove(to_erase)
         to_erase._remove_from_list()
-        to_erase.__dict__["_erased"] = True  # an iterator may be at this node
+        to_erase.__dict__["_erased"] = True  # tells an iterator that has reached this node to skip it
         self._len -= 1
         to_erase._update_args_kwargs(
             map_arg(to_erase.args, lambda n: None), map_arg(to_erase.kwargs, lambda n: None)
@@ -404,7 +405,7 @@ class Graph:
     # ---- code and text -------------------------------------------------------------------------------
 
     def set_codegen(self, codegen: CodeGen) -> None:
-        """Set the generator of function header and return statement."""
+        """Set the code generator, which writes the function header and the return statement."""
         self._codegen = codegen
 
     def on_generate_code(
@@ -412,7 +413,8 @@ class Graph:
     ) -> contextlib.AbstractContextManager[None]:
         """Register a function that transforms the generated code.
 
-        make_transformer   receives the current transformer or None; returns a function of the list of lines
+        make_transformer   function from the current transformer (or None) to the new one; a transformer is
+                           a function from a list of lines to a list of lines
 
         Used as a context manager, the result restores the previous transformer.
         """
@@ -451,7 +453,7 @@ class Graph:
         """Generate the Python function.
 
         root_module       name of the root module in the code, such as "self"
-        verbose           add comments with source locations, and annotations of known results
+        verbose           add comments with source locations, and annotations with known dtypes and shapes
         include_stride, include_device, colored, expanded_def, additional_meta    further options
         """
         if record_func:

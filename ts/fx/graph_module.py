@@ -5,8 +5,8 @@
     module.graph.call_function(...)       change the graph, then
     module.recompile()
 
-The module has those submodules, parameters and buffers of the root that the graph uses. Each instance has its
-own class, with its `forward`. Scripting, copying and pickling use the generated code.
+The module has the submodules, parameters and buffers of the root module that the graph uses. Each instance
+has a separate class, which defines `forward`. Scripting, copying and pickling use the generated code.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ _COPIED_ATTRIBUTES: Final = (
 
 
 def _indented(text: str, count: int = 4) -> str:
-    """Indent all lines except the first and blank ones."""
+    """Indent all lines except the first line and blank lines."""
     first, *rest = text.split("\n")
     return "\n".join([first, *(" " * count + line if line.strip() else "" for line in rest)])
 
@@ -85,7 +85,7 @@ def _copy_attr(from_module: Module, to_module: Module, target: str) -> None:
     *path, name = target.split(".")
     for item in path:
         theirs, own = getattr(from_module, item), getattr(to_module, item, None)
-        if theirs is own:  # an enclosing module is shared, so the attribute is there already
+        if theirs is own:  # both modules contain the same submodule, and so the attribute
             return
         from_module, to_module = theirs, _module_for(to_module, [item])
     _put(to_module, name, getattr(from_module, name))
@@ -128,7 +128,7 @@ def _has_attr(model: Module, attr_name: str) -> bool:
 
 
 class _CodeOnlyModule(Module):
-    """State of an unpickled GraphModule; the class has the code as `forward`."""
+    """Module with the attributes of an unpickled GraphModule; `forward` has the pickled code."""
 
     def __init__(self, body: dict[str, Any]) -> None:
         super().__init__()
@@ -144,7 +144,7 @@ def reduce_graph_module(body: dict[str, Any], import_block: str) -> Module:
 def _deserialize_graph_module(
     forward: Callable[..., Any], body: dict[str, Any], graph_module_cls: type[Any] | None = None
 ) -> Module:
-    """Create a module from its code: the code is traced again."""
+    """Create a GraphModule from its code, by tracing the code."""
     _CodeOnlyModule.forward = forward  # type: ignore[method-assign]
     from ts.fx.tracer import Tracer
 
@@ -152,7 +152,7 @@ def _deserialize_graph_module(
 
     class KeepModules(tracer_cls):  # type: ignore[misc]
         def is_leaf_module(self, m: Module, module_qualified_name: str) -> bool:
-            # the graph contains the nodes of submodules already, so a call of a submodule is one node
+            # Calls of submodules stay one node: the original trace has already inlined the other submodules.
             return True
 
     root = _CodeOnlyModule(body)
@@ -211,7 +211,7 @@ class _WrappedCall:
 class GraphModule(Module):
     """Module whose `forward` is generated from a graph; see the module docstring.
 
-    root         module that has the targets of the graph, or a dictionary of them by dotted name
+    root         module with the attributes that the graph uses, or a dictionary: dotted name -> attribute
     class_name   class name in `repr` and error messages
     """
 
@@ -233,7 +233,7 @@ class GraphModule(Module):
         targets = [n.target for n in graph.nodes if n.op in ("get_attr", "call_module")]
         if isinstance(root, Module):
             self.training = getattr(root, "training", self.training)
-            # copy all attributes, also those that the code does not use
+            # After unpickling, copy all attributes, even if the code does not use them.
             if isinstance(root, _CodeOnlyModule):
                 members = (root.named_children(), root.named_buffers(), root.named_parameters())
                 targets = [*(name for name, _ in itertools.chain(*members)), *targets]
@@ -246,13 +246,14 @@ class GraphModule(Module):
                         f"Node {node} referenced target {node.target} but that target was not provided in "
                         "``root``!"
                     )
-            for target in sorted(targets, key=lambda t: t.count(".")):  # a module before the attributes in it
+            # assign a module before the attributes within the module
+            for target in sorted(targets, key=lambda t: t.count(".")):
                 _assign_attr(root[target], self, target)
         else:
             raise RuntimeError(f"Unsupported type {root} passed for root!")
         self.graph = graph
         tracer_cls = graph._tracer_cls
-        # pickle cannot find a class that a function defines
+        # Do not store a class that is defined within a function, because pickle cannot find such a class.
         local = tracer_cls is None or "<locals>" in tracer_cls.__qualname__
         self._tracer_cls = None if local else tracer_cls
         self._tracer_extras = graph._tracer_extras or {}
@@ -403,7 +404,7 @@ class GraphModule(Module):
 
     def __reduce__(self) -> Any:
         body = self.__dict__.copy()
-        del body["_graph"]  # created from the code again
+        del body["_graph"]  # unpickling creates the graph from the code
         return reduce_graph_module, (body, import_block(self.recompile().globals))
 
     def _deepcopy_init(self) -> Callable[..., None]:

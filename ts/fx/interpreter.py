@@ -27,9 +27,9 @@ __all__ = ["Interpreter", "Transformer"]
 
 
 class Interpreter:
-    """Runs the graph of a module node by node; subclasses override the methods for kinds of nodes.
+    """Runs the graph of a module node by node; subclasses override a method for each kind of node.
 
-    garbage_collect_values   release each value after its last use; otherwise all values stay in `env`
+    garbage_collect_values   delete each value from `env` after its last use; otherwise, keep all values
     graph                    graph to run instead of that of the module
     extra_traceback          add the failing node to errors
     """
@@ -57,7 +57,7 @@ class Interpreter:
     ) -> Any:
         """Run the graph on the arguments and return its result.
 
-        initial_env            values of nodes that need not be run
+        initial_env            node -> value, for nodes that are not run
         enable_io_processing   let the graph's code generator convert arguments and result
         """
         self.env = {} if initial_env is None else initial_env
@@ -72,7 +72,8 @@ class Interpreter:
             except Exception as error:
                 if self.extra_traceback:
                     _say_where(error, node)
-                    if isinstance(error, KeyError):  # KeyError prints the `repr` of its message
+                    # KeyError prints the `repr` of its message, which is hard to read
+                    if isinstance(error, KeyError):
                         raise RuntimeError(*error.args) from error
                 raise
             for unused in self.user_to_last_uses.get(node, ()) if self.garbage_collect_values else ():

@@ -35,7 +35,7 @@ _reserved_names: Final[dict[str, Any]] = {
 
 
 def register_custom_builtin(name: str, import_str: str, obj: Any) -> None:
-    """Let code generated from now on use the global name `name`."""
+    """Define `name` as a global of all code that is generated later, such as `torch`."""
     CUSTOM_BUILTINS[name] = CustomBuiltin(import_str, obj)
     _reserved_names[name] = obj
 
@@ -69,10 +69,13 @@ class Namespace:
     def __init__(self) -> None:
         self._obj_to_name: dict[Any, str] = {}
         self._used_names: set[str] = set()
-        self._base_count: dict[str, int] = {}  # last number that was appended to a base name
+        self._base_count: dict[str, int] = {}  # name without number -> last number that was appended to it
 
     def create_name(self, candidate: str, obj: Any) -> str:
-        """Return an unused name derived from `candidate`; an object that has a name keeps it."""
+        """Return the existing name of the object `obj`.
+
+        If `obj` has no name yet, return an unused name derived from `candidate`.
+        """
         if obj is not None and obj in self._obj_to_name:
             return self._obj_to_name[obj]
         found = _IDENTIFIER.fullmatch(candidate)

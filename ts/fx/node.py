@@ -8,8 +8,8 @@
     call_method     method name                  object, other arguments       result of the method
     output          "output"                     result of the graph
 
-A node is linked by `prev` and `next`.  Its arguments may be nodes, and containers of nodes, which record
-their users (`users`); therefore arguments are only assigned, never changed in place.
+The nodes of a graph are a list linked by `prev` and `next`.  Arguments may be nodes and containers of nodes.
+Each node records the nodes that use it in `users`; therefore, arguments are assigned, never changed in place.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ class Node:
     _erased: bool
     _repr_fn: Callable[[Node], str] | None
     _sort_key: tuple[int, ...]  # position in the graph; `<` and `>` on nodes compare these tuples
-    _fx_partition: Any  # partition to which a pass has assigned the node
+    _fx_partition: Any  # partition to which a pass has assigned the node; not set by default
 
     def __init__(
         self,
@@ -232,7 +232,7 @@ class Node:
         """Replace this node by `replace_with` in the arguments of its users; return the changed users.
 
         delete_user_cb   return True for users to change; default: all users
-        propagate_meta   copy `meta` to the other node, whose `meta` must be empty
+        propagate_meta   copy `meta` to `replace_with`, whose `meta` must be empty
         """
         if propagate_meta:
             if replace_with.meta:
@@ -376,7 +376,7 @@ class Node:
         *,
         include_tensor_metadata: bool = False,
     ) -> str | None:
-        """Return the node as a line of a graph's text.
+        """Return the line for this node in the text of its graph.
 
         include_tensor_metadata   add the metadata of the result
         placeholder_names         a list that receives placeholders; no line is returned for these

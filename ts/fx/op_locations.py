@@ -12,7 +12,7 @@ from ts._core.tensor.tensor import Tensor
 from ts.ops.namespace import OpOverload
 
 _SPACES: Final = ("linalg", "fft", "special")
-# operators whose function in `nn.functional` has another name
+# operator name -> name of its function in `nn.functional`, if the names differ
 _RENAMED: Final = {"log_sigmoid": "logsigmoid"}
 
 

@@ -67,7 +67,7 @@ _TYPES: Final[dict[str, Any]] = {
 
 
 def _python_type(annotation: str) -> Any:
-    return eval(annotation, dict(_TYPES))  # the text is from an operator schema, not from a program
+    return eval(annotation, dict(_TYPES))  # safe: the text is from an operator schema and not from a program
 
 
 def _signature(schema: FunctionSchema) -> Signature:
@@ -204,7 +204,7 @@ def normalize_function(
     kwarg_types: dict[str, Any] | None = None,
     normalize_to_only_use_kwargs: bool = False,
 ) -> ArgsKwargsPair | None:
-    """Return the arguments of a call of a function by the names of its signature; None if none fits.
+    """Return the arguments of a function call by parameter name; None if no signature fits.
 
     Raise RuntimeError if several overloads fit and the types of the arguments are not given.
     """
@@ -261,7 +261,10 @@ def normalize_module(
     kwargs: dict[str, Any] | None = None,
     normalize_to_only_use_kwargs: bool = False,
 ) -> ArgsKwargsPair | None:
-    """Return the arguments of a call of a `ts.nn` layer by the names of `forward`; None for others."""
+    """Return the arguments of a layer's call by the parameter names of `forward`.
+
+    None for classes outside `ts.nn`.
+    """
     try:
         module = root.get_submodule(target)
     except AttributeError as error:

@@ -21,19 +21,19 @@ from ts.fx.node import map_aggregate
 from ts.fx.proxy import Proxy
 
 _MARK: Final = "__fx_already_patched"
-# globals of a module, by their id and the name of the function
+# (id of a module's globals, name of a function registered by `wrap`) -> the globals
 wrapped_functions: Final[dict[tuple[int, str], dict[str, Any]]] = {}
 wrapped_methods: Final[list[tuple[type, str]]] = []
 _MISSING: Final = object()
 
 
 class Patcher:
-    """Replacements of global names and methods, which are reverted in reverse order."""
+    """List of replaced globals and methods; they are restored in reverse order."""
 
     def __init__(self) -> None:
         self.patches_made: list[
             tuple[Callable[[], None], Callable[[], None]]
-        ] = []  # (apply, revert) pairs
+        ] = []  # (apply, revert) functions of each patch
         self.visited: set[int] = set()
 
     def _add(self, do: Callable[[], None], revert: Callable[[], None]) -> None:
@@ -174,7 +174,7 @@ def patch_wrapped_functions(patcher: Patcher) -> None:
 
 
 def autowrap(patcher: Patcher, names: dict[str, Any], functions: set[int]) -> None:
-    """Patch the global names of functions with ids in `functions`: their calls become nodes."""
+    """Patch the globals `names` that are functions with ids in `functions`: their calls become nodes."""
     if patcher.visit_once(names):
         for name, value in list(names.items()):
             if not name.startswith("_") and callable(value) and id(value) in functions:

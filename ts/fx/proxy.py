@@ -59,7 +59,7 @@ base_types: Final = (
 
 
 class TraceError(ValueError):
-    """Error for an operation on a proxy that needs the value itself."""
+    """Raised for an operation on a proxy that needs the value itself, such as `if proxy`."""
 
 
 class Scope:
@@ -94,7 +94,7 @@ class TracerBase:
     check_mutable_operations    raise an error for calls that mutate arguments
     trace_asserts               record `assert proxy` as a node
     proxy_buffer_attributes     create proxies for buffers, as for parameters
-    traced_func_name            name of the method that is traced
+    traced_func_name            name of the root module's method that is traced
     """
 
     graph: Graph
@@ -200,7 +200,7 @@ class TracerBase:
         return proxy_factory_fn(node) if proxy_factory_fn else self.proxy(node)
 
     def create_arg(self, a: Any) -> Any:
-        """Convert a value to an argument of a node; raise NotImplementedError if nodes cannot have it."""
+        """Convert a value to an argument of a node; raise NotImplementedError if its type is not allowed."""
         if isinstance(a, Proxy):
             return a.node
         if hasattr(a, "__fx_create_arg__"):
@@ -292,7 +292,8 @@ class Proxy:
         return f"Proxy({self.node.name})"
 
     def __getattr__(self, k: str) -> Attribute:
-        return Attribute(self, k)  # a node is created only if the attribute is not called as a method
+        # `Attribute` creates a node later, unless the attribute is called as a method
+        return Attribute(self, k)
 
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__
@@ -322,7 +323,7 @@ class Proxy:
 
     def __iter__(self) -> Iterator[Any]:
         instructions, at = _instruction(sys._getframe(1))
-        # a, b = proxy: the instruction tells the number of elements
+        # For `a, b = proxy`, the instruction contains the number of elements.
         if instructions[at].opname == "UNPACK_SEQUENCE":
             return (self[i] for i in range(instructions[at].argval))  # type: ignore[index]
         return self.tracer.iter(self)

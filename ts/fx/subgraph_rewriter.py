@@ -80,7 +80,7 @@ def replace_pattern_with_filters(
     common = _graph_of(replacement) if callable(replacement) or isinstance(replacement, Graph) else None
     if common is None and replacement_callback is None:
         raise AssertionError("Must provide either a replacement GraphModule or a replacement callback")
-    changed: dict[Node, Node] = {}  # replacements of nodes that previous matches returned
+    changed: dict[Node, Node] = {}  # node that a previous match returned -> node that has replaced it
     replaced = []
     for match in matches:
         if replacement_callback is not None:
@@ -141,7 +141,7 @@ def _replace(
 def _find_insertion_point(graph: Graph, returning: list[Node]) -> Node:
     """Return the node before which the replacement is inserted.
 
-    It is the first user of the returned nodes, or the node after the last one.
+    It is the first user of the returned nodes; without users, the node after the last returned node.
     """
     users = {user for node in returning for user in node.users}
     if users:

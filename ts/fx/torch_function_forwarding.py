@@ -1,4 +1,4 @@
-"""Argument forms in which PyTorch's Python functions forward calls to `__torch_function__`.
+"""Positional and keyword arguments that PyTorch's Python functions pass to `__torch_function__`.
 
 Input: a function and the arguments of a call.  Output: the call in the form that PyTorch records.
 
@@ -27,7 +27,7 @@ _REDUCED: Final = "size_average=None, reduce=None, reduction='mean'"
 _DROP: Final = "training=True, inplace=False"
 _SOFTMAX: Final = "_stacklevel=3, dtype=None"
 
-# Functions of `torch.nn.functional`.
+# Name of a function of `torch.nn.functional` -> forwarded parameters.
 _FUNCTIONAL: Final = {
     "adaptive_avg_pool2d": "input, output_size, /",
     "adaptive_avg_pool3d": "input, output_size, /",
@@ -129,7 +129,7 @@ _FUNCTIONAL: Final = {
     "reduction='mean'",
     "unfold": "input, kernel_size, /, dilation=1, padding=0, stride=1",
 }  # fmt: skip
-# Functions of `torch.functional`.
+# Name of a function of `torch.functional` -> forwarded parameters.
 _TORCH: Final = {
     "cdist": "x1, x2, /, p=2.0, compute_mode='use_mm_for_euclid_dist_if_necessary'",
     "lu": "A, /, pivot=True, get_infos=False, out=None",
@@ -172,7 +172,8 @@ def forwarded_call(
     name = getattr(func, "__name__", "")
     text = _find_parameters(func, name)
     if func is ts.einsum and len(args) == 2 and isinstance(args[1], list | tuple):
-        return func, (args[0], *args[1]), kwargs  # PyTorch passes the elements of the list
+        # PyTorch passes the elements of the operand list as separate arguments
+        return func, (args[0], *args[1]), kwargs
     if text is None:
         func = _asked(func)
         return (func, args, {"indexing": None, **kwargs}) if _is_meshgrid(func) else (func, args, kwargs)

@@ -33,9 +33,9 @@ _OF_NN: Final = frozenset({
     "log_sigmoid", "one_hot",
     "scaled_dot_product_attention", "softplus", "softshrink",
 })  # fmt: skip
-# Functions of `torch`, implemented in Python here, that `nn.functional` also exports.
+# Functions of `torch` that `nn.functional` exports, too; their names are in `torch`.
 _OF_TORCH: Final = frozenset({"adaptive_avg_pool1d", "celu_", "relu_", "rrelu_", "selu_", "threshold_"})
-# Top-level functions whose `__module__` is another module in PyTorch.
+# Function of `torch` -> submodule of `torch` that is its `__module__` in PyTorch.
 _MODULE_TO_PYTORCH_MODULE: Final = {
     "from_dlpack": "utils.dlpack", "get_rng_state": "random", "initial_seed": "random",
     "manual_seed": "random", "seed": "random", "set_rng_state": "random", "load": "serialization",
@@ -43,7 +43,7 @@ _MODULE_TO_PYTORCH_MODULE: Final = {
     "set_printoptions": "_tensor_str", "while_loop": "_higher_order_ops.while_loop",
     **dict.fromkeys(OF_TORCH_FUNCTIONAL, "functional"),
 }  # fmt: skip
-_OTHER_NAMES: Final = {"threshold": "_threshold"}  # functions with another `__name__` in PyTorch
+_OTHER_NAMES: Final = {"threshold": "_threshold"}  # name of a function -> its `__name__` in PyTorch
 _OWN: Final = re.compile(r"\bts\.(?=[A-Za-z_])")
 
 
@@ -58,7 +58,7 @@ def is_from_torch(obj: object) -> bool:
 
 
 def simple_name(func: Any) -> str:
-    """Return the `__name__` of a function in PyTorch."""
+    """Return the `__name__` that a function has in PyTorch."""
     return (
         _OTHER_NAMES.get(func.__name__, func.__name__)
         if isinstance(func, Overridable)

@@ -34,7 +34,7 @@ should_preserve_node_meta = False
 
 
 class NodeSourceAction(Enum):
-    """How a node was made from its original node: created or replaced."""
+    """Kind of a node's origin: created from, or replaced, the original node."""
 
     CREATE = "create"
     REPLACE = "replace"
@@ -137,7 +137,7 @@ class NodeSource:
 
 
 def get_graph_provenance_json(graph: Any) -> dict[str, Any]:
-    """Return the origins (`meta["from_node"]`) of each call node as dictionaries, by name of the node."""
+    """Return a dictionary: name of a call node -> its origins (`meta["from_node"]`) as dictionaries."""
     calls = ("call_function", "call_method", "call_module")
     return {
         node.name: [source.to_dict() for source in node.meta["from_node"]] if "from_node" in node.meta else []
@@ -173,7 +173,7 @@ def get_current_meta() -> dict[str, Any]:
 
 @contextmanager
 def set_current_meta(node: Node, pass_name: str = "") -> Iterator[None]:
-    """Within this context, the current metadata is that of `node`, if it is copied to new nodes."""
+    """Within this context, the metadata of `node` is current, if `preserve_node_meta` is enabled."""
     global current_meta
     if not (should_preserve_node_meta and node.meta):
         yield
@@ -197,7 +197,7 @@ def set_stack_trace(stack: list[str]) -> None:
 
 
 def format_stack() -> list[str]:
-    """Return the stack trace in the current metadata; if it is not copied, that of the caller."""
+    """Return the stack trace in the current metadata; without `preserve_node_meta`, that of the caller."""
     if should_preserve_node_meta:
         return [current_meta.get("stack_trace", "")]
     return traceback.format_list(traceback.extract_stack()[:-1])
@@ -254,7 +254,7 @@ def reset_grad_fn_seq_nr() -> None:
 
 @contextmanager
 def set_current_replay_node(node: Node | None) -> Iterator[None]:
-    """Within this context, `node` is the node that is replayed."""
+    """Within this context, `get_current_replay_node` returns `node`."""
     global current_replay_node
     before, current_replay_node = current_replay_node, node
     try:
@@ -264,7 +264,7 @@ def set_current_replay_node(node: Node | None) -> Iterator[None]:
 
 
 def get_current_replay_node() -> Node | None:
-    """Return the node that is replayed; None if there is none."""
+    """Return the node that was set by `set_current_replay_node`; None outside of its context."""
     return current_replay_node
 
 

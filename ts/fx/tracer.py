@@ -24,7 +24,7 @@ from typing import Any, Final
 
 import ts
 
-# imported before tracing: it refers to functions of `math`, which a tracer replaces
+# Imported before tracing, because the module stores functions of `math`, which a tracer replaces.
 import ts.frontend.sugared_values.python_objects
 from ts._core.dispatch.overrides import Overridable
 from ts._core.tensor.tensor import Tensor
@@ -89,7 +89,7 @@ class ProxyableClassMeta(type):
 
 
 class PHBase:
-    """Marks a leaf in `concrete_args` that becomes a placeholder."""
+    """Marks a leaf of a container in `concrete_args` that becomes a placeholder."""
 
     def __repr__(self) -> str:
         return "PH"
@@ -318,7 +318,7 @@ class Tracer(TracerBase):
         return flattened, flat_args
 
     def _numbered(self, number: int, value: Any) -> Any:
-        """Create a placeholder for an element of `*args`."""
+        """Create a placeholder for element `number` of `*args`."""
         proxy = self.create_proxy("placeholder", f"input_{number}", (), {})
         if isinstance(value, PHBase) and value is not PH:
             _transfer_attrs(value, proxy.node)
@@ -425,7 +425,7 @@ class Tracer(TracerBase):
             self._find_tensors(child, f"{prefix}{name}.")
 
     def _run(self, fn: Callable[..., Any], args: list[Any], names: dict[str, Any]) -> None:
-        """Call the function with proxies; calls of modules and of wrapped functions are recorded."""
+        """Call the function with proxies; patches record calls of modules and of wrapped functions."""
         proxies: dict[str, Proxy] = {}
 
         @functools.wraps(_get_attribute)
@@ -455,7 +455,7 @@ class Tracer(TracerBase):
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Tracer:
         copied = Tracer.__new__(Tracer)
-        for name, value in self.__dict__.items():  # modules of Python cannot be copied
+        for name, value in self.__dict__.items():  # Python modules cannot be copied, so share them
             copied.__dict__[name] = (
                 copy.copy(value) if name == "_autowrap_search" else copy.deepcopy(value, memo)
             )
@@ -467,5 +467,5 @@ def _assert_is_none(value: object, msg: str) -> None:
         raise AssertionError(msg)
 
 
-_assert_is_none.__module__ = "ts.fx._symbolic_trace"  # generated code imports it from this module
+_assert_is_none.__module__ = "ts.fx._symbolic_trace"  # generated code imports the function from this module
 wrap("_assert_is_none")

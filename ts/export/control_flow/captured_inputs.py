@@ -1,4 +1,4 @@
-"""Names for the values that branch and body functions capture, equal to PyTorch's names.
+"""PyTorch's names for the values that branch and body functions capture.
 
 Subgraph inputs are sorted by these names.
 
@@ -20,12 +20,12 @@ from ts._higher_order_ops.side_effect_detection import walk
 class Sources:
     """Attribute paths of the tensors and symbols that are reachable from given objects.
 
-    The first path found is stored.
+    If there are several paths to an object, the first one found is stored.
     """
 
     def __init__(self, roots: Iterable[tuple[str, Any]]) -> None:
-        self._tensors: dict[int, str] = {}  # path, by id of the tensor
-        self.names_by_expression: dict[Any, str] = {}  # path, by sympy expression
+        self._tensors: dict[int, str] = {}  # id of a tensor -> path
+        self.names_by_expression: dict[Any, str] = {}  # sympy expression of a symbol -> path
         self._seen: dict[int, Any] = {}
         for name, root in roots:
             for place, x in walk(name, root, _joined, 0, self._seen):

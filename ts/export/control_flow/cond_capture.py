@@ -54,7 +54,7 @@ def record_cond(recorder: ExportTracer, pred: Any, true_fn: Any, false_fn: Any, 
 def in_common(*branches: Branch) -> list[Node]:
     """Return the nodes that the branches capture.
 
-    First the nodes captured by all branches, then those of each branch, sorted by name.
+    The nodes that all branches capture come first, then the other nodes of each branch, sorted by name.
     """
     takers: dict[Node, list[int]] = {}
     names: dict[Node, str] = {}
@@ -87,7 +87,7 @@ def _merged(environment: ShapeEnv, a: Any, b: Any) -> Any:
 
 
 def _strides(sizes: Sequence[Any], like: MetaArray) -> list[Any]:
-    """Return strides for `sizes` that keep the memory order of the dimensions of `like`."""
+    """Return strides for `sizes`, with the dimensions in the memory order of `like`."""
     order = sorted(range(len(sizes)), key=lambda d: (_to_int(like.strides[d]), -d))
     strides: list[Any] = [0] * len(sizes)
     step: Any = like.itemsize

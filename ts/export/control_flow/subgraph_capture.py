@@ -1,10 +1,10 @@
 """Capture of a function as the subgraph of a control-flow operator.
 
-Values of the surrounding graph that it uses become inputs ("lifted").
+Values of the surrounding graph that the function uses become inputs of the subgraph ("lifted").
 
 branch = Branch(recorder, sources)
 branch.outcome(true_fn, (x,))        the function's results and memory effects
-branch.lifted                        captured outer nodes, each with its input
+branch.lifted                        captured node of the outer graph -> input node of the subgraph
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ class Branch(ExportTracer):
         self.calls = parent.calls
         self.outer = parent.outer
         self.batches = parent.batches
-        self.lifted: dict[Node, Node] = {}  # input node of this graph, by node of the surrounding graph
-        self.attributes: dict[str, Any] = {}  # constant tensors that the function creates, by attribute name
+        self.lifted: dict[Node, Node] = {}  # node of the surrounding graph -> input node of this graph
+        self.attributes: dict[str, Any] = {}  # attribute name -> constant tensor that the function creates
         self._sources = sources
-        self._reals: dict[int, Tensor] = {}  # real tensors by id of their fake tensor
-        self._read: dict[Any, Tensor] = {}  # the tensor whose shape was read, by the expression of a size
+        self._reals: dict[int, Tensor] = {}  # id of a fake tensor -> its real tensor
+        self._read: dict[Any, Tensor] = {}  # expression of a size -> tensor whose shape the function read
         self._aliases = Aliases()
         self._outside: list[Tensor] = []
 
@@ -132,7 +132,8 @@ class Branch(ExportTracer):
             return self._size_nodes[expression]
         name = self._sources.names_by_expression.get(expression)
         if expression in self._read:
-            self.node_of(self._read[expression])  # makes the tensor an input, from which the size is read
+            # makes the tensor an input of the subgraph, so that the size can be read from it
+            self.node_of(self._read[expression])
         if name is None or expression in self._read:
             if (size := self._size_of_input(expression)) is not None:
                 return size
@@ -143,7 +144,7 @@ class Branch(ExportTracer):
     def stands_for_element(self, node: Node) -> bool:
         """Return True if `node` is an input that stands for one element of a surrounding `vmap` batch.
 
-        Loop arguments may be such elements.
+        An argument of a loop may be such an input.
         """
         if node.op != "placeholder":
             return False
@@ -179,7 +180,7 @@ class Branch(ExportTracer):
     def constructed(self, x: Tensor, function: str) -> Any:
         """Record a tensor made of Python numbers as a graph attribute.
 
-        The subgraph copies it at each call, as the program creates it anew.
+        The subgraph copies the tensor at each call, because the program creates a new tensor at each call.
         """
         name = f"_tensor_constant{len(self.attributes)}"
         with self.paused():

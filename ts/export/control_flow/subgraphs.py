@@ -17,7 +17,7 @@ from ts.fx.node import Node, map_arg
 if TYPE_CHECKING:
     from ts.export.tracer import ExportTracer
 
-# operators whose subgraph inputs have the names of the operands
+# Operators whose subgraph inputs are named after the operands.
 _NAMED_FROM_OUTSIDE: Final = ("cond", "map_impl")
 
 
@@ -105,7 +105,7 @@ def _name_as(child: GraphModule, operands: Sequence[Node]) -> None:
 
 
 def _different(names: Sequence[str]) -> list[str]:
-    """Make names unique by the suffixes _1, _2, ...; an operand may be passed several times."""
+    """Make names unique by the suffixes _1, _2, ...; names repeat if an operand is passed several times."""
     found: list[str] = []
     for name in names:
         number = 0

@@ -1,6 +1,6 @@
 """Capture of `vmap`: adding and removing the batch dimension become nodes.
 
-The operators between them are recorded for one element of the batch.
+The operators between these nodes are recorded for one element of the batch.
 
 vmap(f)(x)         _vmap_increment_nesting, _add_batch_dim(x, 0, 1), nodes of f, _remove_batch_dim ...
 """

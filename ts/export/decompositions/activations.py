@@ -20,7 +20,7 @@ def silu(x: Tensor) -> Tensor:
 
 @decomposes("aten::softplus")
 def softplus(x: Tensor, beta: Any = 1, threshold: Any = 20) -> Tensor:
-    """Return log(1 + exp(beta x)) / beta, and x if beta x exceeds the threshold."""
+    """Return log(1 + exp(beta * x)) / beta, but x where beta * x exceeds `threshold`."""
     scaled = x if beta == 1 else aten.mul.Tensor(x, beta)
     found = aten.log1p(aten.exp(scaled))
     found = found if beta == 1 else aten.div.Tensor(found, beta)
@@ -35,20 +35,20 @@ def mish(x: Tensor) -> Tensor:
 
 @decomposes("aten::selu", implicit=True)
 def selu(x: Tensor) -> Tensor:
-    """Apply the self-normalizing ELU."""
+    """Return selu(x), the self-normalizing ELU."""
     return aten.elu(x, 1.6732632423543772, 1.0507009873554805)
 
 
 @decomposes("aten::celu")
 def celu(x: Tensor, alpha: Any = 1.0) -> Tensor:
-    """Return x for x > 0, otherwise alpha (exp(x / alpha) - 1)."""
+    """Return x for x > 0, otherwise alpha * (exp(x / alpha) - 1)."""
     below = aten.expm1(x) if alpha == 1 else aten.mul.Tensor(aten.expm1(aten.div.Tensor(x, alpha)), alpha)
     return aten.where.self(aten.gt.Scalar(x, 0), x, below)
 
 
 @decomposes("aten::relu6", implicit=True)
 def relu6(x: Tensor) -> Tensor:
-    """Clamp to [0, 6]."""
+    """Return `x` clamped to [0, 6]."""
     return aten.hardtanh(x, 0, 6)
 
 
@@ -79,13 +79,13 @@ def hardsigmoid(x: Tensor) -> Tensor:
 
 @decomposes("aten::hardshrink")
 def hardshrink(x: Tensor, lambd: Any = 0.5) -> Tensor:
-    """Replace elements within [-lambd, lambd] by 0."""
+    """Return `x` with elements within [-lambd, lambd] replaced by 0."""
     return either(aten.le.Scalar(aten.abs(x), lambd), 0, x, x)
 
 
 @decomposes("aten::softshrink")
 def softshrink(x: Tensor, lambd: Any = 0.5) -> Tensor:
-    """Shrink elements towards 0 by `lambd`."""
+    """Move each element of `x` towards 0 by `lambd`, at most to 0."""
     far = aten.gt.Scalar(aten.abs(x), lambd)
     nearer = aten.sub.Tensor(x, aten.mul.Tensor(aten.sign(x), lambd))
     return aten.where.self(far, nearer, aten.mul.Tensor(x, 0))
@@ -93,13 +93,13 @@ def softshrink(x: Tensor, lambd: Any = 0.5) -> Tensor:
 
 @decomposes("aten::threshold")
 def threshold(x: Tensor, threshold: Any, value: Any) -> Tensor:
-    """Replace elements at or below the threshold by `value`."""
+    """Return `x` with elements that are at most `threshold` replaced by `value`."""
     return either(aten.le.Scalar(x, threshold), value, x, x)
 
 
 @decomposes("aten::glu")
 def glu(x: Tensor, dim: int = -1) -> Tensor:
-    """Gate the first half along `dim` by the sigmoid of the second half."""
+    """Split `x` into two halves along `dim`; return first * sigmoid(second)."""
     dim = dim % x.dim()
     half = x.shape[dim] // 2
     first, second = aten.slice.Tensor(x, dim, 0, half), aten.slice.Tensor(x, dim, half, half * 2)
@@ -115,13 +115,13 @@ def log_sigmoid(x: Tensor) -> Tensor:
 
 @decomposes("aten::softmax.int", implicit=True)
 def softmax(x: Tensor, dim: int, dtype: Any = None) -> Tensor:
-    """Normalize exponentials along a dimension."""
+    """Compute softmax along `dim`, in `dtype` if given."""
     return aten._softmax(_as(x, dtype), dim, False)
 
 
 @decomposes("aten::log_softmax.int", implicit=True)
 def log_softmax(x: Tensor, dim: int, dtype: Any = None) -> Tensor:
-    """Compute the logarithm of softmax."""
+    """Compute the logarithm of softmax along `dim`, in `dtype` if given."""
     return aten._log_softmax(_as(x, dtype), dim, False)
 
 
@@ -131,7 +131,7 @@ def _as(x: Tensor, dtype: Any) -> Tensor:
 
 @decomposes("aten::_safe_softmax")
 def safe_softmax(x: Tensor, dim: int, dtype: Any = None) -> Tensor:
-    """Compute softmax; slices that are entirely -∞ yield 0."""
+    """Compute softmax along `dim`; for slices in which all elements are -∞, the result is 0."""
     found = softmax(x, dim, dtype)
     masked = aten.all.dim(aten.eq.Scalar(x, float("-inf")), dim, True)
     return aten.where.self(masked, aten.zeros_like(found), found)
@@ -139,7 +139,10 @@ def safe_softmax(x: Tensor, dim: int, dtype: Any = None) -> Tensor:
 
 @decomposes("aten::dropout", implicit=True)
 def dropout(x: Tensor, p: float, train: bool) -> Tensor:
-    """Apply dropout; return a copy in evaluation mode."""
+    """Set elements to 0 with probability `p` and scale the others by 1 / (1 - p).
+
+    Without `train`, return a copy.
+    """
     if not train or p == 0:
         return aten.clone(x)
     return aten.native_dropout(x, p, True)[0]
@@ -147,7 +150,7 @@ def dropout(x: Tensor, p: float, train: bool) -> Tensor:
 
 @decomposes("aten::feature_dropout", implicit=True)
 def feature_dropout(x: Tensor, p: float, train: bool) -> Tensor:
-    """Apply dropout to whole channels."""
+    """Apply dropout to whole channels of `x` instead of single elements; without `train`, return a copy."""
     if not train or p == 0:
         return aten.clone(x)
     noise = aten.empty.memory_format([*x.shape[:2], *[1] * (x.dim() - 2)], dtype=x.dtype, device=x.device)
@@ -157,7 +160,10 @@ def feature_dropout(x: Tensor, p: float, train: bool) -> Tensor:
 
 @decomposes("aten::alpha_dropout", implicit=True)
 def alpha_dropout(x: Tensor, p: float, train: bool) -> Tensor:
-    """Apply alpha dropout, which preserves mean and variance of SELU activations."""
+    """Apply alpha dropout, which preserves mean and variance of SELU activations.
+
+    Without `train`, return a copy.
+    """
     if not train or p == 0:
         return aten.clone(x)
     alpha = 1.7580993408473766

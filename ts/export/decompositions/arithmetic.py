@@ -12,7 +12,7 @@ from ts.export.decompositions.view_ops import zero_of
 
 aten = ts.ops.aten
 
-_OTHER_NAMES = {  # alias: operator
+_OTHER_NAMES = {  # name of an alias -> name of the operator
     "absolute": "abs", "arccos": "acos", "arccosh": "acosh", "arcsin": "asin", "arcsinh": "asinh",
     "arctan": "atan",
     "arctanh": "atanh", "arctan2": "atan2", "fix": "trunc", "negative": "neg", "inverse": "linalg_inv",
@@ -50,9 +50,9 @@ for _name, _target in _OTHER_NAMES.items():
 
 
 def either(condition: Tensor, yes: Any, no: Any, like: Tensor) -> Tensor:
-    """Select `yes` where `condition` is true, `no` elsewhere.
+    """Select elements of `yes` if `condition` is true, otherwise of `no`.
 
-    Numbers become tensors with the dtype of `like`.
+    If `yes` or `no` is a number, it becomes a tensor with the dtype and device of `like`.
     """
     no = no if isinstance(no, Tensor) else zero_of(like, no)
     yes = yes if isinstance(yes, Tensor) else zero_of(like, yes)
@@ -78,19 +78,19 @@ def _wrapped(number: Any, x: Tensor | None) -> Tensor:
 
 @decomposes("aten::where.ScalarOther", implicit=True)
 def where_scalar_other(condition: Tensor, x: Tensor, other: Any) -> Tensor:
-    """Select elements of `x` where `condition` is true, the number `other` elsewhere."""
+    """Select elements of `x` if `condition` is true, otherwise the number `other`."""
     return aten.where.self(condition, x, _wrapped(other, x))
 
 
 @decomposes("aten::where.ScalarSelf", implicit=True)
 def where_scalar_self(condition: Tensor, x: Any, other: Tensor) -> Tensor:
-    """Select the number `x` where `condition` is true, elements of `other` elsewhere."""
+    """Select the number `x` if `condition` is true, otherwise elements of `other`."""
     return aten.where.self(condition, _wrapped(x, other), other)
 
 
 @decomposes("aten::where.Scalar", implicit=True)
 def where_scalar(condition: Tensor, x: Any, other: Any) -> Tensor:
-    """Select the number `x` where `condition` is true, the number `other` elsewhere."""
+    """Select the number `x` if `condition` is true, otherwise the number `other`."""
     dtype = ts.result_type(x, other)
     one, two = (aten.scalar_tensor(v, dtype=dtype, device=condition.device) for v in (x, other))
     return aten.where.self(condition, one, two)
@@ -98,44 +98,44 @@ def where_scalar(condition: Tensor, x: Any, other: Any) -> Tensor:
 
 @decomposes("aten::where", "aten::nonzero_numpy", implicit=True)
 def where(condition: Tensor) -> Any:
-    """Return the indices of nonzero elements, one tensor per dimension."""
+    """Return the indices of the nonzero elements of `condition`, one tensor per dimension."""
     return aten.unbind.int(aten.nonzero(condition), 1)
 
 
 @decomposes("aten::masked_fill.Scalar")
 def masked_fill(x: Tensor, mask: Tensor, value: Any) -> Tensor:
-    """Replace masked elements by a number."""
+    """Return `x` with the number `value` for elements whose `mask` is True."""
     return aten.where.self(mask, zero_of(x, value), x)
 
 
 @decomposes("aten::masked_fill.Tensor")
 def masked_fill_tensor(x: Tensor, mask: Tensor, value: Tensor) -> Tensor:
-    """Replace masked elements by a 0-d tensor's value."""
+    """Return `x` with the 0-d tensor `value` for elements whose `mask` is True."""
     value = value if value.dtype is x.dtype else aten._to_copy(value, dtype=x.dtype)
     return aten.where.self(mask, value, x)
 
 
 @decomposes("aten::clamp_min")
 def clamp_min(x: Tensor, min: Any) -> Tensor:
-    """Clamp to a lower bound."""
+    """Return `x` clamped to the lower bound `min`, a number."""
     return aten.clamp(x, min)
 
 
 @decomposes("aten::clamp_max")
 def clamp_max(x: Tensor, max: Any) -> Tensor:
-    """Clamp to an upper bound."""
+    """Return `x` clamped to the upper bound `max`, a number."""
     return aten.clamp(x, None, max)
 
 
 @decomposes("aten::clamp_min.Tensor")
 def clamp_min_tensor(x: Tensor, min: Tensor) -> Tensor:
-    """Clamp to elementwise lower bounds."""
+    """Return `x` clamped to the elementwise lower bounds `min`."""
     return aten.clamp.Tensor(x, min)
 
 
 @decomposes("aten::clamp_max.Tensor")
 def clamp_max_tensor(x: Tensor, max: Tensor) -> Tensor:
-    """Clamp to elementwise upper bounds."""
+    """Return `x` clamped to the elementwise upper bounds `max`."""
     return aten.clamp.Tensor(x, None, max)
 
 
@@ -159,25 +159,25 @@ def square(x: Tensor) -> Tensor:
 
 @decomposes("aten::floor_divide")
 def floor_divide(x: Tensor, other: Tensor) -> Tensor:
-    """Divide and round down."""
+    """Return x / other, rounded down."""
     return aten.div.Tensor_mode(x, other, rounding_mode="floor")
 
 
 @decomposes("aten::floor_divide.Scalar")
 def floor_divide_scalar(x: Tensor, other: Any) -> Tensor:
-    """Divide by a number and round down."""
+    """Return x / other for a number `other`, rounded down."""
     return aten.div.Tensor_mode(x, other, rounding_mode="floor")
 
 
 @decomposes("aten::float_power.Tensor_Scalar", implicit=True)
 def float_power(x: Tensor, exponent: Any) -> Tensor:
-    """Compute a power in float64."""
+    """Return x ** exponent, computed in float64, for a number as exponent."""
     return aten.pow.Tensor_Scalar(_double(x), float(exponent))
 
 
 @decomposes("aten::float_power.Tensor_Tensor", implicit=True)
 def float_power_tensor(x: Tensor, exponent: Tensor) -> Tensor:
-    """Compute an elementwise power in float64."""
+    """Return x ** exponent, computed in float64, for a tensor of exponents."""
     return aten.pow.Tensor_Tensor(_double(x), _double(exponent))
 
 
@@ -187,7 +187,7 @@ def _double(x: Tensor) -> Tensor:
 
 @decomposes("aten::frac")
 def frac(x: Tensor) -> Tensor:
-    """Return the fractional part."""
+    """Return x - trunc(x), the fractional part."""
     return aten.sub.Tensor(x, aten.trunc(x))
 
 
@@ -199,13 +199,13 @@ def sgn(x: Tensor) -> Tensor:
 
 @decomposes("aten::deg2rad")
 def deg2rad(x: Tensor) -> Tensor:
-    """Convert degrees to radians."""
+    """Convert `x` from degrees to radians."""
     return aten.mul.Tensor(x, math.pi / 180)
 
 
 @decomposes("aten::rad2deg")
 def rad2deg(x: Tensor) -> Tensor:
-    """Convert radians to degrees."""
+    """Convert `x` from radians to degrees."""
     return aten.mul.Tensor(x, 180 / math.pi)
 
 
@@ -228,13 +228,13 @@ def logit(x: Tensor, eps: float | None = None) -> Tensor:
 
 @decomposes("aten::lerp.Scalar")
 def lerp(x: Tensor, end: Tensor, weight: Any) -> Tensor:
-    """Interpolate linearly by a scalar weight."""
+    """Return x + weight * (end - x) for a number as weight."""
     return lerp_tensor(x, end, aten.full([], weight, dtype=x.dtype, device=x.device))
 
 
 @decomposes("aten::lerp.Tensor")
 def lerp_tensor(x: Tensor, end: Tensor, weight: Tensor) -> Tensor:
-    """Interpolate linearly, starting from the nearer end for accuracy."""
+    """Return x + weight * (end - x), computed from the nearer of `x` and `end` for accuracy."""
     far = aten.ge.Scalar(aten.abs(weight), 0.5)
     part = aten.where.self(far, aten.sub.Tensor(weight, 1), weight)
     start = aten.where.self(far, end, x)
@@ -255,7 +255,7 @@ def addcdiv(x: Tensor, a: Tensor, b: Tensor, *, value: Any = 1) -> Tensor:
 
 @decomposes("aten::isfinite", implicit=True)
 def isfinite(x: Tensor) -> Tensor:
-    """Test for finite elements."""
+    """Return True for each element that is neither infinite nor NaN."""
     if not x.is_floating_point():
         return aten.full_like(x, True, dtype=ts.bool)
     not_infinite = aten.ne.Scalar(aten.abs(x), math.inf)
@@ -264,13 +264,13 @@ def isfinite(x: Tensor) -> Tensor:
 
 @decomposes("aten::isneginf")
 def isneginf(x: Tensor) -> Tensor:
-    """Test for -∞."""
+    """Return True for each element that is -∞."""
     return aten.eq.Scalar(x, -math.inf)
 
 
 @decomposes("aten::isposinf")
 def isposinf(x: Tensor) -> Tensor:
-    """Test for +∞."""
+    """Return True for each element that is +∞."""
     return aten.eq.Scalar(x, math.inf)
 
 
@@ -278,7 +278,7 @@ def isposinf(x: Tensor) -> Tensor:
 def isclose(
     x: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
 ) -> Tensor:
-    """Compare elementwise within relative and absolute tolerances."""
+    """Return True for each pair of elements that is equal within the relative and absolute tolerances."""
     equal = aten.eq.Tensor(x, other)
     if equal_nan and x.is_floating_point():
         both = aten.bitwise_and.Tensor(aten.isnan(x), aten.isnan(other))
@@ -291,7 +291,7 @@ def isclose(
 
 @decomposes("aten::nan_to_num")
 def nan_to_num(x: Tensor, nan: Any = None, posinf: Any = None, neginf: Any = None) -> Tensor:
-    """Replace NaN and infinities by numbers."""
+    """Return `x` with NaN, +∞ and -∞ replaced by the numbers `nan`, `posinf` and `neginf`."""
     if not x.is_floating_point():
         return aten.clone(x)
     ends = ts.finfo(x.dtype)

@@ -1,6 +1,6 @@
 """Decomposition table: functions that compute operators outside of PyTorch's core set by core ones.
 
-    @decomposes("aten::t")                a function with the operator's arguments, that calls `ts.ops.aten`
+    @decomposes("aten::t")                function with the operator's parameters, which calls `ts.ops.aten`
     def t(x): ...
 
 A decomposition is an ordinary function of tensors: eagerly it returns its operator's result.  It returns
@@ -30,9 +30,10 @@ _FAMILIES: Final = (
 
 
 def decomposes(*keys: str, implicit: bool | Collection[str] = False) -> Callable[[F], F]:
-    """Register a function as the decomposition of operators, by name and overload.
+    """Register a function as the decomposition of the operators `keys`, such as "aten::add.Tensor".
 
-    implicit    True if dispatch modes see the decomposition, not the operators; or the keys where they do
+    implicit    True if dispatch modes receive the operators of the decomposition instead of the decomposed
+                operator; or the keys for which this holds
     """
 
     def register(function: F) -> F:
@@ -47,9 +48,9 @@ def decomposes(*keys: str, implicit: bool | Collection[str] = False) -> Callable
 
 
 def _operator_for_modes(key: str, function: F) -> F:
-    """Wrap a decomposition that other decompositions call.
+    """Wrap a decomposition for calls by other decompositions.
 
-    Dispatch modes see the call of the operator, not its decomposition.
+    If a dispatch mode is active, it receives the call of the operator `key`, not the decomposition.
     """
 
     @functools.wraps(function)

@@ -14,48 +14,48 @@ aten = ts.ops.aten
 
 @decomposes("aten::zeros")
 def zeros(size: list[Any], **options: Any) -> Tensor:
-    """Create zeros."""
+    """Create a tensor of zeros with the shape `size`."""
     return aten.full(size, 0, **_with_dtype(options))
 
 
 @decomposes("aten::ones")
 def ones(size: list[Any], **options: Any) -> Tensor:
-    """Create ones."""
+    """Create a tensor of ones with the shape `size`."""
     return aten.full(size, 1, **_with_dtype(options))
 
 
 def _with_dtype(options: dict[str, Any]) -> dict[str, Any]:
-    """Add the default dtype to options without a dtype."""
+    """Return `options` with the default dtype if they contain no dtype."""
     return options | {"dtype": options.get("dtype") or ts.get_default_dtype()}
 
 
 def _like(x: Tensor, options: dict[str, Any]) -> dict[str, Any]:
-    """Add the dtype and device of `x` to `options` that lack them."""
+    """Return `options` with the dtype and device of `x` if they contain none."""
     found = {k: v for k, v in options.items() if v is not None}
     return {"dtype": x.dtype, "device": x.device} | found
 
 
 @decomposes("aten::zeros_like", "aten::zero")
 def zeros_like(x: Tensor, **options: Any) -> Tensor:
-    """Create zeros with another tensor's metadata."""
+    """Create a tensor of zeros with the shape, dtype and device of `x`."""
     return aten.full_like(x, 0, **options)
 
 
 @decomposes("aten::ones_like")
 def ones_like(x: Tensor, **options: Any) -> Tensor:
-    """Create ones with another tensor's metadata."""
+    """Create a tensor of ones with the shape, dtype and device of `x`."""
     return aten.full_like(x, 1, **options)
 
 
 @decomposes("aten::fill.Scalar")
 def fill(x: Tensor, value: Any) -> Tensor:
-    """Fill with a number."""
+    """Return a tensor like `x` in which each element is the number `value`."""
     return aten.full_like(x, value)
 
 
 @decomposes("aten::fill.Tensor")
 def fill_tensor(x: Tensor, value: Tensor) -> Tensor:
-    """Fill with the single element of a tensor by broadcasting `copy`."""
+    """Return a tensor like `x` in which each element is the single element of `value`."""
     return aten.copy(x, value)
 
 
@@ -63,7 +63,7 @@ def fill_tensor(x: Tensor, value: Tensor) -> Tensor:
 def copy(x: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
     """Return `src` itself if it is computed by the recorded graph and has the shape, dtype and device of `x`.
 
-    Otherwise return a copy.
+    Otherwise keep the operator, which returns a copy.
     """
     same = x.dtype is src.dtype and x.device == src.device and list(x.shape) == list(src.shape)
     return src if same and is_computed(src) else NotImplemented
@@ -77,31 +77,31 @@ def is_computed(x: Tensor) -> bool:
 
 @decomposes("aten::new_zeros")
 def new_zeros(x: Tensor, size: list[Any], **options: Any) -> Tensor:
-    """Create zeros of a given size with dtype and device of `x`."""
+    """Create a tensor of zeros with the shape `size` and the dtype and device of `x`."""
     return aten.full(size, 0, **_like(x, options))
 
 
 @decomposes("aten::new_ones")
 def new_ones(x: Tensor, size: list[Any], **options: Any) -> Tensor:
-    """Create ones of a given size with dtype and device of `x`."""
+    """Create a tensor of ones with the shape `size` and the dtype and device of `x`."""
     return aten.full(size, 1, **_like(x, options))
 
 
 @decomposes("aten::new_full")
 def new_full(x: Tensor, size: list[Any], fill_value: Any, **options: Any) -> Tensor:
-    """Create a constant tensor of a given size with dtype and device of `x`."""
+    """Create a tensor of the number `fill_value` with the shape `size` and the dtype and device of `x`."""
     return aten.full(size, fill_value, **_like(x, options))
 
 
 @decomposes("aten::new_empty")
 def new_empty(x: Tensor, size: list[Any], **options: Any) -> Tensor:
-    """Create an uninitialized tensor with dtype and device of `x`."""
+    """Create an uninitialized tensor with the shape `size` and the dtype and device of `x`."""
     return aten.empty.memory_format(size, **_like(x, options))
 
 
 @decomposes("aten::empty_like")
 def empty_like(x: Tensor, *, memory_format: Any = None, **options: Any) -> Tensor:
-    """Create an uninitialized tensor with the metadata of `x`."""
+    """Create an uninitialized tensor with the shape, dtype and device of `x`."""
     order = list(range(x.dim()))
     strides: Any = x.stride()
     if all(isinstance(s, int) for s in strides):
@@ -111,13 +111,13 @@ def empty_like(x: Tensor, *, memory_format: Any = None, **options: Any) -> Tenso
 
 @decomposes("aten::arange")
 def arange(end: Any, **options: Any) -> Tensor:
-    """Create a range from 0 with step 1."""
+    """Create a 1-D tensor of the numbers from 0 to `end` (excluded) with step 1."""
     return aten.arange.start_step(0, end, **options)
 
 
 @decomposes("aten::arange.start")
 def arange_start(start: Any, end: Any, **options: Any) -> Tensor:
-    """Create a range with step 1."""
+    """Create a 1-D tensor of the numbers from `start` to `end` (excluded) with step 1."""
     return aten.arange.start_step(start, end, **options)
 
 
@@ -125,7 +125,7 @@ def arange_start(start: Any, end: Any, **options: Any) -> Tensor:
 def linspace(
     start: Any, end: Any, steps: Any, *, dtype: Any = None, device: Any = None, **options: Any
 ) -> Tensor:
-    """Create evenly spaced numbers, computed from the nearer end."""
+    """Create evenly spaced numbers; each is computed from the nearer end, for accuracy."""
     dtype = dtype or ts.get_default_dtype()
     options = {"dtype": dtype, "device": device}
     if steps == 0:
@@ -143,13 +143,13 @@ def linspace(
 
 @decomposes("aten::eye")
 def eye(n: Any, **options: Any) -> Tensor:
-    """Create a square identity matrix."""
+    """Create an identity matrix with n rows and n columns."""
     return eye_m(n, n, **options)
 
 
 @decomposes("aten::eye.m")
 def eye_m(n: Any, m: Any, *, dtype: Any = None, device: Any = None, **options: Any) -> Tensor:
-    """Create an identity matrix of n rows and m columns."""
+    """Create a matrix of n rows and m columns with ones on the main diagonal."""
     rows = aten.arange(n, dtype=ts.uint8, device=device)
     columns = aten.arange(m, dtype=ts.uint8, device=device)
     equal = aten.eq.Tensor(aten.unsqueeze(rows, -1), columns)
@@ -158,7 +158,7 @@ def eye_m(n: Any, m: Any, *, dtype: Any = None, device: Any = None, **options: A
 
 @decomposes("aten::lift_fresh_copy")
 def lift_fresh_copy(x: Tensor) -> Tensor:
-    """Copy a tensor."""
+    """Return a copy of `x`."""
     return aten.clone(x)
 
 
@@ -170,7 +170,7 @@ def detach_(x: Tensor) -> Tensor:
 
 @decomposes("aten::detach", "aten::lift_fresh")
 def detach(x: Tensor) -> Tensor:
-    """Return an alias."""
+    """Return an alias of `x`: a tensor that shares its memory."""
     return aten.alias(x)
 
 
@@ -202,7 +202,7 @@ def itself(x: Tensor) -> Tensor:
 def to_dtype(
     x: Tensor, dtype: Any, non_blocking: bool = False, copy: bool = False, memory_format: Any = None
 ) -> Tensor:
-    """Convert to a dtype; return `x` itself if it has this dtype and `copy` is False."""
+    """Convert `x` to `dtype`; return `x` itself if it has this dtype and `copy` is False."""
     return _converted(x, copy, memory_format, dtype=dtype)
 
 

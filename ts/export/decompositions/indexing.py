@@ -13,35 +13,35 @@ aten = ts.ops.aten
 
 
 def _along(x: Tensor, dim: int, index: Tensor) -> list[Tensor | None]:
-    """Return the index list of `index.Tensor` that applies `index` at dimension `dim`.
+    """Return the index list of `index.Tensor` that applies `index` along `dim`.
 
-    None at earlier dimensions selects all.
+    The list contains None for each earlier dimension, which selects all of its elements.
     """
     return [None] * (dim % max(x.dim(), 1)) + [index]
 
 
 @decomposes("aten::index_add")
 def index_add(x: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Any = 1) -> Tensor:
-    """Add slices of `source` at indices along a dimension."""
+    """Return `x` with slice i of `source`, times `alpha`, added to slice index[i] along `dim`."""
     source = source if alpha == 1 else aten.mul.Tensor(source, alpha)
     return aten.index_put(x, _along(x, dim, index), source, True)
 
 
 @decomposes("aten::index_copy")
 def index_copy(x: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
-    """Copy slices of `source` to indices along a dimension."""
+    """Return `x` with slice index[i] along `dim` replaced by slice i of `source`."""
     return aten.index_put(x, _along(x, dim, index), source)
 
 
 @decomposes("aten::index_fill.int_Scalar")
 def index_fill(x: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
-    """Fill indexed slices along a dimension with a number."""
+    """Return `x` with the slices `index` along `dim` filled with the number `value`."""
     return _filled(x, dim, index, aten.scalar_tensor(value, dtype=x.dtype, device=x.device))
 
 
 @decomposes("aten::index_fill.int_Tensor")
 def index_fill_tensor(x: Tensor, dim: int, index: Tensor, value: Tensor) -> Tensor:
-    """Fill indexed slices along a dimension with a 0-d tensor."""
+    """Return `x` with the slices `index` along `dim` filled with the 0-d tensor `value`."""
     return _filled(x, dim, index, value)
 
 
@@ -53,7 +53,7 @@ def _filled(x: Tensor, dim: int, index: Tensor, value: Tensor) -> Tensor:
 
 @decomposes("aten::take")
 def take(x: Tensor, index: Tensor) -> Tensor:
-    """Gather elements by index into the flattened tensor."""
+    """Return elements of the flattened `x` at the indices `index`."""
     return aten.index.Tensor(aten.view(x, [-1]) if x.is_contiguous() else flatten(x), [index])
 
 
@@ -74,7 +74,7 @@ def take_along_dim(x: Tensor, indices: Tensor, dim: int | None = None) -> Tensor
 
 @decomposes("aten::argwhere", implicit=True)
 def argwhere(x: Tensor) -> Tensor:
-    """Return the indices of nonzero elements as rows."""
+    """Return a matrix whose rows are the indices of the nonzero elements of `x`."""
     return aten.nonzero(x)
 
 
@@ -108,7 +108,7 @@ def embedding_bag(
     include_last_offset: bool = False,
     padding_idx: int | None = None,
 ) -> Any:
-    """Reduce bags of rows by `_embedding_bag`, or `_embedding_bag_forward_only` without gradients."""
+    """Call `_embedding_bag`, or `_embedding_bag_forward_only` if no gradients are required."""
     wanted = weight.requires_grad or (per_sample_weights is not None and per_sample_weights.requires_grad)
     function = aten._embedding_bag if wanted else aten._embedding_bag_forward_only
     return function(
@@ -119,7 +119,7 @@ def embedding_bag(
 
 @decomposes("aten::trapezoid.dx", "aten::trapz.dx", implicit=True)
 def trapezoid(x: Tensor, dx: Any = 1, dim: int = -1) -> Tensor:
-    """Integrate along a dimension: the sum without half of the first and last element."""
+    """Integrate along `dim` by the trapezoidal rule: (sum - half of the first and last element) * dx."""
     last = aten.select.int(x, dim, -1)
     half_ends = aten.mul.Scalar(aten.add.Tensor(aten.select.int(x, dim, 0), last), 0.5)
     inner = aten.sub.Tensor(aten.sum.dim_IntList(x, [dim]), half_ends)
@@ -128,5 +128,5 @@ def trapezoid(x: Tensor, dx: Any = 1, dim: int = -1) -> Tensor:
 
 @decomposes("aten::item", implicit=True)
 def item(x: Tensor) -> Any:
-    """Return the single element as a number."""
+    """Return the single element of `x` as a number."""
     return aten._local_scalar_dense(x)

@@ -34,7 +34,7 @@ def _convolution(
     transposed: bool = False,
     output_padding: Any = 0,
 ) -> Tensor:
-    """Convolve over `n` dimensions; `x` may lack the batch dimension."""
+    """Compute a convolution over `n` dimensions; `x` may have no batch dimension."""
     single = x.dim() == n + 1
     x = aten.unsqueeze(x, 0) if single else x
     found = aten.convolution(
@@ -118,7 +118,7 @@ def max_pool1d(
     dilation: Any = 1,
     ceil_mode: bool = False,
 ) -> Tensor:
-    """Max-pool over one dimension by 2-D pooling."""
+    """Max-pool over one dimension by 2-D pooling with an additional dimension of size 1."""
     kernel, steps = _as_2d(kernel_size, stride)
     wide = aten.max_pool2d_with_indices(
         aten.unsqueeze(x, -2), kernel, steps, [0, *_each(padding, 1)], [1, *_each(dilation, 1)], ceil_mode
@@ -127,7 +127,7 @@ def max_pool1d(
 
 
 def _as_2d(kernel_size: Any, stride: Any) -> tuple[list[Any], list[Any]]:
-    """Return 1-D kernel and stride as 2-D values with leading size 1."""
+    """Return the kernel size and stride of 1-D pooling as [1, kernel size] and [1, stride]."""
     kernel = [1, *_each(kernel_size, 1)]
     return kernel, [1, *_each(stride, 1)] if stride not in ((), []) else kernel
 
@@ -141,7 +141,7 @@ def avg_pool1d(
     ceil_mode: bool = False,
     count_include_pad: bool = True,
 ) -> Tensor:
-    """Average-pool over one dimension by 2-D pooling."""
+    """Average-pool over one dimension by 2-D pooling with an additional dimension of size 1."""
     kernel, steps = _as_2d(kernel_size, stride)
     wide = aten.avg_pool2d(
         aten.unsqueeze(x, -2), kernel, steps, [0, *_each(padding, 1)], ceil_mode, count_include_pad
@@ -151,13 +151,13 @@ def avg_pool1d(
 
 @decomposes("aten::adaptive_avg_pool1d", implicit=True)
 def adaptive_avg_pool1d(x: Tensor, output_size: Any) -> Tensor:
-    """Average-pool to a 1-D output size."""
+    """Average-pool the last dimension to the size `output_size`."""
     return aten.squeeze.dim(adaptive_avg_pool2d(aten.unsqueeze(x, -2), [1, *_each(output_size, 1)]), -2)
 
 
 @decomposes("aten::adaptive_avg_pool2d", implicit=True)
 def adaptive_avg_pool2d(x: Tensor, output_size: list[Any]) -> Tensor:
-    """Average-pool to a 2-D output size; size 1 is a plain mean."""
+    """Average-pool the last two dimensions to the sizes `output_size`; for size 1, compute the mean."""
     if list(output_size) == [1, 1]:
         return aten.mean.dim(x, [-1, -2], True)
     return aten._adaptive_avg_pool2d(x, output_size)
@@ -165,7 +165,7 @@ def adaptive_avg_pool2d(x: Tensor, output_size: list[Any]) -> Tensor:
 
 @decomposes("aten::adaptive_avg_pool3d", implicit=True)
 def adaptive_avg_pool3d(x: Tensor, output_size: list[Any]) -> Tensor:
-    """Average-pool to a 3-D output size; size 1 is a plain mean."""
+    """Average-pool the last three dimensions to the sizes `output_size`; for size 1, compute the mean."""
     if list(output_size) == [1, 1, 1]:
         return aten.mean.dim(x, [-1, -2, -3], True)
     return aten._adaptive_avg_pool3d(x, output_size)
@@ -173,7 +173,7 @@ def adaptive_avg_pool3d(x: Tensor, output_size: list[Any]) -> Tensor:
 
 @decomposes("aten::adaptive_max_pool1d", implicit=True)
 def adaptive_max_pool1d(x: Tensor, output_size: Any) -> Any:
-    """Max-pool to a 1-D output size; return values and indices."""
+    """Max-pool the last dimension to the size `output_size`; return values and indices."""
     values, places = aten.adaptive_max_pool2d(aten.unsqueeze(x, -2), [1, *_each(output_size, 1)])
     return aten.squeeze.dim(values, -2), aten.squeeze.dim(places, -2)
 
@@ -190,7 +190,7 @@ def layer_norm(
     eps: float = 1e-5,
     cudnn_enable: bool = True,
 ) -> Tensor:
-    """Normalize trailing dimensions to mean 0 and variance 1, then scale and shift."""
+    """Normalize the last dimensions to mean 0 and variance 1; then multiply by `weight` and add `bias`."""
     return aten.native_layer_norm(x, normalized_shape, weight, bias, eps)[0]
 
 
@@ -210,7 +210,7 @@ def group_norm(
     eps: float = 1e-5,
     cudnn_enabled: bool = True,
 ) -> Tensor:
-    """Normalize channel groups to mean 0 and variance 1, then scale and shift."""
+    """Normalize groups of channels to mean 0 and variance 1; then multiply by the weight and add the bias."""
     n, channels, *rest = list(x.shape)
     x = x if x.is_contiguous() else aten.clone(x, memory_format=ts.contiguous_format)
     size = math.prod(rest)
@@ -219,7 +219,7 @@ def group_norm(
 
 @decomposes("aten::rms_norm", implicit=True)
 def rms_norm(x: Tensor, normalized_shape: list[Any], weight: Any = None, eps: float | None = None) -> Tensor:
-    """Normalize trailing dimensions to mean square 1, then scale."""
+    """Normalize the last dimensions to mean square 1; then multiply by `weight`."""
     dims = list(range(x.dim() - len(normalized_shape), x.dim()))
     eps = ts.finfo(x.dtype).eps if eps is None else eps
     square = aten.mean.dim(aten.pow.Tensor_Scalar(x, 2), dims, True)
@@ -262,7 +262,7 @@ def batch_norm(
     eps: float,
     cudnn_enabled: bool,
 ) -> Tensor:
-    """Normalize channels by batch statistics in training, by running statistics otherwise."""
+    """Normalize channels by the statistics of the batch in training, otherwise by the running statistics."""
     if not training:
         return aten._native_batch_norm_legit_no_training(
             x, weight, bias, running_mean, running_var, momentum, eps
@@ -278,9 +278,9 @@ def batch_norm(
 
 
 def replace(x: Tensor, value: Tensor) -> None:
-    """Replace the value of `x`.
+    """Replace the value of `x` by `value`.
 
-    By `copy_` outside of a recording, otherwise by a functional update of the recorded state.
+    While a graph is recorded, record `value` as the new value of `x`; otherwise, call `copy_`.
     """
     recorder = current_tracer()
     if recorder is None:
@@ -321,7 +321,7 @@ def attention(
     scale: float | None = None,
     enable_gqa: bool = False,
 ) -> Tensor:
-    """Compute scaled dot-product attention."""
+    """Compute scaled dot-product attention by matrix products and softmax."""
     if enable_gqa:
         return NotImplemented
     attn_mask = _added(attn_mask, query)
@@ -349,14 +349,14 @@ def attention(
 
 @decomposes("aten::grid_sampler", implicit=True)
 def grid_sampler(x: Tensor, grid: Tensor, mode: int, padding: int, align_corners: bool) -> Tensor:
-    """Sample `x` at grid positions."""
+    """Sample `x` at the positions in `grid`."""
     sampler = aten.grid_sampler_2d if x.dim() == 4 else aten.grid_sampler_3d
     return sampler(x, grid, mode, padding, align_corners)
 
 
 @decomposes("aten::one_hot", implicit=True)
 def one_hot(x: Tensor, num_classes: int = -1) -> Tensor:
-    """Encode class indices as one-hot vectors."""
+    """Return a one-hot vector of `num_classes` elements for each class index in `x`."""
     if num_classes == -1 or not evaluate_guard(num_classes > 0):
         return NotImplemented
     text = "one_hot: Class values must be"
@@ -369,7 +369,10 @@ def one_hot(x: Tensor, num_classes: int = -1) -> Tensor:
 
 @decomposes("aten::pad", implicit=True)
 def pad(x: Tensor, pad: list[Any], mode: str = "constant", value: float | None = None) -> Tensor:
-    """Pad trailing dimensions by a mode."""
+    """Pad the last dimensions by the mode "constant", "reflect" or "replicate".
+
+    Keep the operator for other modes.
+    """
     if mode == "constant":
         return aten.constant_pad_nd(x, pad, 0.0 if value is None else value)
     n = len(pad) // 2
@@ -378,7 +381,7 @@ def pad(x: Tensor, pad: list[Any], mode: str = "constant", value: float | None =
 
 
 def _padded(x: Tensor, pad: list[Any], places: Any) -> Tensor:
-    """Pad trailing dimensions by gathering elements of `x` at the indices that `symbol_sources` computes."""
+    """Pad the last dimensions: padded element i is the element of `x` with index `places(i, size)`."""
     n = len(pad) // 2
     for k in range(n):
         dim = x.dim() - 1 - k
@@ -396,7 +399,7 @@ def _has_elements(x: Tensor, pad: list[Any]) -> bool:
 
 @decomposes("aten::reflection_pad1d", "aten::reflection_pad2d", "aten::reflection_pad3d")
 def reflection_pad(x: Tensor, padding: list[Any]) -> Tensor:
-    """Pad by reflecting elements at the edges."""
+    """Pad the last dimensions by reflecting elements at the edges."""
     if not _has_elements(x, padding):
         return NotImplemented
 
@@ -409,7 +412,7 @@ def reflection_pad(x: Tensor, padding: list[Any]) -> Tensor:
 
 @decomposes("aten::replication_pad1d", "aten::replication_pad2d", "aten::replication_pad3d")
 def replication_pad(x: Tensor, padding: list[Any]) -> Tensor:
-    """Pad by replicating edge elements."""
+    """Pad the last dimensions by replicating the elements at the edges."""
     if not _has_elements(x, padding):
         return NotImplemented
     return _padded(x, padding, lambda at, size: aten.clamp(at, 0, size - 1))

@@ -17,25 +17,25 @@ aten = ts.ops.aten
 
 
 def reduced(loss: Tensor, reduction: int) -> Tensor:
-    """Reduce a loss: 0 none, 1 mean, 2 sum."""
+    """Reduce elementwise losses by the code `reduction`: 0 none, 1 mean, 2 sum."""
     return aten.mean(loss) if reduction == 1 else aten.sum(loss) if reduction == 2 else loss
 
 
 @decomposes("aten::mse_loss")
 def mse_loss(x: Tensor, target: Tensor, reduction: int = 1) -> Tensor:
-    """Compute the squared error."""
+    """Compute the squared error (x - target)², reduced by `reduction`."""
     return reduced(aten.pow.Tensor_Scalar(aten.sub.Tensor(x, target), 2), reduction)
 
 
 @decomposes("aten::l1_loss", implicit=True)
 def l1_loss(x: Tensor, target: Tensor, reduction: int = 1) -> Tensor:
-    """Compute the absolute error."""
+    """Compute the absolute error |x - target|, reduced by `reduction`."""
     return reduced(aten.abs(aten.sub.Tensor(x, target)), reduction)
 
 
 @decomposes("aten::smooth_l1_loss")
 def smooth_l1_loss(x: Tensor, target: Tensor, reduction: int = 1, beta: float = 1.0) -> Tensor:
-    """Compute the absolute error, quadratic below a threshold."""
+    """Compute the smooth L1 loss: the absolute error, but a quadratic function for errors below `beta`."""
     if beta == 0:
         return l1_loss(x, target, reduction)
     distance = aten.abs(aten.sub.Tensor(x, target))
@@ -46,7 +46,7 @@ def smooth_l1_loss(x: Tensor, target: Tensor, reduction: int = 1, beta: float = 
 
 @decomposes("aten::huber_loss")
 def huber_loss(x: Tensor, target: Tensor, reduction: int = 1, delta: float = 1.0) -> Tensor:
-    """Compute the Huber loss: quadratic below a threshold, linear above."""
+    """Compute the Huber loss: a quadratic function for errors below `delta`, a linear function above."""
     distance = aten.abs(aten.sub.Tensor(x, target))
     near = aten.lt.Scalar(distance, delta)
     square = aten.mul.Tensor(aten.mul.Tensor(distance, 0.5), distance)
@@ -56,7 +56,7 @@ def huber_loss(x: Tensor, target: Tensor, reduction: int = 1, delta: float = 1.0
 
 @decomposes("aten::kl_div", implicit=True)
 def kl_div(x: Tensor, target: Tensor, reduction: int = 1, *, log_target: bool = False) -> Tensor:
-    """Compute the Kullback-Leibler divergence from log-probabilities to a target."""
+    """Compute the Kullback-Leibler divergence of the log-probabilities `x` from `target`."""
     if log_target:
         return reduced(aten.mul.Tensor(aten.exp(target), aten.sub.Tensor(target, x)), reduction)
     product = aten.mul.Tensor(target, x)
@@ -93,7 +93,7 @@ def binary_cross_entropy_with_logits(
 def nll_loss(
     x: Tensor, target: Tensor, weight: Any = None, reduction: int = 1, ignore_index: int = -100
 ) -> Tensor:
-    """Compute the negative log likelihood of target classes."""
+    """Compute the negative log likelihood of the target classes."""
     if x.dim() not in (1, 2, 4):
         return NotImplemented
     dim = 0 if x.dim() == 1 else 1
@@ -162,7 +162,7 @@ def cosine_similarity(x: Tensor, other: Tensor, dim: int = 1, eps: float = 1e-8)
 def pairwise_distance(
     x: Tensor, other: Tensor, p: float = 2, eps: float = 1e-6, keepdim: bool = False
 ) -> Tensor:
-    """Compute the p-norm of row differences."""
+    """Compute the p-norm of the difference of each pair of rows."""
     difference = aten.add.Scalar(aten.sub.Tensor(x, other), eps)
     dim = max(x.dim(), other.dim()) - 1
     return aten.linalg_vector_norm(difference, p, [dim], keepdim)
@@ -170,7 +170,7 @@ def pairwise_distance(
 
 @decomposes("aten::cdist", implicit=True)
 def cdist(x: Tensor, other: Tensor, p: float = 2.0, compute_mode: Any = None) -> Tensor:
-    """Compute p-norm distances of all row pairs."""
+    """Compute the p-norm distance of each row of `x` to each row of `other`."""
     return aten._cdist_forward(x, other, p, compute_mode)
 
 
@@ -178,7 +178,7 @@ def cdist(x: Tensor, other: Tensor, p: float = 2.0, compute_mode: Any = None) ->
 def poisson_nll_loss(
     x: Tensor, target: Tensor, log_input: bool, full: bool, eps: float, reduction: int
 ) -> Tensor:
-    """Compute the Poisson negative log likelihood."""
+    """Compute the negative log likelihood of a Poisson distribution."""
     if full:
         return NotImplemented
     if log_input:

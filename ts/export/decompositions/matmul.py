@@ -17,7 +17,7 @@ aten = ts.ops.aten
 
 @decomposes("aten::linear", implicit=True)
 def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
-    """Compute x weightᵀ + bias for any number of batch dimensions."""
+    """Return x weightᵀ + bias, for any number of batch dimensions of `x`."""
     if bias is None:
         return matmul(x, t(weight))
     if x.dim() == 2:
@@ -51,7 +51,7 @@ def matmul(x: Tensor, y: Tensor) -> Tensor:
 def _can_fold(x: Tensor, y: Tensor) -> bool:
     """Return True if `matmul` may fold the batch dimensions of `x` into its rows.
 
-    The rows are contiguous, or `y` requires grad.
+    This holds if the batch dimensions and rows have uniform strides, or if `y` requires grad.
     """
     if y.requires_grad:
         return True
@@ -84,7 +84,7 @@ def _matmul_2d(x: Tensor, y: Tensor) -> Tensor:
 def _batches(x: Tensor, y: Tensor) -> Tensor:
     """Multiply two batches of matrices by `bmm` after broadcasting the batch dimensions.
 
-    A 1-D left operand is a row, a 1-D right operand a column.
+    If `x` is 1-D, it is a row; if `y` is 1-D, it is a column.
     """
     n, m = x.dim(), y.dim()
     batch = broadcast([list(x.shape[:-2]), list(y.shape[:-2])])
@@ -119,7 +119,7 @@ def outer(x: Tensor, y: Tensor) -> Tensor:
 
 @decomposes("aten::baddbmm")
 def baddbmm(x: Tensor, a: Tensor, b: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
-    """Return beta x + alpha a b for batches of matrices."""
+    """Return beta * x + alpha * a b for batches of matrices."""
     found = aten.bmm(a, b)
     found = found if alpha == 1 else aten.mul.Tensor(found, alpha)
     if beta == 0:
@@ -129,14 +129,14 @@ def baddbmm(x: Tensor, a: Tensor, b: Tensor, *, beta: Any = 1, alpha: Any = 1) -
 
 @decomposes("aten::addr")
 def addr(x: Tensor, a: Tensor, b: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
-    """Return beta x + alpha a bᵀ for vectors a and b."""
+    """Return beta * x + alpha * a bᵀ for vectors a and b."""
     wide = aten.mul.Tensor(aten.expand(x, [a.shape[0], b.shape[0]]), beta)
     return aten.add.Tensor(wide, aten.mul.Tensor(outer(a, b), alpha))
 
 
 @decomposes("aten::inner", implicit=True)
 def inner(x: Tensor, y: Tensor) -> Tensor:
-    """Contract the last dimensions."""
+    """Multiply `x` and `y` and sum over the last dimension of both."""
     if x.dim() == 0 or y.dim() == 0:
         return aten.mul.Tensor(x, y)
     return tensordot(x, y, [-1], [-1])
@@ -144,7 +144,7 @@ def inner(x: Tensor, y: Tensor) -> Tensor:
 
 @decomposes("aten::tensordot", implicit=True)
 def tensordot(x: Tensor, y: Tensor, dims_self: list[int], dims_other: list[int]) -> Tensor:
-    """Contract pairs of dimensions by a matrix product."""
+    """Sum over pairs of dimensions of `x` and `y`, by one matrix product."""
     left = [d for d in range(x.dim()) if d not in [e % x.dim() for e in dims_self]]
     right = [d for d in range(y.dim()) if d not in [e % y.dim() for e in dims_other]]
     depth = math.prod(x.shape[d] for d in dims_self)
@@ -170,11 +170,12 @@ def kron(x: Tensor, y: Tensor) -> Tensor:
 
 @decomposes("aten::einsum", implicit=True)
 def einsum(equation: str, tensors: list[Tensor], *, path: Any = None) -> Tensor:
-    """Contract the operands of an einsum pairwise from left to right."""
+    """Compute an einsum: combine the operands one by one, from left to right."""
     terms, result = _terms(equation, tensors)
     letters = [*result, *sorted({c for term in terms for c in term} - set(result))]
     operands = [_along(x, term, letters) for x, term in zip(tensors, terms, strict=True)]
-    rest = range(len(result), len(letters))  # summed dimensions
+    # positions of the labels that are not in the result, which are summed
+    rest = range(len(result), len(letters))
     found = operands[0]
     if len(operands) == 1:
         return aten.sum.dim_IntList(found, list(rest)) if rest else found
@@ -202,7 +203,7 @@ def einsum(equation: str, tensors: list[Tensor], *, path: Any = None) -> Tensor:
 def _terms(equation: str, tensors: list[Tensor]) -> tuple[list[list[str]], list[str]]:
     """Parse an einsum equation; return the dimension labels of each operand and of the result.
 
-    Digits label the dimensions of `...`.
+    The labels of the dimensions of `...` are digits.
     """
     left, arrow, right = equation.replace(" ", "").partition("->")
     texts = left.split(",")
@@ -223,7 +224,7 @@ def _terms(equation: str, tensors: list[Tensor]) -> tuple[list[list[str]], list[
 def _along(x: Tensor, term: list[str], letters: list[str]) -> Tensor:
     """Permute the dimensions of `x`, labeled by `term`, to the order of `letters`.
 
-    A repeated label takes the diagonal, a missing label gets size 1.
+    A repeated label selects the diagonal; a label that is missing in `term` becomes a dimension of size 1.
     """
     there = list(term)
     for c in dict.fromkeys(term):
@@ -242,7 +243,7 @@ def _along(x: Tensor, term: list[str], letters: list[str]) -> Tensor:
 
 
 def _summed_product(x: Tensor, y: Tensor, dims: list[int]) -> Tensor:
-    """Multiply `x` and `y` and sum over `dims` (kept with size 1), by `bmm`."""
+    """Multiply `x` and `y` by `bmm` and sum over `dims`, which become dimensions of size 1."""
     if not dims:
         return aten.mul.Tensor(x, y)
     n = x.dim()

@@ -15,7 +15,7 @@ from ts.export.decompositions.decomposition_table import decomposes
 aten = ts.ops.aten
 
 State = tuple[Tensor, ...]
-# (input part of the gates, state, w_hh, b_hh) -> next state, whose first tensor is the output
+# Function (product of the input and w_ih, state, w_hh, b_hh) -> next state, whose first tensor is the output.
 CellFunction = Callable[[Tensor, State, Tensor, Any], State]
 
 
@@ -70,7 +70,7 @@ def _layer(
 
 
 def _weights(params: list[Tensor], has_biases: bool, projected: bool) -> list[list[Any]]:
-    """Split the flat parameter list by layer and direction into [w_ih, w_hh, b_ih, b_hh, w_hr].
+    """Split the flat parameter list into one list [w_ih, w_hh, b_ih, b_hh, w_hr] per layer and direction.
 
     Absent parameters are None.
     """
@@ -92,7 +92,7 @@ def _stack(
     bidirectional: bool,
     batch_first: bool,
 ) -> tuple[Tensor, ...]:
-    """Run all layers; return the output and the final states by kind."""
+    """Run all layers; return the output and a tensor of the final states for each kind of state."""
     x = aten.transpose.int(x, 0, 1) if batch_first else x
     directions = 2 if bidirectional else 1
     last: list[State] = []

@@ -17,37 +17,37 @@ aten = ts.ops.aten
 
 @decomposes("aten::sum")
 def sum_all(x: Tensor, *, dtype: Any = None) -> Tensor:
-    """Sum all elements."""
+    """Return the sum of all elements of `x`, in `dtype` if given."""
     return aten.sum.dim_IntList(x, [], dtype=dtype)
 
 
 @decomposes("aten::all")
 def all_of(x: Tensor) -> Tensor:
-    """Reduce all elements by logical AND."""
+    """Return True if all elements of `x` are nonzero."""
     return aten.logical_not(aten.any.dims(aten.logical_not(x)))
 
 
 @decomposes("aten::all.dim")
 def all_dim(x: Tensor, dim: int, keepdim: bool = False) -> Tensor:
-    """Reduce by logical AND along a dimension."""
+    """Return True for each slice along `dim` whose elements are all nonzero."""
     return aten.logical_not(aten.any.dim(aten.logical_not(x), dim, keepdim))
 
 
 @decomposes("aten::all.dims")
 def all_dims(x: Tensor, dim: Any = None, keepdim: bool = False) -> Tensor:
-    """Reduce by logical AND along dimensions."""
+    """Return True for each slice along the dimensions `dim` whose elements are all nonzero."""
     return aten.logical_not(aten.any.dims(aten.logical_not(x), dim, keepdim))
 
 
 @decomposes("aten::count_nonzero")
 def count_nonzero(x: Tensor, dim: Any = None) -> Tensor:
-    """Count nonzero elements."""
+    """Count the nonzero elements of `x`, along `dim` if given."""
     return count_nonzero_dims(x, None if dim is None else [dim])
 
 
 @decomposes("aten::count_nonzero.dim_IntList")
 def count_nonzero_dims(x: Tensor, dim: Any) -> Tensor:
-    """Count nonzero elements along dimensions."""
+    """Count the nonzero elements of `x` along the dimensions `dim`."""
     return aten.sum.dim_IntList(aten.ne.Scalar(x, 0), dim)
 
 
@@ -57,23 +57,23 @@ def _as_float(correction: Any) -> float:
 
 @decomposes("aten::std.correction")
 def std_correction(x: Tensor, dim: Any = None, *, correction: Any = None, keepdim: bool = False) -> Tensor:
-    """Compute the standard deviation along dimensions, with divisor n - correction."""
+    """Compute the standard deviation along `dim`, with the divisor n - correction."""
     correction = _as_float(correction)
     return aten.sqrt(aten.var.correction(x, dim, correction=correction, keepdim=keepdim))
 
 
 @decomposes("aten::std_mean.correction")
 def std_mean_correction(x: Tensor, dim: Any = None, *, correction: Any = None, keepdim: bool = False) -> Any:
-    """Compute standard deviation (divisor n - correction) and mean."""
+    """Compute the standard deviation (divisor n - correction) and the mean along `dim`."""
     correction = _as_float(correction)
     variance, mean = aten.var_mean.correction(x, dim, correction=correction, keepdim=keepdim)
     return aten.sqrt(variance), mean
 
 
 def _register_unbiased(name: str, with_correction: Callable[..., Any]) -> None:
-    """Register the `unbiased` overloads of `name` (`var`, `std`, ...).
+    """Register decompositions of the overloads of `name` (`var`, `std`, ...) with the parameter `unbiased`.
 
-    The reduction of all elements, and along dimensions.
+    There are two: a reduction of all elements, and a reduction along dimensions.
     """
 
     @decomposes(f"aten::{name}", implicit=True)
@@ -99,7 +99,7 @@ def norm(x: Tensor, p: Any = 2) -> Tensor:
 
 @decomposes("aten::norm.ScalarOpt_dim")
 def norm_dim(x: Tensor, p: Any, dim: Any, keepdim: bool = False) -> Tensor:
-    """Compute the p-norm along dimensions."""
+    """Compute the p-norm along the dimensions `dim`."""
     return aten.linalg_vector_norm(x, 2 if p is None else p, dim, keepdim)
 
 
@@ -107,7 +107,7 @@ def norm_dim(x: Tensor, p: Any, dim: Any, keepdim: bool = False) -> Tensor:
 def linalg_norm(
     x: Tensor, ord: Any = None, dim: Any = None, keepdim: bool = False, *, dtype: Any = None
 ) -> Tensor:
-    """Compute vector norms; matrix norms are not decomposed."""
+    """Compute a vector norm; keep the operator for matrix norms."""
     if ord is not None and ((dim is None and x.dim() == 2) or (dim is not None and len(dim) == 2)):
         return NotImplemented
     return aten.linalg_vector_norm(x, 2.0 if ord is None else ord, dim, keepdim, dtype=dtype)
@@ -129,31 +129,31 @@ def logsumexp(x: Tensor, dim: Any, keepdim: bool = False) -> Tensor:
 
 @decomposes("aten::argsort", implicit=True)
 def argsort(x: Tensor, dim: int = -1, descending: bool = False) -> Tensor:
-    """Return the indices of a sort."""
+    """Return the indices that sort `x` along `dim`."""
     return aten.sort(x, dim, descending)[1]
 
 
 @decomposes("aten::argsort.stable", implicit=True)
 def argsort_stable(x: Tensor, *, stable: bool, dim: int = -1, descending: bool = False) -> Tensor:
-    """Return the indices of a stable sort."""
+    """Return the indices that sort `x` along `dim`; the sort is stable if `stable`."""
     return aten.sort.stable(x, stable=stable, dim=dim, descending=descending)[1]
 
 
 @decomposes("aten::msort", implicit=True)
 def msort(x: Tensor) -> Tensor:
-    """Sort along the first dimension."""
+    """Sort `x` along the first dimension."""
     return aten.sort(x, 0)[0]
 
 
 @decomposes("aten::nansum")
 def nansum(x: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
-    """Sum non-NaN elements."""
+    """Sum the elements of `x` that are not NaN, along `dim` if given."""
     return aten.sum.dim_IntList(either(aten.isnan(x), 0, x, x), dim, keepdim, dtype=dtype)
 
 
 @decomposes("aten::nanmean", implicit=True)
 def nanmean(x: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
-    """Compute the mean of non-NaN elements."""
+    """Compute the mean of the elements of `x` that are not NaN, along `dim` if given."""
     y = aten.detach(x)
     there = aten.logical_not(aten.ne.Tensor(y, y))
     count = aten.sum.dim_IntList(there, dim, keepdim)
@@ -162,14 +162,14 @@ def nanmean(x: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = N
 
 @decomposes("aten::aminmax")
 def aminmax(x: Tensor, *, dim: Any = None, keepdim: bool = False) -> Any:
-    """Return minima and maxima."""
+    """Return the minimum and the maximum, along `dim` if given."""
     dims = [] if dim is None else [dim]
     return aten.amin(x, dims, keepdim), aten.amax(x, dims, keepdim)
 
 
 @decomposes("aten::diff", implicit=True)
 def diff(x: Tensor, n: int = 1, dim: int = -1, prepend: Any = None, append: Any = None) -> Tensor:
-    """Compute n-th order differences of neighbouring elements."""
+    """Compute differences of neighbouring elements along `dim`, `n` times."""
     parts = [p for p in (prepend, x, append) if p is not None]
     x = aten.cat(parts, dim) if len(parts) > 1 else x
     for _ in range(n):
@@ -183,7 +183,7 @@ def diff(x: Tensor, n: int = 1, dim: int = -1, prepend: Any = None, append: Any 
 
 @decomposes("aten::cumulative_trapezoid.dx", implicit=True)
 def cumulative_trapezoid(x: Tensor, *, dx: Any = 1, dim: int = -1) -> Tensor:
-    """Integrate cumulatively by the trapezoidal rule."""
+    """Return cumulative integrals along `dim` by the trapezoidal rule."""
     pairs = aten.add.Tensor(aten.slice.Tensor(x, dim, 0, -1), aten.slice.Tensor(x, dim, 1))
     return aten.cumsum(aten.mul.Scalar(pairs, dx / 2), dim)
 
@@ -197,7 +197,7 @@ def trace(x: Tensor) -> Tensor:
 
 @decomposes("aten::renorm")
 def renorm(x: Tensor, p: Any, dim: int, maxnorm: Any) -> Tensor:
-    """Scale slices whose p-norm exceeds `maxnorm` down to it."""
+    """Scale each slice along `dim` whose p-norm exceeds `maxnorm` to the norm `maxnorm`."""
     dims = [d for d in range(x.dim()) if d != dim % x.dim()]
     norms = aten.linalg_vector_norm(x, p, dims, True)
     longer = aten.gt.Scalar(norms, maxnorm)
@@ -219,7 +219,7 @@ def triu(x: Tensor, diagonal: int = 0) -> Tensor:
 
 
 def _mask_out(x: Tensor, mask: Tensor) -> Tensor:
-    """Set elements outside of a mask to 0."""
+    """Return `x` with 0 for elements whose `mask` is False."""
     return aten.logical_and(mask, x) if x.dtype is ts.bool else either(mask, x, 0, x)
 
 

@@ -20,7 +20,7 @@ def _dim(x: Tensor, dim: int) -> int:
 
 
 def swapped(x: Tensor, first: int, second: int) -> Tensor:
-    """Swap two dimensions."""
+    """Swap the dimensions `first` and `second`."""
     dims = list(range(x.dim()))
     if len(dims) < 2:
         return aten.alias(x)
@@ -37,7 +37,7 @@ def swapped(x: Tensor, first: int, second: int) -> Tensor:
     implicit=("aten::numpy_T", "aten::matrix_H", "aten::adjoint"),
 )
 def t(x: Tensor) -> Tensor:
-    """Reverse the dimensions."""
+    """Reverse the order of the dimensions; for a matrix, this is the transpose."""
     return aten.permute(x, list(range(x.dim()))[::-1]) if x.dim() > 1 else aten.alias(x)
 
 
@@ -51,13 +51,13 @@ def mT(x: Tensor) -> Tensor:
     "aten::transpose.int", "aten::swapaxes", "aten::swapdims", implicit=("aten::swapaxes", "aten::swapdims")
 )
 def transpose(x: Tensor, dim0: int, dim1: int) -> Tensor:
-    """Swap two dimensions."""
+    """Swap the dimensions `dim0` and `dim1`."""
     return swapped(x, dim0, dim1)
 
 
 @decomposes("aten::movedim.intlist", "aten::moveaxis.intlist", implicit=True)
 def movedim(x: Tensor, source: list[int], destination: list[int]) -> Tensor:
-    """Permute `source` dimensions to `destination`; other dimensions keep their order."""
+    """Move the dimensions `source` to the positions `destination`; other dimensions keep their order."""
     at = {_dim(x, d): _dim(x, s) for s, d in zip(source, destination, strict=True)}
     rest = iter(d for d in range(x.dim()) if d not in at.values())
     return aten.permute(x, [at[d] if d in at else next(rest) for d in range(x.dim())])
@@ -65,13 +65,13 @@ def movedim(x: Tensor, source: list[int], destination: list[int]) -> Tensor:
 
 @decomposes("aten::movedim.int", "aten::moveaxis.int", implicit=True)
 def movedim_one(x: Tensor, source: int, destination: int) -> Tensor:
-    """Move one dimension."""
+    """Move the dimension `source` to the position `destination`."""
     return movedim(x, [source], [destination])
 
 
 @decomposes("aten::flatten.using_ints", implicit=True)
 def flatten(x: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
-    """Flatten a range of dimensions."""
+    """Merge the dimensions from `start_dim` to `end_dim` into one."""
     if x.dim() == 0:
         return aten.reshape(x, [1])
     start, end = _dim(x, start_dim), _dim(x, end_dim)
@@ -83,13 +83,13 @@ def flatten(x: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
 
 @decomposes("aten::ravel", implicit=True)
 def ravel(x: Tensor) -> Tensor:
-    """Flatten to one dimension."""
+    """Flatten `x` to one dimension."""
     return aten.view(aten.contiguous(x), [-1])
 
 
 @decomposes("aten::unflatten.int", implicit=True)
 def unflatten(x: Tensor, dim: int, sizes: list[int]) -> Tensor:
-    """Split a dimension into several."""
+    """Split the dimension `dim` into dimensions of the sizes `sizes`."""
     dim = _dim(x, dim)
     shape = list(x.shape)
     sizes = resolved(sizes, shape[dim])
@@ -97,7 +97,7 @@ def unflatten(x: Tensor, dim: int, sizes: list[int]) -> Tensor:
 
 
 def resolved(shape: list[Any], count: Any) -> list[Any]:
-    """Replace -1 in a shape by the inferred size."""
+    """Return `shape` with -1 replaced by the size that follows from the number of elements, `count`."""
     if not any(isinstance(n, int) and n == -1 for n in shape):
         return list(shape)
     others = [n for n in shape if not (isinstance(n, int) and n == -1)]
@@ -114,7 +114,10 @@ def resolved(shape: list[Any], count: Any) -> list[Any]:
     implicit=("aten::reshape", "aten::reshape_as", "aten::view_as"),
 )
 def reshape(x: Tensor, shape: Any, stride: Any = None) -> Tensor:
-    """View a tensor in a new shape, or a contiguous copy if strides are incompatible."""
+    """Return a view of `x` with the shape `shape`.
+
+    If its strides allow no view, reshape a contiguous copy.
+    """
     given = list(shape.shape if isinstance(shape, Tensor) else shape)
     is_whole = not any(isinstance(n, int) and n == -1 for n in given)
     shape = given if is_whole else resolved(given, math.prod(x.shape))
@@ -143,7 +146,7 @@ def _can_view(x: Tensor, shape: list[Any]) -> bool:
 
 @decomposes("aten::contiguous", implicit=True)
 def contiguous(x: Tensor, memory_format: Any = ts.contiguous_format) -> Tensor:
-    """Return `x` if contiguous in the memory format, else a copy."""
+    """Return `x` if it is contiguous in `memory_format`, otherwise a contiguous copy."""
     return x if x.is_contiguous(memory_format=memory_format) else aten.clone(x, memory_format=memory_format)
 
 
@@ -155,19 +158,19 @@ def squeeze(x: Tensor) -> Tensor:
 
 @decomposes("aten::squeeze.dim")
 def squeeze_dim(x: Tensor, dim: int) -> Tensor:
-    """Remove a dimension of size 1."""
+    """Remove the dimension `dim` if its size is 1."""
     return aten.squeeze.dims(x, [dim])
 
 
 @decomposes("aten::expand_as", implicit=True)
 def expand_as(x: Tensor, other: Tensor) -> Tensor:
-    """Expand to the shape of `other`."""
+    """Expand `x` to the shape of `other`."""
     return aten.expand(x, list(other.shape))
 
 
 @decomposes("aten::broadcast_to", implicit=True)
 def broadcast_to(x: Tensor, size: list[int]) -> Tensor:
-    """Broadcast to a shape by `expand`."""
+    """Broadcast `x` to the shape `size` by `expand`."""
     return aten.expand(x, size)
 
 
@@ -191,17 +194,18 @@ def broadcast(shapes: list[list[Any]]) -> list[Any]:
 
 @decomposes("aten::narrow", implicit=True)
 def narrow(x: Tensor, dim: int, start: Any, length: Any) -> Tensor:
-    """Slice `length` elements from `start`."""
+    """Return `length` elements along `dim`, from the index `start`."""
     if evaluate_guard(start < 0):
         start = start + x.shape[dim]
-    if not evaluate_guard(start + length <= x.shape[dim]):  # `slice` does not check this
+    # `slice` does not raise an error for an end that is out of range
+    if not evaluate_guard(start + length <= x.shape[dim]):
         return NotImplemented
     return aten.slice.Tensor(x, dim, start, start + length)
 
 
 @decomposes("aten::split.Tensor", "aten::unsafe_split.Tensor")
 def split(x: Tensor, split_size: Any, dim: int = 0) -> list[Tensor]:
-    """Split into parts of one size; the last may be smaller."""
+    """Split `x` along `dim` into parts of `split_size` elements; the last part may be smaller."""
     size = x.shape[dim]
     if evaluate_guard(split_size == 0):
         return [aten.alias(x)]
@@ -212,20 +216,20 @@ def split(x: Tensor, split_size: Any, dim: int = 0) -> list[Tensor]:
 
 @decomposes("aten::split.sizes", "aten::unsafe_split_with_sizes", implicit=("aten::split.sizes",))
 def split_sizes(x: Tensor, sizes: list[Any], dim: int = 0) -> list[Tensor]:
-    """Split into parts of given sizes."""
+    """Split `x` along `dim` into parts of the sizes `sizes`."""
     return aten.split_with_sizes(x, sizes, dim)
 
 
 @decomposes("aten::chunk", "aten::unsafe_chunk", implicit=True)
 def chunk(x: Tensor, chunks: int, dim: int = 0) -> list[Tensor]:
-    """Split into at most `chunks` equal parts; the last part may be smaller."""
+    """Split `x` along `dim` into at most `chunks` parts of equal size; the last part may be smaller."""
     size = x.shape[dim]
     return split(x, (size + chunks - 1) // chunks, dim)
 
 
 @decomposes("aten::tensor_split.sections", implicit=True)
 def tensor_split(x: Tensor, sections: int, dim: int = 0) -> list[Tensor]:
-    """Split into `sections` parts whose sizes differ by at most one."""
+    """Split `x` along `dim` into `sections` parts whose sizes differ by at most one."""
     size, found, start = x.shape[dim], [], 0
     for k in range(sections):
         end = start + (size // sections) + (1 if evaluate_guard(k < size % sections) else 0)
@@ -236,21 +240,21 @@ def tensor_split(x: Tensor, sections: int, dim: int = 0) -> list[Tensor]:
 
 @decomposes("aten::tensor_split.indices", implicit=True)
 def tensor_split_indices(x: Tensor, indices: list[int], dim: int = 0) -> list[Tensor]:
-    """Split at indices."""
+    """Split `x` along `dim` at the indices `indices`."""
     ends = [*indices, x.shape[dim]]
     return [aten.slice.Tensor(x, dim, a, b) for a, b in zip([0, *indices], ends, strict=True)]
 
 
 @decomposes("aten::unbind.int")
 def unbind(x: Tensor, dim: int = 0) -> list[Tensor]:
-    """Split into slices along a dimension."""
+    """Return the slices of `x` along `dim`, without this dimension."""
     parts = [aten.slice.Tensor(x, dim, k, k + 1) for k in range(int(x.shape[dim]))]
     return [aten.squeeze.dim(part, dim) for part in parts]
 
 
 @decomposes("aten::stack")
 def stack(tensors: list[Tensor], dim: int = 0) -> Tensor:
-    """Concatenate along a new dimension."""
+    """Concatenate tensors along the new dimension `dim`."""
     first = tensors[0]
     dim = dim % (first.dim() + 1)
     if dim == first.dim():
@@ -261,25 +265,25 @@ def stack(tensors: list[Tensor], dim: int = 0) -> Tensor:
 
 @decomposes("aten::concat", "aten::concatenate", implicit=True)
 def concat(tensors: list[Tensor], dim: int = 0) -> Tensor:
-    """Concatenate along an existing dimension."""
+    """Concatenate tensors along the existing dimension `dim`."""
     return aten.cat(tensors, dim)
 
 
 @decomposes("aten::atleast_1d", implicit=True)
 def atleast_1d(x: Tensor) -> Tensor:
-    """View with at least one dimension."""
+    """Return `x`; a 0-d tensor becomes 1-D."""
     return aten.view(x, [1]) if x.dim() == 0 else x
 
 
 @decomposes("aten::atleast_2d", implicit=True)
 def atleast_2d(x: Tensor) -> Tensor:
-    """View with at least two dimensions."""
+    """Return `x`, with new dimensions of size 1 if it has fewer than two dimensions."""
     return aten.view(x, [1, 1]) if x.dim() == 0 else aten.unsqueeze(x, 0) if x.dim() == 1 else x
 
 
 @decomposes("aten::atleast_3d", implicit=True)
 def atleast_3d(x: Tensor) -> Tensor:
-    """View with at least three dimensions."""
+    """Return `x`, with new dimensions of size 1 if it has fewer than three dimensions."""
     if x.dim() == 0:
         return aten.view(x, [1, 1, 1])
     if x.dim() == 1:
@@ -289,38 +293,41 @@ def atleast_3d(x: Tensor) -> Tensor:
 
 @decomposes("aten::hstack", implicit=True)
 def hstack(tensors: list[Tensor]) -> Tensor:
-    """Concatenate along the second dimension; 1-D tensors along the first."""
+    """Concatenate tensors along the second dimension, or 1-D tensors along the first."""
     rows = [atleast_1d(x) for x in tensors]
     return aten.cat(rows, 0 if rows[0].dim() == 1 else 1)
 
 
 @decomposes("aten::vstack", "aten::row_stack", implicit=True)
 def vstack(tensors: list[Tensor]) -> Tensor:
-    """Concatenate along the first dimension, as at least 2-D tensors."""
+    """Concatenate tensors along the first dimension; 1-D tensors are rows."""
     return aten.cat([atleast_2d(x) for x in tensors])
 
 
 @decomposes("aten::dstack", implicit=True)
 def dstack(tensors: list[Tensor]) -> Tensor:
-    """Concatenate along the third dimension."""
+    """Concatenate tensors along the third dimension, which is added if necessary."""
     return aten.cat([atleast_3d(x) for x in tensors], 2)
 
 
 @decomposes("aten::column_stack", implicit=True)
 def column_stack(tensors: list[Tensor]) -> Tensor:
-    """Concatenate as columns."""
+    """Concatenate matrices along the second dimension; 1-D tensors are columns."""
     return aten.cat([aten.view(x, [x.numel(), 1]) if x.dim() <= 1 else x for x in tensors], 1)
 
 
 @decomposes("aten::tile", implicit=True)
 def tile(x: Tensor, dims: list[int]) -> Tensor:
-    """Repeat along dimensions; if `dims` is shorter than the shape, it applies to the last dimensions."""
+    """Repeat `x` along each dimension.
+
+    If `dims` is shorter than the shape, it applies to the last dimensions.
+    """
     return aten.repeat(x, [1] * (x.dim() - len(dims)) + list(dims))
 
 
 @decomposes("aten::repeat_interleave.self_int", implicit=True)
 def repeat_interleave(x: Tensor, repeats: Any, dim: int | None = None, output_size: Any = None) -> Tensor:
-    """Repeat each element along a dimension."""
+    """Repeat each element of `x` along `dim`."""
     if dim is None:
         x, dim = flatten(x), 0
     dim = _dim(x, dim)
@@ -335,7 +342,7 @@ def repeat_interleave(x: Tensor, repeats: Any, dim: int | None = None, output_si
 def repeat_interleave_by_counts(
     x: Tensor, repeats: Tensor, dim: int | None = None, output_size: Any = None
 ) -> Tensor:
-    """Repeat each element as often as its element in `repeats` says, by selecting repeated indices."""
+    """Repeat element i along a dimension repeats[i] times, by selecting repeated indices."""
     if dim is None:
         x, dim = flatten(x), 0
     if repeats.dim() == 0 or (repeats.dim() == 1 and evaluate_guard(repeats.shape[0] == 1)):
@@ -345,7 +352,7 @@ def repeat_interleave_by_counts(
 
 @decomposes("aten::rot90")
 def rot90(x: Tensor, k: int = 1, dims: tuple[int, int] = (0, 1)) -> Tensor:
-    """Rotate by `k` quarter turns."""
+    """Rotate `x` by `k` quarter turns in the plane of the dimensions `dims`."""
     first, second = dims
     if k % 4 == 1:
         return swapped(aten.flip(x, [second]), first, second)
@@ -358,13 +365,13 @@ def rot90(x: Tensor, k: int = 1, dims: tuple[int, int] = (0, 1)) -> Tensor:
 
 @decomposes("aten::fliplr", implicit=True)
 def fliplr(x: Tensor) -> Tensor:
-    """Reverse the columns."""
+    """Reverse the order of the columns (dimension 1)."""
     return aten.flip(x, [1])
 
 
 @decomposes("aten::flipud", implicit=True)
 def flipud(x: Tensor) -> Tensor:
-    """Reverse the rows."""
+    """Reverse the order of the rows (dimension 0)."""
     return aten.flip(x, [0])
 
 
@@ -403,7 +410,7 @@ def diag(x: Tensor, diagonal: int = 0) -> Tensor:
 
 @decomposes("aten::diag_embed")
 def diag_embed(x: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
-    """Create matrices with given diagonals."""
+    """Create matrices whose diagonals are the rows of `x`; other elements are 0."""
     n = x.dim() + 1
     first, second = dim1 % n, dim2 % n
     if first > second:
@@ -439,13 +446,13 @@ def diagflat(x: Tensor, offset: int = 0) -> Tensor:
 
 @decomposes("aten::linalg_diagonal", implicit=True)
 def linalg_diagonal(x: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
-    """Return the diagonals of matrices."""
+    """Return the diagonals of the matrices in the dimensions `dim1` and `dim2`."""
     return aten.diagonal(x, offset, dim1, dim2)
 
 
 @decomposes("aten::roll")
 def roll(x: Tensor, shifts: list[int], dims: list[int] = ()) -> Tensor:  # type: ignore[assignment]
-    """Shift elements cyclically along dimensions."""
+    """Shift the elements of `x` cyclically by `shifts` along the dimensions `dims`."""
     if not dims:
         return aten.view(roll(flatten(x), shifts, [0]), list(x.shape))
     for shift, dim in zip(shifts, dims, strict=True):
@@ -461,7 +468,7 @@ def roll(x: Tensor, shifts: list[int], dims: list[int] = ()) -> Tensor:  # type:
     "aten::channel_shuffle", "aten::native_channel_shuffle", implicit=("aten::native_channel_shuffle",)
 )
 def channel_shuffle(x: Tensor, groups: int) -> Tensor:
-    """Interleave the channels of the groups."""
+    """Split the channels into `groups` groups and interleave the groups."""
     n, channels, *rest = list(x.shape)
     wide = aten.view(x, [n, groups, channels // groups, *rest])
     return aten.reshape(swapped(wide, 1, 2), list(x.shape))
@@ -469,7 +476,7 @@ def channel_shuffle(x: Tensor, groups: int) -> Tensor:
 
 @decomposes("aten::pixel_shuffle")
 def pixel_shuffle(x: Tensor, factor: int) -> Tensor:
-    """Rearrange channels to an upscaled image."""
+    """Rearrange blocks of factor² channels to an image that is `factor` times as high and wide."""
     *batch, channels, height, width = list(x.shape)
     n = len(batch)
     wide = aten.view(x, [*batch, channels // factor**2, factor, factor, height, width])
@@ -479,7 +486,7 @@ def pixel_shuffle(x: Tensor, factor: int) -> Tensor:
 
 @decomposes("aten::pixel_unshuffle")
 def pixel_unshuffle(x: Tensor, factor: int) -> Tensor:
-    """Rearrange pixel blocks to channels."""
+    """Rearrange blocks of `factor` x `factor` pixels to channels."""
     *batch, channels, height, width = list(x.shape)
     n = len(batch)
     wide = aten.view(x, [*batch, channels, height // factor, factor, width // factor, factor])
@@ -493,7 +500,7 @@ def _in_order(x: Tensor) -> Tensor:
 
 @decomposes("aten::block_diag")
 def block_diag(tensors: list[Tensor]) -> Tensor:
-    """Create a block-diagonal matrix."""
+    """Create a matrix with the matrices `tensors` along the diagonal; other elements are 0."""
     matrices = [atleast_2d(x) for x in tensors]
     width = sum(x.shape[1] for x in matrices)
     rows, before = [], 0

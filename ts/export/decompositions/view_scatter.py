@@ -1,6 +1,6 @@
-"""Inverses of view operators and the `*_scatter` operators.
+"""Inverses of view operators, and the `*_scatter` operators.
 
-Return the base tensor with the elements of a view replaced.
+The inverse of a view operator returns the base tensor with the elements of the view replaced.
 
 unview(select, x, y, (0, 1), None)        x with x.select(0, 1) replaced by y
 """
@@ -156,7 +156,7 @@ def _view_as_complex(before: Tensor, value: Tensor) -> Tensor:
 
 @decomposes("aten::select_scatter")
 def select_scatter(x: Tensor, src: Tensor, dim: int, index: int) -> Tensor:
-    """Replace the slice at `index` along `dim` by `src`."""
+    """Return `x` with the slice at `index` along `dim` replaced by `src`."""
     dim = dim % x.dim()
     size = x.shape[dim]
     places = aten.arange(size, device=x.device)

@@ -37,9 +37,9 @@ _Compute = Callable[[list[Any]], Any]
 
 
 class _SymbolSource(NamedTuple):
-    """Location of a symbol in the arguments.
+    """Location of a symbol: the size `dim` of the argument leaf `leaf` equals factor * symbol + offset.
 
-    The size or number at (leaf, dim) equals factor * symbol + offset.
+    If `dim` is None, the leaf itself is this number.
     """
 
     leaf: int
@@ -85,7 +85,7 @@ class Conditions:
     def _find_symbols(self, values: list[Any]) -> None:
         """Find a location for each symbol.
 
-        A size that is the symbol itself, otherwise a size factor * symbol + offset.
+        A size that is the symbol itself is preferred to a size factor * symbol + offset.
         """
         sizes: list[tuple[int, int | None, Any]] = []
         for leaf, value in enumerate(values):
@@ -213,7 +213,7 @@ class Conditions:
         def holds(leaves: list[Any]) -> bool:
             try:
                 return bool(compute(leaves))
-            # for example, an arithmetic operation on strings
+            # The condition cannot be evaluated: for example, it does arithmetic on strings.
             except (ArithmeticError, IndexError, TypeError, ValueError):
                 return False
 
@@ -269,7 +269,7 @@ class Conditions:
         if source.name != "L" or not steps:
             raise ArchiveError(f"the condition {text[:120]!r} is of no argument")
         (_, argument), *rest = steps
-        # elements of *rest are named rest_0, rest_1, ...
+        # Elements of `*rest` are named rest_0, rest_1, ...
         if rest and not any(name == argument for name, _ in self.paths):
             (_, place), *rest = rest
             argument = f"{argument}_{place}"

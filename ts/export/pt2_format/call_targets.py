@@ -21,7 +21,7 @@ from ts.ops.namespace import OpOverload, overload_named
 _PREFIX: Final = "torch.ops."
 _HIGHER: Final = "torch.ops.higher_order."
 _BATCHES: Final = "torch._functorch.predispatch."
-_VMAP_OPERATORS: Final = (  # functions that `vmap` calls when it starts and ends
+_VMAP_OPERATORS: Final = (  # functions that an exported call of `vmap` consists of
     "lazy_load_decompositions", "_vmap_increment_nesting", "_vmap_decrement_nesting", "_add_batch_dim",
     "_remove_batch_dim",
 )  # fmt: skip
@@ -66,7 +66,7 @@ def _of_functions(name: str) -> Any:
 
 
 def _find_vmap_operator(name: str) -> Any:
-    """Return the function of `vmap` that `name` denotes."""
+    """Return the function `name` of an exported `vmap` call; raise ArchiveError for other names."""
     home = _vmap_module()
     if name not in _VMAP_OPERATORS or home is None:
         raise ArchiveError(f"the program calls {_BATCHES}{name[:80]}, which ts does not have")

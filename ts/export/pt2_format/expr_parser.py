@@ -15,9 +15,10 @@ from typing import Any, Final, NoReturn
 
 from ts.errors import ArchiveError
 
-_MAX_FORMULA_CHARS: Final = 1 << 14  # characters of a formula, at most
-_MAX_NESTING_DEPTH: Final = 60  # depth of nested parentheses and calls, at most
-_MAX_TREE_HEIGHT: Final = 150  # height of the syntax tree, at most: long sums are high without being nested
+_MAX_FORMULA_CHARS: Final = 1 << 14  # maximum length of a formula
+_MAX_NESTING_DEPTH: Final = 60  # maximum depth of nested parentheses and calls
+# maximum height of the syntax tree; the tree of a long sum is high, although nothing is nested
+_MAX_TREE_HEIGHT: Final = 150
 _TOKEN: Final = re.compile(
     r"\s*(?:(?P<number>(?:\d+\.\d*|\.\d+|\d+)(?:[eE][+-]?\d+)?)|(?P<name>[A-Za-z_]\w*)"
     r"|(?P<text>'[^'\\]*'|\"[^\"\\]*\")|(?P<mark>\*\*|//|<<|>>|<=|>=|==|!=|[-+*/%<>()\[\],.=&|^])|(?P<end>$))",
@@ -42,7 +43,7 @@ class Name:
 
 @dataclass(slots=True, frozen=True)
 class FunctionCall:
-    """FunctionCall expression: callee, arguments, keyword arguments."""
+    """Call expression: callee, arguments, keyword arguments."""
 
     function: Formula
     arguments: tuple[Formula, ...]

@@ -24,11 +24,11 @@ from ts.errors import ArchiveError
 from ts.export.pt2_format import schema
 from ts.export.pt2_format.schema import TaggedUnion
 
-_BYTES_EACH: Final = 20  # estimated bytes of memory per byte of JSON
+_BYTES_EACH: Final = 20  # estimated number of bytes in memory for each byte of JSON
 _NANOSECONDS_EACH: Final = 20
-_MAX_NESTING_DEPTH: Final = 300  # nesting of objects and lists, at most
+_MAX_NESTING_DEPTH: Final = 300  # maximum nesting depth of objects and lists
 _FLOATS: Final = {"Infinity": math.inf, "-Infinity": -math.inf, "NaN": math.nan}
-# string literals; an unterminated one extends to the end
+# String literals; an unterminated literal extends to the end of the text.
 _STRINGS: Final = re.compile(r'"(?:[^"\\]|\\.?)*(?:"|$)', re.DOTALL)
 _MARKS: Final = re.compile(r"[\[{\]}]")
 _Reads = Callable[[Any, str], Any]
@@ -140,7 +140,7 @@ def _dict_reader(kind: Any) -> _Reads:
     def read_dict(value: Any, where: str) -> dict[str, Any]:
         if type(value) is not dict:
             raise _wrong(where, "an object")
-        item = _reader(kind)  # created at the first use, as types may be recursive
+        item = _reader(kind)  # created at the first use, because types may be recursive
         return {name: item(x, f"{where}: {name}") for name, x in value.items()}
 
     return read_dict
@@ -176,7 +176,7 @@ def _object_reader(cls: Any) -> _Reads:
     def read_object(value: Any, where: str) -> Any:
         if type(value) is not dict:
             raise _wrong(where, f"an object, {cls.__name__}")
-        if not readers:  # filled at the first use, as types may be recursive
+        if not readers:  # filled at the first use, because types may be recursive
             # one slice assignment, so other threads never see a partial list
             readers[:] = [(f.name, _reader(hints[f.name])) for f in fields]
         if not needed <= value.keys():

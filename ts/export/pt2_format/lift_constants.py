@@ -25,7 +25,7 @@ from ts.fx.node import Node
 def lifted(program: ExportedProgram) -> ExportedProgram:
     """Return a copy of the program with the tensors of subgraphs lifted.
 
-    The program itself if there are none.
+    Return the program itself if its subgraphs have no tensors.
     """
     tensors = {id(x): x for _, module in _functions(program.graph_module) for x in _held(module)}
     if not tensors:
@@ -85,7 +85,7 @@ def _copied(module: GraphModule) -> tuple[dict[str, Any], Graph]:
 
 
 def _give(held: dict[str, Any], graph: Graph, there: dict[int, Node]) -> None:
-    """Pass the tensors of subgraphs as operands; `there` maps tensor ids to nodes of this graph."""
+    """Pass tensors as operands to the subgraphs of `graph`; `there` maps tensor ids to nodes of `graph`."""
     before = dict(held)
     for node in list(graph.nodes):
         if node.op != "call_function" or not is_of_functions(node.target):

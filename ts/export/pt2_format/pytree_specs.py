@@ -57,7 +57,7 @@ def _spec(written: Any) -> Any:
 def _context(cls: Any, written: Any, count: int) -> Any:
     """Decode the context of a pytree node.
 
-    The context contains the data of the class besides the children, such as dictionary keys.
+    The context of a pytree node contains everything except the children, such as dictionary keys.
     """
     if cls is namedtuple:
         found = SERIALIZED_TYPE_TO_PYTHON_TYPE.get(written) if isinstance(written, str) else None
@@ -70,7 +70,7 @@ def _context(cls: Any, written: Any, count: int) -> Any:
         return _default_context(written, count)
     parsed = json_codec.parse(written, "a tree of arguments") if isinstance(written, str) else written
     read = SUPPORTED_SERIALIZED_TYPES[cls].from_dumpable_context
-    if read is not None:  # the class registered a decoder for its context
+    if read is not None:  # the class has registered a decoder for its context
         return read(written)
     if cls in _DICTIONARIES:
         return _keys(parsed, count)
@@ -113,7 +113,7 @@ def write(spec: Any) -> str:
 
 
 def named_tuples(*specs: Any) -> dict[str, list[str]]:
-    """Return the field names of all named tuple classes in `specs`, by serialized class name."""
+    """Return a dictionary for the named tuple classes in `specs`: serialized class name -> field names."""
     found = {}
     waiting = list(specs)
     while waiting:
@@ -130,7 +130,7 @@ def named_tuples(*specs: Any) -> dict[str, list[str]]:
 
 
 class PathEntry(NamedTuple):
-    """PathEntry of a path in a pytree: index of the child, and its key or attribute name."""
+    """Step of a path in a pytree: index of the child, and its key or attribute name."""
 
     position: int
     key: Any = None

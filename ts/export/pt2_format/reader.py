@@ -79,9 +79,7 @@ def _check_versions(program: schema.Program, expected_opset: dict[str, int] | No
 
 
 def check_name(name: str) -> str:
-    """Raise ArchiveError if `name` is not an ASCII identifier of bounded length, or is a keyword.
-
-    Return it.
+    """Return `name`; raise ArchiveError if it is a keyword, or no ASCII identifier of bounded length.
     """
     is_word = name.isascii() and name.isidentifier() and not keyword.iskeyword(name)
     if len(name) > _MAX_NAME_CHARS or not is_word or name == "__debug__":
@@ -90,7 +88,7 @@ def check_name(name: str) -> str:
 
 
 def check_path(name: str) -> str:
-    """Raise ArchiveError if `name` is not a dotted name of a parameter or buffer; return it."""
+    """Return `name`; raise ArchiveError if it is not a valid dotted name of a parameter or buffer."""
     parts = name.split(".")
     if len(name) > _MAX_NAME_CHARS or len(parts) > 100 or not all(parts):
         raise ArchiveError(f"{name[:80]!r} is no name of a parameter or buffer")
@@ -101,14 +99,15 @@ def check_path(name: str) -> str:
 
 
 def check_state(name: str) -> str:
-    """Raise ArchiveError if `name` collides with an attribute of program modules; return it."""
+    """Return `name`; raise ArchiveError if modules of programs have an attribute with this name."""
     if check_path(name).partition(".")[0] in OF_PROGRAMS:
         raise ArchiveError(f"{name[:80]!r} is no name of state: programs have that themselves")
     return name
 
 
 _OF_MODULES: Final = frozenset(dir(Module()))
-_OF_CODE: Final = frozenset(("self", *CUSTOM_BUILTINS))  # names that generated code uses itself
+# names that generated code uses for its globals and the module
+_OF_CODE: Final = frozenset(("self", *CUSTOM_BUILTINS))
 
 
 class _Reader:
@@ -202,7 +201,8 @@ class _Reader:
         data = self.container.records.bytes(record)
         try:
             found = torch_save.load(io.BytesIO(data), map_location="cpu") if data else None
-        except pickle.UnpicklingError:  # not allowed in untrusted files; sample inputs are optional
+        # the sample inputs, which are optional, contain classes that are not allowed in untrusted files
+        except pickle.UnpicklingError:
             return None
         if found is not None and not (isinstance(found, tuple) and len(found) == 2):
             raise ArchiveError("the sample inputs are no arguments")
@@ -342,7 +342,7 @@ class _GraphReader:
             raise ArchiveError(f"two values are called {name}")
         if name == "self" and node.op != "placeholder":
             raise ArchiveError("a value is called self, as the module is")
-        # the builtin is not used in this graph, so its name is allowed
+        # The graph does not use the builtin function with this name, so the name is allowed.
         if node.name != name and hasattr(builtins, name):
             node.graph._graph_namespace._rename_object(node, name)
             node.name = name
@@ -450,7 +450,7 @@ class _GraphReader:
     def result_name(self, written: schema.Node) -> tuple[str, schema.TaggedUnion | None]:
         """Return the node's name and its single result.
 
-        The result is None if `getitem` nodes extract several.
+        The result is None if the call has several results, which `getitem` nodes extract.
         """
         outputs = written.outputs
         name = written.name

@@ -1,7 +1,7 @@
 """JSON schema of `.pt2` archives, with one class for each kind of JSON object.
 
 The annotations of the fields define the types that the reader accepts and the writer encodes. A `TaggedUnion`
-is a JSON object with one entry, whose key is the kind of the value:
+is a JSON object with one key, the kind of the value:
 
     {"as_tensor": {"name": "x"}}         Argument("as_tensor", Name("x"))
     {"as_ints": [1, 2]}                  Argument("as_ints", [1, 2])
@@ -33,14 +33,14 @@ STRIDED_LAYOUT_CODE: Final = 7
 MEMORY_FORMATS: Final = {
     "contiguous_format": 1, "channels_last": 2, "channels_last_3d": 3, "preserve_format": 4,
 }  # fmt: skip
-LINES_OF_GUARDS: Final = "ts.lines_of_guards"  # key in the metadata of a graph: source lines of the guards
+LINES_OF_GUARDS: Final = "ts.lines_of_guards"  # key of the source lines of guards in the metadata of a graph
 POSITIONAL: Final = 1
 KEYWORD: Final = 2
 
 
 @dataclass(slots=True)
 class TaggedUnion:
-    """JSON object with a single entry: its key is the kind, its value the content."""
+    """JSON object with one key, the kind of the content, and the content as its value."""
 
     kind: str
     value: Any
@@ -66,7 +66,7 @@ class Hint(TaggedUnion):
 
 @dataclass(slots=True)
 class Expression:
-    """Symbolic expression as text, with its example value."""
+    """Symbolic expression as text, and the example value (hint) of this expression."""
 
     expr_str: str
     hint: Hint | None = None
@@ -273,7 +273,7 @@ class CustomObjectInput:
 
 @dataclass(slots=True)
 class Token:
-    """Effect token."""
+    """Effect token: input or output that orders calls with side effects."""
 
     arg: Name
 
@@ -289,7 +289,7 @@ class InputSpec(TaggedUnion):
 
 @dataclass(slots=True)
 class Loss:
-    """Result that is the loss, in programs that compute gradients."""
+    """Graph output that is the loss, in programs that compute gradients."""
 
     arg: Name
 
@@ -367,7 +367,7 @@ class NamedTuple:
 
 @dataclass(slots=True)
 class GraphModule:
-    """Graph with its signature."""
+    """Graph module: graph, signature and module call graph."""
 
     graph: Graph
     signature: Signature
@@ -409,7 +409,7 @@ class Payload:
 
 @dataclass(slots=True)
 class Payloads:
-    """Tensors in the folder of weights or of constants, by name."""
+    """Table of the tensors in the folder of weights or of constants: name -> payload."""
 
     config: dict[str, Payload]
 

@@ -22,16 +22,16 @@ from ts.export.pt2_format.schema import Expression, Hint, Range, TaggedUnion
 if TYPE_CHECKING:
     from ts.export.shape_env import ShapeEnv
 
-_MAX_BITS: Final = 256  # bits of an integer, at most
-_MAX_NODES: Final = 200  # nodes of an expression, at most
+_MAX_BITS: Final = 256  # maximum number of bits of an integer
+_MAX_NODES: Final = 200  # maximum number of nodes of an expression
 _MAX_POWER: Final = 64
-_MAX_TERMS: Final = 1 << 9  # terms of an expression after expansion, at most
+_MAX_TERMS: Final = 1 << 9  # maximum number of terms of an expression after expansion
 _ASSUMPTIONS: Final = frozenset(("integer", "positive", "nonnegative", "real", "negative", "nonpositive"))
 _SYMBOL: Final = re.compile(r"_?[a-z]+\d+|[A-Za-z_]\w{0,80}", re.ASCII)
 
 
 class MissingSympyError(ImportError):
-    """Error for a program with symbols if sympy is not installed."""
+    """Raised for a program with symbols if sympy is not installed."""
 
 
 def require_sympy() -> None:
@@ -51,7 +51,7 @@ class Symbols:
         self._said = ranges
         self._environment: ShapeEnv | None = None
         self._symbols: dict[str, Any] = {}
-        self._expressions: dict[str, Any] = {}  # decoded expressions, by their text
+        self._expressions: dict[str, Any] = {}  # text of an expression -> decoded expression
 
     @property
     def any(self) -> bool:
@@ -121,7 +121,7 @@ class Symbols:
         return found
 
     def range_constraints(self) -> dict[Any, Any]:
-        """Return the ranges that the file states, by symbol; raise ArchiveError for an empty range."""
+        """Return a dictionary: symbol -> range in the file; raise ArchiveError for an empty range."""
         if not self._said:
             return {}
         _ = self.environment
@@ -299,7 +299,7 @@ class _Builder:
     def checked(self, found: Any) -> Any:
         if found.is_Integer and int(found).bit_length() > _MAX_BITS:
             self.fail("a number is too large")
-        # sympy combines nested powers
+        # Check the result, because sympy combines nested powers.
         if found.is_Pow and found.exp.is_Integer and abs(found.exp) > _MAX_POWER:
             self.fail("a power is too large")
         return found
@@ -351,7 +351,7 @@ def _modulo(a: Any, b: Any) -> Any:
 
 
 def functions() -> dict[str, tuple[Any, int, int]]:
-    """Return the functions that expressions may call, by name, with bounds of their argument counts."""
+    """Return the functions that expressions may call: name -> (function, minimal, maximal argument count)."""
     if _tables:
         return _tables[0]
     import sympy

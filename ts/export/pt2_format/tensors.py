@@ -116,7 +116,7 @@ class WrittenFolder:
         self.config: dict[str, schema.Payload] = {}
 
     def add(self, name: str, x: Any) -> None:
-        """Add a tensor."""
+        """Add the tensor `x` under the name `name`."""
         storage_ref = self.storages.storage_ref(x.detach())
         self.config[name] = schema.Payload(
             f"{_PREFIXES[self.name]}{storage_ref.key}",

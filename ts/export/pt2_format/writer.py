@@ -40,7 +40,7 @@ _OR_NAME: Final = {
     "as_sym_int": schema.IntOrName, "as_sym_float": schema.FloatOrName, "as_sym_bool": schema.BoolOrName,
 }  # fmt: skip
 _PLAIN: Final = {int: "as_int", float: "as_float", bool: "as_bool", str: "as_string"}
-_OF_TYPE: Final = {  # kind of an empty list, by the schema's element type
+_OF_TYPE: Final = {  # element type of a list in the schema -> kind of an empty list
     "Tensor": "as_tensors", "int": "as_ints", "SymInt": "as_ints", "float": "as_floats", "bool": "as_bools",
     "str": "as_strings", "Tensor?": "as_optional_tensors",
 }  # fmt: skip
@@ -63,7 +63,7 @@ def write(program: ExportedProgram, writer: ContainerWriter, opset_version: dict
     data = io.BytesIO()
     if program.example_inputs is not None:
         torch_save.save(program.example_inputs, data)
-    # empty if the program has no example inputs
+    # The record is empty if the program has no example inputs.
     writer.record(f"data/sample_inputs/{MODEL}.pt", data.getvalue())
 
 
@@ -86,7 +86,7 @@ def _program(program: ExportedProgram, opset_version: dict[str, int] | None) -> 
     ranges = {
         str(s): schema.Range(to_int_bound(r.lower), to_int_bound(r.upper))
         for s, r in program.range_constraints.items()
-        # the graph contains the equal expression instead of the symbol
+        # Omit replaced symbols: the graph contains the equal expression instead.
         if s not in program.environment.replaced
     }
     codes = [check.code for check in program._guards if getattr(check, "code", "")]
@@ -102,7 +102,7 @@ def _program(program: ExportedProgram, opset_version: dict[str, int] | None) -> 
 
 
 def _lines_of_guards(program: ExportedProgram) -> dict[str, str]:
-    """Encode the source lines of guards, for an additional metadata entry that PyTorch ignores."""
+    """Encode the source lines of guards as a metadata field that PyTorch ignores."""
     lines = {check.code: list(check.where) for check in program._guards if check.code and check.where}
     return {schema.LINES_OF_GUARDS: json.dumps(lines)} if lines else {}
 
@@ -382,7 +382,10 @@ class _GraphWriter:
         raise ArchiveError(f"a list of {', '.join(sorted(found))} cannot be saved")
 
     def named(self, x: Argument) -> schema.Name:
-        """Return the name of the value for an element of a tensor list; a plain number gets a node."""
+        """Return the name of an element of a tensor list.
+
+        For a plain number, add a node that creates a tensor.
+        """
         if x.kind == "as_tensor":
             return x.value  # type: ignore[no-any-return]
         if x.kind == "as_sym_int":

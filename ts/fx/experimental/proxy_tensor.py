@@ -44,7 +44,7 @@ class ProxyTorchDispatchMode(TorchDispatchMode):
         self.root = Module()
         self.decompositions = decompositions
         self.enable_tracing = True
-        # (tensor, its node), by id of the tensor; the tensor is stored so that its id stays valid
+        # id of a tensor -> (tensor, its node); the tensor is stored so that its id stays valid
         self._nodes: dict[int, tuple[Tensor, Node]] = {}
         self._constants: dict[int, tuple[Tensor, str]] = {}
 
@@ -182,7 +182,7 @@ def make_fx(
 ) -> Callable[..., GraphModule]:
     """Return a function that runs `f` and returns a GraphModule of the operators that `f` called.
 
-    decomposition_table     by overload: functions that are recorded instead of the operator
+    decomposition_table     overload -> function whose operators are recorded instead of the overload
     tracing_mode            "real", or "fake": on fake tensors
 
     Raise AssertionError for unknown modes, and NotImplementedError for "symbolic" and `pre_dispatch`.

@@ -1,6 +1,6 @@
 """Queries on symbols of an export: `torch.fx.experimental.symbolic_shapes`.
 
-guard_or_false(n == 1)           the condition in the example, with a guard; False if data-dependent
+guard_or_false(n == 1)           the value in the example, with a guard; False if data-dependent
 statically_known_true(n >= 2)    True if provable; records nothing
 sym_and(a, b), sym_eq(s, t)      conjunction; equality of shapes
 
@@ -57,17 +57,17 @@ def _truth_or(a: Any, otherwise: bool) -> bool:
 
 
 def guard_or_false(a: Any) -> bool:
-    """Return the condition in the example and add a guard; return False if it is data-dependent."""
+    """Return the condition's value in the example and add a guard; return False if it is data-dependent."""
     return _truth_or(a, False)
 
 
 def guard_or_true(a: Any) -> bool:
-    """Return the condition in the example and add a guard; return True if it is data-dependent."""
+    """Return the condition's value in the example and add a guard; return True if it is data-dependent."""
     return _truth_or(a, True)
 
 
 def guard_bool(a: Any) -> bool:
-    """Return the condition in the example and add a guard."""
+    """Return the condition's value in the example and add a guard that it keeps this value."""
     return bool(a)
 
 

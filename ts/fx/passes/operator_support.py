@@ -33,13 +33,13 @@ class OperatorSupportBase(abc.ABC):
 
 
 class OperatorSupport(OperatorSupportBase):
-    """Table of supported targets: None, or the supported dtypes of positional and keyword arguments."""
+    """Table: supported target -> supported dtypes of positional and keyword arguments; None: any dtypes."""
 
     def __init__(self, support_dict: SupportDict | None = None) -> None:
         self._support_dict = support_dict or {}
 
     def is_node_supported(self, submodules: Submodules, node: Node) -> bool:
-        """Return True if the table has the target and the argument dtypes, or the node is no call."""
+        """Return True if the node is no call, or the table allows its target and its argument dtypes."""
         if node.op not in CALLABLE_NODE_OPS:
             return True
         target = get_node_target(submodules, node)

@@ -32,7 +32,7 @@ class Partition:
         self.dependencies: dict[str, None] = {}
         self.dependents: dict[str, None] = {}
         self.graph = Graph()
-        self.environment: dict[Node, Node] = {}  # node of this partition, by node of the module that is split
+        self.environment: dict[Node, Node] = {}  # node of the original module -> its copy in this partition
         self.targets: dict[str, Any] = {}
 
     def __repr__(self) -> str:
@@ -62,7 +62,7 @@ class _Split:
         self.partition_of: dict[Node, str] = {}
         self.nodes = {node.name: node for node in module.graph.nodes}
         self.graph = Graph()
-        self.values: dict[str, Node] = {}  # nodes of the new graph, by the name of the old node
+        self.values: dict[str, Node] = {}  # name of a node of the original module -> node of the new graph
         self.attributes: dict[str, Any] = {}
 
     def assign(self, split_callback: Callable[[Node], Any], affix: str | None) -> None:
@@ -188,7 +188,7 @@ def split_module(
     """Return a module that calls one submodule per partition of `m`.
 
     split_callback             function from a node to its partition, a number or name
-    qualname_map               dictionary that is filled: names in `m` by names of modules in the partitions
+    qualname_map               output: name of a module in the new module -> its name in `m`
     keep_original_order        call partitions in the order of their first nodes
     keep_original_node_name    nodes in partitions keep their names
     keep_original_input_name   parameters of partitions have the names of the inputs

@@ -63,7 +63,7 @@ class _PartitionTable:
     def __init__(self) -> None:
         self.by_id: dict[int, Partition] = {}
         self.of: dict[Node, int] = {}
-        self.order: dict[int, int] = {}  # smallest position of a node in each partition
+        self.order: dict[int, int] = {}  # partition id -> smallest position of one of its nodes in the graph
 
     def put(self, node: Node, id: int, place: int | None) -> None:
         if node in self.of:
@@ -93,7 +93,10 @@ class _PartitionTable:
         return kept
 
     def _would_wait(self, nodes: dict[Node, int | None]) -> bool:
-        """Return True if a path leaves these nodes and returns to them; other partitions are single steps."""
+        """Return True if a path leaves these nodes and returns to them.
+
+        A path may enter another partition at one node and leave it at a different node.
+        """
         todo = [user for node in nodes for user in node.users if user not in nodes]
         seen: set[Node] = set(todo)
         while todo:

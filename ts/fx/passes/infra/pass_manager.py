@@ -45,7 +45,7 @@ def pass_result_wrapper(fn: Any) -> Any:
 
 
 def this_before_that_pass_constraint(this: Pass, that: Pass) -> Constraint:
-    """Return the constraint that `this` runs before `that`: a function that tells if a may run before b."""
+    """Return the constraint that `this` runs before `that`: a function, False only for (that, this)."""
     return lambda a, b: a != that or b != this
 
 
@@ -72,7 +72,7 @@ def _topological_sort_passes(passes: list[Pass], constraints: list[Constraint]) 
                 behind[b].append(a)
                 waiting[a] += 1
     ready = [p for p in passes if not waiting[p]]
-    for p in ready:  # `ready` grows during the iteration
+    for p in ready:  # the loop body appends to `ready`
         for each in behind[p]:
             waiting[each] -= 1
             if not waiting[each]:
@@ -136,7 +136,7 @@ class PassManager:
         self._validated = True
 
     def add_checks(self, check: Callable[[Module], None]) -> None:
-        """Call `check(module)` before the first pass."""
+        """Set the function that checks a module before the first pass, and optionally after each pass."""
         if len(inspect.signature(check).parameters) != 1:
             raise TypeError("PassManager check function should only take in one variable, a module")
         self.check = check  # type: ignore[method-assign, assignment]

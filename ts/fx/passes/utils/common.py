@@ -27,7 +27,7 @@ def lift_subgraph_as_module(
 ) -> tuple[GraphModule, dict[str, str]]:
     """Create a module for `subgraph`, which uses submodules and parameters of the module `gm`.
 
-    Return the module, and a dictionary from dotted names in `gm` to names in the module, which start with
+    Return the new module, and a dictionary: dotted name in `gm` -> name in the new module, with the prefix
     `comp_name`.
     """
     holder = HolderModule({})

@@ -1,4 +1,4 @@
-"""Fusion: sets of nodes are replaced by calls of submodules.
+"""Fusion of nodes: each set of nodes is replaced by a call of a submodule.
 
 fuse_by_partitions(module, [{relu: None, add: None}])          module.fused_0 computes both
 """

@@ -32,10 +32,10 @@ class InternalMatch:
     """Occurrence of a pattern.
 
     anchors            pattern nodes at which the search starts
-    nodes_map          nodes of the graph, by nodes of the pattern
+    nodes_map          node of the pattern -> node of the graph
     placeholder_nodes  nodes matched with the pattern's placeholders
     returning_nodes    nodes matched with the pattern's results
-    name_node_map      nodes, by the names that the pattern returns
+    name_node_map      name that the pattern returns -> node of the graph
     """
 
     anchors: list[Node]
@@ -183,7 +183,10 @@ class SubgraphMatcher:
         name: str,
         matches: list[InternalMatch],
     ) -> None:
-        """Extend `match` by candidates for the anchors from index `at` on; append complete matches."""
+        """Extend `match` by nodes for the anchors from index `at` on.
+
+        Append complete matches to `matches`.
+        """
         if at == len(candidates):
             match.placeholder_nodes = [match.nodes_map[n] for n in self.pattern_placeholder_nodes]
             match.returning_nodes = [match.nodes_map[n] for n in self.pattern_returning_nodes]

@@ -19,7 +19,7 @@ __all__ = ["SourcePartition", "check_subgraphs_connected", "get_source_partition
 
 @dataclass
 class SourcePartition:
-    """Nodes of one call of a source: with their inputs, outputs and parameters."""
+    """Nodes of one call of a source (module or function), with their inputs, outputs and parameters."""
 
     nodes: list[Node]
     source: Any
@@ -52,7 +52,7 @@ def get_source_partitions(
 
 
 def _source_of(node: Node, wanted: list[Any]) -> tuple[Any, str] | None:
-    """Return the source and the name of the call of a node; None if `wanted` lacks the source."""
+    """Return the source of a node and the name of the source's call; None if `wanted` lacks the source."""
     stack = node.meta.get("source_fn_stack")
     if stack is not None:
         name, source = stack[-1]
