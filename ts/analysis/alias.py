@@ -560,7 +560,7 @@ class AliasDb:
                 self._visit_result(output, result.alias, sets, stored, inner_contents)
 
     def _containers_of_type(self, node: Node, schema: FunctionSchema, written: int) -> int:
-        """Return the locations in `written` that are containers; a store into a tensor copies the value."""
+        """Return the locations in `written` except tensors; a store into a tensor copies the value."""
         containers = 0
         for argument, value in zip(schema.arguments, node.inputs(), strict=False):
             if argument.alias is not None and argument.alias.is_write and value.type().kind() != "TensorType":

@@ -60,7 +60,7 @@ Twin = Callable[[Any], Any]
 
 
 def find_opcode(operator: Any, node: Node) -> Opcode | None:
-    """Return the opcode of an operator; the type of the input resolves a `Scalar` overload."""
+    """Return the opcode of an operator; for a `Scalar` overload, the input's type selects the opcode."""
     inputs = node.inputs()
     if operator.overload == "Scalar" and len(inputs) == 1:
         return BY_OPERATOR.get(f"{operator.name}.{inputs[0].type()}")

@@ -260,7 +260,7 @@ class BranchLowering(CodeBuilder):
         return self._is_bare(otherwise) and not self.constant_value(otherwise.outputs()[0])
 
     def loop_branch(self, condition: Value, loop_head: Label, end: Label) -> None:
-        """Emit a jump back to `loop_head`, taken if the condition is true; `end` is the next label."""
+        """Emit a jump back to `loop_head`, taken if the condition is true; `end` is the label after it."""
         node = condition.node()
         if self.is_constant(condition):
             if self.constant_value(condition):

@@ -205,7 +205,7 @@ class AnnotationParser:
         try:
             result = self._convert(found) if found is not None else None
         except FrontendError as error:
-            # The error is about the object; add the location of its name
+            # The error is about the object and has no location; add the location of the object's name
             error.range = error.range or self._range(node)
             raise
         if result is None and isinstance(node, ast.Attribute) and found is None:

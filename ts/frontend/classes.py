@@ -29,7 +29,7 @@ from ts.frontend.parse import ParsedFunction
 from ts.ir.types import ClassType, InterfaceType, Property
 from ts.ir.types.nominal import NamedType
 
-# Attribute of a Python class with its script type, which is deleted together with the class
+# Attribute that holds the script type of a Python class, so that both are deleted together
 ATTRIBUTE: Final = "__ts_type__"
 
 

@@ -36,7 +36,7 @@ def annotate(the_type: Any, the_value: T) -> T:
 
 
 def fork(func: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """Start `func(*args, **kwargs)` asynchronously and return a future; a trace records it as a fork.
+    """Start `func(*args, **kwargs)` asynchronously and return a future; a trace records the call.
 
     A scripted function, or any function in compiled code, runs as a separate task, possibly on another
     thread.  A Python function runs to completion before `fork` returns.
@@ -69,7 +69,7 @@ def wait(future: Any) -> Any:
 
 
 def is_scripting() -> bool:
-    """Return False in Python; in compiled code, it is the constant True.
+    """Return False in Python; in compiled code, a call of this function is the constant True.
 
     The compiler does not compile a branch that runs only in Python.
     """
@@ -90,7 +90,7 @@ def get_tracing_state() -> Any:
 
 
 def ignore(drop: Any = False, **kwargs: Any) -> Any:
-    """Exclude a function from compilation: compiled code calls it in Python.
+    """Exclude a function from compilation: compiled code calls the function in Python.
 
     With `drop=True`, a call in compiled code raises an error, as for `unused`.
     """

@@ -79,7 +79,7 @@ def _class_of(members: dict[str, Any], name: str, module: str, range: SourceRang
     reserved = [member for member in members if re.fullmatch(_RESERVED, member)]
     if not reserved:
         made: Any = Enum(name, members, module=module)  # type: ignore[misc]
-        # Names such as `_Color__red`, which Python does not make members
+        # Names such as `_Color__red`, which are not members of an `Enum` in Python
         reserved = [member for member in members if member not in made.__members__]
     if reserved:
         raise CompilationError(f"'{reserved[0]}' cannot be the name of an enumeration's member", range)

@@ -72,8 +72,8 @@ def chosen(
 ) -> Kind:
     """Select the type of a literal from `options`, the types that its hint allows.
 
-    It is the inferred type `found` if that is an option, else the first option that can hold the elements.
-    Raise CompilationError if there is no such option.
+    The result is the inferred type `found` if `options` contains it, else the first option that can hold the
+    elements. Raise CompilationError if no option can hold the elements.
     """
     if found in options:
         return found

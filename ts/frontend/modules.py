@@ -332,7 +332,7 @@ class _Description:
         return to_type(annotation, self.resolver)
 
     def _names_module(self, name: str) -> bool:
-        """Return whether an attribute's annotation is a module class; then its value determines the type."""
+        """Return whether the annotation is a module class; the attribute's value then determines the type."""
         annotation = self.annotations[name]
         if isinstance(annotation, str) and annotation.isidentifier():
             try:
@@ -358,7 +358,7 @@ class _Description:
                 if name in self.concrete.ignored or (value is None and self.concrete.traced):
                     continue
                 names.append(name)
-                # In a traced module it is a tensor, even if the class annotates it as Optional.
+                # In a traced module, the attribute is a tensor, even if the class annotates it as Optional.
                 type = TENSOR if self.concrete.traced else self._type_of(name, value)
                 self.concrete.attributes[name] = type
 

@@ -136,7 +136,7 @@ def _namesake_of_instance(value: object) -> object:
 
 
 class _Missing(ModuleType):
-    """PyTorch module without equivalent in `ts`; access to its members raises an error."""
+    """PyTorch module without equivalent in `ts`; access to a member of the module raises an error."""
 
     def __getattr__(self, name: str) -> object:
         raise AttributeError(f"module '{self.__name__}' is not part of ts, so there is no '{name}'")

@@ -367,7 +367,7 @@ _PLAIN = frozenset({TENSOR, INT, FLOAT, BOOL, STR, NUMBER})
 
 
 _Numbered = tuple[int, FunctionSchema]
-# (operator, number of overloads, type of the first argument, whether it is `self`) -> schemas that may match
+# (operator, number of overloads, type of first argument, True if this is `self`) -> schemas that may match
 _beginnings: dict[tuple[str, int, Type, bool], tuple[_Numbered, ...]] = {}
 
 

@@ -101,7 +101,7 @@ class Scope:
         return sorted(self.types)
 
     def type_error(self, name: str) -> str | None:
-        """Return the reason why a name that is assigned in an `if` is undefined after it, or None."""
+        """Return the reason why a name assigned in an `if` is undefined after the `if`; None if unknown."""
         scope: Scope | None = self
         while scope is not None:
             if name in scope.errors:

@@ -62,7 +62,7 @@ a Python function.
 def printed_defs(
     text: str, names: SerializedResolver, self_type: ClassType | None = None
 ) -> dict[str, ParsedFunction]:
-    """Parse printed source and return its definitions by name; with `self_type`, they are its methods."""
+    """Parse printed source; return the definitions by name, as methods of `self_type` if it is passed."""
     definitions = parse.module_defs(text, names, printed=True)
     for definition in definitions:
         definition.self_type = self_type

@@ -44,7 +44,7 @@ class Parameter(NamedTuple):
 
 
 def signature(parsed: ParsedFunction) -> tuple[list[Parameter], Type | None]:
-    """Return the parameters of a definition, and its return type; None if it is not annotated."""
+    """Return the parameters of a definition, and the return type or None if it is not annotated."""
     if parsed.signature is not None:
         return parsed.signature  # type: ignore[no-any-return]
     reader = AnnotationParser(parsed.resolver, parsed.ranges)
@@ -261,7 +261,7 @@ def _check_written_defaults(parsed: ParsedFunction, types: list[Type]) -> None:
 
 
 def _type_of_default(value: object) -> Type | None:
-    """Return the type of a default in source text; None if it is a Python object without a type."""
+    """Return the type of a default in source text; None for a Python object without a script type."""
     if isinstance(value, list) and not value:
         return ir.ListType(ir.TENSOR)
     if isinstance(value, dict) and not value:

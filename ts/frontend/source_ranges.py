@@ -39,8 +39,8 @@ class Ranges:
 
     def __init__(self, source: Source, whole_subscripts: bool = False) -> None:
         self.source = source
-        # Whether the range of `x[0]` includes the closing bracket: in PyTorch, it does in strings, but not in
-        # live functions.
+        # True if the range of `x[0]` includes the closing bracket. As in PyTorch, this is so for source in
+        # strings, but not for live functions.
         self._whole_subscripts = whole_subscripts
         self._text = source.text
         self._spans: dict[ast.AST, tuple[int, int]] = {}
@@ -103,7 +103,7 @@ class Ranges:
         return self._join(own, parts)
 
     def _own_token(self, node: ast.AST) -> tuple[int, int] | None:
-        """Return the span of the token that belongs to `node` itself; None if it begins with an operand."""
+        """Return the span of the token of `node` itself; None if `node` begins with an operand."""
         length = 0
         match node:
             case ast.Name(id=name) | ast.arg(arg=name):

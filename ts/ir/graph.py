@@ -132,7 +132,7 @@ class Block:
         return self._graph
 
     def add_input(self, name: str | None = None, type: Type = TENSOR) -> Value:
-        """Append an input, a tensor unless `type` is passed, and return its value."""
+        """Append an input of type `type` and return its value."""
         return self._param.add_output(name, type)
 
     def insert_input(self, i: int, name: str | None = None, type: Type = TENSOR) -> Value:
@@ -370,7 +370,7 @@ class Graph:
     # --- inputs and outputs ---
 
     def add_input(self, name: str | None = None, type: Type = TENSOR) -> Value:
-        """Append an input, a tensor unless `type` is passed, and return its value."""
+        """Append an input of type `type` and return its value."""
         return self._block._param.add_output(name, type)
 
     def insert_input(self, i: int, name: str | None = None, type: Type = TENSOR) -> Value:

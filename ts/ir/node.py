@@ -379,7 +379,7 @@ class Node:
     # --- outputs and blocks ---
 
     def add_output(self, name: str | None = None, type: Type = TENSOR) -> Value:
-        """Append an output, a tensor unless `type` is passed, and return its value."""
+        """Append an output of type `type` and return its value."""
         graph = self._graph
         value = Value(self, len(self._outputs), graph._next_unique, type)
         graph._next_unique += 1

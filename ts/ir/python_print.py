@@ -622,7 +622,7 @@ def _can_inline(value: Value) -> bool:
         return False
     if node.kind() in _TASKS:
         return False  # printed as a nested function, whose definition is a statement
-    # A compiler of the printed source would refine types by an inlined isinstance, a second time.
+    # An inlined `isinstance` would refine types a second time when the printed source is compiled.
     return user not in _TAKE_NAMES and node.kind() not in _NAMED
 
 

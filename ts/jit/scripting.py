@@ -90,7 +90,7 @@ def script(
     _rcb: object = None,
     example_inputs: Any = None,
 ) -> Any:
-    """Compile a function, module or class; return an object that is already compiled unchanged.
+    """Compile a function, module or class; an object that is already compiled is returned unchanged.
 
     A function is compiled only once. `example_inputs` determines the types of parameters without annotations:
     a list of argument tuples, or a dict from callables to such lists. The example calls are made in Python.
@@ -152,7 +152,7 @@ def _script(obj: Any, optimize: None, example_inputs: Any) -> Any:
 
 
 def _script_instance(obj: Any) -> Any:
-    """Return a script object with the attributes of `obj`; return a script object unchanged."""
+    """Return a script object with the attributes of `obj`; return `obj` if it is a script object."""
     from ts.runtime.objects import RecursiveScriptClass, is_instance, script_instance
 
     if isinstance(obj, RecursiveScriptClass):

@@ -198,7 +198,7 @@ def _identity(_: _Rewriter, node: Node) -> Value | None:
 
 
 def _fold_number_conversion(rewriter: _Rewriter, node: Node) -> Value | None:
-    """Return the input of a conversion to its own type, also through an intermediate tensor."""
+    """Return the input of a number conversion that does not change the type, also through a tensor."""
     (value,) = node.inputs()
     made = value.node()
     if made.kind() == "prim::NumToTensor" and made.input().type() == node.output().type():

@@ -56,7 +56,7 @@ infer_size = aten._infer_size  # operator that returns the broadcast shape of tw
 def propagate_shapes(graph: Graph, inputs: Sequence[Any], with_grad: bool = False) -> Graph:
     """Return a copy of the graph annotated with the tensor types for example inputs.
 
-    An example is a tensor, or None if unknown.
+    An example input is a tensor, or None for an unknown input.
     """
     copy = graph.copy()
     Analysis(copy, complete=False).run(inputs, with_grad)

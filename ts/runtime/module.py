@@ -303,7 +303,7 @@ class ScriptModule(Module):
 
     @property
     def code_with_constants(self) -> tuple[str, ConstMap]:
-        """Source text of `forward`, and its constants without literal form."""
+        """Source text of `forward`, and the constants that have no literal in the text."""
         return self._forward().code_with_constants
 
     def graph_for(self, *args: Any, **kwargs: Any) -> Graph:

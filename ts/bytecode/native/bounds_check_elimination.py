@@ -92,7 +92,7 @@ class HoistableChecks:
 
 
 def is_simple(code: Code, loop: Loop) -> bool:
-    """Return whether a loop is counted, with its jump as only exit and only budget check."""
+    """Return whether a loop is counted, and its LOOP instruction is the only exit and budget check."""
     if code.instructions[loop.end][0] != NUMBER["LOOP_STEP"] or not _is_closed(code, loop):
         return False
     return is_counted(code, loop.end, jumps_to(code))

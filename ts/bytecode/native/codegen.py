@@ -98,7 +98,7 @@ def translate(code: Code, loops: tuple[Loop, ...], layout: dict[str, int], force
             _instruction(w, pc, forced)
         for end, hoistable in counted_loops.items():
             _enter_from_loop_head(w, end, hoistable)
-        # A second version of each loop, with the checks that are hoisted in the first version.
+        # Generate a second version of each loop; it contains the checks that the first version hoists.
         for w.unchecked_loop in filter(None, counted_loops.values()):
             for pc in range(w.unchecked_loop.head, w.unchecked_loop.end + 1):
                 if pc in within:

@@ -253,7 +253,7 @@ def isinstance_condition(em: Emitter, obj: ast.expr, classes: ast.expr) -> Condi
 def _classes(em: Emitter, node: ast.expr, subject: Type) -> list[Type]:
     """Return the types in the second argument of `isinstance`; `subject` is the type of the first one."""
     match node:
-        # Printed source has a list instead of a tuple
+        # In printed source, the second argument of `isinstance` is a list instead of a tuple
         case ast.Tuple(elts=elements) | ast.List(elts=elements):
             return [type for element in elements for type in _classes(em, element, subject)]
         case ast.Call(func=ast.Name(id="type"), args=[ast.Constant(value=None)]):

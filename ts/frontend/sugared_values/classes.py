@@ -60,7 +60,7 @@ class ClassValue(SugaredValue):
     def call(
         self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
     ) -> SugaredValue:
-        """Create an object and emit the call of `__init__`; raise CompilationError if it is not defined."""
+        """Create an object and emit the call of `__init__`; raise CompilationError without `__init__`."""
         if "__init__" not in self.type.methods:
             for method in self.type.methods.values():  # compile all methods first, to report their errors
                 _schema_of(em, range, self.type, method)
@@ -343,7 +343,7 @@ def _is_constructing(em: Emitter, type: Type) -> bool:
 def overloaded(
     em: Emitter, range: SourceRange, method: str | None, args: Sequence[Value], kwargs: Kwargs | None = None
 ) -> Value | None:
-    """Emit an operator as a method call on its first operand; return None if that is not an object.
+    """Emit an operator as a method call on the first operand; return None if the operand is no object.
 
     As in Python, `__ne__` is derived from `__eq__` unless the class defines it.
     """

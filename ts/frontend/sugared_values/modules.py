@@ -132,9 +132,9 @@ class ModuleValue(SugaredValue):
         return self._method(em, range, name)
 
     def _method(self, em: Emitter, range: SourceRange, name: str) -> SugaredValue | None:
-        """Return a method defined in Python, or None.
+        """Return method `name` of the module's Python class, or None.
 
-        It is compiled at its first use, unless it is marked to stay in Python.
+        The method is compiled on first use, unless it is marked to run in Python.
         """
         from ts.frontend.sugared_values.python_functions import PythonFunction
 
@@ -280,7 +280,7 @@ class ModuleValue(SugaredValue):
         )
 
     def getitem_as(self, em: Emitter, range: SourceRange, index: Value, type: Type) -> SugaredValue:
-        """Emit a container item by a dynamic key or index, where all items conform to `type`."""
+        """Emit a container item by a dynamic key or index; all items must conform to `type`."""
         container = None if self.concrete is None else self.concrete.container
         key = STR if container in ("dict", "parameter dict") else INT
         # In printed source, the class of the container is unknown

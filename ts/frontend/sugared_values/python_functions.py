@@ -379,7 +379,7 @@ class BooleanDispatch(SugaredValue):
     def call(
         self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
     ) -> SugaredValue:
-        """Call the function for the constant flag; raise CompilationError if it is not constant."""
+        """Call the function selected by the flag; raise CompilationError if the flag is not constant."""
         choice = self.choice
         given = args[choice.position] if choice.position < len(args) else kwargs.get(choice.name)
         flag = choice.default

@@ -112,7 +112,7 @@ class SugaredValue:
         return None
 
     def contains(self, em: Emitter, range: SourceRange, element: Value) -> Value | None:
-        """Return a bool Value that says whether this value contains `element`; None if not supported here."""
+        """Return a bool Value, true if this value contains `element`; None if the class has no such test."""
         return None
 
     def static_len(self) -> int | None:
