@@ -14,7 +14,7 @@ _ENGINES: Final = ["qnnpack", "onednn", "x86", "fbgemm"]
 
 
 class QuantizedEngine(ModuleType):
-    """The class of this module, which checks assignments to `engine`."""
+    """Class of the module object `ts.backends.quantized`; it checks assignments to `engine`."""
 
     _engine = "x86"
 

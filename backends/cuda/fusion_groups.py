@@ -18,7 +18,7 @@ from .pointwise_launch import FusedGroupLauncher, GroupLaunch
 
 
 class CudaFusionGroup:
-    """A fused program with its launch plans, which depend on the inputs."""
+    """A fusion group on CUDA: the program, and one launch plan per combination of input types."""
 
     device = "cuda"
 

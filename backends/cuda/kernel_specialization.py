@@ -85,7 +85,7 @@ class OperatorGroup:
     epilogues: Sequence[tuple[Record, tuple[int, ...]]] = ()
 
     def epilogue_arguments(self) -> set[int]:
-        """Return the numbers of the inputs that epilogues read in addition to rows."""
+        """Return the numbers of the group inputs that epilogues read in addition to their rows."""
         return {v for _, operands in self.epilogues for v in operands[1:]}
 
 
@@ -438,7 +438,7 @@ def _require_epilogues(
     geometry: Sequence[int],
     inputs: int,
 ) -> KernelRequirements:
-    """Return the requirements of a kernel with epilogues; an epilogue in chunks needs a second kernel."""
+    """Return the requirements of a kernel with epilogues; a chunked epilogue needs a second kernel."""
     launch = row_epilogues.configure_launch(spec, configs)
     epilogue_arguments = [argument for x in configs for argument in x.kernel_arguments]
     followups = []
@@ -466,7 +466,7 @@ def _require_epilogues(
 def _require_chunk_combination(
     config: row_epilogues.EpilogueConfig, spec: pointwise_codegen.KernelSpec, inputs: int
 ) -> KernelRequirements:
-    """Return the kernel that combines the results of chunks, which are appended to the inputs."""
+    """Return the requirements of a kernel that combines chunk results; these are appended to the inputs."""
     launch = row_epilogues.configure_chunk_launch(config, spec.index)
     blocks, threads, result = launch.blocks, launch.spec.block, (config.result, config.shape, None)
     counts = _typed_counts(spec, launch.counts)

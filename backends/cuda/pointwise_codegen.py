@@ -201,7 +201,7 @@ def uniform_declarations(spec: KernelSpec) -> Iterator[str]:
 
 
 def coordinate_lines(spec: KernelSpec) -> Iterator[str]:
-    """Yield the coordinates of the i-th pack; the last dimension varies fastest."""
+    """Yield the statements that compute the coordinates of pack i; the last dimension varies fastest."""
     if spec.rank == 1:
         yield f"const {spec.index} i0 = i;"
         return

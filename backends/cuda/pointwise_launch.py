@@ -37,7 +37,7 @@ def group_of_record(record: Any) -> kernel_specialization.OperatorGroup | None:
 
 
 def make_launcher(record: Any) -> Kernel | None:
-    """Return a kernel that launches a record's expression; None if it has no expression."""
+    """Return a kernel that launches the CUDA expression of a record; None if it has no expression."""
     group = group_of_record(record)
     if group is None:
         return None
@@ -84,7 +84,7 @@ class GroupLaunch:
 
 
 class KernelLaunch:
-    """A compiled kernel, and the kernels that process its results further."""
+    """A compiled kernel, with the kernels that combine the results of its chunks."""
 
     def __init__(self, requirements: kernel_specialization.KernelRequirements) -> None:
         self._requirements = requirements

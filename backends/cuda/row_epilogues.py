@@ -200,7 +200,7 @@ class RowLaunch:
 
 
 def configure_launch(elements: pointwise_codegen.KernelSpec, configs: Sequence[EpilogueConfig]) -> RowLaunch:
-    """Return the launch of a kernel that computes the elements and these epilogues."""
+    """Return the launch configuration of a kernel that computes the elements and these epilogues."""
     rows, length = configs[0].rows, configs[0].length
     if not configs[0].is_chunked:
         epilogues = [x.codegen_epilogue(x.expression, x.source, x.result) for x in configs]
@@ -217,7 +217,7 @@ def configure_launch(elements: pointwise_codegen.KernelSpec, configs: Sequence[E
 
 
 def configure_chunk_launch(epilogue: EpilogueConfig, index: str) -> RowLaunch:
-    """Return the launch of a kernel that combines the chunk results of each row."""
+    """Return the launch configuration of a kernel that combines the chunk results of each row."""
     parts = -(-epilogue.length // ROW_CHUNK_ELEMENTS)
     chunk_results = pointwise_codegen.Array(epilogue.compute.name, pointwise_codegen.PACKED)
     combining = epilogue.codegen_epilogue(

@@ -240,7 +240,7 @@ def _pack_lines(spec: RowKernelSpec, pass_index: int) -> Iterator[str]:
 
 
 def _value_lines(spec: RowKernelSpec, pass_index: int) -> Iterator[str]:
-    """Yield the values of element k of a pack that epilogues read: computed or from shared memory."""
+    """Yield the statements that compute the values that epilogues read, or load them from shared memory."""
     if pass_index > 0 and spec.is_cached:
         read = {epilogue.source for epilogue in spec.epilogues if pass_index < epilogue.pass_count()}
         yield from (

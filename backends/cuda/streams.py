@@ -115,7 +115,7 @@ class Event:
             self._mark.synchronize()
 
     def elapsed_time(self, end_event: Event) -> float:
-        """Return the ms between two passed events that were created with `enable_timing`."""
+        """Return the time between two passed events in ms; both must be created with `enable_timing`."""
         if not (self.enable_timing and end_event.enable_timing):
             raise ValueError("Both events must be created with argument 'enable_timing=True'.")
         if self._mark is None or end_event._mark is None:

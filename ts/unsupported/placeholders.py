@@ -148,7 +148,7 @@ def _constant_function(path: str) -> Callable[..., Any]:
 
 
 def _identity_decorator(*arguments: Any, **options: Any) -> Any:
-    """Return the decorated function unchanged; if called with options, return such a decorator."""
+    """Return the decorated function unchanged; for a call with options, return a decorator that does so."""
     if len(arguments) == 1 and callable(arguments[0]) and not options:
         return arguments[0]
     return lambda function=None: function

@@ -54,7 +54,7 @@ def defined(cls: type[Tensor]) -> None:
 
 
 def _asking(member: Any) -> Any:
-    """Wrap a method or property of `Tensor` so that it calls `__torch_function__`; None if unnecessary."""
+    """Return a member of `Tensor` wrapped so that it calls `__torch_function__`; None if unnecessary."""
     if isinstance(member, OverloadSet | Overridable | classmethod | staticmethod | type):
         return None
     if callable(member):

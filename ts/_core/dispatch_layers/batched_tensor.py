@@ -186,11 +186,11 @@ class Call:
         return parts(self.level, x)
 
     def run(self, values: list[Any]) -> Any:
-        """Run the functional variant of the operator with other argument values."""
+        """Run the functional variant of the operator on the arguments `values`."""
         return self.record.operator.call_list(values)
 
     def run_as_called(self, values: list[Any]) -> Any:
-        """Run the variant that was called, which may be in-place, with other argument values."""
+        """Run the variant that was called, which may be in-place, on the arguments `values`."""
         return self.operator.call_list(values)
 
 

@@ -206,7 +206,7 @@ def _own(result: Any, tangent: Tensor | None, pairs: list[Any]) -> Tensor | None
 
 
 def _update_in_place(level: Level, target: Tensor, inner: Any, tangent: Tensor | None) -> None:
-    """Replace inner tensor and tangent of `target` after an in-place operator that changes its view."""
+    """Replace inner tensor and tangent of `target` after an operator such as `t_`, which changes its view."""
     layer: Any = of_level(target, level)
     layer_of_result = Dual(level, inner, tangent, layer.writes, layer.seen)
     if not layer_of_result.hides_elements:
@@ -260,7 +260,7 @@ def _batches(x: Tensor | None) -> set[int]:
 
 
 def _lies_in(level: Level, tangent: Tensor, base: Tensor) -> bool:
-    """Return whether the view's tangent shares the storage of its base's tangent."""
+    """Return whether the tangent of a view uses the storage of the tangent of `base`."""
     of_base = getattr(of_level(base, level), "tangent", None)
     return of_base is not None and tangent._base is (of_base if of_base._base is None else of_base._base)
 

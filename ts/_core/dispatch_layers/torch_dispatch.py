@@ -29,7 +29,7 @@ _build_call: Calls | None = None
 
 
 def set_call_rules(composites: Composites, calls: Calls) -> None:
-    """Set the functions that look up decompositions, and that create the arguments of handlers."""
+    """Set two functions: one looks up decompositions, the other creates the arguments of handlers."""
     global _find_decomposition, _build_call
     _find_decomposition, _build_call = composites, calls
 
@@ -87,7 +87,7 @@ def _call_handlers(func: Any, dispatched: list[Tensor], args: tuple[Any, ...], k
 
 
 def _is_visible(op: Any) -> bool:
-    """Return whether handlers see an operator; they do not see metadata queries such as `aten::size`."""
+    """Return whether handlers are called for an operator; False for queries such as `aten::size`."""
     returns, record = op.signature.returns, op.record
     if any("Tensor" in r.kind for r in returns) or any(p.written for p in op.signature.parameters):
         return True

@@ -66,7 +66,7 @@ def tensor_of(x: Any) -> Tensor | None:
 
 
 def conversion(x: object, wanted: str) -> str:
-    """Return a hint with a call that converts an array to the type `wanted`; "" for other objects."""
+    """Return a hint for error messages: a call that converts array `x` to type `wanted`; "" for others."""
     if not is_array(x):
         return ""
     if wanted.startswith(("int", "float", "bool", "complex", "Scalar", "number")):

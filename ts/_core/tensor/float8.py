@@ -66,7 +66,7 @@ def encoded(x: Any, dtype: np.dtype[Any]) -> Any:
 
 
 def _exponents(numbers: NDArray[np.float32]) -> NDArray[np.uint8]:
-    """Return the exponents of the powers of two that are nearest to the numbers."""
+    """Return, for each number, the biased exponent of the nearest power of two (float8_e8m0fnu)."""
     bits = numbers.view(np.uint32)
     exponent, mantissa = bits >> 23 & 0xFF, bits & 0x7FFFFF
     half = 0x400000

@@ -192,7 +192,7 @@ def rebuild(
 
 
 def rebuild_derived(cls: type, parts: tuple[Any, ...]) -> Tensor:
-    """Return an unpickled tensor of a derived class; `parts` are arguments of `rebuild`."""
+    """Create a tensor of the derived class `cls` from the arguments `parts` of `rebuild` in its pickle."""
     requires_grad, attributes = parts[-2:]
     result: Tensor = Tensor._make_subclass(cls, rebuild(*(*parts[:-2], False, {})), requires_grad)
     result.__dict__.update(attributes)

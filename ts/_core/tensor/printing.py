@@ -80,7 +80,7 @@ def _numbers(values: NDArray[Any]) -> Iterator[Any]:
 
 
 class _IntegerFormat:
-    """Format of integers and bools, padded to the width of the longest."""
+    """Format of integers and bools; all are padded to the width of the longest number."""
 
     def __init__(self, values: NDArray[Any]) -> None:
         self.width = max((len(str(v)) for v in _numbers(values)), default=1)
@@ -90,7 +90,7 @@ class _IntegerFormat:
 
 
 class _FloatFormat:
-    """Format of floats: whole, fixed or scientific, as the finite nonzero values require."""
+    """Format of floats: whole numbers, fixed point or scientific; the finite nonzero values determine it."""
 
     def __init__(self, values: NDArray[Any], zero: float = 0.0) -> None:
         self.width = 1
@@ -149,7 +149,7 @@ def _format_of(values: NDArray[Any], zero: float) -> _Format:
 
 
 def _edges(values: NDArray[Any]) -> NDArray[Any]:
-    """Return the elements that a summary shows: those at both ends of each dimension."""
+    """Return the `edgeitems` elements at both ends of each dimension, which a summary shows."""
     n = OPTIONS.edgeitems
     for axis, length in enumerate(values.shape):
         if length > 2 * n:

@@ -93,7 +93,7 @@ def of_result(shape: Sequence[int], *operands: Sequence[int]) -> Shape:
 
 
 def _inner_first(shape: Sequence[int], *operands: Sequence[int]) -> list[int]:
-    """Return the dimensions by increasing stride; those with stride 0 keep their row-major order."""
+    """Return the dimensions by increasing stride; dimensions with stride 0 keep their row-major order."""
     order = list(reversed(range(len(shape))))
     for i in range(1, len(order)):
         at = i

@@ -83,7 +83,7 @@ _SMALL_INT_BYTES: Final = 8  # bytes of a list slot; Python preallocates small i
 
 
 def _listed(a: NDArray[Any]) -> Any:
-    """Return `a.tolist()`, converted in chunks with checks of the limits between them."""
+    """Return `a.tolist()`; large arrays are converted in chunks, with checks of the limits in between."""
     if a.size <= _CHUNK_ELEMENTS or not deadline.is_limited():
         return a.tolist()
     row = a.size // len(a)

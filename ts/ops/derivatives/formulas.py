@@ -141,7 +141,7 @@ def _gradient_type(kind: str, absent: bool) -> str:
 
 
 def gradient(record: OperatorRecord, wanted: Sequence[str]) -> Formula:
-    """Return the formula for the gradients of arguments `wanted`, and of those computed jointly with them."""
+    """Return the formula for the gradients of arguments `wanted`, and of arguments with joint formulas."""
     inputs = Inputs(record)
     row = inputs.derivative
     assert row is not None

@@ -115,7 +115,7 @@ def _index_write(name: str) -> Any:
 
 
 def _index_rows(call: Call) -> Any:
-    """Run `index_add` and similar operators once, with the indexed dimension merged with the batch."""
+    """Run an operator such as `index_add` once: the indexed dimension is merged with the batch dimension."""
     if call.rank(0) == 0 or call.rank(call.at("index")) != 1:
         return one_by_one(call)
     d = shift_dim(call["dim"], call.rank(0))
@@ -158,7 +158,7 @@ def _embedding(call: Call) -> Any:
 
 
 def _embedding_back(call: Call) -> Any:
-    """Compute the embedding gradient once, for a table that contains the tables of all batch elements."""
+    """Compute the embedding gradients as one gradient of a table with the rows of all batch elements."""
     grad, indices, count = call.expanded(0), call.expanded(1), call["num_weights"]
     if call["scale_grad_by_freq"]:
         return one_by_one(call)

@@ -99,7 +99,7 @@ def pointwise(call: Call) -> Any:
 
 
 def aligned(call: Call, places: Any) -> list[Any]:
-    """Return the arguments; batched tensors at indices `places` are padded to the maximum rank."""
+    """Return the arguments of the call; batched tensors at indices `places` get the maximal rank of these."""
     tensors = [i for i in places if isinstance(call.values[i], Tensor)]
     rank = max(call.rank(i) for i in tensors)
     values = list(call.values)
