@@ -25,7 +25,7 @@ NamesMap = dict[str, list[str]]
 
 
 class FunctionalModule(Module):
-    """Module without parameters of its own.
+    """Module that has no parameters.
 
     The first argument of a call is the tuple of parameters.
 

@@ -130,7 +130,7 @@ def init_process_group(
     pg_options: Any = None,
     device_id: Any = None,
 ) -> None:
-    """Initialize the default group; wait until all ranks have joined, at most for `timeout`."""
+    """Initialize the default group; wait until all ranks have joined, or raise an error after `timeout`."""
     _check_backend(backend)
     if _world.default is not None:
         raise ValueError("trying to initialize the default process group twice!")

@@ -155,7 +155,7 @@ class Workers:
 
 
 def launch_processes(config: ProcessLaunch) -> None:
-    """Run the processes; if one fails, restart all of them, at most `max_restarts` times."""
+    """Run the processes; if a process fails, restart all processes, up to `max_restarts` times."""
     restarts = 0
     with _termination_signals_as_exceptions():
         while True:

@@ -128,8 +128,7 @@ def scatter_object_list(
     group: ProcessGroup | None = None,
     group_src: int | None = None,
 ) -> None:
-    """Send value i of the source rank to rank i, where it becomes element 0 of the output list.
-    """
+    """Send value i of the source rank to rank i, where it becomes element 0 of the output list."""
     here = find(group, "scatter_object_list")
     if here is None:
         return

@@ -362,7 +362,9 @@ class PeerConnections:
                     peer.end += count
                 self._parse(peer)
                 if count < len(where) and not direct:
-                    return  # the socket may contain more data of this long message
+                    # the socket is empty; a direct read continues, because more data of a long message may
+                    # have arrived
+                    return
         except (BlockingIOError, InterruptedError):
             return
         except OSError as error:
@@ -448,7 +450,7 @@ class PeerConnections:
         request.done = True
 
     def _error(self, request: Request) -> Exception | None:
-        """Return the error because of which a receive can never complete; None if it still can."""
+        """Return the error that prevents a receive from completing; None if it can still complete."""
         rank = request.source
         if rank is not None and self._peers[rank].ended is not None:
             return self._peers[rank].ended
@@ -505,7 +507,8 @@ class PeerConnections:
             peer.unexpected_messages.pop(key, None)
             if peer.request is not None and peer.label is not None and peer.label[:3] == key:
                 self._abandon(peer, self._failed[key])
-            for at, (memory, request) in enumerate(peer.outgoing):  # the caller may reuse this memory
+            # copy the memory, because the caller may change it
+            for at, (memory, request) in enumerate(peer.outgoing):
                 if request is not None and request.label[:3] == key:
                     peer.outgoing[at] = memoryview(bytes(memory)), None
 

@@ -111,8 +111,7 @@ def lowered(
 
 
 class _Lowering:
-    """Lowering of one `ts.fx` graph: the graph of a program, or of a control-flow operator's function.
-    """
+    """Lowering of one `ts.fx` graph: the graph of a program, or of a control-flow operator's function."""
 
     def __init__(self, graph: Graph, module: GraphModule, around: _Lowering | None = None) -> None:
         self.graph = graph

@@ -141,12 +141,12 @@ class ExportedProgram:
 
     @property
     def state_dict(self) -> dict[str, Any]:
-        """Parameters and buffers by name."""
+        """Mapping: name -> parameter or buffer."""
         return self._state_dict
 
     @property
     def constants(self) -> dict[str, Any]:
-        """Tensors and objects that are neither parameters nor buffers, by name."""
+        """Mapping: name -> tensor or object that is neither a parameter nor a buffer."""
         return self._constants
 
     @property
@@ -156,7 +156,7 @@ class ExportedProgram:
 
     @property
     def range_constraints(self) -> dict[Any, Any]:
-        """Ranges of the symbolic sizes, by symbol."""
+        """Mapping: symbol -> range of its values."""
         return self._range_constraints
 
     @property

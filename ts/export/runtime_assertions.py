@@ -229,7 +229,7 @@ class _Insertion:
 
 
 def _is_range_bound(condition: Any) -> bool:
-    """Return True if a condition is only a bound of one symbol, which the range of the symbol implies."""
+    """Return True if a condition only bounds one symbol, so that the range of the symbol implies it."""
     if not isinstance(condition, sympy.Le):
         return False
     return any(

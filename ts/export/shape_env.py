@@ -3,7 +3,7 @@
     env = ShapeEnv()
     n = env.size("x", 0, hint=8)          a SymInt: s0, 8 in the example
     env.evaluate_static(expr)                       True, False or None; adds no guard
-    env.decide(expr)                      a bool, by the example; adds a guard
+    env.decide(expr)                      the value in the example, a bool; adds a guard
     env.require(expr, message)            constraint, asserted at run time
 
 Backed symbols are sizes of arguments and have example values (hints). Unbacked symbols are numbers that

@@ -10,28 +10,28 @@ from typing import Any
 
 @dataclasses.dataclass
 class TensorArgument:
-    """Tensor argument, by node name."""
+    """Argument that is a tensor; `name` is the name of its node."""
 
     name: str
 
 
 @dataclasses.dataclass
 class SymIntArgument:
-    """Argument that is a symbolic int, by the name of its node."""
+    """Argument that is a symbolic int; `name` is the name of its node."""
 
     name: str
 
 
 @dataclasses.dataclass
 class SymFloatArgument:
-    """Argument that is a symbolic float, by the name of its node."""
+    """Argument that is a symbolic float; `name` is the name of its node."""
 
     name: str
 
 
 @dataclasses.dataclass
 class SymBoolArgument:
-    """Argument that is a symbolic bool, by the name of its node."""
+    """Argument that is a symbolic bool; `name` is the name of its node."""
 
     name: str
 

@@ -20,7 +20,7 @@ _RELATIONS = (operator.ge, operator.le, operator.gt, operator.lt, operator.eq, F
 def move_sizes_to_tensors(graph: Graph) -> None:
     """Move each `sym_size` node of a data-dependent size directly after its tensor.
 
-    Assertions that depend on this size only move with it.
+    Assertions that depend only on this size move, too.
     """
     for node in list(graph.nodes):
         value = node.meta.get("val")
@@ -39,7 +39,7 @@ def move_sizes_to_tensors(graph: Graph) -> None:
 
 
 def _is_assertion_of(node: Node, group: set[Node]) -> bool:
-    """Return True if a node is a comparison or assertion, all inputs of which are in `group`."""
+    """Return True if a node is a comparison or assertion whose inputs are all in `group`."""
     if node.target not in _RELATIONS and str(node.target) != "aten._assert_scalar.default":
         return False
     return all(source in group for source in node.all_input_nodes)

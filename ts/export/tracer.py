@@ -56,7 +56,7 @@ class _DataScalars(NamedTuple):
     """Numbers read from the elements of a tensor; they are discarded if the tensor is written."""
 
     tensor: Tensor
-    base: Node  # node of the tensor of which `tensor` is a view
+    base: Node  # node of the base of the view `tensor`, or of `tensor` itself
     number: Any = None  # symbol for the value of the only element
     count: Any = None  # symbol for the number of nonzero elements
 

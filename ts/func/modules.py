@@ -34,7 +34,7 @@ def functional_call(
 def replaced_members(
     module: Any, tensors: dict[str, Tensor], tie_weights: bool = True, strict: bool = False
 ) -> Iterator[None]:
-    """Replace parameters and buffers of a module, by name, during a `with` block."""
+    """Replace the named parameters and buffers of a module during a `with` block."""
     names = [name for name, _ in _members(module)]
     if strict and set(names) != set(tensors):
         raise RuntimeError(_mismatch(module, tensors, names))

@@ -30,6 +30,7 @@ from ts.fx.tracer import (
     is_fx_symbolic_tracing,
     is_fx_tracing,
 )
+
 # generated code imports the function from this module
 from ts.fx.tracer import _assert_is_none as _assert_is_none
 from ts.nn.modules.module import Module

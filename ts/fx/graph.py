@@ -28,6 +28,7 @@ from ts.fx.code_generation import (
     PythonCode,
     TransformCodeFunc,
 )
+
 # exported because PyTorch's module defines it
 from ts.fx.code_generation import _BoxedCodeGen as _BoxedCodeGen
 from ts.fx.code_generation import _PyTreeCodeGen as _PyTreeCodeGen

@@ -1,6 +1,6 @@
 """Public locations of operator functions: the module, class or namespace that exports each function.
 
-    namespace_of(ts.relu)        the module ts
+namespace_of(ts.relu)        the module ts
 """
 
 from __future__ import annotations

@@ -288,7 +288,7 @@ def _error_response(request: web.BaseRequest, error: HTTPError) -> web.Response:
         response.headers["Retry-After"] = str(error.retry_seconds)
     if error.status == 405:
         response.headers["Allow"] = error.message.removeprefix("expected ")
-    if not request.content.is_eof():  # the rest of the body remains unread
+    if not request.content.is_eof():  # a part of the body was not read
         response.force_close()
     return response
 

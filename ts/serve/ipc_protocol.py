@@ -34,7 +34,7 @@ class IpcChannel(asyncio.Protocol):
         self._transport: asyncio.Transport | None = None
         self._buffer = bytearray()
         self._header: dict[str, Any] = {}
-        self._message_size = 0  # in bytes; 0 until the header is complete
+        self._message_size = 0  # size of the message in bytes; 0 until its header is received
         self._buffers_offset = 0
         self._on_message: Callable[[Message | None], None] | None = None
 

@@ -187,7 +187,7 @@ class ServedModel:
     def _run_stacked(
         self, batch: Sequence[Inputs], seconds: float, set_cpu_time_limit: Callable[[float], None]
     ) -> dict[int, Any]:
-        """Return the values of the requests that ran in stacked calls, by index in the batch."""
+        """Return a dictionary for requests that ran in stacked calls: index in the batch -> value."""
         groups: dict[Any, list[int]] = {}
         for i, inputs in enumerate(batch):
             if not isinstance(inputs, Exception):
@@ -198,7 +198,7 @@ class ServedModel:
                 set_cpu_time_limit(seconds)
                 try:
                     group_values = self._run_group([batch[i] for i in members], seconds)
-                # it is unknown which request caused the error, so each runs alone and gets its own error
+                # It is unknown which request caused the error, so each request is run alone later.
                 except Exception:
                     continue
                 values.update(zip(members, group_values, strict=True))

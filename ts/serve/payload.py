@@ -364,8 +364,7 @@ def _nonfinite_name(value: float) -> str:
 
 
 def _count_numbers(value: Any) -> int:
-    """Return an upper bound on the number of JSON numbers in a value; a character of a string counts as one.
-    """
+    """Return an upper bound on the number of JSON numbers in a value; each character counts as one."""
     match value:
         case ts.Tensor():
             return int(value.numel()) * (2 if value.is_complex() else 1) + 4

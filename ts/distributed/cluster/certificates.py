@@ -87,7 +87,9 @@ def _authority(folder: Path) -> tuple[x509.Certificate, Any]:
 def _signed(
     name: str, public_key: Any, issuer: x509.Name | None, key: Any, names: list[x509.GeneralName] | None
 ) -> x509.Certificate:
-    """Return a certificate signed with `key`; with `names=None`, the self-signed certificate of an authority.
+    """Return a certificate signed with `key`.
+
+    With `names=None`, a self-signed certificate of an authority.
     """
     from cryptography import x509
     from cryptography.hazmat.primitives.hashes import SHA256

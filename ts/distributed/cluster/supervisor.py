@@ -4,7 +4,7 @@
         cluster.address                "ts://127.0.0.1:4711"
         await cluster.complete()       wait until all workers have registered
 
-Each worker has its own process session: Ctrl-C interrupts only this process, which then ends the workers.
+Each worker has a separate process session: Ctrl-C interrupts only this process, which then ends the workers.
 Workers that exit early are restarted with growing delays. `arguments` are added to each worker's command
 line.
 """

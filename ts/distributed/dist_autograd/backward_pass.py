@@ -56,7 +56,7 @@ class BackwardPass:
         """
         try:
             self._begin(messages, keep, own or {})
-        except Exception as error:  # the callers that wait for this pass raise it
+        except Exception as error:  # stored in `done`; the callers that wait for this pass raise it
             self.fail(error)
         self._work()
 

@@ -53,7 +53,7 @@ def _bit_indices(bits: int) -> Iterator[int]:
 def messages(
     agent: RpcAgent, context: DistAutogradContext, roots: list[GradientEdge]
 ) -> dict[int, list[int]]:
-    """Return the numbers of the messages that receive gradients in a pass, by id of their sender."""
+    """Return a dictionary: id of a sender -> numbers of its messages that receive gradients in a pass."""
     here = agent.info.id
     links: dict[int, Links | Exception] = {here: message_dependencies(context, roots)}
     todo: list[Message] = [(here, ROOT_MESSAGE_INDEX)]

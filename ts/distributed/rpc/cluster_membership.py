@@ -224,8 +224,8 @@ class ClusterWorkerDirectory(WorkerDirectory):
                 self._scheduler_failure = self._query_comm = None
                 self._by_name = {
                     self.info.name: self.peers[self.info.id]
-                # forget the names of all other workers: new workers may have joined under them while this one
-                # was disconnected
+                    # forget the names of other workers: while this worker was disconnected, new workers may
+                    # have joined with these names
                 }
         except ClusterShutdownError:
             self._scheduler_failure = "it has ended"

@@ -1,4 +1,4 @@
-"""Server threads: each caller thread that waits for a result is served by its own thread in the callee.
+"""Server threads: the callee serves each caller thread that waits for a result with a separate thread.
 
     caller's thread                           callee
     ("hello", process, "waits")    ──►        the event loop hands the connection to a thread, which responds

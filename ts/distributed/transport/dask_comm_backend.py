@@ -112,7 +112,7 @@ class Listener(transport.Listener[Comm], core.BaseListener):
 
 
 class TsCommBackend(registry.Backend):
-    """Backend of an address scheme."""
+    """Communication backend of dask for one address scheme."""
 
     def __init__(self, scheme: str) -> None:
         self._scheme = scheme

@@ -237,7 +237,8 @@ class MessageDecoder:
             message = _unpack(self._buffers)
             messages.append(MessageTooLargeError(message, self._too_large) if self._too_large else message)
             self._sizes, self._buffers, self._too_large = (), [], 0
-        if self._incomplete_buffer is None:  # the rest in the staging buffer is an incomplete prelude
+        # no part is incomplete, so the remaining bytes are an incomplete prelude
+        if self._incomplete_buffer is None:
             left = self._end - self._start
             if left:
                 self._staging[:left] = self._staging[self._start : self._end]

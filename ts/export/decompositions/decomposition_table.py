@@ -65,7 +65,7 @@ def _operator_for_modes(key: str, function: F) -> F:
 
 @cache
 def core() -> Table:
-    """Return all decompositions by operator key, such as "aten::add.Tensor"."""
+    """Return all decompositions: operator key such as "aten::add.Tensor" -> function."""
     for family in _FAMILIES:
         importlib.import_module(f"{__package__}.{family}")
     return dict(_decompositions)
@@ -73,7 +73,7 @@ def core() -> Table:
 
 @cache
 def implicit() -> Table:
-    """Return the decompositions of composite operators, by key.
+    """Return the decompositions of composite operators: operator key -> function.
 
     PyTorch decomposes these operators before autograd and dispatch modes.
     """

@@ -215,7 +215,7 @@ def to_device(
     copy: bool = False,
     memory_format: Any = None,
 ) -> Tensor:
-    """Convert to a device and dtype; return `x` itself if nothing changes and `copy` is False."""
+    """Convert `x` to a device and dtype; return `x` itself if nothing changes and `copy` is False."""
     return _converted(x, copy, memory_format, dtype=dtype, device=device)
 
 
@@ -231,7 +231,7 @@ def to_dtype_layout(
     copy: bool = False,
     memory_format: Any = None,
 ) -> Tensor:
-    """Convert to a device and dtype; return `x` itself if nothing changes and `copy` is False."""
+    """Convert `x` to a device and dtype; return `x` itself if nothing changes and `copy` is False."""
     return _converted(x, copy, memory_format, dtype=dtype, device=device)
 
 
@@ -239,13 +239,13 @@ def to_dtype_layout(
 def to_other(
     x: Tensor, other: Tensor, non_blocking: bool = False, copy: bool = False, memory_format: Any = None
 ) -> Tensor:
-    """Convert to the dtype and device of `other`."""
+    """Convert `x` to the dtype and device of `other`."""
     return _converted(x, copy, memory_format, dtype=other.dtype, device=other.device)
 
 
 @decomposes("aten::type_as", implicit=True)
 def type_as(x: Tensor, other: Tensor) -> Tensor:
-    """Convert to the dtype and device of `other`."""
+    """Convert `x` to the dtype and device of `other`."""
     return _converted(x, False, None, dtype=other.dtype, device=other.device)
 
 

@@ -79,8 +79,7 @@ def _check_versions(program: schema.Program, expected_opset: dict[str, int] | No
 
 
 def check_name(name: str) -> str:
-    """Return `name`; raise ArchiveError if it is a keyword, or no ASCII identifier of bounded length.
-    """
+    """Return `name`; raise ArchiveError if it is a keyword, or no ASCII identifier of bounded length."""
     is_word = name.isascii() and name.isidentifier() and not keyword.iskeyword(name)
     if len(name) > _MAX_NAME_CHARS or not is_word or name == "__debug__":
         raise ArchiveError(f"{name[:80]!r} is no name of a value")
