@@ -1,7 +1,7 @@
 """Convolutions of floating and complex arrays on the CPU, by `ts.backends.cpu.kernels.conv`.
 
 In: arguments checked by `ts.ops.conv`; out: the convolution. For each combination of sizes, this module
-determines once which taps of the kernel meet the input, and which layout of the input is needed. 16-bit
+determines once which taps of the kernel read the input, and which layout of the input is needed. 16-bit
 floats are computed in float32, complex numbers as real numbers with twice the channels; for integers, the
 Python kernel of the record runs.
 
@@ -34,7 +34,7 @@ _MAX_CACHED_ROWS = 1 << 16
 
 
 class ConvAxis(NamedTuple):
-    """One dimension of one phase: output element first + t * apart meets input element t * step + offset."""
+    """One dimension of one phase: output element first + t * apart reads input element t * step + offset."""
 
     taps: list[tuple[int, int]]  # (index into the weight, offset)
     step: int

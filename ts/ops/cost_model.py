@@ -106,7 +106,8 @@ def moved(*args: Any) -> float:
 def read(*args: Any) -> float:
     """Return the weighted number of bytes that reductions read.
 
-    Bools have a low weight, because reductions may stop early; 16-bit floats have a high one (slow loops).
+    Bools have a low weight, because reductions may stop early; 16-bit floats have a high
+    weight, because their loops are slow.
     """
     return float(sum([x.numel() * _READ.get(x.dtype, x.element_size()) for x in tensors(args)]))
 

@@ -26,7 +26,7 @@ def _shape(x: Array) -> str:
 
 
 def product(xp: Any, a: Array, b: Array) -> Array:
-    """Compute matmul of arrays with equal dtypes."""
+    """Return the matrix product of two arrays of one dtype; 16-bit floats are multiplied in 32 bits."""
     if a.dtype != b.dtype:
         raise RuntimeError(common.dtype_message(_OTHER_DTYPE, a.dtype, b.dtype))
     wide = common.opmath(a.dtype)

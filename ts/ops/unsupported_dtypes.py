@@ -49,7 +49,7 @@ def with_dtype_check(dtype_errors: Mapping[str, str] | None, kernel: Kernel) -> 
 
 
 def by_kind(dtype_errors: Mapping[str, str]) -> dict[str, str]:
-    """Return error messages by single dtype kind."""
+    """Return a dict from each single dtype kind to its message; argument keys may list several kinds."""
     return {kind: message for kinds, message in dtype_errors.items() for kind in kinds}
 
 

@@ -262,7 +262,7 @@ def _wrapped(level: Level, result: Any, of_batch: bool, viewed: Tensor | None) -
 
 
 def _in_place(call: Call, args: list[Any]) -> Any:
-    """Compute the operator out of place and write the result; RuntimeError for an unbatched target."""
+    """Run an in-place operator: write the functional result to the target, which must be batched."""
     from ts.ops.vmap_rules.rules import not_of_batch, on_batch
 
     target = args[0]

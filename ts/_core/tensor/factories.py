@@ -697,7 +697,7 @@ def moved_to(
 
 
 def reformed(x: Tensor, target: Tensor, wanted: dtypes.dtype, memory_format: Any) -> Tensor:
-    """Return `target` if it is a copy with the right dtype and memory format, else convert it."""
+    """Return `target`, converted to dtype `wanted` and a memory format; return a copy if it is `x`."""
     keeps = memory_format is None or memory_format is dtypes.preserve_format
     if target is not x and target.dtype is wanted and (keeps or own_format(target) is memory_format):
         return target

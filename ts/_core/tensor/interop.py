@@ -183,7 +183,7 @@ def rebuild(
     requires_grad: bool,
     attributes: dict[str, Any],
 ) -> Tensor:
-    """Return an unpickled tensor; `owner` is its storage, or the array that owns the memory."""
+    """Create a tensor from the arguments in its pickle; `owner` is its storage, or the owning array."""
     if isinstance(owner, storage.UntypedStorage):
         owner = owner.bytes
     array = storage.strided(owner, shape, strides, at, dtype.numpy_dtype)

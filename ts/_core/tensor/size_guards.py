@@ -114,7 +114,7 @@ def hinted(n: SizeLike | None) -> bool:
 
 
 def within(index: SizeLike, n: SizeLike) -> bool:
-    """Return whether an index is in range for size `n`, adding guards; True if data-dependent."""
+    """Return whether an index is in range for size `n`; adds guards. Data-dependent numbers give True."""
     if not is_symbol(index) and not is_symbol(n):
         return bool(-n <= index < n)
     return not (hinted(index) and hinted(n)) or (evaluate_guard(index < n) and evaluate_guard(index >= -n))

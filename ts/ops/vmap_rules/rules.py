@@ -183,7 +183,7 @@ def element(call: Call, k: int) -> list[Any]:
 
 
 def stacked(rows: list[Any]) -> Any:
-    """Stack the results of all batch elements."""
+    """Stack the results `rows` of all batch elements along a new first dimension."""
     first = rows[0]
     if isinstance(first, Tensor):
         return ts.stack(rows)
