@@ -5,8 +5,8 @@ determines once which taps of the kernel read the input, and which layout of the
 floats are computed in float32, complex numbers as real numbers with twice the channels; for integers, the
 Python kernel of the record runs.
 
-    a dimension of a convolution   element t meets t * stride + (k * dilation - padding) for each k: one phase
-    transposed, stride 2           even elements meet some taps, odd elements the other taps: two phases
+    a dimension of a convolution   element t reads t * stride + (k * dilation - padding) for each k: one phase
+    transposed, stride 2           even elements use some taps, odd elements the other taps: two phases
 """
 
 from __future__ import annotations
