@@ -122,7 +122,8 @@ class _Serializer:
         self.grad_tensors = grad_tensors
         self.signature = None if travel is None else travel.signature
         self.storages = StorageWriter()
-        self.tensors: list[tuple[Tensor, list[Any]]] = []  # (tensor, its encoded metadata)
+        # (tensor, metadata of the tensor in the encoded value)
+        self.tensors: list[tuple[Tensor, list[Any]]] = []
         # id of an array that owns memory -> number of tensors that use the memory
         self.users: Counter[int] = Counter()
 

@@ -111,7 +111,7 @@ class ModuleCalls:
                 self.stack = before
             if (
                 path in self.preserved and not recorder.inside
-            ):  # signatures of calls within subgraphs are not preserved
+            ):  # signatures are not preserved for calls within the subgraph of a control-flow operator
                 self.signatures[call] = self._signature(recorder, (args, kwargs), result)
             return result
 

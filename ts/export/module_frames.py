@@ -239,7 +239,8 @@ class Unflattening:
         # Input node of the program -> name of the parameter, buffer or constant.
         self.state: dict[Node, str] = {}
         self.of_state: dict[str, Any] = {}
-        self.given: set[Any] = set()  # result nodes, and new values of mutated inputs
+        # nodes of the results, and new values of inputs that are written at the end
+        self.given: set[Any] = set()
         # (id of the parent module, name) -> modules of finished frames.
         self.closed: dict[tuple[int, str], list[InterpreterModule]] = {}
         self._nodes: dict[str, Node] = {n.name: n for n in program.graph.nodes}

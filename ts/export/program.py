@@ -49,7 +49,7 @@ class ExportedProgram:
         *,
         verifiers: list[type[Verifier]] | None = None,
     ) -> None:
-        graph._codegen = CodeGen()  # the graph's code takes flattened inputs
+        graph._codegen = CodeGen()  # the generated code has one parameter for each flattened input
         module = GraphModule(root, graph)
         if isinstance(root, Module):
             module.meta.update(getattr(root, "meta", {}))

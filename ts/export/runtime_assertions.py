@@ -55,7 +55,7 @@ class _Insertion:
         self.is_first = is_first
         self.asked = {s for requirement in self.left for s in requirement.condition.free_symbols}
         self.defined: dict[Any, Node] = {}  # expression -> node that computes it
-        self.asserted: set[Any] = set()  # conditions of assertions in the graph
+        self.asserted: set[Any] = set()  # conditions for which the graph contains assertions
         self.replaced: dict[str, Node] = {}  # name of an erased node -> node that replaces it
         # Symbol of a boolean -> expression that is 1 if the boolean is true and otherwise 0.
         self.number_by_symbol: dict[Any, Any] = {}

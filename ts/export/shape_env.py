@@ -97,7 +97,7 @@ class ShapeEnv:
         self._lower_bounds: dict[Any, Any] = {}  # expression without constant term -> lower bound
         self._other: dict[Any, set[Any]] = {}  # expression without constant term -> excluded values
         self._equal: dict[tuple[Any, Any], bool] = {}  # cache of `is_provably_equal`, cleared by `learn`
-        self._facts: dict[Any, bool] = {}  # other condition -> True or False
+        self._facts: dict[Any, bool] = {}  # condition that no other table contains -> True or False
         # Symbol -> (divisor, quotient), if the symbol is known to be a multiple of the divisor.
         self._multiples: dict[Any, tuple[int, Any]] = {}
         self._counts = {kind: itertools.count() for kind in ("s", "u", "zuf", "_")}

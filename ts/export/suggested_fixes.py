@@ -60,7 +60,7 @@ class Fixes:
         self.environment = environment
         self.named = {n.symbol: n for n in named}
         self.violated: dict[str, None] = {}
-        self.relations: list[str] = []  # fixes that express one size by another
+        self.relations: list[str] = []  # fixes that define one dimension by another, such as `dy = dx + 1`
         self.specializations: list[str] = []  # fixes that replace a dimension by a constant
         self.conditions: list[str] = []  # conditions for which there is no fix
         self.fixes: list[str] = []

@@ -20,7 +20,7 @@ from ts.ops.namespace import OpOverload, Packet
 F = TypeVar("F", bound=Callable[..., Any])
 
 _marked: Final[set[Any]] = {operator.setitem, ts._assert}
-_DRAWING: Final = ("random", "sampling")  # families of operators that draw random numbers
+_DRAWING: Final = ("random", "sampling")  # operator families in `ts.ops` that draw random numbers
 
 
 def has_side_effect(fn: F) -> F:

@@ -19,7 +19,7 @@ from ts.serve.fair_queue import ClientUsage, FairQueue
 
 _LISTEN_BACKLOG: Final = 1024
 _ADMITS_PER_TICK: Final = 1  # connections admitted per iteration of the event loop
-_MAX_ACCEPTS_PER_EVENT: Final = 64  # connections taken from the kernel per readiness event
+_MAX_ACCEPTS_PER_EVENT: Final = 64  # maximum number of connections that are accepted per readiness event
 
 
 class ConnectionAcceptor:

@@ -37,7 +37,8 @@ from ts.runtime.module import method_names
 from ts.serve.payload import InvalidInputError, ResponseTooLargeError, decode_inputs, encode_response
 
 TYPES: Final = {"json": "application/json", "npz": "application/x-npz"}
-_MAX_MEMORY_GROWTH_BYTES: Final = 256 << 20  # a worker whose memory has grown more is replaced
+# a worker whose peak memory has grown by more than this is replaced
+_MAX_MEMORY_GROWTH_BYTES: Final = 256 << 20
 _MAX_ERROR_CHARS: Final = 2_000
 _DTYPE_ERROR_PATTERN: Final = re.compile(
     r"\bd(ata)?type|\bLong\b|LongTensor|long int|scalar type", re.IGNORECASE

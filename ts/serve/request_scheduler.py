@@ -69,7 +69,7 @@ class _PendingRequest:
         self.client = client
         self.response: asyncio.Future[Response] = asyncio.get_running_loop().create_future()
         self.since = time.monotonic()
-        self.attempts = 0  # number of failed attempts; a request with 2 or more is slow
+        self.attempts = 0  # number of failed attempts; with 2 or more, the request is slow
         self.queue: FairQueue[_PendingRequest] | None = None
 
     @property
@@ -257,7 +257,8 @@ class RequestScheduler:
                     logging.getLogger("ts.serve").exception("requests failed")
                     self._pool.discard(worker)
             for request in requests:
-                if request.queue is None:  # the request has no response and is not queued again
+                # the worker returned no response, and the request is not queued again
+                if request.queue is None:
                     request.fail(HTTPError(500, "internal", "the server failed at this request"))
             self._dispatch()
 

@@ -319,9 +319,7 @@ class RpcAgent:
 
     async def _serve(self, comm: Comm) -> None:
         caller = -1
-        # Contains the future of the thread that serves this connection, done when the thread ends; empty if
-        # no
-        # thread serves it.
+        # Contains the future of the thread that serves this connection; empty if no thread serves it.
         handed_over: list[ConcurrentFuture[None]] = []
 
         def hand_over(reply: Reply) -> None:

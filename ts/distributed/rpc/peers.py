@@ -48,7 +48,7 @@ class Peer:
         self._connection_arguments = connection_arguments
         self._calls: RequestMultiplexer | None = None
         self.outbox = ReliableOutbox(self.send)
-        self._lock = threading.Lock()  # protects the fields below
+        self._lock = threading.Lock()  # protects the attributes below
         self._unsent: list[tuple[Any, Done]] = []
         self._connecting = False
         self._closed = False

@@ -31,7 +31,7 @@ class ReliableOutbox:
     def __init__(self, send: Callable[[Any, Done], None]) -> None:
         self._send_message = send
         self._delivery_ids = itertools.count()
-        self._lock = threading.Lock()  # protects the fields below
+        self._lock = threading.Lock()  # protects the attributes below
         self._unanswered: dict[int, tuple[Any, OnDelivered]] = {}
         self._in_flight = 0
         self._resend_scheduled = False

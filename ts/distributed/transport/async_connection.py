@@ -227,7 +227,7 @@ class AsyncConnection:
                 if self._reader.borrowed - before >= _UNREAD_BYTES:
                     break
                 if self._each is None and messages and self._unread >= _UNREAD_BYTES:
-                    break  # `_take` stops reading until a message is received
+                    break  # `_take` pauses reading until the program has received a message
                 if len(messages) >= _MAX_MESSAGES_PER_WAKEUP:
                     self._look_again()
                     break

@@ -76,7 +76,7 @@ def record_map(recorder: ExportTracer, f: Any, xs: Any, args: Any) -> Any:
         results = [x if x is None else _stacked(x, xs[0].array.shape[0]) for x in found.leaves]
     inputs = list(branch.lifted)
     module = module_of(branch, inputs, tuple(map(branch.node_of, found.leaves)))
-    # Python values become constants of the body's graph
+    # Other arguments are Python values, which become constants of the body's graph.
     taken = [x for x in args if isinstance(x, Tensor | SymNumber)]
     first, others = [list(map(recorder.node_of, part)) for part in (xs, taken)]
     graphs = attributes(recorder, {"body_graph": module})

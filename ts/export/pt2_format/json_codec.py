@@ -177,7 +177,7 @@ def _object_reader(cls: Any) -> _Reads:
         if type(value) is not dict:
             raise _wrong(where, f"an object, {cls.__name__}")
         if not readers:  # filled at the first use, because types may be recursive
-            # one slice assignment, so other threads never see a partial list
+            # A slice assignment is atomic, so other threads never see a partial list.
             readers[:] = [(f.name, _reader(hints[f.name])) for f in fields]
         if not needed <= value.keys():
             raise ArchiveError(f"{where}: {cls.__name__} has no {min(needed - value.keys())}")
