@@ -490,7 +490,7 @@ class AliasDb:
         self._write(node, target)
 
     def _visit_nothing(self, node: Node) -> None:
-        """Ignore a node that at most reads memory."""
+        """Ignore a node that neither writes to memory nor returns aliases."""
 
     def _visit_accessor(self, node: Node) -> None:
         containers = self._points_of(node.input())

@@ -36,7 +36,7 @@ __all__ = [
     "register_format",
 ]  # fmt: skip
 
-# Formats of operands that are objects, with the names of the core's type kinds.
+# Format of an object operand -> name of the type kind in the core.
 OBJECTS_IN = {
     "list": "LIST", "dict": "DICT", "tuple": "TUPLE", "object": "CLASS", "future": "FUTURE", "str": "STR",
     "tensor": "TENSOR",

@@ -56,7 +56,7 @@ class RegisterAllocator:
         self.lifetimes = live_ranges.lifetimes  # leader of a group -> live ranges of the group
         self.leader = list(range(len(classes)))
         self.real = classes[:parameters]  # classes of the real registers
-        self.occupied_ranges: list[LiveRange] = []  # occupied ranges of each real register
+        self.occupied_ranges: list[LiveRange] = []  # for each real register: live ranges in it
         self.real_register: dict[int, int] = {}  # virtual register -> real register
 
     def run(self) -> tuple[dict[int, int], list[str]]:

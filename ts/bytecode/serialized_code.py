@@ -52,7 +52,7 @@ class NotSerializableError(Exception):
 
 
 class SerializedCode(NamedTuple):
-    """Constructor arguments of a `Code`."""
+    """Arguments of the constructor of `Code`; unlike a `Code`, they can be serialized."""
 
     name: str
     rows: Sequence[tuple[int, ...]]

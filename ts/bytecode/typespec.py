@@ -132,7 +132,7 @@ def _python_class(type: CustomClassType) -> Any:
 
 
 def object_class(type: ClassType) -> ObjectClass:
-    """Return the runtime class of a script class; the attributes are read at its first use."""
+    """Return the runtime class of a script class; the first use of the class reads the attributes."""
     existing: ObjectClass | None = type.object_class
     if existing is not None:
         return existing

@@ -79,7 +79,7 @@ class FunctionErrors:
     def add(self, error: FrontendError) -> None:
         """Record an error; after the first one, ignore errors in the function's own body.
 
-        They may be consequences of the first error.
+        Such errors may be consequences of the first error.
         """
         if error.left_function or not self.errors:
             self.errors.append(error)

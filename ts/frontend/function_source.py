@@ -72,7 +72,7 @@ def _block(lines: list[str], code: CodeType) -> list[str]:
         stop += 1
     try:
         tree = python_syntax.module("if True:\n" * (column > 0) + "".join(lines[:stop]))
-    # For example if `stop` is inside a multi-line string
+    # raised, for example, if `stop` is inside a multi-line string
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return inspect.getblock(lines)
     block = tree.body[0].body if column > 0 and isinstance(tree.body[0], ast.If) else tree.body

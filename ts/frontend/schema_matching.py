@@ -183,7 +183,7 @@ class _Matcher:
         self.range = range
         self.allow_conversions = allow_conversions
         self.variables: dict[str, Type] = {}
-        self.inputs: list[Value] = []  # matched arguments
+        self.inputs: list[Value] = []  # graph values of the matched arguments, in the order of the schema
 
     def match(
         self, args: Sequence[Actual], kwargs: Mapping[str, Actual], self_value: Actual | None

@@ -182,7 +182,7 @@ class Operators(SugaredValue):
 
 
 class Constants(SugaredValue):
-    """Name `CONSTANTS`: the tensors and objects without a literal."""
+    """Sugared value of the name `CONSTANTS`: the tensors and objects without a literal."""
 
     kind = "module"
 
@@ -285,7 +285,7 @@ class PythonCall(SugaredValue):
 
 
 class Task(SugaredValue):
-    """Nested function, the argument of `fork`."""
+    """Sugared value of a nested function in printed source, which is an argument of `fork`."""
 
     kind = "function"
 
@@ -311,7 +311,7 @@ def emit_task(em: Emitter, node: ast.FunctionDef) -> None:
 
 
 class Fork(SugaredValue):
-    """Name `fork` in printed source."""
+    """Sugared value of the name `fork` in printed source."""
 
     kind = "fork"
 

@@ -256,7 +256,7 @@ def is_numeral(name: str) -> bool:
 
 
 def read_default(tokens: TokenStream, is_float: bool = False) -> Any:
-    """Read a default value of a schema; `is_float` converts a number to float."""
+    """Read a default value of a schema; with `is_float`, convert a number to float."""
     token = tokens.peek()
     if token[:1] in ("'", '"'):
         return tokens.string()

@@ -54,7 +54,7 @@ _NEVER_FOLDED: Final = frozenset(
     }
 )
 
-# Kinds of types for which the type of the value is more precise
+# Kinds of declared types that are less precise than the type of a constant
 _REFINED_TYPES: Final = ("OptionalType", "TensorType")
 _MAX_TENSOR_ELEMENTS: Final = 1 << 16  # larger results are computed at run time, not stored in the graph
 

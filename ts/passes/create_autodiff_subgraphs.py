@@ -175,7 +175,7 @@ def _is_operator(node: Node) -> bool:
     record = getattr(node.operator(), "record", None)
     if record is None or record.variant or record.on_grids:
         return False
-    # Excludes operators of user functions, which cannot be serialized
+    # `of_program` excludes operators of user functions, because they cannot be serialized
     return not record.reads_history and not record.of_program
 
 

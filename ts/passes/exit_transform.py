@@ -75,7 +75,7 @@ class _Exits:
         for node in block.nodes():
             blocks = node.blocks()
             if blocks:
-                # A list, because all blocks must be visited
+                # A list instead of a generator, because all blocks must be visited
                 if True in [self._look(inner) for inner in blocks]:
                     self.around.add(node)
                     found = True

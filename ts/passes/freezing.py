@@ -117,7 +117,7 @@ class _Freezer:
         for name in ("forward", *preserved):
             if name in methods and name not in self.out.graphs:
                 self.out.graphs[name] = self._method_graph(self.root, name)
-        # First, because constant `training` flags remove branches with writes
+        # Immutable attributes are folded first, because constant `training` flags remove branches with writes
         self._fold_all(lambda type: not type.mutable)
         for graph in self._graphs():
             constant_propagation_immutable_types(graph)
@@ -430,7 +430,7 @@ class _Origin:
         return self.aliases | self.elements | self.containers
 
     def update(self, other: _Origin) -> None:
-        """Add the attributes of `other` to the three sets."""
+        """Add the attributes in the sets of `other` to the sets of this object."""
         self.aliases |= other.aliases
         self.elements |= other.elements
         self.containers |= other.containers

@@ -58,7 +58,7 @@ def _was_asked(norm: Node) -> bool:
 
 
 def _ask(graph: Graph, linear: Node, norm: Node, folded: tuple[object, object]) -> None:
-    """Insert an `if` on the input's rank, with the folded layer and the original nodes as branches."""
+    """Insert an `if` that tests the input's rank, with a branch for the folded layer."""
     x = linear.input(0)
     for use in linear.output().uses():
         if use.user is not norm:

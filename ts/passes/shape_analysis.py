@@ -333,7 +333,7 @@ class Analysis:
         return bool(self.unknown) and any(length in self.unknown for length in sample.shape)
 
     def results(self, node: Node, arguments: list[Any]) -> Any:
-        """Return samples of the node's results; if their sizes cannot be inferred, they are unknown."""
+        """Return samples of the node's results, with unknown sizes if the sizes cannot be inferred."""
         results = evaluate(node, arguments)
         partial = [x for x in tensors_in(arguments) if self.is_partial(x)] if self.unknown else []
         if not partial:

@@ -31,7 +31,7 @@ _KINDS: Final = ("prim::AutogradAdd", "prim::AutogradAnyNonZero", "prim::If")
 
 
 def specialize_autogradzero(graph: Graph) -> bool:
-    """Replace nodes on gradients known to be zero or defined."""
+    """Simplify nodes whose input gradients are known to be zero or known to be defined."""
     states: dict[Value, _GradState] = {}
     for value in graph.inputs():
         known = value.type()

@@ -43,7 +43,7 @@ _PACKAGE_NAMES: Final = ("ts", "torch")
 
 
 class _NotFingerprintableError(Exception):
-    """Error for a value without encoding."""
+    """Raised for a value that a fingerprint cannot encode."""
 
 
 class FunctionFingerprint:

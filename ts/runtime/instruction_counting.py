@@ -34,7 +34,7 @@ class CountedFunction(Function):
         self._counter = counter
         self._instrumented = {} if instrumented is None else instrumented
         self._instrumented[original] = self
-        self.program: SerializedCode | None = None  # program with counting instructions, after the first call
+        self.program: SerializedCode | None = None  # program with counters; None before the first call
 
     def _prepare(self) -> Any:
         _, program = prepare_program(self._original.graph, self._original.name, ANY_TERMS)

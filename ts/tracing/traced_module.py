@@ -80,7 +80,7 @@ def trace_methods(
     names_of: Callable[[Any], list[str]],
     options: Options,
 ) -> TopLevelTracedModule:
-    """Return the traced form of a module, with a method for each entry of `inputs`."""
+    """Return the traced module for `module`, with a traced method for each key of `inputs`."""
     with build_lock():
         concrete = modules.concrete_module(module, share_types=False, traced=True)
         handle, children = object_tree(module, concrete, TracedModule)

@@ -256,7 +256,7 @@ class Emitter:
         return names
 
     def variable(self, name: str, range: SourceRange) -> Value:
-        """Return the graph value of a name."""
+        """Resolve `name` and return its graph value; raise CompilationError if it has none."""
         found = self.lookup(name, range)
         assert found is not None
         return found.as_value(self, range)

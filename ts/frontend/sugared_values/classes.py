@@ -133,7 +133,7 @@ class UnboundMethod(SugaredValue):
 
 
 class MethodValue(SugaredValue):
-    """Method bound to an object."""
+    """Sugared value of a method bound to an object."""
 
     kind = "method"
 

@@ -433,7 +433,7 @@ class StaticModuleList(SugaredValue):
     def call(
         self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
     ) -> SugaredValue:
-        """Return the listed names, modules or pairs; raise CompilationError for arguments."""
+        """Return the listed names, modules or pairs; raise CompilationError if arguments are passed."""
         if args or kwargs:
             raise CompilationError(f"{self.name} method does not accept any arguments", range)
         return self.items(em, range)

@@ -394,7 +394,7 @@ _warnings: Final = count()
 
 
 class WarnFunction(BuiltinFunction):
-    """Function `warnings.warn`; each call site has a number, which copies of its node share."""
+    """Function `warnings.warn`; each call site has a number, which is equal in copies of the call."""
 
     def call(
         self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
@@ -446,7 +446,7 @@ class TensorCast(SugaredValue):
     def call(
         self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
     ) -> SugaredValue:
-        """Emit `aten::to` with the dtype; raise CompilationError for arguments."""
+        """Emit `aten::to` with the dtype; raise CompilationError if arguments are passed."""
         if args or kwargs:
             raise CompilationError("a cast method of a tensor takes no arguments; use `.to(...)`", range)
         code = em.constant(self.code, range)

@@ -92,7 +92,7 @@ class ClassType(NamedType):
     def containedTypes(self) -> list[Type]:
         """Return the types of the attributes.
 
-        They do not determine equality of class types, because classes may be recursive.
+        The types do not determine equality of class types, because classes may be recursive.
         """
         return list(self.attributes.values())
 
