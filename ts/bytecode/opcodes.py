@@ -1,6 +1,6 @@
 """The opcode table: the single definition of all bytecode instructions and superinstructions.
 
-These are derived from its rows: the enum that the interpreter switches over and the formats that the verifier
+Derived from its rows are: the enum that the interpreter switches over and the formats that the verifier
 checks (`cython_enum`, written to `ts/_core/vm/opcodes.pxd` by the build), the opcode that the lowering
 selects for an operator, and the disassembly.
 

@@ -8,7 +8,7 @@ In: a dataclass.  Out: the definitions of its generated methods, by name:
         y: float = 0.5                      def __lt__(self, other: Point) -> bool: ...
 
 In the definitions, reserved names are bound to the types and defaults of the class.  For Optional fields, the
-definitions contain code that compares as in Python, because the language has no operator for it.
+definitions contain code that compares as in Python, because the language has no operator for this comparison.
 """
 
 from __future__ import annotations

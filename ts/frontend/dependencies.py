@@ -1,4 +1,4 @@
-"""Names of operators and definitions referenced by archive source, collected without compiling it.
+"""Names of operators and definitions referenced by archive source, collected without a compilation.
 
 In: a definition of a printed source file.  Out, `needs(definition, ranges)`: its references:
 

@@ -5,8 +5,8 @@
     %x : Tensor = aten::relu(%y)                        %x : Tensor = aten::relu(%y)
     %z : Tensor = aten::add_(%x, %b, %1)                %z : Tensor = aten::add(%x, %b, %1)
 
-A mutation is removed if the memory is allocated in the same block, and the allocation can be moved directly
-before the mutation, because no node in between accesses the memory.
+A mutation is removed if the memory is allocated in the same block, and no node between the allocation and the
+mutation accesses the memory.
 """
 
 from __future__ import annotations

@@ -8,8 +8,8 @@ Python function and shows each stage of its compilation:
     f.schema                       name, parameters, results
     f.bytecode                     the disassembly of the executed code
 
-A function is compiled to a graph when this is needed first (also by its callers), and to bytecode at its
-first call. While it is being compiled, it and other functions may call it if its return type is annotated.
+A function is compiled to a graph on first use (also by the compilation of a caller), and to bytecode at its
+first call. Recursive calls require an annotated return type.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@
     fingerprint.frozen                            copy of the function with its current globals
     fingerprint.source                            its current source
 
-Encodable are numbers, strings and tuples of them, dtypes, devices, types of annotations, functions and
+Supported values are numbers, strings and tuples of them, dtypes, devices, types of annotations, functions and
 operators of `ts`, functions of `math` and the builtins, and scripted functions with a fingerprint.  Functions
 that reference anything else (for example a class or a list) are not cached across processes.
 """

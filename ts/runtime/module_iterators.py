@@ -22,7 +22,7 @@ def debug_module_iterators(module: Any) -> dict[str, list[Any]]:
         module = vars(module).get(name, module)
 
     def as_module(value: Any) -> Any:
-        """Convert a module to a handle if the caller has passed a handle; return other values unchanged."""
+        """Convert a module to a handle if the caller has passed a handle; return other values as they are."""
         if value is module:
             return given
         is_wrapped = isinstance(given, ModuleHandle) and hasattr(value, "_concrete")

@@ -3,9 +3,9 @@
     preallocate_frames(work, x)        work(x)
 
 CPython allocates the frames of a thread in chunks of 16 KB and releases the last chunk as soon as it is
-empty: a loop that calls functions at the end of a chunk allocates and releases a chunk per call.  This slows
-the import of NumPy, about a thousand such calls, by 7 ms.  A frame larger than a chunk gets a separate chunk
-of twice its size, whose rest holds the frames of its calls.
+empty: a loop that calls functions at the end of a chunk allocates and releases a chunk per call.  This
+happens about a thousand times during the import of NumPy, and costs 7 ms.  A frame larger than a chunk gets a
+separate chunk of twice its size; the rest of this chunk holds the frames of the functions that it calls.
 """
 
 from __future__ import annotations

@@ -6,8 +6,8 @@
     %i < %r0.6.1.size0, or exit                   the interpreter handles bad indices
     %y = load float, ptr %bytes + %i * %stride0
 
-Machine code holds the GIL, so tensor headers change only in calls; they are read at the entry and after each
-call.  If all tensors have the expected type and contiguous last dimensions, a second version of the
+Machine code holds the GIL, so tensor headers change only in calls; the code reads them at the entry and after
+each call.  If all tensors have the expected type and contiguous last dimensions, a second version of the
 instructions runs; it checks only indices.
 """
 
