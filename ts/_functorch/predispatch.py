@@ -1,4 +1,4 @@
-"""Single steps of `vmap`, which exported programs call.
+"""Functions for the single steps of `vmap`; exported programs call these functions.
 
 _vmap_increment_nesting(5, "error")        push a level of batch size 5
 y = _add_batch_dim(x, 0, 1)                x of shape (5, 3) becomes a batch of shape (3,)

@@ -77,7 +77,7 @@ def check_calls(true_fn: Any, false_fn: Any, operands: Any) -> None:
 
 
 def check_branches(first: SubgraphResult, second: SubgraphResult, pred: Any, operands: list[Any]) -> None:
-    """Raise an error for unsupported or incompatible branches."""
+    """Raise an error for a branch with unsupported operations, or for branches with incompatible results."""
     for found in (first, second):
         subgraph_checks.check_memory("cond", found, lambda x: not ts.is_grad_enabled())
         subgraph_checks.check_numbers("cond", found.leaves)

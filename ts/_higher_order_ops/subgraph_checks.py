@@ -177,7 +177,7 @@ def _same_sizes(a: Any, b: Any) -> bool:
 
 
 def is_provably_equal(n: Any, m: Any) -> bool:
-    """Return True if two sizes can be proved equal."""
+    """Return True if two sizes are known to be equal."""
     if isinstance(n, SymInt):
         return bool(n.node.is_provably_equal(m))
     return bool(m.node.is_provably_equal(n)) if isinstance(m, SymInt) else n == m

@@ -242,7 +242,8 @@ def find(group: ProcessGroup | None, what: str | None = None) -> ProcessGroup | 
     """Resolve an argument `group`; None means the default group.
 
     If this process is not a member, return None; unless `what` is None, warn that the function `what` was
-    called."""
+    called.
+    """
     if group is None:
         if _world.default is None:
             raise ValueError(_UNINITIALIZED)

@@ -86,7 +86,7 @@ class ExportTape:
         self._memory.separate(x)
 
     def note_function(self, name: str, values: list[Any], results: Any) -> None:
-        """Append the call of a custom autograd function to the tape."""
+        """Append the call of the custom autograd function `name` to the tape."""
         fakes = [self.recorder.fake_of(x) for x in tensors_in(values)]
         given = list(tensors_in(results if isinstance(results, list | tuple) else [results]))
         self.entries.append(TapeEntry(CustomFunctionNode(name), fakes, given, ts.is_grad_enabled()))

@@ -225,7 +225,7 @@ def flattened(args: tuple[Any, ...], kwargs: dict[str, Any], in_spec: Any) -> li
 
 
 def in_order(tree: Any, spec: Any) -> Any:
-    """Return a pytree with its dictionary keys in the order of `spec`."""
+    """Return the pytree `tree` with dictionary keys sorted to the order in `spec`."""
     children = [spec.child(i) for i in range(spec.num_children)]
     if spec.type is dict and isinstance(tree, dict) and set(tree) == set(spec.context):
         return {k: in_order(tree[k], child) for k, child in zip(spec.context, children, strict=True)}

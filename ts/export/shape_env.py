@@ -547,7 +547,8 @@ class ShapeEnv:
     def _learn_lower_bound(self, difference: Any, lower_bound: int, strict: bool = False) -> None:
         """Record `difference >= lower_bound`.
 
-        `strict` is True if the program wrote it as `difference > lower_bound - 1`."""
+        `strict` is True if the program wrote it as `difference > lower_bound - 1`.
+        """
         rest, constant = _without_constant(difference)
         lower_bound = lower_bound - constant
         self._lower_bounds[rest] = max(self._lower_bounds.get(rest, -math.inf), lower_bound)

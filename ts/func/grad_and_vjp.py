@@ -83,7 +83,7 @@ class RecordedCall:
 
 
 def _leads_outside(tensors: list[Any], leaves: list[Tensor]) -> bool:
-    """Return True if the history of tensors contains leaves other than `leaves`."""
+    """Return True if `tensors` depend on leaf tensors other than `leaves`."""
     level = top()
     own = {id(x) for x in leaves}
     stack = []
@@ -130,7 +130,7 @@ def _checked_argnum(i: Any, count: int) -> int:
 
 
 def chosen(args: tuple[Any, ...], argnums: Argnums) -> Any:
-    """Return the arguments at `argnums`."""
+    """Return the argument with the index `argnums`, or a tuple of arguments for a tuple of indices."""
     return args[argnums] if isinstance(argnums, int) else tuple(args[i] for i in argnums)
 
 

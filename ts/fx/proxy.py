@@ -239,11 +239,17 @@ class TracerBase:
         return key
 
     def to_bool(self, obj: Proxy) -> bool:
-        """Return the truth value of a proxy; raise TraceError, unless overridden."""
+        """Return the truth value of a proxy.
+
+        This class raises TraceError, but programs may override the method.
+        """
         raise TraceError("symbolically traced variables cannot be used as inputs to control flow")
 
     def iter(self, obj: Proxy) -> Iterator[Any]:
-        """Return an iterator over a proxy; raise TraceError, unless overridden."""
+        """Return an iterator over a proxy.
+
+        This class raises TraceError, but programs may override the method.
+        """
         raise TraceError(
             "Proxy object cannot be iterated. This can be attempted when the Proxy is used in a loop or"
             " as a *args or **kwargs function argument. See the torch.fx docs on pytorch.org for a "
