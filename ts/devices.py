@@ -85,7 +85,7 @@ class device:
 
 
 def _default_device_mode() -> Any:
-    """Return the module `ts.utils._device`, which the first `with` block imports."""
+    """Import and return the module `ts.utils._device`, needed only for `with` statements on devices."""
     from ts.utils import _device
 
     return _device

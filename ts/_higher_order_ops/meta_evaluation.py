@@ -124,7 +124,7 @@ class MetaEvaluator(MetaTracer):
         return known[1]
 
     def _same_memory(self, x: Tensor) -> Tensor | None:
-        """Return the meta tensor whose array is that of `x` (because `x` is its `data`), or None."""
+        """Return the meta tensor `y` with the array of `x`, as after `x = y.data`; None if there is none."""
         return next((y for y in self._own.values() if y.array is x.array), None)
 
     def fresh(self, x: Tensor, shape: Any = None) -> Tensor:

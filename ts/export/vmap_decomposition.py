@@ -59,7 +59,7 @@ class OpenVmapLevels:
         return self._standing(level, x if dim == 0 else x.movedim(dim, 0))
 
     def remove(self, x: Tensor, level: int, size: Any, dim: int) -> Tensor:
-        """Return the tensor for the whole batch of a stand-in, with the batch along dimension `dim`."""
+        """Return the batch that the stand-in `x` represents, with the batch dimension at `dim`."""
         inner, whole = self.parts(level, x)
         found: Tensor = inner if whole else inner.expand([size, *inner.shape])
         return found if dim == 0 else found.movedim(0, dim)
