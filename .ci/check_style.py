@@ -26,13 +26,13 @@ MAX_FUNCTION_WORD_RATIO = 0.6
 MIN_RATED_WORDS = 8  # shorter sentences are not rated
 MAX_SUBJECT_CHARS = 72
 
-# Words of order and quantity (first, last, all, before, at most) are not in the list: they carry the meaning.
 FUNCTION_WORDS = frozenset(
     """a an the of to in on at by for from with without as is are was were be been has have had do does did it
     its this that those these they them their he who whom whose whoever what which where when while if
-    or and but not no nothing nobody somebody anybody each other others another one ones same so such
-    than then there here how whether may must can could should would will behind beside only also too
-    more less many much few own out up down off over under""".split()
+    or and but not no none nothing nobody somebody anybody all each other others another one ones same
+    so such than then there here how whether may must can could would should will before after behind
+    beside between until again once first last only also too more most less least many much few own out
+    up down off over under""".split()
 )
 OPENERS = re.compile(
     r"(?:What|Who|Whoever|Whom|Whose|Those|That|Which|Of what|Where|Whether|How many|The same)\b"
@@ -94,8 +94,7 @@ def check_docstrings(path: str, text: str) -> Iterator[Violation]:
     for match in DOCSTRING.finditer(text):
         line = line_of(text, match.start())
         sentence = first_sentence(match.group(1))
-        # A result for the exceptional case often follows a semicolon: "...; None if there is none."
-        words = re.findall(r"[A-Za-z_`']+", sentence.partition(";")[0])
+        words = re.findall(r"[A-Za-z_`']+", sentence)
         if len(words) >= MIN_RATED_WORDS:
             ratio = sum(word.lower() in FUNCTION_WORDS for word in words) / len(words)
             if ratio > MAX_FUNCTION_WORD_RATIO:

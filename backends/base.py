@@ -137,7 +137,7 @@ class Backend:
         return False
 
     def own_kernel(self, record: Any) -> Kernel | None:
-        """Return the kernel that this backend generates for a record; None if there is none.
+        """Return this backend's generated kernel for a record; None without generated kernel.
 
         Used by `bind`.
         """

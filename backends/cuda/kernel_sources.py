@@ -144,7 +144,7 @@ def has_alpha(record: Any) -> bool:
 
 
 def mask_operand(record: Any) -> int:
-    """Return the index of the operand that is a mask; -1 if there is none."""
+    """Return the index of the mask operand; -1 without mask."""
     return LETTERS.index(record.cuda[0]) if record.cuda[1:4] == " ? " else -1
 
 

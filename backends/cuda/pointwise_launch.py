@@ -28,7 +28,7 @@ MAX_CACHED_KERNELS = 1024
 
 
 def group_of_record(record: Any) -> kernel_specialization.OperatorGroup | None:
-    """Return a group of one operation or epilogue for a record; None if it has no CUDA expression."""
+    """Return a single-operator group for a record; None without CUDA expression."""
     if record.cuda_rows is not None:
         count = len(record.schema.arguments)
         return kernel_specialization.OperatorGroup([], (count,), [(record, tuple(range(count)))])

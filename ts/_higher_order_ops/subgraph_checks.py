@@ -128,7 +128,7 @@ def check_memory(operator: str, found: SubgraphResult, writable: Callable[[Tenso
 
 
 def check_numbers(operator: str, leaves: Iterable[Any]) -> None:
-    """Raise UncapturedHigherOrderOpError if a result is not a tensor, an int or None."""
+    """Raise UncapturedHigherOrderOpError for results other than tensors, ints and None."""
     for x in leaves:
         if not isinstance(x, Tensor | int | SymInt | None):
             raise uncaptured(

@@ -605,7 +605,7 @@ _VISITS: Final[dict[str, Callable[[AliasDb, Node], None]]] = {
 
 
 def _contained_alias(alias: AliasInfo) -> AliasInfo | None:
-    """Return the alias annotation of the elements of a container, such as (a) in `Tensor(a)[]`, or None."""
+    """Return the alias annotation of container elements, such as (a) in `Tensor(a)[]`, or None."""
     contained = alias.contained
     if not contained:
         return None

@@ -51,7 +51,7 @@ class Liveness:
         return list(self._outer[block])
 
     def _visit(self, block: Block) -> None:
-        """Record the last uses in `block`, by visiting its nodes from last to first."""
+        """Record last uses in `block` by a backward traversal of its nodes."""
         outer: dict[Value, None] = {}
         self._outer[block] = outer
         defined = set(block.inputs())

@@ -161,7 +161,7 @@ class Storage(NamedTuple):
 
 
 class LoadedStorage(TypedStorage):
-    """Storage that was loaded from a file; it is moved to its device on first use."""
+    """Storage loaded from a file, moved to its target device on first use."""
 
     def __init__(self, stored: Storage, located: Callable[[Tensor, str], Tensor]) -> None:
         self.stored = stored

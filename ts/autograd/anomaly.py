@@ -40,7 +40,7 @@ class set_detect_anomaly:
         _set_flags(mode, check_nan)
 
     def __enter__(self) -> None:
-        """Do nothing; the constructor has set the mode."""
+        """Do nothing, because the constructor sets the mode."""
 
     def __exit__(self, kind: object, error: object, trace: object) -> None:
         _set_flags(*self._before)

@@ -163,7 +163,7 @@ def _gradients(
     retain_graph: bool | None = None,
     batched: bool = False,
 ) -> tuple[Tensor | None, ...]:
-    """Compute the gradients of the outputs that require grad; None for inputs on which they do not depend."""
+    """Compute gradients of the outputs that require grad; None for independent inputs."""
     starts = [None] * len(outputs) if given is None else list(given)
     pairs = [(y, g) for y, g in zip(outputs, starts, strict=True) if y is not None and y.requires_grad]
     if not pairs:

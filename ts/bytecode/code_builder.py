@@ -139,7 +139,7 @@ class CodeBuilder:
         return value.node().kind() == "prim::Constant"
 
     def constant_value(self, value: Value) -> Any:
-        """Return the value of a constant; None if `value` is not a constant."""
+        """Return a constant's value; None if `value` is no constant."""
         return value.node().get("value") if self.is_constant(value) else None
 
     # ---- instructions ----------------------------------------------------------------------------------

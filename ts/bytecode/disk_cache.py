@@ -36,7 +36,7 @@ def read(path: Path) -> bytes | None:
 
 
 def write(path: Path, body: bytes) -> None:
-    """Store a file; do nothing if it is too large or the folder is not writable."""
+    """Store a file; skip files above the size limit and unwritable folders."""
     if len(body) > _MAX_BYTES:
         return
     try:

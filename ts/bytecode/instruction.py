@@ -83,7 +83,7 @@ class Instruction:
 
     @property
     def target(self) -> Label | None:
-        """Label to which the instruction jumps; None if it is not a jump."""
+        """Target label of a jump; None for other instructions."""
         return self.a if self.name in _JUMPS else None
 
 

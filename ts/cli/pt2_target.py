@@ -59,7 +59,7 @@ class ExportedFunction:
 
     @property
     def graph(self) -> Any:
-        """Graph of the program; it can be printed but not drawn."""
+        """Graph of an exported program, which supports printing but not drawing."""
         return _Graph(self.program)
 
     @property

@@ -150,7 +150,7 @@ _folders: dict[str, str] = {}  # folders of loaded packages, by package name
 
 
 def _imported(path: Path, name: str) -> ModuleType:
-    """Import a module of a package; a package of the same name from another folder is unloaded first."""
+    """Import a package's module; first unload an equally named package of another folder."""
     root = name.partition(".")[0]
     if _folders.setdefault(root, sys.path[0]) != sys.path[0]:
         for loaded in [n for n in sys.modules if n == root or n.startswith(f"{root}.")]:

@@ -72,7 +72,7 @@ class _Connection:
 
 
 class PeerConnections:
-    """Connections of this rank to all other ranks."""
+    """Socket connections of this rank to all other ranks."""
 
     def __init__(self, rank: int, sockets: dict[int, socket.socket]) -> None:
         self.rank = rank

@@ -39,7 +39,7 @@ def new(host: str) -> bytes:
 
 
 def read_secret(port: int) -> bytes | None:
-    """Return the secret that a listener on this port has written to a file; None if there is no file."""
+    """Return the secret file content written by a listener on this port; None without file."""
     try:
         return _given() or (_folder() / str(port)).read_bytes()
     except FileNotFoundError:

@@ -123,7 +123,7 @@ class Transfer(Work):
         return True
 
     def exception(self) -> BaseException | None:
-        """Return the error of the transfer, or None."""
+        """Return the transfer's error, or None after success."""
         return self.request.error
 
     def _source_rank(self) -> int:

@@ -357,7 +357,7 @@ class ReshapeTransform(Transform):
 
 
 def _with_end(shape: Any, old: Any, new: Any) -> Any:
-    """Replace the last dimensions of a shape, which must be `old`, by `new`."""
+    """Replace the trailing dimensions `old` of a shape by `new`."""
     if len(shape) < len(old):
         raise ValueError("Too few dimensions on input")
     cut = len(shape) - len(old)

@@ -10,7 +10,7 @@ from ts._core.tensor.tensor import Tensor
 
 
 class lazy_property:
-    """Property that is computed at first access and then stored as an attribute of the instance."""
+    """Property computed at first access and then stored as instance attribute."""
 
     def __init__(self, wrapped: Callable[[Any], Any]) -> None:
         self.wrapped = wrapped

@@ -117,7 +117,7 @@ def dims(*names: str, min: int | None = None, max: int | None = None) -> tuple[D
 
 
 def to_int_bound(x: Any) -> int | None:
-    """Convert the bound of a range to int; return None if it is infinite or not an integer."""
+    """Convert a range bound to int; return None for infinite and non-integer bounds."""
     try:
         n = int(x)
     except (OverflowError, TypeError, ValueError):

@@ -268,7 +268,7 @@ class ExportTape:
         return self._by_formula(entry, row, sums, dependents)
 
     def _decomposition(self, record: Any, row: Derivative | None) -> Callable[[list[Any]], Any] | None:
-        """Return a function that computes an operator by other operators; None if it has no decomposition."""
+        """Return an operator's decomposition as a function; None without decomposition."""
         if row is not None:
             return self._script(formulas.decomposed(record)) if row.decomposition else None
         return (lambda values: record.kernel(*values)) if record.whole else None
@@ -492,7 +492,7 @@ def _memory(entries: list[TapeEntry]) -> dict[int, int]:
 
 
 def _find_dependents(entries: list[TapeEntry], wanted: Sequence[Tensor]) -> set[int]:
-    """Return the ids of `wanted` and of all tensors that are computed from these."""
+    """Return the ids of `wanted` and of all tensors computed from `wanted`."""
     found = {id(x) for x in wanted}
     for entry in entries:
         if _passes(entry) and any(id(x) in found for x in tensors_in(entry.values)):

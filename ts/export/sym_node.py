@@ -42,7 +42,7 @@ class SymNode:
 
     @property
     def hint(self) -> Any:
-        """Value in the example; None if there is none."""
+        """Example value; None for data-dependent numbers."""
         if not self.environment.has_hint(self.expression):
             return None
         try:
@@ -100,7 +100,7 @@ class SymNode:
         self.environment.note_requirement(self._condition())
 
     def require_length(self) -> None:
-        """Require that the number, the length of a dimension, is at least 0."""
+        """Require a non-negative dimension size."""
         self.environment.require_length(self.expression)
 
     def specialize(self) -> Any:

@@ -53,7 +53,7 @@ class CompiledGraph(NamedTuple):
 
 
 def declare(parsed: ParsedFunction) -> FunctionSchema | None:
-    """Return the schema from the annotations, or None if the return type must be inferred from the body."""
+    """Return the annotated schema, or None if the return type must be inferred from the body."""
     parameters, returns = signature(parsed)
     returns = _declared(parsed, returns)
     return None if returns is None else _schema(parsed.name, parameters, returns)

@@ -44,7 +44,7 @@ class Parameter(NamedTuple):
 
 
 def signature(parsed: ParsedFunction) -> tuple[list[Parameter], Type | None]:
-    """Return the parameters of a definition, and the return type or None if it is not annotated."""
+    """Return a definition's parameters and return type; the type is None without annotation."""
     if parsed.signature is not None:
         return parsed.signature  # type: ignore[no-any-return]
     reader = AnnotationParser(parsed.resolver, parsed.ranges)
@@ -240,7 +240,7 @@ def _default(parsed: ParsedFunction, arg: ast.arg, type: Type, size: int | None)
 
 
 def _check_written_defaults(parsed: ParsedFunction, types: list[Type]) -> None:
-    """Check the types of all defaults in source text, with one error for all of them, as in PyTorch."""
+    """Check the types of all default values in source text; report all mismatches in one error."""
     with_default = [
         (arg, type) for arg, type in zip(parsed.arguments, types, strict=True) if arg.arg in parsed.defaults
     ]

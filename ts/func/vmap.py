@@ -24,7 +24,7 @@ _find_replacement: Callable[[], Function | None] = lambda: None  # noqa: E731
 
 
 def set_replacement_finder(find: Callable[[], Function | None]) -> None:
-    """Set a callback that returns the replacement of `vmap` by a program, or None if there is none."""
+    """Set a callback that returns a program's replacement of `vmap`, or None without replacement."""
     global _find_replacement
     _find_replacement = find
 

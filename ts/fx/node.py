@@ -324,7 +324,7 @@ class Node:
 
     @property
     def stack_trace(self) -> str | None:
-        """Stack trace of the program when it made this call; None if the tracer did not record it."""
+        """Program's stack trace at this call; None if the tracer recorded no stack traces."""
         return self.meta.get("stack_trace")  # type: ignore[no-any-return]
 
     @stack_trace.setter

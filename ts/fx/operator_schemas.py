@@ -95,7 +95,7 @@ def _of_nonzero() -> list[Signature]:
 
 
 def get_signature_for_torch_op(op: Any, return_schemas: bool = False) -> Any:
-    """Return the signatures of the overloads of an operator; None for other objects.
+    """Return the signatures of an operator's overloads; None for other objects.
 
     With `return_schemas`, return the schemas as well.
     """

@@ -68,7 +68,7 @@ class Patcher:
             )
 
     def visit_once(self, thing: object) -> bool:
-        """Return True if this is the first call with this object."""
+        """Return True for the first call with this object."""
         if id(thing) in self.visited:
             return False
         self.visited.add(id(thing))
@@ -123,7 +123,7 @@ def without_patches() -> Iterator[None]:
 
 
 def find_proxy(*objects: Any) -> Proxy | None:
-    """Return a proxy in `objects` or in containers among them; None if there is none."""
+    """Return a proxy found in `objects` or nested containers; None without proxies."""
     found: list[Proxy] = []
 
     def look(x: Any) -> None:

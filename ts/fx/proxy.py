@@ -427,7 +427,7 @@ class Attribute(Proxy):
 
 
 class ParameterProxy(Proxy):
-    """Proxy of a parameter; its shape is that of the parameter."""
+    """Proxy of a parameter, with the parameter's shape."""
 
     def __init__(self, tracer: TracerBase, node: Node, name: str, param: Any) -> None:
         super().__init__(node, tracer)

@@ -84,7 +84,7 @@ class NodeSource:
 
     @property
     def graph_id(self) -> int:
-        """Id of the graph of the original node; -1 if there is none."""
+        """Graph id of the original node; -1 without original node."""
         return self.node_info.graph_id if self.node_info else -1
 
     def _get_action_string(self) -> str:

@@ -37,7 +37,7 @@ __all__ = [
 
 
 def try_ann_to_type(annotation: object, loc: object = None, rcb: object = None) -> Type | None:
-    """Return the type of an annotation: None if it is unsupported, Tensor if it is missing."""
+    """Return an annotation's type: None for unsupported annotations, Tensor for missing annotations."""
     if annotation is inspect.Signature.empty:
         return TensorType.get_inferred()
     return object_type(annotation)

@@ -1,4 +1,4 @@
-"""Types of hyperparameters: one number for all dimensions, or a tuple with one number for each.
+"""Types of hyperparameters: one number for all dimensions, or a tuple of one number per dimension.
 
 def pad(self, by: _size_2_t) -> None: ...       an int, or a pair of ints
 """

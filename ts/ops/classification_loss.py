@@ -317,7 +317,7 @@ def _multi_margin_loss(
 
 
 def _multilabel_margin(xp: Any, self: Array, target: Array, reduction: int) -> tuple[Array, Array]:
-    """Return the loss, and the mask of the target classes, which are listed before the first -1."""
+    """Return the loss, and a mask of target classes; a row's list of classes ends before its first -1."""
     x = _rows(self)
     if not size_guards.same(target.shape, self.shape):
         raise RuntimeError(

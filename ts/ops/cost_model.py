@@ -88,7 +88,7 @@ def tensors(args: Iterable[Any]) -> list[Tensor]:
 
 
 def sizes(args: Iterable[Any]) -> list[int]:
-    """Return the first argument that is a list of ints, or [] if there is none."""
+    """Return the first int-list argument, or [] without such arguments."""
     found = (list(x) for x in args if isinstance(x, List | list) and len(x) and isinstance(x[0], int))
     return next(found, [])
 

@@ -320,7 +320,7 @@ def common_dtype(args: Sequence[Any]) -> common.DType:
 
 
 def wanted_dtype(record: OperatorRecord, args: Sequence[Any]) -> dtypes.dtype | None:
-    """Return the `dtype` argument of a call, or None if it has none."""
+    """Return a call's `dtype` argument, or None if it is missing."""
     for parameter, x in zip(record.schema.arguments, args, strict=True):
         if parameter.name == "dtype" and x is not None:
             return dtypes.as_dtype(x)

@@ -138,7 +138,7 @@ def _interpolate(
 def _lengths_or_factors(
     x: Array, size: _Sizes, scale_factor: _Factors, recompute: bool | None
 ) -> tuple[list[int] | None, list[float] | None]:
-    """Return (sizes, factors) for the operator; one of them is None.
+    """Return the operator's arguments (sizes, factors), exactly one being None.
 
     The factors are returned if the operator uses them directly, otherwise the output sizes.
     """

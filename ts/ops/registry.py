@@ -231,7 +231,7 @@ class OperatorRecord:
 
     @property
     def schema(self) -> FunctionSchema:
-        """The schema, which is parsed on first use."""
+        """Schema of the operator, parsed on first use."""
         if self._schema is None:
             self._schema = _parse_schema(self.schema_text)
         return self._schema

@@ -124,7 +124,7 @@ def _sign(xp: Any, a: Array) -> Array:
 
 
 def in_one_piece(xp: Any, name: str, a: Array) -> Callable[[Array], Array] | None:
-    """Return the elementwise function `name` of the device, or None if it has none.
+    """Return the device's elementwise function `name`, or None for a missing function.
 
     Fused kernels call the same function, so that results are bit-identical.
     """

@@ -227,7 +227,7 @@ class Optimizer:
             )
 
     def zero_grad(self, set_to_none: bool = True) -> None:
-        """Clear the gradients of the parameters: set them to None, or to zeros."""
+        """Clear parameter gradients: set each gradient to None, or to zeros."""
         for group in self.param_groups:
             for x in group["params"]:
                 if x.grad is None:

@@ -41,7 +41,7 @@ def canonicalize_outputs(graph: Graph) -> bool:
 
 
 def _visit(block: Block) -> bool:
-    """Sort the outputs of the ifs and loops in `block`, from the last node to the first.
+    """Sort the outputs of ifs and loops in `block`, last node first.
 
     The order of a node's outputs depends on later nodes, which therefore must be sorted first.
     """

@@ -50,7 +50,7 @@ def inline_groups(graph: Graph, kinds: Collection[str]) -> bool:
 
 
 def _visit(block: Block, aliases: AliasDb, fewest: int) -> bool:
-    """Create the functional groups of `block`, from its last node to its first."""
+    """Create the functional groups of `block`, last node first."""
     changed = False
     node = block.return_node().prev()
     while node is not block.return_node():

@@ -459,7 +459,7 @@ def _selects(node: Node) -> bool:
 
 
 def _has_dimensions(value: Value) -> bool:
-    """Return whether a tensor is known to have at least one dimension."""
+    """Return whether a tensor provably has dimensions, that is, a rank above 0."""
     node = value.node()
     if node.kind() not in ("aten::zeros", "aten::ones", "aten::full", "aten::empty"):
         return False

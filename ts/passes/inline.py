@@ -181,7 +181,7 @@ def _calls(body: Graph, function: Any) -> bool:
 
 
 def called_function(call: Node) -> Any | None:
-    """Return the callee of `call` after compiling it; None if it is unknown or has no graph."""
+    """Return the compiled callee of `call`; None for unknown callees and callees without graph."""
     function = _named(call)
     return function if getattr(function, "graph", None) is not None else None
 

@@ -132,7 +132,7 @@ def _guard(graph: Graph, loop: Node, elements: Elements, dtypes: _Dtypes) -> Nod
 
 
 def _nest(loop: Node, choices: list[Node]) -> None:
-    """Nest the ifs `choices`, each in the false branch of the previous one; `loop` is in the last one."""
+    """Nest the ifs `choices`, each in its predecessor's false branch; the last if contains `loop`."""
     first, *others = choices
     for original, output in zip(loop.outputs(), first.outputs(), strict=True):
         original.replace_all_uses_with(output)

@@ -88,7 +88,7 @@ def propagate_types(graph: Graph) -> bool:
 
 
 def type_of_result(node: Node) -> TensorType | None:
-    """Infer the type of the only output of `node` from its input types; None for other than tensors."""
+    """Infer the tensor type of the single output of `node` from its input types; None for other outputs."""
     graph = Graph()
     known: dict[Value, Value] = {}
     for value in node.inputs():

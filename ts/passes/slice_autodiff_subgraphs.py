@@ -102,8 +102,8 @@ class _Slicer:
         block = group.owning_block()
         if node.owning_block() is not block or self._results.intersection(node.outputs()):
             return False
-        is_behind = barrier is block.return_node() or barrier.is_before(node)
-        return is_behind and self._is_differentiable(node)
+        is_after_barrier = barrier is block.return_node() or barrier.is_before(node)
+        return is_after_barrier and self._is_differentiable(node)
 
     def _absorb(self, node: Node, group: Node) -> bool:
         if not self._aliases.move_before_topologically_valid(node, group):
@@ -130,10 +130,10 @@ class _Slicer:
 def _previous_barrier(node: Node) -> Node:
     """Return the last node before `node` in its block that has side effects, or the block's return node."""
     end = node.owning_block().return_node()
-    found = node.prev()
-    while found is not end and not has_side_effects(found):
-        found = found.prev()
-    return found
+    previous = node.prev()
+    while previous is not end and not has_side_effects(previous):
+        previous = previous.prev()
+    return previous
 
 
 def _sink_constants(group: Node) -> None:

@@ -71,7 +71,7 @@ def find_matches(pattern: Graph, block: Block) -> list[dict[Value, Value]]:
 
 
 class _Match:
-    """Match of a pattern with the nodes before a node, found from the pattern's last node to its first."""
+    """Match of a pattern ending at a given node, found backwards from the pattern's last node."""
 
     def __init__(self, pattern: Graph, block: Block) -> None:
         self.pattern = pattern

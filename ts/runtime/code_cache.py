@@ -128,7 +128,7 @@ def entry_of(
     variant: str = "",
     plans: Callable[..., Specializations] | None = None,
 ) -> Entry | None:
-    """Return the cache file for the code of a function; None if it is not cached.
+    """Return the cache file for a function's code; None for uncached functions.
 
     `variant` is the variant of the graph. `prepare` compiles the subgraphs of the code, and `plans`
     creates the specializations of the code.

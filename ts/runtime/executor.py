@@ -151,7 +151,7 @@ def last_executed_optimized_graph() -> Graph | None:
 
 
 class FunctionVariant(Function):
-    """Variant of a function, with the signature of the function; it calls the same variant of its callees."""
+    """Function variant with the function's signature, calling the same variants of its callees."""
 
     variant: GraphVariant
 
@@ -230,7 +230,7 @@ def prepare(function: ScriptFunction, variant: GraphVariant = GraphVariant.OPTIM
 
 
 def cache_entry(function: ScriptFunction, variant: GraphVariant = GraphVariant.OPTIMIZED) -> Entry | None:
-    """Return the cache file for the code of a function; None if it is not cached."""
+    """Return the cache file for a function's code; None for uncached functions."""
     # imported here: only functions of archives and Python functions need it
     from ts.runtime.code_cache import entry_of
 

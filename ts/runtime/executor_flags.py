@@ -56,7 +56,7 @@ _SETTERS_WITHOUT_RESULT: Final = ("texpr_fuser", "can_fuse", "llga", "te_", "cat
 
 
 def find_flag_function(name: str) -> Callable[..., Any] | None:
-    """Return the setter or getter that `torch._C` has under this name; None if there is none."""
+    """Return the flag setter or getter of `torch._C` named `name`; None for other names."""
     if name in _SETTERS:
         key = _SETTERS[name]
 

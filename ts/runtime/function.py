@@ -238,7 +238,7 @@ class ScriptFunction(Function):
     # ---- compilation ---------------------------------------------------------------------------------
 
     def ensure_compiled(self) -> None:
-        """Create the graph if there is none; if another thread compiles the function, wait for it."""
+        """Create the graph if it is missing; wait while another thread compiles the function."""
         if self._graph is None:
             with build_lock():
                 preallocate_frames(self._compile)

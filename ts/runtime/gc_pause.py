@@ -28,7 +28,7 @@ _threshold = _MIN_OBJECTS_FOR_COLLECTION
 
 @contextmanager
 def gc_disabled() -> Iterator[None]:
-    """Within this context, the garbage collector is off; if it was off before, it stays off afterwards."""
+    """Context with garbage collection disabled; a collector disabled before stays disabled afterwards."""
     if not gc.isenabled():
         yield
         return

@@ -91,7 +91,7 @@ def _memory_lines(function: Any) -> Iterator[str]:
 
 
 def _code_of(function: Any) -> Any:
-    """Return the code to report: that of the first specialization, or the code for all arguments."""
+    """Return the reported code: the first specialization's code, or the general code."""
     if not is_optimizing():
         return function.compiled_code
     plans = _specializations_of(function)
@@ -109,7 +109,7 @@ def _specializations_of(function: Any) -> Any:
 
 
 def _report_lines(function: Any, code: Any) -> Iterator[str]:
-    """Yield the lines for all specializations, or for the code for all arguments."""
+    """Yield the report lines of all specializations, or of the general code."""
     plans = _specializations_of(function)
     if plans is None:
         graph = copy_unoptimized(function.as_compiled())
@@ -214,7 +214,7 @@ class _Group(NamedTuple):
 
 
 def _match_groups(records: list[Any], graph: Graph) -> Iterator[tuple[Any, _Group | None]]:
-    """Yield each group of a code with the corresponding group of the graph; None if there is none."""
+    """Yield each fusion group of a code, paired with the graph's corresponding group or None."""
     unmatched = []
     for node in graph.find_all_nodes(KIND):
         subgraph = node.get("Subgraph")

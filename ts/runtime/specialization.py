@@ -122,7 +122,7 @@ class Specializer:
             return preallocate_frames(load_or_compile, self._function, self._entry(kind), make)
 
     def _entry(self, kind: str) -> Entry | None:
-        """Return the cache file for the code of a specialization; None if it is not cached."""
+        """Return the cache file for a specialization's code; None for uncached specializations."""
         function = self._function
         if function.unit is None and function.digest is None:
             return None

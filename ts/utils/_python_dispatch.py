@@ -76,7 +76,7 @@ def _build_call(op: Any, values: list[Any]) -> tuple[Any, tuple[Any, ...], dict[
 
 
 def _find_decomposition(op: Any) -> Callable[..., Any] | None:
-    """Return a function that computes a composite operator by other operators; None if there is none."""
+    """Return a composite operator's decomposition as a function; None without decomposition."""
     function = decomposition_table.implicit().get(op.key)
     if function is None:
         return None

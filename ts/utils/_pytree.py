@@ -268,7 +268,7 @@ def register_dataclass(
     drop_field_names: list[str] | None = None,
     serialized_type_name: str | None = None,
 ) -> None:
-    """Register a dataclass as a pytree node; its children are the fields that are not None.
+    """Register a dataclass as a pytree node with the non-None fields as children.
 
     `field_names` lists the fields of a class that is not a dataclass; for a dataclass, it lists all fields
     except `drop_field_names`.

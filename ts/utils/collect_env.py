@@ -94,7 +94,7 @@ def run_and_read_all(run_lambda: RunCommand, command: Any) -> str | None:
 
 
 def run_and_parse_first_match(run_lambda: RunCommand, command: Any, regex: str) -> str | None:
-    """Return the first group of a regular expression in the output of a command; None if not found."""
+    """Return the first match group of a regular expression in command output; None without match."""
     text = run_and_read_all(run_lambda, command)
     found = None if text is None else re.search(regex, text)
     return None if found is None else found.group(1)

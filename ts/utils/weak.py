@@ -230,5 +230,5 @@ class TensorWeakRef:
         self.ref = weakref.ref(tensor)
 
     def __call__(self) -> Tensor | None:
-        """Return the tensor; None if it was freed."""
+        """Return the referenced tensor; None after deallocation."""
         return self.ref()

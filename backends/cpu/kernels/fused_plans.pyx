@@ -280,7 +280,7 @@ cdef class FusedGroup:
         return 0
 
     cdef FusedPlan plan_for(self, IValue *r, const int32_t *at):
-        """Return the plan for these inputs, creating it at first; None if an input is unsupported."""
+        """Return the plan for these inputs, created on first use; None for unsupported inputs."""
         cdef uint32_t guards[MAX_INPUTS]
         cdef FusedPlan plan
         cdef int i
@@ -546,7 +546,7 @@ cdef class FusedGroup:
         return True
 
     cdef void free_buffers(self, FusedPlan plan, Schedule *schedule, int at, int *last, bint *in_use, bint before) noexcept:
-        """Release the buffers that a step is the last to read.
+        """Release the buffers whose last reader is this step.
 
         If `before`, the result has no buffer yet: release the buffers that it can overwrite in place.
         Otherwise release the other buffers.

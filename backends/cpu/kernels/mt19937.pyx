@@ -94,9 +94,7 @@ cdef class MersenneTwister:
         self.s.next = 0
 
     cdef Py_ssize_t available_words(self) noexcept:
-        """Return the number of words, at least one, that can be read at `next`; regenerate the block if it is
-        used up.
-        """
+        """Return the number of readable words at `next`, at least one; regenerate an exhausted block."""
         if self.s.left == 1:
             self.twist()
             self.s.left = N + 1

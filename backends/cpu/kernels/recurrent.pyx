@@ -521,7 +521,7 @@ cdef int run_stack(Operator op, IValue *r, const int32_t *at, Cell kind, bint pa
 
 
 cdef list read_weights(object params, int dtype):
-    """Return the arrays of a list of weights; None if it is not a list of supported tensors."""
+    """Return the arrays of a weight list; None for unsupported lists or tensors."""
     cdef list arrays = []
     cdef Py_ssize_t i = 0
     if type(params) is not List:

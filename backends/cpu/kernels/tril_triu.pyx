@@ -31,9 +31,7 @@ cdef int64_t MAX_ELEMENTS = 1 << 24
 # ---------------------------------------------------------------- tril and triu
 
 cdef inline npy_intp columns_to_diagonal(npy_intp row, int64_t diagonal, npy_intp columns) noexcept nogil:
-    """Return the number of columns of a row up to and including the diagonal, or before it for `diagonal` -
-    1.
-    """
+    """Return the number of columns of a row up to and including the diagonal; pass `diagonal` - 1 to exclude it."""
     return min(max(row + diagonal + 1, <npy_intp>0), columns)
 
 

@@ -398,7 +398,7 @@ cdef int adopt(Rule rule, Node node, Tensor t, Py_ssize_t output) except -1:
 
 
 cdef int edge_of_input(Rule rule, Node node) except? -2:
-    """Return the edge number of the argument that is written in place; -1 if there is none."""
+    """Return the edge number of the in-place written argument; -1 without such arguments."""
     if type(node) is not OperatorNode or rule.written not in rule.inputs:
         return -1
     i = rule.inputs.index(rule.written)

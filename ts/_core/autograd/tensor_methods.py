@@ -98,7 +98,7 @@ def _volatile(self: Tensor) -> bool:
 
 
 def _hooks(self: Tensor) -> Any:
-    """Return the table of this tensor's gradient hooks; None if there is none."""
+    """Return this tensor's gradient hook table; None without hooks."""
     from ts._core.autograd.history import hooks_of_tensor
 
     if not self.requires_grad:

@@ -28,7 +28,7 @@ _here = _Here()
 
 
 def stack() -> list[Any]:
-    """Return the function modes of this thread; the last one is the innermost."""
+    """Return this thread's function modes, innermost mode last."""
     return _here.stack
 
 

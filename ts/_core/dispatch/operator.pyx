@@ -307,7 +307,7 @@ cdef int raise_limit(object error) except -1:
 
 
 cdef int first_tensor(str schema_text) except -2:
-    """Return the index of the first parameter that is a tensor or tensor list; -1 if there is none."""
+    """Return the index of the first tensor or tensor-list parameter; -1 without tensor parameters."""
     cdef int i
     arguments = schema_text.partition("(")[2].replace("*, ", "")
     for i, parameter in enumerate(arguments.rpartition(") -> ")[0].split(", ")):

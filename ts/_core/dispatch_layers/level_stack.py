@@ -129,7 +129,7 @@ class no_transforms:
 
 
 def top() -> Level | None:
-    """Return the innermost open level of this thread; None if there is none."""
+    """Return this thread's innermost open level; None without open levels."""
     return _here.open[-1] if _here.open else None
 
 
@@ -218,7 +218,7 @@ def layered(x: Tensor, layer: Layer, viewed: Tensor | None = None, of_batch: boo
 
 
 def of_level(x: Any, level: Level) -> Layer | None:
-    """Return the layer of `x` if it is a tensor with a layer of this level, else None."""
+    """Return this level's layer of tensor `x`; None for other values."""
     layer = layer_of(x) if isinstance(x, Tensor) else None
     return layer if layer is not None and layer.level == level.number else None
 

@@ -33,9 +33,7 @@ cdef bint has_one(PyArrayObject *a) noexcept:
 
 
 cdef bint fits(object x, PyArrayObject *result, bint alike) noexcept:
-    """Return whether `x` is contiguous or not an array; if `alike`, it must also have the shape of
-    `result`.
-    """
+    """Return whether `x` is contiguous or no array; with `alike`, also require the shape of `result`."""
     if type(x) is not cnp.ndarray:
         return not hasattr(x, "strides")
     return is_contiguous(<PyArrayObject *>x) and (not alike or same_shape(<PyArrayObject *>x, result))

@@ -27,7 +27,7 @@ class RemovableHandle:
         self.id: Final = next(_ids)
 
     def remove(self) -> None:
-        """Remove the hook; do nothing if it was removed before."""
+        """Remove the hook; ignore repeated calls."""
         hooks = self.hooks_dict_ref()
         if hooks is not None:
             hooks.pop(self.id, None)

@@ -221,7 +221,7 @@ def _normal(item: Any) -> Any:
 
 
 def _consumed(item: Any) -> int:
-    """Return the number of tensor dimensions to which one item of an index applies, such as 0 for None."""
+    """Return the number of tensor dimensions consumed by an index item, such as 0 for None."""
     if item is None or item is Ellipsis or isinstance(item, bool):
         return 0
     if isinstance(item, Tensor) and item.dtype in (dtypes.bool_, dtypes.uint8):

@@ -176,7 +176,7 @@ class UntypedStorage:
 
     @property
     def filename(self) -> str | None:
-        """Return the path of the shared file that the storage maps; None if there is none."""
+        """Return the path of the storage's memory-mapped shared file; None without file."""
         return find_filename(self.bytes) if isinstance(self.bytes, np.ndarray) else None
 
     @property
@@ -321,7 +321,7 @@ class TypedStorage:
 
     @property
     def filename(self) -> str | None:
-        """Return the path of the shared file that the storage maps; None if there is none."""
+        """Return the path of the storage's memory-mapped shared file; None without file."""
         return self._untyped_storage.filename
 
     def untyped(self) -> UntypedStorage:

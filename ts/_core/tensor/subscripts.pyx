@@ -69,7 +69,7 @@ cdef PyObject *retyped_at(Tensor x, int kind, int nd, npy_intp *dims, npy_intp *
 
 
 cdef int counted(object index) except -2:
-    """Return the number of dimensions to which an index applies: 1, or 0 for None; -1 for other indices."""
+    """Return the number of dimensions consumed by an index: 1, or 0 for None; -1 for other indices."""
     if PyLong_CheckExact(index) or type(index) is slice:
         return 1
     return 0 if index is None else -1

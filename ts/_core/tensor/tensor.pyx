@@ -506,7 +506,7 @@ def to_copy(Tensor x not None, dtype=None, device=None, non_blocking=False, memo
 
 
 cdef object node_behind(Tensor x):
-    """Return the backward node of `x`; None if it has none."""
+    """Return the backward node of `x`; None without autograd history."""
     if x.base is not None and is_rebased(x.base):
         return node_of_view(x)
     return None if x.history is None else x.history.node

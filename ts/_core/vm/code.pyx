@@ -121,7 +121,7 @@ cdef class Code:
 
     @property
     def plans(self):
-        """Return the specializations of the function, which run instead of this code; None if there are none."""
+        """Return the function's specializations, which run instead of this code; None without specializations."""
         return self.functions[0] if self.rows[0][0] == ENTER_PLAN else None
 
     @property

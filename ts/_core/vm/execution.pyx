@@ -194,7 +194,7 @@ cdef int break_here(State *state) except -1:
 
 
 cdef object show_to_debugger(State *state, object error):
-    """Report a failure to the debugger, if there is one, before frames are released.
+    """Report a failure to an attached debugger before frames are released.
 
     Return the exception to raise.
     """

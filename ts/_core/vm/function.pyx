@@ -42,7 +42,7 @@ cdef PyObject *last_called = NULL  # a borrowed reference, which the Function re
 
 
 def last_executed():
-    """Return the function that Python called last, on any thread; None if there is none or it was deallocated."""
+    """Return the function last called by Python on any thread; None before the first call or after deallocation."""
     return <object>last_called if last_called != NULL and Py_REFCNT(last_called) > 0 else None
 
 
@@ -194,7 +194,7 @@ cdef class Function:
 
     @property
     def by_name(self):
-        """Number of keyword-only arguments, which are the last ones."""
+        """Number of keyword-only arguments at the end of the argument list."""
         return self.argument_count - self.positional_count
 
     @property
@@ -210,7 +210,7 @@ cdef class Function:
 
     @property
     def plans(self):
-        """Return the specializations of `compiled_code`; None if there are none."""
+        """Return the specializations of `compiled_code`; None without specializations."""
         cdef Function runs = self.without_optimisation() if context_flags() & AS_WRITTEN else self
         return None if runs.ready == NULL else runs.code.plans
 

@@ -60,7 +60,7 @@ cdef inline bint holds(const uint32_t *guards, const uint32_t *expected, int cou
 
 
 cdef int find(Specializations p, const uint32_t *guards) noexcept:
-    """Return the index of the specialization with these guards; -1 if there is none."""
+    """Return the index of the specialization with equal guards; -1 without match."""
     cdef int index
     if p.last < p.count and holds(guards, p.guards[p.last], p.guard_count):
         return p.last
@@ -113,7 +113,7 @@ cdef PyObject *code_for(PyObject *specializations, const IValue *r) noexcept:
 
 cdef class Specializations:
     def __cinit__(self, str name not None, tuple specs not None, TypeSpec result not None, registers, make, make_general):
-        """Guard the arguments in `registers`; raise ValueError if there are too many or one is invalid."""
+        """Guard the arguments in `registers`; raise ValueError for invalid registers or excess arguments."""
         self.name, self.specs, self.result = name, specs, result
         self.make, self.make_general = make, make_general
         self.held = []
@@ -139,9 +139,7 @@ cdef class Specializations:
 
     @property
     def chosen_specialization(self):
-        """Return the index of the specialization that was entered last; None for general code or before the first
-        call.
-        """
+        """Return the index of the last entered specialization; None for general code or before the first call."""
         for i in range(self.count):
             if self.codes[i] != NULL and self.codes[i] == self.chosen:
                 return i

@@ -151,5 +151,5 @@ cdef inline int store_int(char *r, const Instruction *at) noexcept nogil:
 
 
 cdef inline int32_t pool_item(char *r, int32_t offset) noexcept nogil:
-    """Return the register of the tensor, which is the first item of a register list in the pool."""
+    """Return the tensor's register: the first item of a register list in the operand pool."""
     return (<Code>(<Frame *>r - 1).code).pool[offset + 1]

@@ -66,7 +66,7 @@ class LoopStep:
 
 @dataclass(frozen=True)
 class HoistableChecks:
-    """A loop with bounds checks that can be hoisted before it."""
+    """Loop with bounds checks that can be hoisted before its start."""
 
     head: int
     end: int
@@ -185,7 +185,7 @@ def _is_safe_opcode(name: str) -> bool:
 def _affine_form(
     code: Code, affine: dict[int, AffineIndex], written: set[int], register: int
 ) -> AffineIndex | None:
-    """Return the affine form of the value of a register; None if it is not affine."""
+    """Return the affine form of a register's value; None for non-affine values."""
     if register in affine:
         return affine[register]
     first = code.first_constant()
@@ -200,7 +200,7 @@ def _affine_form(
 def _affine_result(
     code: Code, affine: dict[int, AffineIndex], written: set[int], pc: int
 ) -> AffineIndex | None:
-    """Return the affine form of the result of an instruction; None if it is not affine."""
+    """Return the affine form of an instruction's result; None for non-affine results."""
     op, _, b, c = code.instructions[pc]
     name = OPCODES[op].name
     if name not in ("MOVE", "ADD_I64", "SUB_I64", "MUL_I64") or code.classes[b] != "i":

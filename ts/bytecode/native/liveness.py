@@ -62,7 +62,7 @@ def reachable(code: Code, starts: list[int]) -> set[int]:
 
 
 def live_before(code: Code) -> list[int]:
-    """Return for each instruction the mask of the registers that are live before it."""
+    """Return each instruction's mask of live registers before its execution."""
     rows = code.instructions
     reads, writes = [], []
     for pc in range(code.size):

@@ -18,7 +18,7 @@ RECONNECT_TIMEOUT_SECONDS: Final = 60.0  # a worker that cannot reach the schedu
 
 
 def bounded(**bounds: float | str | None) -> Limits | None:
-    """Return the limits of a call (seconds, bytes, fuel); None if all of them are None."""
+    """Return a call's limits (seconds, bytes, fuel); None without any limit."""
     given: dict[str, Any] = {name: bound for name, bound in bounds.items() if bound is not None}
     return Limits(**given) if given else None
 

@@ -94,7 +94,7 @@ def pack(
 
 
 def unpack(parcel: Any, agent: RpcAgent, travel: WireContext | None = None) -> tuple[Any, int | None]:
-    """Deserialize a value; return it and the id of its context, or None without a context.
+    """Deserialize a value; return the value and its context id (None without context).
 
     Raise MalformedValueError or ValueError if the data is invalid.
     """

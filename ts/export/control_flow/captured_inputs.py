@@ -35,7 +35,7 @@ class Sources:
                     self.names_by_expression.setdefault(x.node.expr, place)
 
     def tensor(self, *known: Tensor | None) -> str | None:
-        """Return the path of the first tensor of `known` that has one; None if no tensor has a path."""
+        """Return the first path among the tensors of `known`; None without paths."""
         return next((self._tensors[id(x)] for x in known if id(x) in self._tensors), None)
 
 

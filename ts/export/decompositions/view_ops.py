@@ -37,7 +37,7 @@ def swapped(x: Tensor, first: int, second: int) -> Tensor:
     implicit=("aten::numpy_T", "aten::matrix_H", "aten::adjoint"),
 )
 def t(x: Tensor) -> Tensor:
-    """Reverse the order of the dimensions; for a matrix, this is the transpose."""
+    """Reverse the dimension order; a matrix is transposed."""
     return aten.permute(x, list(range(x.dim()))[::-1]) if x.dim() > 1 else aten.alias(x)
 
 

@@ -171,7 +171,7 @@ def _compared(em: Emitter, range: SourceRange, left: ast.expr, op: ast.cmpop, ri
 
 
 def _none_status(value: Value) -> bool | None:
-    """Return True if the type of `value` is None, False if `value` cannot be None, None if it may be None."""
+    """Return True for a value of type NoneType, False for a type without None, None for an optional type."""
     type = value.type()
     if type is NONE or value.node().must_be_none():
         return True

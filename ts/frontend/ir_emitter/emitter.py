@@ -232,7 +232,7 @@ class Emitter:
         return self.sugared(node)
 
     def lookup_printed(self, name: str) -> SugaredValue | None:
-        """Resolve a name in printed source that is not a variable; None if it is undefined."""
+        """Resolve a non-variable name in printed source; return None for undefined names."""
         try:
             found = self.resolver.lookup(name)
         except KeyError:

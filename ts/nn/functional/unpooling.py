@@ -22,7 +22,7 @@ def _unpooled_size(
     padding: list[int],
     output_size: list[int] | None,
 ) -> list[int]:
-    """Return the size before pooling: `output_size`, which is checked, or the default if it is None."""
+    """Return the size before pooling: the validated `output_size`, or the default size for None."""
     steps = kernel_size
     if stride is not None and len(stride) > 0:
         steps = stride

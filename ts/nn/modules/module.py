@@ -468,7 +468,7 @@ class Module:
         return self
 
     def zero_grad(self, set_to_none: bool = True) -> None:
-        """Set the gradients of all parameters to None, or to zeros."""
+        """Set all parameter gradients to None, or to zeros."""
         parameter: Any
         for parameter in self.parameters():
             gradient = parameter.grad

@@ -225,7 +225,7 @@ class DistributedDataParallel(Module):
 
     @property
     def modules_buffers(self) -> list[Tensor]:
-        """Buffers that are copied from the first process to all processes."""
+        """Buffers broadcast from rank 0 to all processes."""
         return [each for name, each in self.module.named_buffers() if name not in self.parameters_to_ignore]
 
     @contextmanager

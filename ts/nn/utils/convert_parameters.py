@@ -1,4 +1,4 @@
-"""Conversion of all parameters to one vector, and of a vector to parameters.
+"""Conversion between a parameter list and a single vector.
 
 vector = parameters_to_vector(net.parameters())         (number of all elements,)
 vector_to_parameters(vector, net.parameters())          assigned to the parameters

@@ -216,6 +216,6 @@ def remove_parametrizations(module: Any, tensor_name: str, leave_parametrized: b
 
 
 def type_before_parametrizations(module: Any) -> type[Any]:
-    """Return the class that the module had before it was parametrized."""
+    """Return the module's class before parametrization."""
     cls: type[Any] = type(module)
     return cls.__bases__[0] if is_parametrized(module) else cls

@@ -31,7 +31,7 @@ def columns(x: Tensor, count: int, increasing: bool) -> Tensor:
 
 
 def rows(x: Tensor, N: int | None) -> Tensor:
-    """Return the powers 0 to `N` - 1 of each element; if `N` is None, it is the number of elements."""
+    """Return each element's powers 0 to `N` - 1; `N` defaults to the number of elements."""
     return powers(x, x.size(-1) if N is None else N)
 
 

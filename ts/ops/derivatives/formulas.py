@@ -166,7 +166,7 @@ def gradient(record: OperatorRecord, wanted: Sequence[str]) -> Formula:
 
 
 def _type_of_fact(read: FormulaParameter, inputs: Inputs) -> str:
-    """Return the type of a property of a tensor; for a list of tensors, it is a list of this type."""
+    """Return the type of a tensor property; for tensor lists, return a list of this type."""
     of_one = FACTS[read.fact][0]
     return of_one if inputs.annotation(read.of, False) == "Tensor" else f"List[{of_one}]"
 

@@ -211,7 +211,7 @@ def _count_steps(total_steps: int | None, epochs: int | None, steps_per_epoch: i
 
 
 def _phases(total: int, share: float, three: bool) -> list[dict[str, Any]]:
-    """Return for each phase the last step, and the names of group options with its first and last values."""
+    """Return each phase's last step, and its option names with first and last values."""
 
     def phase(end: float, rates: str, momenta: str) -> dict[str, Any]:
         names = "start_lr", "end_lr", "start_momentum", "end_momentum"

@@ -22,7 +22,7 @@ class Language(enum.Enum):
 
 
 def timer() -> float:
-    """Return the time in seconds; first wait for the GPU, if there is one."""
+    """Return the time in seconds, after GPU synchronization if a GPU is available."""
     if ts.cuda.is_available():
         ts.cuda.synchronize()
     return timeit.default_timer()
