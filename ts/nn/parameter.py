@@ -15,12 +15,13 @@ import ts
 from ts._core.tensor.sharing import register_class
 from ts._core.tensor.tensor import (
     Tensor,
+    TensorMeta,
     _disabled_torch_function_impl,
     rebind_array,
 )
 
 
-class _ParameterMeta(type):
+class _ParameterMeta(TensorMeta):
     """Metaclass of Parameter: `isinstance` is True for every tensor that is marked as a parameter."""
 
     def __instancecheck__(cls, instance: object) -> bool:
@@ -80,7 +81,7 @@ def _parameter(data: Tensor, requires_grad: bool, attributes: dict[str, Any]) ->
 register_class(Parameter)
 
 
-class _BufferMeta(type):
+class _BufferMeta(TensorMeta):
     """Metaclass of Buffer: `isinstance` is True for every tensor that is marked as a buffer."""
 
     def __instancecheck__(cls, instance: object) -> bool:

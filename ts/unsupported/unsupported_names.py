@@ -45,7 +45,7 @@ _WRAPPED_TENSORS: Final = """
 _VMAP_OPERATORS: Final = "_add_batch_dim _remove_batch_dim _vmap_decrement_nesting _vmap_increment_nesting"
 # PyTorch's path of an object -> path of the object in `ts`, where it is in another module.
 ELSEWHERE: Final = {
-    "_C._TensorMeta": "builtins.type",  # the metaclass of `Tensor` in `ts`
+    "_C._TensorMeta": "ts._core.tensor.tensor.TensorMeta",
     "_C._get_tracing_state": "ts._core.thread.context.current_tracer",
     "_C._is_tracing": "ts.jit.is_tracing",
     "distributions.relaxed_bernoulli.LogitRelaxedBernoulli":

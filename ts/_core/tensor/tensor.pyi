@@ -23,7 +23,9 @@ class Size(tuple[int, ...]):
     def tolist(self) -> Any: ...
     def __setitem__(self, index: Any, value: Any) -> None: ...
 
-class Tensor(OperatorMethods):
+class TensorMeta(type): ...
+
+class Tensor(OperatorMethods, metaclass=TensorMeta):
     # What is not an operator: those are in `methods`. `__hash__` stays that of objects.
     array: Any
     scalar_type: _int

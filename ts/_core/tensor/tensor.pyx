@@ -55,6 +55,8 @@ cdef extern from "Python.h":
         object (*tp_alloc)(PyTypeObject *, Py_ssize_t)
         PyObject *tp_dict
         const char *tp_name
+        unsigned long tp_flags
+    const unsigned long Py_TPFLAGS_IMMUTABLETYPE
     void PyType_Modified(type t)
     void Py_SET_TYPE(PyObject *x, PyTypeObject *t) noexcept
 
@@ -1509,6 +1511,50 @@ hang_attributes_on_tensors()
 # directly.
 (<PyTypeObject *>Tensor).tp_new = new_tensor
 PyType_Modified(Tensor)
+
+
+class TensorMeta(type):
+    """Class of `Tensor`, which is written in C, and of its subclasses: programs can replace their methods.
+
+        Tensor.matmul = counted_matmul
+
+    Attributes that CPython keeps in the type's structure (`__name__`, `__bases__`) stay read-only for `Tensor`.
+    """
+
+    def __setattr__(cls, name, value):
+        """Assign an attribute of the class."""
+        replaced = cls.__dict__.get(name)  # deleted after the flag is set again: a destructor may run any code
+        was_immutable = allow_assignment(cls, name)
+        try:
+            type.__setattr__(cls, name, value)
+        finally:
+            if was_immutable:
+                (<PyTypeObject *>cls).tp_flags |= Py_TPFLAGS_IMMUTABLETYPE
+
+    def __delattr__(cls, name):
+        """Delete an attribute of the class."""
+        deleted = cls.__dict__.get(name)
+        was_immutable = allow_assignment(cls, name)
+        try:
+            type.__delattr__(cls, name)
+        finally:
+            if was_immutable:
+                (<PyTypeObject *>cls).tp_flags |= Py_TPFLAGS_IMMUTABLETYPE
+
+
+cdef bint allow_assignment(object cls, object name) except -1:
+    """Clear the immutability flag of `Tensor` for an attribute of its dictionary; return whether it was cleared."""
+    if cls is not Tensor or hasattr(type(type.__dict__.get(name)), "__set__"):
+        return False
+    (<PyTypeObject *>cls).tp_flags &= ~Py_TPFLAGS_IMMUTABLETYPE
+    return True
+
+
+# Otherwise `Tensor.__module__` is found in its class.
+(<dict>(<PyTypeObject *>Tensor).tp_dict)["__module__"] = "ts"
+PyType_Modified(Tensor)
+Py_INCREF(TensorMeta)
+Py_SET_TYPE(<PyObject *>Tensor, <PyTypeObject *>TensorMeta)
 
 # These modules add methods to the class above, so they are imported after it.
 from ts._core.tensor import factories, tensor_conversion_methods, interop, indexing, layout, subscripts

@@ -66,7 +66,7 @@ cdef object class_spec = None
 cdef object has_interface = None
 
 
-def register_tensor_type(type cls not None):
+def register_tensor_type(cls):  # its class is `TensorMeta`, which Cython's `type` does not accept
     """Register the class of the values that `Tensor` parameters accept."""
     global tensor_type
     tensor_type = cls
