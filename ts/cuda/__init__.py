@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from ts.cuda import graphs, memory, random, streams
 from ts.cuda._devices import Device, backend, usable
-from ts.cuda._devices import number as _number
+from ts.cuda._devices import device_index as _device_index
 from ts.cuda.graphs import (
     CUDAGraph,
     graph,
@@ -100,22 +100,22 @@ def current_device() -> int:
 
 def set_device(device: Device) -> None:
     """Select the device on which this thread creates tensors; -1 and None have no effect."""
-    number = _number(device)
-    if number >= 0:
-        backend().set_device(number)
+    index = _device_index(device)
+    if index >= 0:
+        backend().set_device(index)
 
 
 def synchronize(device: Device = None) -> None:
     """Wait for all work queued on a device; the default is the current device."""
-    number = _number(device)
-    backend().synchronize(number)
+    index = _device_index(device)
+    backend().synchronize(index)
 
 
 class device:
     """Context manager that selects the current device; None has no effect."""
 
     def __init__(self, device: Device) -> None:
-        self.idx = _number(device)
+        self.idx = _device_index(device)
         self.prev_idx = -1
 
     def __enter__(self) -> None:
@@ -139,7 +139,7 @@ class device_of(device):
 
 def get_device_properties(device: Device = None) -> Any:
     """Return a device's properties: `name`, `major`, `minor`, `total_memory`, `multi_processor_count` ..."""
-    return backend().properties(_number(device))
+    return backend().properties(_device_index(device))
 
 
 def get_device_name(device: Device = None) -> str:
@@ -155,7 +155,7 @@ def get_device_capability(device: Device = None) -> tuple[int, int]:
 
 def can_device_access_peer(device: Device, peer_device: Device) -> bool:
     """Return True if a device can directly read the memory of another device."""
-    return bool(backend().can_access(_number(device), _number(peer_device)))
+    return bool(backend().can_access(_device_index(device), _device_index(peer_device)))
 
 
 def is_bf16_supported(including_emulation: bool = True) -> bool:

@@ -1,6 +1,6 @@
 """Access to the CUDA backend, and conversion of device arguments, for the modules of `ts.cuda`.
 
->>> number(1), number("cuda:2"), number(None)
+>>> device_index(1), device_index("cuda:2"), device_index(None)
 (1, 2, -1)
 """
 
@@ -23,18 +23,18 @@ def backend() -> Any:
     return backends.get("cuda")
 
 
-def number(device: Device) -> int:
+def device_index(device: Device) -> int:
     """Return the index of a CUDA device; return -1 for the current device (None, or no index)."""
     if device is None:
         return -1
     if isinstance(device, int):
         return device
-    found = device if isinstance(device, devices.device) else devices.device(device)
-    if found.type != "cuda":
-        raise ValueError(f"Expected a cuda device, but got: {found}")
-    return -1 if found.index is None else int(found.index)
+    parsed = device if isinstance(device, devices.device) else devices.device(device)
+    if parsed.type != "cuda":
+        raise ValueError(f"Expected a cuda device, but got: {parsed}")
+    return -1 if parsed.index is None else int(parsed.index)
 
 
 def checked(device: Device) -> int:
     """Return the index of a device (default: the current one); raise RuntimeError if it does not exist."""
-    return int(backend().device_ordinal(number(device)))
+    return int(backend().device_ordinal(device_index(device)))

@@ -27,7 +27,7 @@ def _get_device_index(device: Any, optional: bool = False, allow_cpu: bool = Fal
         if device.index is not None:
             return device.index
     if optional and (device is None or isinstance(device, devices.device)):
-        return backend().checked(-1) if usable() else None
+        return backend().device_ordinal(-1) if usable() else None
     raise ValueError(f"Expected a torch.device with a specified index or an integer, but got:{device}")
 
 

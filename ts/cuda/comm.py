@@ -60,8 +60,8 @@ def reduce_add(inputs: Sequence[Tensor], destination: Device = None) -> Tensor:
         if x.device.type == "cpu":
             raise AssertionError(f"reduce_add expects all inputs to be on GPUs, but input {i} is on CPU")
         if x.size() != size:
-            got, expected = "x".join(map(str, x.size())), "x".join(map(str, size))
-            raise ValueError(f"input {i} has invalid size: got {got}, but expected {expected}")
+            actual, expected = "x".join(map(str, x.size())), "x".join(map(str, size))
+            raise ValueError(f"input {i} has invalid size: got {actual}, but expected {expected}")
     index = _get_device_index(destination, optional=True)
     result = inputs[0].to(f"cuda:{index}", copy=True)
     for x in inputs[1:]:
@@ -89,10 +89,10 @@ def scatter(
     if out is None:
         indices = [gpu_index(d) for d in devices]
         _require_gpu("_scatter")
-        parts = (
+        chunks = (
             tensor.chunk(len(indices), dim) if chunk_sizes is None else tensor.split(list(chunk_sizes), dim)
         )
-        return tuple(part.to(f"cuda:{i}") for i, part in zip(indices, parts, strict=False))
+        return tuple(chunk.to(f"cuda:{i}") for i, chunk in zip(indices, chunks, strict=False))
     if devices is not None:
         raise RuntimeError(
             f"'devices' must not be specified when 'out' is specified, but got devices={devices}"
@@ -102,8 +102,8 @@ def scatter(
             f"'chunk_sizes' must not be specified when 'out' is specified, but got chunk_sizes={chunk_sizes}"
         )
     _require_gpu("_scatter_out")
-    parts = tensor.split([each.size(dim) for each in out], dim)
-    return tuple(each.copy_(part) for each, part in zip(out, parts, strict=True))
+    chunks = tensor.split([each.size(dim) for each in out], dim)
+    return tuple(each.copy_(chunk) for each, chunk in zip(out, chunks, strict=True))
 
 
 def gather(tensors: Sequence[Tensor], dim: int = 0, destination: Device = None, *, out: Any = None) -> Tensor:

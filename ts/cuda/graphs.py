@@ -127,32 +127,32 @@ def make_graphed_callables(
 def _graphed(function: Any, samples: tuple[Any, ...], warm: int, pool: Any) -> Any:
     if not all(isinstance(x, Tensor) and x.is_cuda for x in samples):
         raise TypeError("sample_args of make_graphed_callables are tensors on a CUDA device")
-    places = tuple(x.clone() for x in samples)
+    static_inputs = tuple(x.clone() for x in samples)
     side = Stream()
     side.wait_stream(current_stream())
     with StreamContext(side):
         for _ in range(warm):
-            function(*places)
+            function(*static_inputs)
     current_stream().wait_stream(side)
-    made = CUDAGraph()
-    with graph(made, pool=pool):
-        results = function(*places)
-    return _with_mode(function, _replaying(made, places, results))
+    cuda_graph = CUDAGraph()
+    with graph(cuda_graph, pool=pool):
+        results = function(*static_inputs)
+    return _with_mode(function, _replaying(cuda_graph, static_inputs, results))
 
 
-def _replaying(made: CUDAGraph, places: Sequence[Any], results: Any) -> Callable[..., Any]:
+def _replaying(cuda_graph: CUDAGraph, static_inputs: Sequence[Any], results: Any) -> Callable[..., Any]:
     def replayed(*args: Any) -> Any:
-        if len(args) != len(places):
-            raise TypeError(f"this graph was made for {len(places)} arguments, not {len(args)}")
-        for place, x in zip(places, args, strict=True):
-            if x.shape != place.shape or x.dtype != place.dtype:
+        if len(args) != len(static_inputs):
+            raise TypeError(f"this graph was made for {len(static_inputs)} arguments, not {len(args)}")
+        for static_input, x in zip(static_inputs, args, strict=True):
+            if x.shape != static_input.shape or x.dtype != static_input.dtype:
                 raise ValueError(
-                    f"this graph was made for {place.dtype} of shape {tuple(place.shape)}, not {x.dtype} of "
-                    f"shape {tuple(x.shape)}"
+                    f"this graph was made for {static_input.dtype} of shape "
+                    f"{tuple(static_input.shape)}, not {x.dtype} of shape {tuple(x.shape)}"
                 )
-            if x.data_ptr() != place.data_ptr():
-                place.copy_(x)
-        made.replay()
+            if x.data_ptr() != static_input.data_ptr():
+                static_input.copy_(x)
+        cuda_graph.replay()
         return results
 
     return replayed
@@ -162,10 +162,10 @@ def _with_mode(function: Any, replayed: Callable[..., Any]) -> Any:
     """Make a module replay the graph only in its present mode; for a function, return `replayed`."""
     if not hasattr(function, "training"):
         return replayed
-    mode, as_before = function.training, function.forward
+    mode, original_forward = function.training, function.forward
 
     def forward(*args: Any) -> Any:
-        return (replayed if function.training == mode else as_before)(*args)
+        return (replayed if function.training == mode else original_forward)(*args)
 
     function.forward = forward
     return function

@@ -63,8 +63,8 @@ def empty_cache() -> None:
 
 def mem_get_info(device: Device = None) -> tuple[int, int]:
     """Return the free and the total memory of a device in bytes."""
-    found: tuple[int, int] = backend().free_and_total(checked(device))
-    return found
+    free_and_total: tuple[int, int] = backend().free_and_total(checked(device))
+    return free_and_total
 
 
 __getattr__ = names_for(__name__)

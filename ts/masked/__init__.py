@@ -101,8 +101,8 @@ def prod(
 
 def _extreme(name: str, input: Any, dim: Any, keepdim: Any, dtype: Any, mask: Any, identity: Any) -> Any:
     x = input if dtype is None else input.to(dtype)
-    kept = x if mask is None else _mask_out(x, _mask_for(x, mask), identity(name, x.dtype))
-    return getattr(ts, name)(kept, dim, bool(keepdim))
+    masked_input = x if mask is None else _mask_out(x, _mask_for(x, mask), identity(name, x.dtype))
+    return getattr(ts, name)(masked_input, dim, bool(keepdim))
 
 
 def amax(
@@ -150,8 +150,8 @@ def logsumexp(
 ) -> Any:
     """Return the logarithm of the sum of the exponentials of the included elements."""
     x = input if dtype is None else input.to(dtype)
-    kept = x if mask is None else _mask_out(x, _mask_for(x, mask), _lowest("logsumexp", x.dtype))
-    return ts.logsumexp(kept, _axes(x, dim), keepdim).to(x.dtype)
+    masked_input = x if mask is None else _mask_out(x, _mask_for(x, mask), _lowest("logsumexp", x.dtype))
+    return ts.logsumexp(masked_input, _axes(x, dim), keepdim).to(x.dtype)
 
 
 def mean(
@@ -198,8 +198,8 @@ def norm(
     mask: Any = None,
 ) -> Any:
     """Return the vector norm of the included elements."""
-    kept = _mask_out(input, _mask_for(input, mask), ts.inf if ord == -ts.inf else 0)
-    return ts.linalg.vector_norm(kept, ord, _axes(input, dim), bool(keepdim), dtype=dtype)
+    masked_input = _mask_out(input, _mask_for(input, mask), ts.inf if ord == -ts.inf else 0)
+    return ts.linalg.vector_norm(masked_input, ord, _axes(input, dim), bool(keepdim), dtype=dtype)
 
 
 def _variance(
@@ -212,16 +212,16 @@ def _variance(
     mask: Any,
 ) -> Any:
     assert unbiased is None or correction is None, "Only one of unbiased and correction may be given"
-    taken = correction if correction is not None else 1 if unbiased in (None, True) else 0
+    ddof = correction if correction is not None else 1 if unbiased in (None, True) else 0
     x = input if dtype is None else input.to(dtype)
-    whole = not (x.is_floating_point() or x.is_complex())
-    result_dtype = ts.get_default_dtype() if whole else x.dtype
+    is_integral = not (x.is_floating_point() or x.is_complex())
+    result_dtype = ts.get_default_dtype() if is_integral else x.dtype
     count = _count(x, dim, True, mask)
     centre = sum(x, dim, keepdim=True, mask=mask) / count
     apart = x - centre
     total = sum(apart * apart.conj(), dim, keepdim=keepdim, mask=mask)
-    left = (count if keepdim else count.reshape(total.shape)) - taken
-    return (total / ts.maximum(left, ts.zeros_like(left))).to(result_dtype)
+    divisor = (count if keepdim else count.reshape(total.shape)) - ddof
+    return (total / ts.maximum(divisor, ts.zeros_like(divisor))).to(result_dtype)
 
 
 def var(
@@ -257,14 +257,14 @@ def std(
 
 def cumsum(input: Tensor, dim: int, *, dtype: Any = None, mask: Any = None) -> Any:
     """Return cumulative sums, in which excluded elements count as 0."""
-    kept = _mask_out(input, _mask_for(input, mask), 0)
-    return ts.cumsum(kept, dim, dtype=input.dtype if dtype is None else dtype)
+    masked_input = _mask_out(input, _mask_for(input, mask), 0)
+    return ts.cumsum(masked_input, dim, dtype=input.dtype if dtype is None else dtype)
 
 
 def cumprod(input: Tensor, dim: int, *, dtype: Any = None, mask: Any = None) -> Any:
     """Return cumulative products, in which excluded elements count as 1."""
-    kept = _mask_out(input, _mask_for(input, mask), 1)
-    return ts.cumprod(kept, dim, dtype=input.dtype if dtype is None else dtype)
+    masked_input = _mask_out(input, _mask_for(input, mask), 1)
+    return ts.cumprod(masked_input, dim, dtype=input.dtype if dtype is None else dtype)
 
 
 def softmax(input: Tensor, dim: int, *, dtype: Any = None, mask: Any = None) -> Any:

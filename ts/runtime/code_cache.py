@@ -117,9 +117,9 @@ class Entry:
         values = (serialize_constant(x, self._owner) for x in default)
         return [name, serialize_spec(spec, self._owner, parameter=True), *values]
 
-    def _argument(self, name: str, text: str, *default: Any) -> tuple[Any, ...]:
+    def _argument(self, name: str, type_string: str, *default: Any) -> tuple[Any, ...]:
         values = (deserialize_constant(x, self._owner) for x in default)
-        return name, deserialize_spec(text, self._owner, parameter=True), *values
+        return name, deserialize_spec(type_string, self._owner, parameter=True), *values
 
 
 def entry_of(
@@ -157,10 +157,10 @@ def _digest(function: ScriptFunction) -> tuple[str, str] | None:
     return unit.fingerprint, function.qualified_name
 
 
-def _type_anywhere(text: str) -> Type:
+def _type_anywhere(annotation: str) -> Type:
     """Parse the text of a type, in the syntax of printed source; class types are not supported."""
     from ts.frontend.annotations import to_type
     from ts.frontend.python_syntax import expression
     from ts.frontend.serialized_names import SerializedResolver
 
-    return to_type(expression(text), SerializedResolver())
+    return to_type(expression(annotation), SerializedResolver())

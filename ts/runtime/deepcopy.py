@@ -39,11 +39,11 @@ def deep_copy(value: Any, memo: dict[int, Any]) -> Any:
             object_set(copied, slot, deep_copy(attribute, memo))
         return copied
     container: Any = value
-    parts: Any
+    python_container: Any
     if isinstance(value, Dict):
-        parts = {deep_copy(key, memo): deep_copy(item, memo) for key, item in container.items()}
+        python_container = {deep_copy(key, memo): deep_copy(item, memo) for key, item in container.items()}
     else:
         elements = [deep_copy(element, memo) for element in value]
-        parts = elements if isinstance(value, List) else tuple(elements)
-    copied = memo[id(value)] = to_core(parts, container.spec)
+        python_container = elements if isinstance(value, List) else tuple(elements)
+    copied = memo[id(value)] = to_core(python_container, container.spec)
     return copied

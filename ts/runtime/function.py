@@ -210,8 +210,8 @@ class ScriptFunction(Function):
 
         names = [argument.name for argument in self.schema.arguments]
         codes = codes_with_descriptions(code.plans if self.plans is None else self.plans, names)
-        parts = (f"\nfor {kind}:\n{disassemble(specialized)}" for kind, specialized in codes)
-        return disassemble(code) + "".join(parts)
+        sections = (f"\nfor {kind}:\n{disassemble(specialized)}" for kind, specialized in codes)
+        return disassemble(code) + "".join(sections)
 
     @property
     def plan(self) -> str:
@@ -384,8 +384,8 @@ class ScriptFunction(Function):
         }
         sections = "".join(
             f"<details><summary>{stage}</summary>"
-            f"{text if stage == 'graph' else f'<pre>{html.escape(text)}</pre>'}</details>"
-            for stage, text in stages.items()
+            f"{rendered if stage == 'graph' else f'<pre>{html.escape(rendered)}</pre>'}</details>"
+            for stage, rendered in stages.items()
         )
         return f'<div class="ts-function"><code>{html.escape(str(self.schema))}</code>{sections}</div>'
 
@@ -453,10 +453,10 @@ def _definition(parsed: ToCompile | None) -> Callable[[], ParsedFunction | None]
     return partial(_parse, parsed.function)
 
 
-def _parse(function: Any, text: FunctionSource | None = None) -> ParsedFunction:
+def _parse(function: Any, source: FunctionSource | None = None) -> ParsedFunction:
     from ts.frontend import parse  # imported here, as cached code does not need it
 
-    return parse.function_def(function, text=text)
+    return parse.function_def(function, text=source)
 
 
 def _class_spec(cls: type) -> TypeSpec | None:
@@ -561,7 +561,7 @@ def _script_from_cache(function: Any, fingerprint: FunctionFingerprint | None) -
     from ts.runtime.executor import cache_entry
     from ts.runtime.graph_variants import GraphVariant
 
-    parse_it = partial(_parse, fingerprint.frozen, text=fingerprint.source)
+    parse_it = partial(_parse, fingerprint.frozen, source=fingerprint.source)
     script = ScriptFunction(function.__name__, "", parse_it)
     script.fingerprint = fingerprint
     for variant in (GraphVariant.OPTIMIZED, GraphVariant.DIFFERENTIATED):

@@ -91,21 +91,24 @@ def fingerprint_of(function: FunctionType) -> FunctionFingerprint | None:
 class _NameCollector:
     """Names in a function's source, including names in strings, which may be annotations."""
 
-    def __init__(self, function: FunctionType, tree: ast.AST, text: str) -> None:
-        if "type:" in text and re.search(r"#\s*type:", text):  # the syntax tree contains no type comments
+    def __init__(self, function: FunctionType, tree: ast.AST, source: str) -> None:
+        if "type:" in source and re.search(r"#\s*type:", source):  # the syntax tree contains no type comments
             raise _NotFingerprintableError
         self._function = function
         self._closure = closure_of(function)
         self._identifiers: set[str] = set()
         self._attributes: dict[str, Any] = {}
         self.scripted: list[Any] = []
-        prose: set[ast.AST] = set()
-        texts = [value for value in function.__annotations__.values() if isinstance(value, str)]
-        for node in [*ast.walk(tree), *(node for text in texts for node in _parse_annotation(text))]:
+        docstring_nodes: set[ast.AST] = set()
+        annotations = [value for value in function.__annotations__.values() if isinstance(value, str)]
+        for node in [
+            *ast.walk(tree),
+            *(node for annotation in annotations for node in _parse_annotation(annotation)),
+        ]:
             # a docstring is no annotation
             if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
-                prose.add(node.value)
-            elif node in prose:
+                docstring_nodes.add(node.value)
+            elif node in docstring_nodes:
                 continue
             elif isinstance(node, ast.Name):
                 self._identifiers.add(node.id)
@@ -167,25 +170,25 @@ class _NameCollector:
         if not isinstance(inner, ast.Name):
             return
         value = self._lookup(inner.id)
-        text = inner.id
+        qualified_name = inner.id
         while isinstance(value, ModuleType) and path:
             _encode(value)  # raises unless the attributes of this module never change
             name = path.pop()
-            text += f".{name}"
+            qualified_name += f".{name}"
             try:
                 value = attribute(value, name)
             except AttributeError:
                 value = _ABSENT
-        self._attributes[text] = _encode(value)
+        self._attributes[qualified_name] = _encode(value)
 
 
 _ABSENT: Final = object()
 
 
-def _parse_annotation(text: str) -> Iterator[ast.AST]:
+def _parse_annotation(annotation: str) -> Iterator[ast.AST]:
     """Yield the nodes of the syntax tree of a string that may be an annotation."""
     try:
-        yield from ast.walk(python_syntax.expression(text))
+        yield from ast.walk(python_syntax.expression(annotation))
     except (SyntaxError, ValueError):
         return
 

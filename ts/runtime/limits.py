@@ -24,11 +24,11 @@ from ts._core.vm.meter import LimitsBlock
 _UNITS: Final = {"": 0, "k": 10, "m": 20, "g": 30, "t": 40}
 
 
-def bytes_in(text: str) -> int:
+def bytes_in(size: str) -> int:
     """Parse a number of bytes such as `4096`, `512M` or `1.5G` (units of 1,024); else raise ValueError."""
-    match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*([kmgt]?)(?:i?b)?", text, re.IGNORECASE | re.ASCII)
+    match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*([kmgt]?)(?:i?b)?", size, re.IGNORECASE | re.ASCII)
     if match is None:
-        raise ValueError(f"{text!r} is not a number of bytes, such as 4096, 512M or 1.5G")
+        raise ValueError(f"{size!r} is not a number of bytes, such as 4096, 512M or 1.5G")
     return int(float(match[1]) * (1 << _UNITS[match[2].lower()]))
 
 

@@ -17,15 +17,15 @@ from ts.runtime.module_handle import ModuleHandle
 
 def debug_module_iterators(module: Any) -> dict[str, list[Any]]:
     """Return the lists of members of a scripted module, by PyTorch's names."""
-    given = module
+    original = module
     for name in ("_module", "module"):  # attributes by which handles refer to a module
         module = vars(module).get(name, module)
 
     def as_module(value: Any) -> Any:
         """Convert a module to a handle if the caller has passed a handle; return other values as they are."""
         if value is module:
-            return given
-        is_wrapped = isinstance(given, ModuleHandle) and hasattr(value, "_concrete")
+            return original
+        is_wrapped = isinstance(original, ModuleHandle) and hasattr(value, "_concrete")
         return ModuleHandle(value) if is_wrapped else value
 
     lists: dict[str, list[Any]] = {}

@@ -63,8 +63,8 @@ def object_of(instance: Any, expected: ObjectClass | InterfaceType) -> Object:
         try:
             object_set(created, slot, value)
         except TypeError as error:
-            text = expected.specs[slot].text
-            raise TypeError(f"Could not cast attribute '{name}' to type {text}: {error}") from None
+            type_string = expected.specs[slot].text
+            raise TypeError(f"Could not cast attribute '{name}' to type {type_string}: {error}") from None
     return created
 
 

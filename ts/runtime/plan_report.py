@@ -192,9 +192,13 @@ def _run_passes(graph: Graph, is_begun: bool = False) -> tuple[Graph, _Ungrouped
         if run is fuse_graph:
             run_pass(graph, fuse)
         else:
-            places = {node: node.owning_block() for node in graph.all_nodes() if _computes_tensors(node)}
+            owning_blocks = {
+                node: node.owning_block() for node in graph.all_nodes() if _computes_tensors(node)
+            }
             run_pass(graph, run)
-            moved = (n for n, block in places.items() if n.in_block() and n.owning_block() is not block)
+            moved = (
+                n for n, block in owning_blocks.items() if n.in_block() and n.owning_block() is not block
+            )
             ungrouped.moved.update(dict.fromkeys(moved))
     return graph, ungrouped
 
@@ -230,8 +234,8 @@ def _match_groups(records: list[Any], graph: Graph) -> Iterator[tuple[Any, _Grou
 def _name(value: Value) -> str:
     """Return the name of a value in the program."""
     if value.has_debug_name():
-        name, _, number = value.debug_name().rpartition(".")
-        return name if name and number.isdecimal() else value.debug_name()
+        name, _, suffix = value.debug_name().rpartition(".")
+        return name if name and suffix.isdecimal() else value.debug_name()
     node = value.node()
     if node.kind() == "prim::unchecked_cast":
         return _name(node.input())
@@ -313,9 +317,9 @@ def _format_lines(nodes: Iterable[Node]) -> str:
 
 def _find_user_range(ranges: Iterable[SourceRange | None]) -> SourceRange | None:
     """Return the outermost source range of a call stack that is not in `ts`."""
-    places = (in_program(at) for at in ranges if at is not None)
+    user_ranges = (in_program(at) for at in ranges if at is not None)
     return next(
-        (at for at in places if at and not (at.source.filename or "").startswith(_PACKAGE_FOLDER)), None
+        (at for at in user_ranges if at and not (at.source.filename or "").startswith(_PACKAGE_FOLDER)), None
     )
 
 
@@ -377,15 +381,17 @@ def _format_call_lines(lines: set[int]) -> str:
 
 def _is_in_line(code: Any, at: int) -> bool:
     """Return True if an instruction is from a line of the function itself, not from an inlined callee."""
-    places = code.lines[at] if code.lines else None
-    return not places or places[-1][1] == _find_user_range(place for _, place in places)
+    stack = code.lines[at] if code.lines else None
+    return not stack or stack[-1][1] == _find_user_range(source_range for _, source_range in stack)
 
 
 def _lines_at(code: Any, instructions: Iterable[int]) -> Iterator[int]:
     """Yield the source lines of instructions; for inlined instructions, the line of the call."""
     for at in instructions:
-        place = (
-            _find_user_range(place for _, place in code.lines[at]) if code.lines and code.lines[at] else None
+        user_range = (
+            _find_user_range(source_range for _, source_range in code.lines[at])
+            if code.lines and code.lines[at]
+            else None
         )
-        if place is not None:
-            yield place.line
+        if user_range is not None:
+            yield user_range.line

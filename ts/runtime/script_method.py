@@ -52,8 +52,8 @@ class ScriptMethod:
     @property
     def __signature__(self) -> inspect.Signature:
         """Python signature of the method, without the module."""
-        whole = self.function.__signature__
-        return whole.replace(parameters=[*whole.parameters.values()][1:])
+        signature = self.function.__signature__
+        return signature.replace(parameters=[*signature.parameters.values()][1:])
 
     @property
     def __wrapped__(self) -> Any:
@@ -100,8 +100,8 @@ class ScriptMethod:
     def code_with_constants(self) -> tuple[str, ConstMap]:
         """Source text of the graph, and the constants that the text refers to (`CONSTANTS.c0`, ...)."""
         constants: list[Any] = []
-        text = to_source(self.graph, self.name, self.schema, constants, method=True)
-        return text, ConstMap(constants)
+        source = to_source(self.graph, self.name, self.schema, constants, method=True)
+        return source, ConstMap(constants)
 
     @property
     def bytecode(self) -> str:

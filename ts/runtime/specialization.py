@@ -111,10 +111,10 @@ class Specializer:
         """Return the graph that ran last, annotated with tensor types."""
         from ts.passes.shape_analysis import rank_types  # imported here, as it is needed for inspection only
 
-        number = plans.chosen_specialization
-        if number is None:
+        index = plans.chosen_specialization
+        if index is None:
             return self.graph(None)
-        kind = self.kinds[number]
+        kind = self.kinds[index]
         return rank_types(self.graph(kind), kind.tensors)
 
     def _code(self, kind: str, make: Callable[[], CompiledCode]) -> Any:

@@ -222,8 +222,8 @@ class App:
             ),
             metrics.Gauge("ts_serve_peak_bytes", "Peak memory of the HTTP process.", _peak_memory_bytes),
         ]
-        text = metrics.format_metrics([*own, *self._scheduler.metrics()])
-        return _response(200, metrics.CONTENT_TYPE, text.encode())
+        exposition = metrics.format_metrics([*own, *self._scheduler.metrics()])
+        return _response(200, metrics.CONTENT_TYPE, exposition.encode())
 
     async def _run(self, request: web.BaseRequest) -> web.Response:
         if request.content_type != _JSON_TYPE:
@@ -313,10 +313,10 @@ class _Connection(RequestHandler):
         message: str | None = None,
     ) -> web.StreamResponse:
         """Return an error response that does not quote the malformed request."""
-        code, text = (
+        code, description = (
             ("bad_request", "the request is malformed") if status < 500 else ("internal", "the server failed")
         )
-        response = _error_response(request, HTTPError(status, code, text))
+        response = _error_response(request, HTTPError(status, code, description))
         response.force_close()
         return response
 
@@ -356,8 +356,8 @@ async def serve(options: Options, *, started: Callable[[str], None] | None = Non
     app = App(options)
     stop_event = asyncio.Event()
     loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, stop_event.set)
+    for signal_number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(signal_number, stop_event.set)
     try:
         loading = loop.create_task(app.start())
         stopped = loop.create_task(stop_event.wait())

@@ -232,11 +232,11 @@ def _load_model(settings: dict[str, Any]) -> tuple[WorkerMain, dict[str, Any]]:
             lower_priority(header["nice"])
             set_wall_clock_limit(header["seconds"] * len(bodies))
             start = time.process_time()
-            results, parts = model.run_batch(header, bodies, set_cpu_time_limit)
+            results, buffers = model.run_batch(header, bodies, set_cpu_time_limit)
             exits = model.has_grown()
             used = time.process_time() - start
             signal.setitimer(signal.ITIMER_REAL, 0)
-            end.sendall(pack({"results": results, "seconds": used, "exits": exits}, parts))
+            end.sendall(pack({"results": results, "seconds": used, "exits": exits}, buffers))
             if exits:
                 return
 

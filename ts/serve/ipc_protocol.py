@@ -21,10 +21,10 @@ _HEADER_LENGTH: Final = struct.Struct(">I")
 Message = tuple[dict[str, Any], list[bytes]]
 
 
-def pack(header: dict[str, Any], parts: Sequence[bytes] = ()) -> bytes:
+def pack(header: dict[str, Any], buffers: Sequence[bytes] = ()) -> bytes:
     """Serialize a message; the sizes of the parts are added to the header."""
-    encoded = json.dumps(header | {"sizes": [len(part) for part in parts]}).encode()
-    return b"".join([_HEADER_LENGTH.pack(len(encoded)), encoded, *parts])
+    encoded = json.dumps(header | {"sizes": [len(buffer) for buffer in buffers]}).encode()
+    return b"".join([_HEADER_LENGTH.pack(len(encoded)), encoded, *buffers])
 
 
 class IpcChannel(asyncio.Protocol):
@@ -114,11 +114,11 @@ def receive(end: socket.socket) -> Message | None:
 
 
 def _split_buffers(data: bytearray, offset: int, sizes: Sequence[int]) -> list[bytes]:
-    parts = []
+    buffers = []
     for size in sizes:
-        parts.append(bytes(data[offset : offset + size]))
+        buffers.append(bytes(data[offset : offset + size]))
         offset += size
-    return parts
+    return buffers
 
 
 def _read_exactly(end: socket.socket, size: int) -> bytearray | None:

@@ -97,8 +97,8 @@ class ServedModel:
         if hasattr(module, "training"):
             module.eval()
         if method not in method_names(module):
-            known = ", ".join(method_names(module)) or "nothing"
-            raise ValueError(f"the model has no method {method!r}; it has: {known}")
+            available = ", ".join(method_names(module)) or "nothing"
+            raise ValueError(f"the model has no method {method!r}; it has: {available}")
         model = cls(module, method, path, bytes, answer)
         model._function.bytecode  # noqa: B018 -- compiled once, before workers are forked
         return model
@@ -134,7 +134,7 @@ class ServedModel:
         set_cpu_time_limit(seconds)
         batch = [self._decode(body, kind) for body, (kind, _) in zip(bodies, kinds, strict=True)]
         results: list[Result] = []
-        parts: list[bytes] = []
+        response_bodies: list[bytes] = []
         size = 0
         with limits(bytes=self.max_memory_bytes), ts.no_grad():
             values = self._run_stacked(batch, seconds, set_cpu_time_limit) if header["stack"] else {}
@@ -156,9 +156,9 @@ class ServedModel:
                 del values[i]
                 size += len(body)
                 results.append(result | {"seconds": time.process_time() - start})
-                parts.append(body)
+                response_bodies.append(body)
         set_cpu_time_limit(0)
-        return results, parts
+        return results, response_bodies
 
     def _decode(self, body: bytes, kind: str) -> Inputs:
         try:
@@ -222,18 +222,18 @@ def _stacking_key(inputs: dict[str, Any], index: int) -> Any:
     arguments.
     """
     rows = None
-    parts: list[Any] = []
+    key: list[Any] = []
     for name, value in inputs.items():
         if isinstance(value, ts.Tensor):
             if value.dim() == 0 or (rows is not None and value.size(0) != rows):
                 return index
             rows = value.size(0)
-            parts.append((name, value.dtype, tuple(value.shape[1:])))
+            key.append((name, value.dtype, tuple(value.shape[1:])))
         elif isinstance(value, bool | int | float | str | None):
-            parts.append((name, type(value), value))
+            key.append((name, type(value), value))
         else:
             return index
-    return tuple(parts) if rows else index
+    return tuple(key) if rows else index
 
 
 def _row_count(inputs: dict[str, Any]) -> int:
@@ -255,8 +255,8 @@ def _split_rows(value: Any, rows: list[int]) -> list[Any]:
             columns = {key: _split_rows(each, rows) for key, each in value.items()}
             return [{key: column[i] for key, column in columns.items()} for i in range(len(rows))]
         case tuple() | list():
-            parts = [_split_rows(each, rows) for each in value]
-            values = [[part[i] for part in parts] for i in range(len(rows))]
+            split_elements = [_split_rows(each, rows) for each in value]
+            values = [[rows_of_element[i] for rows_of_element in split_elements] for i in range(len(rows))]
             if hasattr(value, "_fields"):
                 return [type(value)(*each) for each in values]
             return [type(value)(each) for each in values]

@@ -131,7 +131,8 @@ def _decode_value(value: Any, type: Type, name: str) -> Any:
             return [_decode_value(each, type.elem, name) for each in value]
         case ir.TupleType() if isinstance(value, list) and len(value) == len(type.elems):
             return tuple(
-                _decode_value(each, part, name) for each, part in zip(value, type.elems, strict=True)
+                _decode_value(each, element_type, name)
+                for each, element_type in zip(value, type.elems, strict=True)
             )
         case ir.DictType() if isinstance(value, dict) and isinstance(type.key, ir.StringType):
             return {key: _decode_value(each, type.value, name) for key, each in value.items()}
@@ -153,12 +154,12 @@ def _decode_float(value: Any, name: str) -> float:
 
 
 def _describe_value(value: Any) -> str:
-    text = (
+    description = (
         f"{type(value).__name__} {value!r}"
         if isinstance(value, bool | int | float | str)
         else type(value).__name__
     )
-    return text if len(text) <= 80 else text[:77] + "..."
+    return description if len(description) <= 80 else description[:77] + "..."
 
 
 def _decode_tensor(value: Any, name: str) -> ts.Tensor:
@@ -224,11 +225,11 @@ def _array_from_mixed_lists(value: Any, array: NDArray[Any], name: str) -> NDArr
         raise InvalidInputError(f"the input {name!r} has more than {_MAX_DIMENSIONS} dimensions")
     flat = []
     for each in objects.ravel().tolist():
-        number = _NONFINITE_FLOATS.get(each) if isinstance(each, str) else each
-        is_wide = isinstance(number, int) and not -(1 << 63) <= number < 1 << 63
-        if not isinstance(number, int | float) or isinstance(number, bool) or is_wide:
+        scalar = _NONFINITE_FLOATS.get(each) if isinstance(each, str) else each
+        is_wide = isinstance(scalar, int) and not -(1 << 63) <= scalar < 1 << 63
+        if not isinstance(scalar, int | float) or isinstance(scalar, bool) or is_wide:
             raise InvalidInputError(f"the input {name!r} is not a tensor: it holds {_describe_value(each)}")
-        flat.append(_decode_float(number, name))
+        flat.append(_decode_float(scalar, name))
     return np.array(flat, dtype=np.float64).reshape(objects.shape)
 
 
@@ -245,7 +246,7 @@ def _decode_npz(body: bytes, max_bytes: int) -> dict[str, Any] | list[Any]:
         raise
     except Exception as error:  # zipfile and zlib raise exceptions of many types for damaged files
         raise InvalidInputError(f"the body is not an npz: {type(error).__name__}: {error}") from None
-    if arrays and all(name == f"arr_{number}" for number, name in enumerate(arrays)):
+    if arrays and all(name == f"arr_{index}" for index, name in enumerate(arrays)):
         return list(arrays.values())
     return arrays
 
@@ -298,13 +299,13 @@ def _read_header(stream: IO[bytes], version: tuple[int, int]) -> tuple[tuple[int
     parser.
     """
     length = stream.read(2 if version == (1, 0) else 4)
-    text = stream.read(min(int.from_bytes(length, "little"), _MAX_NPY_HEADER_BYTES))
-    match = _NUMPY_HEADER_PATTERN.fullmatch(text)
+    header = stream.read(min(int.from_bytes(length, "little"), _MAX_NPY_HEADER_BYTES))
+    match = _NUMPY_HEADER_PATTERN.fullmatch(header)
     if match is not None:
         kind, order, sizes = match.groups()
         return tuple(map(int, sizes.replace(b",", b" ").split())), order == b"True", np.dtype(kind.decode())
     read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
-    return read(io.BytesIO(length + text), max_header_size=_MAX_NPY_HEADER_BYTES)  # type: ignore[no-any-return]
+    return read(io.BytesIO(length + header), max_header_size=_MAX_NPY_HEADER_BYTES)  # type: ignore[no-any-return]
 
 
 # ---- responses ---------------------------------------------------------------------------------------
@@ -378,7 +379,7 @@ def _count_numbers(value: Any) -> int:
 
 
 def _encode_npz(result: Any, max_bytes: int) -> bytes:
-    arrays = {name or "out": _to_array(part) for name, part in _flatten_value(result, "")}
+    arrays = {name or "out": _to_array(leaf) for name, leaf in _flatten_value(result, "")}
     if sum(array.nbytes + 256 for array in arrays.values()) > max_bytes:
         raise ResponseTooLargeError(f"the answer would have more than {max_bytes:,} bytes")
     out = io.BytesIO()
@@ -392,17 +393,17 @@ def _encode_npz(result: Any, max_bytes: int) -> bytes:
 def _flatten_value(value: Any, name: str) -> Iterator[tuple[str, Any]]:
     """Yield the leaves of nested containers with dotted names, as in files of `ts run -o out.npz`."""
     if isinstance(value, Mapping):
-        parts = [(str(key), part) for key, part in value.items()]
+        children = [(str(key), child) for key, child in value.items()]
     elif hasattr(value, "_fields"):
-        parts = list(zip(value._fields, value, strict=True))
+        children = list(zip(value._fields, value, strict=True))
     elif isinstance(value, list | tuple):
-        parts = [(str(number), part) for number, part in enumerate(value)]
+        children = [(str(index), child) for index, child in enumerate(value)]
     else:
         if value is not None:
             yield name, value
         return
-    for part_name, part in parts:
-        yield from _flatten_value(part, f"{name}.{part_name}" if name else part_name)
+    for child_name, child in children:
+        yield from _flatten_value(child, f"{name}.{child_name}" if name else child_name)
 
 
 def _to_array(value: Any) -> NDArray[Any]:

@@ -40,9 +40,9 @@ def killed_report() -> bytes:
     ).encode()
 
 
-def _is_valid_text(text: str) -> bool:
+def _is_valid_text(string: str) -> bool:
     try:
-        text.encode()
+        string.encode()
     except UnicodeEncodeError:  # the text contains lone surrogates
         return False
-    return "\0" not in text
+    return "\0" not in string

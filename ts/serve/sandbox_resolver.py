@@ -111,14 +111,14 @@ def _is_scriptable(value: Any, name: str) -> bool:
 
 
 def _predefined_names() -> dict[str, Any]:
-    known: dict[str, Any] = {"torch": RestrictedModule("ts"), "ts": RestrictedModule("ts")}
-    known.update((name, RestrictedModule(name)) for name in _STANDARD_MODULES)
-    known.update((name, getattr(typing, name)) for name in _TYPING_NAMES)
-    known.update((kind.__name__, kind) for kind in _BUILTIN_TYPES)
+    predefined: dict[str, Any] = {"torch": RestrictedModule("ts"), "ts": RestrictedModule("ts")}
+    predefined.update((name, RestrictedModule(name)) for name in _STANDARD_MODULES)
+    predefined.update((name, getattr(typing, name)) for name in _TYPING_NAMES)
+    predefined.update((kind.__name__, kind) for kind in _BUILTIN_TYPES)
     for name, value in vars(builtins).items():
         if isinstance(value, type) and issubclass(value, Exception):
-            known[name] = value
-    return known
+            predefined[name] = value
+    return predefined
 
 
 class SandboxResolver(Resolver):
@@ -174,10 +174,10 @@ def resolve_import(node: ast.Import | ast.ImportFrom) -> dict[str, object]:
 
 
 def _find_module(resolver: SandboxResolver, name: str) -> object:
-    root, *parts = name.split(".")
+    root, *submodules = name.split(".")
     module = resolver.lookup(root)
     if not isinstance(module, RestrictedModule):
         raise KeyError(name)
-    for part in parts:
-        module = getattr(module, part)
+    for submodule in submodules:
+        module = getattr(module, submodule)
     return module

@@ -52,7 +52,7 @@ class ProgramRejectedError(Exception):
         self.line = line
 
 
-def report(text: str, call: str, *, seconds: float, bytes: int) -> Report:
+def report(source: str, call: str, *, seconds: float, bytes: int) -> Report:
     """Compile a program and evaluate `call` within the limits; return a report.
 
     The report contains functions, result, output and error. An empty `call` is not evaluated. Exceptions are
@@ -66,9 +66,9 @@ def report(text: str, call: str, *, seconds: float, bytes: int) -> Report:
         warnings.showwarning = lambda message, *_, **__: output.warn(message)
         try:
             with limits(seconds=seconds, bytes=bytes):
-                program.read(text)
+                program.read(source)
                 result["functions"] = [
-                    _describe_function(function, program.text) for function in program.get_functions()
+                    _describe_function(function, program.source) for function in program.get_functions()
                 ]
                 if call.strip():
                     function = program.compile_call(call)
@@ -88,14 +88,14 @@ class SandboxedProgram(CompilationUnit):
 
     def __init__(self) -> None:
         super().__init__()
-        self.text = ""
+        self.source = ""
         self.call_name = ""  # name, in stack traces, of the function that evaluates the expression
         self._imported: dict[str, object] = {}
 
-    def read(self, text: str) -> None:
+    def read(self, source: str) -> None:
         """Compile a source; raise ProgramRejectedError or FrontendError."""
-        self.text = self._remove_imports(text)
-        self._compile(self.text)
+        self.source = self._remove_imports(source)
+        self._compile(self.source)
 
     def compile_call(self, call: str) -> ScriptFunction:
         """Return a scripted function that evaluates an expression.
@@ -113,26 +113,26 @@ class SandboxedProgram(CompilationUnit):
         self._compile(f"def {name}():\n    return {ast.unparse(tree)}\n")
         return self._functions.pop(name)
 
-    def _compile(self, text: str) -> None:
+    def _compile(self, source: str) -> None:
         with build_lock():
-            self._define(text, SandboxResolver(self._functions, self._classes, self._imported))
+            self._define(source, SandboxResolver(self._functions, self._classes, self._imported))
 
-    def _remove_imports(self, text: str) -> str:
+    def _remove_imports(self, source: str) -> str:
         """Resolve the top-level imports of the source; return the source with empty lines in their place.
 
         Raises ProgramRejectedError for imports that are not part of the scripted language, and for
         `breakpoint`.
         """
-        if len(text) > MAX_SOURCE_CHARS:
+        if len(source) > MAX_SOURCE_CHARS:
             raise ProgramRejectedError(
-                f"the program has {len(text):,} characters; {MAX_SOURCE_CHARS:,} are allowed"
+                f"the program has {len(source):,} characters; {MAX_SOURCE_CHARS:,} are allowed"
             )
-        text = text.replace("\r\n", "\n").replace("\r", "\n")
-        lines = text.split("\n")
+        source = source.replace("\r\n", "\n").replace("\r", "\n")
+        lines = source.split("\n")
         try:
-            statements = python_syntax.module(text).body
+            statements = python_syntax.module(source).body
         except (SyntaxError, ValueError, RecursionError, MemoryError):
-            return text  # the compiler reports the error with its location
+            return source  # the compiler reports the error with its location
         for node in statements:
             for each in ast.walk(node):
                 if isinstance(each, ast.Name) and each.id == "breakpoint":
@@ -148,35 +148,35 @@ class SandboxedProgram(CompilationUnit):
                     f"programs here import parts of torch, ts, math and typing, not: {ast.unparse(node)}"
                 )
                 raise ProgramRejectedError(message, node.lineno) from None
-            for number in range(node.lineno - 1, node.end_lineno or node.lineno):
-                lines[number] = ""
+            for line_index in range(node.lineno - 1, node.end_lineno or node.lineno):
+                lines[line_index] = ""
         return "\n".join(lines)
 
 
 # ---- reports -----------------------------------------------------------------------------------------
 
 
-def _describe_function(function: ScriptFunction, text: str) -> Report:
+def _describe_function(function: ScriptFunction, source: str) -> Report:
     return {
         "name": function.name,
         "schema": str(function.schema),
-        "graph": _graph_lines(function.graph, text),
-        "optimised": _graph_lines(executed_graph(function), text),
+        "graph": _graph_lines(function.graph, source),
+        "optimised": _graph_lines(executed_graph(function), source),
         "bytecode": _bytecode_lines(function.bytecode),
     }
 
 
-def _graph_lines(graph: Graph, text: str) -> list[OutputLine]:
+def _graph_lines(graph: Graph, source: str) -> list[OutputLine]:
     pieces = to_lines(graph, show_ranges=False)
     return _limit_lines(
-        (piece.rstrip("\n"), _source_line(node and node.range, text)) for piece, node in pieces
+        (piece.rstrip("\n"), _source_line(node and node.range, source)) for piece, node in pieces
     )
 
 
-def _bytecode_lines(text: str) -> list[OutputLine]:
+def _bytecode_lines(disassembly: str) -> list[OutputLine]:
     def rows() -> Iterable[OutputLine]:
         line = 0
-        for each in text.rstrip("\n").split("\n"):
+        for each in disassembly.rstrip("\n").split("\n"):
             if each.startswith("# "):
                 location = _BYTECODE_LOCATION_PATTERN.match(each)
                 line = int(location[1]) if location else 0
@@ -196,9 +196,9 @@ def _limit_lines(rows: Iterable[OutputLine]) -> list[OutputLine]:
     return limited
 
 
-def _source_line(range: Any, text: str) -> int:
-    """Return the line number of a source location; return 0 if it is not in the source `text`."""
-    return int(range.line) if range is not None and range.source.text == text else 0
+def _source_line(range: Any, source: str) -> int:
+    """Return the line number of a source location; return 0 if it is not in `source`."""
+    return int(range.line) if range is not None and range.source.text == source else 0
 
 
 def _describe_error(error: Exception, program: SandboxedProgram) -> Report:
@@ -213,12 +213,12 @@ def _describe_error(error: Exception, program: SandboxedProgram) -> Report:
         case ProgramRejectedError():
             described.update(kind="Refused", line=error.line)
         case FrontendError():
-            line = _source_line(error.range, program.text)
+            line = _source_line(error.range, program.source)
             described.update(message=error.message, text=_truncate(str(error)), line=line)
         case ScriptRuntimeError() | LimitExceeded():
             message = error.message or type(error).__name__
             described.update(message=message, text=_truncate(str(error)))
-            lines = (_source_line(location, program.text) for _, location in reversed(error.stack))
+            lines = (_source_line(location, program.source) for _, location in reversed(error.stack))
             described["line"] = next((line for line in lines if line), 0)
             if isinstance(error, ScriptRuntimeError):
                 described["kind"] = error.class_name.removeprefix("builtins.")
@@ -226,17 +226,19 @@ def _describe_error(error: Exception, program: SandboxedProgram) -> Report:
             described.update(kind="MemoryExceeded", message="the program needs more memory than it may have")
         case RuntimeError() if _STACK_FRAME_PATTERN.search(str(error)):
             # PyTorch's RuntimeError contains the stack of the interpreter as text.
-            text = str(error)
-            frames = _STACK_FRAME_PATTERN.findall(text)
+            full_message = str(error)
+            frames = _STACK_FRAME_PATTERN.findall(full_message)
             line_numbers = [int(line) for line, name in frames if name != program.call_name]
-            described.update(text=_truncate(text), line=line_numbers[-1] if line_numbers else 0)
-            described["kind"], _, described["message"] = text.rstrip().rpartition("\n")[2].partition(": ")
+            described.update(text=_truncate(full_message), line=line_numbers[-1] if line_numbers else 0)
+            described["kind"], _, described["message"] = (
+                full_message.rstrip().rpartition("\n")[2].partition(": ")
+            )
     described["message"] = _truncate(described["message"])
     return described
 
 
-def _truncate(text: str, max_chars: int = _MAX_OUTPUT_CHARS) -> str:
-    return text if len(text) <= max_chars else text[:max_chars] + " ..."
+def _truncate(string: str, max_chars: int = _MAX_OUTPUT_CHARS) -> str:
+    return string if len(string) <= max_chars else string[:max_chars] + " ..."
 
 
 class _CapturedOutput(io.TextIOBase):

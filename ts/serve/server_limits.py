@@ -133,7 +133,7 @@ async def read_body(request: web.BaseRequest, limits: ServerLimits, budget: Requ
         budget.reserve(length)
         return request.content.read_nowait()
     reserved = 0
-    parts = []
+    chunks = []
     try:
         budget.reserve(length or 0)
         reserved = length or 0
@@ -146,7 +146,7 @@ async def read_body(request: web.BaseRequest, limits: ServerLimits, budget: Requ
                 if size > reserved:
                     budget.reserve(size - reserved)
                     reserved = size
-                parts.append(chunk)
+                chunks.append(chunk)
     except TimeoutError:
         budget.release(reserved)
         raise HTTPError(408, "slow", "the body was not received in time") from None
@@ -154,4 +154,4 @@ async def read_body(request: web.BaseRequest, limits: ServerLimits, budget: Requ
         budget.release(reserved)
         raise
     budget.release(reserved - size)
-    return b"".join(parts)
+    return b"".join(chunks)

@@ -48,23 +48,23 @@ def addmm(mat: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Any = 1.0, alpha: An
 
 def sampled_addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Any = 1.0, alpha: Any = 1.0) -> Tensor:
     """Return beta * input + alpha * (mat1 @ mat2), only at the indices of the sparse matrix `input`."""
-    made: Tensor = ts.ops.aten.sparse_sampled_addmm(input, mat1, mat2, beta=beta, alpha=alpha)
-    return made
+    result: Tensor = ts.ops.aten.sparse_sampled_addmm(input, mat1, mat2, beta=beta, alpha=alpha)
+    return result
 
 
 def sum(input: Tensor, dim: int | Sequence[int] | None = None, dtype: Any = None) -> Tensor:
     """Return the sum over all or some dimensions; it is sparse unless no sparse dimension remains."""
     total = ts.ops.aten._sparse_sum
-    found: Tensor
+    result: Tensor
     if dim is None:
-        found = total(input) if dtype is None else total.dtype(input, dtype=dtype)
+        result = total(input) if dtype is None else total.dtype(input, dtype=dtype)
     elif isinstance(dim, int):
-        found = total.dim(input, [dim]) if dtype is None else total.dim_dtype(input, [dim], dtype=dtype)
+        result = total.dim(input, [dim]) if dtype is None else total.dim_dtype(input, [dim], dtype=dtype)
     else:
-        found = (
+        result = (
             total.dim(input, list(dim)) if dtype is None else total.dim_dtype(input, list(dim), dtype=dtype)
         )
-    return found
+    return result
 
 
 def softmax(input: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
@@ -91,9 +91,11 @@ def spdiags(diagonals: Tensor, offsets: Tensor, shape: Sequence[int], layout: An
         raise RuntimeError("Offset tensor contains duplicate values")
     columns = ts.arange(rows.shape[1]).expand(rows.shape)
     lines = columns - starts.unsqueeze(1)
-    kept = (lines >= 0) & (lines < shape[0]) & (columns < shape[1])
-    made = ts.sparse_coo_tensor(ts.stack((lines[kept], columns[kept])), rows[kept], tuple(shape))
-    return made if layout is None else made.coalesce().to_sparse(layout=layout)
+    in_bounds = (lines >= 0) & (lines < shape[0]) & (columns < shape[1])
+    matrix = ts.sparse_coo_tensor(
+        ts.stack((lines[in_bounds], columns[in_bounds])), rows[in_bounds], tuple(shape)
+    )
+    return matrix if layout is None else matrix.coalesce().to_sparse(layout=layout)
 
 
 def as_sparse_gradcheck(gradcheck: Callable[..., Any]) -> Callable[..., Any]:

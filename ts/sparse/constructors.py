@@ -38,8 +38,8 @@ def _values(data: Any, dtype: Any, device: Any) -> Tensor:
 
 
 def _check_device(device: Any) -> None:
-    if device is not None and (place := ts.device(device)).type != "cpu":
-        raise NotImplementedError(f"sparse tensors are on the CPU only, not on '{place}'")
+    if device is not None and (target := ts.device(device)).type != "cpu":
+        raise NotImplementedError(f"sparse tensors are on the CPU only, not on '{target}'")
 
 
 def _size(size: Any) -> list[int]:
@@ -62,43 +62,43 @@ def sparse_coo_tensor(
     _check_device(device)
     if values is None:
         shape = _size(indices if indices is not None else size)
-        made: Tensor = ts.ops.aten.sparse_coo_tensor.size(shape, dtype=dtype)
-        return made.requires_grad_(requires_grad)
-    at, given = _indices(indices), _values(values, dtype, device)
-    if given.ndim == 0:
-        given = given.reshape(1)
+        result: Tensor = ts.ops.aten.sparse_coo_tensor.size(shape, dtype=dtype)
+        return result.requires_grad_(requires_grad)
+    at, elements = _indices(indices), _values(values, dtype, device)
+    if elements.ndim == 0:
+        elements = elements.reshape(1)
     if size is None:
-        ts.ops.aten.sparse_coo_tensor.indices(at, given.detach(), is_coalesced=is_coalesced)
+        ts.ops.aten.sparse_coo_tensor.indices(at, elements.detach(), is_coalesced=is_coalesced)
         largest = [int(n) + 1 for n in at.max(1).values] if at.shape[1] else [0] * at.shape[0]
-        size = [*largest, *given.shape[1:]]
+        size = [*largest, *elements.shape[1:]]
     sizes = _size(size)
     if check_invariants or (
         is_coalesced and check_invariants is not False and check_sparse_tensor_invariants.is_enabled()
     ):
-        ts.ops.aten._validate_sparse_coo_tensor_args(at, given, sizes, is_coalesced)
+        ts.ops.aten._validate_sparse_coo_tensor_args(at, elements, sizes, is_coalesced)
     if at.ndim != 2:
         raise RuntimeError(f"indices must be sparse_dim x nnz, but got: {list(at.shape)}")
-    made = ts.ops.aten._sparse_coo_tensor_with_dims_and_tensors(
-        at.shape[0], given.ndim - 1, sizes, at, given, is_coalesced=is_coalesced
+    result = ts.ops.aten._sparse_coo_tensor_with_dims_and_tensors(
+        at.shape[0], elements.ndim - 1, sizes, at, elements, is_coalesced=is_coalesced
     )
     if requires_grad:
-        made = made.detach().requires_grad_(True)
-    return made
+        result = result.detach().requires_grad_(True)
+    return result
 
 
 def _compressed(
     layout: dtypes.layout, pointers: Any, plain: Any, values: Any, size: Any, options: dict[str, Any]
 ) -> Tensor:
     _check_device(options.get("device"))
-    given = _values(values, options.get("dtype"), options.get("device"))
-    parts = (_indices(pointers, None), _indices(plain, None), given)
+    elements = _values(values, options.get("dtype"), options.get("device"))
+    components = (_indices(pointers, None), _indices(plain, None), elements)
     make = ts.ops.aten.sparse_compressed_tensor
-    made: Tensor
+    result: Tensor
     if size is None:
-        made = make.comp_plain_value(*parts, layout=layout)
+        result = make.comp_plain_value(*components, layout=layout)
     else:
-        made = make.comp_plain_value_size(*parts, _size(size), layout=layout)
-    return made.requires_grad_(bool(options.get("requires_grad", False)))
+        result = make.comp_plain_value_size(*components, _size(size), layout=layout)
+    return result.requires_grad_(bool(options.get("requires_grad", False)))
 
 
 def sparse_compressed_tensor(

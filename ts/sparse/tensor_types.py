@@ -35,21 +35,22 @@ class SparseTensorType(TensorType):
         Raises TypeError for other arguments.
         """
         factories.check_legacy_device(options.pop("device", None), self.device_type)
-        given = ", ".join(["indices, values"] * (len(args) >= 2) + ["shape"] * (len(args) in (1, 3)))
+        signature = ", ".join(["indices, values"] * (len(args) >= 2) + ["shape"] * (len(args) in (1, 3)))
         tensors = len(args) in (2, 3) and all(isinstance(x, Tensor) for x in args[:2])
         if options or not (tensors or all(isinstance(x, int) for x in args) or _is_size(args)):
-            got = ", ".join(type(x).__name__ for x in args)
+            argument_types = ", ".join(type(x).__name__ for x in args)
             raise TypeError(
-                f"new() received an invalid combination of arguments - got ({got}), but expected one of:\n"
+                f"new() received an invalid combination of arguments - got ({argument_types}), "
+                "but expected one of:\n"
                 " * (*, torch.device device = None)\n"
                 " * (Tensor indices, Tensor values, *, torch.device device = None)\n"
                 " * (Tensor indices, Tensor values, tuple of ints size, *, torch.device device = None)\n"
                 " * (tuple of ints size, *, torch.device device = None)\n"
             )
         warnings.warn(
-            f"torch.sparse.SparseTensor({given}, *, device=) is deprecated.  Please use "
+            f"torch.sparse.SparseTensor({signature}, *, device=) is deprecated.  Please use "
             "torch.sparse_coo_tensor"
-            f"({given}, dtype=, device=).",
+            f"({signature}, dtype=, device=).",
             stacklevel=2,
         )
         if tensors:
