@@ -66,17 +66,17 @@ def _reduce_trees(block: Block, aliases: AliasDb, products: list[Node]) -> bool:
     for node in block.nodes():
         if node.kind() != "aten::add" or not _is_plain_sum(node) or aliases.has_writers(node):
             continue
-        parts = [value.node() for value in node.inputs()[:2]]
-        if all(part in leaves and part.output().use_count() == 1 for part in parts):
-            leaves[node] = [leaf for part in parts for leaf in leaves[part]]
+        addends = [value.node() for value in node.inputs()[:2]]
+        if all(addend in leaves and addend.output().use_count() == 1 for addend in addends):
+            leaves[node] = [leaf for addend in addends for leaf in leaves[addend]]
             roots[node] = leaves[node]
-            for part in parts:
-                roots.pop(part, None)
+            for addend in addends:
+                roots.pop(addend, None)
     changed = False
-    for root, found in roots.items():
-        if len(found) >= _MIN_ADDED and optimization_allowed("batch_mm"):
-            update("batch_mm", "Joining the {} products of {}", len(found), root)
-            factors = [leaf.input(0) for leaf in found] + [leaf.input(1) for leaf in found]
+    for root, summands in roots.items():
+        if len(summands) >= _MIN_ADDED and optimization_allowed("batch_mm"):
+            update("batch_mm", "Joining the {} products of {}", len(summands), root)
+            factors = [leaf.input(0) for leaf in summands] + [leaf.input(1) for leaf in summands]
             _replace([root.output()], "prim::MMTreeReduce", factors, root)
             changed = True
     return changed
@@ -96,14 +96,14 @@ def _batch_side(aliases: AliasDb, products: list[Node], side: int) -> bool:
         if node.in_block():
             sharing.setdefault(node.input(side), []).append(node)
     changed = False
-    for common, found in sharing.items():
-        first, *others = found
+    for common, group in sharing.items():
+        first, *others = group
         together = [first]
-        if len(found) >= _MIN_SHARING and optimization_allowed("batch_mm"):
+        if len(group) >= _MIN_SHARING and optimization_allowed("batch_mm"):
             together += [node for node in others if aliases.move_before_topologically_valid(node, first)]
         if len(together) < _MIN_SHARING:
             continue
-        together.sort(key=found.index)
+        together.sort(key=group.index)
         update("batch_mm", "Joining {} products with %{}", len(together), common.debug_name())
         factors = [common, *(node.input(1 - side) for node in together)]
         last = max(together, key=lambda node: node._position)
@@ -113,10 +113,10 @@ def _batch_side(aliases: AliasDb, products: list[Node], side: int) -> bool:
     return changed
 
 
-def _replace(outputs: list[Value], kind: str, inputs: list[Value], place: Node) -> Node:
-    joined = place.owning_graph().create(kind, inputs, len(outputs))
-    joined.copy_metadata(place)
-    joined.insert_after(place)
+def _replace(outputs: list[Value], kind: str, inputs: list[Value], insertion_point: Node) -> Node:
+    joined = insertion_point.owning_graph().create(kind, inputs, len(outputs))
+    joined.copy_metadata(insertion_point)
+    joined.insert_after(insertion_point)
     for old, new in zip(outputs, joined.outputs(), strict=True):
         new.set_type(old.type())
         old.replace_all_uses_with(new)

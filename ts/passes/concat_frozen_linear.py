@@ -67,15 +67,15 @@ def _join(layers: list[Node]) -> None:
     first, graph = layers[0], layers[0].owning_graph()
     weights, biases = ([constant_value(node.input(i)) for node in layers] for i in (1, 2))
     with graph.inserting_before(first):
-        whole = [graph.insert_constant(aten.cat(each, 0)) for each in (weights, biases)]
-        joined = graph.insert_node(graph.create("aten::linear", [first.input(0), *whole], 1))
+        joined_constants = [graph.insert_constant(aten.cat(each, 0)) for each in (weights, biases)]
+        joined = graph.insert_node(graph.create("aten::linear", [first.input(0), *joined_constants], 1))
         joined.copy_metadata(first)
         all_of = joined.output().set_type(TENSOR)
         start = 0
         for layer, weight in zip(layers, weights, strict=True):
             behind = start + weight.shape[0]
-            part = _slice(graph, all_of, start, behind)
-            layer.output().replace_all_uses_with(part.copy_metadata(layer.output()))
+            sliced = _slice(graph, all_of, start, behind)
+            layer.output().replace_all_uses_with(sliced.copy_metadata(layer.output()))
             start = behind
     for layer in layers:
         layer.destroy()

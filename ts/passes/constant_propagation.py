@@ -171,11 +171,11 @@ class _Propagator:
     def _visit_if(self, node: Node) -> None:
         condition = constant_value(node.input())
         if condition is not NOT_CONSTANT and optimization_allowed("constant_propagation"):
-            taken = node.blocks()[0 if condition else 1]
-            self.visit_block(taken)
+            branch = node.blocks()[0 if condition else 1]
+            self.visit_block(branch)
             update("constant_propagation", "Folding if on constant {}", condition)
-            inline_block_before(taken, node)
-            for output, value in zip(node.outputs(), taken.outputs(), strict=True):
+            inline_block_before(branch, node)
+            for output, value in zip(node.outputs(), branch.outputs(), strict=True):
                 output.replace_all_uses_with(value)
             node.destroy()
             self.changed = True
@@ -300,8 +300,8 @@ class _Elements:
         self.tensor = tensor
 
     def __hash__(self) -> int:
-        number = getattr(self.tensor, "is_wrapped_number", False)
-        return hash((self.tensor.dtype.code, tuple(self.tensor.shape), number))
+        is_wrapped_number = getattr(self.tensor, "is_wrapped_number", False)
+        return hash((self.tensor.dtype.code, tuple(self.tensor.shape), is_wrapped_number))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, _Elements) or hash(self) != hash(other):

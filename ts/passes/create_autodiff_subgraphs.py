@@ -65,15 +65,15 @@ def create_autodiff_subgraphs(graph: Graph, threshold: int | None = None) -> boo
 
 def _differentiated(block: Block) -> set[Value]:
     """Return the values whose gradient or autograd history is read by a node of `block`."""
-    found: set[Value] = set()
+    differentiated: set[Value] = set()
     for node in block.nodes():
         for inner in node.blocks():
-            found |= _differentiated(inner)
+            differentiated |= _differentiated(inner)
         if reads_history(node):
             for value in node.inputs():
                 is_list = value.node().kind() == "prim::ListConstruct"
-                found.update(value.node().inputs() if is_list else [value])
-    return found
+                differentiated.update(value.node().inputs() if is_list else [value])
+    return differentiated
 
 
 class _Subgraphs:
@@ -137,14 +137,14 @@ class _Subgraphs:
                     copies[value] = subgraph.append_node(constant).output()
             copy = subgraph.append_node(subgraph.create_clone(node, copies))
             copies.update(zip(node.outputs(), copy.outputs(), strict=True))
-        made = graph.create(KIND, inputs, len(outputs)).insert_before(before)
-        made.copy_metadata(nodes[-1])
-        made.set("Subgraph", subgraph, "g")
-        for value, result in zip(outputs, made.outputs(), strict=True):
+        subgraph_node = graph.create(KIND, inputs, len(outputs)).insert_before(before)
+        subgraph_node.copy_metadata(nodes[-1])
+        subgraph_node.set("Subgraph", subgraph, "g")
+        for value, result in zip(outputs, subgraph_node.outputs(), strict=True):
             subgraph.register_output(copies[value])
             result.copy_metadata(value)
             value.replace_all_uses_with(result)
-        update("create_autodiff_subgraphs", "Made {}", made)
+        update("create_autodiff_subgraphs", "Made {}", subgraph_node)
         for node in reversed(nodes):
             node.destroy()
         self.changed = True

@@ -40,8 +40,8 @@ def inline_groups(graph: Graph, kinds: Collection[str]) -> bool:
     """Replace group nodes of the given `kinds` by the nodes of their subgraphs."""
     changed = False
     for node in list(walk_nodes(graph.block())):
-        wanted = node.kind() in kinds and node.has_attribute("Subgraph")
-        if wanted and optimization_allowed("create_functional_graphs"):
+        is_group = node.kind() in kinds and node.has_attribute("Subgraph")
+        if is_group and optimization_allowed("create_functional_graphs"):
             inline_group(node)
             changed = True
     if changed:
@@ -132,13 +132,13 @@ def merge_into_group(node: Node, group: Node, aliases: AliasDb | None = None) ->
     With `aliases`, the group's new results get the memory of the node's results.
     """
     inner = group["Subgraph"]
-    known = dict(zip(group.inputs(), inner.inputs(), strict=True))
+    inner_values = dict(zip(group.inputs(), inner.inputs(), strict=True))
 
     def lookup(value: Value) -> Any:
-        if value not in known:
+        if value not in inner_values:
             group.add_input(value)
-            known[value] = inner.add_input(type=value.type()).copy_metadata(value)
-        return known[value]
+            inner_values[value] = inner.add_input(type=value.type()).copy_metadata(value)
+        return inner_values[value]
 
     copy = inner.prepend_node(inner.create_clone(node, lookup))
     for output, inside in zip(node.outputs(), copy.outputs(), strict=True):
@@ -160,9 +160,9 @@ def sink_constants(group: Node) -> None:
     """Move constant inputs of a group into its graph."""
     inner = group["Subgraph"]
     for i in reversed(range(len(group.inputs()))):
-        given = group.input(i).node()
-        if given.kind() == "prim::Constant":
-            constant = inner.prepend_node(inner.create_clone(given, {}))
+        producer = group.input(i).node()
+        if producer.kind() == "prim::Constant":
+            constant = inner.prepend_node(inner.create_clone(producer, {}))
             inner.inputs()[i].replace_all_uses_with(constant.output())
             inner.erase_input(i)
             group.remove_input(i)

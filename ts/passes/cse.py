@@ -64,9 +64,9 @@ class _Eliminator:
             for scope in scopes if existing is node else ():
                 if key in scope:
                     may_share = self._may_share(node)
-                    found = self._find(node, scope[key]) if may_share else None
-                    if found is not None or not may_share:
-                        existing = found or node
+                    equal_node = self._find(node, scope[key]) if may_share else None
+                    if equal_node is not None or not may_share:
+                        existing = equal_node or node
                         break
             if existing is node:
                 if may_share:
@@ -82,9 +82,9 @@ class _Eliminator:
 
     def _find(self, node: Node, candidates: list[Node]) -> Node | None:
         """Return a node among `candidates` that can replace `node`, or None."""
-        for found in candidates:
-            if self._may_share(found) and self._equal(node, found):
-                return found
+        for candidate in candidates:
+            if self._may_share(candidate) and self._equal(node, candidate):
+                return candidate
         return None
 
     def _may_share(self, node: Node) -> bool:

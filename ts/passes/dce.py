@@ -128,9 +128,9 @@ class _Eliminator:
 
         Return the writers that are not marked.
         """
-        found = True
-        while found:
-            found = False
+        changed = True
+        while changed:
+            changed = False
             rest = []
             for node in writers:
                 if node in self._needed:
@@ -138,7 +138,7 @@ class _Eliminator:
                 if is_seen(node):
                     self._need_node(node)
                     self._propagate()
-                    found = True
+                    changed = True
                 else:
                     rest.append(node)
             writers = rest

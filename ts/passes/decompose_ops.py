@@ -44,7 +44,7 @@ def _decompose(node: Node) -> None:
     with graph.inserting_before(node):
         product = graph.insert("aten::mm", [left, right])
         total = graph.insert("aten::add", [bias, product, graph.insert_constant(1)])
-    for made in (product, total):
-        made.node().copy_metadata(node)
+    for value in (product, total):
+        value.node().copy_metadata(node)
     node.output().replace_all_uses_with(total)
     node.destroy()

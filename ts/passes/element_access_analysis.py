@@ -239,8 +239,8 @@ class Elements:
             return self._kind_of_written(node)
         if name == "aten::tensor":
             return self._stored_kind(node)
-        known = name in (*ARITHMETIC, *UNARY, *CHOICES, *COMPARISONS, "aten::rsub")
-        if not known or not _is_plain(node):
+        is_supported = name in (*ARITHMETIC, *UNARY, *CHOICES, *COMPARISONS, "aten::rsub")
+        if not is_supported or not _is_plain(node):
             return UNKNOWN
         operands = self.operands(node)
         if any(is_tensor(value) and self.kind(value) is None for value in operands):
@@ -265,7 +265,7 @@ class Elements:
 
         The result is a NUMBER for arguments `(number, dtype(x), device(x), False)`.
         """
-        number, dtype, device, requires_grad_flag = node.inputs()
+        scalar, dtype, device, requires_grad_flag = node.inputs()
         if dtype.node().kind() != "prim::dtype" or device.node().kind() != "prim::device":
             return UNKNOWN
         like = dtype.node().input()
@@ -273,7 +273,7 @@ class Elements:
             return None
         if like is not device.node().input() or self.member(like) is None:
             return UNKNOWN
-        return NUMBER if constant_value(requires_grad_flag) is False and is_number(number) else UNKNOWN
+        return NUMBER if constant_value(requires_grad_flag) is False and is_number(scalar) else UNKNOWN
 
     def _is_element(self, value: Value) -> bool:
         return self.member(value) is not None or self.kinds.get(value) is TRUTH
@@ -420,7 +420,7 @@ class Elements:
 
 def fresh_inputs(loop: Node) -> frozenset[Value]:
     """Return the initial values of carried variables that are new 0-dim tensors used only by the loop."""
-    found = set()
+    fresh = set()
     for value in loop.inputs()[LOOP_INPUTS:]:
         node = value.node()
         is_made = is_tensor(value) and not node.blocks() and _is_for(value, loop)
@@ -428,8 +428,8 @@ def fresh_inputs(loop: Node) -> frozenset[Value]:
         if operator is None or any(returned.alias_info is not None for returned in operator.schema.returns):
             continue
         if not _has_dimensions(value):
-            found.add(value)
-    return frozenset(found)
+            fresh.add(value)
+    return frozenset(fresh)
 
 
 def _is_for(value: Value, loop: Node) -> bool:

@@ -16,9 +16,9 @@ def settle_empty_lists(graph: Graph) -> bool:
     literals = graph.find_all_nodes("prim::EmptyListLiteral")
     for node in literals:
         if node.has_uses():
-            made = graph.create("prim::ListConstruct")
-            made.output().set_type(node.output().type())
-            made.insert_before(node)
-            node.replace_all_uses_with(made)
+            new_list = graph.create("prim::ListConstruct")
+            new_list.output().set_type(node.output().type())
+            new_list.insert_before(node)
+            node.replace_all_uses_with(new_list)
         node.destroy()
     return bool(literals)

@@ -52,7 +52,7 @@ def _to_tensor(node: Node) -> None:
     graph, type = node.owning_graph(), _NUMBERS[node.output().type().kind()]
     dtype = None if type.scalar_type is None else dtypes.BY_CODE[type.scalar_type]
     with graph.inserting_before(node):
-        made = graph.insert_constant(tensor(node.get("value"), dtype=dtype))
-    made.set_type(type)
-    node.output().replace_all_uses_with(made)
+        constant = graph.insert_constant(tensor(node.get("value"), dtype=dtype))
+    constant.set_type(type)
+    node.output().replace_all_uses_with(constant)
     node.destroy()

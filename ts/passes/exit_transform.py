@@ -71,23 +71,23 @@ class _Exits:
         self._look(graph.block())
 
     def _look(self, block: Block) -> bool:
-        found = False
+        has_exit = False
         for node in block.nodes():
             blocks = node.blocks()
             if blocks:
                 # A list instead of a generator, because all blocks must be visited
                 if True in [self._look(inner) for inner in blocks]:
                     self.around.add(node)
-                    found = True
+                    has_exit = True
                 self.enters |= node.kind() == "prim::With"
                 continue
             kind = node.kind()
             if kind in _EXITS:
-                found = True
+                has_exit = True
                 self.continues |= kind != "prim::ReturnStmt"
             elif kind == "prim::Enter":
                 self.enters = True
-        return found
+        return has_exit
 
 
 class _ExitStatus(Enum):

@@ -163,8 +163,12 @@ class _Freezer:
         """Preserve the attribute or submodule `name`, which may be a dotted path into a submodule."""
         owner: Object | None = self.root
         *prefix, last = name.split(".")
-        for part in prefix:
-            owner = self._submodule(owner, part) if owner is not None and part in owner.cls.names else None
+        for attribute in prefix:
+            owner = (
+                self._submodule(owner, attribute)
+                if owner is not None and attribute in owner.cls.names
+                else None
+            )
         if owner is not None and last in owner.cls.type.methods:
             submethods = self.out.submethods.setdefault(id(owner), {})
             submethods[last] = self._method_graph(owner, last)
@@ -239,7 +243,7 @@ class _Freezer:
         Return True if the type of a value was an interface and is now the class of its module.
         """
         owners = self.out.owners
-        found = False
+        changed = False
         for node in walk_nodes(graph.block()):
             if node.kind() != "prim::GetAttr" or node.input() not in owners:
                 continue
@@ -250,7 +254,7 @@ class _Freezer:
                 if not self.freeze_interfaces:
                     raise RuntimeError("attempted to freeze a module that uses interface attributes")
                 node.output().set_type(below.cls.type)
-                found = True
+                changed = True
             owners[node.output()] = below
         for node in graph.find_all_nodes("prim::SetAttr"):
             target: Any = node.inputs()[0].type()
@@ -259,7 +263,7 @@ class _Freezer:
                     "Freezing does not support SetAttr on an interface type. SetAttr is attempted on "
                     f"'{node.get('name')}'"
                 )
-        return found
+        return changed
 
     def _preserve_written(self) -> None:
         followed = _AttributeEscapeAnalysis(self)
@@ -304,12 +308,12 @@ class _Freezer:
             for node in graph.find_all_nodes(kind)
         }
 
-    def _fold_all(self, wanted: Callable[[Type], bool]) -> None:
+    def _fold_all(self, is_foldable: Callable[[Type], bool]) -> None:
         """Replace attributes of the selected types by constants, unless they are preserved or assigned."""
         assigned = self._named_by("prim::SetAttr")
         for order, (node, owner) in enumerate(self.reads):
             key = id(owner), node.get("name") if node.in_block() else ""
-            if node.in_block() and key not in assigned and wanted(node.output().type()):
+            if node.in_block() and key not in assigned and is_foldable(node.output().type()):
                 self._fold(node, owner, order)
 
     def _fold(self, node: Node, owner: Object, order: int) -> None:
@@ -342,12 +346,12 @@ class _Freezer:
         value = _detached(value)
         with graph.inserting_before(self._find_insertion_point(graph, order)):
             # Use the type of the value, which is more precise
-            told = isinstance(type, TensorType | OptionalType | TupleType)
-            made = graph.try_insert_constant(value, None, None if told else type)
-        if made is not None:
-            made.set_debug_name(f"{self.paths[id(owner)]}.{name}")
-            self.order[made] = order
-        return made
+            use_value_type = isinstance(type, TensorType | OptionalType | TupleType)
+            constant = graph.try_insert_constant(value, None, None if use_value_type else type)
+        if constant is not None:
+            constant.set_debug_name(f"{self.paths[id(owner)]}.{name}")
+            self.order[constant] = order
+        return constant
 
     def _is_training(self, owner: Object) -> bool:
         """Return whether a module is in training mode; attributes of such a module are preserved."""
@@ -392,13 +396,13 @@ class _Freezer:
         left = [
             key for key, names in self.out.preserved_attributes.items() if names and key not in self.out.whole
         ]
-        whole = {self.out.objects[key].cls for key in self.out.whole}
+        preserved_classes = {self.out.objects[key].cls for key in self.out.whole}
         by_class: dict[Any, set[str]] = {}
         for key in left:
             by_class.setdefault(self.out.objects[key].cls, set()).update(self.out.preserved_attributes[key])
         for key in left:
             owner = self.out.objects[key]
-            if owner.cls in whole and owner is not self.root:
+            if owner.cls in preserved_classes and owner is not self.root:
                 self._preserve_all(owner)
             else:
                 self.out.preserved_attributes[key].update(by_class[owner.cls])
@@ -524,9 +528,9 @@ class _AttributeEscapeAnalysis:
 
     def _add(self, value: Value, *origins: _Origin) -> None:
         if value.type().mutable and any(map(len, origins)):
-            known = self._origins.setdefault(value, _Origin())
+            existing = self._origins.setdefault(value, _Origin())
             for origin in origins:
-                known.update(origin)
+                existing.update(origin)
 
     def _pass(self, node: Node) -> None:
         for value in node.inputs():
@@ -555,7 +559,7 @@ class _AttributeEscapeAnalysis:
         """Record the writes and the result aliases of an operator, as annotated in its schema."""
         schema = node.schema()
         assert schema is not None
-        given: list[_Origin] = []
+        origins: list[_Origin] = []
         stored: list[_Origin] = []
         changed: list[Value] = []
         for argument, value in zip(schema.arguments, node.inputs(), strict=False):
@@ -563,7 +567,7 @@ class _AttributeEscapeAnalysis:
             alias = argument.alias
             if alias is None:
                 continue
-            given.append(origin)
+            origins.append(origin)
             if alias.is_write:
                 changed.append(value)
                 self.touched |= origin.aliases
@@ -573,13 +577,13 @@ class _AttributeEscapeAnalysis:
         for value in changed:
             self._add(value, *stored)
         if may_return_self(node):
-            given.append(self._of(node.inputs()[0]))
+            origins.append(self._of(node.inputs()[0]))
         unpacked = [self._of(value).of_element() for value in node.inputs()]
         for result, output in zip(schema.returns, node.outputs(), strict=False):
             if result.alias is not None and "*" in result.alias.before:
                 self._add(output, *unpacked)
             elif result.alias is not None or may_return_self(node):
-                self._add(output, *given)
+                self._add(output, *origins)
 
 
 def _check_preserved_type(owner: Object, name: str) -> None:
@@ -597,9 +601,9 @@ def _forked(graph: Graph) -> Iterator[Graph]:
 
 def storages(value: Any) -> Iterator[int]:
     """Yield the storage addresses of all tensors in a value."""
-    found = _storage_of(value)
-    if found is not None:
-        yield found
+    storage = _storage_of(value)
+    if storage is not None:
+        yield storage
     elif isinstance(value, list | tuple | dict):
         for item in (*value.keys(), *value.values()) if isinstance(value, dict) else value:
             yield from storages(item)

@@ -55,10 +55,10 @@ def _fold_all(graph: Graph, kinds: tuple[str, ...], fold: Fold) -> bool:
         if folded is None:
             continue
         update("frozen_conv_folding", "Folding {}", node)
-        for place, before, value in zip((_WEIGHT, _BIAS), (weight, bias), folded, strict=True):
+        for input_index, before, value in zip((_WEIGHT, _BIAS), (weight, bias), folded, strict=True):
             if value is not before:
-                name = f"{_name(conv.input(place))}_fused_{_FUSED[fold]}"
-                conv.replace_input(place, _constant(conv, value, name))
+                name = f"{_name(conv.input(input_index))}_fused_{_FUSED[fold]}"
+                conv.replace_input(input_index, _constant(conv, value, name))
         node.output().replace_all_uses_with(conv.output())
         node.destroy()
         changed = True
@@ -88,11 +88,11 @@ def _batch_norm(conv: Node, weight: Any, bias: Any, norm: Node) -> tuple[Any, An
 
 def normalised(weight: Any, bias: Any, norm: Node) -> tuple[Any, Any] | None:
     """Fold batch normalization into a layer's weight and bias; return None if that is impossible."""
-    given = [constant_value(value) for value in norm.inputs()[1:8]]
-    gamma, beta, mean, variance, training, _, epsilon = given
+    constants = [constant_value(value) for value in norm.inputs()[1:8]]
+    gamma, beta, mean, variance, training, _, epsilon = constants
     if training is not False or not is_tensor(mean) or not is_tensor(variance):
         return None
-    if any(value is NOT_CONSTANT for value in given):
+    if any(value is NOT_CONSTANT for value in constants):
         return None
     if any(is_tensor(x) and x.dtype is not weight.dtype for x in (gamma, beta, mean, variance, bias)):
         return None

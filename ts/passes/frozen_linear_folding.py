@@ -78,8 +78,8 @@ def _ask(graph: Graph, linear: Node, norm: Node, folded: tuple[object, object]) 
     otherwise.register_output(norm.output())
 
 
-def _layer(graph: Graph, linear: Node, place: Node, inputs: list[Value]) -> Value:
-    with graph.inserting_before(place):
-        made = graph.insert_node(graph.create("aten::linear", inputs))
-    made.copy_metadata(linear)
-    return made.output().copy_metadata(linear.output())
+def _layer(graph: Graph, linear: Node, insertion_point: Node, inputs: list[Value]) -> Value:
+    with graph.inserting_before(insertion_point):
+        new_node = graph.insert_node(graph.create("aten::linear", inputs))
+    new_node.copy_metadata(linear)
+    return new_node.output().copy_metadata(linear.output())

@@ -24,11 +24,11 @@ from ts.passes.pass_utils import constant_value, walk_nodes
 
 def fuse_addmm(graph: Graph) -> bool:
     """Fuse matrix products with additions of their results."""
-    found = [node for node in walk_nodes(graph.block()) if node.kind() == "aten::add" and _terms(node)]
-    if not found:
+    additions = [node for node in walk_nodes(graph.block()) if node.kind() == "aten::add" and _terms(node)]
+    if not additions:
         return False
     aliases, changed = AliasDb(graph), False
-    for node in found:
+    for node in additions:
         terms = _terms(node)
         if terms is None:
             continue
@@ -78,5 +78,5 @@ def _is_expanded(x: TensorType, w: TensorType, lengths: Sequence[int | None]) ->
     This holds if each size is 1 or equal to the product's size.
     """
     rows, columns = (x._sizes or (None, None))[0], (w._sizes or (None, None))[-1]
-    wanted = (rows, columns)[2 - len(lengths) :]
-    return all(n == 1 or m not in (None, 1) for n, m in zip(lengths, wanted, strict=True))
+    expected_sizes = (rows, columns)[2 - len(lengths) :]
+    return all(n == 1 or m not in (None, 1) for n, m in zip(lengths, expected_sizes, strict=True))

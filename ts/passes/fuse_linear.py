@@ -47,9 +47,11 @@ def fuse_linear(graph: Graph) -> bool:
 
 def _is_linear(match: Values) -> bool:
     """Return whether in `match` the weight is transposed and the scale factors are 1."""
-    found = {wanted.debug_name(): value for wanted, value in match.items()}
-    factors = [found[name] for name in ("beta", "alpha") if name in found]
-    return found["t"].node().kind() == "aten::t" and all(constant_value(value) == 1 for value in factors)
+    values_by_name = {pattern_value.debug_name(): value for pattern_value, value in match.items()}
+    factors = [values_by_name[name] for name in ("beta", "alpha") if name in values_by_name]
+    return values_by_name["t"].node().kind() == "aten::t" and all(
+        constant_value(value) == 1 for value in factors
+    )
 
 
 def _remove_double_transposes(graph: Graph) -> None:

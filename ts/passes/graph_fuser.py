@@ -90,12 +90,12 @@ class _Fuser:
                 continue
             if is_epilogue(node) and self.add_epilogue(node):
                 continue
-            found = operands(node)
-            if not isinstance(found, str):
+            operands_or_reason = operands(node)
+            if not isinstance(operands_or_reason, str):
                 self.join(node)
                 continue
-            self.rejected[node] = found
-            debug("graph_fuser", "{} stays: {}", node, found)
+            self.rejected[node] = operands_or_reason
+            debug("graph_fuser", "{} stays: {}", node, operands_or_reason)
             if any(view_node_of(value) for value in node.outputs()[:1]):
                 self.views[node] = None
             if node.blocks() or has_side_effects(node) or writes_to_inputs(node):
@@ -160,19 +160,19 @@ class _Fuser:
 
     def view_inputs(self, group: _Group) -> list[Node]:
         """Return the views that only `group` reads, in dependency order."""
-        found: dict[Node, None] = {}
+        views: dict[Node, None] = {}
         inside, inputs = set(group.nodes), group.inputs()
         size = len(inputs)
         for value in inputs:
             head, last = view_node_of(value), value.node()
-            if head is None or last in found or not {head, last} <= self.views.keys():
+            if head is None or last in views or not {head, last} <= self.views.keys():
                 continue
             if {use.user for output in last.outputs() for use in output.uses()} <= inside and (
                 head is last or len(head.output().uses()) == 1
             ):
-                found.update({head: None, last: None})
+                views.update({head: None, last: None})
                 size += len(extra_inputs(head))
-        return list(found) if size <= MAX_INPUTS else []
+        return list(views) if size <= MAX_INPUTS else []
 
     def settle(self, group: _Group, before: Node) -> None:
         """Insert the node of the finished `group` before `before`, or record why the nodes are not fused."""
@@ -215,9 +215,9 @@ class _Fuser:
         numbers = {value.node() for node in nodes for value in node.inputs() if _goes_along(value)}
         for node in reversed(nodes):
             node.destroy()
-        for number in numbers:
-            if not number.has_uses():
-                number.destroy()
+        for scalar in numbers:
+            if not scalar.has_uses():
+                scalar.destroy()
         self.changed = True
 
 

@@ -73,10 +73,10 @@ def eliminate_guards(graph: Graph) -> bool:
 def _move_to_definitions(graph: Graph) -> bool:
     changed = False
     for node in list(walk_nodes(graph.block())):
-        made = node.input().node() if node.kind() == _GUARD else None
-        if made is None or made.owning_block() is not node.owning_block():
+        producer = node.input().node() if node.kind() == _GUARD else None
+        if producer is None or producer.owning_block() is not node.owning_block():
             continue
-        first = made.next() if made.kind() != "prim::Param" else next(made.owning_block().nodes())
+        first = producer.next() if producer.kind() != "prim::Param" else next(producer.owning_block().nodes())
         while first.kind() == _GUARD and first is not node:
             first = first.next()
         if first is not node and _passes(first, node) and optimization_allowed("guards"):
@@ -130,13 +130,13 @@ def _remove_implied(graph: Graph) -> bool:
 def _is_implied(guard: Node) -> bool:
     from ts.passes.shape_analysis import type_of_result
 
-    made = guard.input().node()
-    record: Any = getattr(made.operator(), "record", None)
-    if record is None or not record.elementwise or made.schema() is None or writes_to_inputs(made):
+    producer = guard.input().node()
+    record: Any = getattr(producer.operator(), "record", None)
+    if record is None or not record.elementwise or producer.schema() is None or writes_to_inputs(producer):
         return False
-    if is_nondeterministic(made) or len(made.outputs()) != 1:
+    if is_nondeterministic(producer) or len(producer.outputs()) != 1:
         return False
-    return bool(type_of_result(made) == guard.get("profiled_type"))
+    return bool(type_of_result(producer) == guard.get("profiled_type"))
 
 
 # -- bail-outs ---------------------------------------------------------------------------------------------
@@ -184,17 +184,17 @@ class _FallbackGraph:
 
         Values that are computed before the guard become inputs of the graph.
         """
-        found = self.values.get(value)
-        if found is None:
-            made = value.node()
-            if made.kind() == "prim::Constant":
-                copy = self.graph.create_clone(made, {})
-                found = self.graph.prepend_node(copy).output()
+        mapped = self.values.get(value)
+        if mapped is None:
+            producer = value.node()
+            if producer.kind() == "prim::Constant":
+                copy = self.graph.create_clone(producer, {})
+                mapped = self.graph.prepend_node(copy).output()
             else:
-                found = self.graph.add_input(type=value.type())
+                mapped = self.graph.add_input(type=value.type())
                 self.captured.append(value)
-            self.values[value] = found
-        return found
+            self.values[value] = mapped
+        return mapped
 
     def go_on_from(self, guard: Node) -> None:
         value = guard.input()
@@ -242,11 +242,11 @@ class _FallbackGraph:
             rest = graph.insert_node(graph.create_loop(left, again, carried))
             inside = rest.blocks()[0]
             with graph.inserting_at_end(inside):
-                number = graph.insert("aten::add", [inside.inputs()[0], done])
+                iteration = graph.insert("aten::add", [inside.inputs()[0], done])
             before = dict(self.values)
-            for known in (*body.inputs(), *(v for n in walk_nodes(body) for v in n.outputs())):
-                self.values.pop(known, None)
-            self.values.update(zip(body.inputs(), [number, *inside.inputs()[1:]], strict=True))
+            for stale in (*body.inputs(), *(v for n in walk_nodes(body) for v in n.outputs())):
+                self.values.pop(stale, None)
+            self.values.update(zip(body.inputs(), [iteration, *inside.inputs()[1:]], strict=True))
             local = dict(self.values)
 
             def of_body(value: Value) -> Value:

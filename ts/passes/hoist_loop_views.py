@@ -44,13 +44,13 @@ def _hoist(loop: Node) -> bool:
     graph = loop.owning_graph()
     with graph.inserting_before(loop):
         choice = graph.insert_node(graph.create("prim::If", [_runs(graph, loop)], 0))
-    made, otherwise = choice.add_block(), choice.add_block()
+    view_block, otherwise = choice.add_block(), choice.add_block()
     for node in views:
         view = node.output()
         result = choice.add_output(type=TENSOR).copy_metadata(view)
         view.replace_all_uses_with(result)
-        node.move_before(made.return_node())
-        made.register_output(view)
+        node.move_before(view_block.return_node())
+        view_block.register_output(view)
         otherwise.register_output(node.inputs()[0])
     return True
 
@@ -73,13 +73,13 @@ def _views(loop: Node) -> list[Node]:
     """Return the loop-invariant views of a loop body that precede its first side effect."""
     body = loop.blocks()[0]
     inside: set[Value] = set(body.inputs())
-    found: list[Node] = []
+    views: list[Node] = []
     for node in body.nodes():
         if node.blocks() or has_side_effects(node) or writes_to_inputs(node):
             break
         outputs = node.outputs()
         is_view = len(outputs) == 1 and outputs[0].type() == TENSOR and view_node_of(outputs[0]) is node
         if is_view and inside.isdisjoint(node.inputs()) and is_only_read(outputs[0]):
-            found.append(node)
+            views.append(node)
         inside.update(outputs)
-    return found
+    return views

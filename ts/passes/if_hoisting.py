@@ -63,15 +63,15 @@ def _hoist(choice: Node) -> bool:
 def _movable(block: Block) -> list[Node]:
     """Return the nodes that run unconditionally in a block, before the first side effect, write or exception.
     """
-    found = []
+    movable = []
     for node in block.nodes():
         if node.blocks() or has_side_effects(node) or writes_to_inputs(node):
             break
         if node.outputs() and not is_nondeterministic(node) and node.kind() != "prim::Uninitialized":
-            found.append(node)
+            movable.append(node)
         if may_raise(node):
             break
-    return found
+    return movable
 
 
 def _same(node: Node, other: Node, choice: Node) -> bool:
@@ -122,10 +122,10 @@ def _replace_inside(block: Block, old: list[Value], new: list[Value]) -> None:
     `block` is a branch of the second `if`; `old` are the outputs of the first `if`, and `new` are the values
     of these outputs in the first `if`'s branch for the same condition.
     """
-    known = dict(zip(old, new, strict=True))
+    replacements = dict(zip(old, new, strict=True))
     for node in (*block.nodes(), block.return_node()):
         for i, value in enumerate(node.inputs()):
-            if value in known:
-                node.replace_input(i, known[value])
+            if value in replacements:
+                node.replace_input(i, replacements[value])
         for inner in node.blocks():
             _replace_inside(inner, old, new)

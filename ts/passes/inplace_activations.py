@@ -41,10 +41,10 @@ def functional_to_inplace_activation(graph: Graph) -> bool:
 
 def _is_last_reader(node: Node, aliases: AliasDb) -> bool:
     value = node.input()
-    made = value.node()
-    if value.use_count() != 1 or made.owning_block() is not node.owning_block():
+    producer = value.node()
+    if value.use_count() != 1 or producer.owning_block() is not node.owning_block():
         return False
-    if made.kind() in ("prim::Param", "prim::Constant") or made.blocks() or not aliases.is_new(value):
+    if producer.kind() in ("prim::Param", "prim::Constant") or producer.blocks() or not aliases.is_new(value):
         return False
     return not aliases.has_writers(value)
 

@@ -32,11 +32,11 @@ def insert_type_check(graph: Graph, value: Value, type: TensorType) -> Value:
 
 def insert_gradient_check(graph: Graph, value: Value, type: TensorType) -> Value:
     """Insert nodes that compare `requires_grad` of `value` and of `type`; return the bool result."""
-    wanted = type._requires_grad
-    if wanted is None:
+    expected = type._requires_grad
+    if expected is None:
         return graph.insert_constant(True)
-    wants = graph.insert("prim::requires_grad", [value])
-    return wants if wanted else graph.insert("aten::__not__", [wants])
+    actual = graph.insert("prim::requires_grad", [value])
+    return actual if expected else graph.insert("aten::__not__", [actual])
 
 
 def insert_all(graph: Graph, questions: Iterable[Question]) -> Value:
@@ -53,14 +53,14 @@ def insert_all(graph: Graph, questions: Iterable[Question]) -> Value:
 
 
 def _questions(graph: Graph, value: Value, type: TensorType) -> Iterator[Question]:
-    def equal(kind: str, wanted: object, *inputs: object) -> Question:
-        return lambda: graph.insert("aten::eq", [graph.insert(kind, [value, *inputs]), wanted])
+    def equal(kind: str, expected: object, *inputs: object) -> Question:
+        return lambda: graph.insert("aten::eq", [graph.insert(kind, [value, *inputs]), expected])
 
     if type.scalar_type is not None:
         yield equal("prim::dtype", type.scalar_type)
-    place = type.device()
-    if place is not None:
-        yield equal("prim::device", device(str(place)))
+    expected_device = type.device()
+    if expected_device is not None:
+        yield equal("prim::device", device(str(expected_device)))
     # Private fields, because some sizes or strides may be unknown
     sizes, strides = type._sizes, type._strides
     for kind, lengths in (("aten::size", sizes), ("aten::stride", strides)):
@@ -75,10 +75,10 @@ def _questions(graph: Graph, value: Value, type: TensorType) -> Iterator[Questio
 
 
 def _gradient(graph: Graph, value: Value, type: TensorType) -> Iterator[Question]:
-    wanted = type._requires_grad  # None if unknown; the method `requires_grad()` would return True
-    if wanted is None:
+    requires_grad = type._requires_grad  # None if unknown; the method `requires_grad()` would return True
+    if requires_grad is None:
         return
-    if wanted:
+    if requires_grad:
         yield lambda: graph.insert("aten::is_grad_enabled", [])
         yield lambda: graph.insert("prim::requires_grad", [value])
         return

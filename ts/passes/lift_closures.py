@@ -49,10 +49,10 @@ def _subgraph(block: Block) -> tuple[list[Value], Graph]:
     copies: dict[Value, Value] = {}
 
     def lookup(value: Value) -> Value:
-        found = copies.get(value)
-        if found is None:
-            found = captured[value] = copies[value] = unpack.add_output().copy_metadata(value)
-        return found
+        unpacked = copies.get(value)
+        if unpacked is None:
+            unpacked = captured[value] = copies[value] = unpack.add_output().copy_metadata(value)
+        return unpacked
 
     for node in block.nodes():
         for value in node.inputs():

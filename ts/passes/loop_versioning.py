@@ -218,32 +218,32 @@ class _LoopVersion:
         node = self._new("prim::LoadElement", [source, *indices], before, self._type(source))
         return node.set("dtype", self._dtype(source), "i").output()
 
-    def _store(self, number: Value, source: Value, indices: list[Value], before: Node) -> None:
-        node = self._new("prim::StoreElement", [number, source, *indices], before, None)
+    def _store(self, scalar: Value, source: Value, indices: list[Value], before: Node) -> None:
+        node = self._new("prim::StoreElement", [scalar, source, *indices], before, None)
         node.set("dtype", self._dtype(source), "i")
-        self.loaded_values = {(source, *indices): number}
+        self.loaded_values = {(source, *indices): scalar}
 
     def _operand(self, value: Value, member: Value, before: Node) -> Value:
         """Return operand `value` of an operator as a number that has the dtype of `member`."""
         if self.elements.member(value) is not None:
             return self._read(value, before)
-        number = self.numbers.get(value, value)
+        scalar = self.numbers.get(value, value)
         if self._dtype(member) == INT64_CODE:
-            return number
-        constant = constant_value(number)
+            return scalar
+        constant = constant_value(scalar)
         if isinstance(constant, int | float):
             return self._constant(self._rounded_constant(float(constant), member), before)
-        if number.type() is INT:
-            number = self._new("aten::Float", [number], before, FLOAT).output()
-        return self._rounded(number, member, before)
+        if scalar.type() is INT:
+            scalar = self._new("aten::Float", [scalar], before, FLOAT).output()
+        return self._rounded(scalar, member, before)
 
-    def _rounded_constant(self, number: float, member: Value) -> float:
-        return _as_float32(number) if self._dtype(member) == FLOAT32_CODE else number
+    def _rounded_constant(self, scalar: float, member: Value) -> float:
+        return _as_float32(scalar) if self._dtype(member) == FLOAT32_CODE else scalar
 
-    def _rounded(self, number: Value, member: Value, before: Node) -> Value:
+    def _rounded(self, scalar: Value, member: Value, before: Node) -> Value:
         if self._dtype(member) != FLOAT32_CODE:
-            return number
-        return self._new("prim::RoundFloat32", [number], before, FLOAT).output()
+            return scalar
+        return self._new("prim::RoundFloat32", [scalar], before, FLOAT).output()
 
     def _constant(self, value: object, before: Node) -> Value:
         with self.graph.inserting_before(before):
@@ -324,9 +324,9 @@ class _LoopVersion:
         if kind == "prim::Return":
             owner = user.owning_block().owning_node()
             assert owner is not None
-            place = offset - BODY_INPUTS if owner.kind() == "prim::Loop" else offset
-            is_number = self.elements.kinds.get(owner.outputs()[place]) is NUMBER
-            return is_number or self._is_view(owner, place)
+            output_index = offset - BODY_INPUTS if owner.kind() == "prim::Loop" else offset
+            is_number = self.elements.kinds.get(owner.outputs()[output_index]) is NUMBER
+            return is_number or self._is_view(owner, output_index)
         if kind == "aten::select":  # `select` on a number is impossible; on a view, it only adds an index
             return self._is_view(user, 0)
         return self.elements.is_converted(user) or kind in ("prim::dtype", "prim::device")
@@ -415,66 +415,69 @@ class _LoopVersion:
 
     def _conversion(self, node: Node) -> None:
         """Replace a node that converts an element to a Python number."""
-        kind, number = node.kind(), self._read(node.input(), node)
-        if kind == "aten::Bool" and number.type() is not BOOL:
-            zero = self._constant(0 if number.type() is INT else 0.0, node)
-            number = self._new("aten::ne", [number, zero], node, BOOL).output()
-        elif kind in ("aten::Float", "aten::FloatImplicit") and number.type() is INT:
-            number = self._new("aten::Float", [number], node, FLOAT).output()
-        elif kind == "aten::Int" and number.type() is FLOAT:
-            number = self._whole(node, number)
-        elif kind == "aten::IntImplicit" and number.type() is FLOAT:
-            number = self._no_int(node, number)
+        kind, scalar = node.kind(), self._read(node.input(), node)
+        if kind == "aten::Bool" and scalar.type() is not BOOL:
+            zero = self._constant(0 if scalar.type() is INT else 0.0, node)
+            scalar = self._new("aten::ne", [scalar, zero], node, BOOL).output()
+        elif kind in ("aten::Float", "aten::FloatImplicit") and scalar.type() is INT:
+            scalar = self._new("aten::Float", [scalar], node, FLOAT).output()
+        elif kind == "aten::Int" and scalar.type() is FLOAT:
+            scalar = self._whole(node, scalar)
+        elif kind == "aten::IntImplicit" and scalar.type() is FLOAT:
+            scalar = self._no_int(node, scalar)
         elif kind == "aten::item":  # the output of `aten::item` has type Scalar
-            any_number = self._new("prim::unchecked_cast", [number], node, node.output().type())
+            any_number = self._new("prim::unchecked_cast", [scalar], node, node.output().type())
             self.leftover.append(any_number)
-            self.numbers[any_number.output()] = number
-            number = any_number.output()
-        node.output().replace_all_uses_with(number)
+            self.numbers[any_number.output()] = scalar
+            scalar = any_number.output()
+        node.output().replace_all_uses_with(scalar)
 
-    def _whole(self, node: Node, number: Value) -> Value:
+    def _whole(self, node: Node, scalar: Value) -> Value:
         """Convert a float to an int; for large values and NaN, call the tensor operator."""
         insert = self.graph.insert
         with self.graph.inserting_before(node), self.graph.at_range(node.range):
-            is_small = insert("aten::lt", [insert("prim::abs", [number]), _EXACT_FLOAT_LIMIT])
+            is_small = insert("aten::lt", [insert("prim::abs", [scalar]), _EXACT_FLOAT_LIMIT])
             choice = self.graph.insert_node(self.graph.create_if(is_small, 1))
             small, large = choice.blocks()
             with self.graph.inserting_at_end(small):
-                small.register_output(insert("aten::Int", [number]))
+                small.register_output(insert("aten::Int", [scalar]))
             with self.graph.inserting_at_end(large):
                 none = self.graph.insert_constant(None)
-                tensor = insert("aten::scalar_tensor", [number, none, none, none, none])
+                tensor = insert("aten::scalar_tensor", [scalar, none, none, none, none])
                 large.register_output(insert("aten::Int", [tensor]))
         return choice.output().set_type(INT)
 
-    def _no_int(self, node: Node, number: Value) -> Value:
+    def _no_int(self, node: Node, scalar: Value) -> Value:
         """Insert operators that raise PyTorch's error for the implicit conversion of a float to an int."""
         member = self.elements.member(node.input())
         assert member is not None
         with self.graph.inserting_before(node), self.graph.at_range(node.range):
             none = self.graph.insert_constant(None)
-            tensor = self.graph.insert("aten::scalar_tensor", [number, self._dtype(member), none, none, none])
+            tensor = self.graph.insert("aten::scalar_tensor", [scalar, self._dtype(member), none, none, none])
             return self.graph.insert("aten::IntImplicit", [tensor])
 
     # ---- control flow ----------------------------------------------------------------------------------
 
     def _choice(self, node: Node) -> None:
         """Convert the branches of an `if`; outputs that are elements become numbers or indices."""
-        known = self.loaded_values
+        loaded_before = self.loaded_values
         for block in node.blocks():
-            self.loaded_values = dict(known)
+            self.loaded_values = dict(loaded_before)
             self._block(block)
         self.loaded_values = {}
         for i, output in enumerate(list(node.outputs())):
             kind = self.elements.kinds.get(output)
             results = [block.outputs()[i] for block in node.blocks()]
             if kind is NUMBER:
-                ends = [block.return_node() for block in node.blocks()]
-                numbers = [self._read(value, end) for value, end in zip(results, ends, strict=True)]
-                self.numbers[output] = _add_result(node, numbers)
+                return_nodes = [block.return_node() for block in node.blocks()]
+                scalars = [
+                    self._read(value, return_node)
+                    for value, return_node in zip(results, return_nodes, strict=True)
+                ]
+                self.numbers[output] = _add_result(node, scalars)
             elif isinstance(kind, View):
-                places = zip(*map(self._indices_of, results), strict=True)
-                self.indices[output] = [_add_result(node, list(values)) for values in places]
+                indices_per_branch = zip(*map(self._indices_of, results), strict=True)
+                self.indices[output] = [_add_result(node, list(values)) for values in indices_per_branch]
             elif isinstance(kind, Source):
                 output.replace_all_uses_with(kind.value)
             else:

@@ -167,10 +167,10 @@ def _batch_side(graph: Graph, node: Node) -> list[Value]:
     choice = graph.insert_node(graph.create_if(_of_one_shape(graph, [others]), len(others)))
     joined, each = choice.blocks()
     with graph.inserting_at_end(joined):
-        whole = product(_side_by_side(graph, others, 1 - side))
-        parts = graph.insert("aten::chunk", [whole, len(others), 1 - side])
-        for part in graph.insert_node(graph.create("prim::ListUnpack", [parts], len(others))).outputs():
-            joined.register_output(part)
+        batched = product(_side_by_side(graph, others, 1 - side))
+        chunks = graph.insert("aten::chunk", [batched, len(others), 1 - side])
+        for chunk in graph.insert_node(graph.create("prim::ListUnpack", [chunks], len(others))).outputs():
+            joined.register_output(chunk)
     with graph.inserting_at_end(each):
         for result in [product(other) for other in others]:
             each.register_output(result)
@@ -178,8 +178,8 @@ def _batch_side(graph: Graph, node: Node) -> list[Value]:
 
 
 def _side_by_side(graph: Graph, tensors: list[Value], dim: int) -> Value:
-    made = graph.insert("prim::ListConstruct", tensors, ListType(TENSOR))
-    return graph.insert("aten::cat", [made, dim])
+    tensor_list = graph.insert("prim::ListConstruct", tensors, ListType(TENSOR))
+    return graph.insert("aten::cat", [tensor_list, dim])
 
 
 def _of_one_shape(graph: Graph, groups: list[list[Value]]) -> Value:

@@ -47,16 +47,16 @@ def _construct_constants(graph: Graph) -> None:
         if not isinstance(type, TupleType) or node.kind() not in ("prim::Constant", "prim::Uninitialized"):
             continue
         with graph.inserting_before(node):
-            made = _construct(graph, type, node.get("value"), node.kind())
-        node.output().replace_all_uses_with(made)
+            constructed = _construct(graph, type, node.get("value"), node.kind())
+        node.output().replace_all_uses_with(constructed)
         node.destroy()
 
 
 def _construct(graph: Graph, type: Type, value: Any, kind: str) -> Value:
     if isinstance(type, TupleType):
-        parts = (None,) * len(type.elems) if value is None else value
-        pairs = zip(type.elems, parts, strict=True)
-        items = [_construct(graph, elem, part, kind) for elem, part in pairs]
+        elements = (None,) * len(type.elems) if value is None else value
+        pairs = zip(type.elems, elements, strict=True)
+        items = [_construct(graph, elem, element, kind) for elem, element in pairs]
         return graph.insert_node(graph.create("prim::TupleConstruct", items)).output().set_type(type)
     if kind == "prim::Constant":
         return graph.insert_constant(value, type=type)
@@ -95,7 +95,7 @@ def _flatten_inputs(node: Node) -> None:
 def _flatten_outputs(node: Node) -> None:
     graph, block = node.owning_graph(), node.owning_block()
     # the node list is circular: the first node follows the return node
-    place = block.return_node() if node is block.param_node() else node
+    insertion_point = block.return_node() if node is block.param_node() else node
     i = 0
     while i < len(node.outputs()):
         value = node.outputs()[i]
@@ -106,7 +106,7 @@ def _flatten_outputs(node: Node) -> None:
         items = [node.insert_output(i + 1 + k, type=elem) for k, elem in enumerate(type.elems)]
         construct = graph.create("prim::TupleConstruct", items)
         construct.output().set_type(type)
-        construct.insert_after(place)
+        construct.insert_after(insertion_point)
         value.replace_all_uses_with(construct.output())
         node.erase_output(i)
 
@@ -137,9 +137,9 @@ def _bypass(node: Node, construct: Node) -> bool:
         node.output().replace_all_uses_with(items[index])
     else:
         graph = node.owning_graph()
-        part = graph.create("prim::TupleConstruct", items[node.get("beg") : node.get("end")], 1)
-        part.output().set_type(node.output().type())
-        part.insert_before(node)
-        part.copy_metadata(node)
-        node.output().replace_all_uses_with(part.output())
+        subtuple = graph.create("prim::TupleConstruct", items[node.get("beg") : node.get("end")], 1)
+        subtuple.output().set_type(node.output().type())
+        subtuple.insert_before(node)
+        subtuple.copy_metadata(node)
+        node.output().replace_all_uses_with(subtuple.output())
     return True

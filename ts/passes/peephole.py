@@ -134,9 +134,9 @@ def _kind(value: Value) -> str:
     return value.type().kind()
 
 
-def _is_number(value: Value, number: int) -> bool:
+def _is_number(value: Value, expected: int) -> bool:
     constant = constant_value(value)
-    return constant is not NOT_CONSTANT and isinstance(constant, (int, float)) and constant == number
+    return constant is not NOT_CONSTANT and isinstance(constant, (int, float)) and constant == expected
 
 
 def _same_number_type(node: Node) -> bool:
@@ -200,9 +200,9 @@ def _identity(_: _Rewriter, node: Node) -> Value | None:
 def _fold_number_conversion(rewriter: _Rewriter, node: Node) -> Value | None:
     """Return the input of a number conversion that does not change the type, also through a tensor."""
     (value,) = node.inputs()
-    made = value.node()
-    if made.kind() == "prim::NumToTensor" and made.input().type() == node.output().type():
-        return made.input()
+    producer = value.node()
+    if producer.kind() == "prim::NumToTensor" and producer.input().type() == node.output().type():
+        return producer.input()
     return _identity(rewriter, node)
 
 
@@ -296,22 +296,22 @@ def _derive_index(rewriter: _Rewriter, node: Node) -> Value | None:
 
 
 def _fold_by_type(rewriter: _Rewriter, node: Node) -> Value | None:
-    found = fact(node) if rewriter.by_types else NOT_CONSTANT
-    return None if found is NOT_CONSTANT else rewriter.constant(node, found)
+    value = fact(node) if rewriter.by_types else NOT_CONSTANT
+    return None if value is NOT_CONSTANT else rewriter.constant(node, value)
 
 
 def _count_of_sizes(rewriter: _Rewriter, node: Node) -> Value | None:
-    found = count_of_sizes(node) if rewriter.by_types else None
-    if found is None or rewriter.is_written(node.input()):
+    count = count_of_sizes(node) if rewriter.by_types else None
+    if count is None or rewriter.is_written(node.input()):
         return None
-    return rewriter.constant(node, found)
+    return rewriter.constant(node, count)
 
 
 def _fold_requires_grad(rewriter: _Rewriter, node: Node) -> Value | None:
-    found = static_requires_grad(node) if rewriter.by_types else None
-    if found is None or rewriter.is_written(node.input()):
+    requires_grad = static_requires_grad(node) if rewriter.by_types else None
+    if requires_grad is None or rewriter.is_written(node.input()):
         return None
-    return rewriter.constant(node, found)
+    return rewriter.constant(node, requires_grad)
 
 
 def _simplify_if_outputs(rewriter: _Rewriter, node: Node) -> bool:

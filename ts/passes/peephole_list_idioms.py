@@ -60,8 +60,8 @@ def _visit(block: Block, is_written: IsWritten) -> bool:
 
 def _items(value: Value, is_written: IsWritten) -> list[Value] | None:
     """Return the elements of a constructed, unmodified list; None for other values."""
-    made = value.node()
-    return None if made.kind() != "prim::ListConstruct" or is_written(value) else made.inputs()
+    producer = value.node()
+    return None if producer.kind() != "prim::ListConstruct" or is_written(value) else producer.inputs()
 
 
 def _length(node: Node, is_written: IsWritten) -> list[Value] | None:
@@ -74,11 +74,11 @@ def _length(node: Node, is_written: IsWritten) -> list[Value] | None:
 
 
 def _item(node: Node, is_written: IsWritten) -> list[Value] | None:
-    place = constant_value(node.input(1))
-    if node.input().node().kind() != "prim::ListConstruct" or not isinstance(place, int):
+    index = constant_value(node.input(1))
+    if node.input().node().kind() != "prim::ListConstruct" or not isinstance(index, int):
         return None
     items = _items(node.input(), is_written)
-    return None if items is None or not -len(items) <= place < len(items) else [items[place]]
+    return None if items is None or not -len(items) <= index < len(items) else [items[index]]
 
 
 def _unpack(node: Node, is_written: IsWritten) -> list[Value] | None:
@@ -106,10 +106,10 @@ def _slice(node: Node, is_written: IsWritten) -> list[Value] | None:
 
 
 def _make_list(node: Node, items: list[Value]) -> Value:
-    made = node.owning_graph().create("prim::ListConstruct", items)
-    made.copy_metadata(node)
-    made.insert_before(node)
-    return made.output().set_type(node.output().type())
+    construct = node.owning_graph().create("prim::ListConstruct", items)
+    construct.copy_metadata(node)
+    construct.insert_before(node)
+    return construct.output().set_type(node.output().type())
 
 
 RULES: Final[dict[str, Callable[[Node, IsWritten], list[Value] | None]]] = {

@@ -27,8 +27,8 @@ def fact(node: Node) -> Any:
     if ask is None or not node.inputs():
         return NOT_CONSTANT
     type = node.input().type()
-    found = ask(node, type) if isinstance(type, TensorType) else None
-    return NOT_CONSTANT if found is None else found
+    value = ask(node, type) if isinstance(type, TensorType) else None
+    return NOT_CONSTANT if value is None else value
 
 
 def same_type(node: Node) -> Value | None:
@@ -65,8 +65,8 @@ def converted(node: Node) -> Value | None:
     record = getattr(node.operator(), "record", None)
     if record is None or not record.converts or not isinstance(own, TensorType) or own.scalar_type is None:
         return None
-    wanted, *others = (constant_value(value) for value in node.inputs()[1:])
-    if wanted != own.scalar_type or isinstance(wanted, bool):
+    dtype, *others = (constant_value(value) for value in node.inputs()[1:])
+    if dtype != own.scalar_type or isinstance(dtype, bool):
         return None
     defaults = [argument.default for argument in record.schema.arguments[2:]]
     return node.input(0) if others == defaults else None
@@ -82,15 +82,15 @@ def real(node: Node) -> Value | None:
 def _size(node: Node, type: TensorType) -> int | None:
     if len(node.inputs()) != 2:  # `x.size()` returns a list, which must be a new object in each run
         return None
-    sizes, place = type.sizes(), constant_value(node.input(1))
-    if sizes is None or not isinstance(place, int) or not -len(sizes) <= place < len(sizes):
+    sizes, dim = type.sizes(), constant_value(node.input(1))
+    if sizes is None or not isinstance(dim, int) or not -len(sizes) <= dim < len(sizes):
         return None
-    return sizes[place]
+    return sizes[dim]
 
 
 def _device(node: Node, type: TensorType) -> devices.device | None:
-    place = type.device()
-    return None if place is None else devices.device(str(place))
+    device = type.device()
+    return None if device is None else devices.device(str(device))
 
 
 def _dtype(type: TensorType) -> dtypes.dtype | None:
@@ -109,8 +109,8 @@ def _is_complex(node: Node, type: TensorType) -> bool | None:
 
 def _is_on(node: Node, type: TensorType) -> bool | None:
     """Return the result of a device query such as `is_cuda`, or None if unknown."""
-    place = _device(node, type)
-    return None if place is None else place.type == node.kind().removeprefix("prim::is_")
+    device = _device(node, type)
+    return None if device is None else device.type == node.kind().removeprefix("prim::is_")
 
 
 _FACTS: Final[dict[str, Callable[[Node, TensorType], Any]]] = {

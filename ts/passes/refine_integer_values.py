@@ -32,8 +32,10 @@ def _refine(choice: Node) -> bool:
     if kind not in ("aten::eq", "aten::ne"):
         return False
     for value, constant in (question.inputs(), question.inputs()[::-1]):
-        known = isinstance(constant_value(constant), int) and not isinstance(constant_value(value), int)
-        if known and value.type() == constant.type() and value.type().kind() == "IntType":
+        is_int_constant = isinstance(constant_value(constant), int) and not isinstance(
+            constant_value(value), int
+        )
+        if is_int_constant and value.type() == constant.type() and value.type().kind() == "IntType":
             block = choice.blocks()[0 if kind == "aten::eq" else 1]
             return _replace(block, value, constant)
     return False

@@ -19,12 +19,16 @@ def refine_tuple_types(graph: Graph) -> bool:
         if node.kind() != "prim::TupleConstruct":
             continue
         output = node.output()
-        known = output.type()
-        parts = tuple(value.type() for value in node.inputs())
-        if not isinstance(known, TupleType) or known.name is not None or known.elems == parts:
+        declared = output.type()
+        element_types = tuple(value.type() for value in node.inputs())
+        if (
+            not isinstance(declared, TupleType)
+            or declared.name is not None
+            or declared.elems == element_types
+        ):
             continue
         if optimization_allowed("refine_tuple_types"):
             update("refine_tuple_types", "Refining %{}", output.debug_name())
-            output.set_type(TupleType(parts))
+            output.set_type(TupleType(element_types))
             changed = True
     return changed

@@ -21,11 +21,11 @@ def remove_inplace_ops(graph: Graph) -> bool:
         if name is None:
             continue
         with graph.inserting_before(node):
-            made = graph.insert_node(graph.create(name, list(node.inputs())))
-        made.range = node.range
-        made.output().copy_metadata(node.output())
-        node.output().replace_all_uses_with(made.output())
-        node.input().replace_all_uses_after_node_with(node, made.output())
+            new_node = graph.insert_node(graph.create(name, list(node.inputs())))
+        new_node.range = node.range
+        new_node.output().copy_metadata(node.output())
+        node.output().replace_all_uses_with(new_node.output())
+        node.input().replace_all_uses_after_node_with(node, new_node.output())
         node.destroy()
         changed = True
     return changed

@@ -59,9 +59,9 @@ def _visit(
         # Removing a mutation changes aliases, so a new analysis is needed for each mutation.
         if _is_unobserved(AliasDb(graph), node, replacements) and optimization_allowed("remove_mutation"):
             update("remove_mutation", "Removing the mutation of {}", node)
-            made = rewrite(node)
-            if made is not None:
-                replacements.add(made)
+            replacement = rewrite(node)
+            if replacement is not None:
+                replacements.add(replacement)
             changed = True
     return changed
 
@@ -162,9 +162,9 @@ def functional_variant(node: Node) -> str | None:
         return None
     schema = node.schema()
     assert schema is not None
-    wanted = [argument.type for argument in schema.arguments]
+    argument_types = [argument.type for argument in schema.arguments]
     for operator in registry.lookup(name):
-        if [argument.type for argument in operator.schema.arguments] == wanted:
+        if [argument.type for argument in operator.schema.arguments] == argument_types:
             return name
     return None
 
@@ -181,13 +181,13 @@ def _make_functional(node: Node) -> Value:
             inputs = _normal_inputs(graph, node)
         elif filled:
             inputs += _like_options(graph, mutated, is_number=len(inputs) == 2)
-        made = graph.insert_node(graph.create(name, inputs, 1))
-    made.copy_metadata(node)
-    made.output().set_type(node.output().type())
-    node.output().replace_all_uses_with(made.output())
-    mutated.replace_all_uses_after_node_with(node, made.output())
+        new_node = graph.insert_node(graph.create(name, inputs, 1))
+    new_node.copy_metadata(node)
+    new_node.output().set_type(node.output().type())
+    node.output().replace_all_uses_with(new_node.output())
+    mutated.replace_all_uses_after_node_with(node, new_node.output())
     node.destroy()
-    return made.output()
+    return new_node.output()
 
 
 def _like_options(graph: Graph, like: Value, is_number: bool) -> list[Value]:

@@ -63,12 +63,12 @@ def propagate_shapes(graph: Graph, inputs: Sequence[Any], with_grad: bool = Fals
     return copy
 
 
-def rank_types(graph: Graph, known: Mapping[int, Type]) -> Graph:
-    """Set the tensor types in `graph` that follow from `known`, a map from input index to type.
+def rank_types(graph: Graph, input_types: Mapping[int, Type]) -> Graph:
+    """Set the tensor types in `graph` that follow from `input_types`, a map from input index to type.
 
     Return `graph`.
     """
-    for i, type in known.items():
+    for i, type in input_types.items():
         if graph.inputs()[i].type().is_subtype_of(TENSOR):
             graph.inputs()[i].set_type(type)
     Analysis(graph, complete=False).run_on_types()
@@ -90,17 +90,17 @@ def propagate_types(graph: Graph) -> bool:
 def type_of_result(node: Node) -> TensorType | None:
     """Infer the tensor type of the single output of `node` from its input types; None for other outputs."""
     graph = Graph()
-    known: dict[Value, Value] = {}
+    copies: dict[Value, Value] = {}
     for value in node.inputs():
         if value.node().kind() == "prim::Constant":
-            known[value] = graph.append_node(graph.create_clone(value.node(), {})).output()
-        elif value not in known:
-            known[value] = graph.add_input(type=value.type())
-    copy = graph.append_node(graph.create_clone(node, known))
+            copies[value] = graph.append_node(graph.create_clone(value.node(), {})).output()
+        elif value not in copies:
+            copies[value] = graph.add_input(type=value.type())
+    copy = graph.append_node(graph.create_clone(node, copies))
     copy.output().set_type(TENSOR)
     propagate_types(graph)
-    found = copy.output().type()
-    return found if isinstance(found, TensorType) else None
+    output_type = copy.output().type()
+    return output_type if isinstance(output_type, TensorType) else None
 
 
 class Analysis:
@@ -122,27 +122,31 @@ class Analysis:
         """Derive the types of all values from example inputs; `with_grad` includes requires_grad."""
         self.with_grad = with_grad
         self.reshaped += _outputs_given(self.graph)
-        for value, given in zip(self.graph.inputs(), inputs, strict=True):
-            self.enter_given(value, given)
+        for value, argument in zip(self.graph.inputs(), inputs, strict=True):
+            self.enter_given(value, argument)
         self.visit(self.graph.block())
 
     def run_on_types(self) -> None:
         """Run the analysis from the declared types of the inputs."""
         self.by_inputs = False
         for value in self.graph.inputs():
-            known = value.type()
-            if isinstance(known, TensorType) and known.scalar_type is not None and known.dim() is not None:
-                device = known.device()
-                sample = self.blank(known)
-                self.enter(value, sample, None if device is None else str(device), known._requires_grad)
+            declared = value.type()
+            if (
+                isinstance(declared, TensorType)
+                and declared.scalar_type is not None
+                and declared.dim() is not None
+            ):
+                device = declared.device()
+                sample = self.blank(declared)
+                self.enter(value, sample, None if device is None else str(device), declared._requires_grad)
         self.visit(self.graph.block())
 
-    def blank(self, known: TensorType) -> Any:
+    def blank(self, tensor_type: TensorType) -> Any:
         """Return a meta tensor for a type with known rank and dtype."""
-        lengths = [self.unknown_length() if n is None else n for n in known._sizes or ()]
-        dtype = BY_CODE[known.scalar_type]  # type: ignore[index]
-        strides = known.strides()
-        if strides is not None and known.sizes() is not None:
+        lengths = [self.unknown_length() if n is None else n for n in tensor_type._sizes or ()]
+        dtype = BY_CODE[tensor_type.scalar_type]  # type: ignore[index]
+        strides = tensor_type.strides()
+        if strides is not None and tensor_type.sizes() is not None:
             return aten.empty_strided(lengths, strides, dtype=dtype, device="meta")
         return aten.empty(lengths, dtype=dtype, device="meta")
 
@@ -152,14 +156,14 @@ class Analysis:
         self.unknown.add(length)
         return length
 
-    def enter_given(self, value: Value, given: Any) -> None:
-        """Record `given`, a tensor or a script object, as the value of an argument or attribute."""
-        if isinstance(given, Object):
-            self.samples[value] = given
-        elif getattr(given, "device", None) is not None and value.type().is_subtype_of(TENSOR):
-            told = self.with_grad or self.complete or not given.requires_grad
-            requires_grad = bool(given.requires_grad) if told else None
-            self.enter(value, given.to("meta"), str(given.device), requires_grad)
+    def enter_given(self, value: Value, argument: Any) -> None:
+        """Record `argument`, a tensor or a script object, as the value of an argument or attribute."""
+        if isinstance(argument, Object):
+            self.samples[value] = argument
+        elif getattr(argument, "device", None) is not None and value.type().is_subtype_of(TENSOR):
+            is_grad_static = self.with_grad or self.complete or not argument.requires_grad
+            requires_grad = bool(argument.requires_grad) if is_grad_static else None
+            self.enter(value, argument.to("meta"), str(argument.device), requires_grad)
 
     def visit_attribute(self, node: Node) -> None:
         """Record the value of the object's attribute, unless the program assigns attributes of this name."""
@@ -255,11 +259,11 @@ class Analysis:
 
         Return True if a property was discarded.
         """
-        known, after = carried.type(), returned.type()
-        if carried not in self.samples or not isinstance(known, TensorType):
+        carried_type, after = carried.type(), returned.type()
+        if carried not in self.samples or not isinstance(carried_type, TensorType):
             return False
-        merged = known.merge(after) if isinstance(after, TensorType) else TENSOR
-        if merged == known:
+        merged = carried_type.merge(after) if isinstance(after, TensorType) else TENSOR
+        if merged == carried_type:
             return False
         rank = merged.dim()
         if rank is None:
@@ -347,9 +351,9 @@ class Analysis:
             results = evaluate(node, _changed(arguments, lambda x: self.with_lengths(x, fitting)))
         return results if results is NOT_EVALUATED else _changed(results, self.with_rank_only)
 
-    def with_lengths(self, sample: Any, known: dict[int, int]) -> Any:
-        """Return a sample with `known[i]` in place of unknown size `i`, or 1 if `known` lacks `i`."""
-        lengths = [known.get(i, 1) if n in self.unknown else n for i, n in enumerate(sample.shape)]
+    def with_lengths(self, sample: Any, sizes: dict[int, int]) -> Any:
+        """Return a sample with `sizes[i]` in place of unknown size `i`, or 1 if `sizes` lacks `i`."""
+        lengths = [sizes.get(i, 1) if n in self.unknown else n for i, n in enumerate(sample.shape)]
         return aten.empty(lengths, dtype=sample.dtype, device="meta") if self.is_partial(sample) else sample
 
     def with_rank_only(self, sample: Any) -> Any:
@@ -361,14 +365,14 @@ class Analysis:
 
         For elementwise operators, an unknown number is replaced by a number of its type.
         """
-        known = [self.samples.get(value, NOT_EVALUATED) for value in node.inputs()]
-        if any(sample is NOT_EVALUATED for sample in known) and is_elementwise(node):
+        samples = [self.samples.get(value, NOT_EVALUATED) for value in node.inputs()]
+        if any(sample is NOT_EVALUATED for sample in samples) and is_elementwise(node):
             schema = node.schema()
             assert schema is not None
             for i, (value, argument) in enumerate(zip(node.inputs(), schema.arguments, strict=False)):
-                if known[i] is NOT_EVALUATED and argument.type.kind() == "NumberType":
-                    known[i] = _NUMBERS.get(value.type().kind(), NOT_EVALUATED)
-        return None if any(sample is NOT_EVALUATED for sample in known) else known
+                if samples[i] is NOT_EVALUATED and argument.type.kind() == "NumberType":
+                    samples[i] = _NUMBERS.get(value.type().kind(), NOT_EVALUATED)
+        return None if any(sample is NOT_EVALUATED for sample in samples) else samples
 
     def forget(self, node: Node) -> None:
         """Discard the properties of a node's results from an earlier iteration."""
@@ -379,13 +383,13 @@ class Analysis:
 
 def _outputs_given(graph: Graph) -> list[Value]:
     """Return the `out=` arguments in `graph`, because an operator may change the shape of its `out=`."""
-    found = []
+    outputs = []
     for node in graph.all_nodes():
         record = getattr(node.operator(), "record", None)
         if record is not None and record.variant == "out":
             arguments = zip(node.inputs(), record.schema.arguments, strict=False)
-            found += [value for value, argument in arguments if argument.is_out]
-    return found
+            outputs += [value for value, argument in arguments if argument.is_out]
+    return outputs
 
 
 def tensors_in(samples: Sequence[Any]) -> Iterator[Any]:

@@ -140,11 +140,11 @@ def _sink_constants(group: Node) -> None:
     """Copy each constant argument of a group before its first use in the group's graph."""
     inner = group["Subgraph"]
     for i in reversed(range(len(group.inputs()))):
-        given = group.input(i).node()
-        if given.kind() == "prim::Constant":
+        producer = group.input(i).node()
+        if producer.kind() == "prim::Constant":
             inside = inner.inputs()[i]
             first = min((use.user for use in inside.uses()), key=lambda node: node._position)
-            copy = inner.create_clone(given, {}).insert_before(first)
+            copy = inner.create_clone(producer, {}).insert_before(first)
             inside.replace_all_uses_with(copy.output())
             inner.erase_input(i)
             group.remove_input(i)

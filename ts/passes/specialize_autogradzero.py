@@ -34,8 +34,8 @@ def specialize_autogradzero(graph: Graph) -> bool:
     """Simplify nodes whose input gradients are known to be zero or known to be defined."""
     states: dict[Value, _GradState] = {}
     for value in graph.inputs():
-        known = value.type()
-        absent = known.undefined_ if isinstance(known, TensorType) else False
+        value_type = value.type()
+        absent = value_type.undefined_ if isinstance(value_type, TensorType) else False
         states[value] = {True: _GradState.ZERO, False: _GradState.THERE, None: _GradState.UNKNOWN}[absent]
     return _visit(graph.block(), states)
 
@@ -61,17 +61,17 @@ def _state(node: Node) -> _GradState:
 def _decide(node: Node, states: dict[Value, _GradState]) -> bool:
     graph = node.owning_graph()
     inputs = node.inputs()
-    known = [states.get(value, _GradState.UNKNOWN) for value in inputs]
+    input_states = [states.get(value, _GradState.UNKNOWN) for value in inputs]
     if node.kind() == "prim::If":
         return _take_branch(node)
     with graph.inserting_before(node):
         if node.kind() == "prim::AutogradAnyNonZero":
-            if _GradState.THERE not in known and _GradState.UNKNOWN in known:
+            if _GradState.THERE not in input_states and _GradState.UNKNOWN in input_states:
                 return False
-            result = graph.insert_constant(_GradState.THERE in known)
-        elif _GradState.ZERO in known:
-            result = inputs[1 - known.index(_GradState.ZERO)]
-        elif known == [_GradState.THERE, _GradState.THERE]:
+            result = graph.insert_constant(_GradState.THERE in input_states)
+        elif _GradState.ZERO in input_states:
+            result = inputs[1 - input_states.index(_GradState.ZERO)]
+        elif input_states == [_GradState.THERE, _GradState.THERE]:
             result = graph.insert("aten::add", [*inputs, graph.insert_constant(1)])
             states[result] = _GradState.THERE
         else:
@@ -84,10 +84,10 @@ def _decide(node: Node, states: dict[Value, _GradState]) -> bool:
 
 def _take_branch(choice: Node) -> bool:
     """Replace an `if` with a constant condition by the taken branch; return True if it was replaced."""
-    taken = constant_value(choice.input())
-    if not isinstance(taken, bool):
+    condition = constant_value(choice.input())
+    if not isinstance(condition, bool):
         return False
-    block = choice.blocks()[0 if taken else 1]
+    block = choice.blocks()[0 if condition else 1]
     inline_block_before(block, choice)
     for output, value in zip(choice.outputs(), block.outputs(), strict=True):
         output.replace_all_uses_with(value)

@@ -48,31 +48,31 @@ def asked_arguments(graph: Graph) -> list[int]:
     return _TypeQueries(graph).arguments()
 
 
-def specialize_to_arguments(graph: Graph, known: Mapping[int, Type]) -> bool:
+def specialize_to_arguments(graph: Graph, argument_types: Mapping[int, Type]) -> bool:
     """Fold the queries that the given input types decide; return whether the graph changed.
 
-    `known` maps input indices to types; tensor types have dtype, rank and device, but no sizes.  Afterwards,
-    the graph's inputs have their declared types again.
+    `argument_types` maps input indices to types; tensor types have dtype, rank and device, but no sizes.
+    Afterwards, the graph's inputs have their declared types again.
     """
-    return optimization_allowed("specialize_to_arguments") and _specialize(graph, known)
+    return optimization_allowed("specialize_to_arguments") and _specialize(graph, argument_types)
 
 
-def _specialize(graph: Graph, known: Mapping[int, Type]) -> bool:
+def _specialize(graph: Graph, argument_types: Mapping[int, Type]) -> bool:
     inputs = graph.inputs()
-    declared = {inputs[i]: inputs[i].type() for i in known}
-    for i, type in known.items():
+    declared = {inputs[i]: inputs[i].type() for i in argument_types}
+    for i, type in argument_types.items():
         inputs[i].set_type(TENSOR if isinstance(type, TensorType) else type)
     changed = _settle(graph)
     for _ in range(_MAX_ROUNDS):
         questions = _TypeQueries(graph)
         if not questions.arguments():
             break
-        for i, type in known.items():
+        for i, type in argument_types.items():
             inputs[i].set_type(type)
-        found = _TypePropagation(graph, questions.needed)
-        found.run_on_types()
-        for i in known:  # the shapes of these inputs may change while the graph runs
-            if inputs[i] not in found.samples and inputs[i].type().is_subtype_of(TENSOR):
+        propagation = _TypePropagation(graph, questions.needed)
+        propagation.run_on_types()
+        for i in argument_types:  # the shapes of these inputs may change while the graph runs
+            if inputs[i] not in propagation.samples and inputs[i].type().is_subtype_of(TENSOR):
                 inputs[i].set_type(TENSOR)
         decided = simplify(graph)
         erase_shape_information(graph)
@@ -80,23 +80,23 @@ def _specialize(graph: Graph, known: Mapping[int, Type]) -> bool:
         if not decided:
             break
     _declare(graph, declared)
-    update("specialize_to_arguments", "Specialised to {}", known)
+    update("specialize_to_arguments", "Specialised to {}", argument_types)
     return changed
 
 
 def specialize_to_input_types(graph: Graph) -> bool:
     """Specialize to the declared input types, erase these types, and remove dead code."""
     inputs = graph.inputs()
-    known = {}
+    argument_types = {}
     for i, type in enumerate(value.type() for value in inputs):
         if isinstance(type, TensorType) and type.scalar_type is not None:
             rank = type.dim()
-            known[i] = type.with_(sizes=None if rank is None else [None] * rank, strides=None)
-    if not known or not optimization_allowed("specialize_to_arguments"):
+            argument_types[i] = type.with_(sizes=None if rank is None else [None] * rank, strides=None)
+    if not argument_types or not optimization_allowed("specialize_to_arguments"):
         return False
-    for i in known:
+    for i in argument_types:
         inputs[i].set_type(TENSOR)
-    _specialize(graph, known)
+    _specialize(graph, argument_types)
     eliminate_dead_code(graph)
     return True
 
@@ -114,18 +114,18 @@ def _settle(graph: Graph) -> bool:
 def _declare(graph: Graph, declared: Mapping[Value, Type]) -> None:
     """Restore the declared types of inputs, and insert casts to the specialized types for their readers."""
     for value, type in declared.items():
-        found = value.type()
-        if found == type:
+        specialized = value.type()
+        if specialized == type:
             continue
         value.set_type(type)
         if not value.has_uses():
             continue
         with inserting_at_start(graph):
-            if found == NONE:
+            if specialized == NONE:
                 value.replace_all_uses_with(graph.insert_constant(None))
                 continue
             cast = graph.insert_node(graph.create("prim::unchecked_cast", (value,), 1))
-        value.replace_all_uses_with(cast.output().set_type(found))
+        value.replace_all_uses_with(cast.output().set_type(specialized))
         cast.replace_input(0, value)
 
 
@@ -145,15 +145,15 @@ class _TypeQueries:
         """Return the sorted indices of the arguments whose types decide a query."""
         if not may_ask(self.graph) or any(node.kind() in _CALLS for node in self.graph.all_nodes()):
             return []  # a callee may change the shape of a tensor argument
-        asked: set[int] = set()
+        indices: set[int] = set()
         for node in self.graph.all_nodes():
             if (not _asks_of_tensor(node) and not _asks_of_argument(node)) or not _decides(node):
                 continue
             if _asks_of_tensor(node):
-                asked |= self._of(node.input(0)) or frozenset()
+                indices |= self._of(node.input(0)) or frozenset()
             else:
-                asked.update(self._input_index[x] for x in node.inputs() if x in self._input_index)
-        return sorted(asked)
+                indices.update(self._input_index[x] for x in node.inputs() if x in self._input_index)
+        return sorted(indices)
 
     def _of(self, value: Value) -> frozenset[int] | None:
         """Return the indices of the arguments that determine the type of `value`.
@@ -183,11 +183,11 @@ class _TypeQueries:
             return None
         if node.kind() in RANK_BY_LENGTHS or (writes_to_inputs(node) and not is_elementwise(node)):
             return None
-        told = [x for x in node.inputs() if not (is_elementwise(node) and _is_number(x))]
-        found = self._all(told)
-        if found is not None:
+        operands = [x for x in node.inputs() if not (is_elementwise(node) and _is_number(x))]
+        indices = self._all(operands)
+        if indices is not None:
             self.needed.add(node)
-        return found
+        return indices
 
     def _of_carried(self, value: Value) -> frozenset[int] | None:
         """Return the indices of the arguments that determine the type of a loop-carried value."""
@@ -201,13 +201,13 @@ class _TypeQueries:
         return None if first is None or following is None else first | following
 
     def _all(self, values: Iterable[Value]) -> frozenset[int] | None:
-        found: frozenset[int] = frozenset()
+        indices: frozenset[int] = frozenset()
         for value in values:
             more = self._of(value)
             if more is None:
                 return None
-            found |= more
-        return found
+            indices |= more
+        return indices
 
 
 def type_queries(graph: Graph) -> Iterator[Node]:
@@ -285,8 +285,12 @@ class _TypePropagation(Analysis):
         results = super().results(node, arguments)
         if results is NOT_EVALUATED:
             return results
-        given = any(_is_float(sample) for sample in tensors_in(arguments))
-        if not given and any(_is_float(sample) for sample in tensors_in(results)) and not _says_dtype(node):
+        has_float_argument = any(_is_float(sample) for sample in tensors_in(arguments))
+        if (
+            not has_float_argument
+            and any(_is_float(sample) for sample in tensors_in(results))
+            and not _says_dtype(node)
+        ):
             return NOT_EVALUATED
         return results
 

@@ -51,8 +51,8 @@ class SubgraphRewriter:
         return changed
 
 
-def _graph(text: str | Graph) -> Graph:
-    return parse_ir(text) if isinstance(text, str) else text
+def _graph(source: str | Graph) -> Graph:
+    return parse_ir(source) if isinstance(source, str) else source
 
 
 def find_matches(pattern: Graph, block: Block) -> list[dict[Value, Value]]:
@@ -61,11 +61,11 @@ def find_matches(pattern: Graph, block: Block) -> list[dict[Value, Value]]:
     A match maps the values of the pattern to values of the block.
     """
     matches: list[dict[Value, Value]] = []
-    taken: set[Node] = set()
+    matched_nodes: set[Node] = set()
     for node in block.nodes():
         match = _Match(pattern, block)
-        if match.ends_at(node) and taken.isdisjoint(match.nodes.values()):
-            taken.update(match.nodes.values())
+        if match.ends_at(node) and matched_nodes.isdisjoint(match.nodes.values()):
+            matched_nodes.update(match.nodes.values())
             matches.append(match.values)
     return matches
 
@@ -83,52 +83,59 @@ class _Match:
         last = self.pattern.outputs()[0].node() if self.pattern.outputs() else None
         if last is None or not self._same_node(last, node):
             return False
-        found = all(value in self.values for value in self.pattern.outputs())
-        return found and self._hides_the_inside()
+        is_matched = all(value in self.values for value in self.pattern.outputs())
+        return is_matched and self._hides_the_inside()
 
-    def _same_value(self, wanted: Value, found: Value) -> bool:
-        known = self.values.get(wanted)
-        if known is not None:
-            return known is found
-        if wanted.node() is self.pattern.param_node():
-            self.values[wanted] = found
+    def _same_value(self, pattern_value: Value, graph_value: Value) -> bool:
+        bound = self.values.get(pattern_value)
+        if bound is not None:
+            return bound is graph_value
+        if pattern_value.node() is self.pattern.param_node():
+            self.values[pattern_value] = graph_value
             return True
-        return self._same_node(wanted.node(), found.node()) and self.values.get(wanted) is found
+        return (
+            self._same_node(pattern_value.node(), graph_value.node())
+            and self.values.get(pattern_value) is graph_value
+        )
 
-    def _same_node(self, wanted: Node, found: Node) -> bool:
-        if wanted in self.nodes:
-            return self.nodes[wanted] is found
-        if wanted.kind() != found.kind() or wanted.blocks() or found.blocks():
+    def _same_node(self, pattern_node: Node, graph_node: Node) -> bool:
+        if pattern_node in self.nodes:
+            return self.nodes[pattern_node] is graph_node
+        if pattern_node.kind() != graph_node.kind() or pattern_node.blocks() or graph_node.blocks():
             return False
-        if found.owning_block() is not self.block and wanted.kind() != "prim::Constant":
+        if graph_node.owning_block() is not self.block and pattern_node.kind() != "prim::Constant":
             return False
-        if len(wanted.inputs()) != len(found.inputs()) or len(wanted.outputs()) != len(found.outputs()):
+        if len(pattern_node.inputs()) != len(graph_node.inputs()) or len(pattern_node.outputs()) != len(
+            graph_node.outputs()
+        ):
             return False
-        if wanted.has_attributes() and not _same_attributes(wanted, found):
+        if pattern_node.has_attributes() and not _same_attributes(pattern_node, graph_node):
             return False
-        self.nodes[wanted] = found
-        for value, other in zip(wanted.outputs(), found.outputs(), strict=True):
+        self.nodes[pattern_node] = graph_node
+        for value, other in zip(pattern_node.outputs(), graph_node.outputs(), strict=True):
             self.values[value] = other
-        pairs = zip(wanted.inputs(), found.inputs(), strict=True)
+        pairs = zip(pattern_node.inputs(), graph_node.inputs(), strict=True)
         return all(self._same_value(value, other) for value, other in pairs)
 
     def _hides_the_inside(self) -> bool:
         """Return whether all values of the occurrence, except the outputs, are used only inside of it."""
         inside = set(self.nodes.values())
         outputs = {self.values[value] for value in self.pattern.outputs()}
-        hidden = [found for found in inside if found.kind() != "prim::Constant"]
+        hidden = [node for node in inside if node.kind() != "prim::Constant"]
         return all(
             value in outputs or all(use.user in inside for use in value.uses())
-            for found in hidden
-            for value in found.outputs()
+            for node in hidden
+            for value in node.outputs()
         )
 
 
-def _same_attributes(wanted: Node, found: Node) -> bool:
-    if wanted.kind() == "prim::Constant":
-        return constant_key(wanted) == constant_key(found)
-    names = wanted.attribute_names()
-    return all(found.has_attribute(name) and found.get(name) == wanted.get(name) for name in names)
+def _same_attributes(pattern_node: Node, graph_node: Node) -> bool:
+    if pattern_node.kind() == "prim::Constant":
+        return constant_key(pattern_node) == constant_key(graph_node)
+    names = pattern_node.attribute_names()
+    return all(
+        graph_node.has_attribute(name) and graph_node.get(name) == pattern_node.get(name) for name in names
+    )
 
 
 class _Rewriter:
@@ -141,13 +148,16 @@ class _Rewriter:
     def visit(self, block: Block) -> bool:
         changed = False
         matches = find_matches(self.pattern, block)
-        places = self._insertion_points(matches, block)
-        for match, place in zip(matches, places, strict=True):
-            now = {wanted: self.replaced.get(found, found) for wanted, found in match.items()}
-            accepted = place is not None and (self.accept is None or self.accept(now))
+        insertion_points = self._insertion_points(matches, block)
+        for match, insertion_point in zip(matches, insertion_points, strict=True):
+            now = {
+                pattern_value: self.replaced.get(graph_value, graph_value)
+                for pattern_value, graph_value in match.items()
+            }
+            accepted = insertion_point is not None and (self.accept is None or self.accept(now))
             if accepted and optimization_allowed("subgraph_rewrite"):
-                assert place is not None
-                self._replace(match, now, place)
+                assert insertion_point is not None
+                self._replace(match, now, insertion_point)
                 changed = True
         for node in block.nodes():
             for inner in node.blocks():
@@ -160,38 +170,38 @@ class _Rewriter:
         return [self._insertion_point(match, writes) for match in matches]
 
     def _insertion_point(self, match: Values, writes: AliasDb | None) -> Node | None:
-        wanted_nodes = (wanted for wanted in self.pattern.nodes() if wanted.outputs())
-        made = [(wanted, match[wanted.output()].node()) for wanted in wanted_nodes]
-        found = [(wanted, node) for wanted, node in made if node.kind() != "prim::Constant"]
-        in_order = sorted((node for _, node in found), key=cmp_to_key(_order))
+        wanted_nodes = (pattern_node for pattern_node in self.pattern.nodes() if pattern_node.outputs())
+        pairs = [(pattern_node, match[pattern_node.output()].node()) for pattern_node in wanted_nodes]
+        computed = [(pattern_node, node) for pattern_node, node in pairs if node.kind() != "prim::Constant"]
+        in_order = sorted((node for _, node in computed), key=cmp_to_key(_order))
         first, last = in_order[0], in_order[-1]
         if writes is None:
             return last
 
-        def written_between(wanted: Node, one: Node, other: Node) -> bool:
-            values = [match[x] for x in wanted.inputs()]
+        def written_between(pattern_node: Node, one: Node, other: Node) -> bool:
+            values = [match[x] for x in pattern_node.inputs()]
             return one is not other and writes.has_writes_between(values, one, other)
 
-        if not any(written_between(wanted, node, last) for wanted, node in found):
+        if not any(written_between(pattern_node, node, last) for pattern_node, node in computed):
             return last
         early = all(_stands_before(match[x], first) for x in self.pattern.inputs())
-        if early and not any(written_between(wanted, first, node) for wanted, node in found):
+        if early and not any(written_between(pattern_node, first, node) for pattern_node, node in computed):
             return first
         return None
 
-    def _replace(self, match: Values, now: Values, place: Node) -> None:
-        update("subgraph_rewrite", "Rewriting the occurrence at {}", place)
-        graph = place.owning_graph()
+    def _replace(self, match: Values, now: Values, insertion_point: Node) -> None:
+        update("subgraph_rewrite", "Rewriting the occurrence at {}", insertion_point)
+        graph = insertion_point.owning_graph()
         inputs = [now[value] for value in self.pattern.inputs()]
-        with graph.inserting_before(place):
+        with graph.inserting_before(insertion_point):
             results = graph.insert_graph(self.replacement, inputs)
         _remove_names(results, inputs)
         for value, result in zip(self.pattern.outputs(), results, strict=True):
             result.set_type(match[value].type())
             match[value].replace_all_uses_with(result)
             self.replaced[match[value]] = result
-        for wanted in reversed(list(self.pattern.nodes())):
-            node = match[wanted.output()].node() if wanted.outputs() else None
+        for pattern_node in reversed(list(self.pattern.nodes())):
+            node = match[pattern_node.output()].node() if pattern_node.outputs() else None
             if node is not None and not node.has_uses():
                 node.destroy()
 

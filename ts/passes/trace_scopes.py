@@ -170,21 +170,21 @@ class _Attributes:
     def of(self, value: Value) -> Value:
         """Return the loaded value of the attribute that a `prim::TracedAttr` reads; load it on first use."""
         scope = value.node().get("scope")
-        found = self.read.get(scope)
-        if found is not None:
-            return found
-        found = self.read[self.path]
+        module_value = self.read.get(scope)
+        if module_value is not None:
+            return module_value
+        module_value = self.read[self.path]
         last: Node | None = None
         for name in scope[len(self.path) + 1 :].split("."):
-            type = found.type().attributes[name]  # type: ignore[attr-defined]  # it is a module
-            node = self.graph.create("prim::GetAttr", (found,)).set("name", name)
+            type = module_value.type().attributes[name]  # type: ignore[attr-defined]  # it is a module
+            node = self.graph.create("prim::GetAttr", (module_value,)).set("name", name)
             node.range = None
             last = self.block.prepend_node(node) if last is None else node.insert_after(last)
-            found = node.output().set_type(type)
-            found.set_debug_name(f"_{name}" if name.isdigit() else name)
-        found.set_type(unshaped(value.type()))
-        self.read[scope] = found
-        return found
+            module_value = node.output().set_type(type)
+            module_value.set_debug_name(f"_{name}" if name.isdigit() else name)
+        module_value.set_type(unshaped(value.type()))
+        self.read[scope] = module_value
+        return module_value
 
 
 class _Body:
@@ -208,9 +208,9 @@ class _Body:
             self.graph.register_output(self._lookup(value))
 
     def _lookup(self, value: Value) -> Value:
-        found = self._copies.get(value)
-        if found is not None:
-            return found
+        copied = self._copies.get(value)
+        if copied is not None:
+            return copied
         # The value is defined in a nested block, which is copied together with its values
         if _is_inside(value.node(), self._block):
             return value
@@ -218,5 +218,5 @@ class _Body:
         if attributes is not None and value.node().kind() == "prim::TracedAttr" and attributes.has(value):
             return attributes.of(value)
         self.captured.append(value)
-        made = self._copies[value] = self.graph.add_input().copy_metadata(value)
-        return made
+        graph_input = self._copies[value] = self.graph.add_input().copy_metadata(value)
+        return graph_input

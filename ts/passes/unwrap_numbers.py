@@ -36,14 +36,14 @@ def unwrap_numbers(graph: Graph) -> bool:
 def _unwrap(graph: Graph, constant: Node) -> bool:
     tensor = constant.output()
     with graph.inserting_before(constant):
-        number = graph.insert_constant(constant.get("value").item(), constant.range)
+        scalar = graph.insert_constant(constant.get("value").item(), constant.range)
     for use in tensor.uses():
-        use.user.replace_input(use.offset, number)
+        use.user.replace_input(use.offset, scalar)
         if use.user.schema() is None:
             use.user.replace_input(use.offset, tensor)
     if not tensor.has_uses():
         constant.destroy()
-    if number.has_uses():
+    if scalar.has_uses():
         return True
-    number.node().destroy()
+    scalar.node().destroy()
     return False
