@@ -209,7 +209,7 @@ def test_conditions_without_guards(tmp_path):
     file = tmp_path / "library.py"
     file.write_text(CHOOSES)
     lines = [number for number, line in enumerate(CHOOSES.splitlines(), 1) if "> " in line]
-    found = {int(CHOOSES.splitlines()[n - 1].split("> ")[1].split()[0].rstrip(":")) for n in source_location._complaints(str(file)) if n in lines}
+    found = {int(CHOOSES.splitlines()[n - 1].split("> ")[1].split()[0].rstrip(":")) for n in source_location._error_check_lines(str(file)) if n in lines}
     assert found == {1, 2, 3, 5, 6, 8, 9, 10}
 
 

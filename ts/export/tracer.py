@@ -385,7 +385,7 @@ class ExportTracer(FxGraphBuilder):
 
     def get(self, x: Tensor, index: Any) -> Any:
         """Record and return `x[index]`."""
-        return get_index(x, index, skip_whole=True, number=self.element, several=self._is_of_batch)
+        return get_index(x, index, skip_whole=True, to_number=self.element, several=self._is_of_batch)
 
     def put(self, x: Tensor, index: Any, value: Any) -> None:
         """Record `x[index] = value`."""
@@ -395,7 +395,7 @@ class ExportTracer(FxGraphBuilder):
             value = self.run(overload_named("aten::lift_fresh_copy", "").operator, [kept])
         elif isinstance(value, SymNumber):
             value = self.tensor_of_symbols(value, x.dtype, device_of(self.fake_of(x)))
-        put_index(x, index, value, skip_whole=True, number=self.element, several=self._is_of_batch)
+        put_index(x, index, value, skip_whole=True, to_number=self.element, several=self._is_of_batch)
 
     def _is_of_batch(self, x: Tensor) -> bool:
         """Return True if a tensor depends on an element of a surrounding `vmap` batch."""

@@ -27,9 +27,7 @@ from ts.passes.canonicalize import canonicalize
 from ts.passes.erase_shapes import erase_shape_information
 from ts.tracing.tracer import TracerWarning
 
-_MANGLED: Final = re.compile(
-    r"___torch_mangle_[0-9]+\."
-)  # suffix of class names that occur several times
+_MANGLED: Final = re.compile(r"___torch_mangle_[0-9]+\.")  # suffix of class names that occur several times
 
 
 class TracingCheckError(Exception):
@@ -38,9 +36,11 @@ class TracingCheckError(Exception):
     def __init__(
         self, graph_diff_error: str | None, tensor_compare_error: str | None, extra_msg: str | None = None
     ) -> None:
-        parts = ["Tracing failed sanity checks!"]
-        parts += [part for part in (extra_msg, graph_diff_error, tensor_compare_error) if part is not None]
-        self.message = "\n".join(parts)
+        messages = ["Tracing failed sanity checks!"]
+        messages += [
+            message for message in (extra_msg, graph_diff_error, tensor_compare_error) if message is not None
+        ]
+        self.message = "\n".join(messages)
         super().__init__(self.message)
 
 
@@ -80,8 +80,8 @@ def _same_results(
 ) -> bool:
     """Compare the results of a trace and of the function; if they differ, warn and return False."""
     same = True
-    for i, (got, wanted) in enumerate(zip(results, expected, strict=False)):
-        problem = _difference(got, wanted, tolerance)
+    for i, (output, reference) in enumerate(zip(results, expected, strict=False)):
+        problem = _difference(output, reference, tolerance)
         if problem is None:
             continue
         if same:
@@ -94,12 +94,12 @@ def _same_results(
     return same
 
 
-def _difference(got: Tensor, wanted: Tensor, tolerance: float) -> str | None:
-    if got.shape != wanted.shape:
-        return f"The values for attribute 'shape' do not match: {got.shape} != {wanted.shape}."
-    if got.is_meta:
+def _difference(actual: Tensor, expected: Tensor, tolerance: float) -> str | None:
+    if actual.shape != expected.shape:
+        return f"The values for attribute 'shape' do not match: {actual.shape} != {expected.shape}."
+    if actual.is_meta:
         return None
-    a, b = got._host(), wanted._host()
+    a, b = actual._host(), expected._host()
     if not a.dtype.isbuiltin:
         a, b = a.astype(np.float32), b.astype(np.float32)
     close = np.isclose(a, b, rtol=tolerance, atol=1e-5, equal_nan=True)
@@ -113,9 +113,10 @@ def _difference(got: Tensor, wanted: Tensor, tolerance: float) -> str | None:
 def _warn_of_randomness(traced: Any) -> None:
     nodes = [node for node in traced.graph.all_nodes() if node.is_nondeterministic()]
     if nodes:
-        shown = "".join(f"\t{node}" for node in nodes[:20])
+        node_lines = "".join(f"\t{node}" for node in nodes[:20])
         _warn(
-            f"Trace had nondeterministic nodes. Did you forget call .eval() on your model? Nodes:\n{shown}"
+            "Trace had nondeterministic nodes. Did you forget call .eval() on your model? Nodes:\n"
+            f"{node_lines}"
             "This may cause errors in trace checking. To disable trace checking, pass check_trace=False to "
             "torch.jit.trace()"
         )
@@ -141,15 +142,15 @@ def _graph_difference(traced: Any, again: Any) -> str | None:
     if before == after:
         return None
     lines = difflib.ndiff(before.splitlines(True), after.splitlines(True))
-    text = f"Graph diff:\n{textwrap.indent(''.join(lines), chr(9))}\n"
+    report = f"Graph diff:\n{textwrap.indent(''.join(lines), chr(9))}\n"
     for first, second in zip(_plain(traced).nodes(), _plain(again).nodes(), strict=False):
         if _MANGLED.sub("", str(first)) != _MANGLED.sub("", str(second)):
             nodes = "".join(difflib.ndiff(str(first).splitlines(True), str(second).splitlines(True)))
-            text += f"First diverging operator:\nNode diff:\n{textwrap.indent(nodes, chr(9))}\n"
+            report += f"First diverging operator:\nNode diff:\n{textwrap.indent(nodes, chr(9))}\n"
             for name, node in (("Trace", first), ("Check", second)):
-                text += f"{name} source location:\n{textwrap.indent(node.source_range(), chr(9))}\n"
+                report += f"{name} source location:\n{textwrap.indent(node.source_range(), chr(9))}\n"
             break
-    return f"ERROR: Graphs differed across invocations!\n{textwrap.indent(text, chr(9))}"
+    return f"ERROR: Graphs differed across invocations!\n{textwrap.indent(report, chr(9))}"
 
 
 def _constant_difference(traced: Any, again: Any) -> str | None:

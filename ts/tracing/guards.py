@@ -22,57 +22,57 @@ from ts._core.tensor.tensor import Tensor
 from ts.ir.graph import Graph, Node, Value
 from ts.ir.types import BOOL, STR
 from ts.tracing import messages
-from ts.tracing.source_location import expression, only_complains, program_frame
+from ts.tracing.source_location import expression, is_error_check, program_frame
 from ts.tracing.types import CONVERSIONS, NUMBER_TYPES
 
 if TYPE_CHECKING:
     from ts.tracing.tracer import Tracer
 
 
-def guard_python_value(tracer: Tracer, x: Tensor, kind: str, number: Any) -> None:
+def guard_python_value(tracer: Tracer, x: Tensor, kind: str, python_value: Any) -> None:
     """Warn that a tensor is converted to a Python value, and insert a guard into the trace."""
-    if only_complains(program_frame()):
+    if is_error_check(program_frame()):
         return
     if kind in messages.ESCAPES:
         tracer.warn(messages.ESCAPES[kind])
     value = tracer.find(x)
     # a tensor from outside the trace has the same value in later calls
-    if value is None or not guarded(tracer):
+    if value is None or not has_guards(tracer):
         return
     graph = tracer.graph
     with graph.at_range(tracer.source_range()):
         if kind == "length":
-            guard(tracer, graph.insert("aten::size", [value, 0]), number)
-        elif type(number) in (bool, int, float) and number == number:
-            wanted = NUMBER_TYPES[type(number)]
-            guard(tracer, graph.insert(CONVERSIONS[wanted], [value], wanted), number)
+            guard(tracer, graph.insert("aten::size", [value, 0]), python_value)
+        elif type(python_value) in (bool, int, float) and python_value == python_value:
+            number_type = NUMBER_TYPES[type(python_value)]
+            guard(tracer, graph.insert(CONVERSIONS[number_type], [value], number_type), python_value)
         else:
             with tracer.paused():
-                seen = x.clone()
+                recorded_tensor = x.clone()
             same = graph.insert(
-                "aten::equal", [value, tracer.insert_tensor(seen, tracer.source_range())], BOOL
+                "aten::equal", [value, tracer.insert_tensor(recorded_tensor, tracer.source_range())], BOOL
             )
             guard(tracer, same, True, ("a tensor", "another one"))
 
 
-def guarded(tracer: Tracer) -> bool:
+def has_guards(tracer: Tracer) -> bool:
     """Return True if the trace has guards for values that are converted to Python."""
     return FAILURES[tracer.options.guards] is not None
 
 
-def guard(tracer: Tracer, value: Value, expected: Any, told: tuple[str, str] | None = None) -> None:
+def guard(tracer: Tracer, value: Value, expected: Any, descriptions: tuple[str, str] | None = None) -> None:
     """Insert a check into the trace, which fails if `value` differs from the recorded value.
 
-    For values other than numbers, `told` contains descriptions of the recorded and the actual value for the
+    For values other than numbers, `descriptions` describes the recorded and the actual value for the
     message.
     """
     fail = FAILURES[tracer.options.guards]
     if fail is None or _depends_on_random_numbers(value, tracer.deterministic_nodes):
         return
     graph = tracer.graph
-    place = tracer.source_range()
-    then, now = told or (str(expected), str(not expected) if isinstance(expected, bool) else None)
-    with graph.at_range(place):
+    source_range = tracer.source_range()
+    then, now = descriptions or (str(expected), str(not expected) if isinstance(expected, bool) else None)
+    with graph.at_range(source_range):
         condition = value
         if not isinstance(expected, bool):
             condition = graph.insert("aten::eq", [value, expected], BOOL)
@@ -82,7 +82,7 @@ def guard(tracer: Tracer, value: Value, expected: Any, told: tuple[str, str] | N
         with graph.inserting_at_end(node.blocks()[1]):
             source = expression(program_frame())
             what = f"`{source}`" if source else "a value of Python"
-            message = messages.GUARD.format(what, then, place.location())
+            message = messages.GUARD.format(what, then, source_range.location())
             if now is None:
                 begin = graph.insert("aten::add", [message, graph.insert("aten::str", [value], STR)], STR)
                 fail(graph, graph.insert("aten::add", [begin, messages.ADVICE], STR))

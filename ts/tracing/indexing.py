@@ -33,17 +33,17 @@ def get_index(
     x: Tensor,
     index: Any,
     skip_whole: bool = False,
-    number: Callable[[Tensor], Any] | None = None,
+    to_number: Callable[[Tensor], Any] | None = None,
     several: Callable[[Tensor], bool] | None = None,
 ) -> Tensor:
     """Return x[index], computed by operators.
 
     skip_whole    whether slices `:` within a tuple record no operator
-    number        converts a 0-dimensional tensor to a number; omitted bounds of symbolic slices become None
+    to_number     converts a 0-dimensional tensor to a number; omitted bounds of symbolic slices become None
     several       whether a 0-dimensional tensor has a different value per batch element and stays a tensor
     """
     skip = skip_whole and isinstance(index, tuple)
-    view, indices = _apply(x, index, skip, number, number is not None, several)
+    view, indices = _apply(x, index, skip, to_number, to_number is not None, several)
     if any(i is not None for i in indices):
         return overloads("index")(view, indices)  # type: ignore[no-any-return]
     return overloads("alias")(x) if view is x else view
@@ -54,13 +54,13 @@ def put_index(
     index: Any,
     value: Any,
     skip_whole: bool = False,
-    number: Callable[[Tensor], Any] | None = None,
+    to_number: Callable[[Tensor], Any] | None = None,
     several: Callable[[Tensor], bool] | None = None,
 ) -> None:
     """Assign x[index] = value by operators; with `skip_whole`, slices `:` record no operator."""
     if not isinstance(value, Tensor):
         value = _constant(value, x.dtype, x.device)
-    view, indices = _apply(x, index, skip_whole, number, several=several)
+    view, indices = _apply(x, index, skip_whole, to_number, several=several)
     if any(i is not None for i in indices):
         overloads("index_put_")(view, indices, _without_leading_ones(value), False)
     elif value.ndim == 0 < view.ndim:
@@ -79,15 +79,15 @@ def _apply(
     x: Tensor,
     index: Any,
     skip_whole: bool,
-    number: Callable[[Tensor], Any] | None = None,
+    to_number: Callable[[Tensor], Any] | None = None,
     keep_missing: bool = False,
     several: Callable[[Tensor], bool] | None = None,
 ) -> tuple[Tensor, list[Tensor | None]]:
     """Apply all indices except tensors; return the view, and the index tensor or None for each dimension."""
     several_items = isinstance(index, tuple) or stands_for_tuple(index)
     items = [_item(item) for item in (index if several_items else (index,))]
-    taken = sum(_dimensions(item) for item in items)
-    if taken > x.ndim:
+    indexed_dims = sum(_dimensions(item) for item in items)
+    if indexed_dims > x.ndim:
         raise IndexError(f"too many indices for tensor of dimension {x.ndim}")
     view, dim, covered = x, 0, 0
     symbolic = any(map(_is_symbolic, items))
@@ -101,7 +101,7 @@ def _apply(
 
     for item in items:
         if item is Ellipsis:
-            dim += x.ndim - taken
+            dim += x.ndim - indexed_dims
         elif item is None:
             view = overloads("unsqueeze")(view, dim)
             dim += 1
@@ -112,8 +112,8 @@ def _apply(
             dim += 1
         elif isinstance(item, slice):
             start, stop = item.start, item.stop
-            if number is not None:
-                start, stop = (number(n) if isinstance(n, Tensor) else n for n in (start, stop))
+            if to_number is not None:
+                start, stop = (to_number(n) if isinstance(n, Tensor) else n for n in (start, stop))
             if not keep_missing or not (isinstance(start, SymNumber) or isinstance(stop, SymNumber)):
                 start = 0 if start is None else start
                 stop = _MAX_INDEX if stop is None else stop
@@ -128,26 +128,26 @@ def _apply(
         elif isinstance(item, Tensor) and several is not None and several(item):
             at(item)
         else:
-            place = number(item) if number is not None and isinstance(item, Tensor) else item
-            view = overloads("select")(view, dim, place)
+            position = to_number(item) if to_number is not None and isinstance(item, Tensor) else item
+            view = overloads("select")(view, dim, position)
     return view, indices
 
 
 def _constant(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
     """Create a tensor and record it as a constant of the trace."""
     tracer = current_tracer()
-    made = tracer.unrecorded(lambda: factories.tensor(data, dtype=dtype, device=device))
+    constant = tracer.unrecorded(lambda: factories.tensor(data, dtype=dtype, device=device))
     literal = getattr(tracer, "literal", None)
-    return made if literal is None else literal(made)  # type: ignore[no-any-return]
+    return constant if literal is None else literal(constant)  # type: ignore[no-any-return]
 
 
 def _index_constant(data: Any, dtype: Any = None) -> Tensor:
     """Record an index that is a list or an array as a constant index tensor."""
     tracer = current_tracer()
-    made = _constant(data, dtype)
+    constant = _constant(data, dtype)
     if getattr(tracer, "literal", None) is None:
-        tracer.constructed(made, "index")
-    return made
+        tracer.constructed(constant, "index")
+    return constant
 
 
 def _item(item: Any) -> Any:
@@ -163,8 +163,8 @@ def _item(item: Any) -> Any:
 
 def _is_symbolic(item: Any) -> bool:
     """Return True if an index is symbolic, or is a slice with a symbolic bound."""
-    parts = (item.start, item.stop, item.step) if isinstance(item, slice) else (item,)
-    return any(isinstance(part, SymNumber) for part in parts)
+    bounds = (item.start, item.stop, item.step) if isinstance(item, slice) else (item,)
+    return any(isinstance(bound, SymNumber) for bound in bounds)
 
 
 def _is_whole(item: slice, length: Any, symbolic: bool) -> bool:

@@ -27,11 +27,11 @@ def to(tracer: Tracer, x: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any])
     """Record `x.to(...)` with the overload that the given arguments select."""
     with tracer.paused():
         result = x.to(*args, **kwargs)
-    place = tracer.source_range()
-    given = arguments_of_to(args, dict(kwargs))
+    source_range = tracer.source_range()
+    arguments = arguments_of_to(args, dict(kwargs))
     graph = tracer.graph
     inputs = [tracer.tensor(x)]
-    other, device, dtype = given.get("other"), given.get("device"), given.get("dtype")
+    other, device, dtype = arguments.get("other"), arguments.get("device"), arguments.get("dtype")
     if other is not None:  # PyTorch records the device and dtype of `other` as constants
         device, dtype = other.device, other.dtype
     if dtype is None:  # arguments of aten::to.dtype_layout
@@ -43,11 +43,14 @@ def to(tracer: Tracer, x: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any])
         if device is not None:
             inputs.append(tracer.constant(devices.as_device(device), DEVICE))
         inputs.append(tracer.constant(dtypes.as_dtype(dtype).code))
-    memory_format = given.get("memory_format")
-    inputs += [tracer.constant(bool(given.get("non_blocking"))), tracer.constant(bool(given.get("copy")))]
+    memory_format = arguments.get("memory_format")
+    inputs += [
+        tracer.constant(bool(arguments.get("non_blocking"))),
+        tracer.constant(bool(arguments.get("copy"))),
+    ]
     inputs.append(tracer.constant(None if memory_format is None else memory_format.code))
     node = graph.create("aten::to", inputs)
-    node.range = place
+    node.range = source_range
     graph.insert_node(node)
     tracer.bind(node.output(), result)
     return result
@@ -84,10 +87,10 @@ def _record(tracer: Tracer, kind: str, inputs: list[Value], result: Tensor) -> N
 
 def functional_write(tracer: Tracer, name: str, inputs: list[Value], values: list[Any]) -> Value | None:
     """Record the functional form of an operator that overwrites all elements; None for other operators."""
-    written, *given = values
-    if name == "aten::copy_" and isinstance(given[0], Tensor) and given[0].dtype is written.dtype:
+    written, *arguments = values
+    if name == "aten::copy_" and isinstance(arguments[0], Tensor) and arguments[0].dtype is written.dtype:
         node = tracer.graph.create("aten::expand_as", (inputs[1], inputs[0]))
-    elif name == "aten::zero_" or (name == "aten::fill_" and not isinstance(given[0], Tensor)):
+    elif name == "aten::zero_" or (name == "aten::fill_" and not isinstance(arguments[0], Tensor)):
         kind = "aten::zeros_like" if name == "aten::zero_" else "aten::full_like"
         options = [tracer.constant(None), tracer.constant(dtypes.strided.code)]
         options += [tracer.constant(written.device, DEVICE), tracer.constant(False)]
@@ -116,4 +119,4 @@ def copy_written_constants(tracer: Tracer, written: Tensor) -> None:
             copied = tracer.graph.create("aten::lift_fresh_copy", node.inputs()).insert_after(node)
             copied.range = node.range
             node.output().replace_all_uses_with(copied.output())
-            tracer.know(x, copied.output().set_type(node.output().type()))
+            tracer.set_value(x, copied.output().set_type(node.output().type()))

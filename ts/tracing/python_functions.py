@@ -32,8 +32,8 @@ class PartialCall:
 
     def __call__(self, *tensors: Any) -> Any:
         """Call the function with the tensors and the bound scalars, in the order of the parameters."""
-        given, scalars = iter(tensors), iter(self.scalars)
-        arguments = [next(given if kind == "d" else scalars) for kind in self.calling_convention]
+        tensor_arguments, scalars = iter(tensors), iter(self.scalars)
+        arguments = [next(tensor_arguments if kind == "d" else scalars) for kind in self.calling_convention]
         return self.function(*arguments)
 
 
@@ -46,10 +46,10 @@ def record_call(tracer: Tracer, cls: Any, arguments: Sequence[Any], call: Callab
     node.set("name", cls.__name__).set("function", PartialCall(cls.apply, arguments), "ival")
     graph.insert_node(node)
     result = call()
-    parts = result if isinstance(result, tuple) else (result,)
-    is_in_place = any(part is x for part in parts for x in tensors)  # else new tensors
+    outputs = result if isinstance(result, tuple) else (result,)
+    is_in_place = any(output is x for output in outputs for x in tensors)  # else new tensors
     node.set("inplace", int(is_in_place)).set("module", cls.__module__)
-    node.set("Subgraph", _subgraph_after(node, graph.insert_point(), tracer, parts), "g")
+    node.set("Subgraph", _subgraph_after(node, graph.insert_point(), tracer, outputs), "g")
     tracer.bind(node.add_output(), result)
     return result
 
@@ -57,22 +57,22 @@ def record_call(tracer: Tracer, cls: Any, arguments: Sequence[Any], call: Callab
 def _subgraph_after(node: Node, end: Node, tracer: Tracer, results: Sequence[Any]) -> Graph:
     """Return a graph with copies of the nodes between `node` and `end`, which computes `results`."""
     subgraph = Graph()
-    known: dict[Value, Value] = {}
+    copies: dict[Value, Value] = {}
 
     def lookup(value: Value) -> Value:
-        if value not in known:
-            known[value] = subgraph.add_input(type=value.type()).copy_metadata(value)
-        return known[value]
+        if value not in copies:
+            copies[value] = subgraph.add_input(type=value.type()).copy_metadata(value)
+        return copies[value]
 
     for value in node.inputs():
-        known[value] = subgraph.add_input(type=value.type()).copy_metadata(value)
+        copies[value] = subgraph.add_input(type=value.type()).copy_metadata(value)
     inner = node.next()
     while inner is not end:
         copy = subgraph.append_node(subgraph.create_clone(inner, lookup))
-        known.update(zip(inner.outputs(), copy.outputs(), strict=True))
+        copies.update(zip(inner.outputs(), copy.outputs(), strict=True))
         inner = inner.next()
-    for part in results:
-        result = tracer.find(part)
+    for output in results:
+        result = tracer.find(output)
         if result is not None:
             subgraph.register_output(lookup(result))
     return subgraph

@@ -2,7 +2,7 @@
 
 frame = program_frame()          the innermost Python frame outside the tracer
 expression(frame)                "x.sum() > 0", of the line `if x.sum() > 0:`
-only_complains(frame)            True if the test selects an error or a warning only
+is_error_check(frame)            True if the test selects an error or a warning only
 """
 
 from __future__ import annotations
@@ -37,34 +37,34 @@ def expression(frame: FrameType) -> str:
     first, last, begin, end = next(itertools.islice(code.co_positions(), frame.f_lasti // 2, None))
     if first is None or last is None or begin is None or end is None:
         return linecache.getline(code.co_filename, frame.f_lineno).strip()
-    parts = [line.encode() for line in linecache.getlines(code.co_filename)[first - 1 : last]]
-    if parts:  # columns are offsets in the UTF-8 bytes of a line
-        parts[-1] = parts[-1][:end]
-        parts[0] = parts[0][begin:]
-    return " ".join(part.decode().strip() for part in parts)
+    segments = [line.encode() for line in linecache.getlines(code.co_filename)[first - 1 : last]]
+    if segments:  # columns are offsets in the UTF-8 bytes of a line
+        segments[-1] = segments[-1][:end]
+        segments[0] = segments[0][begin:]
+    return " ".join(segment.decode().strip() for segment in segments)
 
 
-def only_complains(frame: FrameType) -> bool:
+def is_error_check(frame: FrameType) -> bool:
     """Return True if a frame evaluates a test of `ts` that only selects an error or a warning.
 
     Return False for tests in user functions, whose errors are part of their behaviour.
     """
     if not is_own(frame.f_globals.get("__name__")):
         return False
-    return frame.f_lineno in _complaints(frame.f_code.co_filename)
+    return frame.f_lineno in _error_check_lines(frame.f_code.co_filename)
 
 
 @cache
-def _complaints(filename: str) -> frozenset[int]:
+def _error_check_lines(filename: str) -> frozenset[int]:
     """Return the numbers of lines with an `assert`, or with an `if` that only raises errors or warns."""
     lines: set[int] = set()
     for node in ast.walk(ast.parse("".join(linecache.getlines(filename)))):
-        if isinstance(node, ast.Assert) or (isinstance(node, ast.If) and _chooses_nothing(node)):
+        if isinstance(node, ast.Assert) or (isinstance(node, ast.If) and _only_raises_or_warns(node)):
             lines.update(range(node.test.lineno, (node.test.end_lineno or node.test.lineno) + 1))
     return frozenset(lines)
 
 
-def _chooses_nothing(node: ast.If) -> bool:
+def _only_raises_or_warns(node: ast.If) -> bool:
     """Return True if one branch of an `if` always raises, or if both branches do no more than warn."""
     return _raises(node.body) or _raises(node.orelse) or (_warns(node.body) and _warns(node.orelse))
 

@@ -67,9 +67,9 @@ def record(
     tracer: Tracer,
 ) -> tuple[Graph, Any]:
     """Record a call of `function`; return the graph and the result of the call."""
-    given = [tracer.add_input(x, names[i] if i < len(names) else "") for i, x in enumerate(inputs)]
+    arguments = [tracer.add_input(x, names[i] if i < len(names) else "") for i, x in enumerate(inputs)]
     with tracer.recording():
-        result = function(*given)
+        result = function(*arguments)
         tracer.add_output(result)
     return tracer.graph, result
 
@@ -84,38 +84,38 @@ def trace_methods(
     with build_lock():
         concrete = modules.concrete_module(module, share_types=False, traced=True)
         handle, children = object_tree(module, concrete, TracedModule)
-    made = TopLevelTracedModule(concrete, handle, children)
+    traced_module = TopLevelTracedModule(concrete, handle, children)
     by_path: dict[str, ConcreteModule] = {}
-    _take_names(concrete, ROOT, by_path)
+    _collect_by_path(concrete, ROOT, by_path)
     for name, arguments in inputs.items():
         method = getattr(module, name)
         tracer = Tracer(options)
         self_value = tracer.graph.add_input("self", concrete.type)
-        tracer.know(handle, self_value)
-        _add_attributes(tracer, module, made, ROOT)
+        tracer.set_value(handle, self_value)
+        _add_attributes(tracer, module, traced_module, ROOT)
         graph, _ = record(module if name == "forward" else method, arguments, names_of(method), tracer)
         settle_scopes(graph, ROOT, lambda path, body: _declare(by_path[path], body, "forward"))
         eliminate_dead_code(graph)
         _declare(concrete, graph, name)
     compile_entry_points(concrete)
-    return made
+    return traced_module
 
 
-def _take_names(concrete: ConcreteModule, path: str, by_path: dict[str, ConcreteModule]) -> None:
+def _collect_by_path(concrete: ConcreteModule, path: str, by_path: dict[str, ConcreteModule]) -> None:
     by_path[path] = concrete
     for name, submodule in concrete.submodules.items():
-        _take_names(submodule, f"{path}.{name}", by_path)
+        _collect_by_path(submodule, f"{path}.{name}", by_path)
 
 
-def _add_attributes(tracer: Tracer, module: Any, made: ScriptModule, path: str) -> None:
+def _add_attributes(tracer: Tracer, module: Any, traced_module: ScriptModule, path: str) -> None:
     """Register the tensors and submodules of a module with the tracer, as attributes of the traced form."""
     if path != ROOT:
         tracer.paths.setdefault(id(module), path)
-    for name, type in made._concrete.type.attributes.items():
+    for name, type in traced_module._concrete.type.attributes.items():
         below = f"{path}.{name}"
         child = module._modules.get(name)
         if child is not None:
-            inner = made._modules[name]
+            inner = traced_module._modules[name]
             tracer.add_attribute(below, inner._object, type)
             _add_attributes(tracer, child, inner, below)
         else:
@@ -176,7 +176,7 @@ def lowered(
 ) -> tuple[Graph, Any, list[Tensor]]:
     """Return (graph, result, tensors) of a call; the module's tensors are additional graph inputs."""
     tracer = Tracer(options)
-    given = [tracer.add_input(x, names[i] if i < len(names) else "") for i, x in enumerate(inputs)]
+    arguments = [tracer.add_input(x, names[i] if i < len(names) else "") for i, x in enumerate(inputs)]
     state: list[Tensor] = []
     if hasattr(module, "named_parameters"):
         for name, tensor in (*module.named_parameters(), *module.named_buffers()):
@@ -184,7 +184,7 @@ def lowered(
                 tracer.add_input(tensor, name)
                 state.append(tensor)
     with tracer.recording():
-        result = function(*given)
+        result = function(*arguments)
         tracer.add_output(result)
     settle_scopes(tracer.graph, None, _no_methods)
     eliminate_dead_code(tracer.graph)

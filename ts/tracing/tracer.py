@@ -162,11 +162,11 @@ class Tracer:
         """Return the source range of the program line that is executing."""
         frame = program_frame()
         key = frame.f_code.co_filename, frame.f_lineno
-        found = self._ranges.get(key)
-        if found is None:
-            text = linecache.getline(*key).rstrip("\n")
-            found = self._ranges[key] = SourceRange(Source(f"{text}\n", *key), 0, len(text))
-        return found
+        source_range = self._ranges.get(key)
+        if source_range is None:
+            line = linecache.getline(*key).rstrip("\n")
+            source_range = self._ranges[key] = SourceRange(Source(f"{line}\n", *key), 0, len(line))
+        return source_range
 
     def warn(self, message: str) -> None:
         """Issue a TracerWarning at the program line that is executing."""
@@ -179,16 +179,16 @@ class Tracer:
 
     # ---- values of tensors ---------------------------------------------------------------------------
 
-    def know(self, obj: object, value: Value) -> None:
+    def set_value(self, obj: object, value: Value) -> None:
         """Map `obj` to a graph value."""
         self._values[-1][id(obj)] = obj, value
 
     def find(self, obj: object) -> Value | None:
         """Return the graph value that was recorded for an object, or None."""
         for table in reversed(self._values):
-            found = table.get(id(obj))
-            if found is not None:
-                return found[1]
+            entry = table.get(id(obj))
+            if entry is not None:
+                return entry[1]
         return None
 
     def tensor(self, x: Tensor) -> Value:
@@ -196,33 +196,33 @@ class Tracer:
 
         An unknown tensor becomes a constant.
         """
-        found = self.find(x)
-        if found is None:
+        value = self.find(x)
+        if value is None:
             return self.constant_tensor(x)
-        if not found.has_debug_name():
+        if not value.has_debug_name():
             frame = program_frame()
             with self.paused():
                 name = "" if id(frame) == self._caller else name_in(frame, x)
-            found.set_debug_name(name)
-        return found
+            value.set_debug_name(name)
+        return value
 
     def constant_tensor(self, x: Tensor) -> Value:
         """Return a constant for a tensor from outside the trace; raise RuntimeError if it requires grad."""
         if x.requires_grad:
             raise RuntimeError(messages.REQUIRES_GRAD.format(x))
         value = self.insert_tensor(x, self.source_range())
-        self.know(x, value)
+        self.set_value(x, value)
         return value
 
-    def insert_tensor(self, x: Tensor, place: SourceRange) -> Value:
+    def insert_tensor(self, x: Tensor, source_range: SourceRange) -> Value:
         """Insert a tensor constant into the graph."""
         with self.paused():  # the insertion calls operators on the tensor
-            return self.graph.insert_constant(x, place, tensor_type(x))
+            return self.graph.insert_constant(x, source_range, tensor_type(x))
 
-    def wrapped_number(self, number: Any) -> Value:
+    def wrapped_number(self, scalar: Any) -> Value:
         """Convert a number to a tensor with the type promotion of a number, as PyTorch records numbers."""
         with self.paused():
-            x = wrap_array(np.asarray(number, dtype_of_number(number)))
+            x = wrap_array(np.asarray(scalar, dtype_of_number(scalar)))
             x.is_wrapped_number = True  # type: ignore[attr-defined]
         return self.insert_tensor(x, self.source_range())
 
@@ -250,38 +250,38 @@ class Tracer:
     def operator(self, operators: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run an operator and record it."""
         with self.paused():
-            op, values, given = operators.resolve(args, kwargs)
+            op, values, raw_arguments = operators.resolve(args, kwargs)
         # casts are recorded, so that runs outside autocast give equal results
         cast = cast_arguments(op, values)
-        given = [g if c is v else c for g, v, c in zip(given, values, cast, strict=True)]
+        raw_arguments = [g if c is v else c for g, v, c in zip(raw_arguments, values, cast, strict=True)]
         values = cast
         if self.shared_constants:
             for parameter, x in zip(op.signature.parameters, values, strict=True):
                 if parameter.written and isinstance(x, Tensor):
                     method_handlers.copy_written_constants(self, x)
-        inputs = self._arguments(op, values, given)
-        place = self.source_range()
+        inputs = self._arguments(op, values, raw_arguments)
+        source_range = self.source_range()
         written = values[0] if op.name.endswith("_") and op.signature.parameters[0].written else None
         if self.options.force_outplace and isinstance(written, Tensor):
             self._warn_of_views(op.name, written)
         with self.paused():
             result = op.call_list(values)
         if self.options.force_outplace and isinstance(written, Tensor) and not self._assigns_items:
-            made = method_handlers.functional_write(self, op.name, inputs, values)
-            if made is not None:
-                self.bind(made, result)
+            output = method_handlers.functional_write(self, op.name, inputs, values)
+            if output is not None:
+                self.bind(output, result)
                 return operators.for_python(op, result)
-        self._record(op, inputs, result, place)
+        self._record(op, inputs, result, source_range)
         return operators.for_python(op, result)
 
-    def _arguments(self, op: Any, values: list[Any], given: list[Any]) -> list[Value]:
+    def _arguments(self, op: Any, values: list[Any], raw_arguments: list[Any]) -> list[Value]:
         parameters = op.signature.parameters
         makes = not any(p.kind.startswith("Tensor") for p in parameters)
         inputs = []
-        given = [self._numbers(p.kind, raw) for p, raw in zip(parameters, given, strict=True)]
+        raw_arguments = [self._numbers(p.kind, raw) for p, raw in zip(parameters, raw_arguments, strict=True)]
         # If `wraps` is true, PyTorch records the argument `other` as a tensor even if it is a number
         wraps = op.record is not None and op.record.wraps_numbers
-        for parameter, value, raw in zip(parameters, values, given, strict=True):
+        for parameter, value, raw in zip(parameters, values, raw_arguments, strict=True):
             if value is None and parameter.name == "pin_memory":
                 value = False
             elif value is None and parameter.kind == "Device" and makes:
@@ -324,17 +324,17 @@ class Tracer:
             return self.constant(value, DEVICE)
         if kind == "Generator":
             raise RuntimeError("a random generator cannot be part of a trace; seed the default one instead")
-        if kind.startswith(CUSTOM_CLASS_PREFIX) and (known := self.find(value)) is not None:
-            return known
+        if kind.startswith(CUSTOM_CLASS_PREFIX) and (graph_value := self.find(value)) is not None:
+            return graph_value
         return self.constant(value)
 
     def _list(self, items: list[Value], elem: Type) -> Value:
         node = self.graph.insert_node(self.graph.create("prim::ListConstruct", items))
         return node.output().set_type(ListType(elem))
 
-    def _record(self, op: Any, inputs: list[Value], result: Any, place: SourceRange) -> None:
+    def _record(self, op: Any, inputs: list[Value], result: Any, source_range: SourceRange) -> None:
         node = self.graph.create(self._name(op), inputs, 0)
-        node.range = place
+        node.range = source_range
         self.graph.insert_node(node)
         returns = op.signature.returns
         results = (result,) if len(returns) == 1 else result or ()
@@ -368,7 +368,7 @@ class Tracer:
         value.set_type(type_of(x))
         graph = self.graph
         if isinstance(x, Tensor | Object | Future) or isinstance(value.type(), CustomClassType):
-            self.know(x, value)
+            self.set_value(x, value)
         elif isinstance(x, tuple | list) and len(x):
             kind = "prim::TupleUnpack" if isinstance(x, tuple) else "prim::ListUnpack"
             node = graph.insert_node(graph.create(kind, (value,), 0))
@@ -400,15 +400,15 @@ class Tracer:
         """Return `x.numel()` as a tensor with one element."""
         return self._size("aten::numel", [self.tensor(x)], x.array.size)
 
-    def _size(self, kind: str, inputs: list[Value], number: int) -> Tensor:
+    def _size(self, kind: str, inputs: list[Value], length: int) -> Tensor:
         graph = self.graph
         node = graph.create(kind, inputs)
         node.range = self.source_range()
         graph.insert_node(node).output().set_type(INT)
         wrapped = graph.insert_node(graph.create("prim::NumToTensor", (node.output(),)))
-        made = wrap_array(np.asarray(number, np.int64))
-        self.know(made, wrapped.output().set_type(tensor_type(made).with_(requires_grad=None)))
-        return made
+        tensor = wrap_array(np.asarray(length, np.int64))
+        self.set_value(tensor, wrapped.output().set_type(tensor_type(tensor).with_(requires_grad=None)))
+        return tensor
 
     def get(self, x: Tensor, index: Any) -> Any:
         """Record `x[index]` and return the result."""
@@ -444,11 +444,11 @@ class Tracer:
         """Map `x` to the graph value of `recorded`."""
         value = self.find(recorded)
         if value is not None:
-            self.know(x, value)
+            self.set_value(x, value)
 
-    def escape(self, x: Tensor, kind: str, number: Any) -> None:
+    def escape(self, x: Tensor, kind: str, python_value: Any) -> None:
         """Warn that a tensor is converted to a Python value, and record a guard."""
-        guards.guard_python_value(self, x, kind, number)
+        guards.guard_python_value(self, x, kind, python_value)
 
     # ---- scripted functions, forks, modules ----------------------------------------------------------
 
@@ -502,7 +502,7 @@ class Tracer:
         node.output().set_type(FutureType(value.type()))
         future = TracedFuture()
         future.set_result(result)
-        self.know(future, node.output())
+        self.set_value(future, node.output())
         return future
 
     def wait(self, future: Future[Any], result: Any) -> None:
@@ -540,7 +540,7 @@ class Tracer:
         node = self.graph.insert_node(self.graph.create("prim::TracedAttr").set("scope", path))
         self._attributes[path] = node.output().set_type(type)
         if obj is not None and self.find(obj) is None:
-            self.know(obj, node.output())
+            self.set_value(obj, node.output())
 
     def value(self, x: Any, type: Type = ANY) -> Value:
         """Return the graph value of an argument or result, converted to the expected type."""
@@ -550,8 +550,8 @@ class Tracer:
         if isinstance(x, Tensor):
             return self.number(x, type) if type in CONVERSIONS else self.tensor(x)
         if isinstance(x, tuple) and not isinstance(type, ListType):
-            wanted = type.elems if isinstance(type, TupleType) else [ANY] * len(x)
-            items = [self.value(item, t) for item, t in zip(x, wanted, strict=True)]
+            element_types = type.elems if isinstance(type, TupleType) else [ANY] * len(x)
+            items = [self.value(item, t) for item, t in zip(x, element_types, strict=True)]
             node = graph.insert_node(graph.create("prim::TupleConstruct", items))
             return node.output().set_type(TupleType([item.type() for item in items]))
         if isinstance(x, list | tuple):
@@ -564,14 +564,14 @@ class Tracer:
                 self.value(each, t) for pair in x.items() for each, t in zip(pair, (key, item), strict=True)
             ]
             node = graph.insert_node(graph.create("prim::DictConstruct", pairs))
-            made = type if isinstance(type, DictType) else type_of(x)
-            return node.output().set_type(made)
+            dict_type = type if isinstance(type, DictType) else type_of(x)
+            return node.output().set_type(dict_type)
         if isinstance(x, Object | Future):
-            found = self.find(x)
-            if found is None:
+            graph_value = self.find(x)
+            if graph_value is None:
                 what = f"<{x.cls.type}>" if isinstance(x, Object) else "a Future"
                 raise RuntimeError(messages.NOT_TRACED.format(what))
-            return found
+            return graph_value
         handle = getattr(x, "_object", None)
         if isinstance(handle, Object):
             return self.value(handle)
@@ -603,16 +603,16 @@ class Tracer:
             if self.find(x) is not None:
                 requires_grad_flag, x = x.requires_grad, wrap_array(x.array)
                 x.requires_grad = requires_grad_flag
-            self.know(x, value.set_type(tensor_type(x)))
+            self.set_value(x, value.set_type(tensor_type(x)))
             return x
         if isinstance(x, dict):
-            made = {}
+            result = {}
             for key, item in x.items():
                 node = graph.create("aten::__getitem__", (value, self.constant(key)))
-                made[key] = self._input(
+                result[key] = self._input(
                     item, graph.insert_node(node).output().set_type(unshaped(type_of(item)))
                 )
-            return made
+            return result
         kind = "prim::TupleUnpack" if isinstance(x, tuple) else "prim::ListUnpack"
         node = graph.insert_node(graph.create(kind, (value,), 0))
         outputs = [node.add_output(type=type_of(item)) for item in x]
@@ -629,33 +629,33 @@ class Tracer:
         for i, each in enumerate(x if isinstance(x, tuple | list) else (x,)):
             if isinstance(each, Tensor) and self.find(each) is None:
                 with self.paused():
-                    text = value_text(each)
-                raise RuntimeError(messages.UNKNOWN_OUTPUT.format(i + 1, text))
+                    description = value_text(each)
+                raise RuntimeError(messages.UNKNOWN_OUTPUT.format(i + 1, description))
         self.graph.register_output(self._output(x, {}))
 
-    def _output(self, x: Any, made: dict[int, Value]) -> Value:
+    def _output(self, x: Any, containers: dict[int, Value]) -> Value:
         """Return the graph value of an output or output element; a shared container has one value."""
         if isinstance(x, Tensor):
             return self.find(x) or self.tensor(x)
-        value = made.get(id(x))
+        value = containers.get(id(x))
         if value is None:
-            value = made[id(x)] = self._container(x, made)
+            value = containers[id(x)] = self._container(x, containers)
         return value
 
-    def _container(self, x: Any, made: dict[int, Value]) -> Value:
+    def _container(self, x: Any, containers: dict[int, Value]) -> Value:
         if isinstance(x, tuple):
-            items = [self._output(item, made) for item in x]
+            items = [self._output(item, containers) for item in x]
             node = self.graph.insert_node(self.graph.create("prim::TupleConstruct", items))
             return node.output().set_type(TupleType([item.type() for item in items]))
         if isinstance(x, list) and is_all_tensors(x):
             if self.options.strict:
                 self.warn(messages.CONTAINER_OUTPUT.format("list"))
-            return self._list([self._output(item, made) for item in x], TENSOR)
+            return self._list([self._output(item, containers) for item in x], TENSOR)
         if isinstance(x, dict):
-            return self._dict(x, made)
+            return self._dict(x, containers)
         raise RuntimeError(messages.WRONG_OUTPUT)
 
-    def _dict(self, x: dict[Any, Any], made: dict[int, Value]) -> Value:
+    def _dict(self, x: dict[Any, Any], containers: dict[int, Value]) -> Value:
         """Return the graph value of a dict of tensors or tensor tuples; raise RuntimeError in strict mode."""
         if self.options.strict:
             raise RuntimeError(messages.CONTAINER_OUTPUT.format("dict"))
@@ -666,7 +666,7 @@ class Tracer:
             with self.paused():
                 raise RuntimeError(messages.WRONG_DICT_OUTPUT.format(value_text(x)))
         pairs = [
-            self.constant(each) if isinstance(each, str) else self._output(each, made)
+            self.constant(each) if isinstance(each, str) else self._output(each, containers)
             for pair in x.items()
             for each in pair
         ]

@@ -87,15 +87,15 @@ def check_size(x: Any) -> None:
     """Raise an error for a value with too many nested elements; each container is counted once."""
     counts: dict[int, int] = {}
 
-    def parts(x: Any) -> int:
+    def count_nodes(x: Any) -> int:
         if not isinstance(x, list | tuple | dict):
             return 1
         count = counts.get(id(x))
         if count is None:
-            count = counts[id(x)] = 1 + sum(map(parts, x.values() if isinstance(x, dict) else x))
+            count = counts[id(x)] = 1 + sum(map(count_nodes, x.values() if isinstance(x, dict) else x))
         return count
 
-    if parts(x) >= MAX_VALUE_NODES:
+    if count_nodes(x) >= MAX_VALUE_NODES:
         raise RuntimeError(messages.TOO_LARGE.format(MAX_VALUE_NODES))
 
 
@@ -141,18 +141,18 @@ def check_element_types(x: Any) -> None:
 def plain_type(x: Any) -> str:
     """Return the type of a value in the format of messages, such as `Dict[str, Tuple[Tensor, int]]`."""
 
-    def text(t: Type) -> str:
+    def format_type(t: Type) -> str:
         if isinstance(t, TupleType):
-            return f"Tuple[{', '.join(map(text, t.elems))}]"
+            return f"Tuple[{', '.join(map(format_type, t.elems))}]"
         if isinstance(t, ListType):
-            return f"List[{text(t.elem)}]"
+            return f"List[{format_type(t.elem)}]"
         return (
-            f"Dict[{text(t.key)}, {text(t.value)}]"
+            f"Dict[{format_type(t.key)}, {format_type(t.value)}]"
             if isinstance(t, DictType)
             else t.annotation_str.split("(")[0]
         )
 
-    return text(type_of(x))
+    return format_type(type_of(x))
 
 
 def value_text(x: Any) -> str:
@@ -166,11 +166,11 @@ def value_text(x: Any) -> str:
     return _TYPE_NAME.sub(r"[ torch.\1Tensor{", script_text(x))
 
 
-def dtype_of_number(number: Any) -> Any:
+def dtype_of_number(scalar: Any) -> Any:
     """Return the NumPy dtype of a tensor that represents a number."""
-    if isinstance(number, bool | int):
-        return np.bool_ if isinstance(number, bool) else np.int64
-    return np.float64 if isinstance(number, float) else np.complex128
+    if isinstance(scalar, bool | int):
+        return np.bool_ if isinstance(scalar, bool) else np.int64
+    return np.float64 if isinstance(scalar, float) else np.complex128
 
 
 def name_in(frame: FrameType, x: Tensor) -> str:
