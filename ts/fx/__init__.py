@@ -54,5 +54,7 @@ def __getattr__(name: str) -> Any:
         return importlib.import_module(f"{__name__}.{name}")
     if name not in _NAME_TO_MODULE:
         return _absent(name)
-    found = globals()[name] = getattr(importlib.import_module(f"{__name__}.{_NAME_TO_MODULE[name]}"), name)
-    return found
+    attribute = globals()[name] = getattr(
+        importlib.import_module(f"{__name__}.{_NAME_TO_MODULE[name]}"), name
+    )
+    return attribute

@@ -57,9 +57,9 @@ _PyTreeInfo = PyTreeInfo
 def _on_lines(texts: Sequence[str]) -> str:
     """Format arguments with one argument per line; comments follow the comma."""
     lines = []
-    for text in texts:
-        argument, hash_sign, comment = text.partition("#")
-        lines.append(f"    {argument.rstrip()},  # {comment.lstrip()}\n" if hash_sign else f"    {text},\n")
+    for source in texts:
+        argument, hash_sign, comment = source.partition("#")
+        lines.append(f"    {argument.rstrip()},  # {comment.lstrip()}\n" if hash_sign else f"    {source},\n")
     return "".join(lines)
 
 
@@ -68,8 +68,8 @@ def _call_with_accepted_options(function: Callable[..., Any], *args: Any, **opti
 
     Methods that a program overrides may lack options that were added later.
     """
-    known = inspect.signature(function).parameters
-    return function(*args, **{name: value for name, value in options.items() if name in known})
+    parameters = inspect.signature(function).parameters
+    return function(*args, **{name: value for name, value in options.items() if name in parameters})
 
 
 class CodeGen:
@@ -128,8 +128,8 @@ class CodeGen:
         """Return the Python code of a graph with these nodes."""
         writer = CodeWriter(root_module, namespace, options)
 
-        def output(value: Any, **given: Any) -> str:
-            return str(_call_with_accepted_options(self.generate_output, value, **given))
+        def output(value: Any, **output_options: Any) -> str:
+            return str(_call_with_accepted_options(self.generate_output, value, **output_options))
 
         writer.write(nodes, output)
         body = writer.body or ["pass\n"]
@@ -143,17 +143,17 @@ class CodeGen:
         )
         lines: list[str] = []
         nodes_of_lines: dict[int, int | None] = {}
-        place = None
+        node_index = None
         for line in "".join(body).split("\n"):
             counter = _COUNTER.search(line)
             if counter is not None:
-                place = int(counter[1])
+                node_index = int(counter[1])
             else:
-                nodes_of_lines[len(lines) + head.count("\n") + 1] = place
+                nodes_of_lines[len(lines) + head.count("\n") + 1] = node_index
                 lines.append(line)
-        text = "\n".join(f"    {line}" for line in "\n".join(lines).lstrip("\n").split("\n"))
+        indented_body = "\n".join(f"    {line}" for line in "\n".join(lines).lstrip("\n").split("\n"))
         return PythonCode(
-            f"\n{wraps}\n\n{head}\n{text}", writer.globals, nodes_of_lines, wraps.count("\n") + 4
+            f"\n{wraps}\n\n{head}\n{indented_body}", writer.globals, nodes_of_lines, wraps.count("\n") + 4
         )
 
 
@@ -179,7 +179,7 @@ class _PyTreeCodeGen(CodeGen):
     def gen_var_bindings(self, fn_args: list[str], free_vars: list[str], expanded_def: bool) -> str:
         """Return the statements that flatten the arguments `fn_args` into the placeholders `free_vars`."""
         spec = self.pytree_info.in_spec
-        given = f"[{', '.join(fn_args)}]"
+        arguments = f"[{', '.join(fn_args)}]"
         if (
             spec.type is tuple
             and spec.num_children == 2
@@ -191,10 +191,10 @@ class _PyTreeCodeGen(CodeGen):
             by_name = ", ".join(
                 f"{k!r}:{v}" for k, v in zip(spec.child(1).context, names[count:], strict=False)
             )
-            given = f"([{', '.join(names[:count])}], {{{by_name}}})"
+            arguments = f"([{', '.join(names[:count])}], {{{by_name}}})"
         values = ", ".join(v.split(":")[0].split("#")[0] for v in free_vars)
         types = self._annotations(free_vars, expanded_def)
-        return f"{types}\n    {values}, = fx_pytree.tree_flatten_spec({given}, self._in_spec)"
+        return f"{types}\n    {values}, = fx_pytree.tree_flatten_spec({arguments}, self._in_spec)"
 
     def _annotations(self, free_vars: list[str], expanded_def: bool) -> str:
         """Return statements that annotate the placeholders; a multiple assignment cannot have annotations."""

@@ -76,9 +76,9 @@ def parse_stack_trace(
     """Return the innermost frame that `filter_fn(file, name, code)` accepts; None if there is none."""
     lines = [line.strip() for line in (stack_trace or "").strip().split("\n")]
     for line, code in zip(lines[-2::-1], lines[:0:-1], strict=False):
-        found = _FRAME.match(line)
-        if found and (filter_fn is None or filter_fn(found[1], found[3], code)):
-            return ParsedStackTrace(found[1], found[2], found[3], code)
+        match = _FRAME.match(line)
+        if match and (filter_fn is None or filter_fn(match[1], match[3], code)):
+            return ParsedStackTrace(match[1], match[2], match[3], code)
     return None
 
 
@@ -141,12 +141,12 @@ class CodeWriter:
         """Return a type as the text of an annotation."""
         if of == ():
             return "()"
-        text = type_name(of)
-        if isinstance(of, types.UnionType) and "|" in text:
+        annotation = type_name(of)
+        if isinstance(of, types.UnionType) and "|" in annotation:
             return "|".join(self.type_text(each) for each in typing.get_args(of))
         origin = getattr(of, "__origin__", None)
         if origin is None:
-            return self.add_global(text, of)
+            return self.add_global(annotation, of)
         if isinstance(of, typing._GenericAlias):  # type: ignore[attr-defined]
             origin = _TYPING.get(origin, origin)
         name = self.add_global(type_name(origin), origin)
@@ -196,15 +196,15 @@ class CodeWriter:
                 if each not in seen:
                     seen.add(each)
                     last_uses.setdefault(node, []).append(each)
-        for place, node in enumerate(nodes):
+        for index, node in enumerate(nodes):
             if self.options.verbose:
                 self._comment(node)
             # marks the lines of a node; the code generator removes this comment
-            self.body.append(f"# COUNTER: {place}\n")
+            self.body.append(f"# COUNTER: {index}\n")
             self._write_node(node, generate_output)
-            self._let_go(node, last_uses.get(node, []))
+            self._write_releases(node, last_uses.get(node, []))
 
-    def _let_go(self, node: Node, unused: list[Node]) -> None:
+    def _write_releases(self, node: Node, unused: list[Node]) -> None:
         if node.op == "placeholder":
             return
         if node.op != "output" and not node.users:
@@ -278,16 +278,16 @@ class CodeWriter:
         """Write a comment with a node's source location, unless the previous comment has the same text."""
         if node.op in ("placeholder", "output"):
             return
-        wanted = [f"{k}: {node.meta[k]}" for k in self.options.additional_meta or () if k in node.meta]
-        more = f"# {', '.join(wanted)} " if wanted else ""
+        meta_entries = [f"{k}: {node.meta[k]}" for k in self.options.additional_meta or () if k in node.meta]
+        more = f"# {', '.join(meta_entries)} " if meta_entries else ""
         custom = {
             key: value if len(str(value)) <= 40 else f"{str(value)[:40]}..."
             for key, value in node.meta.get("custom", {}).items()
         }
         note = f" Annotation: {custom}" if custom else ""
         trace = parse_stack_trace(node.stack_trace) if node.stack_trace else None
-        place = trace.get_summary_str() if trace else "No stacktrace found for following nodes"
-        comment = f"\n{self._colored('dim', f'{more}#{note} {place}')}\n"
+        location = trace.get_summary_str() if trace else "No stacktrace found for following nodes"
+        comment = f"\n{self._colored('dim', f'{more}#{note} {location}')}\n"
         if comment != self._last_comment:
             self._last_comment = comment
             self.body.append(comment)
@@ -296,11 +296,15 @@ class CodeWriter:
         """Return an annotation with dtype and shape of the result; an empty string if `meta` has neither."""
         value = meta_value(node)
         if isinstance(value, Tensor):
-            text = self._colored("red", dtype_abbreviation(value.dtype))
-            text += self._colored("blue", shape_text(value.shape))
-            text += self._colored("dim_blue", shape_text(value.stride()) if self._stride else "")
-            text += self._colored("dim_green", str(value.device) if self._device else "")
-            return f': "{text}"' if type(value) is Tensor else f': "{type(value).__name__}({text})"'
+            description = self._colored("red", dtype_abbreviation(value.dtype))
+            description += self._colored("blue", shape_text(value.shape))
+            description += self._colored("dim_blue", shape_text(value.stride()) if self._stride else "")
+            description += self._colored("dim_green", str(value.device) if self._device else "")
+            return (
+                f': "{description}"'
+                if type(value) is Tensor
+                else f': "{type(value).__name__}({description})"'
+            )
         if type(value).__name__ == "TensorMetadata":
             return f': "{dtype_abbreviation(value.dtype)}{shape_text(value.shape)}"'
         if isinstance(value, SymNumber):

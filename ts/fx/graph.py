@@ -184,8 +184,8 @@ class Graph:
 
     def find_nodes(self, *, op: str, target: Target | None = None, sort: bool = True) -> list[Node]:
         """Return the nodes of kind `op` and target `target`, which is required for `call_function`."""
-        found = self._find_nodes_lookup_table.find_nodes(op=op, target=target)
-        return sorted(found) if sort else found
+        nodes = self._find_nodes_lookup_table.find_nodes(op=op, target=target)
+        return sorted(nodes) if sort else nodes
 
     # ---- new nodes -----------------------------------------------------------------------------------
 
@@ -349,10 +349,10 @@ class Graph:
     def __deepcopy__(self, memo: dict[Any, Any] | None = None) -> Graph:
         memo = memo if memo else {}
         copied = Graph(tracer_cls=self._tracer_cls)
-        found = copied.graph_copy(self, val_map=memo, return_output_node=True)
+        output = copied.graph_copy(self, val_map=memo, return_output_node=True)
         copied._codegen = copy.deepcopy(self._codegen)
-        if found is not None:
-            result, old = found
+        if output is not None:
+            result, old = output
             copied.output(result, type_expr=old.type).meta = copy.copy(old.meta)
         return copied
 
@@ -495,7 +495,7 @@ class Graph:
         The order, owners, names and targets of nodes are checked.
         """
         names: set[str] = set()
-        seen: set[Node] = set()
+        defined: set[Node] = set()
         for node in self.nodes:
             if node.op not in _LEGAL_OPS:
                 raise RuntimeError(f"Node {node} had unknown opcode {node.op}!")
@@ -504,8 +504,8 @@ class Graph:
             if node not in self._find_nodes_lookup_table:
                 raise RuntimeError(f"Node '{node}' is not added to the side table")
             for argument in node._input_nodes:
-                self._lint_argument(argument, node, seen)
-            seen.add(node)
+                self._lint_argument(argument, node, defined)
+            defined.add(node)
             if node.name in names:
                 raise RuntimeError(f"Node redefined name {node.name}!")
             names.add(node.name)
@@ -513,7 +513,7 @@ class Graph:
             for node in self.nodes:
                 self._lint_target(node)
 
-    def _lint_argument(self, argument: Node, node: Node, seen: set[Node]) -> None:
+    def _lint_argument(self, argument: Node, node: Node, defined: set[Node]) -> None:
         if argument.graph is not self:
             raise RuntimeError(
                 f"Argument '{argument}' of Node '{node}' does not belong to this Graph, but was used as an "
@@ -522,7 +522,7 @@ class Graph:
                 "node_copy() to "
                 f"remap values\n{self}"
             )
-        if argument not in seen:
+        if argument not in defined:
             raise RuntimeError(
                 f"Argument '{argument}' of Node '{node}' was used before it has been defined! Please check "
                 "that Nodes "
@@ -539,15 +539,15 @@ class Graph:
         if node.op not in ("get_attr", "call_module"):
             return
         atoms = node.target.split(".")
-        found = self.owning_module
+        attribute = self.owning_module
         for i, atom in enumerate(atoms):
-            found = getattr(found, atom, None)
+            attribute = getattr(attribute, atom, None)
             path = ".".join(atoms[:i])
-            if found is None:
+            if attribute is None:
                 raise RuntimeError(
                     f"Node {node} target {node.target} references nonexistent attribute {atom} of {path}"
                 )
-            if node.op == "call_module" and not isinstance(found, Module):
+            if node.op == "call_module" and not isinstance(attribute, Module):
                 raise RuntimeError(
                     f"Node {node} target {node.target} {atom} of {path} does not reference an nn.Module"
                 )

@@ -64,11 +64,11 @@ def _indented(text: str, count: int = 4) -> str:
 def _module_for(root: Module, path: list[str]) -> Module:
     """Return the submodule at `path`; missing modules are created."""
     for name in path:
-        found = getattr(root, name, None)
-        if found is None:
-            found = Module()
-            setattr(root, name, found)
-        root = found
+        submodule = getattr(root, name, None)
+        if submodule is None:
+            submodule = Module()
+            setattr(root, name, submodule)
+        root = submodule
     return root
 
 
@@ -102,12 +102,12 @@ def _get_attr(model: Module, attr_name: str) -> Any:
 
 
 def _get_attr_via_attr_list(model: Module, attr_list: list[str]) -> Any:
-    found: Any = model
+    attribute: Any = model
     for name in attr_list[:-1]:
-        found = getattr(found, name, None)
-        if found is None:
+        attribute = getattr(attribute, name, None)
+        if attribute is None:
             raise AssertionError(f"Attribute '{name}' not found in model")
-    return getattr(found, attr_list[-1]) if attr_list else model
+    return getattr(attribute, attr_list[-1]) if attr_list else model
 
 
 def _del_attr(model: Module, attr_name: str) -> None:
@@ -116,11 +116,11 @@ def _del_attr(model: Module, attr_name: str) -> None:
 
 
 def _has_attr(model: Module, attr_name: str) -> bool:
-    found: Any = model
+    attribute: Any = model
     for name in attr_name.split("."):
-        if not hasattr(found, name):
+        if not hasattr(attribute, name):
             return False
-        found = getattr(found, name)
+        attribute = getattr(attribute, name)
     return True
 
 
@@ -182,17 +182,17 @@ class _WrappedCall:
 
     @staticmethod
     def _generate_error_message(frame_summary: traceback.FrameSummary) -> str:
-        number, line = frame_summary.lineno, frame_summary.line
-        if number is None or line is None:
+        line_number, line = frame_summary.lineno, frame_summary.line
+        if line_number is None or line is None:
             raise AssertionError("frame_summary.lineno is None")
         lines = linecache.getlines(frame_summary.filename)
         where = (
-            f"Call using an FX-traced Module, line {number} of the traced Module's generated forward "
+            f"Call using an FX-traced Module, line {line_number} of the traced Module's generated forward "
             "function:"
         )
-        before = "".join(lines[number - 2 : number])
+        before = "".join(lines[line_number - 2 : line_number])
         marker = "~" * len(line) + "~~~ <--- HERE"
-        behind = "\n".join(lines[number : number + 2])
+        behind = "\n".join(lines[line_number : line_number + 2])
         return "\n".join([traceback.format_exc(), where, before, marker, behind])
 
     def __call__(self, obj: Any, *args: Any, **kwargs: Any) -> Any:
@@ -338,17 +338,17 @@ class GraphModule(Module):
             "colored": colored,
             "additional_meta": additional_meta,
         }
-        text = self._readable(self._get_name(), expanded_def=expanded_def, **options)
+        code = self._readable(self._get_name(), expanded_def=expanded_def, **options)
         if print_output:
-            print(text)
-        return text
+            print(code)
+        return code
 
     def _readable(self, name: str, **options: Any) -> str:
         code = self.graph.python_code(root_module="self", verbose=True, **options).src.lstrip("\n")
         options.pop("expanded_def", None)
         inner = [m._readable(n, **options) for n, m in self.named_children() if isinstance(m, GraphModule)]
-        text = _indented(f"class {name}(torch.nn.Module):\n{code}")
-        return text + _indented("\n".join(["", *inner]))
+        class_source = _indented(f"class {name}(torch.nn.Module):\n{code}")
+        return class_source + _indented("\n".join(["", *inner]))
 
     def __str__(self) -> str:
         hint = "# To see more debug info, please use `graph_module.print_readable()`"
@@ -364,13 +364,13 @@ class GraphModule(Module):
         *path, name = target.split(".")
         module: Any = self
         for item in path:
-            found = getattr(module, item, None)
-            if found is None:
-                found = Module()
-                setattr(module, item, found)
-            if not isinstance(found, Module):
+            submodule = getattr(module, item, None)
+            if submodule is None:
+                submodule = Module()
+                setattr(module, item, submodule)
+            if not isinstance(submodule, Module):
                 return False
-            module = found
+            module = submodule
         module.add_module(name, m)
         return True
 
@@ -444,14 +444,14 @@ class GraphModule(Module):
         lines = []
         in_files = []
         for name, child in self.named_children():
-            text = repr(child)
+            child_repr = repr(child)
             if type(child) in _WITH_SAFE_REPR:
-                lines.append(f"setattr(self, '{name}', {text})")
+                lines.append(f"setattr(self, '{name}', {child_repr})")
                 continue
             ts.save(child, folder / f"{name}.pt")
             in_files.append(name)
             loaded = f"torch.load(r'{folder / f'{name}.pt'}', weights_only=False)"
-            lines.append(f"setattr(self, '{name}', {loaded}) # {' '.join(text.splitlines())}")
+            lines.append(f"setattr(self, '{name}', {loaded}) # {' '.join(child_repr.splitlines())}")
         for name, buffer in self._buffers.items():
             if buffer is not None:
                 empty = f"torch.empty({list(buffer.shape)}, dtype={buffer.dtype})"

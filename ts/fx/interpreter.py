@@ -148,13 +148,13 @@ class Interpreter:
 
     def fetch_attr(self, target: str) -> Any:
         """Return the attribute with a dotted name of the module."""
-        found: Any = self.module
+        attribute: Any = self.module
         atoms = target.split(".")
         for i, atom in enumerate(atoms):
-            if not hasattr(found, atom):
+            if not hasattr(attribute, atom):
                 raise RuntimeError(f"Node referenced nonexistent target {'.'.join(atoms[: i + 1])}")
-            found = getattr(found, atom)
-        return found
+            attribute = getattr(attribute, atom)
+        return attribute
 
     def fetch_args_kwargs_from_env(self, n: Node) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """Return the arguments of a node, with nodes replaced by their values."""

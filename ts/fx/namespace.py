@@ -78,27 +78,27 @@ class Namespace:
         """
         if obj is not None and obj in self._obj_to_name:
             return self._obj_to_name[obj]
-        found = _IDENTIFIER.fullmatch(candidate)
-        if found is None:
+        match = _IDENTIFIER.fullmatch(candidate)
+        if match is None:
             candidate = _ILLEGAL.sub("_", candidate) or "_unnamed"
             if candidate[0].isdigit():
                 candidate = f"_{candidate}"
-            found = _IDENTIFIER.fullmatch(candidate)
-            if found is None:
+            match = _IDENTIFIER.fullmatch(candidate)
+            if match is None:
                 raise AssertionError(f"Name regex failed to match candidate: {candidate}")
-        base, digits = found.groups()
+        base, digits = match.groups()
         if digits is not None and candidate not in self._used_names:
-            number = int(digits)
+            suffix = int(digits)
         else:
-            number = self._base_count.get(base, 0)
+            suffix = self._base_count.get(base, 0)
             if _reserved_names.get(candidate, obj) is not obj:
-                number += 1
-                candidate = f"{base}_{number}"
+                suffix += 1
+                candidate = f"{base}_{suffix}"
         while candidate in self._used_names:
-            number += 1
-            candidate = f"{base}_{number}"
+            suffix += 1
+            candidate = f"{base}_{suffix}"
         self._used_names.add(candidate)
-        self._base_count[base] = number
+        self._base_count[base] = suffix
         if obj is not None:
             self._obj_to_name[obj] = candidate
         return candidate

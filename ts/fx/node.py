@@ -79,11 +79,11 @@ def _format_arg(arg: object, max_list_len: float = float("inf")) -> str:
     if hasattr(arg, "_custom_fx_repr_fn"):
         return str(arg._custom_fx_repr_fn())
     if isinstance(arg, list | tuple):
-        shown = ", ".join(_format_arg(x) for i, x in enumerate(arg) if i < max_list_len)
+        elements = ", ".join(_format_arg(x) for i, x in enumerate(arg) if i < max_list_len)
         rest = "" if len(arg) < max_list_len + 1 else f", ...[total_len={len(arg)}]"
         if isinstance(arg, list):
-            return f"[{shown}{rest}]"
-        return f"({shown}{',' if len(arg) == 1 else ''}{rest})"
+            return f"[{elements}{rest}]"
+        return f"({elements}{',' if len(arg) == 1 else ''}{rest})"
     if isinstance(arg, dict):
         return "{" + ", ".join(f"{k}: {_format_arg(v)}" for k, v in arg.items()) + "}"
     if isinstance(arg, OverloadSet | OpOverload):
@@ -399,8 +399,8 @@ class Node:
                 maybe_return_typename[0] = f" -> {type_name(self.type)}"
             return f"return {self.args[0]}"
         if include_tensor_metadata and isinstance(value := meta_value(self), Tensor):
-            text = tensor_text(value, stride=True, device=True)
-            head = f'%{self.name} : Tensor "{text}"[num_users={len(self.users)}] = {self.op}'
+            description = tensor_text(value, stride=True, device=True)
+            head = f'%{self.name} : Tensor "{description}"[num_users={len(self.users)}] = {self.op}'
         return (
             f"{head}[target={printed_target(self.target)}]"
             f"(args = {_format_arg(self.args)}, kwargs = {_format_arg(self.kwargs)})"

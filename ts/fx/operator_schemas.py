@@ -84,8 +84,8 @@ def _signature(schema: FunctionSchema) -> Signature:
         of = _python_type(argument.type.annotation_str)
         parameters.append(Parameter(name, kind, default=default, annotation=of))
     results = tuple(_python_type(r.type.annotation_str) for r in schema.returns)
-    given: Any = results if len(results) > 1 else results[0] if results else None
-    return Signature(parameters, return_annotation=given)
+    return_type: Any = results if len(results) > 1 else results[0] if results else None
+    return Signature(parameters, return_annotation=return_type)
 
 
 def _of_nonzero() -> list[Signature]:
@@ -178,12 +178,14 @@ def type_matches(signature_type: Any, argument_type: Any) -> bool:
                 stacklevel=2,
             )
             return False
-        given = typing.get_args(argument_type)
+        inner_types = typing.get_args(argument_type)
         if getattr(argument_type, "__origin__", None) is list:
-            return issubclass(given[0], element)
+            return issubclass(inner_types[0], element)
         if typing.get_origin(argument_type) is not tuple:
             return False
-        return given == ((),) or all(each is Ellipsis or issubclass(each, element) for each in given)
+        return inner_types == ((),) or all(
+            each is Ellipsis or issubclass(each, element) for each in inner_types
+        )
     if signature_type is int and argument_type is ts.dtype:
         return True
     if signature_type is numbers.Number and argument_type in (int, float):
@@ -248,10 +250,10 @@ def _normalize_function_or_error(
     kwarg_types: dict[str, Any] | None = None,
     normalize_to_only_use_kwargs: bool = False,
 ) -> ArgsKwargsPair:
-    found = normalize_function(target, args, kwargs, arg_types, kwarg_types, normalize_to_only_use_kwargs)
-    if found is None:
+    arguments = normalize_function(target, args, kwargs, arg_types, kwarg_types, normalize_to_only_use_kwargs)
+    if arguments is None:
         raise RuntimeError(f"Failed to normalize function {target} with args {args} and kwargs {kwargs}")
-    return found
+    return arguments
 
 
 def normalize_module(

@@ -67,11 +67,11 @@ class Patcher:
                 functools.partial(setattr, cls, name, new_fn), functools.partial(setattr, cls, name, before)
             )
 
-    def visit_once(self, thing: object) -> bool:
+    def visit_once(self, namespace: object) -> bool:
         """Return True for the first call with this object."""
-        if id(thing) in self.visited:
+        if id(namespace) in self.visited:
             return False
-        self.visited.add(id(thing))
+        self.visited.add(id(namespace))
         return True
 
     def revert_all_patches(self) -> None:
@@ -124,14 +124,14 @@ def without_patches() -> Iterator[None]:
 
 def find_proxy(*objects: Any) -> Proxy | None:
     """Return a proxy found in `objects` or nested containers; None without proxies."""
-    found: list[Proxy] = []
+    proxies: list[Proxy] = []
 
     def look(x: Any) -> None:
         if isinstance(x, Proxy):
-            found.append(x)
+            proxies.append(x)
 
     map_aggregate(objects, look)
-    return found[-1] if found else None
+    return proxies[-1] if proxies else None
 
 
 def _recording(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -114,11 +114,13 @@ def _replace(
         raise AssertionError(
             f"Placeholder count mismatch: {len(match.placeholder_nodes)} vs {len(placeholders)}"
         )
-    for node, found in list(match.nodes_map.items()):
-        if node.op == "placeholder" and isinstance(found, Node) and found in changed:
-            match.nodes_map[node] = changed[found]
-    for i, found in enumerate(match.placeholder_nodes):
-        match.placeholder_nodes[i] = changed.get(found, found) if isinstance(found, Node) else found
+    for node, matched_node in list(match.nodes_map.items()):
+        if node.op == "placeholder" and isinstance(matched_node, Node) and matched_node in changed:
+            match.nodes_map[node] = changed[matched_node]
+    for i, matched_node in enumerate(match.placeholder_nodes):
+        match.placeholder_nodes[i] = (
+            changed.get(matched_node, matched_node) if isinstance(matched_node, Node) else matched_node
+        )
     values: dict[Node, Any] = dict(zip(placeholders, match.placeholder_nodes, strict=True))
     with gm.graph.inserting_before(_find_insertion_point(gm.graph, match.returning_nodes)):
         results = gm.graph.graph_copy(new, values)

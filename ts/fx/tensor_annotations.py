@@ -33,5 +33,5 @@ def shape_text(shape: Iterable[Any]) -> str:
 def tensor_text(tensor: ts.Tensor, stride: bool = False, device: bool = False) -> str:
     """Return the description of a tensor: `f32[2, 3][3, 1]cpu`."""
     strides = shape_text(tensor.stride()) if stride else ""
-    place = str(tensor.device) if device else ""
-    return f"{dtype_abbreviation(tensor.dtype)}{shape_text(tensor.shape)}{strides}{place}"
+    device_name = str(tensor.device) if device else ""
+    return f"{dtype_abbreviation(tensor.dtype)}{shape_text(tensor.shape)}{strides}{device_name}"

@@ -153,9 +153,9 @@ _WITH_INDICES: Final = ["adaptive_max_pool1d", "adaptive_max_pool2d", "adaptive_
 
 
 @functools.cache
-def _parse_parameters(text: str) -> tuple[int, list[str], dict[str, Any]]:
+def _parse_parameters(parameters: str) -> tuple[int, list[str], dict[str, Any]]:
     """Return the number of positional arguments, the names of all arguments, and the default values."""
-    arguments = ast.parse(f"def f({text}): 0").body[0].args  # type: ignore[attr-defined]
+    arguments = ast.parse(f"def f({parameters}): 0").body[0].args  # type: ignore[attr-defined]
     names = [a.arg for a in (*arguments.posonlyargs, *arguments.args)]
     defaults = [ast.literal_eval(d) for d in arguments.defaults]
     return (
@@ -170,21 +170,21 @@ def forwarded_call(
 ) -> tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]:
     """Return the function and the arguments that PyTorch passes to `__torch_function__`."""
     name = getattr(func, "__name__", "")
-    text = _find_parameters(func, name)
+    parameters = _find_parameters(func, name)
     if func is ts.einsum and len(args) == 2 and isinstance(args[1], list | tuple):
         # PyTorch passes the elements of the operand list as separate arguments
         return func, (args[0], *args[1]), kwargs
-    if text is None:
-        func = _asked(func)
+    if parameters is None:
+        func = _called_operator(func)
         return (func, args, {"indexing": None, **kwargs}) if _is_meshgrid(func) else (func, args, kwargs)
-    count, names, defaults = _parse_parameters(text)
-    given = {**dict(zip(names, args, strict=False)), **kwargs}
-    if len(args) > len(names) or any(n not in given for n in names if n not in defaults):
+    count, names, defaults = _parse_parameters(parameters)
+    arguments = {**dict(zip(names, args, strict=False)), **kwargs}
+    if len(args) > len(names) or any(n not in arguments for n in names if n not in defaults):
         return func, args, kwargs
-    every = {n: given.pop(n) if n in given else defaults[n] for n in names}
+    every = {n: arguments.pop(n) if n in arguments else defaults[n] for n in names}
     if name in _WITH_INDICES and every["return_indices"] is True:
         func = getattr(ts.nn.functional, f"{name}_with_indices")
-    return func, tuple(every[n] for n in names[:count]), {**{n: every[n] for n in names[count:]}, **given}
+    return func, tuple(every[n] for n in names[:count]), {**{n: every[n] for n in names[count:]}, **arguments}
 
 
 def is_method_inside(func: Callable[..., Any]) -> bool:
@@ -200,15 +200,15 @@ def _find_parameters(func: Callable[..., Any], name: str) -> str | None:
     return _TORCH[name] if name in _TORCH and func is getattr(ts, name, None) else None
 
 
-def _asked(func: Callable[..., Any]) -> Callable[..., Any]:
+def _called_operator(func: Callable[..., Any]) -> Callable[..., Any]:
     """Return the operator packet (`ts.ops.aten.relu`) that was called; other functions unchanged."""
     if not isinstance(func, OverloadSet) or namespace_of(func) is not None or is_tensor_method(func):
         return func
     space, _, name = func.name.partition("::")
     packet = getattr(getattr(ts.ops, space), name)
     operators = func.operators()
-    known = vars(packet).get(operators[0].overload or "default") if len(operators) == 1 else None
-    return func if known is func else packet  # type: ignore[no-any-return]
+    default_overload = vars(packet).get(operators[0].overload or "default") if len(operators) == 1 else None
+    return func if default_overload is func else packet  # type: ignore[no-any-return]
 
 
 def _is_meshgrid(func: Callable[..., Any]) -> bool:
@@ -218,10 +218,10 @@ def _is_meshgrid(func: Callable[..., Any]) -> bool:
 def signature_of(func: Callable[..., Any]) -> Signature | None:
     """Return the signature of a function that PyTorch implements in Python; None for others."""
     name = getattr(func, "__name__", "")
-    text = _find_parameters(func, name)
-    if text is None:
+    parameters = _find_parameters(func, name)
+    if parameters is None:
         return None
-    _, names, defaults = _parse_parameters(text)
+    _, names, defaults = _parse_parameters(parameters)
     return Signature(
         [
             Parameter(n, Parameter.POSITIONAL_OR_KEYWORD, default=defaults.get(n, Parameter.empty))

@@ -125,8 +125,8 @@ class NodeSource:
         source = cls(None, d.get("pass_name", ""), named)
         if {"name", "target", "graph_id"} <= set(d):
             source.node_info = cls.NodeInfo(d["name"], d["target"], d["graph_id"])
-        found = (cls._from_dict(each) for each in d.get("from_node") or ())
-        source.from_node = [each for each in found if each is not None]
+        parents = (cls._from_dict(each) for each in d.get("from_node") or ())
+        source.from_node = [each for each in parents if each is not None]
         return source
 
     def __eq__(self, other: object) -> bool:

@@ -260,11 +260,11 @@ class Tracer(TracerBase):
         if not hasattr(self.root, f"{prefix}0"):
             self._qualname_counter[prefix] = 0
             return f"{prefix}0"
-        number = self._qualname_counter[prefix]
-        while hasattr(self.root, f"{prefix}{number}"):
-            number += 1
-        self._qualname_counter[prefix] = number + 1
-        return f"{prefix}{number}"
+        index = self._qualname_counter[prefix]
+        while hasattr(self.root, f"{prefix}{index}"):
+            index += 1
+        self._qualname_counter[prefix] = index + 1
+        return f"{prefix}{index}"
 
     # ---- arguments of the root -----------------------------------------------------------------------
 
@@ -284,7 +284,7 @@ class Tracer(TracerBase):
             raise RuntimeError("``self`` argument cannot be part of *args expansion!")
         args: list[Any] = [self.root] if is_module else []
         if isinstance(concrete_args, tuple) and concrete_args and code.co_flags & _VARIABLE and total == 1:
-            return root_fn, [*args, *(self._numbered(i, x) for i, x in enumerate(concrete_args))]
+            return root_fn, [*args, *(self._vararg_placeholder(i, x) for i, x in enumerate(concrete_args))]
         parameters = names[skipped:total]
         if isinstance(concrete_args, tuple):
             if len(parameters) != len(concrete_args):
@@ -317,9 +317,9 @@ class Tracer(TracerBase):
 
         return flattened, flat_args
 
-    def _numbered(self, number: int, value: Any) -> Any:
-        """Create a placeholder for element `number` of `*args`."""
-        proxy = self.create_proxy("placeholder", f"input_{number}", (), {})
+    def _vararg_placeholder(self, index: int, value: Any) -> Any:
+        """Create a placeholder for element `index` of `*args`."""
+        proxy = self.create_proxy("placeholder", f"input_{index}", (), {})
         if isinstance(value, PHBase) and value is not PH:
             _transfer_attrs(value, proxy.node)
         return proxy
@@ -439,8 +439,8 @@ class Tracer(TracerBase):
                     return self.create_proxy("call_method", "forward", (mod, *args), kwargs)
                 return _call_module(mod, *args, **kwargs)
 
-            found = getattr(getattr(mod, "forward", mod), "__globals__", {})
-            autowrap(patcher, found, self._autowrap_function_ids)
+            namespace = getattr(getattr(mod, "forward", mod), "__globals__", {})
+            autowrap(patcher, namespace, self._autowrap_function_ids)
             return self.call_module(mod, forward, args, kwargs)
 
         with new_patcher() as patcher:

@@ -67,10 +67,10 @@ def fuse(model: Module, inplace: bool = False, no_trace: bool = False) -> Module
             if not matches_module_pattern((layer, norm), node, modules) or len(node.args[0].users) > 1:
                 continue
             before: Node = node.args[0]
-            found: Any = modules[node.target]
-            if not found.track_running_stats:
+            norm_module: Any = modules[node.target]
+            if not norm_module.track_running_stats:
                 continue
-            replace_node_module(before, modules, fused(modules[before.target], found))  # type: ignore[arg-type]
+            replace_node_module(before, modules, fused(modules[before.target], norm_module))  # type: ignore[arg-type]
             node.replace_all_uses_with(before)
             graph.erase_node(node)
     return GraphModule(traced, graph)

@@ -72,8 +72,8 @@ class ProxyTorchDispatchMode(TorchDispatchMode):
             return result
         if func is aten.lift_fresh.default:
             func, result = aten.lift_fresh_copy.default, args[0]
-        name, given, named = func.overloadpacket.__name__, self._argument(args), self._argument(kwargs)
-        node = self.graph.create_node("call_function", func, given, named, name=name)
+        name, arguments, named = func.overloadpacket.__name__, self._argument(args), self._argument(kwargs)
+        node = self.graph.create_node("call_function", func, arguments, named, name=name)
         self.bind(node, result)
         return result
 
@@ -100,8 +100,8 @@ class ProxyTorchDispatchMode(TorchDispatchMode):
 
     def find_node(self, x: Tensor) -> Node | None:
         """Return the node that computes a tensor; None if the tensor is a constant for the graph."""
-        found = self._nodes.get(id(x)) or self._bind_same_memory(x)
-        return None if found is None else found[1]
+        entry = self._nodes.get(id(x)) or self._bind_same_memory(x)
+        return None if entry is None else entry[1]
 
     def node_of(self, x: Any) -> Any:
         """Return the node of a tensor; for a constant, add a `get_attr` node.
@@ -110,15 +110,15 @@ class ProxyTorchDispatchMode(TorchDispatchMode):
         """
         if not isinstance(x, Tensor):
             return x
-        if (found := self.find_node(x)) is not None:
-            return found
-        known = self._constants.get(id(x))
-        if known is None:
+        if (recorded_node := self.find_node(x)) is not None:
+            return recorded_node
+        constant = self._constants.get(id(x))
+        if constant is None:
             kind = "_param_constant" if isinstance(x, Parameter) else "_tensor_constant"
             name = f"{kind}{sum(n.startswith(kind) for _, n in self._constants.values())}"
             setattr(self.root, name, x)
-            known = self._constants[id(x)] = x, name
-        node = self.graph.create_node("get_attr", known[1])
+            constant = self._constants[id(x)] = x, name
+        node = self.graph.create_node("get_attr", constant[1])
         self._describe(node, x)
         return node
 
@@ -128,10 +128,10 @@ class ProxyTorchDispatchMode(TorchDispatchMode):
         Function transforms create such tensors.
         """
         memory = _memory_key(x)
-        found = next((known for known in self._nodes.values() if _memory_key(known[0]) == memory), None)
-        if found is not None:
-            self._nodes[id(x)] = x, found[1]
-        return found
+        match = next((entry for entry in self._nodes.values() if _memory_key(entry[0]) == memory), None)
+        if match is not None:
+            self._nodes[id(x)] = x, match[1]
+        return match
 
     def _argument(self, x: Any) -> Any:
         if isinstance(x, list | tuple):
@@ -144,10 +144,10 @@ class ProxyTorchDispatchMode(TorchDispatchMode):
 def _memory_key(x: Tensor) -> Any:
     """Return a key that is equal for tensors with equal memory, shape, strides and element type."""
     array = x.array
-    found = getattr(array, "__array_interface__", None)
-    if found is None or not found["shape"] or 0 in found["shape"]:
+    interface = getattr(array, "__array_interface__", None)
+    if interface is None or not interface["shape"] or 0 in interface["shape"]:
         return id(array)
-    return found["data"], found["shape"], found["strides"], found["typestr"]
+    return interface["data"], interface["shape"], interface["strides"], interface["typestr"]
 
 
 def get_proxy_mode() -> ProxyTorchDispatchMode | None:
@@ -214,10 +214,10 @@ def make_fx(
             mode.placeholder(name, x)
         with mode:
             result = f(*pytree.tree_unflatten(leaves, in_spec))
-        found, out_spec = pytree.tree_flatten(result)
+        outputs, out_spec = pytree.tree_flatten(result)
         nested = any(not pytree.tree_structure(x).is_leaf() for x in args)
         if nested:
-            mode.graph.output([mode.node_of(x) for x in found])
+            mode.graph.output([mode.node_of(x) for x in outputs])
             mode.graph._codegen = _PyTreeCodeGen(PyTreeInfo(names, in_spec, out_spec))
         else:
             mode.graph.output(pytree.tree_map(mode.node_of, result))
@@ -229,7 +229,7 @@ def make_fx(
 
 def _leaf_names(names: list[str], args: tuple[Any, ...]) -> list[str]:
     """Return names for placeholders of all pytree leaves: argument name and number of the leaf (x_1, x_2)."""
-    found = []
+    leaf_names = []
     for name, x in zip(names, args, strict=True):
-        found += [f"{name}_{k + 1}" for k in range(len(pytree.tree_leaves(x)))]
-    return found
+        leaf_names += [f"{name}_{k + 1}" for k in range(len(pytree.tree_leaves(x)))]
+    return leaf_names

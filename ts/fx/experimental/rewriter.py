@@ -36,12 +36,16 @@ class AST_Rewriter(ast.NodeTransformer):
         new = set(names) - before
         if len(new) != 1:
             raise AssertionError(f"Expected 1 new key, got {len(new)}")
-        made = names[new.pop()]
+        rewritten = names[new.pop()]
         result = FunctionType(
-            made.__code__, fn.__globals__, made.__name__, made.__defaults__, made.__closure__
+            rewritten.__code__,
+            fn.__globals__,
+            rewritten.__name__,
+            rewritten.__defaults__,
+            rewritten.__closure__,
         )
-        functools.update_wrapper(result, made)
-        result.__kwdefaults__ = copy.copy(made.__kwdefaults__)
+        functools.update_wrapper(result, rewritten)
+        result.__kwdefaults__ = copy.copy(rewritten.__kwdefaults__)
         return result
 
     def visit_Assert(self, node: ast.Assert) -> Any:

@@ -222,8 +222,8 @@ def _nodes(x: Any) -> Iterator[Any]:
     elif isinstance(x, Tensor):
         yield from _nodes((*x.shape, *x.stride()))
     elif isinstance(x, tuple | list):
-        for part in x:
-            yield from _nodes(part)
+        for element in x:
+            yield from _nodes(element)
 
 
 def free_symbols(val: Any) -> set[Any]:

@@ -45,12 +45,12 @@ class OperatorSupport(OperatorSupportBase):
         target = get_node_target(submodules, node)
         if target not in self._support_dict:
             return False
-        wanted = self._support_dict[target]
-        if wanted is None:
+        supported_dtypes = self._support_dict[target]
+        if supported_dtypes is None:
             return True
-        by_place, by_name = wanted
+        by_position, by_name = supported_dtypes
         pairs = [
-            *zip(node.args, by_place, strict=False),
+            *zip(node.args, by_position, strict=False),
             *((node.kwargs[k], dtypes) for k, dtypes in by_name.items() if k in node.kwargs),
         ]
         return all(
@@ -61,11 +61,11 @@ class OperatorSupport(OperatorSupportBase):
 class _CallableOperatorSupport(OperatorSupportBase):
     """Operator support that calls a function."""
 
-    def __init__(self, says: Callable[[Submodules, Node], bool]) -> None:
-        self.says = says
+    def __init__(self, predicate: Callable[[Submodules, Node], bool]) -> None:
+        self.predicate = predicate
 
     def is_node_supported(self, submodules: Submodules, node: Node) -> bool:
-        return self.says(submodules, node)
+        return self.predicate(submodules, node)
 
 
 def create_op_support(is_node_supported: Callable[[Submodules, Node], bool]) -> OperatorSupportBase:

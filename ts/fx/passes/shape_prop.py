@@ -34,9 +34,15 @@ class TensorMetadata(NamedTuple):
 def _extract_tensor_metadata(result: Tensor, include_contiguity: bool = True) -> TensorMetadata:
     """Return a tensor's metadata; the memory format is the first contiguous one."""
     formats = (ts.contiguous_format, ts.channels_last, ts.channels_last_3d) if include_contiguity else ()
-    found = next((f for f in formats if _is_contiguous(result, f)), None)
+    memory_format = next((f for f in formats if _is_contiguous(result, f)), None)
     return TensorMetadata(
-        result.shape, result.dtype, result.requires_grad, result.stride(), found, result.is_quantized, {}
+        result.shape,
+        result.dtype,
+        result.requires_grad,
+        result.stride(),
+        memory_format,
+        result.is_quantized,
+        {},
     )
 
 
@@ -62,17 +68,17 @@ class ShapeProp(Interpreter):
         except Exception as error:
             traceback.print_exc()
             raise RuntimeError(f"ShapeProp error for: node={n.format_node()} with meta={n.meta}") from error
-        found = False
+        has_tensor = False
 
         def record_meta(x: Any) -> Any:
-            nonlocal found
+            nonlocal has_tensor
             if not isinstance(x, Tensor):
                 return x
-            found = True
+            has_tensor = True
             return _extract_tensor_metadata(x)
 
         meta = map_aggregate(result, record_meta)
-        if found:
+        if has_tensor:
             n.meta["tensor_meta"] = meta
         n.meta["type"] = type(result)
         return result

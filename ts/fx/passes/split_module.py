@@ -44,12 +44,12 @@ class Partition:
 
 
 def _attribute(module: Module, target: str) -> Any:
-    found: Any = module
+    attribute: Any = module
     for atom in target.split("."):
-        if not hasattr(found, atom):
+        if not hasattr(attribute, atom):
             raise AttributeError(f"Node target {target} not found!")
-        found = getattr(found, atom)
-    return found
+        attribute = getattr(attribute, atom)
+    return attribute
 
 
 class _Split:
@@ -83,20 +83,20 @@ class _Split:
                     self._use(value, self.partition_of.get(node))
 
     def _use(self, value: Node, used: str | None) -> None:
-        made = self.partition_of.get(value)
-        if made == used:
+        definer = self.partition_of.get(value)
+        if definer == used:
             return
-        if made is not None:
-            self.partitions[made].outputs.setdefault(value.name)
+        if definer is not None:
+            self.partitions[definer].outputs.setdefault(value.name)
             if used is not None:
-                self.partitions[made].dependents.setdefault(used)
-                self.partitions[used].dependencies.setdefault(made)
+                self.partitions[definer].dependents.setdefault(used)
+                self.partitions[used].dependencies.setdefault(definer)
         if used is not None:
             self.partitions[used].inputs.setdefault(value.name)
 
     def order(self) -> list[str]:
         """Return the partition names in topological order."""
-        ready = [name for name, part in self.partitions.items() if not part.dependencies]
+        ready = [name for name, partition in self.partitions.items() if not partition.dependencies]
         ordered = []
         while ready:
             name = ready.pop()
@@ -109,22 +109,22 @@ class _Split:
             raise RuntimeError("cycle exists between partitions!")
         return ordered
 
-    def add_inputs(self, part: Partition, keep_names: bool) -> None:
+    def add_inputs(self, partition: Partition, keep_names: bool) -> None:
         """Add placeholders to a partition, and register the modules that it uses."""
-        modules = [name for name in part.inputs if self._is_module(self.nodes[name])]
-        values = [name for name in part.inputs if name not in modules]
-        part.inputs = {}
+        modules = [name for name in partition.inputs if self._is_module(self.nodes[name])]
+        values = [name for name in partition.inputs if name not in modules]
+        partition.inputs = {}
         for name in [*values, *modules]:
             node = self.nodes[name]
             if name in modules:
-                new = part.graph.get_attr(node.target)
-                part.targets[node.target] = _attribute(self.module, node.target)
+                new = partition.graph.get_attr(node.target)
+                partition.targets[node.target] = _attribute(self.module, node.target)
             else:
-                called = name if keep_names else f"arg_{len(part.inputs)}"
-                new = part.graph.placeholder(called, type_expr=node.type)
-                part.inputs[name] = None
+                called = name if keep_names else f"arg_{len(partition.inputs)}"
+                new = partition.graph.placeholder(called, type_expr=node.type)
+                partition.inputs[name] = None
             new.meta = node.meta.copy()
-            part.environment[node] = new
+            partition.environment[node] = new
 
     def _is_module(self, node: Node) -> bool:
         return node.op == "get_attr" and isinstance(_attribute(self.module, node.target), Module)
@@ -132,19 +132,19 @@ class _Split:
     def fill(self, qualname_map: dict[str, str] | None) -> None:
         """Copy the nodes into their partitions."""
         for node, name in self.partition_of.items():
-            part = self.partitions[name]
+            partition = self.partitions[name]
             target = node.target
             if node.op == "call_module":
                 target = node.target.replace(".", "_")
-                part.targets[target] = _attribute(self.module, node.target)
+                partition.targets[target] = _attribute(self.module, node.target)
                 if qualname_map is not None:
-                    qualname_map[f"{part.submod_name}.{target}"] = node.target
-            own = part.environment.__getitem__
+                    qualname_map[f"{partition.submod_name}.{target}"] = node.target
+            own = partition.environment.__getitem__
             args, kwargs = map_arg(node.args, own), map_arg(node.kwargs, own)
             called = node.name if self.keep_node_name else None
-            new = part.graph.create_node(node.op, target, args, kwargs, called, node.type)
+            new = partition.graph.create_node(node.op, target, args, kwargs, called, node.type)
             new.meta = node.meta.copy()
-            part.environment[node] = new
+            partition.environment[node] = new
 
     def outer(self, node: Node) -> None:
         """Copy a placeholder or attribute into the graph that calls the partitions."""
@@ -162,14 +162,16 @@ class _Split:
             return
         self.values[node.name].meta = node.meta.copy()
 
-    def call(self, part: Partition, tuple_return: bool) -> None:
+    def call(self, partition: Partition, tuple_return: bool) -> None:
         """Add the output node to the graph of a partition, and a call of the partition to the new graph."""
-        results = tuple(part.environment[self.nodes[name]] for name in part.outputs)
+        results = tuple(partition.environment[self.nodes[name]] for name in partition.outputs)
         several = len(results) != 1 or tuple_return
-        part.graph.output(results if several else results[0])
-        self.attributes[part.submod_name] = GraphModule(part.targets, part.graph)
-        called = self.graph.call_module(part.submod_name, tuple(self.values[name] for name in part.inputs))
-        for i, name in enumerate(part.outputs):
+        partition.graph.output(results if several else results[0])
+        self.attributes[partition.submod_name] = GraphModule(partition.targets, partition.graph)
+        called = self.graph.call_module(
+            partition.submod_name, tuple(self.values[name] for name in partition.inputs)
+        )
+        for i, name in enumerate(partition.outputs):
             self.values[name] = Proxy(called)[i].node if several else called  # type: ignore[index]
 
 
@@ -208,18 +210,21 @@ def split_module(
         for node in nodes:
             split.outer(node)
     for name in as_they_begin if keep_original_order else order:
-        part = split.partitions[name]
+        partition = split.partitions[name]
         if keep_original_order:
-            wanted = [*(n for n in nodes if n.op == "placeholder"), *(split.nodes[i] for i in part.inputs)]
-            for node in wanted:
+            required_nodes = [
+                *(n for n in nodes if n.op == "placeholder"),
+                *(split.nodes[i] for i in partition.inputs),
+            ]
+            for node in required_nodes:
                 if node.name not in split.values:
                     split.outer(node)
-        split.call(part, tuple_return)
+        split.call(partition, tuple_return)
     for node in nodes:
         if node.op == "output":
             split.graph.output(map_arg(node.args[0], lambda n: split.values[n.name]))
     result = GraphModule(split.attributes, split.graph)
-    result.meta["partition_names"] = {part.submod_name for part in split.partitions.values()}
+    result.meta["partition_names"] = {partition.submod_name for partition in split.partitions.values()}
     return result
 
 

@@ -97,9 +97,9 @@ def legalize_graph(gm: GraphModule) -> GraphModule:
 def stable_topological_sort(gm: GraphModule) -> GraphModule:
     """Sort the graph topologically and otherwise keep the order of nodes; return the module."""
     nodes = list(gm.graph.nodes)
-    place = {node: i for i, node in enumerate(nodes)}
+    position = {node: i for i, node in enumerate(nodes)}
     waiting = _count_inputs(gm)
-    ready = [place[node] for node in nodes if not waiting[node]]
+    ready = [position[node] for node in nodes if not waiting[node]]
     order = []
     while ready:
         node = nodes[heapq.heappop(ready)]
@@ -107,7 +107,7 @@ def stable_topological_sort(gm: GraphModule) -> GraphModule:
         for user in node.users:
             waiting[user] -= 1
             if not waiting[user]:
-                heapq.heappush(ready, place[user])
+                heapq.heappush(ready, position[user])
     if len(order) != len(nodes):
         left = [node for node, count in waiting.items() if count]
         raise AssertionError(f"Input graph has cycles, unable to add {left}")

@@ -36,10 +36,10 @@ class Partition:
     ) -> None:
         self.id = id
         members = list(nodes or ())
-        places = [None] * len(members) if node_orders is None else list(node_orders)
-        if len(members) != len(places):
+        orders = [None] * len(members) if node_orders is None else list(node_orders)
+        if len(members) != len(orders):
             raise AssertionError("nodes and node_orders must have the same length")
-        self.nodes: dict[Node, int | None] = dict(zip(members, places, strict=True))
+        self.nodes: dict[Node, int | None] = dict(zip(members, orders, strict=True))
 
     def __repr__(self) -> str:
         return str(self.nodes)
@@ -65,11 +65,11 @@ class _PartitionTable:
         self.of: dict[Node, int] = {}
         self.order: dict[int, int] = {}  # partition id -> smallest position of one of its nodes in the graph
 
-    def put(self, node: Node, id: int, place: int | None) -> None:
+    def put(self, node: Node, id: int, node_order: int | None) -> None:
         if node in self.of:
             self.by_id[self.of[node]].remove_node(node)
         self.of[node] = id
-        self.by_id.setdefault(id, Partition(id)).add_node(node, place)
+        self.by_id.setdefault(id, Partition(id)).add_node(node, node_order)
         self.order.setdefault(id, id)
 
     def take(self, node: Node) -> None:
@@ -81,18 +81,18 @@ class _PartitionTable:
         Return the partition id of `one`.
         """
         nodes = {**self.by_id[one].nodes, **self.by_id[other].nodes}
-        if self._would_wait(nodes):
+        if self._creates_cycle(nodes):
             return one
-        kept, gone = (
+        target, source = (
             (other, one) if len(self.by_id[one].nodes) < len(self.by_id[other].nodes) else (one, other)
         )
-        self.by_id[kept].nodes.update(self.by_id[gone].nodes)
-        for node in self.by_id.pop(gone).nodes:
-            self.of[node] = kept
-        self.order[kept] = min(self.order[kept], self.order.pop(gone))
-        return kept
+        self.by_id[target].nodes.update(self.by_id[source].nodes)
+        for node in self.by_id.pop(source).nodes:
+            self.of[node] = target
+        self.order[target] = min(self.order[target], self.order.pop(source))
+        return target
 
-    def _would_wait(self, nodes: dict[Node, int | None]) -> bool:
+    def _creates_cycle(self, nodes: dict[Node, int | None]) -> bool:
         """Return True if a path leaves these nodes and returns to them.
 
         A path may enter another partition at one node and leave it at a different node.
@@ -101,8 +101,8 @@ class _PartitionTable:
         seen: set[Node] = set(todo)
         while todo:
             node = todo.pop()
-            part = self.of.get(node)
-            for each in (node,) if part is None else self.by_id[part].nodes:
+            partition_id = self.of.get(node)
+            for each in (node,) if partition_id is None else self.by_id[partition_id].nodes:
                 for user in each.users:
                     if user in nodes:
                         return True
@@ -145,10 +145,10 @@ class CapabilityBasedPartitioner:
         """Return the partitions of supported nodes."""
         partitions = _PartitionTable()
         count = 0
-        for place, node in enumerate(reversed(self.graph_module.graph.nodes)):
+        for node_order, node in enumerate(reversed(self.graph_module.graph.nodes)):
             mine = []
             if self._is_node_supported(node):
-                partitions.put(node, count, place)
+                partitions.put(node, count, node_order)
                 mine = [count]
                 count += 1
             if self.skip_horizontal_fusion:
@@ -160,13 +160,15 @@ class CapabilityBasedPartitioner:
             for other in candidates[1:]:
                 if other in partitions.by_id and other != current:
                     current = partitions.merge(current, other)
-        for part in partitions.by_id.values():
-            part.nodes = dict(sorted(part.nodes.items(), key=lambda item: item[1] or 0, reverse=True))
+        for partition in partitions.by_id.values():
+            partition.nodes = dict(
+                sorted(partition.nodes.items(), key=lambda item: item[1] or 0, reverse=True)
+            )
         self._assign_items(partitions)
         if not self.allows_single_node_partition:
-            for id in [id for id, part in partitions.by_id.items() if self._computes(part) <= 1]:
+            for id in [id for id, partition in partitions.by_id.items() if self._computes(partition) <= 1]:
                 del partitions.by_id[id]
-        return [part for part in partitions.by_id.values() if part.size()]
+        return [partition for partition in partitions.by_id.values() if partition.size()]
 
     def _assign_items(self, partitions: _PartitionTable) -> None:
         """Assign `getitem` nodes to the partition of the tuple that they read."""
@@ -190,11 +192,11 @@ class CapabilityBasedPartitioner:
     def _is_function(node: Node, names: set[str]) -> bool:
         return node.op == "call_function" and qualified_name(node.target) in names
 
-    def _computes(self, part: Partition) -> int:
+    def _computes(self, partition: Partition) -> int:
         """Return the number of nodes in a partition that compute something."""
         idle = {"torch.ops.aten.view", _GETITEM, *self.non_compute_ops}
         count = 0
-        for node in part.nodes:
+        for node in partition.nodes:
             if node.op == "call_function":
                 name = qualified_name(node.target)
                 count += (name not in idle) + (name in self.allowed_single_node_partition_ops)
@@ -206,19 +208,19 @@ class CapabilityBasedPartitioner:
 
     def remove_bookend_non_compute_ops(self, partitions: list[Partition]) -> None:
         """Remove nodes that compute nothing from the beginning and the end of the partitions."""
-        for part in partitions:
+        for partition in partitions:
             removed: set[Node] = set()
             for forwards in (True, False):
-                nodes = sorted(part.nodes, reverse=not forwards)
+                nodes = sorted(partition.nodes, reverse=not forwards)
                 for node in nodes:
                     around = node.all_input_nodes if forwards else node.users
                     outside = all(
-                        x.op == "placeholder" or x not in part.nodes or x in removed for x in around
+                        x.op == "placeholder" or x not in partition.nodes or x in removed for x in around
                     )
                     if outside and self._is_function(node, set(self.non_compute_ops)):
                         removed.add(node)
             for node in removed:
-                part.remove_node(node)
+                partition.remove_node(node)
 
     def partition_and_fuse(self, prefix: str = "fused_") -> GraphModule:
         """Replace each proposed partition by a call of a submodule; return the module."""

@@ -45,16 +45,16 @@ def fuse_as_graphmodule(
         raise AssertionError("Invalid partition, found dependency cycles")
     inside = dict.fromkeys(nodes) if partition_lookup_table is None else partition_lookup_table
     graph = Graph()
-    taken: dict[Node, Node] = {}
+    placeholders: dict[Node, Node] = {}
     copies: dict[Node, Node] = {}
 
     def within(node: Node) -> Node:
         if node in inside:
             return copies[node]
-        if node not in taken:
-            taken[node] = graph.placeholder(node.name, type_expr=node.type)
-            taken[node].meta = copy.copy(node.meta)
-        return taken[node]
+        if node not in placeholders:
+            placeholders[node] = graph.placeholder(node.name, type_expr=node.type)
+            placeholders[node].meta = copy.copy(node.meta)
+        return placeholders[node]
 
     for node in nodes:
         copies[node] = graph.node_copy(node, within)
@@ -63,7 +63,7 @@ def fuse_as_graphmodule(
     graph.output(results[0] if len(results) == 1 and not always_return_tuple else results)
     graph.lint()
     module, _ = lift_subgraph_as_module(gm, graph, comp_name="", class_name=module_name)
-    return module, tuple(taken), tuple(returned)
+    return module, tuple(placeholders), tuple(returned)
 
 
 def insert_subgm(
@@ -112,10 +112,10 @@ def fuse_by_partitions(
     always_return_tuple: bool = False,
 ) -> GraphModule:
     """Replace each set of nodes by a call of a submodule; return the module."""
-    for number, partition in enumerate(partitions):
+    for index, partition in enumerate(partitions):
         nodes = topo_sort(list(partition))
         module, inputs, outputs = fuse_as_graphmodule(
-            gm, nodes, f"{prefix}{number}", partition, always_return_tuple=always_return_tuple
+            gm, nodes, f"{prefix}{index}", partition, always_return_tuple=always_return_tuple
         )
         insert_subgm(gm, module, inputs, outputs, nodes[-1])
         erase_nodes(gm, nodes)

@@ -164,9 +164,11 @@ class SubgraphMatcher:
         """
         candidates: list[tuple[Node, list[Node]]] = []
         for anchor in self.pattern_anchors:
-            found = [node for node in graph.nodes if self._nodes_are_equal(anchor, node, node_name_match)]
-            if found:
-                candidates.append((anchor, found))
+            matching_nodes = [
+                node for node in graph.nodes if self._nodes_are_equal(anchor, node, node_name_match)
+            ]
+            if matching_nodes:
+                candidates.append((anchor, matching_nodes))
         matches: list[InternalMatch] = []
         if candidates:
             self._extend(candidates, 0, InternalMatch(self.pattern_anchors), node_name_match, matches)
@@ -207,14 +209,14 @@ class SubgraphMatcher:
         )
 
     def _remove_overlapping_matches(self, matches: list[InternalMatch]) -> list[InternalMatch]:
-        kept: list[InternalMatch] = []
-        taken: set[Node] = set()
+        disjoint: list[InternalMatch] = []
+        covered: set[Node] = set()
         for match in matches:
             inner = _inner(match)
-            if taken.isdisjoint(inner):
-                kept.append(match)
-                taken.update(inner)
-        return kept
+            if covered.isdisjoint(inner):
+                disjoint.append(match)
+                covered.update(inner)
+        return disjoint
 
 
 def _inner(match: InternalMatch) -> list[Node]:

@@ -12,9 +12,9 @@ from ts.fx.node import Node
 
 def topo_sort(nodes: list[Node]) -> list[Node]:
     """Return the nodes in topological order; independent nodes keep the given order."""
-    place = {node: i for i, node in enumerate(nodes)}
-    waiting = {node: sum(each in place for each in node.all_input_nodes) for node in nodes}
-    ready = [place[node] for node in nodes if not waiting[node]]
+    position = {node: i for i, node in enumerate(nodes)}
+    waiting = {node: sum(each in position for each in node.all_input_nodes) for node in nodes}
+    ready = [position[node] for node in nodes if not waiting[node]]
     heapq.heapify(ready)
     ordered: list[Node] = []
     while ready:
@@ -24,7 +24,7 @@ def topo_sort(nodes: list[Node]) -> list[Node]:
             if user in waiting:
                 waiting[user] -= 1
                 if not waiting[user]:
-                    heapq.heappush(ready, place[user])
+                    heapq.heappush(ready, position[user])
     if len(nodes) != len(ordered):
         raise AssertionError("topological sorted nodes doesn't have same length as input nodes")
     return ordered

@@ -35,38 +35,38 @@ def get_source_partitions(
 
     `filter_fn` must accept all nodes of a call.
     """
-    found: dict[Any, dict[str, list[Node]]] = {}
+    calls_by_source: dict[Any, dict[str, list[Node]]] = {}
     for node in graph.nodes:
         source = _source_of(node, wanted_sources)
         if source is not None:
             of, name = source
-            found.setdefault(of, {}).setdefault(name, []).append(node)
+            calls_by_source.setdefault(of, {}).setdefault(name, []).append(node)
     return {
         of: [
             _partition(nodes, of)
             for nodes in calls.values()
             if filter_fn is None or all(map(filter_fn, nodes))
         ]
-        for of, calls in found.items()
+        for of, calls in calls_by_source.items()
     }
 
 
-def _source_of(node: Node, wanted: list[Any]) -> tuple[Any, str] | None:
-    """Return the source of a node and the name of the source's call; None if `wanted` lacks the source."""
+def _source_of(node: Node, requested_sources: list[Any]) -> tuple[Any, str] | None:
+    """Return the source of a node and the name of the source's call; None if `requested_sources` lacks it."""
     stack = node.meta.get("source_fn_stack")
     if stack is not None:
         name, source = stack[-1]
-        return (source, name) if source in wanted else None
+        return (source, name) if source in requested_sources else None
     function = node.meta.get("torch_fn")
     if function is not None:
         name, source = function[0], function[1].split(".")[1]
-        if source in wanted:
+        if source in requested_sources:
             return source, name
     modules = node.meta.get("nn_module_stack")
     if node.op != "call_function" or not modules:
         return None
     name, cls = list(modules.values())[-1]
-    for source in wanted:
+    for source in requested_sources:
         if isinstance(source, type) and isinstance(cls, type):
             same = issubclass(cls, source)
         elif isinstance(source, type) and isinstance(cls, str):
@@ -79,16 +79,16 @@ def _source_of(node: Node, wanted: list[Any]) -> tuple[Any, str] | None:
 
 
 def _partition(nodes: list[Node], source: Any) -> SourcePartition:
-    taken: dict[Node, None] = {}
-    given: dict[Node, None] = {}
+    inputs: dict[Node, None] = {}
+    outputs: dict[Node, None] = {}
     for node in nodes:
         for arg in node.args:
             if isinstance(arg, Node) and arg not in nodes and arg.op != "get_attr":
-                taken[arg] = None
+                inputs[arg] = None
         if node.op != "get_attr" and any(user not in nodes for user in node.users):
-            given[node] = None
+            outputs[node] = None
     params = [node for node in nodes if node.op == "get_attr"]
-    return SourcePartition(nodes, source, list(taken), list(given), params)
+    return SourcePartition(nodes, source, list(inputs), list(outputs), params)
 
 
 def check_subgraphs_connected(subgraph1: SourcePartition, subgraph2: SourcePartition) -> bool:
