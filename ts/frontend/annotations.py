@@ -111,11 +111,13 @@ def _tensor_of_old(annotation: object) -> Type | None:
 class AnnotationParser:
     """Parser of annotations; it resolves names in one scope."""
 
-    def __init__(self, resolver: Resolver, ranges: Ranges | None, whole: SourceRange | None = None) -> None:
+    def __init__(
+        self, resolver: Resolver, ranges: Ranges | None, fallback_range: SourceRange | None = None
+    ) -> None:
         self.resolver = resolver
         self.ranges = ranges
         self.is_text = False
-        self.whole = whole  # source range for errors in an annotation that is a string
+        self.fallback_range = fallback_range  # source range for errors in an annotation that is a string
 
     def argument(self, node: ast.expr) -> SizedType:
         """Return the type of a parameter's annotation, and N for `BroadcastingListN[T]`, else None."""
@@ -134,8 +136,8 @@ class AnnotationParser:
             case ast.BinOp(left=inner, op=ast.BitOr(), right=ast.Constant(value=None)):
                 type, size = self.argument(inner)
                 return union([type, ir.NONE]), size
-            case ast.Constant(value=str(text)):
-                return self._quoted(text, node, AnnotationParser.argument)
+            case ast.Constant(value=str(annotation)):
+                return self._quoted(annotation, node, AnnotationParser.argument)
         return self.read(node), None
 
     def live(self, node: ast.expr, annotation: object) -> SizedType:
@@ -150,16 +152,16 @@ class AnnotationParser:
             if annotation is None or isinstance(annotation, str) or "Unknown type" not in str(error):
                 raise
             try:
-                found = self._convert(of_ts(annotation))
+                live_type = self._convert(of_ts(annotation))
             except CompilationError as reason:
                 # The annotation names an object, but the object is not supported
                 if "Unknown type" not in str(reason):
                     reason.range = reason.range or self._range(node)
                     raise
-                found = None
-            if found is None:
+                live_type = None
+            if live_type is None:
                 raise
-            return found, None
+            return live_type, None
 
     def _broadcasting(self, node: ast.Subscript, size: str, elem: ast.expr) -> SizedType:
         if not size.isdecimal() or len(size) > _SIZE_DIGITS:
@@ -185,8 +187,8 @@ class AnnotationParser:
                 return self._named(node)
             case ast.Constant(value=None):
                 return ir.NONE
-            case ast.Constant(value=str(text)):
-                return self._quoted(text, node, AnnotationParser.read)
+            case ast.Constant(value=str(annotation)):
+                return self._quoted(annotation, node, AnnotationParser.read)
             case ast.BinOp(left=left, op=ast.BitOr(), right=right):
                 return union([self.read(left), self.read(right)])
             case ast.Subscript(value=base, slice=index):
@@ -197,18 +199,18 @@ class AnnotationParser:
 
     def _named(self, node: ast.Name | ast.Attribute) -> Type:
         try:
-            found = self.resolver.evaluate(node)
+            annotation = self.resolver.evaluate(node)
         except (KeyError, AttributeError):
-            found = None
+            annotation = None
         if isinstance(node, ast.Attribute) and node.attr in BARE:
             raise CompilationError(BARE[node.attr], self._range(node))
         try:
-            result = self._convert(found) if found is not None else None
+            result = self._convert(annotation) if annotation is not None else None
         except FrontendError as error:
             # The error is about the object and has no location; add the location of the object's name
             error.range = error.range or self._range(node)
             raise
-        if result is None and isinstance(node, ast.Attribute) and found is None:
+        if result is None and isinstance(node, ast.Attribute) and annotation is None:
             # `typing.Any` in source text that does not import `typing`
             result = _NAMES.get(node.attr, lambda: None)()
         if result is None:
@@ -217,11 +219,13 @@ class AnnotationParser:
             raise CompilationError(f"Unknown type name '{name}'", self._range(node), hint)
         return result
 
-    def _quoted(self, text: str, node: ast.Constant, read: Callable[[AnnotationParser, ast.expr], _T]) -> _T:
+    def _quoted(
+        self, annotation: str, node: ast.Constant, read: Callable[[AnnotationParser, ast.expr], _T]
+    ) -> _T:
         try:
-            expression = python_syntax.expression(text.strip())
+            expression = python_syntax.expression(annotation.strip())
         except SyntaxError:
-            raise CompilationError(f"Unknown type name '{text}'", self._range(node)) from None
+            raise CompilationError(f"Unknown type name '{annotation}'", self._range(node)) from None
         return read(AnnotationParser(self.resolver, None, self._range(node)), expression)
 
     def _generic(self, node: ast.Subscript, base: ast.expr, index: ast.expr) -> Type:
@@ -241,18 +245,18 @@ class AnnotationParser:
         build = _GENERICS.get(constructor)
         if build is None:
             try:
-                found = self._convert(self.resolver.evaluate(node))
+                live_type = self._convert(self.resolver.evaluate(node))
             except (KeyError, AttributeError, TypeError):
-                found = None
-            if found is not None:
-                return found
+                live_type = None
+            if live_type is not None:
+                return live_type
             hint = hints.type_name(constructor, _GENERICS)
             raise CompilationError(f"Unknown type constructor {constructor}", self._range(node), hint)
         try:
-            parts = [self.read(argument) for argument in arguments]
+            contained_types = [self.read(argument) for argument in arguments]
         except CompilationError as error:
             raise self._unresolved_argument(node, constructor, error) from None
-        return build(parts, self._range(node))
+        return build(contained_types, self._range(node))
 
     def _unresolved_argument(
         self, node: ast.Subscript, constructor: str, error: CompilationError
@@ -271,15 +275,15 @@ class AnnotationParser:
             arguments = typing.get_args(annotation)
         except (KeyError, AttributeError, TypeError):
             return error
-        part = next((argument for argument in arguments if not self._is_type(argument)), None)
-        if part is None or isinstance(part, typing.ForwardRef):
+        invalid_argument = next((argument for argument in arguments if not self._is_type(argument)), None)
+        if invalid_argument is None or isinstance(invalid_argument, typing.ForwardRef):
             return error
         if is_dict:
-            message = f"Unknown type annotation: '{part!r}' at"
+            message = f"Unknown type annotation: '{invalid_argument!r}' at"
         else:
             message = (
                 f"Unsupported annotation {annotation!r} could not be resolved "
-                f"because {part!r} could not be resolved. At"
+                f"because {invalid_argument!r} could not be resolved. At"
             )
         return UnresolvedAnnotationError(message, self._range(node), error.hint)
 
@@ -291,10 +295,12 @@ class AnnotationParser:
 
     def of_object(self, annotation: object) -> Type:
         """Return the type of an evaluated annotation; raise UnresolvedAnnotationError for unknown ones."""
-        found = self._convert(of_ts(annotation))
-        if found is None:
-            raise UnresolvedAnnotationError(f"Unknown type annotation: '{annotation}' at", self.whole)
-        return found
+        result = self._convert(of_ts(annotation))
+        if result is None:
+            raise UnresolvedAnnotationError(
+                f"Unknown type annotation: '{annotation}' at", self.fallback_range
+            )
+        return result
 
     def _convert(self, annotation: Any) -> Type | None:
         """Convert a Python annotation object to a type; None for other objects."""
@@ -311,7 +317,7 @@ class AnnotationParser:
         if isinstance(annotation, typing._SpecialGenericAlias | typing._SpecialForm):  # type: ignore[attr-defined]
             bare = BARE.get(getattr(annotation, "_name", "") or "")
             if bare:
-                raise CompilationError(bare, self.whole)
+                raise CompilationError(bare, self.fallback_range)
         origin = typing.get_origin(annotation)
         if origin is not None:
             return self._convert_generic(annotation, origin)
@@ -330,7 +336,7 @@ class AnnotationParser:
         build = _GENERICS.get(name)
         if build is None or ... in arguments:
             return None
-        return build([self.of_object(argument) for argument in arguments], self.whole)
+        return build([self.of_object(argument) for argument in arguments], self.fallback_range)
 
     def _convert_class(self, cls: Any) -> Type | None:
         if cls in _CLASSES:
@@ -338,7 +344,7 @@ class AnnotationParser:
         if issubclass(cls, Enum):
             from ts.frontend.enums import enum_type
 
-            return enum_type(cls, self.whole)
+            return enum_type(cls, self.fallback_range)
         if issubclass(cls, WorkerInfo):
             return WORKER_INFO
         if issubclass(cls, Tensor):
@@ -359,7 +365,7 @@ class AnnotationParser:
         for base in reversed(cls.__mro__):
             annotations |= inspect.get_annotations(base)
         module = getattr(sys.modules.get(cls.__module__), "__dict__", {})
-        reader = AnnotationParser(Resolver(module, *self.resolver.scopes), None, self.whole)
+        reader = AnnotationParser(Resolver(module, *self.resolver.scopes), None, self.fallback_range)
         inferred = ir.TensorType.get_inferred()
         types = [
             reader.of_object(annotations[name]) if name in annotations else inferred for name in cls._fields
@@ -373,7 +379,7 @@ class AnnotationParser:
         return ir.TupleType(types, qualified_name(cls), cls._fields, defaults, cls)
 
     def _range(self, node: ast.expr) -> SourceRange | None:
-        return self.ranges.of(node) if self.ranges is not None else self.whole
+        return self.ranges.of(node) if self.ranges is not None else self.fallback_range
 
 
 def union(types: list[Type]) -> Type:

@@ -35,12 +35,12 @@ ATTRIBUTE: Final = "__ts_type__"
 
 def class_type(cls: type) -> ClassType:
     """Return the script class of a Python class, declaring it on first use."""
-    found = cls.__dict__.get(ATTRIBUTE)
-    if isinstance(found, ClassType) and found.declared:
-        return found
+    declared_type = cls.__dict__.get(ATTRIBUTE)
+    if isinstance(declared_type, ClassType) and declared_type.declared:
+        return declared_type
     with build_lock():
-        found = cls.__dict__.get(ATTRIBUTE)
-        return found if isinstance(found, ClassType) else _declare_class(cls)
+        declared_type = cls.__dict__.get(ATTRIBUTE)
+        return declared_type if isinstance(declared_type, ClassType) else _declare_class(cls)
 
 
 def _declare_class(cls: type) -> ClassType:
@@ -65,9 +65,9 @@ def _declare_class(cls: type) -> ClassType:
 
 def named_type(cls: type) -> NamedType:
     """Return the type of a Python class in annotations: its interface type or its script class."""
-    found = cls.__dict__.get(ATTRIBUTE)
-    if isinstance(found, NamedType) and not isinstance(found, ClassType):
-        return found
+    declared_type = cls.__dict__.get(ATTRIBUTE)
+    if isinstance(declared_type, NamedType) and not isinstance(declared_type, ClassType):
+        return declared_type
     return class_type(cls)
 
 
@@ -175,8 +175,8 @@ def declare_later(type: ClassType, name: str, parse_it: Callable[[], ParsedFunct
 
 def live_type(name: str) -> NamedType | None:
     """Return the registered type with qualified name `name`; None if no such type is alive."""
-    found = live(name)
-    return found if isinstance(found, NamedType) else None
+    registered = live(name)
+    return registered if isinstance(registered, NamedType) else None
 
 
 def _declare(

@@ -63,8 +63,8 @@ def wait(future: Any) -> Any:
     from ts._core.vm.future import Future
 
     if not isinstance(future, Future):
-        found = type(future).__name__
-        raise TypeError(f"wait(): incompatible function arguments: expected a Future, not {found}")
+        actual_type = type(future).__name__
+        raise TypeError(f"wait(): incompatible function arguments: expected a Future, not {actual_type}")
     return future.wait()
 
 
@@ -146,8 +146,8 @@ def not_compiled(instead: str) -> Callable[[F], F]:
 
 def instead_of(function: Any) -> str | None:
     """Return the alternative that `not_compiled` stored for a function; None for functions without it."""
-    found: str | None = getattr(function, "__dict__", {}).get(_INSTEAD)
-    return found
+    original_name: str | None = getattr(function, "__dict__", {}).get(_INSTEAD)
+    return original_name
 
 
 def special_form(form: str) -> Callable[[F], F]:
@@ -162,8 +162,8 @@ def special_form(form: str) -> Callable[[F], F]:
 
 def find_special_form(function: Any) -> str | None:
     """Return the special form registered for a function; None for other functions."""
-    found: str | None = getattr(function, "__dict__", {}).get(_SPECIAL_FORM_ATTRIBUTE)
-    return found
+    form: str | None = getattr(function, "__dict__", {}).get(_SPECIAL_FORM_ATTRIBUTE)
+    return form
 
 
 def modifier_of(function: Any) -> str | None:
@@ -172,8 +172,8 @@ def modifier_of(function: Any) -> str | None:
     if builtins.isinstance(marker, str):
         return marker
     # PyTorch's decorators set this attribute, in programs that use both libraries.
-    found = getattr(function, "_torchscript_modifier", None)
-    return found.partition(" ")[0] if builtins.isinstance(found, str) else None
+    modifier = getattr(function, "_torchscript_modifier", None)
+    return modifier.partition(" ")[0] if builtins.isinstance(modifier, str) else None
 
 
 class BooleanDispatch(NamedTuple):

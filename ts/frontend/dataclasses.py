@@ -40,8 +40,8 @@ def generated_method(cls: type, name: str) -> ParsedFunction:
     if name == "__init__":
         lines = _constructor(cls, names)
     elif name == "__repr__":
-        shown = ", ".join(f"{f.name}={{self.{f.name}}}" for f in all_fields if f.repr)
-        lines = ["def __repr__(self) -> str:", f"    return f'{own}({shown})'"]
+        fields_format = ", ".join(f"{f.name}={{self.{f.name}}}" for f in all_fields if f.repr)
+        lines = ["def __repr__(self) -> str:", f"    return f'{own}({fields_format})'"]
     elif name == "__hash__":
         hashed = [f.name for f in all_fields if (f.compare if f.hash is None else f.hash)]
         lines = ["def __hash__(self) -> int:", f"    return hash(({_each('self.{}', hashed)}))"]
@@ -90,8 +90,8 @@ def _constructor(cls: type, names: dict[str, object]) -> list[str]:
             default = f" = __default_{name}" if has_default else ""
             # Keyword-only parameters with defaults, which the language lacks, become the last positional
             # ones.
-            place = parameters if field.kw_only is not True else with_default if default else by_name
-            place.append(f"{name}: {kind}{default}")
+            parameter_list = parameters if field.kw_only is not True else with_default if default else by_name
+            parameter_list.append(f"{name}: {kind}{default}")
         if is_parameter_only:
             passed.append(name)
         elif field.init:
@@ -114,14 +114,14 @@ def _optional(fields: Iterable[_Field], resolver: Resolver) -> set[str]:
     from ts.frontend.annotations import to_type
     from ts.ir.types import OptionalType
 
-    found = set()
+    optional_names = set()
     for field in fields:
         try:
             if isinstance(to_type(field.type, resolver), OptionalType):
-                found.add(field.name)
+                optional_names.add(field.name)
         except FrontendError:
             continue
-    return found
+    return optional_names
 
 
 def _equality(own: str, fields: Iterable[_Field], optional: set[str]) -> list[str]:

@@ -46,13 +46,13 @@ def constant_of_type(value: Any, type: Type) -> object:
         case ir.TupleType():
             if not isinstance(value, tuple) or len(value) != len(type.elems):
                 return NO_DEFAULT
-            parts = tuple(constant_of_type(v, t) for v, t in zip(value, type.elems, strict=True))
-            return NO_DEFAULT if NO_DEFAULT in parts else parts
+            elements = tuple(constant_of_type(v, t) for v, t in zip(value, type.elems, strict=True))
+            return NO_DEFAULT if NO_DEFAULT in elements else elements
         case ir.ListType():
             if not isinstance(value, tuple):
                 return NO_DEFAULT
-            parts = tuple(constant_of_type(v, type.elem) for v in value)
-            return NO_DEFAULT if NO_DEFAULT in parts else list(parts)
+            elements = tuple(constant_of_type(v, type.elem) for v in value)
+            return NO_DEFAULT if NO_DEFAULT in elements else list(elements)
         case ir.EnumType():
             return value if isinstance(value, type.python_class or ()) else NO_DEFAULT
         case ir.TensorType():
@@ -64,8 +64,8 @@ def constant_of_type(value: Any, type: Type) -> object:
     return NO_DEFAULT
 
 
-def _converted(to: type[float] | type[complex], number: Any) -> object:
+def _converted(to: type[float] | type[complex], value: Any) -> object:
     try:
-        return to(number)
+        return to(value)
     except OverflowError:  # the int is too large for a float
         return NO_DEFAULT

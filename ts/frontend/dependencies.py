@@ -37,8 +37,8 @@ def needs(definition: ast.AST, ranges: Ranges) -> Iterator[Dependency]:
                 yield Dependency("operator", f"aten::{name}", ranges.of(node))
             case ["ops", space, name]:
                 yield Dependency("operator", f"{space}::{name}", ranges.of(node))
-            case ["__torch__" | "torch", _, *_] as parts:
-                yield Dependency("name", ".".join(parts), ranges.of(node))
+            case ["__torch__" | "torch", _, *_] as names:
+                yield Dependency("name", ".".join(names), ranges.of(node))
             case _:
                 rest.extend(reversed(list(ast.iter_child_nodes(node))))
 
@@ -50,8 +50,8 @@ def is_operator(name: str) -> bool:
 
 def _dotted(node: ast.AST) -> list[str]:
     """Split a dotted name `a.b.c` into its parts; return an empty list for other expressions."""
-    parts: list[str] = []
+    names: list[str] = []
     while isinstance(node, ast.Attribute):
-        parts.append(node.attr)
+        names.append(node.attr)
         node = node.value
-    return [node.id, *reversed(parts)] if parts and isinstance(node, ast.Name) else []
+    return [node.id, *reversed(names)] if names and isinstance(node, ast.Name) else []

@@ -40,20 +40,20 @@ _RESERVED: Final = r"mro|(__?)[^_](.*[^_])?\1"
 
 def enum_type(cls: type[Enum], range: SourceRange | None = None) -> EnumType:
     """Return the enum type of an enum class, created once per class."""
-    found = cls.__dict__.get(ATTRIBUTE)
-    if isinstance(found, EnumType):
-        return found
+    declared_type = cls.__dict__.get(ATTRIBUTE)
+    if isinstance(declared_type, EnumType):
+        return declared_type
     with build_lock():
-        found = cls.__dict__.get(ATTRIBUTE)
-        return found if isinstance(found, EnumType) else _declare_enum(cls, range)
+        declared_type = cls.__dict__.get(ATTRIBUTE)
+        return declared_type if isinstance(declared_type, EnumType) else _declare_enum(cls, range)
 
 
 def _declare_enum(cls: type[Enum], range: SourceRange | None) -> EnumType:
     name = unique_name(qualified_name(cls))
-    found = EnumType(name, _value_type(cls, range), _members(cls).items(), cls)
-    note_live(found)
-    setattr(cls, ATTRIBUTE, found)
-    return found
+    new_type = EnumType(name, _value_type(cls, range), _members(cls).items(), cls)
+    note_live(new_type)
+    setattr(cls, ATTRIBUTE, new_type)
+    return new_type
 
 
 def read_enum_type(name: str, members: dict[str, Any], range: SourceRange | None = None) -> EnumType:
@@ -68,22 +68,22 @@ def read_enum_type(name: str, members: dict[str, Any], range: SourceRange | None
     own = getattr(sys.modules.get(module or "__main__"), "__dict__", {}).get(last)
     if live is None and isinstance(own, type) and issubclass(own, Enum) and members == _members(own):
         return enum_type(own)
-    made = _class_of(members, last, module or "__main__", range)
-    found = EnumType(name, _value_type(made, range), members.items(), made)
-    setattr(made, ATTRIBUTE, found)
-    return found
+    enum_class = _class_of(members, last, module or "__main__", range)
+    new_type = EnumType(name, _value_type(enum_class, range), members.items(), enum_class)
+    setattr(enum_class, ATTRIBUTE, new_type)
+    return new_type
 
 
 def _class_of(members: dict[str, Any], name: str, module: str, range: SourceRange | None) -> type[Enum]:
     """Create an enum class with these members; raise CompilationError for names reserved by Python."""
     reserved = [member for member in members if re.fullmatch(_RESERVED, member)]
     if not reserved:
-        made: Any = Enum(name, members, module=module)  # type: ignore[misc]
+        enum_class: Any = Enum(name, members, module=module)  # type: ignore[misc]
         # Names such as `_Color__red`, which are not members of an `Enum` in Python
-        reserved = [member for member in members if member not in made.__members__]
+        reserved = [member for member in members if member not in enum_class.__members__]
     if reserved:
         raise CompilationError(f"'{reserved[0]}' cannot be the name of an enumeration's member", range)
-    return made  # type: ignore[no-any-return]
+    return enum_class  # type: ignore[no-any-return]
 
 
 def _members(cls: type[Enum]) -> dict[str, Any]:

@@ -32,9 +32,9 @@ def compilation(key: Hashable = None) -> Iterator[None]:
     """Context for the compilation of function `key`; raise the cached error of an earlier failure."""
     global _depth
     with build_lock():
-        known = None if key is None else _failed.get(key)
-        if known is not None:
-            raise known.copy()
+        previous_error = None if key is None else _failed.get(key)
+        if previous_error is not None:
+            raise previous_error.copy()
         _depth += 1
         try:
             yield
@@ -51,14 +51,14 @@ def compilation(key: Hashable = None) -> Iterator[None]:
 
 def together(errors: Iterable[FrontendError]) -> FrontendError:
     """Combine errors into one; errors with equal message and location are reported once."""
-    found: dict[tuple[str, str], FrontendError] = {}
+    unique_errors: dict[tuple[str, str], FrontendError] = {}
     for error in errors:
         for each in (error, *error.others):
-            place = "" if each.range is None else each.range.highlight()
-            found.setdefault((each.message, place), each)
-    for each in found.values():
+            highlight = "" if each.range is None else each.range.highlight()
+            unique_errors.setdefault((each.message, highlight), each)
+    for each in unique_errors.values():
         each.others = []
-    first, *first.others = found.values()
+    first, *first.others = unique_errors.values()
     return first
 
 

@@ -28,17 +28,17 @@ _observed: WeakKeyDictionary[CodeType, dict[str, Any]] = WeakKeyDictionary()
 
 def observe(calls: Iterable[Call]) -> None:
     """Execute the calls, and record the argument types of all functions that run."""
-    found: dict[CodeType, dict[str, list[Any]]] = {}
+    observed_types: dict[CodeType, dict[str, list[Any]]] = {}
 
     def note(frame: FrameType, event: str, _: Any) -> None:
         if event != "call" or is_own(frame.f_globals.get("__name__")):
             return
         code = frame.f_code
         names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-        seen = found.setdefault(code, {})
+        types_by_name = observed_types.setdefault(code, {})
         for name in names:
             annotation = annotation_of_value(frame.f_locals.get(name))
-            kinds = seen.setdefault(name, [])
+            kinds = types_by_name.setdefault(name, [])
             if annotation not in kinds:
                 kinds.append(annotation)
 
@@ -49,8 +49,10 @@ def observe(calls: Iterable[Call]) -> None:
             function(*arguments)
         finally:
             sys.setprofile(before)
-    for code, seen in found.items():
-        _observed[code] = {name: kinds[0] if len(kinds) == 1 else Any for name, kinds in seen.items()}
+    for code, types_by_name in observed_types.items():
+        _observed[code] = {
+            name: kinds[0] if len(kinds) == 1 else Any for name, kinds in types_by_name.items()
+        }
 
 
 def annotation_of(function: FunctionType | MethodType | None, name: str) -> Any | None:
@@ -70,8 +72,8 @@ def annotation_of_value(value: Any) -> Any:
     if isinstance(value, DType):
         return int
     if type(value) is tuple:
-        parts = tuple(map(annotation_of_value, value))
-        return tuple[parts] if parts else tuple[()]  # type: ignore[valid-type]
+        elements = tuple(map(annotation_of_value, value))
+        return tuple[elements] if elements else tuple[()]  # type: ignore[valid-type]
     if isinstance(value, list):
         return list[_common(value)]  # type: ignore[misc]
     if isinstance(value, dict):

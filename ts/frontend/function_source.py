@@ -26,9 +26,9 @@ class FunctionSource:
 
     __slots__ = ("dedented", "filename", "first_line", "text")
 
-    def __init__(self, text: str, filename: str, first_line: int) -> None:
-        self.text = text
-        self.dedented = dedent(text)
+    def __init__(self, source_text: str, filename: str, first_line: int) -> None:
+        self.text = source_text
+        self.dedented = dedent(source_text)
         self.filename = filename
         self.first_line = first_line
 
@@ -97,8 +97,8 @@ def _lines_of(code: CodeType) -> Iterator[int]:
 
 def _column(line: str) -> float:
     """Return the indentation of a line; infinity for a blank line."""
-    found = len(line) - len(line.lstrip())
-    return found if found < len(line) else float("inf")
+    indentation = len(line) - len(line.lstrip())
+    return indentation if indentation < len(line) else float("inf")
 
 
 def _is_comment(line: str) -> bool:

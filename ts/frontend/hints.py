@@ -82,10 +82,10 @@ _EMPTY_DICT = "`{}` is a dict of tensors unless it is made with its type: `x: Di
 _NOT_ANNOTATED = "a parameter without an annotation is a Tensor; annotate it if it is not: `x: int`"
 
 
-def similar(name: str, known: Iterable[str]) -> str:
+def similar(name: str, candidates: Iterable[str]) -> str:
     """Return "did you mean ...?" with the known name closest to `name`, or an empty string."""
-    found = closest(name, [other for other in known if not other.startswith("$")])
-    return f"did you mean '{found}'?" if found else ""
+    match = closest(name, [other for other in candidates if not other.startswith("$")])
+    return f"did you mean '{match}'?" if match else ""
 
 
 def class_attribute(name: str) -> str:
@@ -129,11 +129,11 @@ def may_be_none(value: Value) -> str:
     return _MAY_BE_NONE
 
 
-def keyword(name: str, known: Iterable[str], message: str) -> str:
+def keyword(name: str, parameter_names: Iterable[str], message: str) -> str:
     """Return the hint for an unknown keyword argument, with the closest known name."""
     if f"Keyword argument {name} unknown" in message:
-        return similar(name, known)
-    return no_such_argument(name, [other for other in known if not other.startswith("$")])
+        return similar(name, parameter_names)
+    return no_such_argument(name, [other for other in parameter_names if not other.startswith("$")])
 
 
 def argument(values: Sequence[Value], reason: str) -> str:
@@ -167,17 +167,17 @@ def argument(values: Sequence[Value], reason: str) -> str:
         return f"what is put into a {_spelled(values[0])} is of type {types[0].elem.annotation_str}"
     if reason.count("Expected a value") < 2:  # the error message itself is clear in this case
         return ""
-    text = f"found {_spelled(values[0])} and {_spelled(values[1])}"
+    hint = f"found {_spelled(values[0])} and {_spelled(values[1])}"
     if STR in types and any(isinstance(type, IntType | FloatType | BoolType) for type in types):
-        text += "; `str(x)` makes a text of a number"
-    return text
+        hint += "; `str(x)` makes a text of a number"
+    return hint
 
 
 def _spelled(value: Value) -> str:
     return value.type().annotation_str
 
 
-def attribute(value: Value, name: str, known: Iterable[str]) -> str:
+def attribute(value: Value, name: str, attribute_names: Iterable[str]) -> str:
     """Return the hint for a missing attribute or method of a value."""
     type = value.type()
     if value.node().kind() == "prim::PythonOp" and value.node()["name"] == "super":
@@ -189,10 +189,10 @@ def attribute(value: Value, name: str, known: Iterable[str]) -> str:
     spelled = _OTHER_WORDS.get(name)
     if spelled is not None and not isinstance(type, TensorType):
         return f"write {spelled}"
-    return similar(name, known)
+    return similar(name, attribute_names)
 
 
-def undefined(name: str, known: Iterable[str], of_self: Iterable[str] = ()) -> str:
+def undefined(name: str, defined_names: Iterable[str], of_self: Iterable[str] = ()) -> str:
     """Return the hint for an undefined name."""
     if name in of_self:
         return f"did you mean 'self.{name}'?"
@@ -201,21 +201,21 @@ def undefined(name: str, known: Iterable[str], of_self: Iterable[str] = ()) -> s
             "import it at the top of the file; of modules other than math and torch only functions that "
             "an @ts.jit.ignore function calls can be used"
         )
-    return similar(name, known)
+    return similar(name, defined_names)
 
 
-def conversion(found: Type, wanted: Type, value: Value | None = None) -> str:
-    """Return the hint for a value of type `found` used where type `wanted` is required."""
-    if isinstance(found, OptionalType):
+def conversion(actual: Type, expected: Type, value: Value | None = None) -> str:
+    """Return the hint for a value of type `actual` used where type `expected` is required."""
+    if isinstance(actual, OptionalType):
         return _MAY_BE_NONE if value is None else may_be_none(value)
-    if isinstance(found, TensorType) and found.inferred:
+    if isinstance(actual, TensorType) and actual.inferred:
         return _NOT_ANNOTATED
-    if found is NONE:
-        return f"annotate what may be None: `Optional[{wanted.annotation_str}]`"
-    return f"convert the value, or write the type `{found.annotation_str}`"
+    if actual is NONE:
+        return f"annotate what may be None: `Optional[{expected.annotation_str}]`"
+    return f"convert the value, or write the type `{actual.annotation_str}`"
 
 
-def type_name(name: str, known: Iterable[str]) -> str:
+def type_name(name: str, type_names: Iterable[str]) -> str:
     """Return the hint for an unknown type name."""
     last = name.rpartition(".")[2]
     if last in ("ndarray", "array"):
@@ -230,7 +230,7 @@ def type_name(name: str, known: Iterable[str]) -> str:
         return "write the type of the literals"
     if last == "Module":
         return "modules are no parameters; make it an attribute of the module that calls it"
-    return f"write `{_TYPES[last]}`" if last in _TYPES else similar(last, known)
+    return f"write `{_TYPES[last]}`" if last in _TYPES else similar(last, type_names)
 
 
 def default(name: str, value: object, type: Type, inferred: bool) -> str:
@@ -242,14 +242,14 @@ def default(name: str, value: object, type: Type, inferred: bool) -> str:
     return f"write a default of type {type.annotation_str}, or annotate `{name}: {value.__class__.__name__}`"
 
 
-def returned(before: Type, now: Type, place: SourceRange | None) -> str:
-    """Return the hint for a return type that differs from an earlier `return` at `place`."""
+def returned(before: Type, now: Type, earlier_range: SourceRange | None) -> str:
+    """Return the hint for a return type that differs from an earlier `return` at `earlier_range`."""
     union = f"Union[{before.annotation_str}, {now.annotation_str}]"
     both = f"return one type everywhere, or annotate both: `-> {union}`"
-    if place is None:
+    if earlier_range is None:
         return both
-    first = place.text().split("\n")[0]
-    return f"the {before.annotation_str} is from line {place.line}, `{first}`; {both}"
+    first = earlier_range.text().split("\n")[0]
+    return f"the {before.annotation_str} is from line {earlier_range.line}, `{first}`; {both}"
 
 
 def reassignment(name: str, before: Type, now: Type) -> str:

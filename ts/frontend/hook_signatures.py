@@ -116,15 +116,15 @@ def _check_input(which: str, received: Type, inputs: Sequence[Type], advice: str
             f"{which} expected the input argument to be typed as a Tuple but found type: "
             f"'{_plain(received)}' instead.\n{advice}"
         )
-    text = f"Received type: '{received.repr_str}'.\n{advice}"
+    received_note = f"Received type: '{received.repr_str}'.\n{advice}"
     if not inputs and received.elems:
-        raise RuntimeError(f"{which} was expecting Tuple[()] as the input type. {text}")
+        raise RuntimeError(f"{which} was expecting Tuple[()] as the input type. {received_note}")
     if len(received.elems) != len(inputs):
         raise RuntimeError(
-            f"{which} has the wrong number of contained types for the input argument's Tuple. {text}"
+            f"{which} has the wrong number of contained types for the input argument's Tuple. {received_note}"
         )
     if list(received.elems) != list(inputs):
-        raise RuntimeError(f"{which} has the wrong inner types for the input tuple argument. {text}")
+        raise RuntimeError(f"{which} has the wrong inner types for the input tuple argument. {received_note}")
 
 
 def _plain(type: Type) -> str:

@@ -41,10 +41,10 @@ def emit_ignored_block(em: Emitter, node: ast.With) -> None:
     types = list(outputs.values())
     returns = NONE if not types else types[0] if len(types) == 1 else TupleType(types)
     range = em.range(node.items[0].context_expr)
-    given = [em.variable(name, range) for name in inputs]
+    arguments = [em.variable(name, range) for name in inputs]
     function = _function(em, node, list(inputs), list(outputs))
     function.__annotations__ = {**inputs, "return": returns}
-    result = PythonFunction(function).call(em, range, given, {}, len(outputs))
+    result = PythonFunction(function).call(em, range, arguments, {}, len(outputs))
     results = [result] if len(outputs) == 1 else result.as_tuple(em, range) if outputs else []
     for name, value in zip(outputs, results, strict=True):
         em.scope.set(range, name, value)
@@ -57,8 +57,10 @@ def _declared(em: Emitter, node: ast.With) -> tuple[dict[str, Type], dict[str, T
     declared: dict[str, dict[str, Type]] = {"inp": {}, "out": {}}
     for keyword in call.keywords:
         match keyword.value:
-            case ast.Constant(value=str(text)) if text.partition(":")[0] in declared and keyword.arg:
-                kind, _, annotation = text.partition(":")
+            case ast.Constant(value=str(declaration)) if (
+                declaration.partition(":")[0] in declared and keyword.arg
+            ):
+                kind, _, annotation = declaration.partition(":")
                 quoted = ast.copy_location(ast.Constant(annotation), keyword.value)
                 declared[kind][keyword.arg] = em.type_of(quoted)
             case _:

@@ -61,13 +61,13 @@ def infer_type(value: Any) -> Type:
     return _infer(value, {})
 
 
-def _infer(value: Any, known: dict[int, Type]) -> Type:
-    """Infer the type of `value`; `known` maps ids of visited containers to their types."""
+def _infer(value: Any, inferred: dict[int, Type]) -> Type:
+    """Infer the type of `value`; `inferred` maps ids of visited containers to their types."""
     if isinstance(value, Tensor):
         return TENSOR
-    found = _SCALARS.get(type(value))
-    if found is not None:
-        return found
+    scalar_type = _SCALARS.get(type(value))
+    if scalar_type is not None:
+        return scalar_type
     if isinstance(value, RRefValue):
         return RRefType(_of_reference(value))
     base = builtin_number_class(value)
@@ -75,30 +75,30 @@ def _infer(value: Any, known: dict[int, Type]) -> Type:
         return _SCALARS[base]
     if not isinstance(value, list | dict | tuple):
         return _of_instance(value)
-    if id(value) not in known:
-        known[id(value)] = _of_container(value, known)
-    return known[id(value)]
+    if id(value) not in inferred:
+        inferred[id(value)] = _of_container(value, inferred)
+    return inferred[id(value)]
 
 
 def _of_reference(value: RRefValue) -> Type:
     """Return the type of an RRef's value: the constructor's type hint, or inferred from the fetched value."""
     hint = value.type_hint
-    found = None if hint is None else object_type(hint)
-    return infer_type(value.fetching().wait()) if found is None else found
+    hinted_type = None if hint is None else object_type(hint)
+    return infer_type(value.fetching().wait()) if hinted_type is None else hinted_type
 
 
-def _of_container(value: list[Any] | dict[Any, Any] | tuple[Any, ...], known: dict[int, Type]) -> Type:
+def _of_container(value: list[Any] | dict[Any, Any] | tuple[Any, ...], inferred: dict[int, Type]) -> Type:
     if isinstance(value, list):
         if not value:
             raise TypeInferenceError("List trace inputs must have elements")
-        return ListType(_common(value, "List", "element type", known))
+        return ListType(_common(value, "List", "element type", inferred))
     if isinstance(value, dict):
         if not value:
             raise TypeInferenceError("Dictionary inputs must have entries")
-        keys = _common(value, "Dictionary", "type", known)
-        return DictType(keys, _common(value.values(), "Dictionary", "type", known))
+        keys = _common(value, "Dictionary", "type", inferred)
+        return DictType(keys, _common(value.values(), "Dictionary", "type", inferred))
     # Ignores an override of `__iter__`
-    elements = [_infer(element, known) for element in tuple.__iter__(value)]
+    elements = [_infer(element, inferred) for element in tuple.__iter__(value)]
     if hasattr(value, "_fields"):
         named = object_type(type(value))
         if named is not None and all(
@@ -109,25 +109,25 @@ def _of_container(value: list[Any] | dict[Any, Any] | tuple[Any, ...], known: di
     return TupleType(elements)
 
 
-def _common(values: Iterable[Any], container: str, what: str, known: dict[int, Type]) -> Type:
+def _common(values: Iterable[Any], container: str, what: str, inferred: dict[int, Type]) -> Type:
     """Return the common type of `values`, the elements of a `container`."""
-    found: Type | None = None
+    common_type: Type | None = None
     for value in values:
         try:
-            each = _infer(value, known)
+            each = _infer(value, inferred)
         except TypeInferenceError as error:
             prefix = "Could not infer type of list element: " if container == "List" else ""
             raise TypeInferenceError(f"{prefix}{error}") from None
-        merged = each if found is None else unify(found, each)
+        merged = each if common_type is None else unify(common_type, each)
         if merged is None:
-            assert found is not None
-            kinds = f"{found.annotation_str} and {each.annotation_str}"
+            assert common_type is not None
+            kinds = f"{common_type.annotation_str} and {each.annotation_str}"
             raise TypeInferenceError(
                 f"{container} inputs to traced functions must have consistent {what}. Found {kinds}"
             )
-        found = merged
-    assert found is not None
-    return found
+        common_type = merged
+    assert common_type is not None
+    return common_type
 
 
 def _of_instance(value: Any) -> Type:
@@ -136,9 +136,9 @@ def _of_instance(value: Any) -> Type:
     if hasattr(cls, "_modules") or hasattr(value, "_modules"):
         raise TypeInferenceError("Cannot infer concrete type of torch.nn.Module")
     if isinstance(value, enum.Enum):
-        found = object_type(cls)
-        if found is not None:
-            return found
+        instance_type = object_type(cls)
+        if instance_type is not None:
+            return instance_type
     elif _may_be_script_class(cls):
         try:
             return compile_class(cls)

@@ -38,8 +38,8 @@ def asked_for(hint: Type | None, kind: type[Kind], range: SourceRange | None) ->
         members = (hint.elem,)
     elif isinstance(hint, UnionType):
         members = hint.types
-    found = [member for member in members if isinstance(member, kind)]
-    if not found:
+    options = [member for member in members if isinstance(member, kind)]
+    if not options:
         which = (
             "an Union type annotation with an inner"
             if isinstance(hint, UnionType)
@@ -47,7 +47,7 @@ def asked_for(hint: Type | None, kind: type[Kind], range: SourceRange | None) ->
         )
         what = f"{name} type," if isinstance(hint, UnionType) else name
         raise CompilationError(f"Expected {which} {what} but got {hint.repr_str}", range)
-    return found
+    return options
 
 
 def only_one(hint: Type | None, options: Sequence[Kind], range: SourceRange | None) -> Kind:
@@ -66,30 +66,31 @@ def only_one(hint: Type | None, options: Sequence[Kind], range: SourceRange | No
 def chosen(
     hint: Type | None,
     options: Sequence[Kind],
-    found: Kind,
+    inferred: Kind,
     holds: Callable[[Kind], bool],
     range: SourceRange | None,
 ) -> Kind:
     """Select the type of a literal from `options`, the types that its hint allows.
 
-    The result is the inferred type `found` if `options` contains it, else the first option that can hold the
-    elements. Raise CompilationError if no option can hold the elements.
+    The result is `inferred`, the inferred type, if `options` contains it, else the first option that can hold
+    the elements. Raise CompilationError if no option can hold the elements.
     """
-    if found in options:
-        return found
+    if inferred in options:
+        return inferred
     fitting = next((option for option in options if holds(option)), None)
     if fitting is not None:
         return fitting
     assert hint is not None
     listed = " or ".join(option.repr_str for option in options)
-    if isinstance(found, ListType):
+    if isinstance(inferred, ListType):
         what = (
-            f"types match the types of the given list elements, which were unified to {found.elem.repr_str}"
+            "types match the types of the given list elements, which were unified to "
+            f"{inferred.elem.repr_str}"
         )
     else:
         what = (
             "dict types can hold the types of the given keys and values, which were unified to "
-            f"{found.repr_str}"
+            f"{inferred.repr_str}"
         )
     raise CompilationError(
         f"Union type annotation `{hint.repr_str}` can hold {listed}, but none of those {what}", range
@@ -105,12 +106,12 @@ def constructed(em: Emitter, value: object, type: Type) -> Value:
     if isinstance(value, dict):
         dicts = asked_for(type, DictType, None)
         kinds = (dicts[0].key, dicts[0].value) if dicts else (ANY, ANY)
-        parts = [
-            constructed(em, part, kind)
+        elements = [
+            constructed(em, element, kind)
             for pair in value.items()
-            for part, kind in zip(pair, kinds, strict=True)
+            for element, kind in zip(pair, kinds, strict=True)
         ]
-        return em.insert("prim::DictConstruct", parts).output().set_type(DictType(*kinds))
+        return em.insert("prim::DictConstruct", elements).output().set_type(DictType(*kinds))
     return em.constant(value)
 
 

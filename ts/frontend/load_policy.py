@@ -55,12 +55,12 @@ class LoadPolicy:
         of_language = key.startswith(_OF_THE_LANGUAGE) and not key.startswith(_REMOTE)
         if not self.restricted or of_language:
             return True
-        known = self._answers.get(key)
-        if known is None:
+        is_allowed = self._answers.get(key)
+        if is_allowed is None:
             name = key.partition(".")[0]
-            known = any(fnmatchcase(key, p) or fnmatchcase(name, p) for p in self._patterns)
-            self._answers[key] = known
-        return known
+            is_allowed = any(fnmatchcase(key, p) or fnmatchcase(name, p) for p in self._patterns)
+            self._answers[key] = is_allowed
+        return is_allowed
 
     def admit(self, graph: Graph, range: SourceRange | None = None) -> None:
         """Raise CompilationError at `range`, or the node's range, if the graph uses a disallowed operator."""

@@ -105,9 +105,9 @@ class ConcreteModule:
 
     def method(self, name: str) -> Any | None:
         """Return method `name`, declared on first use; None if it is ignored or not a function."""
-        found = self.type.methods.get(name)
-        if found is not None:
-            return found
+        method = self.type.methods.get(name)
+        if method is not None:
+            return method
         function = self.python_function(name)
         if function is None or name in self.ignored:
             return None
@@ -139,12 +139,12 @@ class ConcreteModule:
     def overloads(self, name: str) -> list[Any]:
         """Return the methods for all declarations of an overloaded method, in order."""
         declarations = overloads_of_method(self.python_class, name)
-        found = []
+        methods = []
         for i, declaration in enumerate(declarations):
             variant = f"{name}__{i}"
             method = self.type.methods.get(variant)
-            found.append(method or self.declare(variant, self.python_function(name), declaration))
-        return found
+            methods.append(method or self.declare(variant, self.python_function(name), declaration))
+        return methods
 
     def entry_points(self) -> Iterator[Any]:
         """Yield the methods that scripting a module compiles: `forward`, exports, properties, hooks."""
@@ -251,10 +251,10 @@ def concrete_module(
         name = f"{torch_name(cls.__module__)}.{cls.__qualname__}"
         raise RuntimeError(f"'{name}' has uninitialized parameters. Did you forget to run a forward pass?")
     concrete = _Description(instance, share_types, traced, around).concrete
-    known = _concrete_modules.get(cls) or []
-    _concrete_modules[cls] = known
+    existing = _concrete_modules.get(cls) or []
+    _concrete_modules[cls] = existing
     if share_types:
-        for other in known:
+        for other in existing:
             if other.same_as(concrete):
                 return other
     name = naming.unique_name(naming.qualified_name(cls))
@@ -266,7 +266,7 @@ def concrete_module(
         concrete.declare_properties()
     concrete.declare_hooks()
     if share_types:
-        known.append(concrete)
+        existing.append(concrete)
     return concrete
 
 
@@ -278,9 +278,9 @@ def has_exports(instance: Any) -> bool:
 
 def forget(concrete: ConcreteModule) -> None:
     """Remove description `concrete` from the cache, because its methods do not compile."""
-    known = _concrete_modules.get(concrete.python_class) or []
-    if concrete in known:
-        known.remove(concrete)
+    descriptions = _concrete_modules.get(concrete.python_class) or []
+    if concrete in descriptions:
+        descriptions.remove(concrete)
 
 
 def clear_shared_types() -> None:

@@ -70,9 +70,9 @@ def unique_name(name: str) -> str:
     As in PyTorch, the name stays taken after its owner is deleted or fails to compile.
     """
     prefix, _, last = name.rpartition(".")
-    asked = object()
+    marker = object()
     # `setdefault` is atomic: another thread may request `name`
-    if _names.setdefault(name, asked) is not asked:
+    if _names.setdefault(name, marker) is not marker:
         return f"{prefix}.___torch_mangle_{next(_mangles)}.{last}"
     return name
 

@@ -68,12 +68,12 @@ def overload_method(function: F) -> F:
 def overloads_of_method(cls: type, name: str) -> list[Callable[..., Any]]:
     """Return the overload declarations of a method, from the first class in the MRO that has some."""
     for base in cls.__mro__:
-        found = _methods.get(f"{own_name(base.__module__)}.{base.__qualname__}", {}).get(name)
-        if found:
+        declarations = _methods.get(f"{own_name(base.__module__)}.{base.__qualname__}", {}).get(name)
+        if declarations:
             implementation = base.__dict__.get(name)
-            if implementation in found:
-                raise RuntimeError(_no_implementation("method", found[-1]))
-            return found
+            if implementation in declarations:
+                raise RuntimeError(_no_implementation("method", declarations[-1]))
+            return declarations
         if name in base.__dict__:
             return []
     return []
@@ -89,16 +89,16 @@ def compiled_overloads(function: Callable[..., Any], compile_overload: Callable[
 
     `compile_overload(implementation, declaration)` compiles the implementation for one declaration.
     """
-    found = _compiled.get(function) or []
+    compiled = _compiled.get(function) or []
     declarations = _declared.get(_key(function))
     if not declarations:
-        return found
+        return compiled
     if function in declarations:
         raise RuntimeError(_no_implementation("function", function))
-    found = [*found, *(compile_overload(function, declaration) for declaration in declarations)]
-    _compiled[function] = found
+    compiled = [*compiled, *(compile_overload(function, declaration) for declaration in declarations)]
+    _compiled[function] = compiled
     del _declared[_key(function)]
-    return found
+    return compiled
 
 
 def parse_overload(
@@ -180,10 +180,10 @@ def _no_implementation(kind: str, function: Callable[..., Any]) -> str:
     name = _key(function)
     try:
         parsed = parse.function_def(function, signature_only=True)
-        place = f'File "{parsed.source.filename}", line {parsed.source.first_line}:\n{parsed.source.text}'
+        location = f'File "{parsed.source.filename}", line {parsed.source.first_line}:\n{parsed.source.text}'
     except OSError:
-        place = ""
+        location = ""
     return (
         f'Implementation for the {kind} "{name}" is missing. Please make sure a definition is provided and '
-        f"defined after all overload declarations.\n{place}\n{_EXAMPLE}"
+        f"defined after all overload declarations.\n{location}\n{_EXAMPLE}"
     )

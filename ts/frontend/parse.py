@@ -130,18 +130,18 @@ def function_def(
     function: Callable[..., object],
     name: str | None = None,
     signature_only: bool = False,
-    text: FunctionSource | None = None,
+    function_source: FunctionSource | None = None,
 ) -> ParsedFunction:
-    """Parse the source of a live function, or `text` if given.
+    """Parse the source of a live function, or `function_source` if given.
 
     With `signature_only`, the body may be any Python code.
     """
     function = inspect.unwrap(function)
     if not isinstance(function, FunctionType):
         raise TypeError(f"expected a Python function, got {type(function).__name__}")
-    text = text or source_of_function(function)
-    source = text.source()
-    definitions = _parse_source(text.dedented, source).body
+    function_source = function_source or source_of_function(function)
+    source = function_source.source()
+    definitions = _parse_source(function_source.dedented, source).body
     if len(definitions) != 1 or not isinstance(definitions[0], ast.FunctionDef):
         reason = ""
         if function.__name__ == "<lambda>":
@@ -149,14 +149,15 @@ def function_def(
         elif function.__code__.co_flags & inspect.CO_COROUTINE:
             reason = "; an `async` function cannot be compiled, use ts.jit.fork and wait"
         raise FrontendError(
-            f"Expected a single top-level function: {text.filename}:{text.first_line}{reason}"
+            f"Expected a single top-level function: {function_source.filename}:"
+            f"{function_source.first_line}{reason}"
         )
     parsed = ParsedFunction(
         name or function.__name__,
         definitions[0],
         Ranges(source),
         Resolver.of_function(function),
-        type_comment=type_comment(text.text),
+        type_comment=type_comment(function_source.text),
         function=function,
     )
     parsed.defaults = _live_defaults(function)
@@ -166,7 +167,7 @@ def function_def(
 
 
 def module_defs(
-    text: str,
+    source_text: str,
     resolver: Resolver | None = None,
     filename: str = "<string>",
     classes: dict[str, list[ParsedFunction]] | None = None,
@@ -177,7 +178,7 @@ def module_defs(
     With `classes`, it may also define classes; their methods are stored in `classes` by class name.
     """
     read = _printed if printed else python_syntax.module
-    source = Source(text, filename, 1, 0)
+    source = Source(source_text, filename, 1, 0)
     ranges = Ranges(source, whole_subscripts=True)
     resolver = resolver or Resolver()
 
@@ -187,10 +188,10 @@ def module_defs(
                 "Expected a function definition at the top level of a script or in a class", ranges.of(node)
             )
         start, end = _definition_extent(node, ranges)
-        return parse_definition(node, ranges, resolver, type_comment(text[start:end]), printed)
+        return parse_definition(node, ranges, resolver, type_comment(source_text[start:end]), printed)
 
     functions = []
-    for node in _definitions(text, source, read):
+    for node in _definitions(source_text, source, read):
         if isinstance(node, ast.ClassDef) and classes is not None:
             classes[node.name] = [function(member) for member in node.body if not _is_docstring(member)]
         else:
@@ -214,16 +215,16 @@ def parse_definition(
     return parsed
 
 
-def syntax_tree(source: Source, part: str | None = None, line: int = 0) -> ast.Module:
-    """Parse printed source, or `part`, a section of it after `line` lines, to a syntax tree."""
-    text = source.text if part is None else "\n" * line + part
-    return _parse_source(text, source, read=_printed)
+def syntax_tree(source: Source, section: str | None = None, line: int = 0) -> ast.Module:
+    """Parse printed source, or `section`, a section of it after `line` lines, to a syntax tree."""
+    padded_source = source.text if section is None else "\n" * line + section
+    return _parse_source(padded_source, source, read=_printed)
 
 
-def _printed(text: str) -> ast.Module:
+def _printed(source_text: str) -> ast.Module:
     from ts.frontend import serialized_syntax  # imported here, because only archives need it
 
-    return serialized_syntax.parse(text)
+    return serialized_syntax.parse(source_text)
 
 
 def _is_docstring(node: ast.stmt) -> bool:
@@ -233,17 +234,17 @@ def _is_docstring(node: ast.stmt) -> bool:
 _WRONG_PREFIX: Final = re.compile(r"#[\t ]*type[\t ]*:(?![\t ]*ignore)")
 
 
-def type_comment(text: str) -> str | None:
+def type_comment(source_text: str) -> str | None:
     """Return the signature in the `# type:` comments of a definition as one comment; None without comments.
 
     Accepts both forms of PEP 484: `# type: (int, Tensor) -> int`, or one comment after each argument and then
     `# type: (...) -> int`.
     """
-    if "type" not in text:
+    if "type" not in source_text:
         return None
-    lines = [line for line in text.split("\n") if "# type:" in line and "# type: ignore" not in line]
+    lines = [line for line in source_text.split("\n") if "# type:" in line and "# type: ignore" not in line]
     if not lines:
-        _check_comment_prefix(text)
+        _check_comment_prefix(source_text)
         return None
     if len(lines) == 1:
         return lines[0][lines[0].index("# type:") :].strip()
@@ -253,31 +254,31 @@ def type_comment(text: str) -> str | None:
         if comment.startswith("# type: (...) -> "):
             return comment.replace("...", ", ".join(types)).strip()
         types.append(comment.removeprefix("# type:").strip().rstrip(","))
-    found = "\n".join(lines)
+    comment_lines = "\n".join(lines)
     raise FrontendError(
         "Return type line '# type: (...) -> ...' not found on multiline type annotation\n"
-        f"for type lines:\n{found}\n(see PEP 484)"
+        f"for type lines:\n{comment_lines}\n(see PEP 484)"
     )
 
 
-def _check_comment_prefix(text: str) -> None:
+def _check_comment_prefix(source_text: str) -> None:
     """Raise FrontendError for a type comment that does not begin with `# type:`."""
-    for number, line in enumerate(text.split("\n")):
+    for line_index, line in enumerate(source_text.split("\n")):
         if _WRONG_PREFIX.search(line):
             raise FrontendError(
-                f"The annotation prefix in line {number} is probably invalid.\nIt must be '# type:'\n"
+                f"The annotation prefix in line {line_index} is probably invalid.\nIt must be '# type:'\n"
                 "See PEP 484 (https://www.python.org/dev/peps/pep-0484/"
                 "#suggested-syntax-for-python-2-7-and-straddling-code)\nfor examples"
             )
 
 
-def _definitions(text: str, source: Source, read: Read) -> list[ast.stmt]:
+def _definitions(source_text: str, source: Source, read: Read) -> list[ast.stmt]:
     """Parse a source text that may be indented as a whole; return its statements."""
-    lines = (line for line in text.split("\n") if line.strip() and not line.lstrip().startswith("#"))
+    lines = (line for line in source_text.split("\n") if line.strip() and not line.lstrip().startswith("#"))
     if not next(lines, "")[:1].isspace():
-        return _parse_source(text, source, read).body
+        return _parse_source(source_text, source, read).body
     # Removing the indentation would change the contents of multi-line strings.
-    block = _parse_source("if True:\n" + text, source, read, first_line=0).body[0]
+    block = _parse_source("if True:\n" + source_text, source, read, first_line=0).body[0]
     assert isinstance(block, ast.If)
     for statement in block.body:
         ast.increment_lineno(statement, -1)
@@ -285,30 +286,30 @@ def _definitions(text: str, source: Source, read: Read) -> list[ast.stmt]:
 
 
 def _parse_source(
-    text: str, source: Source, read: Read = python_syntax.module, first_line: int = 1
+    source_text: str, source: Source, read: Read = python_syntax.module, first_line: int = 1
 ) -> ast.Module:
     try:
-        deadline.charge(_CHARACTER_NS * len(text), bytes=_CHARACTER_BYTES * len(text))
-        return read(text)
+        deadline.charge(_CHARACTER_NS * len(source_text), bytes=_CHARACTER_BYTES * len(source_text))
+        return read(source_text)
     except LimitExceeded as error:
         error.stack = [("<module>", SourceRange(source, 0, 1))]
         raise
     except (RecursionError, MemoryError):  # Python's parser raises these errors for deep nesting
-        lines = text.split("\n")
+        lines = source_text.split("\n")
         longest = max(range(len(lines)), key=lambda i: len(lines[i]))
         start = source.line_starts()[longest]
         raise NestingError(NESTED, SourceRange(source, start, start + len(lines[longest]))) from None
     except SyntaxError as error:
         line = max((error.lineno or 1) + first_line - 1, 1)
         start = source.offset_at(line, 0) + max((error.offset or 1) - 1, 0)
-        place = start
+        error_offset = start
         while start > 0 and source.text[start : start + 1].strip() == "":
             start -= 1  # the error is at a line end: report the last character before it
         message = error.msg
         if message.startswith("cannot assign to") and source.text[start - 1 : start] == "*":
             message = f"Cannot pack a tuple into a non-variable; {message}"
         else:
-            message = torchscript_message(message, source.text, place)
+            message = torchscript_message(message, source.text, error_offset)
         raise FrontendError(message, SourceRange(source, start, start + 1)) from None
 
 
@@ -351,7 +352,7 @@ def _evaluate(node: ast.expr, parsed: ParsedFunction) -> object:
             return _ARITHMETIC[type(node.op)](left, right)
     try:
         # The evaluation of a subscript would call `__getitem__` of a Python object
-        if any(isinstance(part, ast.Subscript) for part in ast.walk(node)):
+        if any(isinstance(descendant, ast.Subscript) for descendant in ast.walk(node)):
             raise LookupError
         return parsed.resolver.evaluate(node)
     except (LookupError, AttributeError, TypeError):
@@ -484,15 +485,15 @@ def _child_nodes(node: ast.AST) -> list[Any]:
     names = _fields.get(kind)
     if names is None:
         names = _fields[kind] = tuple(name for name in kind._fields if name not in _LEAF_FIELDS)
-    found: list[Any] = []
+    children: list[Any] = []
     for name in names:
         field = getattr(node, name, None)
         for child in field if isinstance(field, list) else (field,):
             if isinstance(child, _SYNTAX_NODES):
-                found.append(child)
+                children.append(child)
             elif isinstance(child, _GROUPS):
-                found += _child_nodes(child)
-    return found
+                children += _child_nodes(child)
+    return children
 
 
 def _check_expression(node: ast.expr, parsed: ParsedFunction) -> None:
@@ -563,11 +564,11 @@ def _check_comprehension(
 def _check_formatted(node: ast.JoinedStr, parsed: ParsedFunction) -> None:
     # Underline the whole f-string, because locations inside it depend on the Python version
     where = parsed.ranges.token(node)
-    for part in node.values:
-        if getattr(part, "conversion", -1) != -1:
+    for piece in node.values:
+        if getattr(piece, "conversion", -1) != -1:
             hint = "leave `!r` and its like out"
             raise NotSupportedError("Don't support conversion in JoinedStr", where, hint)
-        if getattr(part, "format_spec", None) is not None:
+        if getattr(piece, "format_spec", None) is not None:
             hint = 'use the method of strings: `"{:.2f}".format(x)`'
             raise NotSupportedError("Don't support formatting in JoinedStr", where, hint)
 

@@ -33,7 +33,7 @@ def expression(text: str) -> ast.expr:
         return ast.parse(text, mode="eval").body
 
 
-def function_type(text: str) -> ast.FunctionType:
+def function_type(source: str) -> ast.FunctionType:
     """Parse the text of a `# type:` comment as a function type."""
     with _parser:
-        return ast.parse(text, mode="func_type")
+        return ast.parse(source, mode="func_type")

@@ -116,22 +116,22 @@ def of_ts(value: object) -> object:
 
 def _namesake(module: str, name: str, default: object = None) -> object:
     target: object = _ts()
-    for part in [*module.split(".")[1:], *filter(None, [name])]:
-        found = getattr(target, part, None)
-        if found is None:
+    for attribute_name in [*module.split(".")[1:], *filter(None, [name])]:
+        attribute = getattr(target, attribute_name, None)
+        if attribute is None:
             # torch.functional.einsum, torch._C._nn.gelu and similar functions are found by their last name.
             return getattr(_ts(), name, default) if name else _Missing(module)
-        target = found
+        target = attribute
     return target
 
 
 def _namesake_of_instance(value: object) -> object:
-    text = str(value)
+    rendered = str(value)
     match type(value).__name__:
         case "dtype" | "layout" | "memory_format":
-            return getattr(_ts(), text.removeprefix("torch."), value)
+            return getattr(_ts(), rendered.removeprefix("torch."), value)
         case "device":
-            return getattr(_ts(), "device")(text)  # noqa: B009
+            return getattr(_ts(), "device")(rendered)  # noqa: B009
     return value
 
 

@@ -140,12 +140,12 @@ def convert_to_type(
             and not type.is_subtype_of(target)
             and len(target.elems) == len(type.elems)
         ):
-            parts = unpack_tuple(graph, value)
+            elements = unpack_tuple(graph, value)
             value = construct_tuple(
                 graph,
                 [
-                    convert_to_type(range, graph, elem, part, allow_conversions)
-                    for elem, part in zip(target.elems, parts, strict=True)
+                    convert_to_type(range, graph, elem, element, allow_conversions)
+                    for elem, element in zip(target.elems, elements, strict=True)
                 ],
             )
     if allow_conversions:
@@ -306,27 +306,27 @@ def _takes_rest(arguments: Sequence[Argument], i: int) -> bool:
 
 def _type_mismatch(formal: Argument, expected: Type, value: Value) -> str:
     type = value.type()
-    text = (
+    message = (
         f"Expected a value of type '{formal.type.repr_str}' for argument '{formal.name}' "
         f"but instead found type '{type.repr_str}'.\n"
     )
     if getattr(formal.type, "inferred", False):
-        text += (
+        message += (
             f"Inferred '{formal.name}' to be of type 'Tensor' "
             "because it was not annotated with an explicit type.\n"
         )
     if getattr(type, "inferred", False):
-        text += (
+        message += (
             f"Inferred the value for argument '{formal.name}' to be of type 'Tensor' "
             "because it was not annotated with an explicit type.\n"
         )
     if isinstance(type, ListType) and type.elem.is_subtype_of(TENSOR):
-        text += (
+        message += (
             "Empty lists default to List[Tensor]. Add a variable annotation to the assignment to create an "
             "empty list of another type (torch.jit.annotate(List[T, []]) where T is the type of elements in "
             "the list for Python 2)\n"
         )
-    return text + why_not_implemented(type, expected)
+    return message + why_not_implemented(type, expected)
 
 
 def match_schema(
@@ -351,13 +351,13 @@ def _hint(
     args: Sequence[Actual],
     kwargs: Mapping[str, Actual],
     reason: str,
-    shown: str,
+    listed_mismatches: str,
 ) -> str:
-    """Return the hint for mismatched arguments; the error message shows `shown`, a part of `reason`."""
-    known = dict.fromkeys(argument.name for schema in schemas for argument in schema.arguments)
-    unknown = next((name for name in kwargs if name not in known), None)
+    """Return the hint for mismatched arguments; the message shows `listed_mismatches`, a part of `reason`."""
+    parameter_names = dict.fromkeys(argument.name for schema in schemas for argument in schema.arguments)
+    unknown = next((name for name in kwargs if name not in parameter_names), None)
     if unknown is not None:
-        return hints.keyword(unknown, known, shown)
+        return hints.keyword(unknown, parameter_names, listed_mismatches)
     return hints.argument([arg for arg in (*args, *kwargs.values()) if isinstance(arg, Value)], reason)
 
 
@@ -380,14 +380,14 @@ def _that_may_begin(
     if not isinstance(first, Value) or first.type() not in _PLAIN or "::" not in name:
         return enumerate(schemas)
     key = (name, len(schemas), first.type(), self is not None)
-    found = _beginnings.get(key)
-    if found is None:
-        found = _beginnings[key] = tuple(
+    candidates = _beginnings.get(key)
+    if candidates is None:
+        candidates = _beginnings[key] = tuple(
             (i, schema)
             for i, schema in enumerate(schemas)
             if not schema.arguments or _may_begin(schema.arguments[0], first.type(), self is not None)
         )
-    return found
+    return candidates
 
 
 def _may_begin(formal: Argument, type: Type, is_self: bool) -> bool:
@@ -420,12 +420,12 @@ def match_schemas(
                 return i, matcher.match(args, kwargs, self)
             except _Mismatch as mismatch:
                 failures.append((len(matcher.inputs), f"\n{schema}:\n{mismatch}"))
-    reason, shown = _indented(text for _, text in failures), _nearest(failures)
+    reason, listed_mismatches = _indented(message for _, message in failures), _nearest(failures)
     raise SchemaMatchError(
         "Arguments for call are not valid.\nThe following variants are available:\n"
-        f"{shown}\nThe original call is",
+        f"{listed_mismatches}\nThe original call is",
         range,
-        _hint(schemas, [*args] if self is None else [self, *args], kwargs, reason, shown),
+        _hint(schemas, [*args] if self is None else [self, *args], kwargs, reason, listed_mismatches),
     )
 
 
@@ -439,9 +439,9 @@ def _nearest(failures: Sequence[tuple[int, str]]) -> str:
     others.
     """
     if len(failures) <= _MAX_LISTED_OVERLOADS:
-        return _indented(text for _, text in failures)
-    most = max(fitting for fitting, _ in failures)
-    near = [text for fitting, text in failures if fitting == most][:_MAX_LISTED_OVERLOADS]
+        return _indented(message for _, message in failures)
+    max_matched = max(fitting for fitting, _ in failures)
+    near = [message for fitting, message in failures if fitting == max_matched][:_MAX_LISTED_OVERLOADS]
     return f"{_indented(near)}  \n  and {len(failures) - len(near)} others, which fit no better.\n"
 
 

@@ -206,10 +206,10 @@ class Scope:
 
     def remove(self, name: str) -> bool:
         """Remove a name from this block and the enclosing ones."""
-        found = False
+        is_removed = False
         scope: Scope | None = self
         while scope is not None:
-            found |= scope.types.pop(name, None) is not None
-            found |= scope.values.pop(name, None) is not None
+            is_removed |= scope.types.pop(name, None) is not None
+            is_removed |= scope.values.pop(name, None) is not None
             scope = scope.parent
-        return found
+        return is_removed

@@ -60,10 +60,10 @@ a Python function.
 
 
 def printed_defs(
-    text: str, names: SerializedResolver, self_type: ClassType | None = None
+    source_text: str, names: SerializedResolver, self_type: ClassType | None = None
 ) -> dict[str, ParsedFunction]:
     """Parse printed source; return the definitions by name, as methods of `self_type` if it is passed."""
-    definitions = parse.module_defs(text, names, printed=True)
+    definitions = parse.module_defs(source_text, names, printed=True)
     for definition in definitions:
         definition.self_type = self_type
     return {definition.name: definition for definition in definitions}
@@ -121,10 +121,10 @@ class SerializedResolver(Resolver):
             case ast.Name(id=name) if isinstance(self._names.get(name), float | complex):
                 return self._names[name]
             case ast.UnaryOp(op=ast.USub(), operand=operand):
-                number = self.evaluate(operand)
-                if not isinstance(number, int | float | complex):
+                operand_value = self.evaluate(operand)
+                if not isinstance(operand_value, int | float | complex):
                     raise KeyError("-")
-                return -number
+                return -operand_value
             case ast.Tuple(elts=elements) | ast.List(elts=elements):
                 return tuple(map(self.evaluate, elements))
             case ast.Attribute(value=ast.Name(id="CONSTANTS"), attr=name):
@@ -137,18 +137,18 @@ class SerializedResolver(Resolver):
             case ast.Call(func=ast.Name(id="annotate"), args=[_, value]):
                 return self.evaluate(value)
         name = ast.unparse(node)
-        found: object = _TYPES.get(name)
-        if found is None and name.startswith("__torch__."):
-            found = self._find(name)
-            if found is None:
+        definition: object = _TYPES.get(name)
+        if definition is None and name.startswith("__torch__."):
+            definition = self._find(name)
+            if definition is None:
                 enum, _, member = name.rpartition(".")
                 its_type = self._find(enum)
                 if isinstance(its_type, EnumType) and its_type.python_class is not None:
                     cls: Any = its_type.python_class
-                    found = cls.__members__.get(member)
-        if found is None:
+                    definition = cls.__members__.get(member)
+        if definition is None:
             raise KeyError(name)
-        return found
+        return definition
 
 
 _TYPES: dict[str, Type] = {"number": NUMBER, "NoneType": NONE, "Tuple[]": TupleType([])}
@@ -204,10 +204,10 @@ class Constants(SugaredValue):
 
     def value(self, name: str) -> object:
         """Return the constant called `name`, such as `c0`; KeyError if unknown."""
-        number = name.removeprefix("c")
-        if not (number.isdecimal() and len(number) < 10 and int(number) < len(self.values)):
+        index = name.removeprefix("c")
+        if not (index.isdecimal() and len(index) < 10 and int(index) < len(self.values)):
             raise KeyError(name)
-        return self.values[int(number)]
+        return self.values[int(index)]
 
 
 class Namespace(SugaredValue):
@@ -224,16 +224,16 @@ class Namespace(SugaredValue):
         from ts.frontend.sugared_values.python_objects import to_sugared
 
         full = f"{self.name}.{name}"
-        found = self.find(full)
-        if found is None:
+        definition = self.find(full)
+        if definition is None:
             return Namespace(full, self.find)
-        if isinstance(found, TupleType):
-            return NamedTupleConstructor(found)
-        if isinstance(found, EnumType) and found.python_class is not None:
-            return EnumClassValue(found.python_class)
-        if isinstance(found, ClassType):
-            return Class(found, full, self.find)
-        return to_sugared(em, found, range, full)
+        if isinstance(definition, TupleType):
+            return NamedTupleConstructor(definition)
+        if isinstance(definition, EnumType) and definition.python_class is not None:
+            return EnumClassValue(definition.python_class)
+        if isinstance(definition, ClassType):
+            return Class(definition, full, self.find)
+        return to_sugared(em, definition, range, full)
 
 
 class Class(SugaredValue):
@@ -277,8 +277,8 @@ class PythonCall(SugaredValue):
         receiver = args[0] if args else None
         if not (isinstance(receiver, Value) and isinstance(receiver.type(), OBJECT_TYPES)):
             receiver = None  # the first argument is not an object, so it is not the receiver
-        given = args if receiver is None else args[1:]
-        return PythonFunction(self.function, receiver).call(em, range, given, kwargs, n_binders)
+        arguments = args if receiver is None else args[1:]
+        return PythonFunction(self.function, receiver).call(em, range, arguments, kwargs, n_binders)
 
 
 # ---- forked tasks ------------------------------------------------------------------------------------

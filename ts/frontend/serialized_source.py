@@ -55,9 +55,9 @@ class PrintedFile:
 
     def definition(self, name: str) -> Definition | None:
         """Return the definition called `name`; classes parsed lazily have no methods; None if undefined."""
-        part = None if self._sections is None else self._sections.pop(name, None)
-        if part is not None:
-            self._read(name, part)
+        section = None if self._sections is None else self._sections.pop(name, None)
+        if section is not None:
+            self._read(name, section)
         return self._definitions_by_name.get(name)
 
     def methods(self, name: str) -> list[tuple[str, Callable[[], ast.FunctionDef]]]:
@@ -71,25 +71,30 @@ class PrintedFile:
         if isinstance(node, Definition):
             self._definitions_by_name[node.name] = node
 
-    def _read(self, name: str, part: _SourceSection) -> None:
-        text = self._source.text[part.start : part.end]
-        members = _members(text)
+    def _read(self, name: str, section: _SourceSection) -> None:
+        source_text = self._source.text[section.start : section.end]
+        members = _members(source_text)
         if members is None:
-            for node in parse.syntax_tree(self._source, text, part.line).body:
+            for node in parse.syntax_tree(self._source, source_text, section.line).body:
                 self._enter(node)
             return
         indent, beginnings = members
-        head = text[: beginnings[0][1]] + f"{indent}pass\n"
-        self._enter(parse.syntax_tree(self._source, head, part.line).body[0])
-        ends = [start for _, start in beginnings[1:]] + [len(text)]
+        head = source_text[: beginnings[0][1]] + f"{indent}pass\n"
+        self._enter(parse.syntax_tree(self._source, head, section.line).body[0])
+        method_ends = [start for _, start in beginnings[1:]] + [len(source_text)]
         self._methods[name] = [
-            (method, partial(self._method, text[start:end], part.line + text.count("\n", 0, start)))
-            for (method, start), end in zip(beginnings, ends, strict=True)
+            (
+                method,
+                partial(
+                    self._method, source_text[start:end], section.line + source_text.count("\n", 0, start)
+                ),
+            )
+            for (method, start), end in zip(beginnings, method_ends, strict=True)
         ]
 
-    def _method(self, text: str, line: int) -> ast.FunctionDef:
+    def _method(self, source_text: str, line: int) -> ast.FunctionDef:
         """Parse a method, indented as in its class, inside an `if` block."""
-        block = parse.syntax_tree(self._source, f"if 1:\n{text}", line - 1).body[0]
+        block = parse.syntax_tree(self._source, f"if 1:\n{source_text}", line - 1).body[0]
         assert isinstance(block, ast.If) and isinstance(block.body[0], ast.FunctionDef)
         return block.body[0]
 
@@ -98,32 +103,32 @@ def _same(node: ast.FunctionDef) -> ast.FunctionDef:
     return node
 
 
-def _definitions(text: str) -> dict[str, _SourceSection] | None:
+def _definitions(source_text: str) -> dict[str, _SourceSection] | None:
     """Return the section of each definition by name; None if the layout is not that of the printer."""
-    if text.count("\n") > _MAX_LINES or _UNUSUAL.search(text):
+    if source_text.count("\n") > _MAX_LINES or _UNUSUAL.search(source_text):
         return None
-    beginnings = list(_TOP.finditer(text))
+    beginnings = list(_TOP.finditer(source_text))
     if not beginnings or any(beginning[1] is None for beginning in beginnings):
         return None
     starts = [beginning.start() for beginning in beginnings]
-    parts, line, before = {}, 0, 0
-    for beginning, start, end in zip(beginnings, starts, [*starts[1:], len(text)], strict=True):
-        line += text.count("\n", before, start)
+    sections, line, before = {}, 0, 0
+    for beginning, start, end in zip(beginnings, starts, [*starts[1:], len(source_text)], strict=True):
+        line += source_text.count("\n", before, start)
         before = start
-        parts[beginning[1]] = _SourceSection(start, end, line)
-    return parts
+        sections[beginning[1]] = _SourceSection(start, end, line)
+    return sections
 
 
-def _members(text: str) -> tuple[str, list[tuple[str, int]]] | None:
+def _members(source_text: str) -> tuple[str, list[tuple[str, int]]] | None:
     """Return the indentation of a class body, and names and offsets of the methods.
 
     Return None if there are no methods, or if other statements follow a method.
     """
-    head = _CLASS.match(text)
+    head = _CLASS.match(source_text)
     if head is None:
         return None
     methods = []
-    for member in _MEMBER.finditer(text, head.end(1) - len(head[1])):
+    for member in _MEMBER.finditer(source_text, head.end(1) - len(head[1])):
         if member[1] != head[1]:
             continue
         if member[2] is not None:

@@ -29,25 +29,25 @@ _FOREIGN: Final = re.compile(
 )
 
 
-def parse(text: str) -> ast.Module:
+def parse(source_text: str) -> ast.Module:
     """Parse printed source to a syntax tree; raise SyntaxError like `ast.parse`."""
-    foreign = [match for match in _FOREIGN.finditer(text) if match.lastgroup is not None]
+    foreign = [match for match in _FOREIGN.finditer(source_text) if match.lastgroup is not None]
     if not foreign:
-        return python_syntax.module(text)
-    spelled = list(text)
+        return python_syntax.module(source_text)
+    spelled = list(source_text)
     for match in foreign:
         spelled[match.start() : match.end()] = "_" + re.sub(r"\W", "_", match[0][1:])
     tree = python_syntax.module("".join(spelled))
-    _restore(tree, dict(_name_ends(text, foreign)))
+    _restore(tree, dict(_name_ends(source_text, foreign)))
     return tree
 
 
-def _name_ends(text: str, foreign: list[re.Match[str]]) -> Iterator[tuple[tuple[int, int], str]]:
+def _name_ends(source_text: str, foreign: list[re.Match[str]]) -> Iterator[tuple[tuple[int, int], str]]:
     """Yield ((line, column), name) for the end of each name that Python does not allow, as `ast` counts."""
     for match in foreign:
-        line_start = text.rfind("\n", 0, match.end()) + 1
-        column = len(text[line_start : match.end()].encode())
-        yield (text.count("\n", 0, match.end()) + 1, column), match[0]
+        line_start = source_text.rfind("\n", 0, match.end()) + 1
+        column = len(source_text[line_start : match.end()].encode())
+        yield (source_text.count("\n", 0, match.end()) + 1, column), match[0]
 
 
 def _restore(tree: ast.Module, names: dict[tuple[int, int], str]) -> None:

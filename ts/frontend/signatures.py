@@ -83,10 +83,10 @@ def signature(parsed: ParsedFunction) -> tuple[list[Parameter], Type | None]:
 
 def _check_named_tuples(types: list[Type]) -> None:
     """Raise CompilationError if a signature has two named tuples with equal names and different fields."""
-    known: dict[str, ir.TupleType] = {}
+    types_by_name: dict[str, ir.TupleType] = {}
     for type in types:
         if isinstance(type, ir.TupleType) and type.name is not None:
-            before = known.setdefault(type.name, type)
+            before = types_by_name.setdefault(type.name, type)
             if (before.fields, before.elems) != (type.fields, type.elems):
                 raise CompilationError(f"Can't redefine NamedTuple: {type.name}")
 
@@ -138,8 +138,10 @@ def _from_comment(parsed: ParsedFunction, count: int) -> tuple[list[SizedType], 
     try:
         syntax = python_syntax.function_type(body if "->" in body else f"{body} -> None")
     except SyntaxError:
-        whole = SourceRange(source, 0, len(comment))
-        raise CompilationError("Failed to parse the argument list of a type annotation", whole) from None
+        comment_range = SourceRange(source, 0, len(comment))
+        raise CompilationError(
+            "Failed to parse the argument list of a type annotation", comment_range
+        ) from None
     start = len(comment) - len(body)
     reader = AnnotationParser(parsed.resolver, _Shifted(source, start))
     if len(syntax.argtypes) != count:
@@ -178,12 +180,21 @@ def _header_range(parsed: ParsedFunction) -> SourceRange:
     ranges, node = parsed.ranges, parsed.node
     start = ranges.offset(node.lineno, node.col_offset)
     args = node.args
-    parts = [*args.posonlyargs, *args.args, *args.kwonlyargs, *args.defaults, *args.kw_defaults, node.returns]
-    ends = [ranges.offset(part.end_lineno or 1, part.end_col_offset or 0) for part in parts if part]
-    end = max([start + len("def"), *ends])
+    children = [
+        *args.posonlyargs,
+        *args.args,
+        *args.kwonlyargs,
+        *args.defaults,
+        *args.kw_defaults,
+        node.returns,
+    ]
+    node_ends = [
+        ranges.offset(child.end_lineno or 1, child.end_col_offset or 0) for child in children if child
+    ]
+    end = max([start + len("def"), *node_ends])
     if parsed.function is None:
-        text = ranges.source.text
-        start, end = text.find("(", start, end), text.find(":", end) + 1
+        source_text = ranges.source.text
+        start, end = source_text.find("(", start, end), source_text.find(":", end) + 1
     return ranges.between(start, end)
 
 
@@ -210,7 +221,7 @@ def _default(parsed: ParsedFunction, arg: ast.arg, type: Type, size: int | None)
     if arg.arg not in parsed.defaults:
         return NO_DEFAULT
     value = parsed.defaults[arg.arg]
-    place = parsed.ranges.of(_default_node(parsed, arg) or arg)
+    default_range = parsed.ranges.of(_default_node(parsed, arg) or arg)
     if parsed.function is None and isinstance(value, list):
         value = tuple(value)  # in source text, a list is a constant and not shared by calls
     if _is_mutable(value):
@@ -219,7 +230,7 @@ def _default(parsed: ParsedFunction, arg: ast.arg, type: Type, size: int | None)
             "and they persist across function calls.\n As a workaround, make the default None and "
             f"instantiate the default parameter within the body of the function. Found {value.__class__} "
             f"on parameter {arg.arg}",
-            place,
+            default_range,
         )
     if size is not None and isinstance(value, int | float):
         value = (value,) * size
@@ -235,7 +246,7 @@ def _default(parsed: ParsedFunction, arg: ast.arg, type: Type, size: int | None)
                 f'Because "{arg.arg}" was not annotated with an explicit type '
                 "it is assumed to be type 'Tensor'."
             )
-        raise FrontendError(message, place, hints.default(arg.arg, value, type, inferred))
+        raise FrontendError(message, default_range, hints.default(arg.arg, value, type, inferred))
     return converted
 
 
@@ -245,17 +256,18 @@ def _check_written_defaults(parsed: ParsedFunction, types: list[Type]) -> None:
         (arg, type) for arg, type in zip(parsed.arguments, types, strict=True) if arg.arg in parsed.defaults
     ]
     if parsed.type_comment is None and any(arg.annotation is None for arg, _ in with_default):
-        place = parsed.ranges.of(next(arg for arg, _ in with_default if arg.annotation is None))
+        missing_range = parsed.ranges.of(next(arg for arg, _ in with_default if arg.annotation is None))
         message = "Keyword arguments with defaults need to be type-hinted (TorchScript C++ frontend)"
-        raise FrontendError(message, place)
-    found = [_type_of_default(parsed.defaults[arg.arg]) for arg, _ in with_default]
-    pairs = list(zip(found, (type for _, type in with_default), strict=True))
+        raise FrontendError(message, missing_range)
+    default_types = [_type_of_default(parsed.defaults[arg.arg]) for arg, _ in with_default]
+    pairs = list(zip(default_types, (type for _, type in with_default), strict=True))
     if all(type is None or type.is_subtype_of(expected) for type, expected in pairs):
         return
-    given = ", ".join((expected if type is None else type).annotation_str for type, expected in pairs)
-    wanted = ", ".join(expected.annotation_str for _, expected in pairs)
+    actual = ", ".join((expected if type is None else type).annotation_str for type, expected in pairs)
+    annotated = ", ".join(expected.annotation_str for _, expected in pairs)
     raise CompilationError(
-        f"Return value was annotated as having type Tuple[{wanted}] but is actually of type Tuple[{given}]",
+        f"Return value was annotated as having type Tuple[{annotated}] "
+        f"but is actually of type Tuple[{actual}]",
         _header_range(parsed),
     )
 

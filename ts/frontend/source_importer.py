@@ -106,8 +106,8 @@ class ArchiveUnit:
 
     def find(self, name: str) -> Any:
         """Return the type, class or function with qualified name `name`; None for a namespace."""
-        found = self._imported.get(name) or CUSTOM_CLASSES.get(name)
-        if found is None:
+        definition_type = self._imported.get(name) or CUSTOM_CLASSES.get(name)
+        if definition_type is None:
             prefix, _, last = name.rpartition(".")
             file = self._file(prefix)
             definition = None if file is None else file.definition(last)
@@ -115,14 +115,14 @@ class ArchiveUnit:
             if file is not None and definition is not None and begun not in self._begun:
                 self._begun.add(begun)
                 try:
-                    found = self._imported[name] = self._define(name, definition, file)
+                    definition_type = self._imported[name] = self._define(name, definition, file)
                 except FrontendError:
                     # Remove the incomplete type, so that the next lookup raises the error again
                     self._imported.pop(name, None)
                     raise
                 finally:
                     self._begun.discard(begun)
-        return found
+        return definition_type
 
     @cached_property
     def fingerprint(self) -> str | None:
@@ -130,20 +130,20 @@ class ArchiveUnit:
 
         It is None if the constants are too large to hash.
         """
-        found = blake2b(repr(self.version).encode(), digest_size=32)
+        digest = blake2b(repr(self.version).encode(), digest_size=32)
         for name, source in sorted(self.sources.items()):
-            found.update(f"{name}\0{source.text}\0".encode("utf-8", "surrogatepass"))
+            digest.update(f"{name}\0{source.text}\0".encode("utf-8", "surrogatepass"))
         room = _MAX_HASHED_BYTES
         for value in self.constants:
             if not isinstance(value, Tensor):
-                found.update(f"{type(value).__name__} {value!r}\0".encode("utf-8", "surrogatepass"))
+                digest.update(f"{type(value).__name__} {value!r}\0".encode("utf-8", "surrogatepass"))
                 continue
             room -= value.numel() * value.element_size()
             if room < 0 or value.device.type != "cpu":
                 return None
-            found.update(f"{value.dtype} {value.shape} {value.stride()}\0".encode())
-            found.update(np.ascontiguousarray(value._host()).tobytes())
-        return found.hexdigest()
+            digest.update(f"{value.dtype} {value.shape} {value.stride()}\0".encode())
+            digest.update(np.ascontiguousarray(value._host()).tobytes())
+        return digest.hexdigest()
 
     def function(self, name: str) -> Any | None:
         """Return the function or method with qualified name `name`, or None."""

@@ -71,13 +71,13 @@ class Ranges:
 
     def _bottom_up(self, node: ast.AST) -> Iterator[ast.AST]:
         """Return `node` and its descendants whose spans are not yet computed, children before parents."""
-        found, pending = [], [node]
+        preorder, pending = [], [node]
         while pending:
             each = pending.pop()
             if each not in self._spans:
-                found.append(each)
+                preorder.append(each)
                 pending.extend(child for child in ast.iter_child_nodes(each) if _has_range(child))
-        return reversed(found)
+        return reversed(preorder)
 
     def _compute(self, node: ast.AST) -> tuple[int, int]:
         match node:
@@ -97,10 +97,10 @@ class Ranges:
                 bounds = self._bounds(last) or [base]
                 return self.span(base)[0], max(self.span(bound)[1] for bound in bounds) + 1
         own = self._own_token(node)
-        parts = [child for child in ast.iter_child_nodes(node) if _has_range(child)]
+        child_nodes = [child for child in ast.iter_child_nodes(node) if _has_range(child)]
         if isinstance(node, ast.FunctionDef):
-            parts = [part for part in parts if part not in node.decorator_list]
-        return self._join(own, parts)
+            child_nodes = [child_node for child_node in child_nodes if child_node not in node.decorator_list]
+        return self._join(own, child_nodes)
 
     def _own_token(self, node: ast.AST) -> tuple[int, int] | None:
         """Return the span of the token of `node` itself; None if `node` begins with an operand."""
@@ -108,8 +108,8 @@ class Ranges:
         match node:
             case ast.Name(id=name) | ast.arg(arg=name):
                 length = len(name)
-            case ast.Constant(value=str(text)):
-                length = len(text) + 1
+            case ast.Constant(value=str(string)):
+                length = len(string) + 1
             case ast.Constant(value=int(value)) if value.bit_length() > 64:
                 length = 20  # any length, because the compilation of such an int raises an error
             case ast.Constant(value=value):
@@ -142,8 +142,8 @@ class Ranges:
             return [bound for bound in (index.lower, index.upper, index.step) if bound is not None]
         return [index]
 
-    def _join(self, own: tuple[int, int] | None, parts: list[ast.AST] | list[ast.expr]) -> tuple[int, int]:
-        spans = [self.span(part) for part in parts]
+    def _join(self, own: tuple[int, int] | None, nodes: list[ast.AST] | list[ast.expr]) -> tuple[int, int]:
+        spans = [self.span(node) for node in nodes]
         if own is not None:
             spans.append(own)
         return min(start for start, _ in spans), max(end for _, end in spans)

@@ -29,8 +29,8 @@ _CLOSING: Final = {"(": ")", "[": "]", "{": "}"}
 _ASSIGNMENT: Final = "unexpected expression on left-hand side of assignment"
 
 
-def torchscript_message(message: str, text: str, offset: int) -> str:
-    """Return PyTorch's message for `message`, an error of Python's parser at `offset` in `text`."""
+def torchscript_message(message: str, source: str, offset: int) -> str:
+    """Return PyTorch's message for `message`, an error of Python's parser at `offset` in `source`."""
     if message.startswith("cannot assign to"):
         return f"{_ASSIGNMENT}; {message}"
     if "is an illegal expression for augmented assignment" in message:
@@ -40,35 +40,36 @@ def torchscript_message(message: str, text: str, offset: int) -> str:
     if message.startswith("expected an indented block"):
         expected = "ident" if "function definition" in message else "indent"
         return f"expected {expected} but found 'newline' here; {message}"
-    if message.startswith("unterminated string") or text[offset : offset + 1] in ("$", "!", "`", ";"):
+    if message.startswith("unterminated string") or source[offset : offset + 1] in ("$", "!", "`", ";"):
         return f"expected a valid token but found ' ' here; {message}"
     if "was never closed" in message:
-        expected = _expected(_tokens(text, len(text)))
+        expected = _expected(_tokens(source, len(source)))
         return f"expected {expected} but found 'eof' here; {message}"
     if message not in ("invalid syntax", "invalid decimal literal", "expected ':'"):
         return message
     return (
-        f"expected {_expected(_tokens(text, offset))} but found '{_token_name(text, offset)}' here; {message}"
+        f"expected {_expected(_tokens(source, offset))} but found '{_token_name(source, offset)}' here; "
+        f"{message}"
     )
 
 
-def _tokens(text: str, end: int) -> list[tuple[str, str]]:
+def _tokens(source: str, end: int) -> list[tuple[str, str]]:
     """Return the kinds and texts of the tokens before an offset."""
-    found = []
-    for match in _TOKEN.finditer(text):
+    tokens = []
+    for match in _TOKEN.finditer(source):
         if match.start() >= end:
             break
         kind = match.lastgroup or ""
-        found.append((match[0] if match[0] in _KEYWORDS else kind, match[0]))
-    return found
+        tokens.append((match[0] if match[0] in _KEYWORDS else kind, match[0]))
+    return tokens
 
 
-def _token_name(text: str, offset: int) -> str:
+def _token_name(source: str, offset: int) -> str:
     """Return the name of the token at an offset."""
-    match = _TOKEN.search(text, offset)
+    match = _TOKEN.search(source, offset)
     if match is None:
         return "eof"
-    if "\n" in text[offset : match.start()] or match.lastgroup == "newline":
+    if "\n" in source[offset : match.start()] or match.lastgroup == "newline":
         return "newline"
     if match[0] in _KEYWORDS or match.lastgroup == "op":
         return match[0]

@@ -164,8 +164,8 @@ def _comparison(node: ast.Compare) -> Tree:
 
 def _subscript(node: ast.Subscript) -> Tree:
     index = node.slice
-    parts = index.elts if isinstance(index, ast.Tuple) and index.elts else [index]
-    return "subscript", _expression(node.value), _list(parts)
+    indices = index.elts if isinstance(index, ast.Tuple) and index.elts else [index]
+    return "subscript", _expression(node.value), _list(indices)
 
 
 def _call(node: ast.Call) -> Tree:
@@ -175,14 +175,14 @@ def _call(node: ast.Call) -> Tree:
 
 def _formatted(node: ast.JoinedStr) -> Tree:
     """Return the tree of an f-string: a call of `format`."""
-    text, values = "", []
-    for part in node.values:
-        if isinstance(part, ast.FormattedValue):
-            text += "{}"
-            values.append(part.value)
-        elif isinstance(part, ast.Constant):
-            text += str(part.value)
-    return "apply", (".", ("string_literal", text), _name("format")), _list(values), ("list",)
+    template, values = "", []
+    for piece in node.values:
+        if isinstance(piece, ast.FormattedValue):
+            template += "{}"
+            values.append(piece.value)
+        elif isinstance(piece, ast.Constant):
+            template += str(piece.value)
+    return "apply", (".", ("string_literal", template), _name("format")), _list(values), ("list",)
 
 
 _EXPRESSIONS: Final[dict[type[ast.expr], Callable[[Any], Tree]]] = {

@@ -42,15 +42,15 @@ class TypeComment:
         return f"<TypeComment {_flat(self.tree)}>"
 
 
-def parse_type_comment(text: str) -> TypeComment:
+def parse_type_comment(comment: str) -> TypeComment:
     """Return the syntax tree of a comment such as ``# type: (int, Tensor) -> Tensor``."""
-    return TypeComment(_Parser(text).declaration())
+    return TypeComment(_Parser(comment).declaration())
 
 
 class _Parser:
-    def __init__(self, text: str) -> None:
-        self.source = text
-        mark = re.match(r"\s*# type:", text)
+    def __init__(self, comment: str) -> None:
+        self.source = comment
+        mark = re.match(r"\s*# type:", comment)
         self.at = mark.end() if mark else 0
         if mark is None:
             raise self.unexpected("type comment")
@@ -79,8 +79,8 @@ class _Parser:
         if self.accept("("):
             self.expect(")")
             return ("tuple-literal", ("list",))
-        if number := self.accept("number"):
-            return ("const", number)
+        if literal := self.accept("number"):
+            return ("const", literal)
         name = self.expect("ident")
         tree: Tree = ("None",) if name == "None" else ("variable", ("ident", name))
         while True:
@@ -93,43 +93,43 @@ class _Parser:
 
     def peek(self) -> tuple[str, str, int]:
         """Return kind, text and end offset of the next token; the kind is "eof" after the last token."""
-        found = _TOKEN.match(self.source, self.at)
-        if found is None or found["sign"] == "#":
+        match = _TOKEN.match(self.source, self.at)
+        if match is None or match["sign"] == "#":
             return "eof", "", self.at
-        kind = found.lastgroup or "sign"
-        return (found[kind] if kind == "sign" else kind), found[kind], found.end()
+        kind = match.lastgroup or "sign"
+        return (match[kind] if kind == "sign" else kind), match[kind], match.end()
 
     def accept(self, token: str) -> str:
-        kind, text, end = self.peek()
+        kind, lexeme, end = self.peek()
         if kind != token:
             return ""
         self.at = end
-        return text
+        return lexeme
 
     def expect(self, token: str, or_else: str = "") -> str:
-        found = self.accept(token)
-        if not found:
+        lexeme = self.accept(token)
+        if not lexeme:
             raise self.unexpected(or_else or token)
-        return found
+        return lexeme
 
-    def unexpected(self, wanted: str) -> ParseError:
+    def unexpected(self, expected: str) -> ParseError:
         kind = self.peek()[0]
-        return ParseError(f"expected {wanted} but found '{kind}' here", self.source, self.at)
+        return ParseError(f"expected {expected} but found '{kind}' here", self.source, self.at)
 
 
 def _flat(tree: Tree) -> str:
-    return f"({' '.join(part if isinstance(part, str) else _flat(part) for part in tree)})"
+    return f"({' '.join(child if isinstance(child, str) else _flat(child) for child in tree)})"
 
 
 def _lines(tree: Tree, depth: int) -> list[str]:
     """Return the lines of a tree at nesting depth `depth`."""
     flat = _flat(tree)
-    if 2 * depth + len(flat) <= _MAX_LINE_LENGTH or all(isinstance(part, str) for part in tree):
+    if 2 * depth + len(flat) <= _MAX_LINE_LENGTH or all(isinstance(child, str) for child in tree):
         return [flat]
-    kind, *parts = tree
+    kind, *children = tree
     lines = [f"({kind}"]
-    for part in parts:
-        inner = [part] if isinstance(part, str) else _lines(part, depth + 1)
+    for child in children:
+        inner = [child] if isinstance(child, str) else _lines(child, depth + 1)
         lines += [f"  {line}" for line in inner]
     lines[-1] += ")"
     return lines

@@ -456,7 +456,7 @@ def _definition(parsed: ToCompile | None) -> Callable[[], ParsedFunction | None]
 def _parse(function: Any, source: FunctionSource | None = None) -> ParsedFunction:
     from ts.frontend import parse  # imported here, as cached code does not need it
 
-    return parse.function_def(function, text=source)
+    return parse.function_def(function, function_source=source)
 
 
 def _class_spec(cls: type) -> TypeSpec | None:

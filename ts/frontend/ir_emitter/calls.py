@@ -83,12 +83,12 @@ def _arguments(
     return args, kwargs
 
 
-def _check_count(em: Emitter, node: ast.Call, name: str, least: int, most: int) -> None:
+def _check_count(em: Emitter, node: ast.Call, name: str, min_count: int, max_count: int) -> None:
     count = len(node.args)
     if node.keywords:
         raise CompilationError(f"{name} takes no keyword arguments", em.range(node))
-    if not least <= count <= most:
-        expected = f"exactly {least}" if least == most else f"{least} to {most}"
+    if not min_count <= count <= max_count:
+        expected = f"exactly {min_count}" if min_count == max_count else f"{min_count} to {max_count}"
         raise CompilationError(f"{name} expected {expected} arguments but found {count}", em.range(node))
 
 
@@ -145,8 +145,8 @@ def _slice(em: Emitter, node: ast.Call, form: SpecialForm, hint: Type | None) ->
             f"slice accepts exactly 1, 2 or 3 arguments, got: {count}", em.range(node.func)
         )
     bounds = [em.expr(arg) for arg in node.args]
-    given = [None if bound.type() is NONE else bound for bound in bounds]
-    start, stop, step = (None, given[0], None) if count == 1 else (*given, None)[:3]
+    bounds_or_none = [None if bound.type() is NONE else bound for bound in bounds]
+    start, stop, step = (None, bounds_or_none[0], None) if count == 1 else (*bounds_or_none, None)[:3]
     constant_step = 1 if step is None else step.to_ivalue()
     # With a negative step, omitted bounds stay None, because their defaults are different
     if not (isinstance(constant_step, int) and constant_step < 0):
@@ -347,8 +347,8 @@ def _hasattr(em: Emitter, node: ast.Call, form: SpecialForm, hint: Type | None) 
             f"attribute lookup is not defined on python value of type '{type(base.module).__name__}'",
             em.range(node.args[0]),
         )
-    found = _has_attribute(em, node, base, name)
-    return _simple(em.constant(found, em.range(node)))
+    has_attribute = _has_attribute(em, node, base, name)
+    return _simple(em.constant(has_attribute, em.range(node)))
 
 
 def _has_attribute(em: Emitter, node: ast.Call, base: SugaredValue, name: str) -> bool:

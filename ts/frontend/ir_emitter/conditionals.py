@@ -160,14 +160,14 @@ def _compared(em: Emitter, range: SourceRange, left: ast.expr, op: ast.cmpop, ri
     a = em.expr(left)
     if isinstance(op, ast.In):
         container = em.sugared(right)
-        known = container.contains(em, range, a)
-        if known is not None:
-            return known
+        membership = container.contains(em, range, a)
+        if membership is not None:
+            return membership
         a, b = container.as_value(em, em.range(right)), a
     else:
         b = em.expr(right)
-    found = overloaded(em, range, MAGIC.get(type(op)), (a, b))
-    return found or emit_builtin_call(range, em.graph, BINARY[type(op)], [a, b])
+    method_result = overloaded(em, range, MAGIC.get(type(op)), (a, b))
+    return method_result or emit_builtin_call(range, em.graph, BINARY[type(op)], [a, b])
 
 
 def _none_status(value: Value) -> bool | None:
@@ -229,8 +229,8 @@ def _special_condition(
                 f"isinstance expected exactly 2 arguments, got {len(args)}", em.range(node)
             )
         return isinstance_condition(em, args[0], args[1])
-    found = em.again(lambda: em.sugared(callee))
-    if isinstance(found, SpecialForm) and found.form == "isinstance" and len(args) == 2:
+    function = em.again(lambda: em.sugared(callee))
+    if isinstance(function, SpecialForm) and function.form == "isinstance" and len(args) == 2:
         return isinstance_condition(em, args[0], args[1])
     return None
 
@@ -260,11 +260,11 @@ def _classes(em: Emitter, node: ast.expr, subject: Type) -> list[Type]:
             return [NONE]
         case ast.Name() | ast.Attribute() if isinstance(subject, ModuleType) and subject.concrete is not None:
             try:
-                wanted = em.resolver.evaluate(node)
+                module_class = em.resolver.evaluate(node)
             except (KeyError, AttributeError):
-                wanted = None
-            if is_module_class(wanted):
-                return [subject] if issubclass(subject.concrete.python_class, wanted) else []
+                module_class = None
+            if is_module_class(module_class):
+                return [subject] if issubclass(subject.concrete.python_class, module_class) else []
     return [em.type_of(node)]
 
 
@@ -394,12 +394,12 @@ def _join(
     """After an `if`, define a variable with the unified type of its assignments in both branches."""
     types: list[Type | None] = []
     for scope, block, exits in (true, false):
-        found = None if exits else scope.lookup_type(name)
-        if isinstance(found, SugaredValue):
+        assigned = None if exits else scope.lookup_type(name)
+        if isinstance(assigned, SugaredValue):
             with em.graph.inserting_before(block):
-                types.append(found.as_value(em, range).type())
+                types.append(assigned.as_value(em, range).type())
         else:
-            types.append(found)
+            types.append(assigned)
     true_type, false_type = types
     if true_type is None and false_type is None:
         return

@@ -141,7 +141,7 @@ class Emitter:
         if not error.left_function:  # the error is in this function, possibly without a location
             error.range = error.range or self.range(node)
         self.noted.add(error)
-        names = (part for part in ast.walk(node) if isinstance(part, ast.Name))
+        names = (descendant for descendant in ast.walk(node) if isinstance(descendant, ast.Name))
         self.failed_names.update(name.id for name in names if isinstance(name.ctx, ast.Store))
         for call in calls_in(node):
             self.calling = call
@@ -202,12 +202,12 @@ class Emitter:
 
     def lookup(self, name: str, range: SourceRange, required: bool = True) -> SugaredValue | None:
         """Resolve a name to a variable, a builtin or an object from the enclosing Python scopes."""
-        found = self.scope.find(name)
-        if found is None and name in self.failed_names:  # an error, even if a global of this name exists
+        sugared = self.scope.find(name)
+        if sugared is None and name in self.failed_names:  # an error, even if a global of this name exists
             raise CompilationError(f"undefined value {name}", range)
-        if found is None:
-            found = GLOBALS.get(name)
-        if found is None:
+        if sugared is None:
+            sugared = GLOBALS.get(name)
+        if sugared is None:
             try:
                 obj = self.resolver.lookup(name)
             except KeyError:
@@ -218,14 +218,14 @@ class Emitter:
                     raise CompilationError(f"{error}and was used here", range) from None
                 hint = hints.undefined(name, self.names(), self.attributes())
                 raise CompilationError(f"undefined value {name}", range, hint) from None
-            found = to_sugared(self, obj, range, name)
-        return found
+            sugared = to_sugared(self, obj, range, name)
+        return sugared
 
     def callee(self, node: ast.expr) -> SugaredValue:
         """Resolve the callee of a call; in printed source, a builtin name has precedence over a variable."""
         if self.parsed.printed and isinstance(node, ast.Name):
-            found = self.scope.find(node.id)
-            if found is None or found.simple is not None:
+            variable = self.scope.find(node.id)
+            if variable is None or variable.simple is not None:
                 word = GLOBALS.get(node.id) or self.lookup_printed(node.id)
                 if word is not None:
                     return word
@@ -234,10 +234,10 @@ class Emitter:
     def lookup_printed(self, name: str) -> SugaredValue | None:
         """Resolve a non-variable name in printed source; return None for undefined names."""
         try:
-            found = self.resolver.lookup(name)
+            value = self.resolver.lookup(name)
         except KeyError:
             return None
-        return found if isinstance(found, SugaredValue) else None
+        return value if isinstance(value, SugaredValue) else None
 
     def attributes(self) -> list[str]:
         """Return the attribute and method names of `self`; empty outside of methods."""
@@ -257,9 +257,9 @@ class Emitter:
 
     def variable(self, name: str, range: SourceRange) -> Value:
         """Resolve `name` and return its graph value; raise CompilationError if it has none."""
-        found = self.lookup(name, range)
-        assert found is not None
-        return found.as_value(self, range)
+        sugared = self.lookup(name, range)
+        assert sugared is not None
+        return sugared.as_value(self, range)
 
     def temporary(self, prefix: str) -> str:
         """Return a unique name that programs cannot use."""
@@ -301,15 +301,15 @@ class Emitter:
     def number(self, value: complex, range: SourceRange | None) -> Value:
         """Return an int, float or complex constant; equal constants share a node at the graph's start."""
         key = repr(value)  # distinguishes -0.0 from 0.0
-        found = self._number_constants.get(key)
-        if found is None:
+        constant = self._number_constants.get(key)
+        if constant is None:
             saved = self.graph.insert_point()
             first = next(iter(self.graph.nodes()), None)
             self.graph.set_insert_point(self.graph.block() if first is None else first)
-            found = self._number_constants[key] = self.graph.insert_constant(value, range)
+            constant = self._number_constants[key] = self.graph.insert_constant(value, range)
             # Restored after the insertion, so that in an empty graph later nodes follow the constant.
             self.graph.set_insert_point(saved)
-        return found
+        return constant
 
     def unchecked_cast(self, value: Value, type: Type) -> Value:
         """Insert a `prim::unchecked_cast`, whose result is `value` with static type `type`."""

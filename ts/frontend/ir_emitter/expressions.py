@@ -45,9 +45,9 @@ def emit_name(em: Emitter, node: ast.Name, n_binders: int, hint: Type | None) ->
     """Resolve a name as a local variable, then as a name of the enclosing Python scopes."""
     if node.id == "Ellipsis" and not em.scope.is_defined(node.id):
         return em.sugared(ast.copy_location(ast.Constant(...), node))
-    found = em.scope.find(node.id) or em.lookup(node.id, em.range(node))
-    assert found is not None
-    return found
+    value = em.scope.find(node.id) or em.lookup(node.id, em.range(node))
+    assert value is not None
+    return value
 
 
 @sugared(ast.Attribute)
@@ -79,9 +79,9 @@ def emit_constant(em: Emitter, node: ast.Constant, hint: Type | None) -> Value:
     value = node.value
     if type(value) in (int, float, complex):
         if isinstance(value, int) and not -(1 << 63) <= value < 1 << 63:
-            text = str(value) if value.bit_length() < _MAX_NUMBER_CHARS else f"{value:#x}"[:20] + "..."
+            rendered = str(value) if value.bit_length() < _MAX_NUMBER_CHARS else f"{value:#x}"[:20] + "..."
             raise CompilationError(
-                f"Integral constant out of range (must fit in a signed 64 bit integer): {text}",
+                f"Integral constant out of range (must fit in a signed 64 bit integer): {rendered}",
                 em.range(node),
             )
         return em.number(value, em.range(node))  # type: ignore[arg-type]
@@ -138,12 +138,12 @@ def emit_unary(em: Emitter, node: ast.UnaryOp, hint: Type | None) -> Value:
     # In source text, the sign is a part of the literal
     if operator == "aten::neg" and em.parsed.function is None:
         match node.operand:
-            case ast.Constant(value=int() | float() | complex() as number) if not isinstance(number, bool):
-                return em.number(-number, em.range(node.operand))
+            case ast.Constant(value=int() | float() | complex() as literal) if not isinstance(literal, bool):
+                return em.number(-literal, em.range(node.operand))
     operand = em.expr(node.operand)
-    found = overloaded(em, range, MAGIC[type(node.op)], (operand,))
-    if found is not None:
-        return found
+    method_result = overloaded(em, range, MAGIC[type(node.op)], (operand,))
+    if method_result is not None:
+        return method_result
     value = emit_builtin_call(range, em.graph, operator, [operand])
     if operator == "aten::neg" and value.node().kind() == operator:
         constant = value.node().input().to_ivalue()
@@ -259,9 +259,9 @@ def emit_dict(em: Emitter, node: ast.Dict, hint: Type | None) -> Value:
         type: Type = only_one(hint, options, range) if options else DictType(STR, TENSOR)
     else:
         type = _dict_type(em, node, keys, values, hint, options)
-    pairs = [part for pair in zip(keys, values, strict=True) for part in pair]
-    made = em.insert("prim::DictConstruct", pairs).output().set_type(type)
-    return as_asked(em, made, hint)
+    pairs = [operand for pair in zip(keys, values, strict=True) for operand in pair]
+    output = em.insert("prim::DictConstruct", pairs).output().set_type(type)
+    return as_asked(em, output, hint)
 
 
 def _dict_type(
@@ -282,30 +282,30 @@ def _dict_type(
         return all_of(keys, option.key) and all_of(values, option.value)
 
     if len(options) == 1:
-        (wanted,) = options
+        (hinted_type,) = options
         for key in keys:
-            if not key.type().is_subtype_of(wanted.key):
+            if not key.type().is_subtype_of(hinted_type.key):
                 raise CompilationError(
-                    f"Type annotation was inferred to be {wanted.repr_str}"
+                    f"Type annotation was inferred to be {hinted_type.repr_str}"
                     f"but the type of keys given by the dict literal is {key.type().repr_str}",
                     range,
                 )
-        if not holds(wanted):
-            found = _common_type(em, node, values, False)
+        if not holds(hinted_type):
+            value_type = _common_type(em, node, values, False)
             raise CompilationError(
-                f"Type annotation was inferred to be `{wanted.repr_str}`, "
-                f"but the type of values given by the dict literal is {found.repr_str}",
+                f"Type annotation was inferred to be `{hinted_type.repr_str}`, "
+                f"but the type of values given by the dict literal is {value_type.repr_str}",
                 range,
-                hints.conversion(found, wanted.value),
+                hints.conversion(value_type, hinted_type.value),
             )
-        return wanted
+        return hinted_type
     key_type = keys[0].type()
-    for place, key in zip(node.keys, keys, strict=True):
-        if place is not None and not key.type().is_subtype_of(key_type):
+    for key_node, key in zip(node.keys, keys, strict=True):
+        if key_node is not None and not key.type().is_subtype_of(key_type):
             raise CompilationError(
                 "Dict keys must contain only a single type. Expected: "
                 f"{key_type.repr_str} but found {key.type().repr_str} instead",
-                em.range(place),
+                em.range(key_node),
             )
     own = dict_type(key_type, _common_type(em, node, values, not options, key_type), range)
     return chosen(hint, options, own, holds, range) if options else own
@@ -314,16 +314,16 @@ def _dict_type(
 @expression(ast.JoinedStr)
 def emit_formatted_string(em: Emitter, node: ast.JoinedStr, hint: Type | None) -> Value:
     """Emit an f-string as `aten::format`; its format string contains `{}` for each value."""
-    text = ""
-    parts = []
-    for part in node.values:
-        if isinstance(part, ast.FormattedValue):
-            text += "{}"
-            parts.append(part.value)
+    format_string = ""
+    value_nodes = []
+    for piece in node.values:
+        if isinstance(piece, ast.FormattedValue):
+            format_string += "{}"
+            value_nodes.append(piece.value)
         else:
-            assert isinstance(part, ast.Constant)
-            text += str(part.value).replace("{", "{{").replace("}", "}}")
+            assert isinstance(piece, ast.Constant)
+            format_string += str(piece.value).replace("{", "{{").replace("}", "}}")
     range = em.parsed.ranges.token(node)
-    template = em.constant(text, range)
-    values = [to_printable(em, em.range(part), em.expr(part)) for part in parts]
+    template = em.constant(format_string, range)
+    values = [to_printable(em, em.range(piece), em.expr(piece)) for piece in value_nodes]
     return emit_builtin_call(range, em.graph, "aten::format", values, {}, template)

@@ -114,22 +114,22 @@ def list_comprehension(
 ) -> Value:
     """Emit a list comprehension as a loop with its own scope that appends to a list."""
     options = asked_for(hint, ListType, range)
-    wanted = options[0] if len(options) == 1 else None
-    result = em.insert("prim::ListConstruct").output().set_type(wanted or ListType(TENSOR))
+    list_type = options[0] if len(options) == 1 else None
+    result = em.insert("prim::ListConstruct").output().set_type(list_type or ListType(TENSOR))
 
     def body() -> None:
-        nonlocal wanted
-        element = em.expr(elt, wanted.elem if wanted is not None and options else None)
+        nonlocal list_type
+        element = em.expr(elt, list_type.elem if list_type is not None and options else None)
         type = element.type()
-        if wanted is None:  # the hint is not unique, so the type of the element decides
+        if list_type is None:  # the hint is not unique, so the type of the element decides
             own = ListType(type)
             holds: Callable[[ListType], bool] = lambda option: type.is_subtype_of(option.elem)  # noqa: E731
-            wanted = chosen(hint, options, own, holds, range) if options else own
-            result.set_type(wanted)
-        elif not type.is_subtype_of(wanted.elem):
-            united = type if options else unify_list([wanted.elem, type], default_to_union=True) or type
+            list_type = chosen(hint, options, own, holds, range) if options else own
+            result.set_type(list_type)
+        elif not type.is_subtype_of(list_type.elem):
+            united = type if options else unify_list([list_type.elem, type], default_to_union=True) or type
             raise CompilationError(
-                f"List type annotation `{wanted.repr_str}` did not match the types of the given list "
+                f"List type annotation `{list_type.repr_str}` did not match the types of the given list "
                 f"elements, which were unified to {united.repr_str}",
                 range,
             )
@@ -144,18 +144,18 @@ def emit_dict_comprehension(em: Emitter, node: ast.DictComp, hint: Type | None) 
     """Emit a dict comprehension as a loop; `hint` or, without a hint, the first item determines the type."""
     range = em.range(node)
     options = asked_for(hint, DictType, range)
-    wanted = options[0] if len(options) == 1 else None
-    result = em.insert("prim::DictConstruct").output().set_type(wanted or DictType(INT, TENSOR))
+    dict_type = options[0] if len(options) == 1 else None
+    result = em.insert("prim::DictConstruct").output().set_type(dict_type or DictType(INT, TENSOR))
 
     def body() -> None:
-        nonlocal wanted
+        nonlocal dict_type
         key = em.expr(node.key)
         value = em.expr(node.value)
-        if wanted is None:  # the hint is not unique, so the types of key and value decide
+        if dict_type is None:  # the hint is not unique, so the types of key and value decide
             own = DictType(key.type(), value.type())
             holds: Callable[[DictType], bool] = own.is_subtype_of
-            wanted = chosen(hint, options, own, holds, range) if options else own
-            result.set_type(wanted)
+            dict_type = chosen(hint, options, own, holds, range) if options else own
+            result.set_type(dict_type)
         emit_builtin_call(range, em.graph, "aten::_set_item", [result, key, value])
 
     generator = node.generators[0]

@@ -69,12 +69,12 @@ def type_test(type: Type, against: Iterable[Type]) -> TypeTest:
     others: list[Type] = []
     certain = True  # True while each matching member is a subtype of a tested type
     for member in union_members([type]):
-        found = _narrower(member, tested)
-        if found is None:
+        refined = _narrower(member, tested)
+        if refined is None:
             others.append(member)
         else:
-            fitting.append(found)
-            certain = certain and found is member
+            fitting.append(refined)
+            certain = certain and refined is member
     static = False if not fitting else None
     if not others and certain:
         static = True
@@ -87,10 +87,10 @@ def _narrower(member: Type, tested: Sequence[Type]) -> Type | None:
     It is `member` if this is a subtype of a tested type, else the first tested type that is a subtype of
     `member`.
     """
-    for wanted in tested:
-        if member.is_subtype_of(wanted):
+    for tested_type in tested:
+        if member.is_subtype_of(tested_type):
             return member
-    return next((wanted for wanted in tested if wanted.is_subtype_of(member)), None)
+    return next((tested_type for tested_type in tested if tested_type.is_subtype_of(member)), None)
 
 
 def _unified(types: list[Type]) -> Type | None:

@@ -39,8 +39,8 @@ def emit_remote_call(em: Emitter, node: ast.Call, form: str) -> SugaredValue:
             em.range(function),
             "another process runs scripted functions; put a call of anything else into one",
         )
-    given = em.sugared(rest[0]).as_tuple(em, em.range(rest[0])) if rest else []
-    actual = [entry.as_value(em, range) for entry in given]
+    entries = em.sugared(rest[0]).as_tuple(em, em.range(rest[0])) if rest else []
+    actual = [entry.as_value(em, range) for entry in entries]
     (result,) = match_schema(callee.function.schema, em.graph, range, actual).returns
     name = em.constant(callee.function.qualified_name, range)
     call = em.graph.create(f"prim::{form}", (destination, name), 1)

@@ -122,7 +122,7 @@ def check_targets(em: Emitter, targets: Sequence[ast.expr]) -> bool:
 
 
 def assign_tuple(
-    em: Emitter, whole: ast.expr, targets: Sequence[ast.expr], value: SugaredValue, range: SourceRange
+    em: Emitter, target: ast.expr, targets: Sequence[ast.expr], value: SugaredValue, range: SourceRange
 ) -> None:
     """Unpack `value` over targets, one of which may be starred."""
     starred = check_targets(em, targets)
@@ -131,11 +131,11 @@ def assign_tuple(
     if len(outputs) < n_binders:
         at_least = "at least " if starred else ""
         raise CompilationError(
-            f"need {at_least}{n_binders} values to unpack but found only {len(outputs)}", em.range(whole)
+            f"need {at_least}{n_binders} values to unpack but found only {len(outputs)}", em.range(target)
         )
     if len(outputs) > n_binders and not starred:
         raise CompilationError(
-            f"too many values to unpack: need {n_binders} but found {len(outputs)}", em.range(whole)
+            f"too many values to unpack: need {n_binders} but found {len(outputs)}", em.range(target)
         )
     assign_each(em, targets, outputs, range, n_binders)
 
@@ -183,8 +183,8 @@ def emit_augmented_assign(em: Emitter, node: ast.AugAssign) -> None:
             em.scope.set(em.range(target), name, _augmented(em, node, value, range))
         case ast.Attribute() as target:
             base = em.sugared(target.value)
-            place = em.range(target)
-            value = base.attr(em, place, target.attr).as_value(em, place)
+            target_range = em.range(target)
+            value = base.attr(em, target_range, target.attr).as_value(em, target_range)
             set_attribute(em, range, base, target.attr, _augmented(em, node, value, range))
         case ast.Subscript() as target:
             container = em.expr(target.value)
@@ -201,9 +201,9 @@ def emit_augmented_assign(em: Emitter, node: ast.AugAssign) -> None:
 def _augmented(em: Emitter, node: ast.AugAssign, value: Value, range: SourceRange) -> Value:
     """Emit the operator of an augmented assignment, such as `value += operand`."""
     operand = em.expr(node.value)
-    found = augmented(em, range, MAGIC[node.op.__class__], value, operand)
-    if found is not None:
-        return found
+    method_result = augmented(em, range, MAGIC[node.op.__class__], value, operand)
+    if method_result is not None:
+        return method_result
     operator = _augmented_operator(em, node, value.type())
     return emit_builtin_call(range, em.graph, operator, [value, operand])
 

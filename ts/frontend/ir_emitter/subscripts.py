@@ -79,9 +79,9 @@ def emit_subscript(em: Emitter, node: ast.Subscript, n_binders: int, hint: Type 
         return SimpleValue(_index_tensor(em, range, base.as_value(em, where), indices))
     index = indices[0]
     if isinstance(index, ast.Slice):
-        part = base.slice(em, range, _bounds(em, index)) if base.unrolled else None
-        if part is not None:
-            return part
+        sliced = base.slice(em, range, _bounds(em, index)) if base.unrolled else None
+        if sliced is not None:
+            return sliced
         value = base.as_value(em, where)
         dim = em.constant(0, range) if value.type().is_subtype_of(TENSOR) else None
         return SimpleValue(_slice(em, range, value, dim, _bounds(em, index)))
@@ -90,10 +90,10 @@ def emit_subscript(em: Emitter, node: ast.Subscript, n_binders: int, hint: Type 
         # PyTorch emits the index once before it checks the type of the indexed value.
         em.again(lambda: em.sugared(index, 1, NONE if _is_none(index) else None))
         return SimpleValue(_index_tensor(em, range, value_or_none, indices))
-    found = em.sugared(index)
-    if isinstance(found, SliceValue):
-        return SimpleValue(_slice(em, range, base.as_value(em, where), None, found))
-    position = found.as_value(em, em.range(index))
+    index_value = em.sugared(index)
+    if isinstance(index_value, SliceValue):
+        return SimpleValue(_slice(em, range, base.as_value(em, where), None, index_value))
+    position = index_value.as_value(em, em.range(index))
     if isinstance(base, RangeValue | IterableTree):
         base.as_value(em, where)  # raises an error, because programs cannot index these values
     if value_or_none is not None and isinstance(value_or_none.type(), TupleType):
@@ -138,20 +138,20 @@ def int_and_slice_indexing(
         step = -1 if from_right else 1
         if isinstance(index, ast.Slice):
             return dim + step
-        asked = em.again(lambda: em.sugared(index))
-        if isinstance(asked, SliceValue):
+        sugared_index = em.again(lambda: em.sugared(index))
+        if isinstance(sugared_index, SliceValue):
             # Emit the slice a second time, because `again` may have removed its nodes. A name has no nodes.
             once_more = not isinstance(index, ast.Name)
-            bounds = em.sugared(index) if once_more else asked
+            bounds = em.sugared(index) if once_more else sugared_index
             assert isinstance(bounds, SliceValue)
             slices[position] = bounds
             return dim + step
-        found = em.expr(index, NONE if _is_none(index) else None)
-        if isinstance(found.type(), ListType):
+        index_value = em.expr(index, NONE if _is_none(index) else None)
+        if isinstance(index_value.type(), ListType):
             dtype = Literal(_INT64_CODE)
-            found = emit_builtin_call(None, em.graph, "aten::tensor", [found], {"dtype": dtype})
-        emitted[position] = found
-        type = found.type()
+            index_value = emit_builtin_call(None, em.graph, "aten::tensor", [index_value], {"dtype": dtype})
+        emitted[position] = index_value
+        type = index_value.type()
         if type is NONE:
             return dim if from_right else dim + 1
         if type.is_subtype_of(_OPTIONAL_TENSOR):
@@ -180,21 +180,21 @@ def int_and_slice_indexing(
 
     tensors: dict[int, Value] = {}
     for position, index in enumerate(indices):
-        found = emitted[position]
+        index_value = emitted[position]
         if isinstance(index, ast.Slice) or position in slices:
             dim_value = em.constant(dims[position], range)
             bounds = slices.get(position) or _bounds(em, index)
             value = _slice(em, range, value, dim_value, bounds)
-        elif found is None:
+        elif index_value is None:
             continue  # skip the ellipsis
-        elif found.type() is NONE:
+        elif index_value.type() is NONE:
             dim_value = em.constant(dims[position], range)
             value = emit_builtin_call(range, em.graph, "aten::unsqueeze", [value, dim_value])
-        elif found.type() is INT:
+        elif index_value.type() is INT:
             dim_value = em.constant(dims[position], range)
-            value = emit_builtin_call(range, em.graph, "aten::select", [value, dim_value, found])
+            value = emit_builtin_call(range, em.graph, "aten::select", [value, dim_value, index_value])
         else:
-            tensors[dims[position]] = found
+            tensors[dims[position]] = index_value
     listed = [
         tensors[dim] if dim in tensors else em.constant(None)
         for dim in _positions(0, max(tensors, default=-1) + 1)

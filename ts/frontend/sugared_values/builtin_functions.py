@@ -107,10 +107,10 @@ class BuiltinFunction:
 _SOURCES: dict[str, list[str]] = {}
 
 
-def _enter(text: str, namespace: str = "aten") -> None:
-    for line in text.split("\n"):
+def _enter(source: str, namespace: str = "aten") -> None:
+    for line in source.split("\n"):
         if line.startswith("def "):
-            _SOURCES.setdefault(f"{namespace}::{line[4 : line.index('(')]}", []).append(text)
+            _SOURCES.setdefault(f"{namespace}::{line[4 : line.index('(')]}", []).append(source)
 
 
 for _number in ("float", "int", "complex"):
@@ -131,7 +131,7 @@ def builtin_functions(name: str) -> tuple[BuiltinFunction, ...]:
     texts = _SOURCES.get(name)
     if texts is None:
         return ()
-    return tuple(BuiltinFunction(_parse(text)[name.rpartition(":")[2]]) for text in texts)
+    return tuple(BuiltinFunction(_parse(source)[name.rpartition(":")[2]]) for source in texts)
 
 
 @cache

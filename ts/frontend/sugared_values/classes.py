@@ -321,15 +321,15 @@ def set_attribute(
     em.insert("prim::SetAttr", (value, assigned), 0).set("name", name)
 
 
-def _attribute_hint(name: str, expected: Type, found: Type) -> str:
-    """Return the hint for an assignment of a value of type `found` to an attribute of type `expected`."""
+def _attribute_hint(name: str, expected: Type, actual: Type) -> str:
+    """Return the hint for an assignment of a value of type `actual` to an attribute of type `expected`."""
     if expected is NONE:
-        return f"annotate it in the class: `{name}: Optional[{found.annotation_str}]`"
-    return hints.conversion(found, expected) if isinstance(found, OptionalType) else ""
+        return f"annotate it in the class: `{name}: Optional[{actual.annotation_str}]`"
+    return hints.conversion(actual, expected) if isinstance(actual, OptionalType) else ""
 
 
 def _contains(type: Type, searched: Type) -> bool:
-    return type == searched or any(_contains(part, searched) for part in type.contained_types())
+    return type == searched or any(_contains(contained, searched) for contained in type.contained_types())
 
 
 def _is_constructing(em: Emitter, type: Type) -> bool:
@@ -360,8 +360,8 @@ def overloaded(
             "initialize an attribute in __init__()?",
             range,
         )
-    found = attribute(em, range, args[0], method)
-    return found.call(em, range, list(args[1:]), kwargs or {}, 1).as_value(em, range)
+    bound_method = attribute(em, range, args[0], method)
+    return bound_method.call(em, range, list(args[1:]), kwargs or {}, 1).as_value(em, range)
 
 
 def _has_only_own_method(type: Type, method: str) -> bool:

@@ -66,9 +66,9 @@ class ModuleValue(SugaredValue):
 
     def attr(self, em: Emitter, range: SourceRange, name: str) -> SugaredValue:
         """Return a submodule, parameter, attribute or method; raise CompilationError for other names."""
-        found = self.find(em, range, name)
-        if found is not None:
-            return found
+        member = self.find(em, range, name)
+        if member is not None:
+            return member
         reason = "" if self.concrete is None else self.concrete.failed.get(name, "")
         of_class = self.type.python_class
         hint = "" if reason else hints.similar(name, [*self.type.attributes, *dir(of_class)])
@@ -187,17 +187,17 @@ class ModuleValue(SugaredValue):
         kwargs: Kwargs,
     ) -> SugaredValue:
         """Emit calls of the pre-hooks, of `forward`, and of the hooks; pre-hooks may change arguments."""
-        given = em.tuple([inserted(em, arg) for arg in args])
+        inputs = em.tuple([inserted(em, arg) for arg in args])
         for function in self.concrete.pre_hooks:
             hook = FunctionValue(self.type.methods[function.__name__])
-            changed = hook.call(em, range, [self.receiver, given], {}, 1)
+            changed = hook.call(em, range, [self.receiver, inputs], {}, 1)
             value = changed.as_value(em, range)
             if value.type() is NONE:
                 continue
-            given = value if isinstance(value.type(), TupleType) else em.tuple([value])
-        result = forward.call(em, range, unpack_tuple(em.graph, given), kwargs, 1)
+            inputs = value if isinstance(value.type(), TupleType) else em.tuple([value])
+        result = forward.call(em, range, unpack_tuple(em.graph, inputs), kwargs, 1)
         for function in self.concrete.hooks:
-            after: list[Actual] = [self.receiver, given, result.as_value(em, range)]
+            after: list[Actual] = [self.receiver, inputs, result.as_value(em, range)]
             changed = FunctionValue(self.type.methods[function.__name__]).call(em, range, after, {}, 1)
             if changed.as_value(em, range).type() is not NONE:
                 result = changed
@@ -305,12 +305,12 @@ class ModuleValue(SugaredValue):
         """Return a tuple of list container entries; None for other modules, which use `__getitem__`."""
         if self.concrete.container not in ("list", "parameter list"):
             return None
-        parts = (bounds.start, bounds.stop, bounds.step)
-        given = [None if bound is None else bound.to_ivalue() for bound in parts]
-        for bound, value in zip(parts, given, strict=True):
+        slice_bounds = (bounds.start, bounds.stop, bounds.step)
+        constants = [None if bound is None else bound.to_ivalue() for bound in slice_bounds]
+        for bound, value in zip(slice_bounds, constants, strict=True):
             if bound is not None and not isinstance(value, int):
                 raise CompilationError("Slices of a ModuleList take integer literals only", range)
-        return SugaredTuple([value for _, value in self.dictionary(em)][slice(*given)])
+        return SugaredTuple([value for _, value in self.dictionary(em)][slice(*constants)])
 
     def contains(self, em: Emitter, range: SourceRange, element: Value) -> Value | None:
         """Return whether a dict container has a key, as a constant if the key is a literal."""
@@ -358,12 +358,12 @@ def _items(em: Emitter, module: ModuleValue, range: SourceRange) -> list[Sugared
 
 def _tree(em: Emitter, module: ModuleValue, prefix: str = "") -> list[tuple[str, ModuleValue]]:
     """Return `module` and all its submodules, with dotted names that begin with `prefix`."""
-    found = [(prefix, module)]
+    named_modules = [(prefix, module)]
     for name in module.concrete.submodules:
         below = module.slot(em, name)
         if isinstance(below, ModuleValue):
-            found += _tree(em, below, f"{prefix}.{name}" if prefix else name)
-    return found
+            named_modules += _tree(em, below, f"{prefix}.{name}" if prefix else name)
+    return named_modules
 
 
 def _children(em: Emitter, module: ModuleValue, range: SourceRange) -> list[tuple[str, SugaredValue]]:
@@ -391,8 +391,8 @@ def _named(
         return [value for _, value in collect(em, module, range)]
 
     def pairs(em: Emitter, module: ModuleValue, range: SourceRange) -> list[SugaredValue]:
-        found = collect(em, module, range)
-        return [SugaredTuple([SimpleValue(em.constant(name)), value]) for name, value in found]
+        entries = collect(em, module, range)
+        return [SugaredTuple([SimpleValue(em.constant(name)), value]) for name, value in entries]
 
     return values, pairs
 

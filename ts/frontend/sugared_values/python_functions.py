@@ -75,12 +75,12 @@ def function_value(em: Emitter, function: Callable[..., Any], range: SourceRange
             return OverloadedFunction(declared)
         return FunctionValue(em.compile_callee(function))
     except FrontendError as error:
-        place = range if em.calling is None else em.range(em.calling)
+        call_range = range if em.calling is None else em.range(em.calling)
         module = function.__module__ or ""
         # The function is in Python's standard library
         if module.partition(".")[0] in sys.stdlib_module_names:
             error.hint = hints.standard_library(f"{module}.{function.__name__}")
-        raise error.add_call(function.__name__, em.parsed.name, place) from None
+        raise error.add_call(function.__name__, em.parsed.name, call_range) from None
 
 
 def object_value(em: Emitter, obj: Any, range: SourceRange) -> SugaredValue:
@@ -119,9 +119,9 @@ class PythonFunction(SugaredValue):
         self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
     ) -> SugaredValue:
         """Emit `prim::PythonOp`, or an exception for functions marked by `@ts.jit.unused`."""
-        given = args if self.receiver is None else [self.receiver, *args]
+        all_args = args if self.receiver is None else [self.receiver, *args]
         try:
-            schema = self.schema(len(given), n_binders)
+            schema = self.schema(len(all_args), n_binders)
         except CompilationError as error:  # for an invalid annotation, PyTorch's error message shows the call
             error.range = error.range or range
             raise
@@ -130,7 +130,7 @@ class PythonFunction(SugaredValue):
             arguments = (receiver, *schema.arguments[1:])
             schema = FunctionSchema(schema.name, "", arguments, schema.returns, is_vararg=schema.is_vararg)
         try:
-            matched = match_schema(schema, em.graph, range, given, kwargs)
+            matched = match_schema(schema, em.graph, range, all_args, kwargs)
         except SchemaMatchError as error:
             error.hint = _how_to_call(self.function) or error.hint
             raise
@@ -336,12 +336,12 @@ def _unresolved(annotation: object, resolver: Resolver, error: CompilationError)
         return UnresolvedAnnotationError(message, hint=error.hint) if "Unknown type" in str(error) else error
     if typing.get_origin(annotation) not in (typing.Union, UnionType):
         return error
-    for part in typing.get_args(annotation):
+    for member in typing.get_args(annotation):
         try:
-            to_type(part, resolver)
+            to_type(member, resolver)
         except CompilationError:
             message = (
-                f"Unsupported annotation {annotation} could not be resolved because {part} could not be "
+                f"Unsupported annotation {annotation} could not be resolved because {member} could not be "
                 "resolved. At"
             )
             return UnresolvedAnnotationError(message, hint=error.hint)
@@ -381,10 +381,10 @@ class BooleanDispatch(SugaredValue):
     ) -> SugaredValue:
         """Call the function selected by the flag; raise CompilationError if the flag is not constant."""
         choice = self.choice
-        given = args[choice.position] if choice.position < len(args) else kwargs.get(choice.name)
+        flag_argument = args[choice.position] if choice.position < len(args) else kwargs.get(choice.name)
         flag = choice.default
-        if given is not None:
-            flag = given.to_ivalue() if isinstance(given, Value) else given.value
+        if flag_argument is not None:
+            flag = flag_argument.to_ivalue() if isinstance(flag_argument, Value) else flag_argument.value
             if not isinstance(flag, bool):
                 raise CompilationError(
                     f"value for boolean dispatch was neither true nor false: '{choice.name}' of "

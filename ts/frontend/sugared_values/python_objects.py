@@ -294,9 +294,9 @@ def to_sugared(em: Emitter, obj: Any, range: SourceRange, name: str) -> SugaredV
     operator = getattr(obj, "qualified_name", None) or getattr(obj, "__name__", None)
     home = getattr(obj, "__module__", None) or "ts"
     if isinstance(operator, str) and callable(obj) and is_own(home):
-        found = operator if "::" in operator else operator_of("ts", operator)
-        if found is not None and registry.lookup(found):
-            return BuiltinFunction(found)
+        builtin_name = operator if "::" in operator else operator_of("ts", operator)
+        if builtin_name is not None and registry.lookup(builtin_name):
+            return BuiltinFunction(builtin_name)
     if isinstance(obj, Namespace | Packet):
         return OperatorNamespace(obj)
     if not _is_mutable(obj):
@@ -310,20 +310,20 @@ def to_sugared(em: Emitter, obj: Any, range: SourceRange, name: str) -> SugaredV
 def _special(obj: Any) -> SugaredValue | None:
     """Return the sugared value of a function or class with a special meaning, or None."""
     try:
-        found = _MATH.get(obj)
+        math_operator = _MATH.get(obj)
     except TypeError:  # `obj` is not hashable
         return None
-    if found is not None:
-        return BuiltinFunction(found)
+    if math_operator is not None:
+        return BuiltinFunction(math_operator)
     form = compile_directives.find_special_form(obj)
     if form:
         return SpecialForm(form)
     if obj is warnings.warn:
         return WarnFunction("aten::warn")
     name = getattr(obj, "__name__", "")
-    known = _MARKERS.get(name)
-    if known is not None and obj is getattr(compile_directives, name, None):
-        return known
+    marker = _MARKERS.get(name)
+    if marker is not None and obj is getattr(compile_directives, name, None):
+        return marker
     if name in GLOBALS and getattr(builtins, name, None) is obj:
         return GLOBALS[name]
     return None

@@ -70,8 +70,8 @@ class SugaredValue:
     def as_value(self, em: Emitter, range: SourceRange) -> Value:
         """Return the graph value, for which nodes may be emitted; raise CompilationError if there is none."""
         what = self.describe()
-        asked = what.strip("_") in ("int", "float", "bool", "str", "complex") and what.startswith("__")
-        hint = f"to ask for the type of x write `isinstance(x, {what.strip('_')})`" if asked else ""
+        is_type_test = what.strip("_") in ("int", "float", "bool", "str", "complex") and what.startswith("__")
+        hint = f"to ask for the type of x write `isinstance(x, {what.strip('_')})`" if is_type_test else ""
         raise CompilationError(f"{what} cannot be used as a value", range, hint)
 
     def attr(self, em: Emitter, range: SourceRange, name: str) -> SugaredValue:
@@ -173,9 +173,9 @@ class SimpleValue(SugaredValue):
         elif isinstance(type, ir.EnumType):
             from ts.frontend.enums import enum_attribute
 
-            part = enum_attribute(em, value, name)
-            if part is not None:
-                return part
+            enum_value = enum_attribute(em, value, name)
+            if enum_value is not None:
+                return enum_value
         elif isinstance(type, ir.UnionType) and em.parsed.printed and _all_have(type, name):
             from ts.frontend.sugared_values.classes import MethodValue
 
@@ -550,12 +550,12 @@ class NamedTupleConstructor(SugaredValue):
         )
         schema = FunctionSchema((self.type.name or "").rpartition(".")[2], "", arguments, ())
         left_out = {a.name: a for a in arguments[len(args) :] if a.name not in kwargs}
-        made = {
+        container_defaults = {
             name: constructed(em, default, left_out[name].type)
             for name, default in defaults.items()
             if name in left_out and isinstance(default, list | dict)
         }
-        kwargs = {**kwargs, **made}
+        kwargs = {**kwargs, **container_defaults}
         matched = match_schema(schema, em.graph, range, args, kwargs)
         node = em.insert("prim::TupleConstruct", matched.inputs, 1, range)
         return SimpleValue(node.output().set_type(self.type))
@@ -603,8 +603,8 @@ class AssertionFailure(ExceptionClass):
         """Return an exception instance; its message is the class name, then the argument as a string."""
         message = em.constant(f"{self.qualified_name}: ", range)
         for arg in args:
-            text = inserted(em, arg)
-            if not text.type().is_subtype_of(STR):
-                text = emit_builtin_call(range, em.graph, "aten::str", [text])
-            message = emit_builtin_call(range, em.graph, "aten::add", [message, text])
+            string = inserted(em, arg)
+            if not string.type().is_subtype_of(STR):
+                string = emit_builtin_call(range, em.graph, "aten::str", [string])
+            message = emit_builtin_call(range, em.graph, "aten::add", [message, string])
         return ExceptionInstance(message)
