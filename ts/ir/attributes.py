@@ -136,8 +136,8 @@ def type_of_constant(value: Any) -> Type | None:
     return _type_of(value, {})
 
 
-def _type_of(value: Any, known: dict[int, Type | None]) -> Type | None:
-    """Return the type of a constant; `known` maps ids of visited containers to their types."""
+def _type_of(value: Any, types_by_id: dict[int, Type | None]) -> Type | None:
+    """Return the type of a constant; `types_by_id` maps ids of visited containers to their types."""
     t = _TYPE_BY_CLASS.get(type(value))
     if t is not None:
         return t
@@ -146,9 +146,9 @@ def _type_of(value: Any, known: dict[int, Type | None]) -> Type | None:
     if is_tensor(value):
         return type_of_tensor(value)
     if isinstance(value, list | tuple | dict):
-        if id(value) not in known:
-            known[id(value)] = _type_of_container(value, known)
-        return known[id(value)]
+        if id(value) not in types_by_id:
+            types_by_id[id(value)] = _type_of_container(value, types_by_id)
+        return types_by_id[id(value)]
     for ask in constant_type_hooks:
         t = ask(value)
         if t is not None:
@@ -157,24 +157,24 @@ def _type_of(value: Any, known: dict[int, Type | None]) -> Type | None:
 
 
 def _type_of_container(
-    value: list[Any] | tuple[Any, ...] | dict[Any, Any], known: dict[int, Type | None]
+    value: list[Any] | tuple[Any, ...] | dict[Any, Any], types_by_id: dict[int, Type | None]
 ) -> Type | None:
     if isinstance(value, list):
-        elem = _unified(value, TENSOR, known)
+        elem = _unified(value, TENSOR, types_by_id)
         return None if elem is None else ListType(elem)
     if isinstance(value, tuple):
-        elems = [_type_of(v, known) for v in value]
+        elems = [_type_of(v, types_by_id) for v in value]
         return TupleType([t for t in elems if t is not None]) if None not in elems else None
-    key, item = _unified(list(value), STR, known), _unified(list(value.values()), TENSOR, known)
+    key, item = _unified(list(value), STR, types_by_id), _unified(list(value.values()), TENSOR, types_by_id)
     return None if key is None or item is None else DictType(key, item)
 
 
-def _unified(values: Sequence[object], empty: Type, known: dict[int, Type | None]) -> Type | None:
+def _unified(values: Sequence[object], empty: Type, types_by_id: dict[int, Type | None]) -> Type | None:
     if not values:
         return empty
     types = []
     for value in values:
-        t = _type_of(value, known)
+        t = _type_of(value, types_by_id)
         if t is None:
             return None
         types.append(t)

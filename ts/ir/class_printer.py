@@ -52,38 +52,40 @@ class ArchiveNamespace:
 
     def spell(self, type: Type) -> str:
         """Return the type as an annotation."""
-        thing = _thing(type)
-        if thing is not None:
-            return self.name(thing)
-        parts = type.contained_types()
-        if not parts:
+        definition = _thing(type)
+        if definition is not None:
+            return self.name(definition)
+        contained_types = type.contained_types()
+        if not contained_types:
             return type.annotation_str
-        return type.with_contained([self._spelled(part) for part in parts]).annotation_str
+        return type.with_contained([self._spelled(contained) for contained in contained_types]).annotation_str
 
-    def name(self, thing: Any) -> str:
+    def name(self, definition: Any) -> str:
         """Return the qualified name of a class, a named tuple, an enumeration, an interface or a function."""
-        if isinstance(thing, CustomClassType):
-            return thing.qualified_name()  # archives do not define this class; it is built in
-        found = self._named.get(thing)
-        if found is None:
-            own: Any = thing.name if isinstance(thing, TupleType) else thing.qualified_name
-            found = self._named[thing] = self._unique(own() if callable(own) else own)
-            self.things.append(thing)
-        return found
+        if isinstance(definition, CustomClassType):
+            return definition.qualified_name()  # archives do not define this class; it is built in
+        unique_name = self._named.get(definition)
+        if unique_name is None:
+            own: Any = definition.name if isinstance(definition, TupleType) else definition.qualified_name
+            unique_name = self._named[definition] = self._unique(own() if callable(own) else own)
+            self.things.append(definition)
+        return unique_name
 
     def _spelled(self, type: Type) -> Type:
         """Return `type`, or a `NamedType` with the spelling that the archive uses for it."""
-        text = self.spell(type)
-        return type if text == type.annotation_str else NamedType(text)
+        spelling = self.spell(type)
+        return type if spelling == type.annotation_str else NamedType(spelling)
 
     def _unique(self, name: str) -> str:
         # A keyword of Python in a dotted name gets a suffix, because the name could not be parsed otherwise.
-        name = ".".join([f"{part}_" if iskeyword(part) else part for part in name.split(".")])
+        name = ".".join(
+            [f"{component}_" if iskeyword(component) else component for component in name.split(".")]
+        )
         prefix, _, last = name.rpartition(".")
-        number = 0
+        suffix = 0
         while name in self._used_names:
-            name = f"{prefix}.___torch_mangle_{number}.{last}"
-            number += 1
+            name = f"{prefix}.___torch_mangle_{suffix}.{last}"
+            suffix += 1
         self._used_names.add(name)
         return name
 
@@ -108,23 +110,23 @@ class DefinitionPrinter:
         self.next_suffixes: dict[str, int] = {}
         self.marks = SourceMap()
 
-    def definition(self, thing: Any) -> str:
+    def definition(self, definition: Any) -> str:
         """Return the source of a type or function definition, with source map marks of `self.marks`."""
-        name = self.names.name(thing).rpartition(".")[2]
-        if isinstance(thing, ModuleType):
-            return self._class(f"{name}(Module)", [*_marks(thing), *self._members(thing)])
-        if isinstance(thing, ClassType):
-            return self._class(name, self._members(thing))
-        if isinstance(thing, TupleType):
-            fields = zip(thing.fields or (), thing.elems, strict=True)
+        name = self.names.name(definition).rpartition(".")[2]
+        if isinstance(definition, ModuleType):
+            return self._class(f"{name}(Module)", [*_marks(definition), *self._members(definition)])
+        if isinstance(definition, ClassType):
+            return self._class(name, self._members(definition))
+        if isinstance(definition, TupleType):
+            fields = zip(definition.fields or (), definition.elems, strict=True)
             return self._class(f"{name}(NamedTuple)", [self._attribute(f, t) for f, t in fields])
-        if isinstance(thing, EnumType):
-            members = [f"{member} = {format_value(value)}" for member, value in thing.members]
+        if isinstance(definition, EnumType):
+            members = [f"{member} = {format_value(value)}" for member, value in definition.members]
             return self._class(f"{name}(Enum)", members)
-        if isinstance(thing, InterfaceType):
-            base = "ModuleInterface" if thing.is_module_interface else "Interface"
-            return self._class(f"{name}({base})", [self._declaration(s) for s in thing.methods.values()])
-        return self.function(thing, name)
+        if isinstance(definition, InterfaceType):
+            base = "ModuleInterface" if definition.is_module_interface else "Interface"
+            return self._class(f"{name}({base})", [self._declaration(s) for s in definition.methods.values()])
+        return self.function(definition, name)
 
     def function(self, function: Any, name: str) -> str:
         """Return the source of a function or method definition."""
@@ -184,5 +186,5 @@ def _marks(type: ModuleType) -> list[str]:
     ]
 
 
-def _indented(text: str) -> list[str]:
-    return [f"  {line}\n" for line in text.rstrip("\n").split("\n")]
+def _indented(source: str) -> list[str]:
+    return [f"  {line}\n" for line in source.rstrip("\n").split("\n")]

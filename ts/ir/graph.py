@@ -190,9 +190,9 @@ class Block:
         graph = self._graph
 
         def lookup(value: Value) -> Value:
-            found = local.get(value)
-            if found is not None:
-                return found
+            copied = local.get(value)
+            if copied is not None:
+                return copied
             return value if outer is None else outer(value)
 
         for value in source.inputs():
@@ -248,13 +248,13 @@ class Block:
 
     def find_all_nodes(self, kind: str, recurse: bool = True) -> list[Node]:
         """Return the nodes of a kind in program order, including nested blocks if `recurse`."""
-        found: list[Node] = []
+        nodes: list[Node] = []
         for node in self.nodes():
             if node._kind == kind:
-                found.append(node)
+                nodes.append(node)
             if recurse and node._blocks:
-                found.extend(node.find_all_nodes(kind))
-        return found
+                nodes.extend(node.find_all_nodes(kind))
+        return nodes
 
     def find_node(self, kind: str, recurse: bool = True) -> Node | None:
         """Return the first node of a kind in program order; None if no node matches."""
@@ -262,9 +262,9 @@ class Block:
             if node._kind == kind:
                 return node
             if recurse and node._blocks:
-                found = node.find_node(kind)
-                if found is not None:
-                    return found
+                match = node.find_node(kind)
+                if match is not None:
+                    return match
         return None
 
 
@@ -501,8 +501,8 @@ class Graph:
         if type is None and OperatorLookup.with_defaults is not None:
             missing = OperatorLookup.with_defaults(kind, values)
             if missing is None:
-                given = ", ".join(value._type.str() for value in values)
-                raise RuntimeError(f"No operator {kind} takes the arguments ({given})")
+                argument_types = ", ".join(value._type.str() for value in values)
+                raise RuntimeError(f"No operator {kind} takes the arguments ({argument_types})")
             values += [self.insert_constant(default) for default in missing]
         node = self.insert_node(self.create(kind, values))
         if type is not None:
@@ -574,13 +574,13 @@ class Graph:
         """Return the node before which new nodes are inserted."""
         return self._insert_before
 
-    def set_insert_point(self, place: Node | Block) -> None:
+    def set_insert_point(self, position: Node | Block) -> None:
         """Set the insertion point before a node, or at the end of a block."""
-        self._insert_before = place._return if isinstance(place, Block) else place
+        self._insert_before = position._return if isinstance(position, Block) else position
 
-    def inserting_before(self, place: Node | Block) -> InsertPoint:
+    def inserting_before(self, position: Node | Block) -> InsertPoint:
         """Return a context manager that inserts before a node or at the end of a block."""
-        return InsertPoint(self, place)
+        return InsertPoint(self, position)
 
     def inserting_at_end(self, block: Block) -> InsertPoint:
         """Return a context manager that inserts at the end of `block`."""
@@ -651,8 +651,8 @@ class Graph:
         import html
         import re
 
-        shown = re.sub(r"\b((?:aten|prim|ts)::\w+)", r"<b>\1</b>", html.escape(str(self)))
-        return f'<pre class="ts-graph">{shown}</pre>'
+        highlighted = re.sub(r"\b((?:aten|prim|ts)::\w+)", r"<b>\1</b>", html.escape(str(self)))
+        return f'<pre class="ts-graph">{highlighted}</pre>'
 
     def __repr__(self) -> Any:
         return self.str()

@@ -49,13 +49,13 @@ _FLOATS = {"inf": float("inf"), "nan": float("nan"), "-inf": -float("inf")}
 
 
 def parse_ir(
-    text: str,
+    graph_text: str,
     parse_tensor_constants: bool = False,
     find_class: ClassLookup = ClassType,
     make_tensor: MakeTensor | None = None,
 ) -> Graph:
     """Parse graph text; `find_class` resolves types named ``__torch__.…``."""
-    reader = _Reader(TokenStream(text), find_class, make_tensor)
+    reader = _Reader(TokenStream(graph_text), find_class, make_tensor)
     try:
         graph = reader.read_graph()
         reader.read_subgraphs()
@@ -152,15 +152,15 @@ class _Reader:
     def read_values(self, values: dict[str, Value]) -> list[Value]:
         tokens = self.tokens
         tokens.expect("(")
-        found = []
+        operands = []
         while not tokens.accept(")"):
             name = self.read_name()
             if name not in values:
                 tokens.at -= 1
                 raise tokens.error(f"%{name} is not defined")
-            found.append(values[name])
+            operands.append(values[name])
             tokens.accept(",")
-        return found
+        return operands
 
     # --- nodes ---
 
@@ -252,8 +252,10 @@ class _Reader:
         """Read a constant of type `type`; without a type, the spelling of the literal determines it."""
         tokens = self.tokens
         if isinstance(type, TensorType):
-            text = self.skip_value()
-            return ParsedTensor(text, type) if self.make_tensor is None else self.make_tensor(text, type)
+            literal = self.skip_value()
+            return (
+                ParsedTensor(literal, type) if self.make_tensor is None else self.make_tensor(literal, type)
+            )
         token = tokens.peek()
         if token == "[":
             return self.read_list(type)

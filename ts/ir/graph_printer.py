@@ -57,7 +57,7 @@ def hide_source_ranges() -> Iterator[None]:
 
 def to_text(graph: Graph, show_ranges: bool = True) -> str:
     """Return the text of `graph`; with `show_ranges` every node ends in ``# file:line:column``."""
-    return "".join([text for text, _ in to_lines(graph, show_ranges)])
+    return "".join([line for line, _ in to_lines(graph, show_ranges)])
 
 
 def to_lines(graph: Graph, show_ranges: bool = True) -> list[_TextLine]:
@@ -69,8 +69,8 @@ def to_lines(graph: Graph, show_ranges: bool = True) -> list[_TextLine]:
     for node in graph.nodes():
         _print_node(node, 1, out, groups, show_ranges)
     out.append((f"  return ({_names(graph.outputs())})\n", None))
-    for number, node in enumerate(groups):
-        out.append((f"with {node.kind()}_{number} = ", None))
+    for index, node in enumerate(groups):
+        out.append((f"with {node.kind()}_{index} = ", None))
         out += to_lines(node.get("Subgraph"), show_ranges)
     return out
 
@@ -79,7 +79,7 @@ def node_to_text(node: Node, show_ranges: bool = True) -> str:
     """Return the text of a node, including its blocks."""
     out: list[_TextLine] = []
     _print_node(node, 0, out, None, show_ranges)
-    return "".join([text for text, _ in out])
+    return "".join([line for line, _ in out])
 
 
 def _typed(value: Value) -> str:
@@ -107,21 +107,21 @@ def _print_node(
         attributes.remove("callee")
     if is_python:
         kind = f"^{node.get('name', '')}"
-    text = f"{indent}{', '.join(map(_typed, node.outputs()))} = {kind}"
+    line = f"{indent}{', '.join(map(_typed, node.outputs()))} = {kind}"
     if attributes or is_python:
-        text += f"[{', '.join([f'{name}={format_attribute(node, name)}' for name in attributes])}]"
+        line += f"[{', '.join([f'{name}={format_attribute(node, name)}' for name in attributes])}]"
     if is_python:
-        text += f"({', '.join(map(str, node.scalar_args()))})"
-    text += f"({_names(node.inputs())})"
+        line += f"({', '.join(map(str, node.scalar_args()))})"
+    line += f"({_names(node.inputs())})"
     if node.scope:
-        text += f", scope: {node.scope}"
+        line += f", scope: {node.scope}"
     if show_ranges and node.range is not None:
         location = node.range.location()
         if location:
-            text += f" # {location}"
-    out.append((text + "\n", node))
-    for number, block in enumerate(node.blocks()):
-        out.append((f"{indent}  block{number}({', '.join(map(_typed, block.inputs()))}):\n", None))
+            line += f" # {location}"
+    out.append((line + "\n", node))
+    for block_index, block in enumerate(node.blocks()):
+        out.append((f"{indent}  block{block_index}({', '.join(map(_typed, block.inputs()))}):\n", None))
         for inner in block.nodes():
             _print_node(inner, level + 2, out, groups, show_ranges)
         out.append((f"{indent}    -> ({_names(block.outputs())})\n", None))
@@ -167,23 +167,25 @@ def format_value(value: Any, type: Type | None = None) -> str:
         elem = type.elem if isinstance(type, ListType) else None
         if isinstance(elem, TensorType) and value:
             return "[<Tensors>]"
-        text = f"[{', '.join([format_value(v, elem) for v in value])}]"
+        contents = f"[{', '.join([format_value(v, elem) for v in value])}]"
         annotated = elem is not None and (not value or _can_hold_none(elem))
         return (
-            f"annotate({ListType(elem).annotation_str}, {text})" if annotated and elem is not None else text
+            f"annotate({ListType(elem).annotation_str}, {contents})"
+            if annotated and elem is not None
+            else contents
         )
     if isinstance(value, tuple):
         elems = type.contained_types() if type is not None else ()
         if len(elems) != len(value):
             elems = (VarType("t"),) * len(value)
-        text = ", ".join([format_value(v, t) for v, t in zip(value, elems, strict=True)])
-        return f"({text},)" if len(value) == 1 else f"({text})"
+        contents = ", ".join([format_value(v, t) for v, t in zip(value, elems, strict=True)])
+        return f"({contents},)" if len(value) == 1 else f"({contents})"
     if isinstance(value, dict):
         key, item = (type.key, type.value) if isinstance(type, DictType) else (None, None)
-        text = ", ".join([f"{format_value(k, key)}: {format_value(v, item)}" for k, v in value.items()])
+        contents = ", ".join([f"{format_value(k, key)}: {format_value(v, item)}" for k, v in value.items()])
         if type is not None and not value:
-            return f"annotate({type.annotation_str},{{{text}}})"
-        return f"{{{text}}}"
+            return f"annotate({type.annotation_str},{{{contents}}})"
+        return f"{{{contents}}}"
     return format_default(value)
 
 

@@ -20,9 +20,9 @@ class InsertPoint:
 
     __slots__ = ("_graph", "_position", "_saved")
 
-    def __init__(self, graph: Graph, place: Node | Block) -> None:
+    def __init__(self, graph: Graph, position: Node | Block) -> None:
         self._graph = graph
-        self._position = place
+        self._position = position
 
     def __enter__(self) -> Graph:
         self._saved = self._graph._insert_before

@@ -17,11 +17,11 @@ class IterableList(list[T]):
     __slots__ = ("_used_names",)
 
     def __next__(self) -> T:
-        taken = getattr(self, "_used_names", 0)
-        if taken >= len(self):
+        index = getattr(self, "_used_names", 0)
+        if index >= len(self):
             raise StopIteration
-        self._used_names = taken + 1
-        return self[taken]
+        self._used_names = index + 1
+        return self[index]
 
 
 class ValueList(list[T]):

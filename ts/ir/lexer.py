@@ -115,11 +115,11 @@ class TokenStream:
 
     def integer(self) -> int:
         """Consume an integer and return it; raise ParseError for any other token or number."""
-        number = self.number()
-        if not isinstance(number, int):
+        value = self.number()
+        if not isinstance(value, int):
             self.at -= 1
             raise self.error(f"expected an integer but found {self.peek()!r}")
-        return number
+        return value
 
     def negative(self, value: Any) -> Any:
         """Return `-value`; raise ParseError if `value` is not a number."""
@@ -180,8 +180,8 @@ def quote(text: str) -> str:
         is_bytes = False
     if is_bytes:
         return f'"{_escaped(raw)}"'
-    parts = (f"\\u{ord(c):x}" if "\ud800" <= c <= "\udfff" else _escaped(c.encode()) for c in text)
-    return f'"{"".join(parts)}"'
+    escaped = (f"\\u{ord(c):x}" if "\ud800" <= c <= "\udfff" else _escaped(c.encode()) for c in text)
+    return f'"{"".join(escaped)}"'
 
 
 def _escaped(raw: bytes) -> str:

@@ -208,8 +208,8 @@ class Node:
 
     def matches(self, schema: str) -> bool:
         """Return whether the node's operator has the overload and arguments of the schema text `schema`."""
-        own, wanted = self.schema(), parse_schema(schema)
-        return own is not None and own.key == wanted.key and str(own) == str(wanted)
+        own, expected = self.schema(), parse_schema(schema)
+        return own is not None and own.key == expected.key and str(own) == str(expected)
 
     def named_input(self, name: str) -> Value:
         """Return the input for the schema's argument `name`."""
@@ -286,8 +286,8 @@ class Node:
         """Return the value of attribute `name`."""
         if self._attributes is None:
             return default
-        found = self._attributes.get(name)
-        return default if found is None else found[1]
+        attribute = self._attributes.get(name)
+        return default if attribute is None else attribute[1]
 
     def set(self, name: str, value: Any, kind: str | None = None) -> Node:
         """Set attribute `name` to `value`; without `kind`, the value determines the attribute's kind."""

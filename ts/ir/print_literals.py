@@ -47,13 +47,15 @@ def has_literal(value: Any, t: Type) -> bool:
         return True
     if isinstance(value, str):
         return value.isascii()
-    parts = t.contained_types() or [t]
-    if any(isinstance(part, EnumType) for part in parts):
+    element_types = t.contained_types() or [t]
+    if any(isinstance(element_type, EnumType) for element_type in element_types):
         return False
     if isinstance(value, (list, tuple)):
-        return all(map(has_literal, value, itertools.cycle(parts)))
+        return all(map(has_literal, value, itertools.cycle(element_types)))
     if isinstance(value, dict):
-        return all(has_literal(k, parts[0]) and has_literal(v, parts[-1]) for k, v in value.items())
+        return all(
+            has_literal(k, element_types[0]) and has_literal(v, element_types[-1]) for k, v in value.items()
+        )
     return t is DEVICE
 
 

@@ -117,16 +117,16 @@ class _NumberFormat(NamedTuple):
 
 def _number_format(items: Sequence[Any]) -> _NumberFormat:
     finite = [abs(value) for value in _reals(items) if math.isfinite(value)]
-    least, most = (_digits(pick(finite)) if finite else 1 for pick in (min, max))
+    min_digits, max_digits = (_digits(pick(finite)) if finite else 1 for pick in (min, max))
     scientific = f".{_DIGITS}e"
     if all(value == int(value) for value in finite):
-        return _NumberFormat(11, scientific) if most > 9 else _NumberFormat(most + 1, "g")
-    if most - least > 4:
-        return _NumberFormat(12 if max(abs(least), abs(most)) > 99 else 11, scientific)
+        return _NumberFormat(11, scientific) if max_digits > 9 else _NumberFormat(max_digits + 1, "g")
+    if max_digits - min_digits > 4:
+        return _NumberFormat(12 if max(abs(min_digits), abs(max_digits)) > 99 else 11, scientific)
     fixed = f".{_DIGITS}f"
-    if most > 5 or most < 0:
-        return _NumberFormat(7, fixed, 10.0 ** (most - 1))
-    return _NumberFormat(7 if most == 0 else most + 6, fixed)
+    if max_digits > 5 or max_digits < 0:
+        return _NumberFormat(7, fixed, 10.0 ** (max_digits - 1))
+    return _NumberFormat(7 if max_digits == 0 else max_digits + 6, fixed)
 
 
 def _digits(value: float) -> int:

@@ -167,14 +167,14 @@ class _Printer:
 
     # --- selection of inlined expressions ---
 
-    def collect_constants(self, block: Block, found: dict[Node, None]) -> None:
+    def collect_constants(self, block: Block, constants: dict[Node, None]) -> None:
         """Collect constants in the order of their use."""
         for node in (*block.nodes(), block.return_node()):
             for value in node.inputs():
                 if value.node().kind() == "prim::Constant":
-                    found.setdefault(value.node())
+                    constants.setdefault(value.node())
             for inner in node.blocks():
-                self.collect_constants(inner, found)
+                self.collect_constants(inner, constants)
 
     def scan_block(self, block: Block) -> None:
         self.scan_node(block.return_node())
@@ -215,26 +215,26 @@ class _Printer:
             if value is last:
                 break
 
-    def is_long(self, text: str) -> bool:
-        return len(plain(text)) + 2 * self.level >= _LONG_EXPRESSION_CHARS
+    def is_long(self, expression: str) -> bool:
+        return len(plain(expression)) + 2 * self.level >= _LONG_EXPRESSION_CHARS
 
     # --- names and lines ---
 
-    def line(self, text: str) -> None:
-        self.lines.append(f"{'  ' * self.level}{self.marked(self.node, text)}\n")
+    def line(self, statement: str) -> None:
+        self.lines.append(f"{'  ' * self.level}{self.marked(self.node, statement)}\n")
 
-    def marked(self, node: Node | None, text: str) -> str:
-        """Return `text` with a source map mark for the source range of `node`."""
+    def marked(self, node: Node | None, source: str) -> str:
+        """Return `source` with a source map mark for the source range of `node`."""
         if self.marks is None:
-            return text
-        return self.marks.put(node.range if node is not None else None, text)
+            return source
+        return self.marks.put(node.range if node is not None else None, source)
 
     def new_name(self, hint: str) -> str:
         name = hint
         while name in self.used_names or name in _RESERVED:
-            number = self.next_number.get(name, 0)
-            self.next_number[name] = number + 1
-            name = f"{hint}{number}"
+            suffix = self.next_number.get(name, 0)
+            self.next_number[name] = suffix + 1
+            name = f"{hint}{suffix}"
         self.used_names.add(name)
         return name
 
@@ -260,8 +260,8 @@ class _Printer:
 
     def operand(self, value: Value) -> str:
         """Return the expression of an operand, in parentheses unless it is a name."""
-        text = self.use(value)
-        return text if _NAME.match(plain(text)) else f"({text})"
+        expression = self.use(value)
+        return expression if _NAME.match(plain(expression)) else f"({expression})"
 
     def list_of(self, values: Sequence[Value]) -> str:
         return ", ".join([self.use(v) for v in values])
@@ -310,12 +310,12 @@ class _Printer:
     def print_if(self, node: Node) -> None:
         self.assign_names(node.outputs())
         self.line(f"if {self.use(node.input())}:")
-        for number, block in enumerate(node.blocks()):
-            if number:
+        for block_index, block in enumerate(node.blocks()):
+            if block_index:
                 self.line("else:")
             self.level += 1
             self.block(block, bool(node.outputs()))
-            if number == 0 and len(node.outputs()) == 1 and _is_optional(node.output()):
+            if block_index == 0 and len(node.outputs()) == 1 and _is_optional(node.output()):
                 # The first assignment is annotated, because a compiler of the source uses its type for the
                 # variable.
                 self.split_long(block.outputs())
@@ -441,8 +441,8 @@ class _Printer:
             return self.displayed(constant, t)
         if has_literal(constant, t):
             return format_value(bool(constant) if t is BOOL else constant, t)
-        for i, known in enumerate(self.constants):
-            if known is constant:
+        for i, stored in enumerate(self.constants):
+            if stored is constant:
                 return f"CONSTANTS.c{i}"
         self.constants.append(constant)
         return f"CONSTANTS.c{len(self.constants) - 1}"
@@ -452,37 +452,37 @@ class _Printer:
         if isinstance(t, TupleType):
             return self.tuple_of(t, [self.literal(x, e) for x, e in zip(constant, t.elems, strict=True)])
         if isinstance(t, ListType):
-            text = f"[{', '.join([self.literal(x, t.elem) for x in constant])}]"
+            literal = f"[{', '.join([self.literal(x, t.elem) for x in constant])}]"
         else:
             pairs = [f"{self.literal(k, t.key)}: {self.literal(v, t.value)}" for k, v in constant.items()]
-            text = f"{{{', '.join(pairs)}}}"
+            literal = f"{{{', '.join(pairs)}}}"
         plain = constant and all(map(is_plain, t.contained_types()))
-        return text if plain else f"annotate({self.spell(t)}, {text})"
+        return literal if plain else f"annotate({self.spell(t)}, {literal})"
 
     def list_construct(self, node: Node) -> str:
         t = node.output().type()
-        text = f"[{self.list_of(node.inputs())}]"
+        display = f"[{self.list_of(node.inputs())}]"
         elem = t.elem if isinstance(t, ListType) else t
         if not node.inputs() or not is_inferred(elem, node.inputs()):
-            return f"annotate({self.spell(t)}, {text})"
-        return text
+            return f"annotate({self.spell(t)}, {display})"
+        return display
 
     def dict_construct(self, node: Node) -> str:
         t = node.output().type()
         keys, values = node.inputs()[::2], node.inputs()[1::2]
-        text = ", ".join([f"{self.use(k)}: {self.use(v)}" for k, v in zip(keys, values, strict=True)])
+        items = ", ".join([f"{self.use(k)}: {self.use(v)}" for k, v in zip(keys, values, strict=True)])
         inferred = isinstance(t, DictType) and is_inferred(t.key, keys) and is_inferred(t.value, values)
-        return f"{{{text}}}" if node.inputs() and inferred else f"annotate({self.spell(t)}, {{{text}}})"
+        return f"{{{items}}}" if node.inputs() and inferred else f"annotate({self.spell(t)}, {{{items}}})"
 
     def tuple_construct(self, node: Node) -> str:
         t = node.output().type()
         return self.tuple_of(t, [self.use(v) for v in node.inputs()])
 
     def tuple_of(self, t: Type, members: Sequence[str]) -> str:
-        text = ", ".join(members)
+        elements = ", ".join(members)
         if isinstance(t, TupleType) and t.name is not None:
-            return f"{self.spell(t)}({text})"
-        return f"({text},)" if len(members) == 1 else f"({text})"
+            return f"{self.spell(t)}({elements})"
+        return f"({elements},)" if len(members) == 1 else f"({elements})"
 
     def tuple_index(self, node: Node) -> str:
         return f"({self.use(node.input(0))})[{self.use(node.input(1))}]"
@@ -501,8 +501,8 @@ class _Printer:
 
     def is_instance(self, node: Node) -> str:
         types = [self.spell(t) for t in node.get("types", ())]
-        text = types[0] if len(types) == 1 else f"({', '.join(types)})"
-        return f"isinstance({self.use(node.input())}, {text})"
+        tested = types[0] if len(types) == 1 else f"({', '.join(types)})"
+        return f"isinstance({self.use(node.input())}, {tested})"
 
     def call_function(self, node: Node) -> str:
         callee, *arguments = node.inputs()
@@ -515,8 +515,8 @@ class _Printer:
         """
         to, _, *arguments = node.inputs()
         callee = self.spell(FunctionType(node["callee"]))
-        given = ", ".join([self.use(to), callee, *map(self.use, arguments)])
-        return f"ops.{node.kind().replace('::', '.')}({given})"
+        printed_arguments = ", ".join([self.use(to), callee, *map(self.use, arguments)])
+        return f"ops.{node.kind().replace('::', '.')}({printed_arguments})"
 
     def call_python(self, node: Node) -> str:
         scalars = ", ".join(map(str, node.scalar_args()))

@@ -99,14 +99,14 @@ class Argument:
         )
 
     def __str__(self) -> str:
-        text = _format_type(self.real_type, self.alias, self.size)
+        rendered = _format_type(self.real_type, self.alias, self.size)
         if self.name:
-            text += f" {self.name}"
+            rendered += f" {self.name}"
         if self.has_default:
             is_undefined = self.default is None and self.type.is_subtype_of(TENSOR)
             default = "[ Tensor (undefined) ]" if is_undefined else self._format_default()
-            text += f"={default}"
-        return text
+            rendered += f"={default}"
+        return rendered
 
     def _format_default(self) -> str:
         if is_tensor(self.default):
@@ -272,38 +272,38 @@ def _format_type(t: Type, alias: AliasInfo | None, size: int | None) -> str:
         return _format_type(t.elem, alias, size) + "?"
     if isinstance(t, ListType):
         inner = alias.contained[0] if alias is not None and alias.contained else None
-        text = f"{_format_type(t.elem, inner, None)}[{'' if size is None else size}]"
+        spelling = f"{_format_type(t.elem, inner, None)}[{'' if size is None else size}]"
     elif isinstance(t, TupleType) and alias is not None and len(alias.contained) == len(t.elems):
         pairs = zip(t.elems, alias.contained, strict=True)
-        text = f"({', '.join(_format_type(elem, inner, None) for elem, inner in pairs)})"
+        spelling = f"({', '.join(_format_type(elem, inner, None) for elem, inner in pairs)})"
     else:
-        text = t.schema_str
-    return text + alias.text if alias is not None else text
+        spelling = t.schema_str
+    return spelling + alias.text if alias is not None else spelling
 
 
 # --- parsing ----------------------------------------------------------------------------------------
 
 
-def parse_schema(text: str) -> FunctionSchema:
+def parse_schema(schema_text: str) -> FunctionSchema:
     """Parse a schema."""
-    head, opening, _ = text.partition("(")
+    head, opening, _ = schema_text.partition("(")
     if not opening:
-        raise ParseError("expected '(' after the operator's name", text, len(text))
+        raise ParseError("expected '(' after the operator's name", schema_text, len(schema_text))
     name, _, overload = head.strip().partition(".") if "::" in head else (head.strip(), "", "")
-    end = _end_of_parenthesis(text, len(head))
-    result = text[end + 1 :].strip()
+    end = _end_of_parenthesis(schema_text, len(head))
+    result = schema_text[end + 1 :].strip()
     if not result.startswith("->"):
-        raise ParseError("expected '->' after the arguments", text, min(end + 1, len(text)))
-    arguments, is_vararg = _parse_arguments(text[len(head) + 1 : end])
+        raise ParseError("expected '->' after the arguments", schema_text, min(end + 1, len(schema_text)))
+    arguments, is_vararg = _parse_arguments(schema_text[len(head) + 1 : end])
     returns, is_varret = _parse_returns(result[2:].strip())
     return FunctionSchema(name, overload, arguments, returns, is_vararg, is_varret)
 
 
-def _end_of_parenthesis(text: str, opening: int) -> int:
+def _end_of_parenthesis(schema_text: str, opening: int) -> int:
     depth = 0
     quoted = escaped = False
-    for i in range(opening, len(text)):
-        c = text[i]
+    for i in range(opening, len(schema_text)):
+        c = schema_text[i]
         if quoted:
             quoted = escaped or c != '"'
             escaped = c == "\\" and not escaped
@@ -315,17 +315,17 @@ def _end_of_parenthesis(text: str, opening: int) -> int:
             depth -= 1
             if depth == 0:
                 return i
-    raise ParseError("a parenthesis is not closed", text, opening)
+    raise ParseError("a parenthesis is not closed", schema_text, opening)
 
 
-def _split(text: str) -> list[str]:
+def _split(list_text: str) -> list[str]:
     """Split a text at commas outside brackets and strings."""
-    if not any(c in text for c in '(["'):
-        return text.split(",") if text.strip() else []
-    parts = []
+    if not any(c in list_text for c in '(["'):
+        return list_text.split(",") if list_text.strip() else []
+    pieces = []
     depth = begin = 0
     quoted = escaped = False
-    for i, c in enumerate(text):
+    for i, c in enumerate(list_text):
         if quoted:
             quoted = escaped or c != '"'
             escaped = c == "\\" and not escaped
@@ -336,40 +336,40 @@ def _split(text: str) -> list[str]:
         elif c in ")]":
             depth -= 1
         elif c == "," and depth == 0:
-            parts.append(text[begin:i])
+            pieces.append(list_text[begin:i])
             begin = i + 1
-    parts.append(text[begin:])
-    return parts
+    pieces.append(list_text[begin:])
+    return pieces
 
 
-def _parse_arguments(text: str) -> tuple[list[Argument], bool]:
+def _parse_arguments(list_text: str) -> tuple[list[Argument], bool]:
     arguments: list[Argument] = []
     kwarg_only = is_vararg = False
-    for part in _split(text):
-        part = part.strip()
-        if part == "*":
+    for piece in _split(list_text):
+        piece = piece.strip()
+        if piece == "*":
             kwarg_only = True
-        elif part == "...":
+        elif piece == "...":
             is_vararg = True
         else:
-            arguments.append(_parse_argument(part, kwarg_only))
+            arguments.append(_parse_argument(piece, kwarg_only))
     return arguments, is_vararg
 
 
-def _parse_returns(text: str) -> tuple[list[Argument], bool]:
-    if text == "...":
+def _parse_returns(list_text: str) -> tuple[list[Argument], bool]:
+    if list_text == "...":
         return [], True
-    if text.startswith("(") and _end_of_parenthesis(text, 0) == len(text) - 1:
-        parts = [part.strip() for part in _split(text[1:-1])]
-        is_varret = bool(parts) and parts[-1] == "..."
-        return [_parse_argument(part, False) for part in parts[: -1 if is_varret else None]], is_varret
-    return [_parse_argument(text, False)], False
+    if list_text.startswith("(") and _end_of_parenthesis(list_text, 0) == len(list_text) - 1:
+        pieces = [piece.strip() for piece in _split(list_text[1:-1])]
+        is_varret = bool(pieces) and pieces[-1] == "..."
+        return [_parse_argument(piece, False) for piece in pieces[: -1 if is_varret else None]], is_varret
+    return [_parse_argument(list_text, False)], False
 
 
 @lru_cache(maxsize=4096)
-def _parse_argument(text: str, kwarg_only: bool) -> Argument:
+def _parse_argument(argument_text: str, kwarg_only: bool) -> Argument:
     """Parse an argument or result. Arguments are immutable, so schemas share equal ones."""
-    tokens = TokenStream(text)
+    tokens = TokenStream(argument_text)
     parsed = read_type(tokens)
     name = tokens.next() if is_name(tokens.peek()) else ""
     default: Any = None

@@ -169,8 +169,8 @@ def _quote(range: SourceRange, function: str) -> str:
 
     out = []
     if range.source.filename:
-        place = f'  File "{range.source.filename}", line {range.line}'
-        out.append(f"{place}, in {function}" if function else place)
+        location = f'  File "{range.source.filename}", line {range.line}'
+        out.append(f"{location}, in {function}" if function else location)
     out.extend(lines[max(0, first - CONTEXT_LINES) : first])
 
     starts = range.source.line_starts()
@@ -191,18 +191,18 @@ def _quote(range: SourceRange, function: str) -> str:
     return text if text.endswith("\n") else text + "\n"
 
 
-def _blank(text: str) -> str:
+def _blank(string: str) -> str:
     """Return blanks of the width of the text; tabs are kept, since their width depends on the terminal."""
-    return "\t".join([" " * _columns(part) for part in text.split("\t")])
+    return "\t".join([" " * _columns(segment) for segment in string.split("\t")])
 
 
-def _columns(text: str) -> int:
+def _columns(string: str) -> int:
     """Return the terminal width of a text: 2 columns for East Asian wide letters, 0 for combining marks."""
-    if text.isascii():
-        return len(text)
+    if string.isascii():
+        return len(string)
     from unicodedata import combining, east_asian_width
 
-    return sum(0 if combining(letter) else 1 + (east_asian_width(letter) in "WF") for letter in text)
+    return sum(0 if combining(letter) else 1 + (east_asian_width(letter) in "WF") for letter in string)
 
 
 def _line_range(first: int, last: int) -> range:

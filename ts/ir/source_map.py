@@ -26,21 +26,21 @@ class SourceMap:
     def __init__(self) -> None:
         self.ranges: list[SourceRange | None] = []
 
-    def put(self, range: SourceRange | None, text: str) -> str:
-        """Return `text` after a mark that refers to `range`."""
+    def put(self, range: SourceRange | None, printed: str) -> str:
+        """Return `printed` after a mark that refers to `range`."""
         self.ranges.append(range)
-        return f"\x01{len(self.ranges) - 1}\x02{text}"
+        return f"\x01{len(self.ranges) - 1}\x02{printed}"
 
-    def split(self, text: str) -> tuple[str, list[tuple[int, SourceRange | None]]]:
+    def split(self, marked_source: str) -> tuple[str, list[tuple[int, SourceRange | None]]]:
         """Return the text without marks, and the offsets of the marks with their ranges."""
-        places = []
+        locations = []
         removed = 0
-        for mark in _MARK.finditer(text):
-            places.append((mark.start() - removed, self.ranges[int(mark[1])]))
+        for mark in _MARK.finditer(marked_source):
+            locations.append((mark.start() - removed, self.ranges[int(mark[1])]))
             removed += len(mark[0])
-        return plain(text), places
+        return plain(marked_source), locations
 
 
-def plain(text: str) -> str:
+def plain(marked_source: str) -> str:
     """Return the text without marks."""
-    return _MARK.sub("", text) if "\x01" in text else text
+    return _MARK.sub("", marked_source) if "\x01" in marked_source else marked_source

@@ -182,9 +182,9 @@ class ParsedType:
         self.size = size
 
 
-def parse_type(text: str, find_class: ClassLookup = ClassType) -> Type:
+def parse_type(type_text: str, find_class: ClassLookup = ClassType) -> Type:
     """Parse a type; `find_class` resolves the names of classes."""
-    tokens = TokenStream(text)
+    tokens = TokenStream(type_text)
     result = read_type(tokens, find_class).type
     if tokens.peek():
         raise tokens.error(f"expected the end of the type but found {tokens.peek()!r}")
@@ -196,11 +196,11 @@ def plain(t: Type) -> Type:
     direct = PLAIN_TYPES.get(t)
     if direct is not None:
         return direct
-    parts = t.contained_types()
-    if not parts:
+    contained_types = t.contained_types()
+    if not contained_types:
         return t
-    new = [plain(part) for part in parts]
-    return t if all(a is b for a, b in zip(parts, new, strict=True)) else t.with_contained(new)
+    new = [plain(contained) for contained in contained_types]
+    return t if all(a is b for a, b in zip(contained_types, new, strict=True)) else t.with_contained(new)
 
 
 def read_type(tokens: TokenStream, find_class: ClassLookup = ClassType) -> ParsedType:
@@ -248,7 +248,7 @@ def _read_base(tokens: TokenStream, find_class: ClassLookup) -> tuple[Type, Alia
     opening = tokens.peek()
     if token == "Dict" and opening in ("(", "["):
         tokens.next()
-        types = [part.type for part in _read_list(tokens, find_class)]
+        types = [element.type for element in _read_list(tokens, find_class)]
         if len(types) != 2:
             raise tokens.error(f"Dict takes two types but has {len(types)}")
         return DictType(types[0], types[1]), _read_alias(tokens)
@@ -272,24 +272,24 @@ def _read_base(tokens: TokenStream, find_class: ClassLookup) -> tuple[Type, Alia
         tokens.next()
         name = tokens.next()
         tokens.expect(">")
-        found = find_class(name)
-        return found if isinstance(found, EnumType) else EnumType(name, ANY), None
+        registered = find_class(name)
+        return registered if isinstance(registered, EnumType) else EnumType(name, ANY), None
     if token == "InterfaceType" and opening == "<":
         tokens.next()
         name = tokens.next()
         tokens.expect(">")
-        found = find_class(name)
-        return found if isinstance(found, InterfaceType) else InterfaceType(name), None
+        registered = find_class(name)
+        return registered if isinstance(registered, InterfaceType) else InterfaceType(name), None
     named = NAMED_TYPES.get(token)
     if named is not None:
         if named is TENSOR and opening == "(" and tokens.peek(1) in ("requires_grad", "device"):
             return _read_tensor(tokens, None), None
         return named, _read_alias(tokens)
-    number = _SCALAR_TYPE_NUMBERS.get(token)
-    if number is None and token.endswith("Tensor"):
-        number = _SCALAR_TYPE_NUMBERS.get(token[: -len("Tensor")])
-    if number is not None:
-        return (_read_tensor(tokens, number) if opening == "(" else TensorType(number)), None
+    scalar_type = _SCALAR_TYPE_NUMBERS.get(token)
+    if scalar_type is None and token.endswith("Tensor"):
+        scalar_type = _SCALAR_TYPE_NUMBERS.get(token[: -len("Tensor")])
+    if scalar_type is not None:
+        return (_read_tensor(tokens, scalar_type) if opening == "(" else TensorType(scalar_type)), None
     if token.startswith("__torch__") or "." in token:
         return CUSTOM_CLASSES.get(token) or find_class(token), _read_alias(tokens)
     return VarType(token), _read_alias(tokens)
@@ -297,14 +297,14 @@ def _read_base(tokens: TokenStream, find_class: ClassLookup) -> tuple[Type, Alia
 
 def _read_list(tokens: TokenStream, find_class: ClassLookup) -> list[ParsedType]:
     """Read types up to the closing bracket, after the opening one."""
-    found: list[ParsedType] = []
+    types: list[ParsedType] = []
     while tokens.peek() not in (")", "]"):
-        found.append(read_type(tokens, find_class))
+        types.append(read_type(tokens, find_class))
         if not tokens.accept(","):
             break
     if not tokens.accept(")"):
         tokens.expect("]")
-    return found
+    return types
 
 
 def _read_named_tuple(tokens: TokenStream, find_class: ClassLookup) -> TupleType:

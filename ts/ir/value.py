@@ -141,9 +141,7 @@ class Value:
         if not name:
             return self
         if is_numeral(name):
-            raise RuntimeError(
-                f"Invalid name: {name!r}: plain numbers are for values without a name"
-            )
+            raise RuntimeError(f"Invalid name: {name!r}: plain numbers are for values without a name")
         if name in names:
             pass_name_on(self._node._graph, name)
         names[name] = self
@@ -208,9 +206,9 @@ class Value:
 
     def infer_type_from(self, tensor: Any) -> Value:
         """Set the type of this value to the type of `tensor`, with sizes and strides; return this value."""
-        wants = bool(tensor.requires_grad)
+        requires_grad = bool(tensor.requires_grad)
         sizes, strides = tuple(tensor.shape), tuple(tensor.stride())
-        return self.set_type(TensorType(tensor.dtype.code, sizes, strides, str(tensor.device), wants))
+        return self.set_type(TensorType(tensor.dtype.code, sizes, strides, str(tensor.device), requires_grad))
 
     def set_type_as(self, other: Value) -> Value:
         """Set the type of this value to the type of `other`, and return this value."""
@@ -242,14 +240,14 @@ def pass_name_on(graph: Graph, name: str) -> None:
     names, suffixes = graph._names, graph._name_suffixes
     base, dot, suffix = name.rpartition(".")
     if dot and is_numeral(suffix):
-        number = int(suffix)
+        index = int(suffix)
     else:
-        base, number = name, 1
+        base, index = name, 1
     if base in suffixes:
-        number = max(number, suffixes[base] + 1)  # PyTorch skips one number at each rename
-    while (free := f"{base}.{number}") in names:
-        number += 1
-    suffixes[base] = number + 1
+        index = max(index, suffixes[base] + 1)  # PyTorch skips one number at each rename
+    while (free := f"{base}.{index}") in names:
+        index += 1
+    suffixes[base] = index + 1
     owner = names[free] = names[name]
     if owner is not None:
         owner._name = free

@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 from ts.ir.types.base import Type
 from ts.ir.types.scalar import AnyClassType, AnyEnumType
 
-_questions = threading.local()  # per thread: the (class, interface) pairs that are being compared
+_pending_checks = threading.local()  # per thread: the (class, interface) pairs that are being compared
 
 
 class NamedType(Type):
@@ -141,10 +141,10 @@ class ModuleType(ClassType):
 
     def find_method(self, name: str) -> Any | None:
         """Return method `name`, declaring a method of the module's Python class on first use; else None."""
-        found = self.methods.get(name)
-        if found is None and self.concrete is not None:
-            found = self.concrete.method(name)
-        return found
+        method = self.methods.get(name)
+        if method is None and self.concrete is not None:
+            method = self.concrete.method(name)
+        return method
 
     def elements(self, type: Type) -> list[str]:
         """Return the names of the contained modules and tensors that are of type `type`, in order."""
@@ -217,15 +217,15 @@ class InterfaceType(NamedType):
         For recursive signatures, which mention the interface and the class themselves, the relation is
         assumed to hold while it is checked.
         """
-        asked: set[tuple[int, int]] = vars(_questions).setdefault("asked", set())
+        pending: set[tuple[int, int]] = vars(_pending_checks).setdefault("pairs", set())
         pair = id(self), id(other)
-        if pair in asked:
+        if pair in pending:
             return True
-        asked.add(pair)
+        pending.add(pair)
         try:
             return not why_not_implemented(other, self)
         finally:
-            asked.remove(pair)
+            pending.remove(pair)
 
     def is_subtype_of(self, other: Type) -> bool:
         """Return True also if `other` is an interface that requires a subset of this interface's methods."""
@@ -285,15 +285,15 @@ def why_not_implemented(type: Type, interface: Type) -> str:
             f"{kind} '{name}' is not a subtype of the module interface '{interface.annotation_str}', "
             "only ScriptModule class can be subtype of module interface.\n"
         )
-    for method, wanted in interface.methods.items():
-        found = type.find_method(method)
-        if found is None:
+    for method, expected in interface.methods.items():
+        implementation = type.find_method(method)
+        if implementation is None:
             return f"{kind} '{name}' does not have method '{method}' but '{interface.annotation_str}' does.\n"
-        schema = getattr(found, "schema", found)
-        if not schema.is_subtype_of(wanted, as_method=True):
+        schema = getattr(implementation, "schema", implementation)
+        if not schema.is_subtype_of(expected, as_method=True):
             return (
                 f"Method on {kind.lower()} '{name}' (1) is not compatible with interface "
-                f"'{interface.annotation_str}' (2)\n  (1) {schema}\n  (2) {wanted}\n"
+                f"'{interface.annotation_str}' (2)\n  (1) {schema}\n  (2) {expected}\n"
             )
     return ""
 

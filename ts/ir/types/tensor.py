@@ -77,22 +77,22 @@ class TensorType(Type):
 
     def _spell(self) -> str:
         sizes, strides = self._sizes, self._strides
-        text = "Tensor"
+        spelling = "Tensor"
         if self.scalar_type is not None:
-            text = SCALAR_TYPE_NAMES[self.scalar_type] + ("Tensor" if sizes is None else "")
+            spelling = SCALAR_TYPE_NAMES[self.scalar_type] + ("Tensor" if sizes is None else "")
         facts = []
         if sizes is not None:
             facts = ["*" if size is None else f"{size}" for size in sizes]
-            known = strides is not None and len(strides) == len(sizes) and None not in strides
-            if sizes and known and TYPE_VERBOSITY >= 2:
+            has_strides = strides is not None and len(strides) == len(sizes) and None not in strides
+            if sizes and has_strides and TYPE_VERBOSITY >= 2:
                 facts.append(f"strides=[{', '.join(map(repr, strides or ()))}]")
         if self._requires_grad is not None and TYPE_VERBOSITY >= 3:
             facts.append(f"requires_grad={int(self._requires_grad)}")
         if self._device is not None and TYPE_VERBOSITY >= 3:
             facts.append(f"device={self._device}")
         if facts or sizes is not None:
-            text += f"({', '.join(facts)})"
-        return text + "[Undefined]" if self.undefined_ else text
+            spelling += f"({', '.join(facts)})"
+        return spelling + "[Undefined]" if self.undefined_ else spelling
 
     def is_subtype_of(self, other: Type) -> bool:
         """Return True if this type has every known property of `other`."""
@@ -117,7 +117,7 @@ class TensorType(Type):
 
     def with_(self, **facts: Any) -> TensorType:
         """Return a copy with some of `__init__`'s arguments changed."""
-        known: dict[str, Any] = {
+        current: dict[str, Any] = {
             "scalar_type": self.scalar_type,
             "sizes": self._sizes,
             "strides": self._strides,
@@ -125,7 +125,7 @@ class TensorType(Type):
             "requires_grad": self._requires_grad,
             "undefined": self.undefined_,
         }
-        return TensorType(**{**known, **facts})
+        return TensorType(**{**current, **facts})
 
     def with_sizes(self, sizes: Iterable[int | None] | None) -> TensorType:
         """Return a copy with other sizes; None for an unknown rank, [2, None] for an unknown second size."""

@@ -124,11 +124,11 @@ def unshaped(t: Type) -> Type:
     """Replace every tensor type in `t` by plain ``Tensor``."""
     if isinstance(t, TensorType):
         return TENSOR
-    node_count = t.contained_types()
-    if not node_count:
+    contained = t.contained_types()
+    if not contained:
         return t
-    widened = [unshaped(part) for part in node_count]
-    return t if all(a is b for a, b in zip(node_count, widened, strict=True)) else t.with_contained(widened)
+    widened = [unshaped(element) for element in contained]
+    return t if all(a is b for a, b in zip(contained, widened, strict=True)) else t.with_contained(widened)
 
 
 def unify(a: Type, b: Type, default_to_union: bool = False) -> Type | None:

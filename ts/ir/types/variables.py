@@ -88,5 +88,5 @@ def substitute(formal: Type, env: Mapping[str, Type]) -> Type | None:
         return formal
     if isinstance(formal, VarType):
         return env.get(formal.name)
-    node_count = [substitute(part, env) for part in formal.contained_types()]
-    return None if None in node_count else formal.with_contained(cast("list[Type]", node_count))
+    substituted = [substitute(contained, env) for contained in formal.contained_types()]
+    return None if None in substituted else formal.with_contained(cast("list[Type]", substituted))

@@ -40,7 +40,7 @@ def draw(graph: Graph, path: str | os.PathLike[str]) -> None:
     picture = picture_of(graph)
     if target.suffix == ".svg":
         arrange(picture)
-        text = svg(picture)
+        rendered = svg(picture)
     else:
-        text = dot(picture)
-    target.write_text(text, encoding="utf-8")
+        rendered = dot(picture)
+    target.write_text(rendered, encoding="utf-8")

@@ -106,10 +106,10 @@ def picture_of(graph: Graph) -> Diagram:
     return _Drawing().block(graph.block(), "", 0)
 
 
-def cut(text: str, columns: int = _MAX_LABEL_CHARS) -> str:
+def cut(label: str, columns: int = _MAX_LABEL_CHARS) -> str:
     """Return a text on one line, truncated to `columns` characters."""
-    text = " ".join(text.split())
-    return text if len(text) <= columns else f"{text[: columns - 1]}…"
+    label = " ".join(label.split())
+    return label if len(label) <= columns else f"{label[: columns - 1]}…"
 
 
 class _Drawing:
@@ -120,8 +120,8 @@ class _Drawing:
         self._folded: dict[Value, str | None] = {}
         self._captured: list[Value] = []  # values that nested blocks use
 
-    def block(self, block: Block, text: str, level: int) -> Diagram:
-        picture = Diagram(text)
+    def block(self, block: Block, title: str, level: int) -> Diagram:
+        picture = Diagram(title)
         for value in block.inputs():
             if not isinstance(value.type(), ClassType) or not _only_attributes(value):
                 box = Box("input", _declared(value), title=_declared(value, 500))
@@ -135,24 +135,24 @@ class _Drawing:
 
     def _node(self, picture: Diagram, node: Node, level: int) -> None:
         inputs = node.inputs()
-        text, inputs_left = self._named(node, inputs)
-        box = Box(_kind(node), cut(text), title=_title(node), node=node)
+        label, inputs_left = self._named(node, inputs)
+        box = Box(_kind(node), cut(label), title=_title(node), node=node)
         box.lines = list(self._arguments(node, inputs_left))
         blocks = [*node.blocks()]
         if node.has_attribute("Subgraph"):
             blocks.append(node.get("Subgraph").block())
         titles = _TITLES.get(node.kind(), ())
         before = len(self._captured)
-        for number, block in enumerate(blocks):
+        for index, block in enumerate(blocks):
             if block.is_empty() and not block.outputs():
                 continue
             if level < _MAX_BLOCK_DEPTH:
-                title = titles[number] if number < len(titles) else ""
+                title = titles[index] if index < len(titles) else ""
                 box.insides.append(self.block(block, title, level + 1))
             else:
                 box.lines.append(f"… {sum(1 for _ in block.nodes())} nodes")
-        taken = [value for value in self._captured[before:] if self._ports[value][0] is picture]
-        self._wire(picture, box, [*inputs, *taken], since=picture.boxes[-1].depth if picture.boxes else 0)
+        captured = [value for value in self._captured[before:] if self._ports[value][0] is picture]
+        self._wire(picture, box, [*inputs, *captured], since=picture.boxes[-1].depth if picture.boxes else 0)
         self._give(picture, box, node.outputs())
 
     def _results(self, picture: Diagram, block: Block) -> None:
@@ -161,10 +161,10 @@ class _Drawing:
         if not outputs and owner is not None:
             return
         box = Box("output", "return" if owner is None else "→", title=_names(outputs))
-        for number, value in enumerate(outputs):
-            told = self.folded(value)
-            if told is not None:
-                box.lines.append(cut(f"{number}: {told}" if len(outputs) > 1 else told))
+        for index, value in enumerate(outputs):
+            label = self.folded(value)
+            if label is not None:
+                box.lines.append(cut(f"{index}: {label}" if len(outputs) > 1 else label))
         below = max((other.depth for other in picture.boxes), default=-1)
         self._wire(picture, box, outputs, 0, below + 1)
         picture.boxes.append(box)
@@ -201,8 +201,8 @@ class _Drawing:
             self._name_again(picture, box, source, self._ports[value][2])
 
     def _name_again(self, picture: Diagram, box: Box, source: Box, port: Port) -> None:
-        text = port.text or source.text
-        small = Box("again", text.partition(" : ")[0], title=port.title, names=source, depth=box.depth - 1)
+        label = port.text or source.text
+        small = Box("again", label.partition(" : ")[0], title=port.title, names=source, depth=box.depth - 1)
         small.ports.append(Port("", port.title))
         picture.boxes.append(small)
         picture.wires.append(Wire(small, small.ports[0], box))
@@ -226,16 +226,16 @@ class _Drawing:
             if base.node().kind() == "prim::Param":
                 is_ours = isinstance(base.type(), ClassType) and _only_attributes(base)
                 return f"{base.debug_name()}.{name}" if is_ours else None
-            told = self.folded(base)
-            return None if told is None or len(told) > _MAX_PATH_CHARS else f"{told}.{name}"
+            label = self.folded(base)
+            return None if label is None or len(label) > _MAX_PATH_CHARS else f"{label}.{name}"
         if kind == "prim::ListConstruct" and value.use_count() != 1:
             return None  # a list with several users gets a box, because it may be mutated
         if kind in _FOLDED_LISTS and node.inputs_size() <= _MAX_INLINE_ELEMENTS:
-            parts = [self.folded(part) for part in node.inputs()]
-            told = ", ".join([part for part in parts if part is not None])
-            if None in parts or len(told) > _MAX_LABEL_CHARS - 14:
+            labels = [self.folded(operand) for operand in node.inputs()]
+            label = ", ".join([each for each in labels if each is not None])
+            if None in labels or len(label) > _MAX_LABEL_CHARS - 14:
                 return None
-            return f"[{told}]" if kind == "prim::ListConstruct" else f"({told}{',' * (len(parts) == 1)})"
+            return f"[{label}]" if kind == "prim::ListConstruct" else f"({label}{',' * (len(labels) == 1)})"
         return None
 
     def _named(self, node: Node, inputs: list[Value]) -> tuple[str, list[Value | None]]:
@@ -260,19 +260,19 @@ class _Drawing:
         schema = node.schema() if names is None else None
         if schema is not None:
             names = tuple(argument.name for argument in schema.arguments)
-        told: list[str] = []
-        for number, value in enumerate(inputs):
-            text = None if value is None else self.folded(value)
-            if text is None or text == _ENDLESS:
+        lines: list[str] = []
+        for index, value in enumerate(inputs):
+            label = None if value is None else self.folded(value)
+            if label is None or label == _ENDLESS:
                 continue
-            if schema is not None and number < len(schema.arguments):
-                argument = schema.arguments[number]
-                if argument.has_default and text == _literal(argument.default):
+            if schema is not None and index < len(schema.arguments):
+                argument = schema.arguments[index]
+                if argument.has_default and label == _literal(argument.default):
                     continue
-            told.append(cut(f"{names[number]} = {text}" if names and number < len(names) else text))
-        yield from told[:_MAX_LINES]
-        if len(told) > _MAX_LINES:
-            yield f"… {len(told) - _MAX_LINES} more"
+            lines.append(cut(f"{names[index]} = {label}" if names and index < len(names) else label))
+        yield from lines[:_MAX_LINES]
+        if len(lines) > _MAX_LINES:
+            yield f"… {len(lines) - _MAX_LINES} more"
 
 
 # ---- texts -------------------------------------------------------------------------------------------
@@ -314,8 +314,8 @@ def _literal(value: Any) -> str:
 def _declared(value: Value, columns: int = 30) -> str:
     """Return a value's name and type, such as ``%y.1 : Tensor``, cut to `columns`."""
     type = value.type()
-    text = type.qualified_name().rpartition(".")[2] if isinstance(type, ClassType) else type.str()
-    return f"%{cut(value.debug_name(), columns)} : {cut(text, columns)}"
+    spelling = type.qualified_name().rpartition(".")[2] if isinstance(type, ClassType) else type.str()
+    return f"%{cut(value.debug_name(), columns)} : {cut(spelling, columns)}"
 
 
 def _names(values: Iterable[Value]) -> str:
@@ -325,12 +325,14 @@ def _names(values: Iterable[Value]) -> str:
 def _title(node: Node) -> str:
     """Return a node's tooltip: its text, source location and source line."""
     lines = [cut(node_to_text(node, show_ranges=False).partition("\n")[0], 500)]
-    place = node.range.origin() or node.range if node.range is not None else None
-    if place is not None and place.location():
-        lines.append(place.location())
-        text = place.source.text.split("\n")[place.source.line_index(place.start)].strip()
-        if text:
-            lines.append(cut(text, 200))
+    source_range = node.range.origin() or node.range if node.range is not None else None
+    if source_range is not None and source_range.location():
+        lines.append(source_range.location())
+        source_line = source_range.source.text.split("\n")[
+            source_range.source.line_index(source_range.start)
+        ].strip()
+        if source_line:
+            lines.append(cut(source_line, 200))
     return "\n".join(lines)
 
 

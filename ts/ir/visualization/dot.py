@@ -61,12 +61,12 @@ class _Writer:
         name = self._names[box] = f"n{len(self._names) + 1}"
         label = _quoted("\n".join([box.text, *box.lines]))
         style = f'fillcolor="{_COLOURS[box.kind]}"' if box.kind in _COLOURS else 'style="dashed"'
-        told = f"{name} [label={label} tooltip={_quoted(box.title)} {style}];\n"
+        statement = f"{name} [label={label} tooltip={_quoted(box.title)} {style}];\n"
         if not box.insides:
-            yield f"{indent}{told}"
+            yield f"{indent}{statement}"
             return
         yield from self._cluster("", level)
-        yield f"{indent}  {told}{indent}  {name}_out [shape=point];\n"
+        yield f"{indent}  {statement}{indent}  {name}_out [shape=point];\n"
         for inside in box.insides:
             yield from self._cluster(inside.text, level + 1)
             yield from self.picture(inside, level + 2)
@@ -76,13 +76,13 @@ class _Writer:
                 yield f"{indent}  {self._names[last]} -> {name}_out [style=invis];\n"
         yield f"{indent}}}\n"
 
-    def _cluster(self, text: str, level: int) -> Iterator[str]:
+    def _cluster(self, title: str, level: int) -> Iterator[str]:
         self._clusters += 1
         indent = "  " * level
         yield f"{indent}subgraph cluster_{self._clusters} {{\n"
-        yield f'{indent}  label={_quoted(text)}; style="rounded"; color="#8a94a0";\n'
+        yield f'{indent}  label={_quoted(title)}; style="rounded"; color="#8a94a0";\n'
 
 
-def _quoted(text: str) -> str:
-    text = text.encode("utf-8", "replace").decode("utf-8").replace("\0", "\ufffd")
-    return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
+def _quoted(label: str) -> str:
+    label = label.encode("utf-8", "replace").decode("utf-8").replace("\0", "\ufffd")
+    return '"' + label.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'

@@ -51,9 +51,9 @@ class _Slot:
         self.down: list[tuple[_Slot, float]] = []
 
 
-def text_width(text: str) -> float:
+def text_width(label: str) -> float:
     """Return the width of a text in a monospaced font."""
-    count = len(text) if text.isascii() else sum(1 + (east_asian_width(c) in "WF") for c in text)
+    count = len(label) if label.isascii() else sum(1 + (east_asian_width(c) in "WF") for c in label)
     return count * CHARACTER_WIDTH
 
 
@@ -114,11 +114,11 @@ def _layers(picture: Diagram) -> tuple[list[list[_Slot]], _Wires]:
     layers: list[list[_Slot]] = [[] for _ in range(max(depth.values(), default=-1) + 1)]
 
     def add_slot(layer: int, box: Box | None, width: float) -> _Slot:
-        made = _Slot(box, width, len(layers[layer]))
-        layers[layer].append(made)
-        return made
+        slot = _Slot(box, width, len(layers[layer]))
+        layers[layer].append(slot)
+        return slot
 
-    places = {box: add_slot(depth[box], box, _room(box)) for box in picture.boxes}
+    box_slots = {box: add_slot(depth[box], box, _room(box)) for box in picture.boxes}
     wires: _Wires = []
     # Port -> slots of its wires in the layers below; all wires of a port use the same slots
     lanes: dict[Port, list[_Slot]] = {}
@@ -127,11 +127,11 @@ def _layers(picture: Diagram) -> tuple[list[list[_Slot]], _Wires]:
         passed = depth[wire.target] - depth[wire.source] - 1
         while len(lane) < passed:
             step = add_slot(depth[wire.source] + 1 + len(lane), None, _WIRE_LANE_WIDTH)
-            _join(lane[-1] if lane else places[wire.source], step, 0.0 if lane else wire.port.x)
+            _join(lane[-1] if lane else box_slots[wire.source], step, 0.0 if lane else wire.port.x)
             lane.append(step)
-        way = [places[wire.source], *lane[:passed], places[wire.target]]
-        _join(way[-2], way[-1], 0.0 if passed else wire.port.x)
-        wires.append((wire.port, way))
+        route = [box_slots[wire.source], *lane[:passed], box_slots[wire.target]]
+        _join(route[-2], route[-1], 0.0 if passed else wire.port.x)
+        wires.append((wire.port, route))
     return layers, wires
 
 
@@ -146,35 +146,37 @@ def _join(above: _Slot, below: _Slot, x: float) -> None:
 def _order(layers: Sequence[list[_Slot]]) -> None:
     """Sort each layer by the mean position of its neighbours; use the best result of several sweeps."""
     best, fewest = [[*layer] for layer in layers], _crossings(layers)
-    for turn in range(_ORDERING_PASSES):
+    for sweep in range(_ORDERING_PASSES):
         if fewest == 0:
             break
-        for layer in layers if turn % 2 == 0 else reversed(layers):
+        for layer in layers if sweep % 2 == 0 else reversed(layers):
             middles = {}
-            for add_slot in layer:
-                found = [near.order for near, _ in (add_slot.up if turn % 2 == 0 else add_slot.down)]
-                middles[add_slot] = sum(found) / len(found) if found else float(add_slot.order)
-            layer.sort(key=lambda add_slot: (middles[add_slot], add_slot.order))
-            for order, add_slot in enumerate(layer):
-                add_slot.order = order
+            for slot in layer:
+                neighbour_orders = [near.order for near, _ in (slot.up if sweep % 2 == 0 else slot.down)]
+                total = sum(neighbour_orders)
+                middles[slot] = total / len(neighbour_orders) if neighbour_orders else float(slot.order)
+            layer.sort(key=lambda slot: (middles[slot], slot.order))
+            for order, slot in enumerate(layer):
+                slot.order = order
         count = _crossings(layers)
         if count < fewest:
             best, fewest = [[*layer] for layer in layers], count
-    for layer, kept in zip(layers, best, strict=True):
-        layer[:] = kept
-        for order, add_slot in enumerate(layer):
-            add_slot.order = order
+    for layer, best_layer in zip(layers, best, strict=True):
+        layer[:] = best_layer
+        for order, slot in enumerate(layer):
+            slot.order = order
 
 
 def _crossings(layers: Iterable[list[_Slot]]) -> int:
     """Return the number of crossing wire pairs, counted as inversions with a Fenwick tree."""
     count = 0
     for layer in layers:
-        ends = [order for add_slot in layer for order in sorted(below.order for below, _ in add_slot.down)]
-        tree = [0] * (max(ends, default=-1) + 2)  # Fenwick tree with the number of wire ends at each position
-        for seen, end in enumerate(ends):
+        end_positions = [order for slot in layer for order in sorted(below.order for below, _ in slot.down)]
+        # Fenwick tree with the number of wire ends at each position
+        tree = [0] * (max(end_positions, default=-1) + 2)
+        for index, end in enumerate(end_positions):
             at = end + 1
-            count += seen
+            count += index
             while at:
                 count -= tree[at]
                 at &= at - 1
@@ -192,52 +194,49 @@ def _columns(layers: Sequence[list[_Slot]]) -> None:
     """Set the x coordinates of the slots."""
     for layer in layers:
         _fit(layer, [0.0] * len(layer))
-    for turn in range(_PLACEMENT_PASSES):
-        for layer in layers if turn % 2 == 0 else reversed(layers):
-            wants: list[float] = []
-            for before, add_slot in zip([None, *layer], layer, strict=False):
-                near = add_slot.up if turn % 2 == 0 else add_slot.down
-                near = [*add_slot.up, *add_slot.down] if turn >= _PLACEMENT_PASSES - 2 else near
+    for sweep in range(_PLACEMENT_PASSES):
+        for layer in layers if sweep % 2 == 0 else reversed(layers):
+            desired: list[float] = []
+            for before, slot in zip([None, *layer], layer, strict=False):
+                near = slot.up if sweep % 2 == 0 else slot.down
+                near = [*slot.up, *slot.down] if sweep >= _PLACEMENT_PASSES - 2 else near
                 if near:
-                    wants.append(sum(other.x + x for other, x in near) / len(near))
-                elif before is None or add_slot.up or add_slot.down:
-                    wants.append(add_slot.x)
+                    desired.append(sum(other.x + x for other, x in near) / len(near))
+                elif before is None or slot.up or slot.down:
+                    desired.append(slot.x)
                 else:  # a slot without wires: next to the previous slot
-                    wants.append(wants[-1] + (before.width + add_slot.width) / 2 + _BOX_GAP_PIXELS)
-            _fit(layer, wants)
+                    desired.append(desired[-1] + (before.width + slot.width) / 2 + _BOX_GAP_PIXELS)
+            _fit(layer, desired)
     for layer in layers:
         # Straighten wires with small bends; the gaps between slots are wide enough for the moves
-        for add_slot in layer:
-            if (
-                add_slot.box is None
-                and abs(add_slot.up[0][0].x + add_slot.up[0][1] - add_slot.x) < _MIN_OFFSET
-            ):
-                add_slot.x = add_slot.up[0][0].x + add_slot.up[0][1]
-    left = min((add_slot.x - add_slot.width / 2 for layer in layers for add_slot in layer), default=0.0)
+        for slot in layer:
+            if slot.box is None and abs(slot.up[0][0].x + slot.up[0][1] - slot.x) < _MIN_OFFSET:
+                slot.x = slot.up[0][0].x + slot.up[0][1]
+    left = min((slot.x - slot.width / 2 for layer in layers for slot in layer), default=0.0)
     for layer in layers:
-        for add_slot in layer:
-            add_slot.x += _BLOCK_MARGIN_PIXELS - left
+        for slot in layer:
+            slot.x += _BLOCK_MARGIN_PIXELS - left
 
 
-def _fit(layer: Sequence[_Slot], wants: Sequence[float]) -> None:
-    """Return the positions nearest to `wants` that preserve order and distances; wires stay straight."""
+def _fit(layer: Sequence[_Slot], desired: Sequence[float]) -> None:
+    """Return the positions nearest to `desired` that preserve order and distances; wires stay straight."""
     offsets, offset = [], 0.0
-    for number, add_slot in enumerate(layer):
-        if number:
-            offset += (layer[number - 1].width + add_slot.width) / 2 + _BOX_GAP_PIXELS
+    for index, slot in enumerate(layer):
+        if index:
+            offset += (layer[index - 1].width + slot.width) / 2 + _BOX_GAP_PIXELS
         offsets.append(offset)
     pools: list[tuple[float, float, int]] = []  # (weighted sum of wanted x, sum of weights, number of slots)
-    for add_slot, want, offset in zip(layer, wants, offsets, strict=True):
-        weight = 4.0 if add_slot.box is None else 1.0
-        total, weights, count = (want - offset) * weight, weight, 1
+    for slot, desired_x, offset in zip(layer, desired, offsets, strict=True):
+        weight = 4.0 if slot.box is None else 1.0
+        total, weights, count = (desired_x - offset) * weight, weight, 1
         while pools and pools[-1][0] / pools[-1][1] > total / weights:
             before = pools.pop()
             total, weights, count = total + before[0], weights + before[1], count + before[2]
         pools.append((total, weights, count))
     at = 0
     for total, weights, count in pools:
-        for number in range(at, at + count):
-            layer[number].x = total / weights + offsets[number]
+        for index in range(at, at + count):
+            layer[index].x = total / weights + offsets[index]
         at += count
 
 
@@ -248,36 +247,36 @@ def _set_rows(picture: Diagram, layers: Sequence[list[_Slot]], wires: _Wires) ->
     top = _BLOCK_MARGIN_PIXELS + (_TITLE_HEIGHT if picture.text else 0.0)
     edges: dict[_Slot, tuple[float, float]] = {}  # slot -> (top, bottom) of its layer
     for layer in layers:
-        height = max((_height(add_slot.box) for add_slot in layer if add_slot.box is not None), default=0.0)
-        for add_slot in layer:
-            edges[add_slot] = top, top + height
-            if add_slot.box is not None:
-                add_slot.box.x, add_slot.box.y = add_slot.x, top
+        height = max((_height(slot.box) for slot in layer if slot.box is not None), default=0.0)
+        for slot in layer:
+            edges[slot] = top, top + height
+            if slot.box is not None:
+                slot.box.x, slot.box.y = slot.x, top
         top += height + _LAYER_GAP_PIXELS
-    right = max((add_slot.x + add_slot.width / 2 for layer in layers for add_slot in layer), default=0.0)
+    right = max((slot.x + slot.width / 2 for layer in layers for slot in layer), default=0.0)
     picture.width = max(right + _BLOCK_MARGIN_PIXELS, text_width(picture.text) + 2 * _BLOCK_MARGIN_PIXELS)
     picture.height = max(top - _LAYER_GAP_PIXELS + _BLOCK_MARGIN_PIXELS, 2 * _BLOCK_MARGIN_PIXELS)
     arriving: dict[Box, list[tuple[float, int]]] = defaultdict(list)
-    for number, (port, way) in enumerate(wires):
-        box = way[-1].box
+    for wire_index, (port, route) in enumerate(wires):
+        box = route[-1].box
         assert box is not None
-        arriving[box].append((way[-2].x + (port.x if len(way) == 2 else 0.0), number))
-    ends: dict[int, float] = {}
-    for box, found in arriving.items():  # spread the wire ends over the upper edge of the box
-        for order, (_, number) in enumerate(sorted(found)):
-            ends[number] = box.x + box.width * ((order + 1) / (len(found) + 1) - 0.5)
-        if len(found) == 1 and abs(found[0][0] - box.x) < _MIN_OFFSET:
-            ends[found[0][1]] = found[0][0]
+        arriving[box].append((route[-2].x + (port.x if len(route) == 2 else 0.0), wire_index))
+    end_x: dict[int, float] = {}
+    for box, arrivals in arriving.items():  # spread the wire ends over the upper edge of the box
+        for order, (_, wire_index) in enumerate(sorted(arrivals)):
+            end_x[wire_index] = box.x + box.width * ((order + 1) / (len(arrivals) + 1) - 0.5)
+        if len(arrivals) == 1 and abs(arrivals[0][0] - box.x) < _MIN_OFFSET:
+            end_x[arrivals[0][1]] = arrivals[0][0]
     drawn = set()
-    for number, (port, way) in enumerate(wires):
-        for above, below in pairwise(way):
-            is_end = below is way[-1]
+    for wire_index, (port, route) in enumerate(wires):
+        for above, below in pairwise(route):
+            is_end = below is route[-1]
             if not is_end and (above, below) in drawn:
                 continue
             drawn.add((above, below))
             x = above.x + (port.x if above.box is not None else 0.0)
             start = edges[above][0] + (_height(above.box) if above.box is not None else 0.0)
-            target = ends[number] if is_end else below.x
+            target = end_x[wire_index] if is_end else below.x
             points = [(x, start), (x, edges[above][1]), (target, edges[below][0])]
             if not is_end:
                 points.append((target, edges[below][1]))

@@ -112,16 +112,16 @@ class _Writer:
         round = 9 if box.kind in ("input", "output", "again") else 4
         yield f'<rect width="{_decimal(box.width)}" height="{_decimal(box.height)}" rx="{round}"/>'
         middle = box.width / 2
-        for number, text in enumerate([box.text, *box.lines]):
-            kind = ' class="line"' if number else ""
-            at = BOX_PADDING_PIXELS / 2 + (number + 0.75) * LINE_HEIGHT
-            yield f'<text x="{_decimal(middle)}" y="{_decimal(at)}"{kind}>{_escape(text)}</text>'
+        for index, line in enumerate([box.text, *box.lines]):
+            kind = ' class="line"' if index else ""
+            at = BOX_PADDING_PIXELS / 2 + (index + 0.75) * LINE_HEIGHT
+            yield f'<text x="{_decimal(middle)}" y="{_decimal(at)}"{kind}>{_escape(line)}</text>'
         for inside in box.insides:
             yield from self._block(inside)
         for port in box.ports:
             if port.text:
-                place = f'x="{_decimal(middle + port.x)}" y="{_decimal(box.height + 13)}"'
-                yield f'<text class="port" {place}>{_escape(port.text)}</text>'
+                coordinates = f'x="{_decimal(middle + port.x)}" y="{_decimal(box.height + 13)}"'
+                yield f'<text class="port" {coordinates}>{_escape(port.text)}</text>'
         yield "</g>\n"
 
     def _block(self, picture: Diagram) -> Iterator[str]:
@@ -134,9 +134,9 @@ class _Writer:
         yield "</g>\n"
 
 
-def _escape(text: str) -> str:
-    text = text.encode("utf-8", "replace").decode("utf-8")  # replaces surrogates
-    return escape(text.translate(_REPLACED))
+def _escape(string: str) -> str:
+    string = string.encode("utf-8", "replace").decode("utf-8")  # replaces surrogates
+    return escape(string.translate(_REPLACED))
 
 
 def _decimal(value: float) -> str:
