@@ -92,15 +92,15 @@ class OpOverload:
 
 def overload_of_call(function: Any) -> Any:
     """Return the OpOverload whose call passed `function` to `__torch_function__`, else `function` itself."""
-    found = _overloads_by_call.get(id(function))
-    return function if found is None or found._call is not function else found
+    overload = _overloads_by_call.get(id(function))
+    return function if overload is None or overload._call is not function else overload
 
 
 def overload_named(name: str, overload: str) -> OpOverload:
     """Return the OpOverload of a qualified operator name and overload name."""
     namespace, _, base = name.partition("::")
-    found: OpOverload = getattr(getattr(namespaces(namespace), base), overload or "default")
-    return found
+    op_overload: OpOverload = getattr(getattr(namespaces(namespace), base), overload or "default")
+    return op_overload
 
 
 @cache
@@ -118,8 +118,8 @@ class Packet:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call the first overload that accepts the arguments."""
-        found = _callable(self.qualified_name, registry.lookup)(*args, **kwargs)
-        return _in_lists(found, registry.lookup(self.qualified_name)) if type(found) is tuple else found
+        result = _callable(self.qualified_name, registry.lookup)(*args, **kwargs)
+        return _in_lists(result, registry.lookup(self.qualified_name)) if type(result) is tuple else result
 
     def __str__(self) -> str:
         return self.qualified_name.replace("::", ".")
@@ -133,21 +133,21 @@ class Packet:
 
     def __getattr__(self, overload: str) -> Any:
         if not overload.startswith("__"):
-            wanted = "" if overload == "default" else overload
+            overload_name = "" if overload == "default" else overload
             for operator in registry.lookup(self.qualified_name):
-                if operator.overload == wanted:
-                    found = self.__dict__.setdefault(overload, OpOverload(self, operator))
-                    return found
+                if operator.overload == overload_name:
+                    op_overload = self.__dict__.setdefault(overload, OpOverload(self, operator))
+                    return op_overload
         raise AttributeError(
             f"The underlying op of '{self.qualified_name}' has no overload name '{overload}'"
         )
 
 
-def _in_lists(found: Any, operators: Any) -> Any:
+def _in_lists(result: Any, operators: Any) -> Any:
     """Convert a tuple to a list if the operator returns a list; functions of `ts` return tuples."""
-    if type(found) is not tuple or any(len(operator.signature.returns) != 1 for operator in operators):
-        return found
-    return list(found)
+    if type(result) is not tuple or any(len(operator.signature.returns) != 1 for operator in operators):
+        return result
+    return list(result)
 
 
 def _callable(name: str, lookup: Any) -> Any:
@@ -170,6 +170,6 @@ class Namespace:
             if (unavailable := unavailable_operator(self.name, name)) is not None:
                 return unavailable
             raise AttributeError(f"'_OpNamespace' '{self.name}' object has no attribute '{name}'")
-        found = Packet(qualified)
-        setattr(self, name, found)
-        return found
+        packet = Packet(qualified)
+        setattr(self, name, packet)
+        return packet

@@ -21,12 +21,14 @@ def find_operator(node: Node) -> Any | None:
         return None
     types = tuple([value.type() for value in node.inputs()])
     find = _find if any(type.mentions_class() for type in types) else _find_again
-    found = find(node.kind(), types)
+    candidates = find(node.kind(), types)
     # The output type selects the overload, for example for the value of an enum
-    if len(found) > 1 and node.outputs_size() == 1:
+    if len(candidates) > 1 and node.outputs_size() == 1:
         result = node.output().type()
-        return next((o for o in found if o.schema.returns and o.schema.returns[0].type == result), found[0])
-    return found[0] if found else None
+        return next(
+            (o for o in candidates if o.schema.returns and o.schema.returns[0].type == result), candidates[0]
+        )
+    return candidates[0] if candidates else None
 
 
 def _find(kind: str, types: tuple[Type, ...]) -> list[Any]:

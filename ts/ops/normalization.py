@@ -62,13 +62,13 @@ def check_parameters(x: Array, *parameters: Array | None) -> None:
 
     All parameters must have the dtype of `x`, or all float32 if `x` has a 16-bit dtype.
     """
-    given = [p.dtype for p in parameters if p is not None]
-    if all(dtype == x.dtype for dtype in given):
+    parameter_dtypes = [p.dtype for p in parameters if p is not None]
+    if all(dtype == x.dtype for dtype in parameter_dtypes):
         return
     wide = common.opmath(x.dtype)
     if wide == x.dtype:
         raise RuntimeError("mixed dtype (CPU): all inputs must share same datatype.")
-    if any(dtype != wide for dtype in given):
+    if any(dtype != wide for dtype in parameter_dtypes):
         expected = common.NAME_OF[wide]
         raise RuntimeError(f"mixed dtype (CPU): expect parameter to have scalar type of {expected}")
 
@@ -229,15 +229,15 @@ def _native_layer_norm_backward(
     shape = (*input.shape[: axes[0]], *(1,) * len(axes))
     inverse = common.cast(xp, rstd, wide.dtype).reshape(shape)
     result = (wide - common.cast(xp, mean, wide.dtype).reshape(shape)) * inverse
-    made = [xp.zeros(0, dtype=input.dtype)] * 3
+    gradients = [xp.zeros(0, dtype=input.dtype)] * 3
     if output_mask[0]:
-        found = of_normalised(xp, affine(grad, weight, None), result, inverse, axes)
-        made[0] = common.cast(xp, found, input.dtype)
+        grad_input = of_normalised(xp, affine(grad, weight, None), result, inverse, axes)
+        gradients[0] = common.cast(xp, grad_input, input.dtype)
     if output_mask[1]:
-        made[1] = summed(xp, grad * result, lead, input if weight is None else weight)
+        gradients[1] = summed(xp, grad * result, lead, input if weight is None else weight)
     if output_mask[2]:
-        made[2] = summed(xp, grad, lead, input if bias is None else bias)
-    return made
+        gradients[2] = summed(xp, grad, lead, input if bias is None else bias)
+    return gradients
 
 
 @op(
@@ -261,16 +261,16 @@ def _fused_rms_norm_backward(
     grad = common.cast(xp, grad_out, wide.dtype)
     inverse = common.cast(xp, rstd, wide.dtype).reshape(*input.shape[: axes[0]], *(1,) * len(axes))
     result = wide * inverse
-    made = [xp.zeros(0, dtype=input.dtype)] * 2
+    gradients = [xp.zeros(0, dtype=input.dtype)] * 2
     if output_mask[0]:
         scaled = affine(grad, None if weight is None else xp.conj(weight), None)
         turned = xp.conj(result)  # only the conjugated result occurs in the derivative
         along = xp.mean(scaled * turned, axis=axes, keepdims=True)
-        made[0] = common.cast(xp, (scaled - turned * along) * xp.conj(inverse), input.dtype)
+        gradients[0] = common.cast(xp, (scaled - turned * along) * xp.conj(inverse), input.dtype)
     if output_mask[1]:
         like = input if weight is None else weight
-        made[1] = summed(xp, grad * xp.conj(result), tuple(range(axes[0])), like)
-    return made
+        gradients[1] = summed(xp, grad * xp.conj(result), tuple(range(axes[0])), like)
+    return gradients
 
 
 # ---------------------------------------------------------------------- normalization over groups of channels
@@ -336,10 +336,10 @@ def _native_group_norm(
     wide = floating_wide(xp, "GroupNormKernelImpl", input)
     grouped = wide.reshape(N, group, C // group * HxW)
     result, mean, variance = normalised(xp, grouped, (2,), eps)
-    parts = [None if w is None else w.reshape(C, 1) for w in (weight, bias)]
+    parameters = [None if w is None else w.reshape(C, 1) for w in (weight, bias)]
     dtype = moment_dtype(input, weight, bias)
     return (
-        common.cast(xp, affine(result.reshape(N, C, HxW), *parts), input.dtype).reshape(input.shape),
+        common.cast(xp, affine(result.reshape(N, C, HxW), *parameters), input.dtype).reshape(input.shape),
         common.cast(xp, mean[:, :, 0], dtype),
         common.cast(xp, 1 / xp.sqrt(variance[:, :, 0] + eps), dtype),
     )
@@ -379,14 +379,14 @@ def _native_group_norm_backward(
     of_group, of_channel = (N, group, C // group * HxW), (N, C, HxW)
     middle, inverse = (common.cast(xp, x, wide.dtype).reshape(N, group, 1) for x in (mean, rstd))
     result = (wide.reshape(of_group) - middle) * inverse
-    made = [xp.zeros(0, dtype=input.dtype)] * 3
+    gradients = [xp.zeros(0, dtype=input.dtype)] * 3
     like = input if weight is None else weight
     if output_mask[0]:
         scaled = affine(grad, None if weight is None else weight.reshape(C, 1), None).reshape(of_group)
-        found = of_normalised(xp, scaled, result, inverse, (2,))
-        made[0] = common.cast(xp, found, input.dtype).reshape(input.shape)
+        grad_input = of_normalised(xp, scaled, result, inverse, (2,))
+        gradients[0] = common.cast(xp, grad_input, input.dtype).reshape(input.shape)
     if output_mask[1]:
-        made[1] = summed(xp, grad * result.reshape(of_channel), (0, 2), like)
+        gradients[1] = summed(xp, grad * result.reshape(of_channel), (0, 2), like)
     if output_mask[2]:
-        made[2] = summed(xp, grad, (0, 2), like)
-    return made
+        gradients[2] = summed(xp, grad, (0, 2), like)
+    return gradients

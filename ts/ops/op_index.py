@@ -435,10 +435,10 @@ def families_of(name: str) -> tuple[str, ...]:
 
 @cache
 def _families() -> dict[str, tuple[str, ...]]:
-    found: dict[str, tuple[str, ...]] = {}
+    families_by_name: dict[str, tuple[str, ...]] = {}
     for family, names in NAMES.items():
         own: dict[str, tuple[str, ...]] = dict.fromkeys(names.split(), (family,))
-        for name in found.keys() & own.keys():
-            own[name] = (*found[name], family)
-        found.update(own)
-    return found
+        for name in families_by_name.keys() & own.keys():
+            own[name] = (*families_by_name[name], family)
+        families_by_name.update(own)
+    return families_by_name

@@ -56,11 +56,11 @@ class ComplexErrorMessage(str):
 
     of_complex: str
 
-    def __new__(cls, text: str, of_complex: str) -> ComplexErrorMessage:
-        """Return the text `text`, with the text `of_complex` as attribute."""
-        made = super().__new__(cls, text)
-        made.of_complex = of_complex
-        return made
+    def __new__(cls, message: str, of_complex: str) -> ComplexErrorMessage:
+        """Return the text `message`, with the text `of_complex` as attribute."""
+        instance = super().__new__(cls, message)
+        instance.of_complex = of_complex
+        return instance
 
 
 class DtypeErrorUnlessUint8(str):
@@ -164,25 +164,25 @@ def _unfit(target: Any, result: Any) -> RuntimeError:
     return RuntimeError("output with shape {} doesn't match the broadcast shape {}".format(*shapes))
 
 
-def _check_dtype(want: common.DType, got: common.DType, rule: Rule) -> None:
-    """Raise the rule's error if an output of dtype `got` cannot hold a `want` result."""
-    if want == got:
+def _check_dtype(result_dtype: common.DType, output_dtype: common.DType, rule: Rule) -> None:
+    """Raise the rule's error if a `result_dtype` result cannot be cast to `output_dtype`."""
+    if result_dtype == output_dtype:
         return
-    text = ""
-    if not (isinstance(rule.dtype_error, DtypeErrorUnlessUint8) and got == common.UINT8):
-        text = rule.dtype_error
-        if isinstance(text, ComplexErrorMessage) and common.is_complex(got):
-            text = text.of_complex
+    message = ""
+    if not (isinstance(rule.dtype_error, DtypeErrorUnlessUint8) and output_dtype == common.UINT8):
+        message = rule.dtype_error
+        if isinstance(message, ComplexErrorMessage) and common.is_complex(output_dtype):
+            message = message.of_complex
     higher = (
         isinstance(rule.cast_error, CategoryErrorMessage)
-        and common.CATEGORY_OF[got] != common.CATEGORY_OF[want]
+        and common.CATEGORY_OF[output_dtype] != common.CATEGORY_OF[result_dtype]
     )
-    if not text and (higher or not common.can_cast(want, got)):
-        text = rule.cast_error
-    if text:
-        error = TypeError if isinstance(text, TypeErrorMessage) else RuntimeError
-        raise error(common.dtype_message(text, want, got))
-    common.check_cast(want, got)
+    if not message and (higher or not common.can_cast(result_dtype, output_dtype)):
+        message = rule.cast_error
+    if message:
+        error = TypeError if isinstance(message, TypeErrorMessage) else RuntimeError
+        raise error(common.dtype_message(message, result_dtype, output_dtype))
+    common.check_cast(result_dtype, output_dtype)
 
 
 def resized_output(target: Any, result: Any, how: str = LIKE_RESULT) -> Any:
@@ -216,8 +216,8 @@ class OutVariantSpec:
 
     __slots__ = ("dtype_at", "listed", "options_at", "outputs", "text")
 
-    def __init__(self, text: str, outputs: int, listed: bool, options_at: int, dtype_at: int) -> None:
-        self.text = text
+    def __init__(self, schema_text: str, outputs: int, listed: bool, options_at: int, dtype_at: int) -> None:
+        self.text = schema_text
         self.outputs = outputs  # number of output arguments
         self.listed = listed  # True if the output is a list of tensors
         self.options_at = options_at  # index of the first factory option in the base schema, or -1
@@ -231,13 +231,13 @@ def make_out_spec(schema: str, overload: str, names: str, unnamed: bool = False)
     head, _, rest = schema.partition("(")
     arguments, _, returns = rest.rpartition(") -> ")
     listed = returns == "Tensor[]"
-    given = arguments.split(", ")
-    options_at = [x for x in given if x != "*"].index(_CODE) if OPTIONS in arguments else -1
+    parameters = arguments.split(", ")
+    options_at = [x for x in parameters if x != "*"].index(_CODE) if OPTIONS in arguments else -1
     if options_at >= 0:
-        given = arguments.replace(OPTIONS, "").strip(", ").replace("*, , ", "*, ").split(", ")
-        given = [x for x in given if x]
-    if "*" not in given:
-        given.append("*")
+        parameters = arguments.replace(OPTIONS, "").strip(", ").replace("*, , ", "*, ").split(", ")
+        parameters = [x for x in parameters if x]
+    if "*" not in parameters:
+        parameters.append("*")
     marks = [f"Tensor({mark}!)" + "[]" * listed for mark, _ in outputs]
     declared = [f"{mark} {name}" for mark, (_, name) in zip(marks, outputs, strict=True)]
     called = [r.partition(" ")[2] for r in returns.strip("()").split(", ")] if len(outputs) > 1 else [""]
@@ -247,9 +247,10 @@ def make_out_spec(schema: str, overload: str, names: str, unnamed: bool = False)
         results = "()"
     elif len(outputs) > 1:
         results = f"({results})"
-    plain = [x for x in given if x != "*"]
+    plain = [x for x in parameters if x != "*"]
     return OutVariantSpec(
-        f"{head.partition('.')[0]}.{overload}({', '.join(filter(None, (*given, *declared)))}) -> {results}",
+        f"{head.partition('.')[0]}.{overload}({', '.join(filter(None, (*parameters, *declared)))})"
+        f" -> {results}",
         len(outputs),
         listed,
         options_at,
@@ -264,23 +265,23 @@ def into_outputs(
     rule = each[0]
 
     def kernel(xp: Any, *args: Any) -> Any:
-        given, outputs = list(args[: -out_spec.outputs]), args[-out_spec.outputs :]
+        arguments, outputs = list(args[: -out_spec.outputs]), args[-out_spec.outputs :]
         if out_spec.options_at >= 0:
-            given[out_spec.options_at : out_spec.options_at] = (
+            arguments[out_spec.options_at : out_spec.options_at] = (
                 common.CODE_OF[outputs[0].dtype],
                 None,
                 None,
                 None,
             )
-        elif computes_in_out and given[out_spec.dtype_at] is None:
-            given[out_spec.dtype_at] = common.CODE_OF[outputs[0].dtype]
-        result = compute(xp, *given)
+        elif computes_in_out and arguments[out_spec.dtype_at] is None:
+            arguments[out_spec.dtype_at] = common.CODE_OF[outputs[0].dtype]
+        result = compute(xp, *arguments)
         if out_spec.listed:
             return _write_list(xp, out_spec, outputs[0], result, rule)
         if out_spec.outputs > 1:
             return tuple(write_out(xp, *row) for row in zip(outputs, result, each, strict=True))
         (out,) = outputs
-        if result.shape != out.shape and any(x is out for x in given):
+        if result.shape != out.shape and any(x is out for x in arguments):
             raise _unfit(out, result)
         return write_out(xp, out, result, rule)
 

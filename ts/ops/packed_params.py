@@ -241,8 +241,8 @@ class CellParams(Packed, title="rnn.CellParamsBase"):
         if kind not in ("quantized_dynamic", "quantized_fp16"):
             raise ValueError(f"its kind is {kind!r}")
         w_ih, w_hh = layers
-        given = as_packed(w_ih, LinearParams), as_packed(w_hh, LinearParams)
-        return cls(*given, reduce_range=bool(numbers and numbers[0]))
+        packed_layers = as_packed(w_ih, LinearParams), as_packed(w_hh, LinearParams)
+        return cls(*packed_layers, reduce_range=bool(numbers and numbers[0]))
 
     def state(self) -> tuple[Any, ...]:
         """Return the serialized state; its kind is fp16 if the weights have no quantization grid."""
@@ -311,8 +311,8 @@ def _pack_narrow_linear(weight: Tensor, bias: Tensor | None) -> LinearParams:
     whole=True,
 )
 def _unpack_linear(packed: Any) -> tuple[Tensor, Tensor | None]:
-    found = as_packed(packed, LinearParams)
-    return found.weight, found.bias
+    params = as_packed(packed, LinearParams)
+    return params.weight, params.bias
 
 
 @op(f"quantized::embedding_bag_prepack(Tensor weight) -> {_EMBEDDING} W_prepack", where="", whole=True)
@@ -350,18 +350,18 @@ def _convolution(name: str, cls: type[ConvParams], transposed: bool) -> None:
     def pack(weight: Tensor, bias: Any, stride: Any, padding: Any, *rest: Any) -> ConvParams:
         output_padding = rest[0] if transposed else [0] * len(stride)
         dilation, groups = rest[-2:]
-        given = _quantized(weight, f"{name}_prepack")
+        quantized_weight = _quantized(weight, f"{name}_prepack")
         if flat:
-            given = with_grid(given.unsqueeze(2), grid_of(weight))
+            quantized_weight = with_grid(quantized_weight.unsqueeze(2), grid_of(weight))
             stride, dilation = _raised(stride, 1), _raised(dilation, 1)
             padding, output_padding = _raised(padding, 0), _raised(output_padding, 0)
-        return cls(given, bias, stride, padding, output_padding, dilation, groups, transposed)
+        return cls(quantized_weight, bias, stride, padding, output_padding, dilation, groups, transposed)
 
     @op(f"{prefix}_unpack({type_name} packed_weights) -> {unpacked}", where="", whole=True)
     def unpack(packed: Any) -> tuple[Tensor, Tensor | None]:
-        found = as_packed(packed, cls)
-        weight = with_grid(found.weight.squeeze(2), grid_of(found.weight)) if flat else found.weight
-        return weight, found.bias
+        params = as_packed(packed, cls)
+        weight = with_grid(params.weight.squeeze(2), grid_of(params.weight)) if flat else params.weight
+        return weight, params.bias
 
     if flat:
         return
@@ -374,8 +374,8 @@ def _field(schema: str, cls: type[ConvParams], field: str) -> None:
 
         @op(schema + "int", where="", whole=True)
         def number(packed: Any) -> int:
-            found = as_packed(packed, cls)
-            return found.groups if field == "groups" else int(found.transposed)
+            params = as_packed(packed, cls)
+            return params.groups if field == "groups" else int(params.transposed)
 
     else:
 

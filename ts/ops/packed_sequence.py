@@ -36,8 +36,8 @@ def _longer(counts: Sequence[int]) -> list[int]:
     This converts sequence lengths to batch sizes per time step, and batch sizes to lengths.
     """
     below = np.searchsorted(np.sort(counts), np.arange(counts[0]), "right")
-    found: list[int] = (len(counts) - below).tolist()
-    return found
+    result: list[int] = (len(counts) - below).tolist()
+    return result
 
 
 def _packed_shape(input: Array, lengths: Array, batch_first: bool) -> list[Made]:
@@ -101,11 +101,11 @@ def _pack_backward(
     xp: Any, grad: Array, input_size: Sequence[int], batch_sizes: Array, batch_first: bool
 ) -> Array:
     """Return the gradient of the padded input: unpacked rows, and zeros after the end of each sequence."""
-    made = xp.zeros(tuple(input_size), grad.dtype)
-    padded = made.swapaxes(0, 1) if batch_first else made
+    grad_input = xp.zeros(tuple(input_size), grad.dtype)
+    padded = grad_input.swapaxes(0, 1) if batch_first else grad_input
     running = xp.arange(padded.shape[1]) < batch_sizes[:, None]
     padded[: len(batch_sizes)][running] = grad
-    return made
+    return grad_input
 
 
 @op(

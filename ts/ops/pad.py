@@ -161,15 +161,15 @@ def _unpadded_shape(grad: Array, self: Array, pad: Sizes) -> Made:
 
 
 def _unpad_axis(xp: Any, grad: Array, axis: int, before: int, n: int, mode: str) -> Array:
-    made = xp.zeros((*grad.shape[:axis], n, *grad.shape[axis + 1 :]), grad.dtype)
+    grad_input = xp.zeros((*grad.shape[:axis], n, *grad.shape[axis + 1 :]), grad.dtype)
     front, count = (slice(None),) * axis, grad.shape[axis]
     start, end = min(max(before, 0), count), max(min(before + n, count), 0)
     if start < end:
-        made[(*front, slice(start - before, end - before))] = grad[(*front, slice(start, end))]
+        grad_input[(*front, slice(start - before, end - before))] = grad[(*front, slice(start, end))]
     for at in (*range(start), *range(max(start, end), count)):
         source = int(_SOURCE[mode](np, at - before, n))
-        made[(*front, source)] += grad[(*front, at)]
-    return made
+        grad_input[(*front, source)] += grad[(*front, at)]
+    return grad_input
 
 
 def _mode_gradient(mode: str) -> Callable[..., Array]:

@@ -94,7 +94,7 @@ def binary(
     types = fields.pop("types", types_without(no))
     for spelled in (name, *aliases):
         own = {} if spelled == name else {"order": "", "since": 0, "same_as": f"aten::{name}"}
-        made = []
+        records = []
         for overload, kind, out in OVERLOADS["alias" if own and overloads == "tensor" else overloads]:
             dot = f".{overload}" if overload else ""
             record = OperatorRecord(
@@ -110,8 +110,8 @@ def binary(
                 since_variants="io" if kind == "Tensor" else "i",
                 **{**fields, **own, **(COPIED if out.endswith("=") else {})},
             )
-            made.append((add(record), out.rstrip("=")))
-        for record, out in reversed(made) if numbers_first else made:
+            records.append((add(record), out.rstrip("=")))
+        for record, out in reversed(records) if numbers_first else records:
             if "i" in forms and not spelled.startswith("special_"):
                 renamed = "Tensor" if overloads == "floor" and not record.overload else None
                 dunder = f"aten::__i{spelled[2:]}" if overloads == "dunder" else ""
@@ -123,9 +123,9 @@ def binary(
 def number_first(name: str, body: Body, cuda: str, no: Refused) -> None:
     """Declare the overload of `aten::name` whose first argument is a number."""
     kernel = kernel_of(SAME, body, refused_by(name, no))
-    text = f"aten::{name}.Scalar_Tensor(Scalar self, Tensor other) -> Tensor"
+    schema = f"aten::{name}.Scalar_Tensor(Scalar self, Tensor other) -> Tensor"
     record = OperatorRecord(
-        text, kernel, "pointwise", promotion=SAME, types=types_without(no), cuda=cuda, where="f",
+        schema, kernel, "pointwise", promotion=SAME, types=types_without(no), cuda=cuda, where="f",
         layout="like_all", **COPIED,
     )  # fmt: skip
     add(record)

@@ -81,8 +81,8 @@ def _chebyshev(kind: str, shifted: bool = False) -> Row:
         z, degree = moved(x), n.astype(x.dtype)
         within = (xp.abs(z) < 1) & (n > iterated)
         values = inside(xp, degree, xp.arccos(xp.where(within, z, 0)))
-        ends = xp.where(z == 1, at_one(degree), _signed(xp, n, at_minus_one(degree)))
-        return xp.where(within, values, ends), within | (xp.abs(z) == 1)
+        endpoint_values = xp.where(z == 1, at_one(degree), _signed(xp, n, at_minus_one(degree)))
+        return xp.where(within, values, endpoint_values), within | (xp.abs(z) == 1)
 
     def high(xp: Any, x: Array, n: Array) -> tuple[Array, Any]:
         z, degree = moved(x), n.astype(x.dtype)

@@ -44,32 +44,32 @@ def _seen(xp: Any, w: Windows, axis: int) -> tuple[Array, Array]:
     return xp.asarray(np.minimum(index, np.maximum(stop[:, None] - 1, 0))), xp.asarray(index < stop[:, None])
 
 
-def largest(xp: Any, x: Array, w: Windows, places: bool) -> Any:
-    """Return the maximum of each window, and its index in the plane if `places`.
+def largest(xp: Any, x: Array, w: Windows, with_indices: bool) -> Any:
+    """Return the maximum of each window, and its index in the plane if `with_indices`.
 
     If a window contains NaN, the result is its last NaN.
     """
     n = len(w.output_size)
-    place: Any = 0
+    flat_index: Any = 0
     counts: Any = True
     for axis in range(n):  # after the loop, the shape is (..., *places, *widths)
         index, valid = _seen(xp, w, axis)
         shape = [1] * (2 * n)
         shape[axis], shape[n + axis] = index.shape
-        place = place * x.shape[axis - n] + index.reshape(shape)
+        flat_index = flat_index * x.shape[axis - n] + index.reshape(shape)
         counts = counts & valid.reshape(shape)
-    place = place.reshape(*w.output_size, math.prod(place.shape[n:]))
-    flat = xp.take(x.reshape(*x.shape[:-n], math.prod(x.shape[-n:])), place, axis=-1)
-    flat = xp.where(counts.reshape(place.shape), flat, xp.asarray(_lowest(x.dtype), dtype=x.dtype))
+    flat_index = flat_index.reshape(*w.output_size, math.prod(flat_index.shape[n:]))
+    flat = xp.take(x.reshape(*x.shape[:-n], math.prod(x.shape[-n:])), flat_index, axis=-1)
+    flat = xp.where(counts.reshape(flat_index.shape), flat, xp.asarray(_lowest(x.dtype), dtype=x.dtype))
     best = xp.argmax(flat, axis=-1)
     if common.CATEGORY_OF[x.dtype] == common.FLOATING:
         nan = xp.isnan(flat)
         best = xp.where(nan.any(axis=-1), flat.shape[-1] - 1 - xp.argmax(nan[..., ::-1], axis=-1), best)
     best = best[..., None]
     values = xp.take_along_axis(flat, best, -1)[..., 0]
-    if not places:
+    if not with_indices:
         return values
-    return values, xp.take_along_axis(xp.broadcast_to(place, flat.shape), best, -1)[..., 0]
+    return values, xp.take_along_axis(xp.broadcast_to(flat_index, flat.shape), best, -1)[..., 0]
 
 
 def mean(xp: Any, x: Array, w: Windows, divisor: Any) -> Array:
@@ -78,10 +78,10 @@ def mean(xp: Any, x: Array, w: Windows, divisor: Any) -> Array:
     total = common.cast(xp, x, common.opmath(x.dtype))
     for axis in range(n):
         index, valid = _seen(xp, w, axis)
-        taken = xp.take(total, index, axis=total.ndim - n + axis)
+        elements = xp.take(total, index, axis=total.ndim - n + axis)
         shape = (*index.shape, *(1,) * (n - 1 - axis))
         total = xp.sum(
-            xp.where(valid.reshape(shape), taken, 0), axis=taken.ndim - n + axis, dtype=total.dtype
+            xp.where(valid.reshape(shape), elements, 0), axis=elements.ndim - n + axis, dtype=total.dtype
         )
     result = total / xp.asarray(divisor)
     return common.cast(xp, xp.trunc(result) if x.dtype.kind in "iu" else result, x.dtype)
@@ -191,9 +191,9 @@ def _parts(kind: str, self: Array, output_size: Sizes, n: int) -> Windows:
         colon = ":" if kind == MAX else ""
         raise RuntimeError(f"{name}(): Expected {n + 1}D or {n + 2}D tensor, but got{colon} {list(shape)}")
     if kind == AVG and min(sizes) < 0:
-        given = ", ".join(map(str, (1, *sizes) if n == 1 else sizes))
+        size_list = ", ".join(map(str, (1, *sizes) if n == 1 else sizes))
         raise RuntimeError(
-            f"{name}: elements of output_size must be greater than or equal to 0 but received {{{given}}}"
+            f"{name}: elements of output_size must be greater than or equal to 0 but received {{{size_list}}}"
         )
     looked_at = (*shape[:-1], 1, shape[-1]) if name == "adaptive_avg_pool2d" and n == 1 else shape
     first = (
@@ -210,8 +210,8 @@ def _parts(kind: str, self: Array, output_size: Sizes, n: int) -> Windows:
                 f"sizes {list(looked_at)} with dimension {d} being empty"
             )
     if min(sizes) < 0:
-        made = [*shape[: len(shape) - n], *(1,) * (n == 1), *sizes]
-        raise RuntimeError(f"Trying to create tensor with negative dimension {min(sizes)}: {made}")
+        output_shape = [*shape[: len(shape) - n], *(1,) * (n == 1), *sizes]
+        raise RuntimeError(f"Trying to create tensor with negative dimension {min(sizes)}: {output_shape}")
     if common.CATEGORY_OF[self.dtype] != common.FLOATING:
         common.refuse(f"adaptive_{kind}_pool" + ("3d_cpu" if n == 3 else "2d"), self.dtype)
     return parts(tuple(shape[len(shape) - n :]), sizes)
@@ -254,12 +254,12 @@ def max_unpool(xp: Any, self: Array, indices: Array, output_size: Sizes, *_: Siz
         raise RuntimeError(f"There should be exactly {named} in output_size, but got {len(sizes)} elements.")
     plane = math.prod(sizes)
     flat = xp.zeros((*lead, plane), dtype=self.dtype)
-    places = common.settled(indices).reshape(*lead, -1)
-    if common.somewhere(xp, (places < 0) | (places >= plane)):
-        wrong = int(places.reshape(-1)[int(xp.argmax((places < 0) | (places >= plane)))])
+    flat_indices = common.settled(indices).reshape(*lead, -1)
+    if common.somewhere(xp, (flat_indices < 0) | (flat_indices >= plane)):
+        wrong = int(flat_indices.reshape(-1)[int(xp.argmax((flat_indices < 0) | (flat_indices >= plane)))])
         volume = "x".join(map(str, sizes))
         raise RuntimeError(f"Found an invalid max index: {wrong} (output volumes are of size {volume})")
-    xp.put_along_axis(flat, places, self.reshape(*lead, -1), -1)
+    xp.put_along_axis(flat, flat_indices, self.reshape(*lead, -1), -1)
     return flat.reshape(*lead, *sizes)
 
 
@@ -270,14 +270,14 @@ def placed(xp: Any, values: Array, indices: Array, shape: Sizes, n: int) -> Arra
     """Return zeros of `shape`, to which `values` are added at `indices` of each plane."""
     plane = math.prod(shape[len(shape) - n :])
     check_places(values, indices, shape, n)
-    places = common.settled(indices).reshape(-1, math.prod(indices.shape[-n:]))
-    if common.somewhere(xp, (places < 0) | (places >= plane)):
+    flat_indices = common.settled(indices).reshape(-1, math.prod(indices.shape[-n:]))
+    if common.somewhere(xp, (flat_indices < 0) | (flat_indices >= plane)):
         raise RuntimeError(f"Expected indices from 0 to {plane - 1} in a plane")
-    rows = values.reshape(places.shape)
-    places += xp.arange(len(places))[:, None] * plane
+    rows = values.reshape(flat_indices.shape)
+    flat_indices += xp.arange(len(flat_indices))[:, None] * plane
     wide = common.opmath(values.dtype)
-    flat = xp.zeros(len(places) * plane, dtype=wide)
-    xp.add.at(flat, places.reshape(-1), common.cast(xp, rows, wide).reshape(-1))
+    flat = xp.zeros(len(flat_indices) * plane, dtype=wide)
+    xp.add.at(flat, flat_indices.reshape(-1), common.cast(xp, rows, wide).reshape(-1))
     return common.cast(xp, flat, values.dtype).reshape(shape)
 
 
@@ -314,10 +314,10 @@ def adaptive_max_pool_backward(xp: Any, grad_output: Array, self: Array, indices
     return placed(xp, grad_output, indices, self.shape, n)
 
 
-def _check_gradient(grad: Array, shape: Sizes, places: Sizes) -> None:
-    wanted = (*shape[: len(shape) - len(places)], *places)
-    if not same(grad.shape, wanted):
-        raise RuntimeError(f"Expected a gradient of size {list(wanted)}, but got {list(grad.shape)}")
+def _check_gradient(grad: Array, shape: Sizes, output_size: Sizes) -> None:
+    expected_shape = (*shape[: len(shape) - len(output_size)], *output_size)
+    if not same(grad.shape, expected_shape):
+        raise RuntimeError(f"Expected a gradient of size {list(expected_shape)}, but got {list(grad.shape)}")
 
 
 def spread(xp: Any, grad: Array, self: Array, w: Windows, divisor: Any, compute: Compute) -> Array:
@@ -364,7 +364,7 @@ def adaptive_avg_pool_backward(
 
 
 def _enter(
-    text: str,
+    signature: str,
     kernel: Callable[..., Any],
     n: int,
     out: str | None,
@@ -378,7 +378,9 @@ def _enter(
         return bound(None, *args, compute=_shape)
 
     shape = None if kernel is max_unpool else pool_shape
-    record = OperatorRecord(f"aten::{text} -> {returns}", bound, "pooling", where="f", shape=shape, **fields)
+    record = OperatorRecord(
+        f"aten::{signature} -> {returns}", bound, "pooling", where="f", shape=shape, **fields
+    )
     add(record)
     if out is not None:
         add(out_of(record, out, names))
@@ -528,7 +530,7 @@ def _avg_gradient_shape(
 
 
 def _enter_gradient(
-    text: str,
+    signature: str,
     kernel: Callable[..., Any],
     n: int,
     out: bool,
@@ -541,7 +543,9 @@ def _enter_gradient(
     rule = shape if shape is like_input else gradient_shape
     layout = "channels_of_second" if n == 2 or kernel is max_pool_backward else "contiguous"
     fields |= {"shape": rule, "layout": layout}
-    record = OperatorRecord(f"aten::{text} -> Tensor", partial(kernel, n=n), "pooling", where="", **fields)
+    record = OperatorRecord(
+        f"aten::{signature} -> Tensor", partial(kernel, n=n), "pooling", where="", **fields
+    )
     add(record)
     if out:
         add(out_of(record, "grad_input", "grad_input"))

@@ -65,22 +65,22 @@ class Windows:
             return self.kept_counts
         if not self.begin:
             return np.ones((), np.int64)
-        found = _product([stop - begin for begin, stop in zip(self.begin, self.stop, strict=True)])
-        if found.size <= MAX_CACHED_SIZE:
-            self.kept_counts = found
-        return found
+        counts = _product([stop - begin for begin, stop in zip(self.begin, self.stop, strict=True)])
+        if counts.size <= MAX_CACHED_SIZE:
+            self.kept_counts = counts
+        return counts
 
     def counts_with_padding(self, sizes: Sizes) -> NDArray[Any]:
         """Return the number of elements of each window, including padding."""
         if not self.begin:
             return np.ones((), np.int64)
-        found = []
+        counts_per_dim = []
         for n, k, s, p, m in zip(
             sizes, self.kernel, self.stride, self.padding, self.output_size, strict=True
         ):
             start = np.arange(m) * s - p
-            found.append(np.minimum(start + k, n + p) - start)
-        return _product(found)
+            counts_per_dim.append(np.minimum(start + k, n + p) - start)
+        return _product(counts_per_dim)
 
 
 def _product(counts: list[NDArray[Any]]) -> NDArray[Any]:
@@ -126,39 +126,39 @@ def _fixed(
             one + stride, zero + padding, one + dilation, ceil,
         )  # fmt: skip
     sizes = shape[len(shape) - n :]
-    places = _places(sizes, kernel, stride, padding, dilation, ceil)
+    output_size = _places(sizes, kernel, stride, padding, dilation, ceil)
     begins, stops = [], []
-    if any(map(is_symbol, places)):  # symbolic: only the numbers of windows are known
-        return Windows(kernel, stride, padding, dilation, places, (), ())
-    for size, k, s, p, d, m in zip(sizes, kernel, stride, padding, dilation, places, strict=True):
+    if any(map(is_symbol, output_size)):  # symbolic: only the numbers of windows are known
+        return Windows(kernel, stride, padding, dilation, output_size, (), ())
+    for size, k, s, p, d, m in zip(sizes, kernel, stride, padding, dilation, output_size, strict=True):
         if kind == MAX_VALUES and m < 1:
             raise RuntimeError(f"max_pool1d() Invalid computed output size: {m}")
         start = np.arange(m, dtype=np.int64) * s - p
         begins.append(np.where(start < 0, start + -(start // d) * d, start))
         stops.append(np.minimum(start + d * (k - 1) + 1, size))
-    return Windows(kernel, stride, padding, dilation, places, tuple(begins), tuple(stops))
+    return Windows(kernel, stride, padding, dilation, output_size, tuple(begins), tuple(stops))
 
 
 _kept = lru_cache(maxsize=512)(_fixed)
 
 
-def parts(sizes: tuple[int, ...], places: tuple[int, ...]) -> Windows:
+def parts(sizes: tuple[int, ...], output_size: tuple[int, ...]) -> Windows:
     """Return the windows that divide each dimension into nearly equal parts."""
-    if any(map(is_symbol, (*sizes, *places))):  # symbolic: only the numbers of windows are known
+    if any(map(is_symbol, (*sizes, *output_size))):  # symbolic: only the numbers of windows are known
         one = (1,) * len(sizes)
-        return Windows(one, one, one, one, places, (), ())
-    return _kept_parts(sizes, places)
+        return Windows(one, one, one, one, output_size, (), ())
+    return _kept_parts(sizes, output_size)
 
 
 @lru_cache(maxsize=512)
-def _kept_parts(sizes: tuple[int, ...], places: tuple[int, ...]) -> Windows:
+def _kept_parts(sizes: tuple[int, ...], output_size: tuple[int, ...]) -> Windows:
     begins, stops = [], []
-    for size, m in zip(sizes, places, strict=True):
+    for size, m in zip(sizes, output_size, strict=True):
         at = np.arange(m, dtype=np.int64)
         begins.append(at * size // max(m, 1))
         stops.append(-(-(at + 1) * size // max(m, 1)))
     one = (1,) * len(sizes)
-    return Windows(one, one, one, one, places, tuple(begins), tuple(stops))
+    return Windows(one, one, one, one, output_size, tuple(begins), tuple(stops))
 
 
 def _places(
@@ -172,8 +172,8 @@ def _places(
 
 def _check_counts(kind: str, n: int, kernel: Sizes, stride: Sizes, padding: Sizes, dilation: Sizes) -> None:
     """Raise RuntimeError if an argument has neither one number nor one number per dimension."""
-    given = {"kernel_size": kernel, "stride": stride, "padding": padding, "dilation": dilation}
-    for what, value in given.items():
+    arguments = {"kernel_size": kernel, "stride": stride, "padding": padding, "dilation": dilation}
+    for what, value in arguments.items():
         if len(value) in (1, n) or (what == "stride" and not value):
             continue
         if kind == MAX_VALUES:
@@ -185,8 +185,8 @@ def _check_counts(kind: str, n: int, kernel: Sizes, stride: Sizes, padding: Size
             )
         if n == 1:
             raise RuntimeError(f"{kind}_pool1d() argument '{what}' should contain one int (got {len(value)})")
-        many = "a single int, or a tuple of " + ("two ints" if n == 2 else "three ints")
-        some = ("omitted, " if what == "stride" else "") + many
+        int_or_tuple = "a single int, or a tuple of " + ("two ints" if n == 2 else "three ints")
+        some = ("omitted, " if what == "stride" else "") + int_or_tuple
         must = (
             "must be"
             if (kind, n) == (AVG, 3)
@@ -261,8 +261,8 @@ def _check(
         if min(values) <= 0:
             raise RuntimeError(f"{what} should be greater than zero, but got {listed(prefix, values)}")
     if min(dilation) <= 0:
-        given = listed("dilation", dilation).replace(" d", ", d")
-        raise RuntimeError(f"dilation should be greater than zero, but got {given}")
+        input_text = listed("dilation", dilation).replace(" d", ", d")
+        raise RuntimeError(f"dilation should be greater than zero, but got {input_text}")
     if 0 in shape[len(shape) - n - 1 :]:
         if n == 3:
             where = "max_pool3d_with_indices_out_cpu_template" if kind == MAX else "avg_pool3d"
@@ -282,18 +282,21 @@ def _check(
         )
     if any(p > k // 2 for k, p in zip(kernel, padding, strict=True)):
         h, w = n - 2, n - 1
-        found = (
+        arguments_text = (
             f"padW = {padding[w]}, padH = {padding[h]}, kW = {kernel[w]}, kH = {kernel[h]}"
             if n == 2
             else f"kT: {kernel[0]} kW: {kernel[w]} kH: {kernel[h]} padT: {padding[0]} padW: {padding[w]} "
             f"padH: {padding[h]}"
         )
-        raise RuntimeError(f"pad should be smaller than or equal to half of kernel size, but got {found}")
-    places = _places(sizes, kernel, stride, padding, dilation, ceil)
-    along = zip(sizes, kernel, padding, dilation, places, strict=True)
+        raise RuntimeError(
+            f"pad should be smaller than or equal to half of kernel size, but got {arguments_text}"
+        )
+    output_size = _places(sizes, kernel, stride, padding, dilation, ceil)
+    along = zip(sizes, kernel, padding, dilation, output_size, strict=True)
     if any(evaluate_guard(m < 1 if ceil else size + 2 * p <= d * (k - 1)) for size, k, p, d, m in along):
         channels = shape[len(shape) - n - 1]
-        given, computed = ("x".join(map(str, (channels, *v))) for v in (sizes, places))
+        input_text, computed = ("x".join(map(str, (channels, *v))) for v in (sizes, output_size))
         raise RuntimeError(
-            f"Given input size: ({given}). Calculated output size: ({computed}). Output size is too small"
+            f"Given input size: ({input_text}). Calculated output size: ({computed}). "
+            "Output size is too small"
         )

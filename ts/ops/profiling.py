@@ -85,14 +85,14 @@ def _call_end_callbacks_of_object(x: RecordFunction, y: Future[Any]) -> Future[A
     return label_until(_require_record_function(x).label, y)
 
 
-def label_until(number: int, future: Future[Any]) -> Future[Any]:
+def label_until(label: int, future: Future[Any]) -> Future[Any]:
     """End a profiler label when `future` completes; return a future that completes after this.
 
     The returned future has the value of `future`.
     """
     if not isinstance(future, Future):
         raise TypeError(f"expected a Future, not {type(future).__name__}")
-    event = take_label(number)
+    event = take_label(label)
     following: Future[Any] = Future()
 
     def ended(finished: Future[Any]) -> None:

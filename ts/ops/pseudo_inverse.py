@@ -76,8 +76,8 @@ def _largest(xp: Any, values: Array) -> Array:
 def _matrix_rank(xp: Any, A: Array, atol: Any = None, rtol: Any = None, hermitian: bool = False) -> Array:
     _check_tolerances("matrix_rank", atol=atol, rtol=rtol)
     values = _spectrum(xp, matrix("linalg.matrix_rank", A), hermitian)
-    kept = values > _cutoff(xp, A, _largest(xp, values), atol, rtol)
-    return xp.asarray(kept.sum(axis=-1, dtype=common.INT64))
+    above_cutoff = values > _cutoff(xp, A, _largest(xp, values), atol, rtol)
+    return xp.asarray(above_cutoff.sum(axis=-1, dtype=common.INT64))
 
 
 @op(
@@ -128,8 +128,8 @@ def _pinv(xp: Any, A: Array, atol: Any = None, rtol: Any = None, hermitian: bool
     else:
         u, s, vh = decompose(xp, A, full_matrices=False)
     size = xp.abs(s)
-    kept = size > _cutoff(xp, A, _largest(xp, size), atol, rtol)
-    inverse = xp.where(kept, 1 / xp.where(kept, s, 1), 0).astype(s.dtype)
+    above_cutoff = size > _cutoff(xp, A, _largest(xp, size), atol, rtol)
+    inverse = xp.where(above_cutoff, 1 / xp.where(above_cutoff, s, 1), 0).astype(s.dtype)
     return common.cast(
         xp, xp.matmul(xp.conj(transposed(vh)) * inverse[..., None, :], xp.conj(transposed(u))), A.dtype
     )

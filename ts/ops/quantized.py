@@ -38,8 +38,8 @@ def enter(schema: str, kernel: Compute, **fields: Any) -> None:
     add(OperatorRecord(f"quantized::{schema}", kernel, "quantized", "", whole=True, **fields))
 
 
-def _call(name: str, *given: Any) -> Any:
-    return operator(name)(*given)
+def _call(name: str, *arguments: Any) -> Any:
+    return operator(name)(*arguments)
 
 
 def _relu(x: Tensor) -> Any:
@@ -55,13 +55,13 @@ def _grid(x: Any, scale: Any, zero_point: Any) -> QuantizationParams:
     return checked_grid(float(scale), int(zero_point), QUINT8 if own is None or own.axis >= 0 else own.dtype)
 
 
-def _keeping(x: Tensor, made: Tensor) -> Tensor:
-    """Round result `made` to the grid of argument `x`.
+def _keeping(x: Tensor, result: Tensor) -> Tensor:
+    """Round `result` to the grid of argument `x`.
 
-    Return `made` unchanged if `x` has no grid, or a grid per channel.
+    Return `result` unchanged if `x` has no grid, or a grid per channel.
     """
     own = grid_of(x)
-    return made if own is None or own.axis >= 0 else onto(made, own)
+    return result if own is None or own.axis >= 0 else onto(result, own)
 
 
 def _rounding(compute: Compute) -> Compute:
@@ -84,8 +84,8 @@ _LINEAR = f"Tensor X, {CUSTOM_CLASS_PREFIX}{LinearParams.title} W_prepack"
 
 
 def _linear(x: Tensor, packed: Any, reduce_range: bool = False) -> Any:
-    found = as_packed(packed, LinearParams)
-    return _call("linear", x, found.weight, found.bias)
+    params = as_packed(packed, LinearParams)
+    return _call("linear", x, params.weight, params.bias)
 
 
 def _linear_tanh(x: Tensor, packed: Any) -> Any:
@@ -139,10 +139,10 @@ def _convolve(cls: type[ConvParams], flat: bool, transposed: bool) -> Compute:
 
 def _window(x: Tensor, p: ConvParams, window: Sequence[Any], groups: int, flat: bool) -> Any:
     stride, padding, dilation, output_padding = window
-    given = x.unsqueeze(2) if flat else x
-    made = _call(
+    conv_input = x.unsqueeze(2) if flat else x
+    output = _call(
         "convolution",
-        given,
+        conv_input,
         p.weight,
         p.bias,
         stride,
@@ -152,7 +152,7 @@ def _window(x: Tensor, p: ConvParams, window: Sequence[Any], groups: int, flat: 
         output_padding,
         groups,
     )
-    return made.squeeze(2) if flat else made
+    return output.squeeze(2) if flat else output
 
 
 def _old_convolution(cls: type[ConvParams], then: Compute) -> Compute:
@@ -162,8 +162,8 @@ def _old_convolution(cls: type[ConvParams], then: Compute) -> Compute:
         x: Tensor, packed: Any, stride: Any, padding: Any, dilation: Any, groups: int, *output: Any
     ) -> Any:
         p = as_packed(packed, cls)
-        made = _window(x, p, (stride, padding, dilation, p.output_padding), groups, False)
-        return onto(then(made), _grid(x, *output))
+        convolved = _window(x, p, (stride, padding, dilation, p.output_padding), groups, False)
+        return onto(then(convolved), _grid(x, *output))
 
     return kernel
 
@@ -215,10 +215,10 @@ def _named(name: str) -> Compute:
 
 
 def _number(x: Any) -> float:
-    number = x.item() if isinstance(x, Tensor) else x
-    if isinstance(number, complex):
+    value = x.item() if isinstance(x, Tensor) else x
+    if isinstance(value, complex):
         raise RuntimeError("value cannot be converted to type double without overflow")
-    return float(number)
+    return float(value)
 
 
 def _add_number(x: Tensor, b: Any) -> Tensor:
@@ -231,12 +231,12 @@ def _add_number(x: Tensor, b: Any) -> Tensor:
         return _call("add", x, _number(b))  # type: ignore[no-any-return]
     low, high = grid.range
     steps = round(_number(b) / grid.scale)
-    made, moved = _call("add", x, steps * grid.scale), grid.zero_point - steps
+    total, moved = _call("add", x, steps * grid.scale), grid.zero_point - steps
     if low <= moved <= high:
-        return with_grid(made, grid._replace(zero_point=moved))
+        return with_grid(total, grid._replace(zero_point=moved))
     reach = high - moved if moved < low else moved - low
     return onto(
-        made,
+        total,
         grid._replace(scale=grid.scale * reach / (high - low), zero_point=low if moved < low else high),
     )
 
@@ -247,14 +247,14 @@ def _mul_number(x: Tensor, b: Any) -> Tensor:
     For negative `b`, the zero point is mirrored in the range of the integers.
     """
     grid, factor = grid_of(x), _number(b)
-    made = _call("mul", x, factor)
+    product = _call("mul", x, factor)
     if grid is None or grid.axis >= 0:
-        return made  # type: ignore[no-any-return]
+        return product  # type: ignore[no-any-return]
     if factor == 0:
-        return with_grid(made, grid._replace(scale=1.0, zero_point=0))
+        return with_grid(product, grid._replace(scale=1.0, zero_point=0))
     low, high = grid.range
     zero_point = grid.zero_point if factor > 0 else high - (grid.zero_point - low)
-    return with_grid(made, grid._replace(scale=grid.scale * abs(factor), zero_point=zero_point))
+    return with_grid(product, grid._replace(scale=grid.scale * abs(factor), zero_point=zero_point))
 
 
 def _relu_on_grid(x: Tensor) -> Tensor:
@@ -284,8 +284,10 @@ def _cat(then: Compute) -> Compute:
         if own is not None and own.axis < 0:
             scale = own.scale if scale is None else scale
             zero_point = own.zero_point if zero_point is None else zero_point
-        made = then(_call("cat", list(xs), dim))
-        return made if scale is None or zero_point is None else onto(made, _grid(xs[0], scale, zero_point))
+        joined = then(_call("cat", list(xs), dim))
+        return (
+            joined if scale is None or zero_point is None else onto(joined, _grid(xs[0], scale, zero_point))
+        )
 
     return kernel
 
@@ -311,8 +313,8 @@ def _leaky_relu(x: Tensor, slope: Any, inplace: bool) -> Any:
 
 
 def _relu6(x: Tensor, inplace: bool) -> Tensor:
-    made = _keeping(x, _call("clamp", x, 0, 6))
-    return with_grid(_call("copy_", x, made), grid_of(x)) if inplace else made
+    clamped = _keeping(x, _call("clamp", x, 0, 6))
+    return with_grid(_call("copy_", x, clamped), grid_of(x)) if inplace else clamped
 
 
 def _dropout(x: Tensor, scale: float, zero_point: int, p: Any, training: bool) -> Any:
@@ -430,8 +432,8 @@ def _embedding_bag(
         include_last_offset = False
     if per_sample_weights is not None:
         per_sample_weights = per_sample_weights.reshape(-1)
-    given = table, indices, offsets, scale_grad_by_freq, 0, False, per_sample_weights, include_last_offset
-    return _call("embedding_bag", *given)[0]
+    arguments = table, indices, offsets, scale_grad_by_freq, 0, False, per_sample_weights, include_last_offset
+    return _call("embedding_bag", *arguments)[0]
 
 
 for _bits in ("byte", "4bit"):

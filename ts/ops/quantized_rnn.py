@@ -57,8 +57,8 @@ def _enter_cell(name: str, state: str, biases: str, returns: str) -> None:
     def kernel(input: Tensor, hx: Any, w_ih: Any, w_hh: Any, b_ih: Tensor, b_hh: Tensor) -> Any:
         _check(input)
         cell = _of_layers(w_ih, w_hh, b_ih, b_hh)
-        made = operator(f"{name}_cell")(input, hx, *cell.tensors)
-        return made.contiguous() if isinstance(made, Tensor) else made
+        output = operator(f"{name}_cell")(input, hx, *cell.tensors)
+        return output.contiguous() if isinstance(output, Tensor) else output
 
     enter(
         f"quantized_{name}_cell_dynamic(Tensor input, {state} hx, {_LAYERS}, {biases}) -> {returns}", kernel
@@ -78,15 +78,15 @@ _OPTIONS = f"{_CELL}[] params, bool has_biases, int num_layers, float dropout, b
 def _enter_stack(name: str, state: str, options: str, returns: str) -> None:
     """Register the overloads of a quantized RNN for padded and packed sequences."""
 
-    def stack(given: Sequence[Any], cells: Any, layers: int, rest: Sequence[Any]) -> Any:
-        _check(given[0])
+    def stack(inputs: Sequence[Any], cells: Any, layers: int, rest: Sequence[Any]) -> Any:
+        _check(inputs[0])
         directions = 2 if rest[2] else 1
         if len(cells) != layers * directions:
             raise RuntimeError(
                 f"quantized_{name}: {len(cells)} cells for {layers} layers of {directions} directions"
             )
         weights = [x for cell in cells for x in as_packed(cell, CellParams).tensors]
-        return operator(name)(*given, weights, True, layers, *rest)
+        return operator(name)(*inputs, weights, True, layers, *rest)
 
     def padded(input: Tensor, hx: Any, cells: Any, has_biases: bool, layers: int, *rest: Any) -> Any:
         return stack((input, hx), cells, layers, rest[:4])
@@ -97,13 +97,13 @@ def _enter_stack(name: str, state: str, options: str, returns: str) -> None:
         return stack((data, sizes, hx), cells, layers, rest[:3])
 
     head = f"aten::quantized_{name}"
-    texts: dict[str, Any] = {
+    kernels_by_schema: dict[str, Any] = {
         f"{head}.input(Tensor input, {state} hx, {_OPTIONS}, bool batch_first{options}) -> {returns}": padded,
         f"{head}.data(Tensor data, Tensor batch_sizes, {state} hx, {_OPTIONS}{options}) -> {returns}": packed,
     }
-    for text, kernel in texts.items():
+    for schema, kernel in kernels_by_schema.items():
         shape = ITEM if kernel is packed else None
-        add(OperatorRecord(text, kernel, "quantized_rnn", "", whole=True, shape=shape))
+        add(OperatorRecord(schema, kernel, "quantized_rnn", "", whole=True, shape=shape))
 
 
 _enter_stack(

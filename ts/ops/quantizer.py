@@ -76,8 +76,8 @@ def say_once() -> None:
 
 def grid_of(x: Tensor) -> QuantizationParams | None:
     """Return the quantization grid of a tensor, or None if unknown."""
-    found = x.__dict__.get(_ATTRIBUTE)
-    return found if isinstance(found, QuantizationParams) else None
+    grid = x.__dict__.get(_ATTRIBUTE)
+    return grid if isinstance(grid, QuantizationParams) else None
 
 
 def with_grid(x: Tensor, grid: QuantizationParams | None) -> Tensor:
@@ -106,12 +106,12 @@ def onto(x: Tensor, grid: QuantizationParams) -> Tensor:
     say_once()
     low, high = grid.range
     if grid.axis < 0:
-        made = operator("fake_quantize_per_tensor_affine")(x, grid.scale, grid.zero_point, low, high)
+        rounded = operator("fake_quantize_per_tensor_affine")(x, grid.scale, grid.zero_point, low, high)
     else:
-        made = operator("fake_quantize_per_channel_affine")(
+        rounded = operator("fake_quantize_per_channel_affine")(
             x, grid.scale, grid.zero_point, grid.axis, low, high
         )
-    return with_grid(_in_order(made), grid)
+    return with_grid(_in_order(rounded), grid)
 
 
 def _in_order(x: Tensor) -> Tensor:
@@ -184,10 +184,10 @@ def _number(x: Any) -> Any:
 
 def _int(x: Any) -> int:
     """Return the integer value of a number or one-element tensor."""
-    number = _number(x)
-    if isinstance(number, float) and not -(2.0**63) <= number < 2.0**63:
+    value = _number(x)
+    if isinstance(value, float) and not -(2.0**63) <= value < 2.0**63:
         raise RuntimeError("value cannot be converted to type int64_t without overflow")
-    return int(number)
+    return int(value)
 
 
 @op(
@@ -234,9 +234,11 @@ def _quantize_by_range(self: Tensor, dtype: int, reduce_range: bool) -> Tensor:
     low, high = RANGES[checked_grid(1.0, 0, dtype).dtype]
     if reduce_range:
         low, high = -(-low // 2), high // 2
-    least, most = (min(0.0, self.min().item()), max(0.0, self.max().item())) if self.numel() else (0.0, 0.0)
-    scale = (most - least) / (high - low) or 0.1
-    zero_point = min(max(round(low - least / scale), low), high)
+    min_value, max_value = (
+        (min(0.0, self.min().item()), max(0.0, self.max().item())) if self.numel() else (0.0, 0.0)
+    )
+    scale = (max_value - min_value) / (high - low) or 0.1
+    zero_point = min(max(round(low - min_value / scale), low), high)
     return onto(self, QuantizationParams(scale, zero_point, dtype))
 
 
@@ -276,17 +278,17 @@ def _is_quantized(a: Tensor) -> bool:
 
 
 def _grid(x: Tensor, per_channel: bool) -> QuantizationParams:
-    found = grid_of(x)
-    if found is None:
+    grid = grid_of(x)
+    if grid is None:
         raise RuntimeError(
             "the tensor has no scale and no zero point: quantized models run dequantised here, in float32, "
             "and "
             "only what quantizes, and operators `quantized::…`, say on which numbers their results lie"
         )
-    if (found.axis >= 0) != per_channel:
+    if (grid.axis >= 0) != per_channel:
         kind = "PerChannelAffine" if per_channel else "PerTensorAffine"
         raise RuntimeError(f"Expected quantizer->qscheme() == k{kind} to be true, but got false.")
-    return found
+    return grid
 
 
 @op("aten::q_scale(Tensor self) -> float", **_SCRIPT)

@@ -70,8 +70,10 @@ def normal_samples(
     more numbers are drawn in blocks, otherwise one by one.
     """
     if common.is_complex(dtype):
-        parts = normal_samples(stream, 2 * n, common.real_dtype(dtype), mean, std * math.sqrt(0.5), blocks)
-        return parts.view(dtype)
+        components = normal_samples(
+            stream, 2 * n, common.real_dtype(dtype), mean, std * math.sqrt(0.5), blocks
+        )
+        return components.view(dtype)
     if not stream.in_blocks(n, blocks):
         return _narrowed(stream.normals(n) * std + mean, dtype)
     work = common.opmath(dtype)
@@ -136,8 +138,8 @@ def rounded_inwards(bound: int, inwards: int, dtype: common.DType) -> int:
     return int(work.type(bound + inwards * step).astype(dtype))
 
 
-def check_integer(number: int, name: str, dtype: common.DType) -> None:
-    """Raise RuntimeError if `number` is out of the range of `dtype`.
+def check_integer(value: int, name: str, dtype: common.DType) -> None:
+    """Raise RuntimeError if `value` is out of the range of `dtype`.
 
     Warn if `dtype` cannot represent all integers of smaller magnitude exactly.
     """
@@ -145,17 +147,19 @@ def check_integer(number: int, name: str, dtype: common.DType) -> None:
         raise RuntimeError("check_random_bounds handles only integral, floating-point and boolean types")
     if dtype in EXACT_BITS:
         digits = EXACT_BITS[dtype]
-        if abs(number) > dtypes.finfo(dtypes.from_numpy_dtype(dtype)).max:
+        if abs(value) > dtypes.finfo(dtypes.from_numpy_dtype(dtype)).max:
             raise RuntimeError(f"{name} is out of bounds for {C_NAMES[dtype]}")
-        if abs(number) > 1 << digits:
+        if abs(value) > 1 << digits:
             warn(
                 f"{name} is out of bounds [-(2^{digits}), 2^{digits}]. Due to precision limitations "
                 f"{C_NAMES[dtype]} can support discrete uniform distribution only within this range. This "
                 "warning will become an error in version 1.7 release, please fix the code in advance"
             )
         return
-    least, most = (0, 1) if dtype == common.BOOL else (int(np.iinfo(dtype).min), int(np.iinfo(dtype).max))
-    if not least <= number <= most:
+    min_value, max_value = (
+        (0, 1) if dtype == common.BOOL else (int(np.iinfo(dtype).min), int(np.iinfo(dtype).max))
+    )
+    if not min_value <= value <= max_value:
         raise RuntimeError(f"{name} is out of bounds for {C_NAMES[dtype]}")
 
 
@@ -168,8 +172,8 @@ def fill(xp: Any, self: Array, draw: Callable[[int], Array]) -> Array:
         return self
     n = math.prod(self.shape)
     if n:
-        seen = self.transpose(memory_order(self))
-        seen[...] = _cast(xp, xp.asarray(draw(n)), self.dtype).reshape(seen.shape)
+        ordered_view = self.transpose(memory_order(self))
+        ordered_view[...] = _cast(xp, xp.asarray(draw(n)), self.dtype).reshape(ordered_view.shape)
     return self
 
 
@@ -249,8 +253,8 @@ def permutation(xp: Any, n: int, dtype: common.DType, generator: Any) -> Array:
     if dtype not in C_NAMES or dtype == common.BOOL:
         common.refuse("randperm", dtype)
     if n > _MAX_PERMUTATIONS.get(dtype, (n, ""))[0]:
-        shown = _MAX_PERMUTATIONS[dtype][1]
-        raise RuntimeError(f"n cannot be greater than {shown} for {common.NAME_OF[dtype]} type.")
+        limit = _MAX_PERMUTATIONS[dtype][1]
+        raise RuntimeError(f"n cannot be greater than {limit} for {common.NAME_OF[dtype]} type.")
     if dtype not in EXACT_BITS and n > int(np.iinfo(dtype).max):
         raise RuntimeError(f"value cannot be converted to type {dtype.name}_t without overflow")
     stream = source(xp, generator)
@@ -298,14 +302,18 @@ def creation(
         def seeded_into(xp: Any, *args: Any) -> Array:
             return into(xp, *args[:count], *args[count + 1 :], generator=args[count])
 
-        given = "Generator? generator"
-        texts = (f"{options}) -> Tensor", f"{given}, {options}) -> Tensor",
-                 f"{out}) -> Tensor(a!)", f"{given}, {out}) -> Tensor(a!)")  # fmt: skip
-        for overload, text, kernel in zip(overloads, texts, (plain, seeded, into, seeded_into), strict=True):
+        generator_parameter = "Generator? generator"
+        schema_tails = (f"{options}) -> Tensor", f"{generator_parameter}, {options}) -> Tensor",
+                 f"{out}) -> Tensor(a!)", f"{generator_parameter}, {out}) -> Tensor(a!)")  # fmt: skip
+        for overload, schema_tail, kernel in zip(
+            overloads, schema_tails, (plain, seeded, into, seeded_into), strict=True
+        ):
             head = f"aten::{name}.{overload}" if overload else f"aten::{name}"
-            variant = "out" if "(a!)" in text else ""
+            variant = "out" if "(a!)" in schema_tail else ""
             add(
-                OperatorRecord(f"{head}({arguments}, *, {text}", kernel, "random", variant=variant, **_FIELDS)
+                OperatorRecord(
+                    f"{head}({arguments}, *, {schema_tail}", kernel, "random", variant=variant, **_FIELDS
+                )
             )
         return compute
 
@@ -319,8 +327,8 @@ def _rand(xp: Any, size: Sequence[int], *, dtype: int | None, generator: Any) ->
 
 @creation("randn", "SymInt[] size")
 def _randn(xp: Any, size: Sequence[int], *, dtype: int | None, generator: Any) -> Array:
-    made = xp.empty(common.check_sizes(size), dtype=common.dtype_from(dtype))
-    return fill_normal(xp, made, generator)
+    output = xp.empty(common.check_sizes(size), dtype=common.dtype_from(dtype))
+    return fill_normal(xp, output, generator)
 
 
 @creation("randint", "SymInt high, SymInt[] size", dtype="4")
@@ -337,8 +345,8 @@ def _randint(xp: Any, high: int, size: Sequence[int], *, dtype: int | None, gene
 def _randint_low(
     xp: Any, low: int, high: int, size: Sequence[int], *, dtype: int | None, generator: Any
 ) -> Array:
-    made = xp.empty(common.check_sizes(size), dtype=common.dtype_from(dtype, common.INT64))
-    return fill_integers(xp, made, generator, low, high)
+    output = xp.empty(common.check_sizes(size), dtype=common.dtype_from(dtype, common.INT64))
+    return fill_integers(xp, output, generator, low, high)
 
 
 @creation("randperm", "SymInt n", dtype="4")
@@ -350,16 +358,16 @@ def _randperm(xp: Any, n: int, *, dtype: int | None, generator: Any) -> Array:
 def _rand_like(
     xp: Any, self: Array, *, dtype: int | None, generator: Any, memory_format: int | None
 ) -> Array:
-    made = empty_like(xp, self, common.dtype_from(dtype, self.dtype), memory_format)
-    return fill_uniform(xp, made, generator)
+    output = empty_like(xp, self, common.dtype_from(dtype, self.dtype), memory_format)
+    return fill_uniform(xp, output, generator)
 
 
 @creation("randn_like", "Tensor self")
 def _randn_like(
     xp: Any, self: Array, *, dtype: int | None, generator: Any, memory_format: int | None
 ) -> Array:
-    made = empty_like(xp, self, common.dtype_from(dtype, self.dtype), memory_format)
-    return fill_normal(xp, made, generator)
+    output = empty_like(xp, self, common.dtype_from(dtype, self.dtype), memory_format)
+    return fill_normal(xp, output, generator)
 
 
 @creation("randint_like", "Tensor self, SymInt high")
@@ -392,8 +400,8 @@ def _randint_like_low(
     generator: Any,
     memory_format: int | None,
 ) -> Array:
-    made = empty_like(xp, self, common.dtype_from(dtype, self.dtype), memory_format)
-    return fill_integers(xp, made, generator, low, high)
+    output = empty_like(xp, self, common.dtype_from(dtype, self.dtype), memory_format)
+    return fill_integers(xp, output, generator, low, high)
 
 
 order("aten::randint_like", "- Tensor low_dtype")
@@ -404,8 +412,8 @@ order("aten::randint_like", "- Tensor low_dtype")
 
 @op("aten::Generator(*, Device? device=None, int? seed=None) -> Generator", where="", nondeterministic=True)
 def _generator(xp: Any, device: Any = None, seed: int | None = None) -> Generator:
-    made = Generator("cpu" if device is None else device)
-    return made if seed is None else made.manual_seed(seed)
+    generator = Generator("cpu" if device is None else device)
+    return generator if seed is None else generator.manual_seed(seed)
 
 
 @op("aten::manual_seed(int seed) -> ()", where="", side_effect=True)
@@ -425,5 +433,5 @@ def _seed(xp: Any, self: Generator) -> int:
 
 @op("aten::initial_seed(Generator self) -> int", where="", nondeterministic=True)
 def _initial_seed(xp: Any, self: Generator) -> int:
-    number = self.initial_seed()
-    return number - (1 << 64) if number >> 63 else number  # convert to a signed 64-bit int
+    seed = self.initial_seed()
+    return seed - (1 << 64) if seed >> 63 else seed  # convert to a signed 64-bit int

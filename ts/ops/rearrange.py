@@ -39,22 +39,22 @@ def concatenate(xp: Any, tensors: Sequence[Array], dim: int) -> Array:
     for i, t in enumerate(tensors):
         if t.ndim == 0:
             raise RuntimeError(f"zero-dimensional tensor (at position {i}) cannot be concatenated")
-    parts = together(xp, tensors)
-    kept = [t for t in parts if t.shape != (0,)] or parts[:1]
-    axis = common.wrap_dim(dim, kept[0].ndim)
-    for i, t in enumerate(kept[1:], 1):
-        if t.ndim != kept[0].ndim:
+    arrays = together(xp, tensors)
+    nonempty = [t for t in arrays if t.shape != (0,)] or arrays[:1]
+    axis = common.wrap_dim(dim, nonempty[0].ndim)
+    for i, t in enumerate(nonempty[1:], 1):
+        if t.ndim != nonempty[0].ndim:
             raise RuntimeError(
-                f"Tensors must have same number of dimensions: got {kept[0].ndim} and {t.ndim}"
+                f"Tensors must have same number of dimensions: got {nonempty[0].ndim} and {t.ndim}"
             )
         for d in range(t.ndim):
-            if d != axis and not size_guards.equal(t.shape[d], kept[0].shape[d]):
+            if d != axis and not size_guards.equal(t.shape[d], nonempty[0].shape[d]):
                 raise RuntimeError(
                     f"Sizes of tensors must match except in dimension {axis}. Expected size "
-                    f"{kept[0].shape[d]} but got "
+                    f"{nonempty[0].shape[d]} but got "
                     f"size {t.shape[d]} for tensor number {i} in the list."
                 )
-    return xp.concatenate(kept, axis=axis)
+    return xp.concatenate(nonempty, axis=axis)
 
 
 @op(
@@ -158,8 +158,8 @@ def _need(name: str, tensors: Sequence[Array]) -> None:
 )
 def _hstack(xp: Any, tensors: Sequence[Array]) -> Array:
     _need("hstack", tensors)
-    parts = [_at_least(xp, t, 1) for t in tensors]
-    return concatenate(xp, parts, 0 if parts[0].ndim == 1 else 1)
+    arrays = [_at_least(xp, t, 1) for t in tensors]
+    return concatenate(xp, arrays, 0 if arrays[0].ndim == 1 else 1)
 
 
 @op("aten::vstack(Tensor[] tensors) -> Tensor", out="out", out_cast_error=_CAT_INTO)
@@ -320,14 +320,14 @@ def _combinations(xp: Any, self: Array, r: int = 2, with_replacement: bool = Fal
     if count == 0:
         return xp.empty((0,) if r == 0 else (0, r), dtype=self.dtype)
     common.check_sizes([count, r])
-    places = np.empty((count, r), np.int64)
-    flat, size = places.reshape(-1), count * r
+    indices = np.empty((count, r), np.int64)
+    flat, size = indices.reshape(-1), count * r
     numbers = itertools.chain.from_iterable(choose(range(self.size), r))
     for start in range(0, size, _CHUNK_ELEMENTS):
         piece = min(_CHUNK_ELEMENTS, size - start)
         flat[start : start + piece] = np.fromiter(numbers, np.int64, piece)
         deadline.charge(20.0 * piece)
-    return self[xp.asarray(places)]
+    return self[xp.asarray(indices)]
 
 
 # ---------------------------------------------------------------------------- repetition, flips and rotations
@@ -577,8 +577,8 @@ def _diag_embed(xp: Any, self: Array, offset: int = 0, dim1: int = -2, dim2: int
         raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
     n = self.shape[-1]
     result = xp.zeros((*self.shape[:-1], n + abs(offset), n + abs(offset)), dtype=self.dtype)
-    places = xp.arange(n)
-    result[..., places + max(-offset, 0), places + max(offset, 0)] = self
+    diagonal_index = xp.arange(n)
+    result[..., diagonal_index + max(-offset, 0), diagonal_index + max(offset, 0)] = self
     return xp.moveaxis(result, (-2, -1), (a, b))
 
 

@@ -224,10 +224,10 @@ class OperatorRecord:
     @property
     def operator(self) -> Operator:
         """The callable operator of this record; it is cached."""
-        made: Operator | None = self.__dict__.get("_operator")
-        if made is None:
-            made = self.__dict__.setdefault("_operator", Operator(self.schema_text, self))
-        return made
+        cached: Operator | None = self.__dict__.get("_operator")
+        if cached is None:
+            cached = self.__dict__.setdefault("_operator", Operator(self.schema_text, self))
+        return cached
 
     @property
     def schema(self) -> FunctionSchema:
@@ -275,10 +275,10 @@ class OutRecord(OperatorRecord):
         return into_outputs(compute, out_spec, each, base.computes_in_out)
 
 
-def _parse_schema(text: str) -> FunctionSchema:
+def _parse_schema(schema_text: str) -> FunctionSchema:
     from ts.ir.schema import parse_schema  # imported here, because eager calls do not need the compiler
 
-    return parse_schema(text)
+    return parse_schema(schema_text)
 
 
 _records: dict[str, list[OperatorRecord]] = {}  # operator name -> records in declaration order
@@ -345,9 +345,9 @@ def op(
     """
 
     def declare(kernel: K) -> K:
-        known = {**_shared.get(kernel, {}), **fields}
-        family = known.pop("family", None) or kernel.__module__.rpartition(".")[2]
-        record = add(OperatorRecord(schema, kernel, family, **known), stacked=True)
+        record_fields = {**_shared.get(kernel, {}), **fields}
+        family = record_fields.pop("family", None) or kernel.__module__.rpartition(".")[2]
+        record = add(OperatorRecord(schema, kernel, family, **record_fields), stacked=True)
         if inplace is not False:
             add(inplace_of(record, None if inplace is True else inplace, inplace_order), stacked=True)
         for overload in (out,) if isinstance(out, str) else out:
@@ -375,7 +375,7 @@ def inplace_of(
     head, _, rest = record.schema_text.partition("(")
     name = (spelled or head.partition(".")[0] + "_") + (f".{overload}" if overload else "")
     kind, _, arguments = rest.rpartition(") -> ")[0].partition(" self")
-    text = f"{name}(Tensor(a!) self{arguments}) -> Tensor(a!)"
+    schema_text = f"{name}(Tensor(a!) self{arguments}) -> Tensor(a!)"
 
     def derive(compute: Kernel) -> Kernel:
         def kernel(xp: Any, self: Any, *args: Any) -> Any:
@@ -390,7 +390,7 @@ def inplace_of(
 
     overlap = record.overlap or (OVERLAP_RAISES_CODE if record.family == "scatter" else 0)
     return OperatorRecord(
-        text, derive(record.kernel), record.family, variant="inplace", base=record, derive=derive,
+        schema_text, derive(record.kernel), record.family, variant="inplace", base=record, derive=derive,
         where=record.where, overlap=2 if kind == "Tensor(a)" else overlap,
         nondeterministic=record.nondeterministic, reshapes=kind == "Tensor(a)",
         cuda=record.cuda, ufunc=record.ufunc, promotion=record.promotion, types=record.types,
@@ -430,9 +430,9 @@ def _load() -> None:
         import ts._core.autograd.tensor_methods  # noqa: F401  adds methods to the type
         from ts.ops.functional import tensor_methods
 
-        found = {name: OverloadSet(f"aten::{name}", lookup) for name in methods()}
-        found |= {name: _with_tensor_second(found[name]) for name in ("where", "polygamma")}
-        install_methods(found | tensor_methods())
+        overload_sets = {name: OverloadSet(f"aten::{name}", lookup) for name in methods()}
+        overload_sets |= {name: _with_tensor_second(overload_sets[name]) for name in ("where", "polygamma")}
+        install_methods(overload_sets | tensor_methods())
         _loaded = True
 
 
@@ -493,8 +493,8 @@ def records(name: str | None = None) -> list[OperatorRecord]:
 
 def _rank(record: OperatorRecord) -> tuple[bool, int]:
     """Return the sort key of a record among those of its name: `out=` variants are last."""
-    place = FAMILIES.index(record.family) if record.family in FAMILIES else len(FAMILIES)
-    return record.variant == "out", place
+    family_index = FAMILIES.index(record.family) if record.family in FAMILIES else len(FAMILIES)
+    return record.variant == "out", family_index
 
 
 def find(key: str) -> OperatorRecord | None:
@@ -521,13 +521,15 @@ def _takes_the_same(functional: OperatorRecord, record: OperatorRecord) -> bool:
 
 def lookup(name: str) -> tuple[Any, ...]:
     """Return the operators called `name`, in the order in which overload resolution tries them."""
-    found = _operators.get(name)
-    if found is None:
-        made = [record.operator for record in records(name)]
+    operators = _operators.get(name)
+    if operators is None:
+        overloads = [record.operator for record in records(name)]
         first = {overload: i for i, overload in enumerate(_orders.get(name, "").split())}
-        made = sorted([*made, *prims.named(name)], key=lambda o: first.get(o.overload or "-", len(first)))
-        found = _operators.setdefault(name, tuple(made))
-    return found
+        overloads = sorted(
+            [*overloads, *prims.named(name)], key=lambda o: first.get(o.overload or "-", len(first))
+        )
+        operators = _operators.setdefault(name, tuple(overloads))
+    return operators
 
 
 def schemas(name: str) -> list[FunctionSchema]:

@@ -80,10 +80,10 @@ def _ncf_unsqueeze(xp: Any, self: Array, ndim: int) -> Array:
 @op("aten::_ncf_view(Tensor(a) self, int[] input_shape, int normalized_ndim) -> Tensor(a)", where="")
 def _ncf_view(xp: Any, self: Array, input_shape: Sizes, normalized_ndim: int) -> Array:
     """Return a view with the leading sizes of `input_shape` and size 1 for the last `normalized_ndim`."""
-    kept = len(input_shape) - normalized_ndim
-    if kept <= 0:
+    leading_count = len(input_shape) - normalized_ndim
+    if leading_count <= 0:
         raise RuntimeError(f"Expected fewer than {len(input_shape)} dimensions, but got {normalized_ndim}")
-    return view_kernel(xp, self, [*input_shape[:kept], *(1,) * normalized_ndim])
+    return view_kernel(xp, self, [*input_shape[:leading_count], *(1,) * normalized_ndim])
 
 
 # ------------------------------------------------------------------------------ several tensors in one vector
@@ -98,10 +98,10 @@ def _flatten_dense_tensors(xp: Any, tensors: Sequence[Array]) -> Array:
 
 @op("aten::unflatten_dense_tensors(Tensor flat, Tensor[] tensors) -> Tensor[]", where="")
 def _unflatten_dense_tensors(xp: Any, flat: Array, tensors: Sequence[Array]) -> list[Array]:
-    parts, at = [], 0
+    sections, at = [], 0
     for like in tensors:
         count = math.prod(like.shape)
-        part = narrow_kernel(flat, 0, at, count) if count else xp.empty(0, dtype=flat.dtype)
-        parts.append(part.reshape(like.shape))
+        section = narrow_kernel(flat, 0, at, count) if count else xp.empty(0, dtype=flat.dtype)
+        sections.append(section.reshape(like.shape))
         at += count
-    return parts
+    return sections

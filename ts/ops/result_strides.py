@@ -34,41 +34,41 @@ def _by_strides(steps: Sequence[int], shape: Shape) -> Order:
     return tuple(sorted(range(len(shape)), key=lambda d: (-steps[d], d)))
 
 
-def contiguous(shape: Shape, given: Sequence[Array]) -> Order:
+def contiguous(shape: Shape, arrays: Sequence[Array]) -> Order:
     """Return row-major order."""
     return tuple(range(len(shape)))
 
 
-def columns(shape: Shape, given: Sequence[Array]) -> Order:
+def columns(shape: Shape, arrays: Sequence[Array]) -> Order:
     """Return column-major order of the last two dimensions, as LAPACK uses."""
     n = len(shape)
     return (*range(n - 2), n - 1, n - 2) if n > 1 else tuple(range(n))
 
 
-def outermost_last(shape: Shape, given: Sequence[Array]) -> Order:
+def outermost_last(shape: Shape, arrays: Sequence[Array]) -> Order:
     """Return row-major order with the first dimension as innermost dimension."""
     return (*range(1, len(shape)), 0) if shape else ()
 
 
-def like_first(shape: Shape, given: Sequence[Array]) -> Order:
+def like_first(shape: Shape, arrays: Sequence[Array]) -> Order:
     """Return the first argument's order if shapes are equal, else row-major."""
-    x = given[0] if given else None
+    x = arrays[0] if arrays else None
     if x is None or tuple(x.shape) != shape:
-        return contiguous(shape, given)
+        return contiguous(shape, arrays)
     return _by_strides(strides.preserve_format_strides(shape, _steps(x)), shape)
 
 
-def like_real(shape: Shape, given: Sequence[Array]) -> Order:
+def like_real(shape: Shape, arrays: Sequence[Array]) -> Order:
     """Return the first argument's order; row-major for complex dtypes."""
-    return (contiguous if given and given[0].dtype.kind == "c" else like_first)(shape, given)
+    return (contiguous if arrays and arrays[0].dtype.kind == "c" else like_first)(shape, arrays)
 
 
-def like_query(shape: Shape, given: Sequence[Array]) -> Order:
+def like_query(shape: Shape, arrays: Sequence[Array]) -> Order:
     """Return the query's order if PyTorch's fused attention applies, else row-major."""
-    query, key, value, *mask = given
+    query, key, value, *mask = arrays
     if not heads_fit(query, key, value, mask[0] if mask else None):
-        return contiguous(shape, given)
-    return like_first(shape, given)
+        return contiguous(shape, arrays)
+    return like_first(shape, arrays)
 
 
 def heads_fit(query: Array, key: Array, value: Array, mask: Array | None) -> bool:
@@ -81,13 +81,13 @@ def heads_fit(query: Array, key: Array, value: Array, mask: Array | None) -> boo
     return mask is None or mask.ndim in (2, 4)
 
 
-def like_all(shape: Shape, given: Sequence[Array]) -> Order:
+def like_all(shape: Shape, arrays: Sequence[Array]) -> Order:
     """Return the memory order of a pointwise result, by the strides of the broadcast arguments.
 
     For each pair of dimensions, the first argument with unequal nonzero strides decides.
     """
     return _by_strides(
-        strides.of_result(shape, *(_broadcast(x, shape) for x in given if x.ndim <= len(shape))), shape
+        strides.of_result(shape, *(_broadcast(x, shape) for x in arrays if x.ndim <= len(shape))), shape
     )
 
 
@@ -98,38 +98,40 @@ def _broadcast(x: Array, shape: Shape) -> Shape:
     return (0,) * missing + tuple(0 if n == 1 != m else step for step, n, m in pairs)
 
 
-def channels(shape: Shape, given: Sequence[Array]) -> Order:
+def channels(shape: Shape, arrays: Sequence[Array]) -> Order:
     """Return channels-last order if the first argument (4 or 5 dimensions) has it, else row-major."""
-    return _channels_last(len(shape), bool(given) and given[0].ndim > 3 and channels_last(given[0]))
+    return _channels_last(len(shape), bool(arrays) and arrays[0].ndim > 3 and channels_last(arrays[0]))
 
 
-def channels_of_second(shape: Shape, given: Sequence[Array]) -> Order:
+def channels_of_second(shape: Shape, arrays: Sequence[Array]) -> Order:
     """Return channels-last order if the second argument (4 or 5 dimensions) has it, else row-major."""
-    return channels(shape, given[1:])
+    return channels(shape, arrays[1:])
 
 
-def channels_1d(shape: Shape, given: Sequence[Array]) -> Order:
+def channels_1d(shape: Shape, arrays: Sequence[Array]) -> Order:
     """Return channels-last order if the first argument (3 to 5 dimensions) has it, else row-major."""
-    return _channels_last(len(shape), bool(given) and channels_last(given[0]))
+    return _channels_last(len(shape), bool(arrays) and channels_last(arrays[0]))
 
 
-def all_channels(shape: Shape, given: Sequence[Array]) -> Order:
+def all_channels(shape: Shape, arrays: Sequence[Array]) -> Order:
     """Return channels-last order if all arguments (4 or 5 dimensions) have it, else row-major."""
-    return _channels_last(len(shape), bool(given) and all(x.ndim > 3 and channels_last(x) for x in given))
+    return _channels_last(len(shape), bool(arrays) and all(x.ndim > 3 and channels_last(x) for x in arrays))
 
 
-def any_channels(shape: Shape, given: Sequence[Array]) -> Order:
+def any_channels(shape: Shape, arrays: Sequence[Array]) -> Order:
     """Return channels-last order if input or weight of a convolution has it, else row-major.
 
     In 1D, both must have it; in 3D, the batch must have more than one element.
     """
-    found = [channels_last(x) for x in given[:2]]
-    wanted = any(found) if len(shape) > 3 else bool(found) and all(found)
-    return _channels_last(len(shape), wanted and (len(shape) < 5 or shape[0] > 1))
+    channels_last_flags = [channels_last(x) for x in arrays[:2]]
+    is_channels_last = (
+        any(channels_last_flags) if len(shape) > 3 else bool(channels_last_flags) and all(channels_last_flags)
+    )
+    return _channels_last(len(shape), is_channels_last and (len(shape) < 5 or shape[0] > 1))
 
 
-def _channels_last(rank: int, wanted: bool) -> Order:
-    return (0, *range(2, rank), 1) if wanted and rank > 2 else tuple(range(rank))
+def _channels_last(rank: int, is_channels_last: bool) -> Order:
+    return (0, *range(2, rank), 1) if is_channels_last and rank > 2 else tuple(range(rank))
 
 
 def channels_last(x: Array) -> bool:
@@ -140,13 +142,13 @@ def channels_last(x: Array) -> bool:
     rank = x.ndim
     if rank not in (3, 4, 5) or 0 in x.shape:
         return False
-    steps, least = _steps(x), 0
+    steps, min_step = _steps(x), 0
     if steps[1] == 0:
         return False
     for d in (1, *range(rank - 1, 1, -1), 0):
-        if steps[d] < least or (d == 0 and least == steps[1]):
+        if steps[d] < min_step or (d == 0 and min_step == steps[1]):
             return False
-        least = steps[d] * max(x.shape[d], 1)
+        min_step = steps[d] * max(x.shape[d], 1)
     return True
 
 
@@ -177,10 +179,10 @@ def arranged(xp: Any, names: tuple[str, ...], result: Any, args: Sequence[Any]) 
     """Return kernel results with the strides required by the rules `names`; arguments are not copied."""
     if REORDERING.isdisjoint(names) and are_contiguous(result, args):
         return result
-    given = [x for x in _flat(args) if hasattr(x, "strides")]
+    arrays = [x for x in _flat(args) if hasattr(x, "strides")]
     if len(names) == 1:
-        return _unless_given(xp, names[0], result, given)
-    return tuple(_unless_given(xp, name, x, given) for name, x in zip(names, result, strict=True))
+        return _unless_given(xp, names[0], result, arrays)
+    return tuple(_unless_given(xp, name, x, arrays) for name, x in zip(names, result, strict=True))
 
 
 def _flat(args: Sequence[Any]) -> Iterator[Any]:
@@ -191,20 +193,20 @@ def _flat(args: Sequence[Any]) -> Iterator[Any]:
             yield x
 
 
-def _unless_given(xp: Any, rule: str, x: Any, given: Sequence[Array]) -> Any:
+def _unless_given(xp: Any, rule: str, x: Any, arrays: Sequence[Array]) -> Any:
     if type(x) is list:
-        return [_unless_given(xp, rule, y, given) for y in x]
-    if not hasattr(x, "strides") or any(x is y for y in given):
+        return [_unless_given(xp, rule, y, arrays) for y in x]
+    if not hasattr(x, "strides") or any(x is y for y in arrays):
         return x
-    return with_result_strides(xp, rule, x, given)
+    return with_result_strides(xp, rule, x, arrays)
 
 
-def with_result_strides(xp: Any, rule: str, x: Array, given: Sequence[Array]) -> Array:
+def with_result_strides(xp: Any, rule: str, x: Array, arrays: Sequence[Array]) -> Array:
     """Return x with the strides required by `rule`; x is copied only if its strides differ."""
-    if _lies_plainly(rule, x, given):
+    if _lies_plainly(rule, x, arrays):
         return x
     shape = tuple(x.shape)
-    order = RULES[rule](shape, given)
+    order = RULES[rule](shape, arrays)
     # Channels-last order: compare strides of size-1 dimensions, too
     all_count = len(order) > 3 and order[-1] == 1
     step = x.dtype.itemsize
@@ -218,18 +220,18 @@ def with_result_strides(xp: Any, rule: str, x: Array, given: Sequence[Array]) ->
     if not x.size:
         return x
     inverse = tuple(sorted(range(len(order)), key=order.__getitem__))
-    made = xp.empty([shape[d] for d in order], dtype=x.dtype).transpose(inverse)
-    made[...] = x
-    return made
+    reordered = xp.empty([shape[d] for d in order], dtype=x.dtype).transpose(inverse)
+    reordered[...] = x
+    return reordered
 
 
-def _lies_plainly(rule: str, x: Array, given: Sequence[Array]) -> bool:
+def _lies_plainly(rule: str, x: Array, arrays: Sequence[Array]) -> bool:
     """Return whether x is contiguous and `rule` certainly requires this, which is the common case.
 
     It is not certain for 4-dim arrays, because they may have channels-last order.
     """
     if not x.flags.c_contiguous:
         return False
-    if rule in ("like_first", "like_all") and x.ndim < 4 and given:
-        return given[0].shape == x.shape and bool(given[0].flags.c_contiguous)
+    if rule in ("like_first", "like_all") and x.ndim < 4 and arrays:
+        return arrays[0].shape == x.shape and bool(arrays[0].flags.c_contiguous)
     return rule == "contiguous"

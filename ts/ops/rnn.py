@@ -52,29 +52,29 @@ def lstm_gates(xp: Any, gates: Array) -> State:
     return _sigmoid(xp, i), _sigmoid(xp, f), xp.tanh(g), _sigmoid(xp, o)
 
 
-def _lstm_step(xp: Any, given: Array, state: State, w: _Weights) -> State:
+def _lstm_step(xp: Any, projection: Array, state: State, w: _Weights) -> State:
     hidden, cell = state
-    i, f, g, o = lstm_gates(xp, given + linear(xp, hidden, w.w_hh, w.b_hh))
+    i, f, g, o = lstm_gates(xp, projection + linear(xp, hidden, w.w_hh, w.b_hh))
     cell = f * cell + i * g
     hidden = o * xp.tanh(cell)
     return (hidden if w.w_hr is None else linear(xp, hidden, w.w_hr, None)), cell
 
 
-def _gru_step(xp: Any, given: Array, state: State, w: _Weights) -> State:
+def _gru_step(xp: Any, projection: Array, state: State, w: _Weights) -> State:
     hidden = state[0]
-    r, z, n = xp.split(given, 3, axis=-1)
+    r, z, n = xp.split(projection, 3, axis=-1)
     hr, hz, hn = xp.split(linear(xp, hidden, w.w_hh, w.b_hh), 3, axis=-1)
     update = _sigmoid(xp, z + hz)
     new = xp.tanh(n + _sigmoid(xp, r + hr) * hn)
     return ((hidden - new) * update + new,)
 
 
-def _tanh_step(xp: Any, given: Array, state: State, w: _Weights) -> State:
-    return (xp.tanh(given + linear(xp, state[0], w.w_hh, w.b_hh)),)
+def _tanh_step(xp: Any, projection: Array, state: State, w: _Weights) -> State:
+    return (xp.tanh(projection + linear(xp, state[0], w.w_hh, w.b_hh)),)
 
 
-def _relu_step(xp: Any, given: Array, state: State, w: _Weights) -> State:
-    return (xp.maximum(given + linear(xp, state[0], w.w_hh, w.b_hh), 0),)
+def _relu_step(xp: Any, projection: Array, state: State, w: _Weights) -> State:
+    return (xp.maximum(projection + linear(xp, state[0], w.w_hh, w.b_hh), 0),)
 
 
 # ---- cells -----------------------------------------------------------------------------------------
@@ -96,8 +96,8 @@ def _cell(xp: Any, step: Step, x: Array, state: State, weights: tuple[Any, ...])
             raise RuntimeError(
                 f"hidden{i} has inconsistent hidden_size: got {hidden.shape[-1]}, expected {w.w_hh.shape[1]}"
             )
-    for given, weight, bias in ((x, w.w_ih, w.b_ih), (state[0], w.w_hh, w.b_hh)):
-        _check_dtypes(given, weight, bias)
+    for operand, weight, bias in ((x, w.w_ih, w.b_ih), (state[0], w.w_hh, w.b_hh)):
+        _check_dtypes(operand, weight, bias)
     return step(xp, linear(xp, x, w.w_ih, w.b_ih), state, w)
 
 
@@ -106,10 +106,10 @@ def _check_dtypes(x: Array, weight: Array, bias: Array | None) -> None:
     if x.dtype == weight.dtype:
         return
     if bias is None:
-        want, got = (common.CPP_NAME_OF[y.dtype] for y in (x, weight))
-        raise RuntimeError(f"expected m1 and m2 to have the same dtype, but got: {want} != {got}")
-    want, got = (common.NAME_OF[y.dtype] for y in (x, weight))
-    raise RuntimeError(f"mat1 and mat2 must have the same dtype, but got {want} and {got}")
+        expected, actual = (common.CPP_NAME_OF[y.dtype] for y in (x, weight))
+        raise RuntimeError(f"expected m1 and m2 to have the same dtype, but got: {expected} != {actual}")
+    expected, actual = (common.NAME_OF[y.dtype] for y in (x, weight))
+    raise RuntimeError(f"mat1 and mat2 must have the same dtype, but got {expected} and {actual}")
 
 
 @op(
@@ -168,9 +168,9 @@ def _stack(
         for direction in range(directions):
             at = layer * directions + direction
             weights = _Weights(params[at * size : (at + 1) * size], has_biases)
-            given = linear(xp, x, weights.w_ih, weights.b_ih)
-            initial = tuple(part[at] for part in state)
-            output, own = _layer(xp, step, given, rows, initial, weights, bool(direction))
+            projections = linear(xp, x, weights.w_ih, weights.b_ih)
+            initial = tuple(component[at] for component in state)
+            output, own = _layer(xp, step, projections, rows, initial, weights, bool(direction))
             final.append(own)
             outputs.append(output)
         x = outputs[0] if directions == 1 else xp.concatenate(outputs, axis=-1)
@@ -218,27 +218,29 @@ class _PackedRows(Sequence[Any]):
 
 
 def _layer(
-    xp: Any, step: Step, given: Array, rows: Rows, state: State, weights: _Weights, reverse: bool
+    xp: Any, step: Step, projections: Array, rows: Rows, state: State, weights: _Weights, reverse: bool
 ) -> tuple[Array, State]:
     """Return the hidden state after each time step, in one array, and the last state.
 
-    `given` contains the input projections of all steps; `rows[t]` is the index of step t. In packed input,
-    the state of a sequence does not change after its end.
+    `projections` contains the input projections of all steps; `rows[t]` is the index of step t. In packed
+    input, the state of a sequence does not change after its end.
     """
     output = None
     for t in cost_model.steps(reversed(range(len(rows))) if reverse else range(len(rows))):
-        now = given[rows[t]]
+        now = projections[rows[t]]
         count = now.shape[0]
         if count == state[0].shape[0]:
             state = step(xp, now, state, weights)
             hidden = state[0]
         else:
-            new = step(xp, now, tuple(part[:count] for part in state), weights)
-            state = tuple(xp.concatenate([part, old[count:]]) for part, old in zip(new, state, strict=True))
+            new = step(xp, now, tuple(component[:count] for component in state), weights)
+            state = tuple(
+                xp.concatenate([component, old[count:]]) for component, old in zip(new, state, strict=True)
+            )
             hidden = new[0]
         if output is None:
             length = len(rows) if isinstance(rows, range) else rows[-1].stop
-            output = xp.empty((length, *given.shape[1:-1], hidden.shape[-1]), dtype=hidden.dtype)
+            output = xp.empty((length, *projections.shape[1:-1], hidden.shape[-1]), dtype=hidden.dtype)
         output[rows[t]] = hidden
     return output, state
 

@@ -85,8 +85,8 @@ class CallRecord(OperatorRecord):
     def __init__(self, kind: str, callee: Any, inputs: int) -> None:
         parameters = ("Any to", "str name", "Any args", "Any kwargs", "Any timeout")[:inputs]
         result = "RRef(Any)" if kind == REMOTE else "Future(Any)"
-        text = f"{kind}({', '.join(parameters)}) -> {result}"
-        super().__init__(text, self.begin, "rpc_ops", where="", whole=True, side_effect=True)
+        schema = f"{kind}({', '.join(parameters)}) -> {result}"
+        super().__init__(schema, self.begin, "rpc_ops", where="", whole=True, side_effect=True)
         self.callee = callee
 
     def begin(

@@ -307,8 +307,8 @@ _TENSORS: dict[str, Any] = {"where": "f", "nondeterministic": True}
 )
 def _normal_tensor_float(xp: Any, mean: Array, std: float = 1, generator: Any = None) -> Array:
     _check_deviation(std)
-    made = fill_normal(xp, xp.empty(mean.shape, dtype=mean.dtype), generator, 0, std)
-    return common.cast(xp, made + mean, mean.dtype)
+    noise = fill_normal(xp, xp.empty(mean.shape, dtype=mean.dtype), generator, 0, std)
+    return common.cast(xp, noise + mean, mean.dtype)
 
 
 @op(
@@ -332,10 +332,10 @@ def _normal_tensors(xp: Any, mean: Array, std: Array, generator: Any = None) -> 
     return _spread(xp, xp.empty(shape, dtype=mean.dtype), mean, std, generator)
 
 
-def _spread(xp: Any, made: Array, mean: Any, std: Array, generator: Any) -> Array:
+def _spread(xp: Any, output: Array, mean: Any, std: Array, generator: Any) -> Array:
     """Return standard normal numbers * `std` + `mean`; each step is rounded to the dtype."""
-    dtype = made.dtype
-    scaled = common.cast(xp, fill_normal(xp, made, generator) * common.cast(xp, std, dtype), dtype)
+    dtype = output.dtype
+    scaled = common.cast(xp, fill_normal(xp, output, generator) * common.cast(xp, std, dtype), dtype)
     return common.cast(xp, scaled + common.cast(xp, mean, dtype), dtype)
 
 
@@ -353,8 +353,8 @@ def _normal_floats(
     dtype: int | None = None,
     *_: Any,
 ) -> Array:
-    made = xp.empty(common.check_sizes(size), dtype=common.dtype_from(dtype))
-    return _normal_in_place(xp, made, mean, std, generator)
+    output = xp.empty(common.check_sizes(size), dtype=common.dtype_from(dtype))
+    return _normal_in_place(xp, output, mean, std, generator)
 
 
 @op(
@@ -366,19 +366,19 @@ def _normal_floats(
 def _normal_floats_out(
     xp: Any, mean: float, std: float, size: Sequence[int], generator: Any, out: Array
 ) -> Array:
-    made = xp.empty(common.check_sizes(size), dtype=out.dtype)
-    return write_out(xp, out, _normal_in_place(xp, made, mean, std, generator), SILENT)
+    samples = xp.empty(common.check_sizes(size), dtype=out.dtype)
+    return write_out(xp, out, _normal_in_place(xp, samples, mean, std, generator), SILENT)
 
 
 # --------------------------------------------------------------- discrete and rejection-sampled distributions
 
 
-def _from_host(xp: Any, made: Array, draw: Callable[..., NDArray[Any]], *parameters: Array) -> Array:
-    """Fill `made` in memory order with the numbers that `draw` returns for the parameters in float64."""
+def _from_host(xp: Any, output: Array, draw: Callable[..., NDArray[Any]], *parameters: Array) -> Array:
+    """Fill `output` in memory order with the numbers that `draw` returns for the parameters in float64."""
     if xp.shapes_only:
-        return made
-    wide = [xp.to_host(_in_memory_order(xp, made, p)).astype(np.float64) for p in parameters]
-    return fill(xp, made, lambda n: draw(*wide))
+        return output
+    wide = [xp.to_host(_in_memory_order(xp, output, p)).astype(np.float64) for p in parameters]
+    return fill(xp, output, lambda n: draw(*wide))
 
 
 @op("aten::poisson(Tensor self, Generator? generator=None) -> Tensor", out="out", **_TENSORS, **COPIED)
@@ -387,8 +387,8 @@ def _poisson(xp: Any, self: Array, generator: Any = None) -> Array:
         common.refuse("poisson_cpu", self.dtype)
     if common.somewhere(xp, ~(self >= 0)):
         raise RuntimeError("invalid Poisson rate, expected rate to be non-negative")
-    made = xp.empty(self.shape, dtype=self.dtype)
-    return _from_host(xp, made, on_host(source(xp, generator)).poisson, self)
+    output = xp.empty(self.shape, dtype=self.dtype)
+    return _from_host(xp, output, on_host(source(xp, generator)).poisson, self)
 
 
 @op(
@@ -409,8 +409,8 @@ def _binomial(xp: Any, count: Array, prob: Array, generator: Any = None) -> Arra
         )
     if count.dtype.itemsize == 2:
         common.refuse("binomial_cpu", count.dtype)
-    made = xp.empty(common.broadcast_shapes(count.shape, prob.shape), dtype=count.dtype)
-    return _from_host(xp, made, on_host(source(xp, generator)).binomial, count, prob)
+    output = xp.empty(common.broadcast_shapes(count.shape, prob.shape), dtype=count.dtype)
+    return _from_host(xp, output, on_host(source(xp, generator)).binomial, count, prob)
 
 
 @op(
@@ -419,10 +419,10 @@ def _binomial(xp: Any, count: Array, prob: Array, generator: Any = None) -> Arra
 def _standard_gamma(xp: Any, self: Array, generator: Any = None) -> Array:
     if self.dtype not in (common.FLOAT, common.DOUBLE):
         common.refuse("gamma_cpu", self.dtype)
-    least = np.finfo(self.dtype).tiny
+    tiny = np.finfo(self.dtype).tiny
     stream = on_host(source(xp, generator))
-    made = xp.empty(self.shape, dtype=self.dtype)
-    return _from_host(xp, made, lambda a: np.maximum(stream.gamma(a), least), self)
+    output = xp.empty(self.shape, dtype=self.dtype)
+    return _from_host(xp, output, lambda a: np.maximum(stream.gamma(a), tiny), self)
 
 
 @op(

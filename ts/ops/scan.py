@@ -102,8 +102,8 @@ def _cumulative_extreme(xp: Any, self: Array, dim: int, largest: bool) -> tuple[
     values = (xp.maximum if largest else xp.minimum).accumulate(self, axis=axis)
     # The index in the result is that of the last element equal to the running extreme; NaN equals NaN here.
     hit = (self == values) | ((self != self) & (values != values))
-    places = xp.arange(self.shape[axis]).reshape([-1 if d == axis else 1 for d in range(self.ndim)])
-    return values, xp.maximum.accumulate(xp.where(hit, places, 0), axis=axis)
+    positions = xp.arange(self.shape[axis]).reshape([-1 if d == axis else 1 for d in range(self.ndim)])
+    return values, xp.maximum.accumulate(xp.where(hit, positions, 0), axis=axis)
 
 
 @op(
@@ -136,8 +136,10 @@ def _extremes_into(name: str, largest: bool) -> Callable[..., None]:
     def kernel(xp: Any, self: Array, values: Array, indices: Array, dim: int) -> None:
         if self.dtype.kind == "c":
             common.refuse(name, self.dtype)
-        for target, found in zip((values, indices), _cumulative_extreme(xp, self, dim, largest), strict=True):
-            write(xp, target, found)
+        for target, result in zip(
+            (values, indices), _cumulative_extreme(xp, self, dim, largest), strict=True
+        ):
+            write(xp, target, result)
 
     return kernel
 
@@ -168,8 +170,8 @@ def _diff(
     axis = common.wrap_dim(dim, self.ndim)
     if n == 0:
         return self.copy()
-    parts = [x for x in (prepend, self, append) if x is not None]
-    x = xp.concatenate(parts, axis=axis) if len(parts) > 1 else self
+    arrays = [x for x in (prepend, self, append) if x is not None]
+    x = xp.concatenate(arrays, axis=axis) if len(arrays) > 1 else self
     if n >= x.shape[axis]:
         return x[(slice(None),) * axis + (slice(0, 0),)].copy()
     return xp.diff(x, n=n, axis=axis)

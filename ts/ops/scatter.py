@@ -28,10 +28,10 @@ def _key(xp: Any, self: Array, dim: int, index: Array, source: Any) -> tuple[Arr
     result, i = xp.atleast_1d(self).copy(), xp.atleast_1d(index)
     if i.ndim != result.ndim:
         raise RuntimeError("Index tensor must have the same number of dimensions as self tensor")
-    ends = common.extremes(xp, i)
-    if ends is not None and (ends[0] < 0 or ends[1] >= result.shape[axis]):
+    index_range = common.extremes(xp, i)
+    if index_range is not None and (index_range[0] < 0 or index_range[1] >= result.shape[axis]):
         raise RuntimeError(
-            f"index {ends[1]} is out of bounds for dimension {axis} with size {result.shape[axis]}"
+            f"index {index_range[1]} is out of bounds for dimension {axis} with size {result.shape[axis]}"
         )
     if isinstance(source, (int, float, complex)):
         return result, places(xp, i, axis), common.cast_checked(xp, source, self.dtype)
@@ -173,10 +173,10 @@ def _along(
         raise IndexError("Index is supposed to be a vector")
     result, i = xp.atleast_1d(self).copy(), common.settled(index).reshape(-1)
     length = result.shape[axis]
-    ends = common.extremes(xp, i)
-    least = -length if negative else 0
-    if ends is not None and (ends[0] < least or ends[1] >= length):
-        first = i[(i < least) | (i >= length)][0]
+    index_range = common.extremes(xp, i)
+    min_index = -length if negative else 0
+    if index_range is not None and (index_range[0] < min_index or index_range[1] >= length):
+        first = i[(i < min_index) | (i >= length)][0]
         raise type(beyond)(str(beyond).format(index=first, axis=axis, length=length))
     return result, (slice(None),) * axis + (i,)
 

@@ -26,9 +26,9 @@ Laid = tuple[common.Shape, common.DType, common.Shape]  # (shape, dtype, strides
 Rule = Callable[..., Made | Laid | list[Any] | Array]
 
 
-def kind(rule: Rule | None, whole: bool = False) -> str:
-    """Return the kind of a shape rule as text for a table; `whole` means that the kernel accepts tensors."""
-    if whole:
+def kind(rule: Rule | None, accepts_tensors: bool = False) -> str:
+    """Return the kind of a shape rule as text for a table; `accepts_tensors`: its kernel accepts tensors."""
+    if accepts_tensors:
         return "of its tensors"
     if rule is None:
         return "kernel on sizes"
@@ -37,10 +37,14 @@ def kind(rule: Rule | None, whole: bool = False) -> str:
     return "own rule"
 
 
-def described(rule: Rule | None, whole: bool = False) -> str:
+def described(rule: Rule | None, accepts_tensors: bool = False) -> str:
     """Return the text of a shape rule in the operator table: its kind, or the name of the function."""
-    found = kind(rule, whole)
-    return found if found != "own rule" else getattr(rule, "__name__", found).strip("_").replace("_", " ")
+    rule_kind = kind(rule, accepts_tensors)
+    return (
+        rule_kind
+        if rule_kind != "own rule"
+        else getattr(rule, "__name__", rule_kind).strip("_").replace("_", " ")
+    )
 
 
 class DataDependentShapeError:
@@ -51,12 +55,12 @@ class DataDependentShapeError:
 
     def __init__(
         self,
-        text: str,
+        message: str,
         error: type[Exception] = NotImplementedError,
         check: Callable[..., object] | None = None,
         rule: Rule | None = None,
     ) -> None:
-        self.text, self.error, self.check, self.rule = text, error, check, rule
+        self.text, self.error, self.check, self.rule = message, error, check, rule
 
     def __call__(self, *args: Any) -> Any:
         """Check the arguments, then raise PyTorch's error; in export, return the result of `rule` instead."""

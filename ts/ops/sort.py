@@ -152,8 +152,8 @@ def _kthvalue(xp: Any, self: Array, k: int, dim: int = -1, keepdim: bool = False
         raise RuntimeError(f"kthvalue(): selected number k out of range for dimension {axis}")
     if self.ndim == 0:
         return self.copy(), xp.zeros((), dtype=common.INT64)
-    wanted = xp.full(common.reduced_shape(self.shape, (axis,), True), k - 1, dtype=common.INT64)
-    return _taken(xp, self, argsort.nth_index(xp, self, axis, wanted), axis, keepdim)
+    kth_index = xp.full(common.reduced_shape(self.shape, (axis,), True), k - 1, dtype=common.INT64)
+    return _taken(xp, self, argsort.nth_index(xp, self, axis, kth_index), axis, keepdim)
 
 
 def _median(xp: Any, self: Array, dim: int, keepdim: bool, skip_nan: bool) -> tuple[Array, Array]:
@@ -383,9 +383,9 @@ def _searchsorted(
     if order.ndim == 1:
         return common.cast(xp, xp.asarray(_insertion_indices(xp, order, values, at)), code)
     rows = order.reshape(-1, order.shape[-1])
-    wanted = values.reshape(rows.shape[0], -1)
-    found = [_insertion_indices(xp, r, v, at) for r, v in zip(rows, wanted, strict=True)]
-    return xp.stack(found).reshape(values.shape).astype(code) if found else xp.zeros(values.shape, code)
+    value_rows = values.reshape(rows.shape[0], -1)
+    indices = [_insertion_indices(xp, r, v, at) for r, v in zip(rows, value_rows, strict=True)]
+    return xp.stack(indices).reshape(values.shape).astype(code) if indices else xp.zeros(values.shape, code)
 
 
 def _insertion_indices(xp: Any, row: Array, values: Array, side: str) -> Array:
@@ -397,8 +397,8 @@ def _insertion_indices(xp: Any, row: Array, values: Array, side: str) -> Array:
     for _ in range(row.shape[0].bit_length()):
         open_ = start < end
         middle = xp.minimum((start + end) // 2, row.shape[0] - 1)
-        found = row[middle]
-        before = ~(found >= values) if side == "left" else ~(found > values)
+        middle_values = row[middle]
+        before = ~(middle_values >= values) if side == "left" else ~(middle_values > values)
         start = xp.where(open_ & before, middle + 1, start)
         end = xp.where(open_ & ~before, middle, end)
     return start

@@ -169,11 +169,11 @@ def _nnz(xp: Any, self: Array) -> int:
     raise not_available("aten::_nnz", "CPU")
 
 
-def _declare_part(name: str, text: str, returns: str = "Tensor(a)") -> None:
+def _declare_part(name: str, requirement: str, returns: str = "Tensor(a)") -> None:
     """Declare an operator that returns indices or values of a sparse tensor."""
 
     def kernel(xp: Any, self: Array) -> Any:
-        raise RuntimeError(f"{name} {text} but got Strided")
+        raise RuntimeError(f"{name} {requirement} but got Strided")
 
     argument = "Tensor(a) self" if returns != "bool" else "Tensor self"
     op(f"aten::{name}({argument}) -> {returns}", where="m", family="sparse", sparse=f"accessors.{name}")(
@@ -266,8 +266,8 @@ _TO_SPARSE: Final = "Layout? layout=None, int[2]? blocksize=None, int? dense_dim
 def _to_sparse(
     xp: Any, self: Array, layout: int | None = None, blocksize: Any = None, dense_dim: int | None = None
 ) -> Any:
-    wanted = dtypes.sparse_coo if layout is None else dtypes.LAYOUTS[layout]
-    return conversions.convert_to_sparse(self, wanted)
+    target_layout = dtypes.sparse_coo if layout is None else dtypes.LAYOUTS[layout]
+    return conversions.convert_to_sparse(self, target_layout)
 
 
 @op(

@@ -18,13 +18,17 @@ from ts.ops.unfold import windows
 Array = common.Array
 
 
-def _call(seen: str, window: Array | None, options: dict[str, Any]) -> str:
-    """Return the text of a call for PyTorch's error messages; `seen` is the text before the options."""
-    shown = (
+def _call(prefix: str, window: Array | None, options: dict[str, Any]) -> str:
+    """Return the text of a call for PyTorch's error messages; `prefix` is the text before the options."""
+    window_text = (
         "None" if window is None else f"torch.{common.NAME_OF[window.dtype]}Tensor{{{list(window.shape)}}}"
     )
-    parts = {key: int(value) if isinstance(value, bool) else value for key, value in options.items()}
-    return f"{seen}, " + ", ".join(f"{k}={shown if k == 'window' else v}" for k, v in parts.items()) + ") "
+    option_values = {key: int(value) if isinstance(value, bool) else value for key, value in options.items()}
+    return (
+        f"{prefix}, "
+        + ", ".join(f"{k}={window_text if k == 'window' else v}" for k, v in option_values.items())
+        + ") "
+    )
 
 
 def _full_window(xp: Any, window: Array | None, win_length: int, n_fft: int, dtype: common.DType) -> Array:
@@ -105,7 +109,7 @@ def _stft(
         "n_fft": n_fft, "hop_length": hop, "win_length": length, "window": window, "normalized": normalized,
         "onesided": onesided, "return_complex": return_complex, "align_to_window": align_to_window,
     }  # fmt: skip
-    text = _call(f"stft(torch.{common.NAME_OF[self.dtype]}Tensor{list(self.shape)}", window, options)
+    call_text = _call(f"stft(torch.{common.NAME_OF[self.dtype]}Tensor{list(self.shape)}", window, options)
     is_complex = self.dtype.kind == "c" or (window is not None and window.dtype.kind == "c")
     if return_complex is None and not is_complex:
         raise RuntimeError(
@@ -113,22 +117,22 @@ def _stft(
             "that return_complex=True in a future PyTorch release."
         )
     if common.category(self) < common.FLOATING:
-        raise RuntimeError(f"{text}: expected a tensor of floating point or complex values")
+        raise RuntimeError(f"{call_text}: expected a tensor of floating point or complex values")
     if self.dtype in common.HALF_DTYPES:
         raise RuntimeError(f"MKL FFT doesn't support tensors of type: {common.NAME_OF[self.dtype]}")
     if self.ndim not in (1, 2):
-        raise RuntimeError(f"{text}: expected a 1D or 2D tensor")
+        raise RuntimeError(f"{call_text}: expected a 1D or 2D tensor")
     x = self if self.ndim == 2 else self[None]
     count = x.shape[1]
     if not 0 < n_fft <= count:
-        raise RuntimeError(f"{text}: expected 0 < n_fft < {count}, but got n_fft={n_fft}")
+        raise RuntimeError(f"{call_text}: expected 0 < n_fft < {count}, but got n_fft={n_fft}")
     if hop <= 0:
-        raise RuntimeError(f"{text}: expected hop_length > 0, but got hop_length={hop}")
+        raise RuntimeError(f"{call_text}: expected hop_length > 0, but got hop_length={hop}")
     if not 0 < length <= n_fft:
-        raise RuntimeError(f"{text}: expected 0 < win_length <= n_fft, but got win_length={length}")
+        raise RuntimeError(f"{call_text}: expected 0 < win_length <= n_fft, but got win_length={length}")
     if window is not None and not size_guards.same(window.shape, (length,)):
         raise RuntimeError(
-            f"{text}: expected a 1D window tensor of size equal to win_length={length}, but got "
+            f"{call_text}: expected a 1D window tensor of size equal to win_length={length}, but got "
             "window with size "
             f"{list(window.shape)}"
         )
@@ -150,8 +154,8 @@ def _stft(
         frames = frames * _full_window(xp, window, length, n_fft, common.real_dtype(x.dtype))
     norm = "ortho" if normalized else None
     fft = xp.transforms
-    found = fft.rfft(frames, axis=-1, norm=norm) if half else fft.fft(frames, axis=-1, norm=norm)
-    result = found.swapaxes(1, 2)
+    spectra = fft.rfft(frames, axis=-1, norm=norm) if half else fft.fft(frames, axis=-1, norm=norm)
+    result = spectra.swapaxes(1, 2)
     result = result if self.ndim == 2 else result[0]
     if is_complex if return_complex is None else return_complex:
         return result
@@ -184,36 +188,38 @@ def _istft(
         "n_fft": n_fft, "hop_length": hop, "win_length": width, "window": window, "center": center,
         "normalized": normalized, "onesided": onesided, "length": length, "return_complex": return_complex,
     }  # fmt: skip
-    text = _call(f"istft(CPU{common.NAME_OF[self.dtype]}Type{list(self.shape)}", window, options)
+    call_text = _call(f"istft(CPU{common.NAME_OF[self.dtype]}Type{list(self.shape)}", window, options)
     if self.dtype.kind != "c":
         raise RuntimeError(
             "istft requires a complex-valued input tensor matching the output from stft with "
             "return_complex=True."
         )
     if self.ndim not in (2, 3):
-        raise RuntimeError(f"{text}: expected a tensor with 2 or 3 dimensions, but got {self.ndim}")
+        raise RuntimeError(f"{call_text}: expected a tensor with 2 or 3 dimensions, but got {self.ndim}")
     if not self.size:
-        raise RuntimeError(f"{text}: input tensor cannot be empty.")
+        raise RuntimeError(f"{call_text}: input tensor cannot be empty.")
     rows, count = self.shape[-2:]
     half = rows != n_fft if onesided is None else onesided
     if half and rows != n_fft // 2 + 1:
         raise RuntimeError(
-            f"{text}: expected the frequency dimension (3rd to the last) of the input tensor to "
+            f"{call_text}: expected the frequency dimension (3rd to the last) of the input tensor to "
             "match n_fft / 2 "
             f"+ 1 when onesided=True, but got {rows}"
         )
     if not half and rows != n_fft:
         raise RuntimeError(
-            f"{text}: expected the frequency dimension (3rd to the last) of the input tensor to "
+            f"{call_text}: expected the frequency dimension (3rd to the last) of the input tensor to "
             "match n_fft when "
             f"onesided=False, but got {rows}"
         )
     if not 0 < hop <= width:
-        raise RuntimeError(f"{text}: expected 0 < hop_length <= win_length")
+        raise RuntimeError(f"{call_text}: expected 0 < hop_length <= win_length")
     if not 0 < width <= n_fft:
-        raise RuntimeError(f"{text}: expected 0 < win_length <= n_fft")
+        raise RuntimeError(f"{call_text}: expected 0 < win_length <= n_fft")
     if window is not None and not size_guards.same(window.shape, (width,)):
-        raise RuntimeError(f"{text}: Invalid window shape. window has to be 1D and length of `win_length`")
+        raise RuntimeError(
+            f"{call_text}: Invalid window shape. window has to be 1D and length of `win_length`"
+        )
     if window is not None and window.dtype.kind == "c" and not return_complex:
         raise RuntimeError("Complex windows are incompatible with return_complex=False")
     if return_complex and half:
@@ -231,10 +237,10 @@ def _istft(
     weight = _added(xp, xp.broadcast_to(shape * shape, (1, count, n_fft)), hop)
     first = n_fft // 2 if center else 0
     last = signal.shape[1] - first if length is None else first + max(length, 0)
-    part, scale = signal[:, first:last], weight[:, first:last]
+    segment, scale = signal[:, first:last], weight[:, first:last]
     if not scale.size or common.somewhere(xp, ~(xp.abs(scale) >= 1e-11)):
-        raise RuntimeError(f"{text}window overlap add min: 1")
-    result = part / scale
+        raise RuntimeError(f"{call_text}window overlap add min: 1")
+    result = segment / scale
     if length is not None and result.shape[1] < length:
         result = xp.pad(result, [(0, 0), (0, length - result.shape[1])])
     return result if self.ndim == 3 else result[0]

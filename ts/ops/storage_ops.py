@@ -53,8 +53,8 @@ def formatted(xp: Any, shape: Sequence[int], dtype: common.DType, memory_format:
 
 def ordered(xp: Any, shape: Sequence[int], steps: Sequence[int], dtype: common.DType) -> Array:
     """Return an uninitialized array with the strides `steps` in elements, which must leave no gaps."""
-    made = xp.empty(math.prod(shape), dtype=dtype)
-    return storage.strided(made, tuple(shape), [step * dtype.itemsize for step in steps], 0)
+    buffer = xp.empty(math.prod(shape), dtype=dtype)
+    return storage.strided(buffer, tuple(shape), [step * dtype.itemsize for step in steps], 0)
 
 
 @op("aten::_lazy_clone(Tensor self) -> Tensor", where="f")
@@ -250,13 +250,13 @@ def _as_strided_scatter(
 ) -> Array:
     at = storage.offset(self)
     copy = storage.strided(storage.block(self).copy(), self.shape, self.strides, at, self.dtype)
-    part = as_strided_kernel(copy, size, stride, storage_offset)
-    if not same(part.shape, src.shape):
+    view = as_strided_kernel(copy, size, stride, storage_offset)
+    if not same(view.shape, src.shape):
         raise RuntimeError(
             f"expected src to have a size equal to the slice of self. src size = {list(src.shape)}, slice "
-            f"size = {list(part.shape)}"
+            f"size = {list(view.shape)}"
         )
-    part[...] = common.cast(xp, src, self.dtype)
+    view[...] = common.cast(xp, src, self.dtype)
     return copy
 
 

@@ -316,7 +316,7 @@ def _polygamma(xp: Any, n: int, self: Array) -> Array:
     x = common.cast(xp, self, common.float_dtype(self.dtype))
     if n == 0:
         return common.cast(xp, digamma(xp, x), x.dtype)
-    return common.cast(xp, xp.in_pieces(lambda part: xp.scipy("special").polygamma(n, part), x), x.dtype)
+    return common.cast(xp, xp.in_pieces(lambda chunk: xp.scipy("special").polygamma(n, chunk), x), x.dtype)
 
 
 @op(
@@ -347,8 +347,8 @@ def _mvlgamma(xp: Any, self: Array, p: int) -> Array:
     if p < 1:
         raise RuntimeError("p has to be greater than or equal to 1")
     x = common.cast(xp, self, common.float_dtype(self.dtype))
-    parts = x[..., None] - xp.arange(p, dtype=x.dtype) / 2
-    total = xp.in_pieces(xp.special("gammaln"), parts).sum(-1)
+    shifted = x[..., None] - xp.arange(p, dtype=x.dtype) / 2
+    total = xp.in_pieces(xp.special("gammaln"), shifted).sum(-1)
     return common.cast(xp, total + 0.25 * p * (p - 1) * math.log(math.pi), x.dtype)
 
 
@@ -413,8 +413,8 @@ def _complex(xp: Any, real: Array, imag: Array) -> Array:
     if result.dtype.kind == "c":
         result.real, result.imag = real, imag
     else:  # complex32, which has no NumPy dtype
-        parts = result.reshape(*shape, 1).view(real.dtype)
-        parts[..., 0], parts[..., 1] = real, imag
+        components = result.reshape(*shape, 1).view(real.dtype)
+        components[..., 0], components[..., 1] = real, imag
     return result
 
 

@@ -30,10 +30,10 @@ _SCRIPT: dict[str, Any] = {"where": "", "whole": True}
 
 
 def _dtype_of(code: int) -> dtypes.dtype:
-    found = dtypes.BY_CODE.get(code)
-    if found is None:
+    dtype = dtypes.BY_CODE.get(code)
+    if dtype is None:
         raise RuntimeError(f"{code} is the number of no dtype")
-    return found
+    return dtype
 
 
 def moved(
@@ -45,9 +45,9 @@ def moved(
     non_blocking: bool = False,
 ) -> Tensor:
     """Convert device or dtype of `x`; return `x` itself if both are unchanged and `copy` is False."""
-    wanted = None if dtype is None else _dtype_of(dtype)
+    target_dtype = None if dtype is None else _dtype_of(dtype)
     layout = None if memory_format is None else dtypes.MEMORY_FORMATS[memory_format]
-    return factories.moved_to(x, device, wanted, non_blocking, copy, layout)
+    return factories.moved_to(x, device, target_dtype, non_blocking, copy, layout)
 
 
 _TO_COPY = (
@@ -68,17 +68,17 @@ def _to_copy(
 ) -> Tensor:
     if self.layout is not dtypes.strided:
         return _copied_sparse(self, dtype, layout, device)
-    place = self if device is None else factories.moved(self, device, non_blocking)
-    wanted = self.dtype if dtype is None else _dtype_of(dtype)
+    on_device = self if device is None else factories.moved(self, device, non_blocking)
+    target_dtype = self.dtype if dtype is None else _dtype_of(dtype)
     layout_of = None if memory_format is None else dtypes.MEMORY_FORMATS[memory_format]
-    return factories.reformed(self, place, wanted, layout_of)
+    return factories.reformed(self, on_device, target_dtype, layout_of)
 
 
 def _copied_sparse(self: Tensor, dtype: int | None, layout: int | None, device: Any) -> Tensor:
     from ts.ops.sparse_kernels.conversions import to_copy
 
-    place = factories.moved(self, devices.CPU if device is None else devices.as_device(device))
-    return wrap_array(to_copy(None, np, place.array, dtype, layout))
+    source = factories.moved(self, devices.CPU if device is None else devices.as_device(device))
+    return wrap_array(to_copy(None, np, source.array, dtype, layout))
 
 
 def _copy(xp: Any, self: Any, dtype: int, *options: Any) -> Any:

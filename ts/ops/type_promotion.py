@@ -37,5 +37,5 @@ def refused_by(name: str, no: Refused) -> dict[str, str]:
 def types_without(no: Refused) -> str | None:
     """Return the NumPy type characters of all kinds except those in `no`; None if all are supported."""
     kinds = {"b": "?", "i": "bhilqBHILQ", "h": "e", "f": "fd", "c": "FD"}
-    given = "".join(no)
-    return "".join(chars for kind, chars in kinds.items() if kind not in given) if no else None
+    excluded_kinds = "".join(no)
+    return "".join(chars for kind, chars in kinds.items() if kind not in excluded_kinds) if no else None

@@ -79,10 +79,10 @@ def unary(
     if isinstance(body, str):
         ufunc = body
     for spelled in (name, *aliases):
-        text = f"aten::{spelled}(Tensor self) -> Tensor"
+        schema = f"aten::{spelled}(Tensor self) -> Tensor"
         record = add(
             OperatorRecord(
-                text,
+                schema,
                 kernel,
                 "unary",
                 promotion=promotion,

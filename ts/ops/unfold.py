@@ -49,16 +49,16 @@ def windows(xp: Any, x: Array, kernel: Sizes, stride: Sizes, dilation: Sizes) ->
     """Return a view (..., *places, *kernel) of all windows over the last len(kernel) dimensions."""
     n = len(kernel)
     lead, spatial, steps = x.shape[:-n], x.shape[-n:], x.strides[-n:]
-    places = [
+    window_counts = [
         max(0, (size - d * (k - 1) - 1) // s + 1)
         for size, k, s, d in zip(spatial, kernel, stride, dilation, strict=True)
     ]
     strides = (  # the stride of a size-1 dimension does not matter, but the product might overflow
         *x.strides[:-n],
-        *(step * s if m > 1 else step for step, s, m in zip(steps, stride, places, strict=True)),
+        *(step * s if m > 1 else step for step, s, m in zip(steps, stride, window_counts, strict=True)),
         *(step * d if k > 1 else step for step, d, k in zip(steps, dilation, kernel, strict=True)),
     )
-    return xp.lib.stride_tricks.as_strided(x, (*lead, *places, *kernel), strides)
+    return xp.lib.stride_tricks.as_strided(x, (*lead, *window_counts, *kernel), strides)
 
 
 def columns(
@@ -73,14 +73,14 @@ def columns(
 def folded(xp: Any, cols: Array, size: Sizes, stride: Sizes, padding: Sizes, dilation: Sizes) -> Array:
     """Sum the windows `cols` of `columns` into an array (N, C, *size), at their original positions."""
     n = len(size)
-    kernel, places = cols.shape[2 : 2 + n], cols.shape[2 + n :]
+    kernel, window_counts = cols.shape[2 : 2 + n], cols.shape[2 + n :]
     canvas = xp.zeros(
         (*cols.shape[:2], *(s + 2 * p for s, p in zip(size, padding, strict=True))), dtype=cols.dtype
     )
     for at in itertools.product(*map(range, kernel)):
         where = tuple(
             slice(i * d, i * d + (m - 1) * s + 1, s)
-            for i, d, s, m in zip(at, dilation, stride, places, strict=True)
+            for i, d, s, m in zip(at, dilation, stride, window_counts, strict=True)
         )
         canvas[(slice(None), slice(None), *where)] += cols[(slice(None), slice(None), *at)]
     inside = tuple(slice(p, p + s) for s, p in zip(size, padding, strict=True))
@@ -123,14 +123,14 @@ def _batched(name: str, x: Array, ndim: int) -> Array:
 
 
 def _check_blocks(kernel: Sizes, dilation: Sizes, padding: Sizes, stride: Sizes) -> None:
-    for name, short, given, least in (
+    for name, short, values, minimum in (
         ("kernel size", "kernel", kernel, 1), ("dilation", "dilation", dilation, 1),
         ("padding", "pad", padding, 0), ("stride", "stride", stride, 1),
     ):  # fmt: skip
-        if min(given) < least:
+        if min(values) < minimum:
             raise RuntimeError(
-                f"{name} should be {'greater than zero' if least else 'non-negative'}, but got "
-                f"{short}_height: {given[0]} {short}_width: {given[1]}"
+                f"{name} should be {'greater than zero' if minimum else 'non-negative'}, but got "
+                f"{short}_height: {values[0]} {short}_width: {values[1]}"
             )
 
 
@@ -149,14 +149,15 @@ def _im2col(
     kernel, step, gap, pad = (per_dim(v, 2) for v in (kernel_size, stride, dilation, padding))
     _check_blocks(kernel, gap, pad, step)
     cols = columns(xp, x, kernel, step, [(p, p) for p in pad], gap)
-    places = cols.shape[-2:]
-    if min(places) < 1:
+    window_counts = cols.shape[-2:]
+    if min(window_counts) < 1:
         raise RuntimeError(
             f"Given input with spatial size {tuple(x.shape[2:])}, kernel_size={kernel}, dilation={gap}, "
-            f"padding={pad}, calculated shape of the array of sliding blocks as {places}, but its components "
+            f"padding={pad}, calculated shape of the array of sliding blocks as {window_counts}, but "
+            "its components "
             "must be at least one."
         )
-    result = cols.copy().reshape(x.shape[0], x.shape[1] * math.prod(kernel), math.prod(places))
+    result = cols.copy().reshape(x.shape[0], x.shape[1] * math.prod(kernel), math.prod(window_counts))
     return result[0] if x is not self else result
 
 
@@ -186,19 +187,20 @@ def _col2im(
         per_dim(v, 2) for v in (output_size, kernel_size, dilation, padding, stride)
     )
     _check_blocks(kernel, gap, pad, step)
-    places = [out_size(*v) for v in zip(size, kernel, step, pad, gap, strict=True)]
+    window_counts = [out_size(*v) for v in zip(size, kernel, step, pad, gap, strict=True)]
     area = math.prod(kernel)
     if evaluate_guard(x.shape[1] % area != 0):
         raise RuntimeError(
             "Expected size of input's dimension 1 to be divisible by the product of kernel_size, but got "
             f"input.size(1)={x.shape[1]} and kernel_size={kernel}."
         )
-    if not equal(x.shape[2], math.prod(places)):
+    if not equal(x.shape[2], math.prod(window_counts)):
         raise RuntimeError(
             f"Given output_size={size}, kernel_size={kernel}, dilation={gap}, padding={pad}, stride={step}, "
             f"expected size of input's dimension 2 to match the calculated number of sliding blocks "
-            f"{' * '.join(map(str, places))} = {math.prod(places)}, but got input.size(2)={x.shape[2]}."
+            f"{' * '.join(map(str, window_counts))} = {math.prod(window_counts)}, "
+            f"but got input.size(2)={x.shape[2]}."
         )
-    cols = x.reshape(x.shape[0], x.shape[1] // area, *kernel, *places)
+    cols = x.reshape(x.shape[0], x.shape[1] // area, *kernel, *window_counts)
     result = folded(xp, cols, size, step, pad, gap)
     return result[0] if x is not self else result

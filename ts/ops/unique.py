@@ -32,17 +32,17 @@ def _unique_shape(
 ) -> list[Any]:
     """Return shapes of unique elements or slices, inverse indices and counts, if requested."""
     count = new_size(most=self.size)
-    places: common.Shape = self.shape
+    inverse_shape: common.Shape = self.shape
     values: Made | Laid = (count,), self.dtype
     if dim is not None:
         axis = common.wrap_dim(dim, self.ndim)
-        rest = (*places[:axis], *places[axis + 1 :])
+        rest = (*inverse_shape[:axis], *inverse_shape[axis + 1 :])
         # the unique slices are stored one after the other
         outermost, *steps = size_guards.dense((count, *rest), self.dtype.itemsize)
         steps.insert(axis, outermost)
         values = (*rest[:axis], count, *rest[axis:]), self.dtype, tuple(steps)
-        places = (places[axis],)
-    inverse: Made = (places if return_inverse else (0,), common.INT64)
+        inverse_shape = (inverse_shape[axis],)
+    inverse: Made = (inverse_shape if return_inverse else (0,), common.INT64)
     return [values, inverse, ((count,) if return_counts else (0,), common.INT64)]
 
 
@@ -56,15 +56,15 @@ def _unique_values_shape(self: Array, sorted: bool = True, return_inverse: bool 
     return _unique_shape(self, None, return_inverse, False)[:2]
 
 
-def _unique_dim_shape(self: Array, dim: int, *wanted: bool) -> list[Any]:
+def _unique_dim_shape(self: Array, dim: int, *return_flags: bool) -> list[Any]:
     return _unique_shape(self, dim)
 
 
 def _unique_consecutive_shape(
     self: Array, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
 ) -> list[Any]:
-    whole = dim is not None
-    return _unique_shape(self, dim, return_inverse or whole, return_counts or whole)
+    has_dim = dim is not None
+    return _unique_shape(self, dim, return_inverse or has_dim, return_counts or has_dim)
 
 
 @op(

@@ -94,11 +94,11 @@ def _masked_index(xp: Any, self: Array, mask: Array, indices: Indices, fill: Any
     """Return the indexed elements where `mask` is true, and `fill` where it is false."""
     value = common.cast_checked(xp, fill, self.dtype)
     if not self.size:
-        given = [i.shape for i in indices if i is not None]
-        return xp.full(common.broadcast_shapes(mask.shape, *given), value, dtype=self.dtype)
-    found = indexed(xp, self, _clipped(xp, self, indices))
-    _mask_over(mask, found.shape)
-    return xp.where(mask != 0, found, value)
+        index_shapes = [i.shape for i in indices if i is not None]
+        return xp.full(common.broadcast_shapes(mask.shape, *index_shapes), value, dtype=self.dtype)
+    elements = indexed(xp, self, _clipped(xp, self, indices))
+    _mask_over(mask, elements.shape)
+    return xp.where(mask != 0, elements, value)
 
 
 @op(
@@ -111,5 +111,5 @@ def _masked_index_put(xp: Any, self: Array, mask: Array, indices: Indices, value
     """Add `values` where `mask` is true to the indexed elements of a copy of `self`."""
     if not self.size:
         return self.copy()
-    kept = xp.where(mask != 0, values, xp.zeros((), dtype=values.dtype))
-    return index_put(xp, self, _clipped(xp, self, indices), kept, True)
+    masked_values = xp.where(mask != 0, values, xp.zeros((), dtype=values.dtype))
+    return index_put(xp, self, _clipped(xp, self, indices), masked_values, True)

@@ -72,5 +72,5 @@ def _first_dtype(args: Sequence[Any]) -> Any:
 def _refuse(message: str, dtype: common.DType) -> NoReturn:
     if " " not in message:
         common.refuse(message, dtype)
-    text = message.format(dtype=common.NAME_OF[dtype])
-    raise (NotImplementedError if isinstance(message, NotImplementedMessage) else RuntimeError)(text)
+    formatted = message.format(dtype=common.NAME_OF[dtype])
+    raise (NotImplementedError if isinstance(message, NotImplementedMessage) else RuntimeError)(formatted)

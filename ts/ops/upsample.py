@@ -34,8 +34,8 @@ def _nearest(xp: Any, n: int, m: int, scale: float | None, align: bool) -> Taps:
 
 
 def _nearest_exact(xp: Any, n: int, m: int, scale: float | None, align: bool) -> Taps:
-    places = xp.floor((xp.arange(m) + 0.5) * _step(n, m, scale)).astype(common.INT64)
-    return xp.minimum(places, n - 1)[:, None], None
+    positions = xp.floor((xp.arange(m) + 0.5) * _step(n, m, scale)).astype(common.INT64)
+    return xp.minimum(positions, n - 1)[:, None], None
 
 
 def _source(xp: Any, n: int, m: int, scale: float | None, align: bool) -> Array:
@@ -47,12 +47,12 @@ def _source(xp: Any, n: int, m: int, scale: float | None, align: bool) -> Array:
 def _linear(xp: Any, n: int, m: int, scale: float | None, align: bool) -> Taps:
     at = xp.maximum(_source(xp, n, m, scale, align), 0)
     low = xp.minimum(xp.floor(at).astype(common.INT64), n - 1)
-    part = xp.clip(at - low, 0, 1)
-    return xp.stack([low, xp.minimum(low + 1, n - 1)], 1), xp.stack([1 - part, part], 1)
+    fraction = xp.clip(at - low, 0, 1)
+    return xp.stack([low, xp.minimum(low + 1, n - 1)], 1), xp.stack([1 - fraction, fraction], 1)
 
 
-def cubic_weights(xp: Any, part: Array) -> Array:
-    """Return the cubic weights of four neighbors for a point at fraction `part` between the middle two."""
+def cubic_weights(xp: Any, fraction: Array) -> Array:
+    """Return the cubic weights of four neighbors for a point at `fraction` between the middle two."""
 
     def near(t: Array) -> Array:
         return ((CUBIC_COEFFICIENT + 2) * t - (CUBIC_COEFFICIENT + 3)) * t * t + 1
@@ -61,11 +61,11 @@ def cubic_weights(xp: Any, part: Array) -> Array:
         a = CUBIC_COEFFICIENT
         return ((a * t - 5 * a) * t + 8 * a) * t - 4 * a
 
-    return xp.stack([far(part + 1), near(part), near(1 - part), far(2 - part)], -1)
+    return xp.stack([far(fraction + 1), near(fraction), near(1 - fraction), far(2 - fraction)], -1)
 
 
-def cubic_slopes(xp: Any, part: Array) -> Array:
-    """Return the derivatives of the cubic weights with respect to `part`."""
+def cubic_slopes(xp: Any, fraction: Array) -> Array:
+    """Return the derivatives of the cubic weights with respect to `fraction`."""
 
     def near(t: Array) -> Array:
         return (3 * (CUBIC_COEFFICIENT + 2) * t - 2 * (CUBIC_COEFFICIENT + 3)) * t
@@ -73,7 +73,7 @@ def cubic_slopes(xp: Any, part: Array) -> Array:
     def far(t: Array) -> Array:
         return (3 * CUBIC_COEFFICIENT * t - 10 * CUBIC_COEFFICIENT) * t + 8 * CUBIC_COEFFICIENT
 
-    return xp.stack([far(part + 1), near(part), -near(1 - part), -far(2 - part)], -1)
+    return xp.stack([far(fraction + 1), near(fraction), -near(1 - fraction), -far(2 - fraction)], -1)
 
 
 def _cubic(xp: Any, n: int, m: int, scale: float | None, align: bool) -> Taps:
@@ -130,12 +130,13 @@ def _check_sizes(x: Array, size: Sizes) -> None:
         raise RuntimeError(f"It is expected input_size equals to {n + 2}, but got size {x.ndim}")
     if min(size) <= 0 or min(x.shape[2:]) <= 0:
         names = "DHW"[3 - n :]
-        given, wanted = (
+        input_text, output_text = (
             ", ".join(f"{d}: {m}" for d, m in zip(names, s, strict=True)) for s in (x.shape[2:], size)
         )
         between = " output" if n == 2 else " and output"
         raise RuntimeError(
-            f"Input and output sizes should be greater than 0, but got input ({given}){between} ({wanted})"
+            f"Input and output sizes should be greater than 0, but got "
+            f"input ({input_text}){between} ({output_text})"
         )
     if x.shape[1] == 0:
         raise RuntimeError(
@@ -178,9 +179,9 @@ def resampled(
                 index, weight = taps(xp, *key)
                 x = xp.weighted_bytes(x, axis, index, *_in_integers(xp, index, weight))
         return x
-    found = [_taps(xp, taps, *key) for key in keys]
+    taps_per_dim = [_taps(xp, taps, *key) for key in keys]
     wide = common.cast(xp, x, common.opmath(x.dtype))
-    for axis, (index, weight) in reversed(list(enumerate(found, 2))):
+    for axis, (index, weight) in reversed(list(enumerate(taps_per_dim, 2))):
         if weight is None:
             wide = xp.take(wide, index[:, 0], axis=axis)
         else:
@@ -199,11 +200,11 @@ def _reversed(xp: Any, taps: Taps, n: int) -> Taps:
     order = xp.argsort(sources, kind="stable")
     sources, outputs = sources[order], outputs[order]
     counts = xp.bincount(sources, minlength=n)
-    place = xp.arange(sources.size) - (xp.cumsum(counts) - counts)[sources]
-    most = int(counts.max())
-    readers, shares = xp.zeros((n, most), dtype=common.INT64), xp.zeros((n, most))
-    readers[sources, place] = outputs
-    shares[sources, place] = 1.0 if weight is None else weight.reshape(-1)[order]
+    slot = xp.arange(sources.size) - (xp.cumsum(counts) - counts)[sources]
+    max_count = int(counts.max())
+    readers, shares = xp.zeros((n, max_count), dtype=common.INT64), xp.zeros((n, max_count))
+    readers[sources, slot] = outputs
+    shares[sources, slot] = 1.0 if weight is None else weight.reshape(-1)[order]
     return readers, shares
 
 
@@ -237,11 +238,11 @@ def gathered(
 
 def _gradient_shape(grad_output: Array, output_size: Sizes, input_size: Sizes, *_: Any) -> Made:
     """Return shape and dtype of the input gradient after checking the output gradient's shape."""
-    wanted = (*input_size[:2], *output_size)
-    if len(input_size) != len(output_size) + 2 or not same(grad_output.shape, wanted):
+    expected_shape = (*input_size[:2], *output_size)
+    if len(input_size) != len(output_size) + 2 or not same(grad_output.shape, expected_shape):
         raise RuntimeError(
-            f"Expected a gradient of size {list(wanted)} for an input of size {list(input_size)}, but got "
-            f"{list(grad_output.shape)}"
+            f"Expected a gradient of size {list(expected_shape)} for an input of size {list(input_size)}, "
+            f"but got {list(grad_output.shape)}"
         )
     return tuple(input_size), grad_output.dtype
 
@@ -254,10 +255,12 @@ def _in_integers(xp: Any, index: Array, weight: Array) -> tuple[Array, int]:
         weight[:, t] += xp.where(again, weight[:, t - 1], 0)
         weight[:, t - 1] = xp.where(again, 0, weight[:, t - 1])
     largest = float(common.number_in(xp, weight.max()))
-    places = 0
-    while places < 22 and int(0.5 + largest * (1 << (places + 1))) < 1 << 15:
-        places += 1
-    return xp.trunc(weight * (1 << places) + xp.where(weight < 0, -0.5, 0.5)).astype(common.INT32), places
+    fraction_bits = 0
+    while fraction_bits < 22 and int(0.5 + largest * (1 << (fraction_bits + 1))) < 1 << 15:
+        fraction_bits += 1
+    return xp.trunc(weight * (1 << fraction_bits) + xp.where(weight < 0, -0.5, 0.5)).astype(
+        common.INT32
+    ), fraction_bits
 
 
 @functools.lru_cache(maxsize=64)
@@ -300,13 +303,13 @@ def _enter(name: str, n: int, taps: Callable[..., Taps], aligned: bool, order: s
         align = bool(rest[0]) if aligned else False
         return resampled(xp, kernel_name, input, sizes, factors or [None] * n, taps, align)
 
-    for text, kernel in (
+    for parameters, kernel in (
         (f"(Tensor self, SymInt[{n}] output_size, {corners}{scales})", by_size),
         (f".vec(Tensor input, SymInt[]? output_size, {corners}float[]? scale_factors)", by_factors),
     ):
         record = add(
             OperatorRecord(
-                f"aten::{name}{text} -> Tensor",
+                f"aten::{name}{parameters} -> Tensor",
                 kernel,
                 "upsample",
                 where="f",

@@ -21,11 +21,11 @@ Dims = Sequence[int] | int | None
 
 def _check_not_empty(self: Array, p: float, axes: Sequence[int], dim: Dims) -> None:
     """Raise a RuntimeError if a norm without an identity would reduce zero elements."""
-    number = int(p) if p not in (math.inf, -math.inf) and p == int(p) else p
+    order = int(p) if p not in (math.inf, -math.inf) and p == int(p) else p
     if dim is None or (isinstance(dim, Sequence) and not dim):
         if any(size_guards.known_zero(n) for n in self.shape):
             raise RuntimeError(
-                f"linalg.vector_norm cannot compute the {number} norm on an empty tensor because the "
+                f"linalg.vector_norm cannot compute the {order} norm on an empty tensor because the "
                 "operation "
                 "does not have an identity"
             )
@@ -33,7 +33,7 @@ def _check_not_empty(self: Array, p: float, axes: Sequence[int], dim: Dims) -> N
     for axis in axes:
         if self.ndim and size_guards.known_zero(self.shape[axis]):
             raise RuntimeError(
-                f"linalg.vector_norm cannot compute the {number} norm on the dimension {axis}because this "
+                f"linalg.vector_norm cannot compute the {order} norm on the dimension {axis}because this "
                 "dimension is empty and the operation does not have an identity"
             )
 

@@ -113,17 +113,17 @@ def _check_addressable(shape: Sequence[int], itemsize: int) -> None:
 
 def expand_kernel(xp: Any, self: Array, size: Sequence[int]) -> Array:
     """Expand size-1 dimensions and add leading dimensions without a copy; -1 means an unchanged size."""
-    given = list(size_guards.shape(size))
-    extra = len(given) - self.ndim
+    sizes = list(size_guards.shape(size))
+    extra = len(sizes) - self.ndim
     if extra < 0:
         raise RuntimeError(
-            f"expand(torch.{common.NAME_OF[self.dtype]}Tensor{{{list(self.shape)}}}, size={given}): "
+            f"expand(torch.{common.NAME_OF[self.dtype]}Tensor{{{list(self.shape)}}}, size={sizes}): "
             f"the number of sizes "
-            f"provided ({len(given)}) must be greater or equal to the number of dimensions in the "
+            f"provided ({len(sizes)}) must be greater or equal to the number of dimensions in the "
             f"tensor ({self.ndim})"
         )
     shape = []
-    for i, n in enumerate(given):
+    for i, n in enumerate(sizes):
         have = self.shape[i - extra] if i >= extra else 1
         if size_guards.is_provably_equal(n, -1):
             if i < extra:
@@ -136,11 +136,11 @@ def expand_kernel(xp: Any, self: Array, size: Sequence[int]) -> Array:
             raise RuntimeError(
                 f"The expanded size of the tensor ({n}) must match the existing size ({have}) at "
                 f"non-singleton "
-                f"dimension {i}.  Target sizes: {given}.  Tensor sizes: {list(self.shape)}"
+                f"dimension {i}.  Target sizes: {sizes}.  Tensor sizes: {list(self.shape)}"
             )
         shape.append(n)
     if any(n < 0 for n in shape):
-        raise RuntimeError(f"numel: integer multiplication overflow. The sizes {given} are negative")
+        raise RuntimeError(f"numel: integer multiplication overflow. The sizes {sizes} are negative")
     _check_addressable(shape, self.dtype.itemsize)
     return storage.strided(self, tuple(shape), xp.broadcast_to(self, shape).strides, storage.offset(self))
 
@@ -355,7 +355,7 @@ def split_sizes(self: Array, lengths: Sequence[int], dim: int) -> list[Array]:
             f"tensor's size at "
             f"dimension {axis}), but got split_sizes={list(lengths)}"
         )
-    parts, at = [], 0
+    sections, at = [], 0
     for n in lengths:
         if not size_guards.check(n >= 0):
             raise RuntimeError(
@@ -365,11 +365,11 @@ def split_sizes(self: Array, lengths: Sequence[int], dim: int) -> list[Array]:
         if size_guards.is_symbol(n) or size_guards.is_symbol(at):
             shape = (*self.shape[:axis], n, *self.shape[axis + 1 :])
             first = storage.offset(self) + at * self.strides[axis]
-            parts.append(storage.strided(self, shape, self.strides, first))
+            sections.append(storage.strided(self, shape, self.strides, first))
         else:
-            parts.append(self[(slice(None),) * axis + (slice(at, at + n),)])
+            sections.append(self[(slice(None),) * axis + (slice(at, at + n),)])
         at += n
-    return parts
+    return sections
 
 
 def split_every(self: Array, size: int, dim: int) -> list[Array]:
@@ -619,12 +619,12 @@ def _real(xp: Any, self: Array) -> Array:
     return _part(self, 0) if common.is_complex(self.dtype) else self
 
 
-def _part(x: Array, number: int) -> Array:
+def _part(x: Array, index: int) -> Array:
     """Return a view of the real (0) or imaginary (1) parts."""
     if x.dtype.kind == "c":
-        return x.imag if number else x.real
-    part = common.real_dtype(x.dtype)  # complex32, which has no NumPy dtype
-    return storage.strided(x, x.shape, x.strides, storage.offset(x) + number * part.itemsize, part)
+        return x.imag if index else x.real
+    real_dtype = common.real_dtype(x.dtype)  # complex32, which has no NumPy dtype
+    return storage.strided(x, x.shape, x.strides, storage.offset(x) + index * real_dtype.itemsize, real_dtype)
 
 
 @op("aten::imag(Tensor(a) self) -> Tensor(a)")
@@ -638,8 +638,10 @@ def _imag(xp: Any, self: Array) -> Array:
 def _view_as_real(xp: Any, self: Array) -> Array:
     if not common.is_complex(self.dtype):
         raise RuntimeError("view_as_real is only supported for complex tensors")
-    part = common.real_dtype(self.dtype)
-    return storage.strided(self, (*self.shape, 2), (*self.strides, part.itemsize), storage.offset(self), part)
+    real_dtype = common.real_dtype(self.dtype)
+    return storage.strided(
+        self, (*self.shape, 2), (*self.strides, real_dtype.itemsize), storage.offset(self), real_dtype
+    )
 
 
 @op(

@@ -20,9 +20,9 @@ Sizes = Sequence[int]
 
 
 def _placed(xp: Any, grad: Array, sizes: Sizes, dim: int, at: Any) -> Array:
-    made = xp.zeros(tuple(sizes), grad.dtype)
-    made[(slice(None),) * common.wrap_dim(dim, made.ndim) + (at, ...)] = grad
-    return made
+    grad_input = xp.zeros(tuple(sizes), grad.dtype)
+    grad_input[(slice(None),) * common.wrap_dim(dim, grad_input.ndim) + (at, ...)] = grad
+    return grad_input
 
 
 @op(
@@ -54,9 +54,9 @@ def _slice(xp: Any, grad: Array, sizes: Sizes, dim: int, start: int, end: int, s
     **COPIED,
 )
 def _diagonal(xp: Any, grad: Array, sizes: Sizes, offset: int, dim1: int, dim2: int) -> Array:
-    made = xp.zeros(tuple(sizes), grad.dtype)
-    write(xp, diagonal_kernel(xp, made, offset, dim1, dim2), grad)
-    return made
+    grad_input = xp.zeros(tuple(sizes), grad.dtype)
+    write(xp, diagonal_kernel(xp, grad_input, offset, dim1, dim2), grad)
+    return grad_input
 
 
 @op(
@@ -70,13 +70,13 @@ def _unfold(xp: Any, grad: Array, sizes: Sizes, dim: int, size: int, step: int) 
 
     In each iteration, elements with one offset in their windows are added, because they do not overlap.
     """
-    made = xp.zeros(tuple(sizes), grad.dtype)
+    grad_input = xp.zeros(tuple(sizes), grad.dtype)
     if not sizes:
-        made[...] = grad.sum(axis=-1)
-        return made
-    axis = common.wrap_dim(dim, made.ndim)
+        grad_input[...] = grad.sum(axis=-1)
+        return grad_input
+    axis = common.wrap_dim(dim, grad_input.ndim)
     count = grad.shape[axis]
     before = (slice(None),) * axis
     for i in range(size):
-        made[(*before, slice(i, i + (count - 1) * step + 1, step))] += grad[..., i]
-    return made
+        grad_input[(*before, slice(i, i + (count - 1) * step + 1, step))] += grad[..., i]
+    return grad_input

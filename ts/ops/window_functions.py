@@ -27,8 +27,8 @@ def _window(xp: Any, name: str, values: Values, length: int, periodic: bool, dty
     if length < 0:
         raise RuntimeError(f"{name} requires non-negative window_length, got window_length={length}")
     if common.CATEGORY_OF[target] < common.FLOATING:
-        found = common.CPP_NAME_OF[target]
-        raise RuntimeError(f"{name} expects floating point dtypes, got: TensorOptions(dtype={found}")
+        dtype_name = common.CPP_NAME_OF[target]
+        raise RuntimeError(f"{name} expects floating point dtypes, got: TensorOptions(dtype={dtype_name}")
     if length <= 1:
         return xp.ones(length, dtype=target)
     if target.kind == "c":
@@ -78,10 +78,10 @@ def _declare(name: str, values: Values, more: dict[str, str], defaults: tuple[fl
         return window
 
     op(f"aten::{full}(int window_length, {_OPTIONS}) -> Tensor", where="f", out="out", **COPIED)(kernel(0))
-    overloads = {"periodic": ""} | {key: f"{text}, " for key, text in more.items()}
-    for overload, text in overloads.items():
-        schema = f"aten::{full}.{overload}(int window_length, bool periodic, {text}{_OPTIONS}) -> Tensor"
-        op(schema, where="f", out=f"{overload}_out", **COPIED)(kernel(1 + text.count(",")))
+    overloads = {"periodic": ""} | {key: f"{arguments}, " for key, arguments in more.items()}
+    for overload, arguments in overloads.items():
+        schema = f"aten::{full}.{overload}(int window_length, bool periodic, {arguments}{_OPTIONS}) -> Tensor"
+        op(schema, where="f", out=f"{overload}_out", **COPIED)(kernel(1 + arguments.count(",")))
 
 
 for _row in _WINDOWS:

@@ -62,8 +62,8 @@ def _kernel_of(record: Any) -> Kernel:
 
 def _find(name: str) -> Kernel:
     module, _, function = name.partition(".")
-    found: Kernel = getattr(importlib.import_module(f"{__name__}.{module}"), function)
-    return found
+    kernel: Kernel = getattr(importlib.import_module(f"{__name__}.{module}"), function)
+    return kernel
 
 
 def not_available(key: str, dispatch_key: str) -> NotImplementedError:

@@ -23,8 +23,8 @@ def coo_array(
     """
     if dtype is not None:
         values = common.cast(np, values, common.dtype_from(dtype))
-    known = values.shape[0] < 2 if coalesced is None else bool(coalesced)
-    return CooArray(indices.astype(np.int64, copy=False), values, size, known)
+    is_coalesced = values.shape[0] < 2 if coalesced is None else bool(coalesced)
+    return CooArray(indices.astype(np.int64, copy=False), values, size, is_coalesced)
 
 
 def compressed_array(
@@ -171,8 +171,10 @@ def _compressed(self: Any, name: str, rows: bool) -> CompressedArray:
     if isinstance(self, CompressedArray) and self.by_rows is rows:
         return self
     kind = "row" if rows else "column"
-    found = self.layout_name if isinstance(self, CooArray) else "SparseCsr" if self.by_rows else "SparseCsc"
-    raise RuntimeError(f"{name} expected sparse {kind} compressed tensor layout but got {found}")
+    layout_name = (
+        self.layout_name if isinstance(self, CooArray) else "SparseCsr" if self.by_rows else "SparseCsc"
+    )
+    raise RuntimeError(f"{name} expected sparse {kind} compressed tensor layout but got {layout_name}")
 
 
 def crow_indices(dense: Any, xp: Any, self: Any) -> Any:

@@ -25,8 +25,8 @@ def require_coo(x: Any, name: str) -> CooArray:
     """Return `x` if it is a COO array; otherwise raise a RuntimeError that names the function `name`."""
     if isinstance(x, CooArray):
         return x
-    found = x.layout_name if isinstance(x, SparseArray) else "Strided"
-    raise RuntimeError(f"{name} expected sparse coordinate tensor layout but got {found}")
+    layout_name = x.layout_name if isinstance(x, SparseArray) else "Strided"
+    raise RuntimeError(f"{name} expected sparse coordinate tensor layout but got {layout_name}")
 
 
 def warn_beta() -> None:
@@ -131,8 +131,8 @@ def zeros_of_layout(
     *options: Any,
 ) -> Any:
     """Return an array of a sparse layout without stored elements."""
-    made = zeros(common.check_sizes(size), common.dtype_from(dtype))
-    return convert_to_sparse(made, dtypes.LAYOUTS[layout or dtypes.sparse_coo.code])
+    array = zeros(common.check_sizes(size), common.dtype_from(dtype))
+    return convert_to_sparse(array, dtypes.LAYOUTS[layout or dtypes.sparse_coo.code])
 
 
 # ---------------------------------------------------------------------------------------- conversions
@@ -220,9 +220,9 @@ def to_copy(
     values = self.values.copy() if dtype is None else common.cast(xp, self.values, common.dtype_from(dtype))
     if values is self.values:
         values = values.copy()
-    made = clone(dense, xp, self).with_values(values)
+    copy = clone(dense, xp, self).with_values(values)
     return (
-        made if layout is None or layout == self.layout.code else convert_layout(made, dtypes.LAYOUTS[layout])
+        copy if layout is None or layout == self.layout.code else convert_layout(copy, dtypes.LAYOUTS[layout])
     )
 
 
@@ -238,10 +238,10 @@ def zeros_like(
     kind = self.dtype if dtype is None else common.dtype_from(dtype)
     if layout is not None and dtypes.LAYOUTS[layout] is dtypes.strided:
         return np.zeros(self.shape, kind)
-    made = CooArray.empty(
+    coo = CooArray.empty(
         self.shape, kind, self.to_coo().sparse_dim if isinstance(self, SparseArray) else None
     )
-    return compress(made, self.layout) if isinstance(self, CompressedArray) else made
+    return compress(coo, self.layout) if isinstance(self, CompressedArray) else coo
 
 
 def new_zeros(

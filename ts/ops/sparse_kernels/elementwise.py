@@ -48,9 +48,9 @@ def lookup(x: CooArray, at: CooArray) -> Any:
     values = np.zeros((at.nnz, *x.values.shape[1:]), x.dtype)
     if x.nnz and at.nnz:
         have, want = x.flat_indices(), at.flat_indices()
-        place = np.minimum(np.searchsorted(have, want), x.nnz - 1)
-        found = have[place] == want
-        values[found] = x.values[place[found]]
+        position = np.minimum(np.searchsorted(have, want), x.nnz - 1)
+        is_stored = have[position] == want
+        values[is_stored] = x.values[position[is_stored]]
     return values
 
 
@@ -72,16 +72,18 @@ def multiply(dense: Any, xp: Any, self: Any, other: Any) -> Any:
     if _is_number(other):
         return self.with_values(dense(xp, self.values, other))
     if isinstance(self, CompressedArray):
-        made = multiply(dense, xp, self.to_coo(), other.to_coo() if isinstance(other, SparseArray) else other)
-        return CompressedArray.from_coo(made, self.layout)
+        product = multiply(
+            dense, xp, self.to_coo(), other.to_coo() if isinstance(other, SparseArray) else other
+        )
+        return CompressedArray.from_coo(product, self.layout)
     if isinstance(other, SparseArray):
         return _intersection(dense, xp, self, other.to_coo())
     shape = common.broadcast_shapes(self.shape, other.shape)
     if tuple(shape) != self.shape:
         self = broadcast(self, tuple(shape))
-    whole = np.broadcast_to(other, self.shape)
+    expanded = np.broadcast_to(other, self.shape)
     return self.with_values(
-        dense(xp, self.values, whole[tuple(self.indices)] if self.sparse_dim else whole[None])
+        dense(xp, self.values, expanded[tuple(self.indices)] if self.sparse_dim else expanded[None])
     )
 
 
@@ -100,12 +102,12 @@ def _intersection(dense: Any, xp: Any, self: CooArray, other: CooArray) -> CooAr
     other = other.coalesce()
     have, want = other.flat_indices(), self.flat_indices()
     if not other.nnz or not self.nnz:
-        made = dense(xp, self.values[:0], other.values[:0])
-        return CooArray(self.indices[:, :0], made, self.shape, True)
-    place = np.minimum(np.searchsorted(have, want), other.nnz - 1)
-    found = have[place] == want
-    values = dense(xp, self.values[found], other.values[place[found]])
-    return CooArray(self.indices[:, found], values, self.shape, self.coalesced)
+        empty_values = dense(xp, self.values[:0], other.values[:0])
+        return CooArray(self.indices[:, :0], empty_values, self.shape, True)
+    position = np.minimum(np.searchsorted(have, want), other.nnz - 1)
+    is_stored = have[position] == want
+    values = dense(xp, self.values[is_stored], other.values[position[is_stored]])
+    return CooArray(self.indices[:, is_stored], values, self.shape, self.coalesced)
 
 
 def broadcast(x: CooArray, shape: tuple[int, ...]) -> CooArray:
@@ -205,33 +207,33 @@ def _sum(dense: Any, xp: Any, self: Any, other: Any, alpha: Any) -> Any:
     theirs = dense(xp, np.zeros((1,) * other.values.ndim, self.dtype), other.values, alpha)
     indices = np.concatenate((self.indices, other.indices), axis=1)
     values = np.concatenate((ours, theirs))
-    whole = CooArray(indices, values, self.shape, False)
+    joined = CooArray(indices, values, self.shape, False)
     if not self.nnz or not other.nnz:
-        whole.coalesced = self.coalesced and other.coalesced
-        return whole
+        joined.coalesced = self.coalesced and other.coalesced
+        return joined
     mine, its = self.flat_indices(), other.flat_indices()
     if not (_is_sorted(mine) and _is_sorted(its)):
-        return whole
-    return _merge_sorted(whole, mine, its, self.coalesced and other.coalesced)
+        return joined
+    return _merge_sorted(joined, mine, its, self.coalesced and other.coalesced)
 
 
 def _is_sorted(flat: Any) -> bool:
     return bool((flat[1:] >= flat[:-1]).all())
 
 
-def _merge_sorted(whole: CooArray, mine: Any, its: Any, coalesced: bool) -> CooArray:
+def _merge_sorted(joined: CooArray, mine: Any, its: Any, coalesced: bool) -> CooArray:
     """Add two COO arrays with sorted indices; the k-th elements with equal indices are added to each other.
 
-    `whole` contains the elements of both arrays; `mine` and `its` are the linear indices of the first and the
-    second array.
+    `joined` contains the elements of both arrays; `mine` and `its` are the linear indices of the first and
+    the second array.
     """
     flat = np.concatenate((mine, its))
-    turn = np.concatenate((_occurrence_numbers(mine), _occurrence_numbers(its)))
-    order = np.lexsort((turn, flat))
-    flat, turn = flat[order], turn[order]
-    first = np.concatenate(([True], (flat[1:] != flat[:-1]) | (turn[1:] != turn[:-1])))
-    values = sum_groups(whole.values[order], np.flatnonzero(first))
-    return CooArray(whole.indices[:, order[first]], values, whole.shape, coalesced)
+    occurrence = np.concatenate((_occurrence_numbers(mine), _occurrence_numbers(its)))
+    order = np.lexsort((occurrence, flat))
+    flat, occurrence = flat[order], occurrence[order]
+    first = np.concatenate(([True], (flat[1:] != flat[:-1]) | (occurrence[1:] != occurrence[:-1])))
+    values = sum_groups(joined.values[order], np.flatnonzero(first))
+    return CooArray(joined.indices[:, order[first]], values, joined.shape, coalesced)
 
 
 def _occurrence_numbers(flat: Any) -> Any:

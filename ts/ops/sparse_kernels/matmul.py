@@ -1,7 +1,7 @@
 """Matrix products with sparse arrays.
 
-    mm(coo, dense), mm(dense, coo)    dense: sums of rows of the dense factor, scaled by the sparse elements
-    mm(coo, coo)                      sparse, coalesced
+mm(coo, dense), mm(dense, coo)    dense: sums of rows of the dense factor, scaled by the sparse elements
+mm(coo, coo)                      sparse, coalesced
 """
 
 from __future__ import annotations
@@ -63,9 +63,9 @@ def transposed(x: CooArray) -> CooArray:
 
 def matrix_product(sparse: CooArray, other: Any) -> Any:
     """Multiply a sparse matrix by a dense one; the result is dense."""
-    made = np.zeros((sparse.shape[0], other.shape[1]), sparse.dtype)
-    accumulate_rows(made, sparse.indices[0], sparse.values, other, sparse.indices[1])
-    return made
+    product = np.zeros((sparse.shape[0], other.shape[1]), sparse.dtype)
+    accumulate_rows(product, sparse.indices[0], sparse.values, other, sparse.indices[1])
+    return product
 
 
 def accumulate_rows(target: Any, rows: Any, factors: Any, table: Any, picked: Any) -> None:
@@ -80,12 +80,12 @@ def accumulate_rows(target: Any, rows: Any, factors: Any, table: Any, picked: An
     step = max(MAX_BLOCK_ELEMENTS // max(table.shape[-1], 1), 1)
     total = target.astype(wide) if wide != target.dtype else target
     for start in range(0, len(rows), step):
-        part = slice(start, start + step)
-        chosen = part if order is None else order[part]
+        block = slice(start, start + step)
+        chosen = block if order is None else order[block]
         products = factors[chosen, None].astype(wide, copy=False) * table[picked[chosen]].astype(
             wide, copy=False
         )
-        here = rows[part]
+        here = rows[block]
         starts = np.flatnonzero(np.concatenate(([True], here[1:] != here[:-1])))
         total[here[starts]] += sum_groups(products, starts)
     if total is not target:
@@ -111,9 +111,9 @@ def _sparse_product(self: SparseArray, mat2: SparseArray) -> Any:
     indices = np.stack((left.indices[0][mine], right.indices[1][theirs]))
     values = left.values[mine] * right.values[theirs]
     shape = (self.shape[0], mat2.shape[1])
-    made = CooArray(indices, values.astype(self.dtype, copy=False), shape, False).coalesce()
-    made.coalesced = True
-    return CompressedArray.from_coo(made, self.layout) if isinstance(self, CompressedArray) else made
+    product = CooArray(indices, values.astype(self.dtype, copy=False), shape, False).coalesce()
+    product.coalesced = True
+    return CompressedArray.from_coo(product, self.layout) if isinstance(self, CompressedArray) else product
 
 
 def addmm(dense: Any, xp: Any, self: Any, mat1: Any, mat2: Any, beta: Any = 1, alpha: Any = 1) -> Any:
@@ -123,8 +123,8 @@ def addmm(dense: Any, xp: Any, self: Any, mat1: Any, mat2: Any, beta: Any = 1, a
     if mat1.ndim == 2 and mat2.ndim == 2:
         _expanded_to(self, (mat1.shape[0], mat2.shape[1]))
     product = mm(dense, xp, mat1, mat2)
-    whole = np.broadcast_to(self, _expanded_to(self, product.shape))
-    scaled = 0 if beta == 0 else np.multiply(whole, np.asarray(beta, whole.dtype))
+    expanded = np.broadcast_to(self, _expanded_to(self, product.shape))
+    scaled = 0 if beta == 0 else np.multiply(expanded, np.asarray(beta, expanded.dtype))
     return (scaled + product * np.asarray(alpha, product.dtype)).astype(product.dtype, copy=False)
 
 
@@ -191,10 +191,10 @@ def bmm(dense: Any, xp: Any, self: Any, mat2: Any) -> Any:
         )
     coo = self.to_coo()
     batch, row, column = coo.indices
-    made = np.zeros((self.shape[0] * self.shape[1], mat2.shape[2]), self.dtype)
+    product = np.zeros((self.shape[0] * self.shape[1], mat2.shape[2]), self.dtype)
     table = mat2.reshape(-1, mat2.shape[2])
-    accumulate_rows(made, batch * self.shape[1] + row, coo.values, table, batch * self.shape[2] + column)
-    return made.reshape(self.shape[0], self.shape[1], mat2.shape[2])
+    accumulate_rows(product, batch * self.shape[1] + row, coo.values, table, batch * self.shape[2] + column)
+    return product.reshape(self.shape[0], self.shape[1], mat2.shape[2])
 
 
 def smm(dense: Any, xp: Any, self: Any, mat2: Any) -> CooArray:
@@ -237,11 +237,11 @@ def sampled_addmm(dense: Any, xp: Any, self: Any, mat1: Any, mat2: Any, beta: An
     step = max(MAX_BLOCK_ELEMENTS // max(mat1.shape[1], 1), 1)
     columns_of = mat2.T
     for start in range(0, coo.nnz, step):
-        part = slice(start, start + step)
-        values[part] = np.einsum("ij,ij->i", mat1[coo.indices[0][part]], columns_of[coo.indices[1][part]])
+        block = slice(start, start + step)
+        values[block] = np.einsum("ij,ij->i", mat1[coo.indices[0][block]], columns_of[coo.indices[1][block]])
     if alpha != 1:
         values = values * np.asarray(alpha, values.dtype)
     if beta != 0:
         values = values + coo.values * np.asarray(beta, values.dtype)
-    made = coo.with_values(values)
-    return CompressedArray.from_coo(made, self.layout) if isinstance(self, CompressedArray) else made
+    sampled = coo.with_values(values)
+    return CompressedArray.from_coo(sampled, self.layout) if isinstance(self, CompressedArray) else sampled

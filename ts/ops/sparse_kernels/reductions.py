@@ -24,27 +24,27 @@ def sum_dims(
     dense: Any, xp: Any, self: Any, dim: Sequence[int] | None, keepdim: bool = False, dtype: int | None = None
 ) -> Any:
     """Sum over dimensions; the result is dense if no sparse dimension is left."""
-    wanted = common.dtype_from(dtype, None) if dtype is not None else None
+    target_dtype = common.dtype_from(dtype, None) if dtype is not None else None
     dims = sorted(common.wrap_dims(list(dim) if dim is not None else None, self.ndim)) or list(
         range(self.ndim)
     )
-    made = sum_over(self.to_coo(), dims, wanted, integers_widen=True)
+    total = sum_over(self.to_coo(), dims, target_dtype, integers_widen=True)
     if not keepdim:
-        return made
-    return _with_kept_dims(made, dims, self)
+        return total
+    return _with_kept_dims(total, dims, self)
 
 
-def _with_kept_dims(made: Any, dims: list[int], self: Any) -> Any:
+def _with_kept_dims(total: Any, dims: list[int], self: Any) -> Any:
     shape = tuple(1 if d in dims else n for d, n in enumerate(self.shape))
-    if not isinstance(made, CooArray):
-        return CooArray(np.zeros((len(shape), 1), np.int64), np.reshape(made, (1,)), shape, True) if (
+    if not isinstance(total, CooArray):
+        return CooArray(np.zeros((len(shape), 1), np.int64), np.reshape(total, (1,)), shape, True) if (
             self.to_coo().dense_dim == 0
-        ) else made.reshape(shape)  # fmt: skip
+        ) else total.reshape(shape)  # fmt: skip
     sparse_dim = self.to_coo().sparse_dim
-    rows = iter(made.indices)
-    zeros = np.zeros(made.nnz, np.int64)
+    rows = iter(total.indices)
+    zeros = np.zeros(total.nnz, np.int64)
     indices = np.stack([zeros if d in dims else next(rows) for d in range(sparse_dim)])
-    return CooArray(indices, made.values.reshape(made.nnz, *shape[sparse_dim:]), shape, True)
+    return CooArray(indices, total.values.reshape(total.nnz, *shape[sparse_dim:]), shape, True)
 
 
 def sparse_sum(dense: Any, xp: Any, self: Any, dim: Sequence[int], dtype: int | None = None) -> Any:
@@ -178,8 +178,8 @@ def _softmax(self: CooArray, dim: int, logarithms: bool) -> CooArray:
     shifted = self.values - largest[group]
     sums = np.zeros_like(largest)
     np.add.at(sums, group, np.exp(shifted))
-    made = shifted - np.log(sums)[group] if logarithms else np.exp(shifted) / sums[group]
-    return self.with_values(made)
+    softmax_values = shifted - np.log(sums)[group] if logarithms else np.exp(shifted) / sums[group]
+    return self.with_values(softmax_values)
 
 
 def _groups(self: CooArray, dim: int) -> Any:

@@ -60,8 +60,8 @@ def transpose_last(dense: Any, xp: Any, self: Any) -> Any:
 
 def adjoint(dense: Any, xp: Any, self: Any) -> Any:
     """Return the conjugate transpose."""
-    made = transpose(dense, xp, self, -2, -1)
-    return made.with_values(np.conj(made.values)) if made.dtype.kind == "c" else made
+    transposed = transpose(dense, xp, self, -2, -1)
+    return transposed.with_values(np.conj(transposed.values)) if transposed.dtype.kind == "c" else transposed
 
 
 def reverse(dense: Any, xp: Any, self: Any) -> Any:
@@ -207,10 +207,10 @@ def narrow_copy(dense: Any, xp: Any, self: Any, dim: int, start: int, length: in
         at = [slice(None)] * self.values.ndim
         at[d - self.sparse_dim + 1] = slice(start, start + length)
         return CooArray(self.indices, self.values[tuple(at)], shape, self.coalesced)
-    kept = (self.indices[d] >= start) & (self.indices[d] < start + length)
-    indices = self.indices[:, kept]
+    in_range = (self.indices[d] >= start) & (self.indices[d] < start + length)
+    indices = self.indices[:, in_range]
     indices[d] -= start
-    return CooArray(indices, self.values[kept], shape, self.coalesced)
+    return CooArray(indices, self.values[in_range], shape, self.coalesced)
 
 
 def cat(dense: Any, xp: Any, tensors: Sequence[Any], dim: int = 0) -> CooArray:
@@ -218,11 +218,11 @@ def cat(dense: Any, xp: Any, tensors: Sequence[Any], dim: int = 0) -> CooArray:
     if not all(isinstance(x, SparseArray) for x in tensors):
         at = next(i for i, x in enumerate(tensors) if not isinstance(x, SparseArray))
         raise RuntimeError(f"Concatenating sparse tensors, but a dense tensor was found at position {at}.")
-    parts = [x.to_coo() for x in tensors]
-    first = parts[0]
+    arrays = [x.to_coo() for x in tensors]
+    first = arrays[0]
     d = common.wrap_dim(dim, first.ndim)
-    dtype = common.result_type(*[x.values for x in parts])
-    for i, x in enumerate(parts):
+    dtype = common.result_type(*[x.values for x in arrays])
+    for i, x in enumerate(arrays):
         if x.ndim != first.ndim or any(
             a != b for k, (a, b) in enumerate(zip(first.shape, x.shape, strict=True)) if k != d
         ):
@@ -238,19 +238,19 @@ def cat(dense: Any, xp: Any, tensors: Sequence[Any], dim: int = 0) -> CooArray:
                 f"{x.dense_dim}."
             )
     shape = list(first.shape)
-    shape[d] = sum(x.shape[d] for x in parts)
+    shape[d] = sum(x.shape[d] for x in arrays)
     indices, values, start = [], [], 0
-    for x in parts:
+    for x in arrays:
         moved, block = x.indices, x.values.astype(dtype, copy=False)
         if d < x.sparse_dim:
             moved = moved.copy()
             moved[d] += start
         else:
-            whole = np.zeros((x.nnz, *shape[x.sparse_dim :]), dtype)
-            here = [slice(None)] * whole.ndim
+            padded_block = np.zeros((x.nnz, *shape[x.sparse_dim :]), dtype)
+            here = [slice(None)] * padded_block.ndim
             here[d - x.sparse_dim + 1] = slice(start, start + x.shape[d])
-            whole[tuple(here)] = block
-            block = whole
+            padded_block[tuple(here)] = block
+            block = padded_block
         indices.append(moved)
         values.append(block)
         start += x.shape[d]
@@ -293,13 +293,14 @@ def sparse_resize(
     if not self.nnz:
         return CooArray.empty(tuple(size), self.dtype, sparse_dim)
     if (sparse_dim, dense_dim) != (self.sparse_dim, self.dense_dim):
-        kind, had, got = (
+        kind, old_count, new_count = (
             ("sparse", self.sparse_dim, sparse_dim)
             if sparse_dim != self.sparse_dim
             else ("dense", self.dense_dim, dense_dim)
         )
         raise RuntimeError(
-            f"changing the number of {kind} dimensions (from {had} to {got}) on a non-empty sparse tensor "
+            f"changing the number of {kind} dimensions (from {old_count} to {new_count}) on a non-empty "
+            "sparse tensor "
             "is not "
             "supported."
         )

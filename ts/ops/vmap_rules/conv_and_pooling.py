@@ -45,11 +45,11 @@ def over_planes(spatial: int, *sizes: str) -> Callable[[Call], Any]:
             values[i] = folded(call.expanded(i))
         for name in sizes:
             values[call.at(name)] = [call.size * call[name][0], *call[name][1:]]
-        found = call.run(values)
-        if isinstance(found, Tensor):
-            return unfolded(found, call.size)
-        made = [unfolded(x, call.size) for x in found]
-        return made if type(found) is list else type(found)(made)
+        result = call.run(values)
+        if isinstance(result, Tensor):
+            return unfolded(result, call.size)
+        outputs = [unfolded(x, call.size) for x in result]
+        return outputs if type(result) is list else type(result)(outputs)
 
     return rule
 
@@ -68,8 +68,8 @@ def convolved(
         input = input.unsqueeze(0).expand([size, *input.shape])
     joined = input.movedim(0, 1)
     joined = joined.flatten(1, 2)  # (examples, channels of all batch elements)
-    found = ts.convolution(joined, folded(weight), None, *how[:5], groups * size)  # type: ignore[call-arg]  # five
-    return unfolded(found, size, 1)
+    output = ts.convolution(joined, folded(weight), None, *how[:5], groups * size)  # type: ignore[call-arg]  # five
+    return unfolded(output, size, 1)
 
 
 def _examples(call: Call, i: int, single: bool) -> Any:
@@ -83,14 +83,14 @@ def _convolution(call: Call) -> Any:
     single = call.rank(0) < call.rank(1)
     input, of_input, of_weight = _examples(call, 0, single), bool(call.wholes[0]), bool(call.wholes[1])
     if of_input or of_weight:
-        found = convolved(input, of_input, call.values[1], of_weight, call.size, how)
+        output = convolved(input, of_input, call.values[1], of_weight, call.size, how)
     else:
-        found = ts.convolution(input, call.values[1], None, *how).unsqueeze(0)
+        output = ts.convolution(input, call.values[1], None, *how).unsqueeze(0)
     bias = call.values[2]
     if bias is not None:
         first = [call.size, 1] if call.wholes[2] else []
-        found = found + bias.reshape([*first, -1, *[1] * (found.dim() - 3)])
-    return found.squeeze(1) if single else found
+        output = output + bias.reshape([*first, -1, *[1] * (output.dim() - 3)])
+    return output.squeeze(1) if single else output
 
 
 def _convolution_back(call: Call) -> Any:
@@ -104,17 +104,17 @@ def _convolution_back(call: Call) -> Any:
     with GradMode(True):
         x, w = tracked(input), tracked(weight)
         y = convolved(x, True, w, True, call.size, how)
-        wanted = [t for t, want in zip((x, w), mask, strict=False) if want]
-        found = iter(autograd_grad(y, wanted, grad, create_graph=True) if wanted else ())
+        required = [t for t, want in zip((x, w), mask, strict=False) if want]
+        computed = iter(autograd_grad(y, required, grad, create_graph=True) if required else ())
     goes_on = recorded and any(t.requires_grad for t in (grad, input, weight))
-    parts: list[Any] = []
+    gradients: list[Any] = []
     for want in mask[:2]:
-        part = next(found) if want else None
-        parts.append(part if part is None or goes_on else detached(part))
-    if single and parts[0] is not None:
-        parts[0] = parts[0].squeeze(1)
-    parts.append(grad.sum([1, *range(3, grad.dim())]) if mask[2] else None)
-    return tuple(grad.new_zeros(call.size, 0) if p is None else p for p in parts)
+        gradient = next(computed) if want else None
+        gradients.append(gradient if gradient is None or goes_on else detached(gradient))
+    if single and gradients[0] is not None:
+        gradients[0] = gradients[0].squeeze(1)
+    gradients.append(grad.sum([1, *range(3, grad.dim())]) if mask[2] else None)
+    return tuple(grad.new_zeros(call.size, 0) if p is None else p for p in gradients)
 
 
 batch("convolution", _convolution)

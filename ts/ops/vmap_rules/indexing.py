@@ -17,48 +17,48 @@ def _indices(call: Call, i: int) -> tuple[list[Any], int | None, int]:
 
     The first indexed dimension is None if the indexed dimensions are not adjacent.
     """
-    given = call.values[i]
-    wholes = call.wholes[i] if isinstance(call.wholes[i], list) else [False] * len(given)
-    spots: list[tuple[int, Tensor, bool]] = []
+    arguments = call.values[i]
+    wholes = call.wholes[i] if isinstance(call.wholes[i], list) else [False] * len(arguments)
+    entries: list[tuple[int, Tensor, bool]] = []
     at = 0
-    for x, whole in zip(given, wholes, strict=True):
+    for x, is_batched in zip(arguments, wholes, strict=True):
         if x is not None and x.dtype in (ts.bool, ts.uint8):
-            if whole:
+            if is_batched:
                 raise RuntimeError(
                     "vmap: It looks like you're attempting to use a Tensor as a mask, whose result has "
                     "another shape for "
                     "each element. We don't support that; please try ts.where instead."
                 )
-            for places in x.nonzero().unbind(1):
-                spots.append((at, places, False))
+            for coordinates in x.nonzero().unbind(1):
+                entries.append((at, coordinates, False))
                 at += 1
             continue
         if x is not None:
-            spots.append((at, x, whole))
+            entries.append((at, x, is_batched))
         at += 1
-    rank = max(x.dim() - int(w) for _, x, w in spots)
-    made: list[Any] = [None] * at
-    for place, x, whole in spots:
-        made[place] = padded(x, rank + 1) if whole else x
-    first, last = spots[0][0], spots[-1][0]
-    together = last - first + 1 == len(spots)
-    return made, first if together else None, rank
+    rank = max(x.dim() - int(w) for _, x, w in entries)
+    batched_indices: list[Any] = [None] * at
+    for dim, x, is_batched in entries:
+        batched_indices[dim] = padded(x, rank + 1) if is_batched else x
+    first, last = entries[0][0], entries[-1][0]
+    together = last - first + 1 == len(entries)
+    return batched_indices, first if together else None, rank
 
 
 def _index(call: Call) -> Any:
     x = call.values[0]
-    made, first, rank = _indices(call, 1)
+    batched_indices, first, rank = _indices(call, 1)
     if not call.is_whole(1):
-        found = x[(slice(None), *(slice(None) if m is None else m for m in made))]
-        return found.movedim(rank, 0) if first is None else found
+        elements = x[(slice(None), *(slice(None) if m is None else m for m in batched_indices))]
+        return elements.movedim(rank, 0) if first is None else elements
     size = call.size
     numbers = ts.arange(size).reshape([size, *[1] * rank])
     x = call.expanded(0)
-    found = x[(numbers, *(slice(None) if m is None else m for m in made))]
+    elements = x[(numbers, *(slice(None) if m is None else m for m in batched_indices))]
     if not first:  # the indexed dimensions are already the first dimensions of the result
-        return found
-    dims = list(range(found.dim()))
-    return found.permute(
+        return elements
+    dims = list(range(elements.dim()))
+    return elements.permute(
         [0, *dims[rank + 1 : rank + 1 + first], *dims[1 : rank + 1], *dims[rank + 1 + first :]]
     )
 
@@ -68,19 +68,19 @@ def _index_put(call: Call) -> Any:
 
     During the call, the indexed dimensions are moved to the front of target and values.
     """
-    made, first, rank = _indices(call, 1)
-    places = [k + 1 for k, m in enumerate(made) if m is not None]
+    batched_indices, first, rank = _indices(call, 1)
+    indexed_dims = [k + 1 for k, m in enumerate(batched_indices) if m is not None]
     x = call.expanded(0)
-    order = [0, *places, *(k for k in range(1, x.dim()) if k not in places)]
-    dims = x.dim() - len(places) + rank
+    order = [0, *indexed_dims, *(k for k in range(1, x.dim()) if k not in indexed_dims)]
+    dims = x.dim() - len(indexed_dims) + rank
     values = call.values[2] if call.wholes[2] else call.values[2].unsqueeze(0)
     values = padded(values, dims)
     if first:  # the values have other dimensions before the indexed ones
         values = values.movedim([*range(1 + first, 1 + first + rank)], [*range(1, 1 + rank)])
     numbers = ts.arange(call.size).reshape([call.size, *[1] * rank])
-    indices = [numbers, *(m for m in made if m is not None)]
-    found = ts.index_put(x.permute(order), indices, values, call.values[3])
-    return found.permute([order.index(k) for k in range(x.dim())])
+    indices = [numbers, *(m for m in batched_indices if m is not None)]
+    result = ts.index_put(x.permute(order), indices, values, call.values[3])
+    return result.permute([order.index(k) for k in range(x.dim())])
 
 
 def _index_select(call: Call) -> Any:
@@ -130,8 +130,8 @@ def _index_rows(call: Call) -> Any:
     index = call["index"]
     index = ts.where(index < 0, index + count, index) + ts.arange(call.size).unsqueeze(1) * count
     values[call.at("index")], values[call.at("dim")] = index.reshape(-1), 0
-    found = call.run(values)
-    return found.reshape([call.size, count, *found.shape[1:]]).movedim(1, d)
+    result = call.run(values)
+    return result.reshape([call.size, count, *result.shape[1:]]).movedim(1, d)
 
 
 def _fill(call: Call) -> Any:
@@ -153,8 +153,8 @@ def _embedding(call: Call) -> Any:
     if not call.wholes[0]:
         return call.run(call.values)
     indices = call.expanded(1)
-    found = weight.gather(1, indices.reshape(call.size, -1, 1).expand(-1, -1, weight.shape[2]))
-    return found.reshape([*indices.shape, weight.shape[2]])
+    embedded = weight.gather(1, indices.reshape(call.size, -1, 1).expand(-1, -1, weight.shape[2]))
+    return embedded.reshape([*indices.shape, weight.shape[2]])
 
 
 def _embedding_back(call: Call) -> Any:
@@ -166,8 +166,10 @@ def _embedding_back(call: Call) -> Any:
         grad = grad.masked_fill((indices == call["padding_idx"]).unsqueeze(-1), 0)
     width = grad.shape[-1]
     flat = indices.reshape(call.size, -1) + ts.arange(call.size).unsqueeze(1) * count
-    made = grad.new_zeros(call.size * count, width).index_add(0, flat.reshape(-1), grad.reshape(-1, width))
-    return made.reshape(call.size, count, width)
+    table_grad = grad.new_zeros(call.size * count, width).index_add(
+        0, flat.reshape(-1), grad.reshape(-1, width)
+    )
+    return table_grad.reshape(call.size, count, width)
 
 
 def _one_hot(call: Call) -> Any:

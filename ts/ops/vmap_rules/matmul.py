@@ -20,17 +20,17 @@ def product(call: Call, i: int, j: int) -> Any:
     return ts.matmul(a, b)
 
 
-def _check_dims(call: Call, *wanted: int) -> None:
+def _check_dims(call: Call, *expected_ranks: int) -> None:
     """Raise an error for operands of invalid rank, which batching would hide."""
-    found = [x.dim() - whole for x, whole in zip(call.values[:2], call.wholes[:2], strict=True)]
-    if tuple(found) == wanted:
+    ranks = [x.dim() - is_batched for x, is_batched in zip(call.values[:2], call.wholes[:2], strict=True)]
+    if tuple(ranks) == expected_ranks:
         return
     name = call.record.name.removeprefix("aten::")
     if name in ("dot", "vdot"):
         raise RuntimeError("Got wrong shapes for dot")
     raise RuntimeError(
-        f"Shape mismatch: Got incorrect dims for {name}(a, b). a has dim {found[0]}and b has dim "
-        f"{found[1]}but expected them to have dim {wanted[0]} and dim {wanted[1]}"
+        f"Shape mismatch: Got incorrect dims for {name}(a, b). a has dim {ranks[0]}and b has dim "
+        f"{ranks[1]}but expected them to have dim {expected_ranks[0]} and dim {expected_ranks[1]}"
     )
 
 
@@ -62,32 +62,32 @@ def _vdot(call: Call) -> Any:
     return (call.expanded(0).conj() * call.expanded(1)).sum(1)
 
 
-def _added(call: Call, found: Tensor) -> Any:
-    """Return beta * self + alpha * `found`, the product; if beta is 0, self is not read."""
+def _added(call: Call, matrix_product: Tensor) -> Any:
+    """Return beta * self + alpha * `matrix_product`; if beta is 0, self is not read."""
     beta, alpha = call["beta"], call["alpha"]
-    found = found if alpha == 1 else found * alpha
+    matrix_product = matrix_product if alpha == 1 else matrix_product * alpha
     if beta == 0:
-        return found
+        return matrix_product
     x = call.values[0]
     if call.wholes[0]:
-        x = padded(x, found.dim())
-    return found + (x if beta == 1 else x * beta)
+        x = padded(x, matrix_product.dim())
+    return matrix_product + (x if beta == 1 else x * beta)
 
 
 def _addmv(call: Call) -> Any:
     a, v = call.values[1], call.values[2]
-    found = ts.matmul(a, v.unsqueeze(2)).squeeze(2) if call.wholes[2] else ts.matmul(a, v)
-    return _added(call, found if found.dim() == 2 else found.unsqueeze(0))
+    matrix_product = ts.matmul(a, v.unsqueeze(2)).squeeze(2) if call.wholes[2] else ts.matmul(a, v)
+    return _added(call, matrix_product if matrix_product.dim() == 2 else matrix_product.unsqueeze(0))
 
 
 def _addr(call: Call) -> Any:
-    found = call.expanded(1).unsqueeze(2) * call.expanded(2).unsqueeze(1)
-    return _added(call, found)
+    outer_product = call.expanded(1).unsqueeze(2) * call.expanded(2).unsqueeze(1)
+    return _added(call, outer_product)
 
 
-def _with_batch(call: Call, found: Tensor, rank: int) -> Tensor:
+def _with_batch(call: Call, matrix_product: Tensor, rank: int) -> Tensor:
     """Add a batch dimension of size 1 to an unbatched product."""
-    return found if found.dim() == rank else found.unsqueeze(0)
+    return matrix_product if matrix_product.dim() == rank else matrix_product.unsqueeze(0)
 
 
 batch("mm", _mm)
@@ -121,11 +121,11 @@ def _solve(call: Call) -> Any:
     a, b = values[0], values[1]
     if b.dim() == a.dim() - 1:
         values[1] = b.unsqueeze(b.dim())
-        found = call.run(values)
-        if isinstance(found, Tensor):
-            return found.squeeze(-1)
-        return type(found)([found[0].squeeze(-1), *found[1:]]) if hasattr(found, "_fields") else (
-            found[0].squeeze(-1), *found[1:]
+        solution = call.run(values)
+        if isinstance(solution, Tensor):
+            return solution.squeeze(-1)
+        return type(solution)([solution[0].squeeze(-1), *solution[1:]]) if hasattr(solution, "_fields") else (
+            solution[0].squeeze(-1), *solution[1:]
         )  # fmt: skip
     return call.run(values)
 

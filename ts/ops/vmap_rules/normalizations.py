@@ -17,12 +17,12 @@ def _layer_norm(call: Call) -> Any:
     x = call.expanded(0)
     if not call.is_whole("weight") and not call.is_whole("bias"):
         return call.run([x, shape, weight, bias, eps])
-    found, mean, rstd = call.run([x, shape, None, None, eps])
+    output, mean, rstd = call.run([x, shape, None, None, eps])
     for name, value in (("weight", weight), ("bias", bias)):
         if value is not None:
-            value = padded(value, found.dim()) if call.is_whole(name) else value
-            found = found * value if name == "weight" else found + value
-    return found, mean, rstd
+            value = padded(value, output.dim()) if call.is_whole(name) else value
+            output = output * value if name == "weight" else output + value
+    return output, mean, rstd
 
 
 def _batch_norm(call: Call) -> Any:
@@ -41,14 +41,14 @@ def _batch_norm(call: Call) -> Any:
     joined = x.movedim(0, 1)
     joined = joined.reshape([joined.shape[0], -1, *joined.shape[3:]])
     flat = [None if value is None else call.expanded(i).reshape(-1) for i, value in ((3, mean), (4, var))]
-    found, saved_mean, saved_rstd = call.run([joined, None, None, *flat, training, momentum, eps])
-    found = found.unflatten(1, [call.size, -1]).movedim(1, 0)
-    shape = [1] * (found.dim() - 3)
+    output, saved_mean, saved_rstd = call.run([joined, None, None, *flat, training, momentum, eps])
+    output = output.unflatten(1, [call.size, -1]).movedim(1, 0)
+    shape = [1] * (output.dim() - 3)
     if weight is not None:
-        found = found * call.expanded(1).reshape([call.size, 1, -1, *shape])
+        output = output * call.expanded(1).reshape([call.size, 1, -1, *shape])
     if bias is not None:
-        found = found + call.expanded(2).reshape([call.size, 1, -1, *shape])
-    return found, *(s if s.numel() == 0 else s.reshape(call.size, -1) for s in (saved_mean, saved_rstd))
+        output = output + call.expanded(2).reshape([call.size, 1, -1, *shape])
+    return output, *(s if s.numel() == 0 else s.reshape(call.size, -1) for s in (saved_mean, saved_rstd))
 
 
 def _loss(call: Call) -> Any:
@@ -61,10 +61,10 @@ def _loss(call: Call) -> Any:
         if call.wholes[i]:
             values[i] = padded(values[i], rank + 1)
     values[call.at("reduction")] = 0
-    found = call.run(values)
+    losses = call.run(values)
     if reduction == 0:
-        return found
-    flat = found.reshape(call.size, -1)
+        return losses
+    flat = losses.reshape(call.size, -1)
     return flat.sum(1) if reduction == 2 else flat.mean(1)
 
 
@@ -95,8 +95,8 @@ def _nll(call: Call) -> Any:
     total = each.reshape(call.size, -1).sum(1)
     if reduction == 0:
         return losses.squeeze(1) if single else losses, ts.zeros_like(total)
-    found = losses.reshape(call.size, -1).sum(1)
-    return found / total if reduction == 1 else found, total
+    loss = losses.reshape(call.size, -1).sum(1)
+    return loss / total if reduction == 1 else loss, total
 
 
 def _nll_back(call: Call) -> Any:
@@ -109,10 +109,10 @@ def _nll_back(call: Call) -> Any:
         grad = grad.reshape(safe.shape)
     else:
         grad = (grad / total if reduction == 1 else grad).reshape([call.size, *[1] * (safe.dim() - 1)])
-    parts = (-each * grad).where(counts, 0)
-    room = ts.zeros_like(x.unsqueeze(1) if single else x)
-    found = room.scatter(2, safe.unsqueeze(2), parts.to(x.dtype).unsqueeze(2))
-    return found.squeeze(1) if single else found
+    target_grads = (-each * grad).where(counts, 0)
+    zeros = ts.zeros_like(x.unsqueeze(1) if single else x)
+    grad_input = zeros.scatter(2, safe.unsqueeze(2), target_grads.to(x.dtype).unsqueeze(2))
+    return grad_input.squeeze(1) if single else grad_input
 
 
 def _rms_norm(call: Call) -> Any:
@@ -120,8 +120,8 @@ def _rms_norm(call: Call) -> Any:
     x, weight = call.expanded(0), call["weight"]
     if not call.is_whole("weight"):
         return call.run([x, *call.values[1:]])
-    found, rstd = call.run([x, call["normalized_shape"], None, call["eps"]])
-    return found * padded(weight, found.dim()), rstd
+    output, rstd = call.run([x, call["normalized_shape"], None, call["eps"]])
+    return output * padded(weight, output.dim()), rstd
 
 
 def _group_norm(call: Call) -> Any:
@@ -130,16 +130,16 @@ def _group_norm(call: Call) -> Any:
     x = call.expanded(0)
     joined = x.reshape([call.size * examples, *x.shape[2:]])
     alone = call.is_whole("weight") or call.is_whole("bias")
-    given = [None, None] if alone else [weight, bias]
-    found, mean, rstd = call.run([joined, *given, call.size * examples, channels, *rest])
-    found, mean, rstd = (y.reshape([call.size, examples, *y.shape[1:]]) for y in (found, mean, rstd))
+    affine_args = [None, None] if alone else [weight, bias]
+    output, mean, rstd = call.run([joined, *affine_args, call.size * examples, channels, *rest])
+    output, mean, rstd = (y.reshape([call.size, examples, *y.shape[1:]]) for y in (output, mean, rstd))
     if alone:
-        shape = [call.size, 1, channels, *[1] * (found.dim() - 3)]
+        shape = [call.size, 1, channels, *[1] * (output.dim() - 3)]
         if weight is not None:
-            found = found * call.expanded(1).reshape(shape)
+            output = output * call.expanded(1).reshape(shape)
         if bias is not None:
-            found = found + call.expanded(2).reshape(shape)
-    return found, mean, rstd
+            output = output + call.expanded(2).reshape(shape)
+    return output, mean, rstd
 
 
 def _by_examples(call: Call) -> Any:
@@ -151,8 +151,8 @@ def _by_examples(call: Call) -> Any:
     if call.rank(0) == 2:
         values[:2] = x.reshape(-1, x.shape[2]), target.reshape([-1, *target.shape[2:]])
     values[call.at("reduction")] = 0
-    found = call.run(values)
-    loss, more = (found[0], found[1:]) if isinstance(found, tuple) else (found, None)
+    result = call.run(values)
+    loss, more = (result[0], result[1:]) if isinstance(result, tuple) else (result, None)
     loss = loss.reshape(call.size, -1)
     if reduction:
         loss = loss.mean(1) if reduction == 1 else loss.sum(1)

@@ -33,8 +33,8 @@ def _arg(name: str) -> Callable[[Call], Any]:
         x: Tensor = call.values[0]
         _, dim, keepdim = call.values[:3]
         if dim is None:
-            found = getattr(in_rows(x), name)(1)
-            return found.reshape([x.shape[0], *[1] * (x.dim() - 1)]) if keepdim else found
+            indices = getattr(in_rows(x), name)(1)
+            return indices.reshape([x.shape[0], *[1] * (x.dim() - 1)]) if keepdim else indices
         return along("dim")(call)
 
     return rule
@@ -44,18 +44,18 @@ def _vector_norm(call: Call) -> Any:
     _, order, dim, keepdim, dtype = call.values
     x: Tensor = call.values[0]
     if dim is None:
-        found = call.run([in_rows(x), order, [1], False, dtype])
-        return found.reshape([x.shape[0], *[1] * (x.dim() - 1)]) if keepdim else found
+        norms = call.run([in_rows(x), order, [1], False, dtype])
+        return norms.reshape([x.shape[0], *[1] * (x.dim() - 1)]) if keepdim else norms
     return along("dim")(call)
 
 
 def _aminmax(call: Call) -> Any:
     if call["dim"] is not None:
         return along("dim")(call)
-    found = in_rows(call.values[0]).aminmax(dim=1)
+    extremes = in_rows(call.values[0]).aminmax(dim=1)
     if not call["keepdim"]:
-        return found
-    return tuple(x.reshape([call.size, *[1] * call.rank(0)]) for x in found)
+        return extremes
+    return tuple(x.reshape([call.size, *[1] * call.rank(0)]) for x in extremes)
 
 
 def _count_nonzero(call: Call) -> Any:
@@ -119,8 +119,8 @@ def _sum_to_size(call: Call) -> Any:
     rank = call.rank(0)
     lead = rank - len(size)
     dims = [*range(lead), *(lead + d for d, n in enumerate(size) if n == 1 and x.shape[1 + lead + d] != 1)]
-    found = x.sum([shift_dim(d, rank) for d in dims], True) if dims else x
-    return found.reshape([x.shape[0], *size])
+    total = x.sum([shift_dim(d, rank) for d in dims], True) if dims else x
+    return total.reshape([x.shape[0], *size])
 
 
 # These operators return one result for the whole batch, not one per batch element.

@@ -47,8 +47,8 @@ def row_of(record: OperatorRecord) -> Rule | None:
 
     record = record.base or record
     _load()
-    found = _rows.get(record.key.removeprefix("aten::"))
-    if found is None:
+    rule = _rows.get(record.key.removeprefix("aten::"))
+    if rule is None:
         other = registry.same(record)
         return None if other is None else row_of(other)
-    return found
+    return rule

@@ -40,8 +40,8 @@ def composite(record: OperatorRecord) -> Callable[..., Any] | None:
 
 def written_elsewhere(record: OperatorRecord) -> bool:
     """Return whether an operator writes to its first argument and has no functional variant."""
-    found = record.operator.signature.parameters
-    return bool(found) and found[0].written and not record.variant
+    parameters = record.operator.signature.parameters
+    return bool(parameters) and parameters[0].written and not record.variant
 
 
 def on_batch(call: Call) -> Any:
@@ -69,8 +69,8 @@ def call_once_for_batch(call: Call) -> Any:
 
     Raise RuntimeError for an operator that reads elements.
     """
-    for x, whole in zip(call.values, call.wholes, strict=True):
-        if whole is True and call.record.reads_elements:
+    for x, is_batched in zip(call.values, call.wholes, strict=True):
+        if is_batched is True and call.record.reads_elements:
             refuse_reading(call, Batched(call.level.number, x, True))
     return call.run(element(call, 0))
 
@@ -98,9 +98,9 @@ def pointwise(call: Call) -> Any:
     return call.run(aligned(call, range(len(call.values))))
 
 
-def aligned(call: Call, places: Any) -> list[Any]:
-    """Return the arguments of the call; batched tensors at indices `places` get the maximal rank of these."""
-    tensors = [i for i in places if isinstance(call.values[i], Tensor)]
+def aligned(call: Call, indices: Any) -> list[Any]:
+    """Return the arguments of the call; batched tensors at `indices` get the maximal rank of these."""
+    tensors = [i for i in indices if isinstance(call.values[i], Tensor)]
     rank = max(call.rank(i) for i in tensors)
     values = list(call.values)
     for i in tensors:
@@ -132,12 +132,12 @@ def promoted(call: Call, tensors: list[int], i: int) -> Tensor:
     others = [call.values[k] for k in tensors if call.rank(k) > 0]
     if not others or any(y.dtype is x.dtype for y in others):
         return x
-    number = ts.zeros((), dtype=x.dtype)
-    wanted = others[0].dtype
+    scalar = ts.zeros((), dtype=x.dtype)
+    common_dtype = others[0].dtype
     for y in others[1:]:
-        wanted = ts.promote_types(wanted, y.dtype)
-    result = ts.result_type(ts.zeros(1, dtype=wanted), number)
-    return x if x.dtype is ts.bool or result is not wanted else x.to(result)
+        common_dtype = ts.promote_types(common_dtype, y.dtype)
+    result = ts.result_type(ts.zeros(1, dtype=common_dtype), scalar)
+    return x if x.dtype is ts.bool or result is not common_dtype else x.to(result)
 
 
 # ---------------------------------------------------------------- loop over batch elements
@@ -174,10 +174,10 @@ def _shapes(result: Any) -> Any:
 def element(call: Call, k: int) -> list[Any]:
     """Return the arguments of the call for batch element `k`."""
 
-    def of(x: Any, whole: Any) -> Any:
+    def of(x: Any, is_batched: Any) -> Any:
         if isinstance(x, list):
-            return [of(y, w) for y, w in zip(x, whole, strict=True)]
-        return x.select(0, k) if whole else x
+            return [of(y, w) for y, w in zip(x, is_batched, strict=True)]
+        return x.select(0, k) if is_batched else x
 
     return [of(x, w) for x, w in zip(call.values, call.wholes, strict=True)]
 
@@ -188,8 +188,8 @@ def stacked(rows: list[Any]) -> Any:
     if isinstance(first, Tensor):
         return ts.stack(rows)
     if isinstance(first, (tuple, list)):
-        made = [stacked(list(column)) for column in zip(*rows, strict=True)]
-        return made if type(first) is list else type(first)(made)
+        stacked_columns = [stacked(list(column)) for column in zip(*rows, strict=True)]
+        return stacked_columns if type(first) is list else type(first)(stacked_columns)
     return first
 
 
@@ -237,12 +237,12 @@ def drawn(call: Call) -> tuple[Any, bool]:
     if "size" in call.names:
         values[call.at("size")] = [call.size, *call["size"]]
         return call.run_as_called(values), True
-    places = [i for i, x in enumerate(values) if isinstance(x, Tensor)]
-    if not places or call.record.key == "aten::randperm":
+    tensor_indices = [i for i, x in enumerate(values) if isinstance(x, Tensor)]
+    if not tensor_indices or call.record.key == "aten::randperm":
         return stacked([call.run_as_called(call.values) for _ in range(call.size)]), True
     filled = call.record.family in ("random", "dropout", "copy_variants")
     if filled or call.record.name == "aten::bernoulli":
-        values[places[0]] = call.expanded(places[0])
+        values[tensor_indices[0]] = call.expanded(tensor_indices[0])
         return call.run_as_called(values), True
     return stacked([call.run_as_called(element(call, k)) for k in range(call.size)]), True
 
@@ -262,17 +262,16 @@ def _drawn_once(call: Call) -> tuple[Any, bool]:
 
 
 def _drawn_in_place(call: Call) -> tuple[Any, bool]:
-    """Run an in-place random operator; batch elements get different or the same numbers, by the randomness.
-    """
-    target, whole = call.values[0], call.wholes[0]
+    """Run an in-place random operator; the randomness mode decides if batch elements get equal numbers."""
+    target, is_batched = call.values[0], call.wholes[0]
     others = any(call.is_whole(i) for i in range(1, len(call.values)))
     if call.level.random == "same":
         if others:
             raise RuntimeError(SAME_OF_BATCH)
-        if not whole:
+        if not is_batched:
             return call.run_as_called(call.values), False
         return target.copy_(call.run_as_called([one_of(target).clone(), *call.values[1:]])), True
-    if not whole:
+    if not is_batched:
         raise RuntimeError(not_of_batch(call) if others else DIFFERENT_IN_ONE)
     tensors = [i for i, x in enumerate(call.values) if isinstance(x, Tensor)]
     return call.run_as_called(aligned(call, tensors)), True

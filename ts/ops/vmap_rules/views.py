@@ -53,8 +53,8 @@ def along(*names: str, whole: str = "", more: int = 0) -> Callable[[Call], Any]:
                 values[i] = [shift_dim(d, rank + more) for d in x]
             elif x is not None:
                 values[i] = shift_dim(x, rank + more)
-        found = call.run(values)
-        return _without_one(found) if numbers else found
+        result = call.run(values)
+        return _without_one(result) if numbers else result
 
     return rule
 
@@ -63,12 +63,12 @@ def _is_tensors(x: Any) -> bool:
     return isinstance(x, Tensor) or (bool(x) and any(isinstance(y, Tensor) for y in x))
 
 
-def _without_one(found: Any) -> Any:
+def _without_one(result: Any) -> Any:
     """Remove the size-1 dimension that was inserted for 0-dim elements."""
-    if isinstance(found, Tensor):
-        return found.squeeze(1) if found.dim() == 2 and found.shape[1] == 1 else found
-    made = [_without_one(x) for x in found]
-    return made if type(found) is list else type(found)(made)
+    if isinstance(result, Tensor):
+        return result.squeeze(1) if result.dim() == 2 and result.shape[1] == 1 else result
+    squeezed = [_without_one(x) for x in result]
+    return squeezed if type(result) is list else type(result)(squeezed)
 
 
 def sized(call: Call) -> Any:
@@ -83,13 +83,13 @@ def plain(call: Call) -> Any:
     )
 
 
-def of_last(least: int) -> Callable[[Call], Any]:
-    """Return a batching rule for operators that act on the last `least` dimensions."""
+def of_last(min_rank: int) -> Callable[[Call], Any]:
+    """Return a batching rule for operators that act on the last `min_rank` dimensions."""
 
     def rule(call: Call) -> Any:
         from ts.ops.vmap_rules.rules import one_by_one
 
-        return plain(call) if all(call.rank(i) >= least for i in _tensors(call)) else one_by_one(call)
+        return plain(call) if all(call.rank(i) >= min_rank for i in _tensors(call)) else one_by_one(call)
 
     return rule
 
@@ -143,12 +143,15 @@ def _transpose(call: Call) -> Any:
 
 def _clone(call: Call) -> Any:
     """Apply the batching rule of `clone`; as in PyTorch, raise RuntimeError for channels-last formats."""
-    wanted = call["memory_format"]
-    if wanted is not None and wanted not in (ts.contiguous_format.code, ts.preserve_format.code):
+    memory_format = call["memory_format"]
+    if memory_format is not None and memory_format not in (
+        ts.contiguous_format.code,
+        ts.preserve_format.code,
+    ):
         raise RuntimeError(
             "NYI: Tensor.clone(memory_format) inside vmap is only supported with memory_format "
             "torch.preserve_format or torch.contiguous_format (got "
-            f"{'ChannelsLast' if wanted == ts.channels_last.code else 'ChannelsLast3d'})"
+            f"{'ChannelsLast' if memory_format == ts.channels_last.code else 'ChannelsLast3d'})"
         )
     return plain(call)
 
@@ -241,8 +244,10 @@ def _as_strided_scatter(call: Call) -> Any:
 def _block_parts(call: Call) -> Any:
     """Apply the batching rule of `broadcast_tensors`."""
     rank = max(x.dim() - int(w) for x, w in zip(call.values[0], call.wholes[0], strict=True))
-    made = [padded(call.spread(x, w), rank + 1) for x, w in zip(call.values[0], call.wholes[0], strict=True)]
-    return ts.broadcast_tensors(*made)
+    tensors = [
+        padded(call.spread(x, w), rank + 1) for x, w in zip(call.values[0], call.wholes[0], strict=True)
+    ]
+    return ts.broadcast_tensors(*tensors)
 
 
 def _made_rank(rank: int) -> Callable[[Call], Any]:
