@@ -37,5 +37,5 @@ def set_flags(_enabled: bool | None = None, _strategy: str | None = None) -> tup
 
 def flags(enabled: bool | None = None, strategy: str | None = None) -> AbstractContextManager[None]:
     """Return a context manager that sets the given settings temporarily."""
-    given = {"enabled": enabled, "strategy": strategy}
-    return flags_of(__name__, **{name: value for name, value in given.items() if value is not None})
+    settings = {"enabled": enabled, "strategy": strategy}
+    return flags_of(__name__, **{name: value for name, value in settings.items() if value is not None})

@@ -137,7 +137,7 @@ def test_questions():
     assert size_guards.is_provably_equal(N * 2, N + N) and not size_guards.is_provably_equal(N, 3) and not size_guards.known_one(N)
     assert size_guards.equal(N * M, M * N) and not size_guards.equal(N, 1)
     assert size_guards.product((2, N, 1, M)) == 2 * N * M and size_guards.product((N, 0)) == 0
-    assert size_guards.parts(N * 4, 4) == N and size_guards.parts(7, 2) == 4 and size_guards.larger(N, 1) is N
+    assert size_guards.ceil_div(N * 4, 4) == N and size_guards.ceil_div(7, 2) == 4 and size_guards.larger(N, 1) is N
     assert size_guards.broadcast((N, 1), (3,)) == (N, 3) and size_guards.dense((3, N), 4) == (4 * N, 4)
     assert size_guards.is_row_major((3, N), (4 * N, 4), 4) and not size_guards.is_row_major((3, N), (4, 12), 4)
     with pytest.raises(ValueError, match="cannot be broadcast"):

@@ -61,10 +61,10 @@ def nth_index(self: NDArray[Any], axis: int, k: Indices) -> Indices:
 
 def nth_index_in_order(self: NDArray[Any], axis: int, k: Indices) -> Indices:
     """Return the indices of `nth_index`, with equal elements in the order of a stable sort."""
-    keys, wanted = _keys(self, axis, False), _rows(k, axis)
+    keys, ranks = _keys(self, axis, False), _rows(k, axis)
     rows = np.arange(len(keys))
-    kth = keys[rows, sort.nth(keys, wanted)][:, None]
-    before = wanted - (keys < kth).sum(axis=1)
+    kth = keys[rows, sort.nth(keys, ranks)][:, None]
+    before = ranks - (keys < kth).sum(axis=1)
     count = np.cumsum(keys == kth, axis=1)
     indices = (count > before[:, None]).argmax(axis=1)
     return _in_place(indices[:, None], self, axis)

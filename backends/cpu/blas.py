@@ -59,15 +59,15 @@ def library() -> Library | None:
 
     Raise RuntimeError if TS_BLAS is invalid.
     """
-    wanted = os.environ.get("TS_BLAS", "")
-    if wanted not in ("", "mkl", "numpy", "none"):
-        raise RuntimeError(f"TS_BLAS must be 'mkl', 'numpy' or 'none', not '{wanted}'")
-    if wanted == "none":
+    requested = os.environ.get("TS_BLAS", "")
+    if requested not in ("", "mkl", "numpy", "none"):
+        raise RuntimeError(f"TS_BLAS must be 'mkl', 'numpy' or 'none', not '{requested}'")
+    if requested == "none":
         return None
-    loaded = None if wanted == "numpy" else _find_mkl()
-    if loaded is None and wanted == "mkl":
+    loaded = None if requested == "numpy" else _find_mkl()
+    if loaded is None and requested == "mkl":
         raise RuntimeError("TS_BLAS is 'mkl', but no MKL was found: pip install 'torchscript-ts[mkl]'")
-    return loaded or _find_numpy_library(wanted == "numpy")
+    return loaded or _find_numpy_library(requested == "numpy")
 
 
 def _find_mkl() -> Library | None:

@@ -119,7 +119,10 @@ def decompose(g: Geometry, sizes: Sequence[int]) -> ConvDecomposition:
     for phase in itertools.product(*axes):
         taps = [
             (
-                sum(part[offset] for part, (_, offset) in zip(offsets_by_dimension, tap, strict=True)),
+                sum(
+                    memory_offsets[offset]
+                    for memory_offsets, (_, offset) in zip(offsets_by_dimension, tap, strict=True)
+                ),
                 tuple(k for k, _ in tap),
             )
             for tap in itertools.product(*(axis.taps for axis in phase))
@@ -180,14 +183,14 @@ def _convolve_complex(g: Geometry, x: Array, weight: Array) -> Array:
     The channels are [real, imaginary], the filters [[real, -imaginary], [imaginary, real]].
     """
     images, groups = x.shape[0], g.groups
-    parts = np.stack([x.real, x.imag], 1).reshape(images, 2, groups, -1, *x.shape[2:]).swapaxes(1, 2)
+    real_input = np.stack([x.real, x.imag], 1).reshape(images, 2, groups, -1, *x.shape[2:]).swapaxes(1, 2)
     w = weight.reshape(groups, -1, *weight.shape[1:])
     filters, channels = (2, 1) if g.transposed else (1, 2)
     of_real = np.concatenate([w.real, -w.imag], channels)
     of_imaginary = np.concatenate([w.imag, w.real], channels)
     both = np.concatenate([of_real, of_imaginary], filters)
     channel_sums = _convolve_real(
-        g, parts.reshape(images, -1, *x.shape[2:]), both.reshape(-1, *both.shape[2:]), None
+        g, real_input.reshape(images, -1, *x.shape[2:]), both.reshape(-1, *both.shape[2:]), None
     )
     channel_sums = channel_sums.reshape(images, groups, 2, -1, *g.output_size)
     result = np.empty((images, groups, channel_sums.shape[3], *g.output_size), x.dtype)
@@ -195,20 +198,20 @@ def _convolve_complex(g: Geometry, x: Array, weight: Array) -> Array:
     return result.reshape(images, g.filters, *g.output_size)
 
 
-def weight_gradient(general: Kernel, xp: Any, g: Geometry, seen: Array, other: Array) -> Array:
+def weight_gradient(general: Kernel, xp: Any, g: Geometry, window_source: Array, other: Array) -> Array:
     """Return the gradient of the weight; call `general` if it is unsupported or not finite.
 
     Infinities and NaN need the general kernel, because this module would multiply them by padding zeros.
     """
-    if seen.dtype.kind not in "iubc" and seen.size and other.size:
-        dtype = np.float32 if seen.itemsize == 2 else seen.dtype
-        decomposition = _cached_decomposition(g, seen)
-        x, y = (np.require(a, dtype, ["C", "A", "W"]) for a in (seen, other))
+    if window_source.dtype.kind not in "iubc" and window_source.size and other.size:
+        dtype = np.float32 if window_source.itemsize == 2 else window_source.dtype
+        decomposition = _cached_decomposition(g, window_source)
+        x, y = (np.require(a, dtype, ["C", "A", "W"]) for a in (window_source, other))
         out = np.zeros((y.shape[1], x.shape[1] // g.groups, *g.kernel), dtype)
         correlate_weights(x, y, out, decomposition.source, decomposition.phases[0], g.groups)
         if np.isfinite(out).all():
-            return out.astype(seen.dtype, copy=False)
-    result: Array = general(xp, g, seen, other)
+            return out.astype(window_source.dtype, copy=False)
+    result: Array = general(xp, g, window_source, other)
     return result
 
 

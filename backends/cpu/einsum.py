@@ -90,12 +90,12 @@ def kernel(record: Any) -> Callable[..., Array]:
     return einsum_with_path
 
 
-def einsum(products: Callable[[Array, Array], Array], text: str, operands: Sequence[Array]) -> Array:
+def einsum(products: Callable[[Array, Array], Array], equation: str, operands: Sequence[Array]) -> Array:
     """Return the einsum of operands with one dtype; `products` multiplies batches of matrices."""
-    path = find_contraction_path(text, tuple([x.shape for x in operands]))
+    path = find_contraction_path(equation, tuple([x.shape for x in operands]))
     if path is not None:
         return execute_path(path, products, list(operands))
-    result: Array = np.asarray(np.einsum(text, *operands, optimize=len(operands) > 2))
+    result: Array = np.asarray(np.einsum(equation, *operands, optimize=len(operands) > 2))
     return result
 
 
@@ -112,11 +112,11 @@ def execute_path(
 
 
 @functools.lru_cache(_MAX_CACHED_PLANS)
-def find_contraction_path(text: str, shapes: tuple[Shape, ...]) -> ContractionPath | None:
+def find_contraction_path(equation: str, shapes: tuple[Shape, ...]) -> ContractionPath | None:
     """Return the plan for operands with these shapes; None if NumPy must compute the einsum."""
     if len(shapes) < 2:
         return None
-    inputs, output = _parse_subscripts(text, shapes)
+    inputs, output = _parse_subscripts(equation, shapes)
     if any(len(set(letters)) < len(letters) for letters in inputs) or 0 in map(math.prod, shapes):
         return None
     sizes = {letter: 1 for letters in inputs for letter in letters}
@@ -137,9 +137,9 @@ def find_contraction_path(text: str, shapes: tuple[Shape, ...]) -> ContractionPa
     return ContractionPath(tuple(pairs), None if order == tuple(range(len(order))) else order)
 
 
-def _parse_subscripts(text: str, shapes: Sequence[Shape]) -> tuple[list[str], str]:
+def _parse_subscripts(equation: str, shapes: Sequence[Shape]) -> tuple[list[str], str]:
     """Return the subscripts of the operands and of the result; ellipses are replaced by letters."""
-    operands_text, arrow, output = text.partition("->")
+    operands_text, arrow, output = equation.partition("->")
     dots, inputs = 0, []
     for letters, shape in zip(operands_text.split(","), shapes, strict=True):
         if "..." in letters:
@@ -186,8 +186,8 @@ def _contraction_path(inputs: list[str], output: str, sizes: dict[str, int]) -> 
         lists.append([letter_indices[c] for c in output])
         numpys: Sequence[Sequence[int]] = np.einsum_path(*lists, optimize="greedy")[0][1:]
         return numpys
-    text = f"{','.join(inputs)}->{output}"
-    path: Sequence[Sequence[int]] = contract_path(text, *shapes, shapes=True)[0]
+    equation = f"{','.join(inputs)}->{output}"
+    path: Sequence[Sequence[int]] = contract_path(equation, *shapes, shapes=True)[0]
     return path
 
 

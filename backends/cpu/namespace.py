@@ -129,11 +129,11 @@ class CpuNamespace(WrappedNamespace):
         result: Array = np.matmul(a, b) if product is None else product
         return result
 
-    def einsum(self, text: str, *operands: Array, **unused: Any) -> Array:
+    def einsum(self, equation: str, *operands: Array, **unused: Any) -> Array:
         """Return the einsum of arrays, computed by batched matrix products."""
         from .einsum import einsum  # imported here, because few programs use it
 
-        return einsum(self.products, text, operands)
+        return einsum(self.products, equation, operands)
 
     def weighted_sums(self, x: Array, axis: int, indices: Array, weights: Array) -> Array:
         """Return weighted sums along an axis; the result has the dimension order of the memory of `x`."""
@@ -182,14 +182,14 @@ class CpuNamespace(WrappedNamespace):
             return function(*operands)
         arrays = np.broadcast_arrays(*operands)
         # The result has the memory order of an operand that has the full shape.
-        whole = next((x for x in operands if np.shape(x) == arrays[0].shape), arrays[0])
-        axes = sorted(range(whole.ndim), key=lambda d: -abs(whole.strides[d]))
+        reference = next((x for x in operands if np.shape(x) == arrays[0].shape), arrays[0])
+        axes = sorted(range(reference.ndim), key=lambda d: -abs(reference.strides[d]))
         flat = [x.transpose(axes).reshape(-1) for x in arrays]
         result = []
         for start in range(0, flat[0].size, _CHUNK_ELEMENTS):
             deadline.charge(_CLOCK_INTERVAL_NS)
             result.append(function(*(x[start : start + _CHUNK_ELEMENTS] for x in flat)))
-        shape = [whole.shape[d] for d in axes]
+        shape = [reference.shape[d] for d in axes]
         return np.concatenate(result).reshape(shape).transpose(np.argsort(axes))
 
 

@@ -74,8 +74,8 @@ def means(general: Kernel, xp: Any, x: Array, w: Windows, divisor: Any) -> Array
     planes = _planes(x, n, wide)
     if w.output_size == (1,) * n and int(w.counts.item()) == math.prod(x.shape[-n:]):  # global pooling
         rows = planes.reshape(len(planes), -1)
-        whole = (rows @ np.ones(rows.shape[1], wide)) / wide.type(np.asarray(divisor).item())
-        return whole.reshape(*x.shape[:-n], *w.output_size).astype(x.dtype, copy=False)
+        averages = (rows @ np.ones(rows.shape[1], wide)) / wide.type(np.asarray(divisor).item())
+        return averages.reshape(*x.shape[:-n], *w.output_size).astype(x.dtype, copy=False)
     table = _table(w, planes, n)
     out = np.empty((len(planes), *table.output_size()), wide)
     each = np.empty(w.output_size, wide)

@@ -29,8 +29,8 @@ def count() -> int:
     """Return the maximal number of threads that compute one operator."""
     global _count
     if _count == 0:
-        given = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0]
-        _count = int(given) if given.isdecimal() and int(given) > 0 else _processors()
+        setting = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0]
+        _count = int(setting) if setting.isdecimal() and int(setting) > 0 else _processors()
     return _count
 
 
@@ -51,24 +51,24 @@ def parts(units: int) -> int:
     return max(1, min(_count or count(), units // MIN_WORK_PER_THREAD))
 
 
-def run(function: Callable[[int, int], None], parts: int) -> None:
+def run(function: Callable[[int, int], None], partition_count: int) -> None:
     """Run all partitions on worker threads and wait for them; then raise the first exception, if any.
 
     Partitions that no worker thread accepts run on the calling thread: while the interpreter shuts down (in
     threads that outlive the main thread and in `atexit` handlers), and if the system cannot create threads.
     """
-    if parts == 1:
+    if partition_count == 1:
         function(0, 1)
         return
     futures, own = [], [0]
-    for part in range(1, parts):
+    for partition in range(1, partition_count):
         try:
-            futures.append(_workers(parts - 1).submit(function, part, parts))
+            futures.append(_workers(partition_count - 1).submit(function, partition, partition_count))
         except RuntimeError:
-            own.append(part)
+            own.append(partition)
     try:
-        for part in own:
-            function(part, parts)
+        for partition in own:
+            function(partition, partition_count)
     finally:
         failures = [future.exception() for future in futures]
     for failure in failures:

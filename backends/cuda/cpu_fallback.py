@@ -62,8 +62,8 @@ def numpy_function(name: str) -> Callable[..., Any]:
     if name not in FUNCTIONS:
         raise AttributeError(f"module 'cupy' has no attribute '{name}'")
     target: Any = np
-    for part in name.split("."):
-        target = getattr(target, part)
+    for attribute in name.split("."):
+        target = getattr(target, attribute)
 
     def call_on_host(*args: Any, **kwargs: Any) -> Any:
         _warn(f"numpy.{name}", FUNCTIONS[name])

@@ -68,17 +68,19 @@ class CudaBackend(Backend):
 
     def device_ordinal(self, device: int) -> int:
         """Return the index of a device, the current one for -1; raise RuntimeError for an invalid index."""
-        number = self.current_device() if device < 0 else device
-        if number >= self._count:
-            raise RuntimeError(f"CUDA error: invalid device ordinal: cuda:{number}, of {self._count} devices")
-        return number
+        ordinal = self.current_device() if device < 0 else device
+        if ordinal >= self._count:
+            raise RuntimeError(
+                f"CUDA error: invalid device ordinal: cuda:{ordinal}, of {self._count} devices"
+            )
+        return ordinal
 
     def on(self, device: int) -> AbstractContextManager[Any]:
         """Return a context manager that makes `device` current; it does nothing if the device is current."""
-        number = self.device_ordinal(device)
-        if number == self.current_device():
+        ordinal = self.device_ordinal(device)
+        if ordinal == self.current_device():
             return nullcontext()
-        context: AbstractContextManager[Any] = cupy.cuda.Device(number)
+        context: AbstractContextManager[Any] = cupy.cuda.Device(ordinal)
         return context
 
     def properties(self, device: int) -> SimpleNamespace:

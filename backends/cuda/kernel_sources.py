@@ -168,8 +168,8 @@ def value_type(dtype: str) -> str:
 
 
 def _parameters(record: Any) -> list[str]:
-    text = record.schema_text.partition("(")[2].rpartition(") -> ")[0]
-    return [p for p in text.split(", ") if p != "*"]
+    parameter_list = record.schema_text.partition("(")[2].rpartition(") -> ")[0]
+    return [p for p in parameter_list.split(", ") if p != "*"]
 
 
 # ---------------------------------------------------------------------------------------- random numbers

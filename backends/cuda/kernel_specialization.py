@@ -132,16 +132,16 @@ def expression_dtypes(record: Any, operands: Sequence[Any]) -> tuple[np.dtype[An
     return dtype, common.BOOL if record.promotion == "bool" else dtype
 
 
-def is_representable(number: float, dtype: str, strict: bool) -> bool:
+def is_representable(value: float, dtype: str, strict: bool) -> bool:
     """Return whether `dtype` can represent a number; unless `strict`, floats can represent every number."""
     if dtype in kernel_sources.FLOATS:
-        if not strict or abs(number) == float("inf") or number != number:
-            return isinstance(number, float) or abs(number) < 1 << 1000
-        return abs(number) <= (FLOAT16_MAX if dtype == "float16" else FLOAT32_MAX)
+        if not strict or abs(value) == float("inf") or value != value:
+            return isinstance(value, float) or abs(value) < 1 << 1000
+        return abs(value) <= (FLOAT16_MAX if dtype == "float16" else FLOAT32_MAX)
     if dtype == "bool":
-        return number in (0, 1)
+        return value in (0, 1)
     info = np.iinfo(dtype)
-    return int(info.min) <= number <= int(info.max)
+    return int(info.min) <= value <= int(info.max)
 
 
 def _typed_ops(

@@ -149,9 +149,9 @@ class ScatterUfunc:
             cpu_fallback.numpy_function("multiply.at")(a, indices, b)
             return
         if a.dtype.kind == "c":
-            parts = (b.real, b.imag) if isinstance(b, (cupy.ndarray, complex)) else (b, 0)
-            self.at(a.real, indices, parts[0])
-            self.at(a.imag, indices, parts[1])
+            real_and_imaginary = (b.real, b.imag) if isinstance(b, (cupy.ndarray, complex)) else (b, 0)
+            self.at(a.real, indices, real_and_imaginary[0])
+            self.at(a.imag, indices, real_and_imaginary[1])
             return
         wide_dtype = np.dtype(np.float32 if a.dtype == BFLOAT16 or a.dtype.kind == "f" else np.int32)
         wide = a.astype(wide_dtype) if a.dtype.itemsize < wide_dtype.itemsize else a

@@ -107,11 +107,11 @@ class ParsedReduction:
 
 
 @cache
-def parse_row_expression(text: str) -> ParsedReduction:
+def parse_row_expression(expression: str) -> ParsedReduction:
     """Parse a row expression; raise ValueError if it is malformed."""
     statements: list[Statement] = []
     reductions: list[str] = []
-    texts = [text_of_statement.strip() for text_of_statement in text.split(";")]
+    texts = [text_of_statement.strip() for text_of_statement in expression.split(";")]
     for text_of_statement in texts:
         assignment = re.fullmatch(r"(\w+) = (.+)", text_of_statement)
         name, value = (assignment[1], assignment[2]) if assignment else ("", text_of_statement)
@@ -127,44 +127,44 @@ def parse_row_expression(text: str) -> ParsedReduction:
             or _REDUCTION_CALL.search(each + value)
             or (name and contains_name("a", value))
         ):
-            raise ValueError(f"not a statement of a row expression: {text_of_statement!r} in {text!r}")
+            raise ValueError(f"not a statement of a row expression: {text_of_statement!r} in {expression!r}")
         statements.append(Statement(name, reduction, each, value))
     if not reductions:
-        raise ValueError(f"row expression without a reduction: {text!r}")
+        raise ValueError(f"row expression without a reduction: {expression!r}")
     return ParsedReduction(tuple(statements), tuple(reductions), contains_name("a", statements[-1].value))
 
 
-def contains_name(name: str, text: str) -> bool:
+def contains_name(name: str, expression: str) -> bool:
     """Return whether `name` occurs in an expression."""
-    return re.search(rf"\b{name}\b", text) is not None
+    return re.search(rf"\b{name}\b", expression) is not None
 
 
-def is_integer_exact(text: str) -> bool:
+def is_integer_exact(expression: str) -> bool:
     """Return whether an expression is exact for integers."""
-    return _INTEGER_EXACT.fullmatch(text) is not None
+    return _INTEGER_EXACT.fullmatch(expression) is not None
 
 
-def _closing_parenthesis(text: str, at: int) -> int:
+def _closing_parenthesis(expression: str, at: int) -> int:
     """Return the index of the parenthesis that closes the parenthesis before index `at`."""
     depth = 1
     while depth:
-        depth += {"(": 1, ")": -1}.get(text[at], 0)
+        depth += {"(": 1, ")": -1}.get(expression[at], 0)
         at += 1
     return at - 1
 
 
-def split_reduction(text: str) -> tuple[str, str] | None:
+def split_reduction(expression: str) -> tuple[str, str] | None:
     """Split an expression into one for a chunk of a row and one that combines the chunks.
 
     >>> split_reduction("sqrt(sum(a * a) / n)")
     ('sum(a * a)', 'sqrt(sum(a) / n)')
     """
-    parsed = parse_row_expression(text)
+    parsed = parse_row_expression(expression)
     if parsed.is_elementwise or len(parsed.reductions) > 1:
         return None
     first = next(s for s in parsed.statements if s.reduction)
-    whole = f"{first.reduction}({first.each})"
-    return whole, text.replace(whole, f"{first.reduction}(a)")
+    reduction_call = f"{first.reduction}({first.each})"
+    return reduction_call, expression.replace(reduction_call, f"{first.reduction}(a)")
 
 
 def emit_struct(

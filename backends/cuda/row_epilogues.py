@@ -218,7 +218,7 @@ def configure_launch(elements: pointwise_codegen.KernelSpec, configs: Sequence[E
 
 def configure_chunk_launch(epilogue: EpilogueConfig, index: str) -> RowLaunch:
     """Return the launch configuration of a kernel that combines the chunk results of each row."""
-    parts = -(-epilogue.length // ROW_CHUNK_ELEMENTS)
+    chunks_per_row = -(-epilogue.length // ROW_CHUNK_ELEMENTS)
     chunk_results = pointwise_codegen.Array(epilogue.compute.name, pointwise_codegen.PACKED)
     combining = epilogue.codegen_epilogue(
         (reduction_codegen.split_reduction(epilogue.expression) or ("", ""))[1], 0, epilogue.result
@@ -227,9 +227,9 @@ def configure_chunk_launch(epilogue: EpilogueConfig, index: str) -> RowLaunch:
         pointwise_codegen.KernelSpec((chunk_results,), (), (), 1, 1, index),
         [combining],
         epilogue.rows,
-        parts,
+        chunks_per_row,
         1,
-        parts,
+        chunks_per_row,
     )
     launch.counts[-1] = epilogue.length
     return launch
@@ -252,7 +252,7 @@ def _row_launch(
     epilogues: Sequence[row_reduction_codegen.RowEpilogue],
     rows: int,
     length: int,
-    parts: int,
+    chunks_per_row: int,
     piece: int,
 ) -> RowLaunch:
     threads = _threads_per_row(piece)
@@ -266,5 +266,7 @@ def _row_launch(
     )
     if needs_cache and shared <= MAX_SHARED_MEMORY_BYTES:
         spec = row_reduction_codegen.RowKernelSpec(elements, tuple(epilogues), threads, is_cached=True)
-    counts = [rows * parts, length, parts, piece, length]
-    return RowLaunch(spec, -(-rows * parts // rows_per_block), shared if spec.is_cached else 0, counts)
+    counts = [rows * chunks_per_row, length, chunks_per_row, piece, length]
+    return RowLaunch(
+        spec, -(-rows * chunks_per_row // rows_per_block), shared if spec.is_cached else 0, counts
+    )

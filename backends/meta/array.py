@@ -187,9 +187,9 @@ class MetaArray:
         try:
             index_shape = size_guards.broadcast(*shapes)
         except ValueError:
-            given = " ".join(str(s) for s in shapes)
+            shape_list = " ".join(str(s) for s in shapes)
             raise IndexError(
-                f"shape mismatch: indexing arrays could not be broadcast together with shapes {given}"
+                f"shape mismatch: indexing arrays could not be broadcast together with shapes {shape_list}"
             ) from None
         position = chosen[0] if len(set(chosen)) == 1 else 0
         none = [0] * len(index_shape)
@@ -203,17 +203,19 @@ class MetaArray:
 
     def __setitem__(self, key: Any, value: Any) -> None:
         target = self.shape if key is Ellipsis or (isinstance(key, tuple) and not key) else self[key].shape
-        given = shape_of(value)
-        while len(given) > len(target) and size_guards.known_one(given[0]):
-            given = given[1:]
-        if len(given) > len(target) or not size_guards.same(size_guards.broadcast(target, given), target):
+        value_shape = shape_of(value)
+        while len(value_shape) > len(target) and size_guards.known_one(value_shape[0]):
+            value_shape = value_shape[1:]
+        if len(value_shape) > len(target) or not size_guards.same(
+            size_guards.broadcast(target, value_shape), target
+        ):
             raise ValueError(
                 f"could not broadcast input array from shape {shape_of(value)} into shape {target}"
             )
 
     def reshape(self, *shape: Any, order: str = "C", copy: bool | None = None) -> MetaArray:
-        wanted = tuple(shape[0]) if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape
-        lengths = _filled_in(wanted, self.shape)
+        target_shape = tuple(shape[0]) if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape
+        lengths = _filled_in(target_shape, self.shape)
         steps = view_strides(self.shape, self.strides, lengths, self.dtype.itemsize)
         if steps is None and copy is False:
             raise ValueError("Unable to avoid creating a copy while reshaping.")
@@ -412,22 +414,22 @@ def _spelled_out(items: tuple[Any, ...], rank: int) -> tuple[Any, ...]:
     return (*items[:position], *(WHOLE,) * (rank - used), *items[position + 1 :])
 
 
-def _range(part: slice, n: Any) -> tuple[Any, Any, int]:
+def _range(index: slice, n: Any) -> tuple[Any, Any, int]:
     """Return (first index, length, step) of a slice along a dimension of length `n`."""
-    every = 1 if part.step is None else part.step
-    if part.start is None and part.stop is None and every == 1:
+    every = 1 if index.step is None else index.step
+    if index.start is None and index.stop is None and every == 1:
         return 0, n, 1
-    if not any(map(size_guards.is_symbol, (n, *(x for x in (part.start, part.stop) if x is not None)))):
-        start, stop, every = part.indices(n)
+    if not any(map(size_guards.is_symbol, (n, *(x for x in (index.start, index.stop) if x is not None)))):
+        start, stop, every = index.indices(n)
         return start, len(range(start, stop, every)), every
-    if every == 1 and not (size_guards.hinted(part.start) and size_guards.hinted(part.stop)):
-        return _range_of_data(part.start, part.stop, n)
+    if every == 1 and not (size_guards.hinted(index.start) and size_guards.hinted(index.stop)):
+        return _range_of_data(index.start, index.stop, n)
     if every < 0:
-        if part.start is not None or part.stop is not None:
+        if index.start is not None or index.stop is not None:
             raise NotImplementedError("a part in reverse order of a dimension whose length is a symbol")
-        return n - 1, size_guards.parts(n, -every), every
-    start, stop = _end(part.start, 0, n), _end(part.stop, n, n)
-    return start, size_guards.parts(size_guards.larger(stop - start, 0), every), every
+        return n - 1, size_guards.ceil_div(n, -every), every
+    start, stop = _end(index.start, 0, n), _end(index.stop, n, n)
+    return start, size_guards.ceil_div(size_guards.larger(stop - start, 0), every), every
 
 
 def _range_of_data(start: Any, stop: Any, n: Any) -> tuple[Any, Any, int]:
@@ -447,15 +449,15 @@ def _range_of_data(start: Any, stop: Any, n: Any) -> tuple[Any, Any, int]:
     return 0, length, 1
 
 
-def _end(given: Any, missing: Any, n: Any) -> Any:
-    if given is None:
+def _end(bound: Any, missing: Any, n: Any) -> Any:
+    if bound is None:
         return missing
     # a huge end, such as `sys.maxsize`, means the end of the dimension
-    if not size_guards.is_symbol(given) and given >= sys.maxsize:
+    if not size_guards.is_symbol(bound) and bound >= sys.maxsize:
         return n
-    if size_guards.evaluate_guard(given < 0):  # a negative index counts from the end of the dimension
-        return size_guards.larger(n + given, 0)
-    return size_guards.smaller(given, n)
+    if size_guards.evaluate_guard(bound < 0):  # a negative index counts from the end of the dimension
+        return size_guards.larger(n + bound, 0)
+    return size_guards.smaller(bound, n)
 
 
 def _checked_index(index: Any, n: Any, axis: int) -> Any:
@@ -473,29 +475,29 @@ def _checked_index(index: Any, n: Any, axis: int) -> Any:
     return n + i if i < 0 else i
 
 
-def _filled_in(wanted: Sequence[Any], shape: Shape) -> Shape:
+def _filled_in(target_shape: Sequence[Any], shape: Shape) -> Shape:
     """Return the target shape of a reshape, with the length -1 replaced."""
     total = size_guards.product(shape)
-    given_lengths = [n for n in wanted if not size_guards.is_provably_equal(n, -1)]
-    if len(given_lengths) < len(wanted):
+    given_lengths = [n for n in target_shape if not size_guards.is_provably_equal(n, -1)]
+    if len(given_lengths) < len(target_shape):
         rest = size_guards.product(given_lengths)
         missing = 0 if size_guards.known_zero(rest) else total // rest
-        wanted = [missing if size_guards.is_provably_equal(n, -1) else n for n in wanted]
-    if not size_guards.equal(size_guards.product(wanted), total):
-        raise ValueError(f"cannot reshape array of size {total} into shape {tuple(wanted)}")
-    return size_guards.shape(wanted)
+        target_shape = [missing if size_guards.is_provably_equal(n, -1) else n for n in target_shape]
+    if not size_guards.equal(size_guards.product(target_shape), total):
+        raise ValueError(f"cannot reshape array of size {total} into shape {tuple(target_shape)}")
+    return size_guards.shape(target_shape)
 
 
-def view_strides(shape: Shape, strides: Shape, wanted: Shape, item: int) -> Shape | None:
-    """Return the strides of a view with shape `wanted`; None if a view is impossible.
+def view_strides(shape: Shape, strides: Shape, target_shape: Shape, item: int) -> Shape | None:
+    """Return the strides of a view with shape `target_shape`; None if a view is impossible.
 
     Adjacent dimensions without gaps form a block; the length of each block must be the product of consecutive
-    lengths in `wanted`.
+    lengths in `target_shape`.
     """
     if size_guards.known_empty(shape) or size_guards.is_row_major(shape, strides, item):
-        return size_guards.dense(wanted, item)
-    steps: list[Any] = [item] * len(wanted)
-    at = len(wanted) - 1
+        return size_guards.dense(target_shape, item)
+    steps: list[Any] = [item] * len(target_shape)
+    at = len(target_shape) - 1
     dims = [(n, stride) for n, stride in zip(shape, strides, strict=True) if not size_guards.known_one(n)]
     while dims:
         length, stride = dims.pop()
@@ -504,10 +506,10 @@ def view_strides(shape: Shape, strides: Shape, wanted: Shape, item: int) -> Shap
             length = length * dims.pop()[0]
         covered: Any = 1
         while at >= 0 and not (
-            size_guards.is_provably_equal(covered, length) and not size_guards.known_one(wanted[at])
+            size_guards.is_provably_equal(covered, length) and not size_guards.known_one(target_shape[at])
         ):
             steps[at] = covered * base
-            covered = size_guards.product((covered, wanted[at]))
+            covered = size_guards.product((covered, target_shape[at]))
             at -= 1
         if not size_guards.is_provably_equal(covered, length):
             return None
@@ -551,8 +553,8 @@ def _kind(x: Any) -> Any:
 
 
 @lru_cache(maxsize=4096)
-def _resolved(function: np.ufunc, given: tuple[Any, ...]) -> tuple[DType, ...]:
-    return function.resolve_dtypes((*given, *(None,) * function.nout))[function.nin :]
+def _resolved(function: np.ufunc, operand_dtypes: tuple[Any, ...]) -> tuple[DType, ...]:
+    return function.resolve_dtypes((*operand_dtypes, *(None,) * function.nout))[function.nin :]
 
 
 REDUCTIONS = (

@@ -167,7 +167,7 @@ class MetaNamespace(Namespace):
         if not size_guards.is_symbol(length):
             length = max(int(np.ceil(length / step)), 0)
         elif step != 1:
-            length = size_guards.parts(length, step)
+            length = size_guards.ceil_div(length, step)
         return MetaArray((length,), dtype)
 
     def linspace(self, start: Any, stop: Any, num: int = 50, dtype: Any = None, **unused: Any) -> MetaArray:
@@ -183,8 +183,8 @@ class MetaNamespace(Namespace):
     def asarray(self, x: Any, dtype: Any = None, **unused: Any) -> MetaArray:
         if isinstance(x, MetaArray):
             return x if dtype is None or np.dtype(dtype) == x.dtype else x.astype(dtype)
-        if isinstance(x, (list, tuple)) and any(isinstance(part, MetaArray) for part in x):
-            result = self.stack([self.asarray(part) for part in x])
+        if isinstance(x, (list, tuple)) and any(isinstance(element, MetaArray) for element in x):
+            result = self.stack([self.asarray(element) for element in x])
             return result if dtype is None else result.astype(dtype)
         if isinstance(x, SymNumber):
             return MetaArray((), np.dtype(dtype or (np.int64 if isinstance(x, SymInt) else np.float64)))
@@ -302,15 +302,15 @@ class MetaNamespace(Namespace):
     def stack(self, xs: Sequence[Any], axis: int = 0, **unused: Any) -> MetaArray:
         return self.concatenate([self.asarray(x).expanded(axis) for x in xs], axis)
 
-    def split(self, x: MetaArray, parts: Any, axis: int = 0) -> list[MetaArray]:
+    def split(self, x: MetaArray, sections: Any, axis: int = 0) -> list[MetaArray]:
         axis %= x.ndim
         n = x.shape[axis]
-        if isinstance(parts, int):
-            if size_guards.evaluate_guard(n % parts != 0):
+        if isinstance(sections, int):
+            if size_guards.evaluate_guard(n % sections != 0):
                 raise ValueError("array split does not result in an equal division")
-            bounds = [n // parts * k for k in range(parts + 1)]
+            bounds = [n // sections * k for k in range(sections + 1)]
         else:
-            bounds = [0, *parts, n]
+            bounds = [0, *sections, n]
         before = (slice(None),) * axis
         return [x[(*before, slice(bounds[k], bounds[k + 1]))] for k in range(len(bounds) - 1)]
 
@@ -353,12 +353,12 @@ class MetaNamespace(Namespace):
     def diff(
         self, x: MetaArray, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None
     ) -> MetaArray:
-        given = [part for part in (prepend, x, append) if part is not None]
-        whole = self.concatenate(given, axis) if len(given) > 1 else x
-        axis %= whole.ndim
-        lengths = [size_guards.larger(m - n, 0) if d == axis else m for d, m in enumerate(whole.shape)]
-        differences = whole._with(zip(lengths, whole.strides, strict=True))
-        return new_in_layout_of((differences,), differences.shape, whole.dtype)
+        operands = [operand for operand in (prepend, x, append) if operand is not None]
+        extended = self.concatenate(operands, axis) if len(operands) > 1 else x
+        axis %= extended.ndim
+        lengths = [size_guards.larger(m - n, 0) if d == axis else m for d, m in enumerate(extended.shape)]
+        differences = extended._with(zip(lengths, extended.strides, strict=True))
+        return new_in_layout_of((differences,), differences.shape, extended.dtype)
 
     # ---- products
 
@@ -388,7 +388,7 @@ class MetaNamespace(Namespace):
     def tensordot(self, a: Any, b: Any, axes: Any = 2) -> MetaArray:
         if isinstance(axes, int):
             axes = (range(a.ndim - axes, a.ndim), range(axes))
-        gone = [[d % x.ndim for d in part] for part, x in zip(axes, (a, b), strict=True)]
+        gone = [[d % x.ndim for d in dims] for dims, x in zip(axes, (a, b), strict=True)]
         for i, j in zip(*gone, strict=True):
             if not size_guards.equal(a.shape[i], b.shape[j]):
                 raise ValueError("shape-mismatch for sum")
@@ -424,13 +424,13 @@ class MetaNamespace(Namespace):
 
     # ---- selection and order
 
-    def where(self, *given: Any) -> Any:
-        if len(given) == 1:
+    def where(self, *operands: Any) -> Any:
+        if len(operands) == 1:
             raise NotImplementedError(NO_DATA)
-        _, x, y = given
-        shape = size_guards.broadcast(*map(shape_of, given))
+        _, x, y = operands
+        shape = size_guards.broadcast(*map(shape_of, operands))
         dtype = np.result_type(*(a.dtype if hasattr(a, "dtype") else a for a in (x, y)))
-        return new_in_layout_of(given, shape, dtype)
+        return new_in_layout_of(operands, shape, dtype)
 
     def take(self, x: MetaArray, indices: Any, axis: int | None = None, **unused: Any) -> MetaArray:
         return x.take(indices, axis)

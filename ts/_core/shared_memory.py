@@ -86,13 +86,13 @@ class NotSharedMemoryError(ConnectionError):
     """The announced shared memory does not exist, or is not a shared memory file."""
 
 
-def open_sealed_file(process: int, number: int) -> int:
+def open_sealed_file(process: int, process_fd: int) -> int:
     """Open a sealed file of another process by its descriptor number; raise OSError if this fails.
 
     The process must belong to the same user. Other kinds of files are not opened, because opening a device, a
     pipe or a leased file has side effects.
     """
-    path = os.open(f"/proc/{process}/fd/{number}", os.O_PATH | os.O_CLOEXEC)
+    path = os.open(f"/proc/{process}/fd/{process_fd}", os.O_PATH | os.O_CLOEXEC)
     try:
         status = os.fstat(path)
         if not stat.S_ISREG(status.st_mode) or status.st_nlink or status.st_uid != os.geteuid():

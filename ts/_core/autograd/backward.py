@@ -25,11 +25,14 @@ def _listed(tensors: Any) -> list[Any]:
     return [tensors] if isinstance(tensors, Tensor) or hasattr(tensors, "output_nr") else list(tensors)
 
 
-def _gradients(roots: list[Any], given: list[Any]) -> list[Any]:
+def _gradients(roots: list[Any], root_gradients: list[Any]) -> list[Any]:
     """Return one gradient per root: the given gradient, or ones for a scalar root."""
-    if len(roots) != len(given):
-        raise RuntimeError(f"got {len(roots)} tensors and {len(given)} gradients")
-    return [_gradient(root, gradient, i) for i, (root, gradient) in enumerate(zip(roots, given, strict=True))]
+    if len(roots) != len(root_gradients):
+        raise RuntimeError(f"got {len(roots)} tensors and {len(root_gradients)} gradients")
+    return [
+        _gradient(root, gradient, i)
+        for i, (root, gradient) in enumerate(zip(roots, root_gradients, strict=True))
+    ]
 
 
 def _gradient(root: Any, gradient: Any, i: int) -> Any:
@@ -106,12 +109,12 @@ def backward(
             )
         grad_tensors = grad_variables
     roots = _listed(tensors)
-    given = [None] * len(roots) if grad_tensors is None else _listed(grad_tensors)
+    root_gradients = [None] * len(roots) if grad_tensors is None else _listed(grad_tensors)
     keep = create_graph if retain_graph is None else retain_graph
-    gradients = _gradients(roots, given)
-    asked = _recorder()
-    if asked is not None:
-        asked.backward(roots, gradients, None if inputs is None else _listed(inputs), create_graph)
+    gradients = _gradients(roots, root_gradients)
+    tracer = _recorder()
+    if tracer is not None:
+        tracer.backward(roots, gradients, None if inputs is None else _listed(inputs), create_graph)
         return
     if create_graph:
         warn_once(
@@ -124,28 +127,28 @@ def backward(
     if inputs is None:
         run_backward(roots, gradients, keep, create_graph, None, True)
         return
-    wanted = _listed(inputs)
-    if not wanted:
+    input_tensors = _listed(inputs)
+    if not input_tensors:
         raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
-    _check_inputs(wanted)
-    results = run_backward(roots, gradients, keep, create_graph, wanted, True)
-    for x, gradient in zip(wanted, results, strict=True):
+    _check_inputs(input_tensors)
+    results = run_backward(roots, gradients, keep, create_graph, input_tensors, True)
+    for x, gradient in zip(input_tensors, results, strict=True):
         if gradient is not None and hasattr(x, "is_leaf") and not x.is_leaf:
             x.grad = gradient if x.grad is None else x.grad + gradient
 
 
 def _recorder() -> Any:
     """Return the active tracer if it records gradients in its graph, as export does; else None."""
-    asked = current_tracer()
-    return asked if hasattr(asked, "gradients") else None
+    tracer = current_tracer()
+    return tracer if hasattr(tracer, "gradients") else None
 
 
-def _pass(roots: list[Any], gradients: list[Any], keep: bool, create: bool, wanted: list[Any]) -> list[Any]:
-    """Run a backward pass and return the gradients of the `wanted` tensors; None for unreachable tensors."""
-    asked = _recorder()
-    if asked is not None:
-        return list(asked.gradients(roots, gradients, wanted, create))
-    return run_backward(roots, gradients, keep, create, wanted, False)
+def _pass(roots: list[Any], gradients: list[Any], keep: bool, create: bool, inputs: list[Any]) -> list[Any]:
+    """Run a backward pass and return the gradients of `inputs`; None for unreachable tensors."""
+    tracer = _recorder()
+    if tracer is not None:
+        return list(tracer.gradients(roots, gradients, inputs, create))
+    return run_backward(roots, gradients, keep, create, inputs, False)
 
 
 def _check_inputs(inputs: list[Any]) -> None:
@@ -182,17 +185,17 @@ def grad(
     allow_unused = materialize_grads if allow_unused is None else allow_unused
     if not only_inputs:
         raise ValueError("only_inputs argument is deprecated and is ignored now (defaults to True)")
-    roots, wanted = _listed(outputs), _listed(inputs)
-    given = [None] * len(roots) if grad_outputs is None else _listed(grad_outputs)
-    if not wanted:
+    roots, input_tensors = _listed(outputs), _listed(inputs)
+    root_gradients = [None] * len(roots) if grad_outputs is None else _listed(grad_outputs)
+    if not input_tensors:
         raise ValueError("grad requires non-empty inputs.")
     keep = create_graph if retain_graph is None else retain_graph
     if is_grads_batched:
-        results = _batched(roots, wanted, given, keep, create_graph)
+        results = _batched(roots, input_tensors, root_gradients, keep, create_graph)
     else:
-        gradients = _gradients(roots, given)
-        _check_inputs(wanted)
-        results = _pass(roots, gradients, keep, create_graph, wanted)
+        gradients = _gradients(roots, root_gradients)
+        _check_inputs(input_tensors)
+        results = _pass(roots, gradients, keep, create_graph, input_tensors)
     if not allow_unused and any(gradient is None for gradient in results):
         raise RuntimeError(
             "One of the differentiated Tensors appears to not have been used in the graph. Set "
@@ -200,20 +203,22 @@ def grad(
         )
     if materialize_grads:
         results = [
-            operator("zeros_like")(x) if g is None else g for x, g in zip(wanted, results, strict=True)
+            operator("zeros_like")(x) if g is None else g for x, g in zip(input_tensors, results, strict=True)
         ]
     return tuple(results)
 
 
-def _batched(roots: list[Any], wanted: list[Any], given: list[Any], keep: bool, create: bool) -> list[Any]:
+def _batched(
+    roots: list[Any], inputs: list[Any], root_gradients: list[Any], keep: bool, create: bool
+) -> list[Any]:
     """Run one backward pass for all indices of the gradients' first dimension (`is_grads_batched`)."""
     if _recorder() is not None:
         raise UserError("is_grads_batched=True has no form in an exported program: write vmap around grad")
     from ts._core.dispatch_layers.batched_tensor import batched, opened_batch, unbatched
 
-    _check_inputs(wanted)
-    n = len(next(g for g in given if g is not None))
+    _check_inputs(inputs)
+    n = len(next(g for g in root_gradients if g is not None))
     with opened_batch(n) as level:
-        gradients = _gradients(roots, [None if g is None else batched(level, g) for g in given])
-        results = _pass(roots, gradients, keep, create, wanted)
+        gradients = _gradients(roots, [None if g is None else batched(level, g) for g in root_gradients])
+        results = _pass(roots, gradients, keep, create, inputs)
         return [None if g is None else unbatched(level, g) for g in results]

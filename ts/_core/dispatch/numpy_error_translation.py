@@ -30,14 +30,14 @@ def reworded(error: Exception, operator: str) -> Exception | None:
     An error of NumPy or Python that matches no pattern becomes a RuntimeError with the operator's name,
     because the kernel has not checked the sizes or dtypes.
     """
-    text = str(error)
+    message = str(error)
     for pattern, reword in _WORDINGS:
-        match = re.search(pattern, text)
+        match = re.search(pattern, message)
         if match is not None:
             return reword(match, operator)
     if isinstance(error, MemoryError) or _has_raise_statement(error):
         return None
-    detail = f"KeyError: {text}" if isinstance(error, KeyError) else text
+    detail = f"KeyError: {message}" if isinstance(error, KeyError) else message
     return RuntimeError(f"{operator.removeprefix('aten::')}(): the arguments do not fit together: {detail}")
 
 
@@ -62,12 +62,12 @@ def _has_raise_statement(error: Exception) -> bool:
 _LIBRARIES: Final = ("numpy", "scipy")
 
 
-def _shape(text: str) -> list[int]:
-    return [int(n) for n in re.findall(r"-?\d+", text)]
+def _shape(literal: str) -> list[int]:
+    return [int(n) for n in re.findall(r"-?\d+", literal)]
 
 
 def _not_broadcast(match: re.Match[str], operator: str) -> Exception:
-    shapes = [_shape(part) for part in re.findall(r"\(([\d, ]*)\)", match[1])]
+    shapes = [_shape(literal) for literal in re.findall(r"\(([\d, ]*)\)", match[1])]
     first = shapes[0] if shapes else []
     for shape in shapes[1:]:
         for i in range(1, min(len(first), len(shape)) + 1):
@@ -137,10 +137,10 @@ def _itemsize(dtype: str) -> int:
         return 2
 
 
-def _fixed(cls: type[Exception], text: str) -> Reword:
+def _fixed(cls: type[Exception], template: str) -> Reword:
     def reword(match: re.Match[str], operator: str) -> Exception:
         fields: dict[str, Any] = {"op": operator.removeprefix("aten::")}
-        return cls(text.format(*match.groups(), **fields))
+        return cls(template.format(*match.groups(), **fields))
 
     return reword
 

@@ -82,71 +82,71 @@ class Signature:
         self.vararg = vararg
 
 
-def arity(text: str) -> tuple[str, str, int, int]:
+def arity(schema: str) -> tuple[str, str, int, int]:
     """Return (name, overload, number of arguments, number of results) without parsing types."""
-    qualified_name, arguments, results = _split_schema(text)
+    qualified_name, arguments, results = _split_schema(schema)
     name, _, overload = qualified_name.partition(".")
-    count = sum(1 for part in _split(arguments) if part not in ("*", "..."))
+    count = sum(1 for declaration in _split(arguments) if declaration not in ("*", "..."))
     return name, overload, count, len(_split_results(results))
 
 
-def signature(text: str) -> Signature:
+def signature(schema: str) -> Signature:
     """Parse the schema text of an operator."""
-    qualified_name, arguments, results = _split_schema(text)
+    qualified_name, arguments, results = _split_schema(schema)
     name, _, overload = qualified_name.partition(".")
     parameters: list[Parameter] = []
     keyword_only = vararg = False
-    for part in _split(arguments):
-        if part == "*":
+    for declaration in _split(arguments):
+        if declaration == "*":
             keyword_only = True
-        elif part == "...":
+        elif declaration == "...":
             vararg = True
         else:
-            parameters.append(_parameter(part, keyword_only))
+            parameters.append(_parameter(declaration, keyword_only))
     written = {p.alias: i for i, p in enumerate(parameters) if p.written}
     read = {p.alias: i for i, p in reversed([*enumerate(parameters)]) if p.alias and not p.written}
-    returns = tuple(_return(part, written, read) for part in _split_results(results))
+    returns = tuple(_return(declaration, written, read) for declaration in _split_results(results))
     return Signature(name, overload, tuple(parameters), returns, vararg)
 
 
-def _split_schema(text: str) -> tuple[str, str, str]:
-    qualified_name, _, rest = text.partition("(")
+def _split_schema(schema: str) -> tuple[str, str, str]:
+    qualified_name, _, rest = schema.partition("(")
     depth = 1
     for i, c in _brackets_and_commas(rest):
         depth += (c == "(") - (c == ")")
         if not depth:
             return qualified_name, rest[:i], rest[i + 1 :].partition("->")[2].strip()
-    raise ValueError(f"unbalanced parentheses in schema: {text}")
+    raise ValueError(f"unbalanced parentheses in schema: {schema}")
 
 
-def _split(text: str) -> list[str]:
+def _split(declarations: str) -> list[str]:
     """Split at commas that are outside of brackets and strings."""
-    parts: list[str] = []
+    elements: list[str] = []
     depth = start = 0
-    for i, c in _brackets_and_commas(text):
+    for i, c in _brackets_and_commas(declarations):
         depth += (c in "([") - (c in ")]")
         if c == "," and not depth:
-            parts.append(text[start:i].strip())
+            elements.append(declarations[start:i].strip())
             start = i + 1
-    last = text[start:].strip()
-    return [*parts, last] if last else parts
+    last = declarations[start:].strip()
+    return [*elements, last] if last else elements
 
 
-def _brackets_and_commas(text: str) -> Iterator[tuple[int, str]]:
+def _brackets_and_commas(declarations: str) -> Iterator[tuple[int, str]]:
     """Yield (index, character) of the brackets and commas outside of strings."""
-    for match in re.finditer(_STRUCTURE, text):
+    for match in re.finditer(_STRUCTURE, declarations):
         if len(match[0]) == 1:
             yield match.start(), match[0]
 
 
-def _split_results(text: str) -> list[str]:
-    if text.startswith("(") and text.endswith(")"):
-        return _split(text[1:-1])
-    return [text] if text and text != "..." else []
+def _split_results(results: str) -> list[str]:
+    if results.startswith("(") and results.endswith(")"):
+        return _split(results[1:-1])
+    return [results] if results and results != "..." else []
 
 
-def _parameter(text: str, keyword_only: bool) -> Parameter:
-    declared, has_default, default = text.partition("=")
+def _parameter(declaration: str, keyword_only: bool) -> Parameter:
+    declared, has_default, default = declaration.partition("=")
     declared = declared.strip()
     type_text, _, name = declared.rpartition(" ")
     kind, alias, written = _unmarked(type_text)
@@ -171,8 +171,8 @@ def _parameter(text: str, keyword_only: bool) -> Parameter:
     )
 
 
-def _return(text: str, written: dict[str, int], read: dict[str, int]) -> Return:
-    kind, alias, marked = _unmarked(text)
+def _return(declaration: str, written: dict[str, int], read: dict[str, int]) -> Return:
+    kind, alias, marked = _unmarked(declaration)
     name = ""
     if kind[-1] not in ")]?" and " " in kind:  # such as "Tensor values"; types with commas contain blanks too
         kind, _, name = kind.rpartition(" ")
@@ -187,11 +187,11 @@ def _unmarked(type_text: str) -> tuple[str, str, bool]:
     return type_text[: match.start()] + type_text[match.end() :], match[1], match[2] == "!"
 
 
-def _default(text: str, kind: str) -> Any:
-    text = text.strip()
-    if text in DEFAULT_NAMES:
-        return DEFAULT_NAMES[text]
-    if text in ("cpu", "cuda"):
-        return text
-    value = ast.literal_eval(text)
+def _default(literal: str, kind: str) -> Any:
+    literal = literal.strip()
+    if literal in DEFAULT_NAMES:
+        return DEFAULT_NAMES[literal]
+    if literal in ("cpu", "cuda"):
+        return literal
+    value = ast.literal_eval(literal)
     return float(value) if kind == "float" else value

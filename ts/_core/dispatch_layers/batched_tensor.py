@@ -22,7 +22,7 @@ from ts._core.dispatch_layers.layer import Layer
 from ts._core.dispatch_layers.level_stack import (
     Level,
     below_level,
-    by_parts,
+    call_decomposition,
     depth,
     layered,
     of_level,
@@ -170,14 +170,14 @@ class Call:
 
     def expanded(self, i: int) -> Any:
         """Return argument `i` with a leading batch dimension; it is expanded if it is unbatched."""
-        x, whole = self.values[i], self.wholes[i]
+        x, is_batched = self.values[i], self.wholes[i]
         if isinstance(x, list):
-            return [self.spread(y, w) for y, w in zip(x, whole, strict=True)]
-        return self.spread(x, whole)
+            return [self.spread(y, w) for y, w in zip(x, is_batched, strict=True)]
+        return self.spread(x, is_batched)
 
-    def spread(self, x: Any, whole: bool) -> Any:
-        """Return `x` with a leading batch dimension, expanded unless `whole`."""
-        if whole or not isinstance(x, Tensor):
+    def spread(self, x: Any, is_batched: bool) -> Any:
+        """Return `x` with a leading batch dimension, expanded unless `is_batched`."""
+        if is_batched or not isinstance(x, Tensor):
             return x
         return x.unsqueeze(0).expand([self.size, *x.shape])
 
@@ -199,11 +199,11 @@ def run(level: Level, op: Any, args: list[Any]) -> Any:
     from ts.ops.vmap_rules.rules import composite, drawn, on_batch, written_elsewhere
 
     record = op.record
-    whole = composite(record)
-    if whole is not None:
+    decomposition = composite(record)
+    if decomposition is not None:
         if record.nondeterministic and level.random == "different":
             args = _each_its_own(level, op, args)
-        return by_parts(whole, args)
+        return call_decomposition(decomposition, args)
     call = Call(level, op, args)
     some = any(call.is_whole(i) for i in range(len(args)))
     returns = op.signature.returns
@@ -311,12 +311,12 @@ def call_rule(level: Level, rule: Callable[..., Any], args: Sequence[Any]) -> An
     The rule must return (output, out_dims); RuntimeError is raised if their structures differ.
     """
     pairs = [[parts(level, y) for y in x] if isinstance(x, list | tuple) else parts(level, x) for x in args]
-    given = [[v for v, _ in x] if isinstance(x, list) else x[0] for x in pairs]
+    inner_args = [[v for v, _ in x] if isinstance(x, list) else x[0] for x in pairs]
     in_dims = tuple(
         [0 if w else None for _, w in x] if isinstance(x, list) else 0 if x[1] else None for x in pairs
     )
     with below_level(level):
-        output, out_dims = rule(VmapInfo(level.size, level.random), in_dims, *given)
+        output, out_dims = rule(VmapInfo(level.size, level.random), in_dims, *inner_args)
     is_tuple = isinstance(output, tuple | list)
     outputs = list(output) if is_tuple else [output]
     dims = list(out_dims) if isinstance(out_dims, tuple | list) else [out_dims] * len(outputs)
@@ -356,7 +356,7 @@ def opened_batch(size: int, random: str = "error") -> Iterator[Level]:
 
 def unbatched(level: Level, x: Tensor, dim: int = 0) -> Tensor:
     """Return the inner tensor with the batch dimension at `dim`; it is expanded if it is unbatched."""
-    inner, whole = parts(level, x)
+    inner, is_batched = parts(level, x)
     with below_level(level):
-        result: Tensor = inner if whole else inner.expand([level.size, *inner.shape])
+        result: Tensor = inner if is_batched else inner.expand([level.size, *inner.shape])
         return result if dim == 0 else result.movedim(0, dim)

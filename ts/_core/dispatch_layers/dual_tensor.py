@@ -19,7 +19,7 @@ from ts._core.dispatch_layers.layer import Layer
 from ts._core.dispatch_layers.level_stack import (
     Level,
     below_level,
-    by_parts,
+    call_decomposition,
     depth,
     layered,
     of_level,
@@ -62,8 +62,8 @@ class Dual(Layer):
         if not self.hides_elements:
             return ""
         inner = textwrap.indent(repr(self.inner), "    ")
-        number = depth(self.level) if self.is_open() else -2
-        return f"GradTrackingTensor(lvl={number}, value=\n{inner}\n)"
+        level_depth = depth(self.level) if self.is_open() else -2
+        return f"GradTrackingTensor(lvl={level_depth}, value=\n{inner}\n)"
 
     def check_memory(self) -> None:
         """Raise RuntimeError for an access to the memory of a tensor while the level is open."""
@@ -124,10 +124,10 @@ def parts(level: Level, x: Any) -> tuple[Tensor, Tensor | None]:
     now = 0 if base is None else writes(level, x)
     if base is None or now == (0 if layer is None else layer.seen):
         return (x, None) if layer is None else (layer.inner, layer.tangent)
-    whole: Any = of_level(base, level)
-    inner = sunk(x, whole.inner) if layer is None else layer.inner
+    base_layer: Any = of_level(base, level)
+    inner = sunk(x, base_layer.inner) if layer is None else layer.inner
     with below_level(level):
-        tangent = part_at(inner, whole.inner, whole.tangent)
+        tangent = part_at(inner, base_layer.inner, base_layer.tangent)
     _replace_layer(x, Dual(level, inner, tangent, 0, now))
     return inner, tangent
 
@@ -144,9 +144,9 @@ def run(level: Level, op: Any, args: list[Any]) -> Any:
     from ts.ops.derivatives.forward import composite, tangents_of
 
     record = op.record
-    whole = composite(record)
-    if whole is not None:
-        return by_parts(whole, args)
+    decomposition = composite(record)
+    if decomposition is not None:
+        return call_decomposition(decomposition, args)
     if record.variant == "out":
         raise RuntimeError(
             f"{record.name.removeprefix('aten::')}(): functions with out=... arguments don't support "
@@ -170,12 +170,12 @@ def run(level: Level, op: Any, args: list[Any]) -> Any:
         outputs = op.call_list(primals)
         several = isinstance(outputs, (tuple, list))
         results = list(outputs) if several else [outputs]
-        given = tangents_of(record, before, tangents, results)
+        output_tangents = tangents_of(record, before, tangents, results)
         if not written:
-            given = [_own(r, t, pairs) for r, t in zip(results, given, strict=True)]
+            output_tangents = [_own(r, t, pairs) for r, t in zip(results, output_tangents, strict=True)]
     if written:
         for i in written:
-            tangent = given[0] if given else None
+            tangent = output_tangents[0] if output_tangents else None
             if record.reshapes and args[i] is not primals[i]:
                 _update_in_place(level, args[i], primals[i], tangent)
             else:
@@ -185,7 +185,7 @@ def run(level: Level, op: Any, args: list[Any]) -> Any:
         return tuple(values) if len(values) > 1 else values[0] if values else None
     returns = declared.returns
     viewed = args[returns[0].view_of] if len(returns) == 1 and returns[0].view_of >= 0 else None
-    values = [with_tangent(level, r, t, viewed) for r, t in zip(results, given, strict=True)]
+    values = [with_tangent(level, r, t, viewed) for r, t in zip(results, output_tangents, strict=True)]
     if not several:
         return values[0]
     return values if isinstance(outputs, list) else type(outputs)(values)
@@ -233,8 +233,8 @@ def _write_tangent(level: Level, target: Tensor, x: Any, tangent: Tensor | None)
         else:
             below, before = parts(level, base)
             room = tangent.new_zeros(below.shape, dtype=below.dtype)
-            whole = with_part_at(target, base, room if before is None else room + before, tangent)
-            _written(level, base, whole)
+            base_tangent = with_part_at(target, base, room if before is None else room + before, tangent)
+            _written(level, base, base_tangent)
     parts(level, target)
 
 

@@ -141,9 +141,9 @@ def open_levels() -> list[Level]:
 set_before_marking(lambda: refuse("requires_grad_", "(or perhaps using torch.autograd.functional.* APIs) "))
 
 
-def depth(number: int) -> int:
-    """Return the count of open levels whose number is at most `number`."""
-    return sum(level.number <= number for level in _here.open)
+def depth(level_number: int) -> int:
+    """Return the count of open levels whose number is at most `level_number`."""
+    return sum(level.number <= level_number for level in _here.open)
 
 
 @contextmanager
@@ -195,7 +195,7 @@ class below_level:
         transform_dispatch.enable_transform_dispatch(True)
 
 
-def by_parts(function: Callable[..., Any], args: list[Any]) -> Any:
+def call_decomposition(function: Callable[..., Any], args: list[Any]) -> Any:
     """Call an operator's composite function; its errors are raised as if the operator raised them."""
     try:
         return function(*args)
@@ -237,28 +237,28 @@ def requires_grad_below(x: Any) -> bool:
     return layer is not None and (layer.inner.requires_grad or requires_grad_below(layer.inner))
 
 
-def _run(op: Any, args: list[Any], number: int) -> Any:
-    if number == SUBCLASSES or (number < SUBCLASSES and _has_modes()):
+def _run(op: Any, args: list[Any], level_number: int) -> Any:
+    if level_number == SUBCLASSES or (level_number < SUBCLASSES and _has_modes()):
         assert _run_dispatched is not None
         return _run_dispatched(op, args)
-    if number == 0:
+    if level_number == 0:
         return run_plain(op, args)
-    if number == FAKES and _run_fakes is not None:
+    if level_number == FAKES and _run_fakes is not None:
         return _run_fakes(op, args)
     for level in _here.open:
-        if level.number == number:
+        if level.number == level_number:
             return level.run(level, op, args)
-    return op.call_list([_without(x, number) for x in args])
+    return op.call_list([_without(x, level_number) for x in args])
 
 
-def _without(x: Any, number: int) -> Any:
-    """Return `x` with tensors of the closed level `number` replaced by their inner tensors."""
+def _without(x: Any, level_number: int) -> Any:
+    """Return `x` with tensors of the closed level `level_number` replaced by their inner tensors."""
     if isinstance(x, list):
-        return [_without(y, number) for y in x]
+        return [_without(y, level_number) for y in x]
     layer = layer_of(x) if isinstance(x, Tensor) else None
     if layer is None and isinstance(x, Tensor):  # a view of a tensor that has a layer
         return detached(x)
-    if layer is None or layer.level != number:
+    if layer is None or layer.level != level_number:
         return x
     layer.check_open()
     return layer.inner

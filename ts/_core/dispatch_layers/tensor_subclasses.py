@@ -128,8 +128,8 @@ def _expect_subclasses() -> None:
 
 def make_wrapper(*args: Any, **kwargs: Any) -> Tensor:
     """Implement `Tensor._make_wrapper_subclass`."""
-    given = _bind(args, kwargs)
-    cls = given["cls"]
+    arguments = _bind(args, kwargs)
+    cls = arguments["cls"]
     if not isinstance(cls, type):
         raise TypeError(f"cls must be a type (got {type(cls).__name__})")
     if not issubclass(cls, Tensor):
@@ -139,27 +139,27 @@ def make_wrapper(*args: Any, **kwargs: Any) -> Tensor:
         )
     if cls.__torch_dispatch__ is Tensor.__torch_dispatch__:  # type: ignore[attr-defined]
         raise TypeError(f"{cls.__name__} must define __torch_dispatch__")
-    policy = given["dispatch_sizes_strides_policy"]
+    policy = arguments["dispatch_sizes_strides_policy"]
     if policy not in (None, "sizes", "strides"):
         raise ValueError(f"Unknown sizes_strides_policy: {policy}; expected 'strides' or 'sizes'")
-    dtype = dtypes.get_default_dtype() if given["dtype"] is None else given["dtype"]
-    if given["requires_grad"] and not (dtype.is_floating_point or dtype.is_complex):
+    dtype = dtypes.get_default_dtype() if arguments["dtype"] is None else arguments["dtype"]
+    if arguments["requires_grad"] and not (dtype.is_floating_point or dtype.is_complex):
         raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
-    device = devices.CPU if given["device"] is None else devices.as_device(given["device"])
+    device = devices.CPU if arguments["device"] is None else devices.as_device(arguments["device"])
     _expect_subclasses()
-    inner = wrap_array(_metadata(given, dtype))
+    inner = wrap_array(_metadata(arguments, dtype))
     result: Tensor = instance_of(cls, wrap_array(inner.array))
-    set_layer(result, SubclassLayer(inner, device, given["layout"], True))
-    return result._marked(True) if given["requires_grad"] else result
+    set_layer(result, SubclassLayer(inner, device, arguments["layout"], True))
+    return result._marked(True) if arguments["requires_grad"] else result
 
 
-def _metadata(given: dict[str, Any], dtype: dtypes.dtype) -> Any:
+def _metadata(arguments: dict[str, Any], dtype: dtypes.dtype) -> Any:
     """Return a meta array with the given size, strides and offset."""
-    size, steps = tuple(given["size"]), given["strides"]
+    size, steps = tuple(arguments["size"]), arguments["strides"]
     if any(n < 0 for n in size if isinstance(n, int)):
         raise RuntimeError("numel: integer multiplication overflow")
     if steps is None:
-        if given["storage_offset"] is not None:
+        if arguments["storage_offset"] is not None:
             raise RuntimeError("setting storage offset without stride not supported")
         steps = stride_rules.contiguous(size)
     elif len(steps) != len(size):
@@ -168,7 +168,7 @@ def _metadata(given: dict[str, Any], dtype: dtypes.dtype) -> Any:
         )
     itemsize = np.dtype(dtype.numpy_dtype).itemsize
     array_type = backend_of("meta").array_type
-    offset = given["storage_offset"] or 0
+    offset = arguments["storage_offset"] or 0
     return array_type(size, dtype.numpy_dtype, [step * itemsize for step in steps], offset)
 
 
@@ -218,33 +218,33 @@ def _bind(args: Sequence[Any], kwargs: dict[str, Any]) -> dict[str, Any]:
         raise TypeError(
             f"_make_wrapper_subclass() takes {len(names)} positional arguments but {len(args)} were given"
         )
-    given = dict(zip(names, args, strict=False))
+    arguments = dict(zip(names, args, strict=False))
     for name, value in kwargs.items():
         if name not in _PARAMETERS:
             raise TypeError(f"_make_wrapper_subclass() got an unexpected keyword argument '{name}'")
-        if name in given:
+        if name in arguments:
             raise TypeError(f"_make_wrapper_subclass() got multiple values for argument '{name}'")
-        given[name] = value
-    missing = [name for name in ("cls", "size") if name not in given]
+        arguments[name] = value
+    missing = [name for name in ("cls", "size") if name not in arguments]
     if missing:
         listed = ", ".join(f'"{name}"' for name in missing)
         raise TypeError(
             f"_make_wrapper_subclass() missing {len(missing)} required positional arguments: {listed}"
         )
-    if isinstance(given["size"], int):
-        given["size"] = (given["size"],)
+    if isinstance(arguments["size"], int):
+        arguments["size"] = (arguments["size"],)
     for name, (kind, is_kind, default) in _PARAMETERS.items():
-        value = given.setdefault(name, default)
+        value = arguments.setdefault(name, default)
         if value is default or (value is None and default in (None, dtypes.strided)) or is_kind(value):
             if value is None:
-                given[name] = default
+                arguments[name] = default
             continue
         position = f" (position {names.index(name) + 1})" if names.index(name) < len(args) else ""
         raise TypeError(
             f"_make_wrapper_subclass(): argument '{name}'{position} must be {kind}, "
             f"not {type(value).__name__}"
         )
-    return given
+    return arguments
 
 
 def rebuild_wrapper(cls: type, metadata: tuple[Any, ...], attributes: dict[str, Any]) -> Tensor:

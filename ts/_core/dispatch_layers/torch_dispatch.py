@@ -47,7 +47,7 @@ def run(op: Any, values: list[Any]) -> Any:
     assert _find_decomposition is not None and _build_call is not None
     function = _find_decomposition(op)
     if function is not None:
-        result = level_stack.by_parts(function, values)
+        result = level_stack.call_decomposition(function, values)
         if result is not NotImplemented:
             return result
     dispatched = _dispatched_tensors(values)

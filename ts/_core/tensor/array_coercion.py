@@ -65,13 +65,13 @@ def tensor_of(x: Any) -> Tensor | None:
         return None
 
 
-def conversion(x: object, wanted: str) -> str:
-    """Return a hint for error messages: a call that converts array `x` to type `wanted`; "" for others."""
+def conversion(x: object, target_type: str) -> str:
+    """Return a hint for error messages, a call that converts array `x` to `target_type`; "" for others."""
     if not is_array(x):
         return ""
-    if wanted.startswith(("int", "float", "bool", "complex", "Scalar", "number")):
+    if target_type.startswith(("int", "float", "bool", "complex", "Scalar", "number")):
         return "`x.item()` is the number of an array of one"
-    if wanted.startswith("List") and "Tensor" not in wanted:
+    if target_type.startswith("List") and "Tensor" not in target_type:
         return "`x.tolist()` is a list of its numbers"
     if isinstance(x, np.ndarray):
         return "`ts.from_numpy(x)` is a tensor on its memory, `ts.tensor(x)` one of its own"

@@ -53,8 +53,8 @@ def tensor(
 ) -> Tensor:
     """Return a new tensor with a copy of `data`, like `torch.tensor`."""
     if (active := current_modes()) is not None:
-        given = {"dtype": dtype, "device": device, "requires_grad": requires_grad, "pin_memory": pin_memory}
-        return active.operator(tensor, (data,), _without_defaults(given))  # type: ignore[no-any-return]
+        options = {"dtype": dtype, "device": device, "requires_grad": requires_grad, "pin_memory": pin_memory}
+        return active.operator(tensor, (data,), _without_defaults(options))  # type: ignore[no-any-return]
     if isinstance(data, Tensor):
         warnings.warn(
             "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
@@ -106,26 +106,26 @@ def _warn_constructed(function: str) -> None:
 
 
 def _tensor(data: Any, dtype: Any, device: Any) -> Tensor:
-    wanted = None if dtype is None else dtypes.as_dtype(dtype)
+    target_dtype = None if dtype is None else dtypes.as_dtype(dtype)
     if device is None or device is devices.CPU:
-        result = literals.from_scalars(data, -1 if wanted is None else wanted.code)
+        result = literals.from_scalars(data, -1 if target_dtype is None else target_dtype.code)
         if result is not None:
             return result
     if isinstance(data, Tensor):
         if (layer := layer_of(data)) is not None and not data.requires_grad:
             layer.check_detach_in_place()
         source: Tensor = operator("clone")(data.detach())
-        if wanted is None and device is None:
+        if target_dtype is None and device is None:
             return source
-        return to(source, (device or data.device, wanted or data.dtype), {})
-    return _placed(host_array(data, wanted), device)
+        return to(source, (device or data.device, target_dtype or data.dtype), {})
+    return _placed(host_array(data, target_dtype), device)
 
 
 def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
     """Convert `data` to a tensor; share the memory of arrays and tensors if dtype and device match."""
     if (active := current_modes()) is not None:
-        given = _without_defaults({"dtype": dtype, "device": device})
-        return active.operator(as_tensor, (data,), given)  # type: ignore[no-any-return]
+        options = _without_defaults({"dtype": dtype, "device": device})
+        return active.operator(as_tensor, (data,), options)  # type: ignore[no-any-return]
     _warn_constructed("as_tensor")
     if isinstance(data, np.ndarray):
         data = _shared(data)
@@ -134,8 +134,8 @@ def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
     if of_symbols is not None and (symbolic := of_symbols(data, dtype, device)) is not None:
         return symbolic  # type: ignore[no-any-return]
     if isinstance(data, Tensor):
-        wanted = data.dtype if dtype is None else dtypes.as_dtype(dtype)
-        return data.to(data.device if device is None else device, wanted)
+        target_dtype = data.dtype if dtype is None else dtypes.as_dtype(dtype)
+        return data.to(data.device if device is None else device, target_dtype)
     result = _tensor(data, dtype, device)
     constructed(result, "as_tensor")
     return result
@@ -183,15 +183,15 @@ def _shared(array: NDArray[Any]) -> Tensor:
     return wrap_array(array.view(np.ndarray))
 
 
-def host_array(data: Any, wanted: dtypes.dtype | None) -> NDArray[Any]:
-    """Copy `data` to a new NumPy array with dtype `wanted`, or the inferred dtype if that is None."""
+def host_array(data: Any, dtype: dtypes.dtype | None) -> NDArray[Any]:
+    """Copy `data` to a new NumPy array with dtype `dtype`; if None, with the inferred dtype."""
     if isinstance(data, (np.ndarray, np.generic)) or (
         hasattr(data, "__array__") and not isinstance(data, Tensor)
     ):
         converted = np.asarray(data)
         if dtypes.from_numpy_dtype(converted.dtype) in _NARROW:
             raise dtypes.no_dtype_of(converted.dtype)
-        numpy_dtype = wanted.numpy_dtype if wanted else converted.dtype
+        numpy_dtype = dtype.numpy_dtype if dtype else converted.dtype
         copied: NDArray[Any] = converted_array(converted, numpy_dtype, copy=True)
         return copied
     if isinstance(data, str):
@@ -199,12 +199,12 @@ def host_array(data: Any, wanted: dtypes.dtype | None) -> NDArray[Any]:
     shape = sequence_shape(data)
     deadline.charge(_ELEMENT * math.prod(shape))
     inferred = infer_dtype(data)
-    result = np.empty(shape, (wanted or inferred).numpy_dtype)
+    result = np.empty(shape, (dtype or inferred).numpy_dtype)
     flat: list[Any] = []
     _flatten(data, shape, 0, flat)
     if len(flat) != result.size:
         raise ValueError("a sequence changed while it was read")
-    _fill(result, flat, wanted or inferred, inferred)
+    _fill(result, flat, dtype or inferred, inferred)
     return result
 
 
@@ -315,50 +315,50 @@ def _escaped(x: Tensor) -> Any:
     return value
 
 
-def _fill(result: NDArray[Any], flat: list[Any], wanted: dtypes.dtype, inferred: dtypes.dtype) -> None:
-    if inferred.is_complex and not wanted.is_complex and wanted is not dtypes.bool_:
+def _fill(result: NDArray[Any], flat: list[Any], dtype: dtypes.dtype, inferred: dtypes.dtype) -> None:
+    if inferred.is_complex and not dtype.is_complex and dtype is not dtypes.bool_:
         as_integer = "'complex' object cannot be interpreted as an integer"
-        raise TypeError("must be real number, not complex" if wanted.is_floating_point else as_integer)
+        raise TypeError("must be real number, not complex" if dtype.is_floating_point else as_integer)
     target = result.reshape(-1)
     for start in range(0, len(flat), _CHUNK_ELEMENTS):
         piece = flat[start : start + _CHUNK_ELEMENTS]
         deadline.charge(_ELEMENT * len(piece))
-        if wanted.category == dtypes.INTEGRAL and not _all_fit(piece, wanted):
-            piece = [_checked_int(x, wanted) for x in piece]
-        elif wanted is dtypes.bool_:
+        if dtype.category == dtypes.INTEGRAL and not _all_fit(piece, dtype):
+            piece = [_checked_int(x, dtype) for x in piece]
+        elif dtype is dtypes.bool_:
             piece = [bool(x) for x in piece]
         with np.errstate(over="ignore"):  # values out of range become infinite
-            if wanted in dtypes.FLOAT8:
-                piece = cast_elements(np.array(piece, np.float64), wanted.numpy_dtype)
-            elif wanted is dtypes.complex32:
-                piece = cast_elements(np.array(piece, np.complex64), wanted.numpy_dtype)
+            if dtype in dtypes.FLOAT8:
+                piece = cast_elements(np.array(piece, np.float64), dtype.numpy_dtype)
+            elif dtype is dtypes.complex32:
+                piece = cast_elements(np.array(piece, np.complex64), dtype.numpy_dtype)
             target[start : start + len(piece)] = piece
 
 
-def _all_fit(numbers: list[Any], wanted: dtypes.dtype) -> bool:
-    """Return whether all numbers are ints or bools in the range of dtype `wanted`."""
+def _all_fit(numbers: list[Any], dtype: dtypes.dtype) -> bool:
+    """Return whether all numbers are ints or bools in the range of `dtype`."""
     if not set(map(type, numbers)) <= {int, bool}:
         return False
-    limits = np.iinfo(wanted.numpy_dtype)
+    limits = np.iinfo(dtype.numpy_dtype)
     fits: bool = limits.min <= min(numbers) and max(numbers) <= limits.max
     return fits
 
 
-def _checked_int(x: Any, wanted: dtypes.dtype) -> int:
+def _checked_int(x: Any, dtype: dtypes.dtype) -> int:
     try:
-        number = int(x)
-    except (ValueError, OverflowError):  # `number` is NaN or infinite, so `int(number)` fails
-        raise RuntimeError(f"value cannot be converted to type {wanted.name} without overflow") from None
-    limits = np.iinfo(wanted.numpy_dtype)
-    if isinstance(x, float) and not -(2**63) <= x < 2**63 and wanted is not dtypes.uint64:
-        raise RuntimeError(f"value cannot be converted to type {wanted.name} without overflow")
-    if (number > 2**63 - 1 and wanted is not dtypes.uint64) or number < -(2**63):
+        value = int(x)
+    except (ValueError, OverflowError):  # `x` is NaN or infinite, so `int(x)` fails
+        raise RuntimeError(f"value cannot be converted to type {dtype.name} without overflow") from None
+    limits = np.iinfo(dtype.numpy_dtype)
+    if isinstance(x, float) and not -(2**63) <= x < 2**63 and dtype is not dtypes.uint64:
+        raise RuntimeError(f"value cannot be converted to type {dtype.name} without overflow")
+    if (value > 2**63 - 1 and dtype is not dtypes.uint64) or value < -(2**63):
         raise ValueError("Overflow when unpacking long long")
-    if number < 0 and not wanted.is_signed and number >= -int(limits.max):
-        return number + int(limits.max) + 1  # a negative number wraps around in an unsigned dtype, as in C
-    if not limits.min <= number <= limits.max:
-        raise RuntimeError(f"value cannot be converted to type {wanted.name} without overflow")
-    return number
+    if value < 0 and not dtype.is_signed and value >= -int(limits.max):
+        return value + int(limits.max) + 1  # a negative number wraps around in an unsigned dtype, as in C
+    if not limits.min <= value <= limits.max:
+        raise RuntimeError(f"value cannot be converted to type {dtype.name} without overflow")
+    return value
 
 
 # dtype -> name of its C++ type in PyTorch's messages
@@ -371,50 +371,53 @@ C_NAMES: dict[dtypes.dtype, str] = {
 }  # fmt: skip
 
 
-def checked_number(value: Any, wanted: dtypes.dtype) -> Any:
-    """Return a value as a Python number; raise RuntimeError if dtype `wanted` cannot represent it."""
+def checked_number(value: Any, dtype: dtypes.dtype) -> Any:
+    """Return a value as a Python number; raise RuntimeError if `dtype` cannot represent it."""
     if isinstance(value, np.generic):
         value = value.item()
-    if wanted is dtypes.bool_:
+    if dtype is dtypes.bool_:
         return bool(value)
     fits = True
-    if isinstance(value, complex) and not wanted.is_complex:
+    if isinstance(value, complex) and not dtype.is_complex:
         fits = value.imag == 0
         value = value.real
     if isinstance(value, int) and not -(2**63) <= value < 2**64:
         raise OverflowError("int too big to convert")
-    if wanted.category == dtypes.INTEGRAL and fits:
-        limits = np.iinfo(wanted.numpy_dtype)
-        low = int(limits.min) if wanted.is_signed or isinstance(value, float) else -int(limits.max)
+    if dtype.category == dtypes.INTEGRAL and fits:
+        limits = np.iinfo(dtype.numpy_dtype)
+        low = int(limits.min) if dtype.is_signed or isinstance(value, float) else -int(limits.max)
         fits = math.isfinite(value) and low <= value and int(value) <= int(limits.max)
-        value = int(value) % (int(limits.max) + 1) if fits and value < 0 and not wanted.is_signed else value
+        value = int(value) % (int(limits.max) + 1) if fits and value < 0 and not dtype.is_signed else value
         value = int(value) if fits else value
-    elif wanted.is_floating_point and fits and math.isfinite(value):
-        numbers = dtypes.finfo(wanted)
+    elif dtype.is_floating_point and fits and math.isfinite(value):
+        numbers = dtypes.finfo(dtype)
         fits = numbers.min <= value <= numbers.max
-    elif wanted in dtypes.FLOAT8 and fits and math.isinf(value):
-        fits = wanted is dtypes.float8_e5m2
-    elif wanted is dtypes.complex32:
+    elif dtype in dtypes.FLOAT8 and fits and math.isinf(value):
+        fits = dtype is dtypes.float8_e5m2
+    elif dtype is dtypes.complex32:
         fits = True  # values out of range become infinite
-    elif wanted is dtypes.complex64:
-        parts = (value.real, value.imag)
-        fits = all(not math.isfinite(part) or abs(part) <= dtypes.finfo(dtypes.float32).max for part in parts)
+    elif dtype is dtypes.complex64:
+        components = (value.real, value.imag)
+        fits = all(
+            not math.isfinite(component) or abs(component) <= dtypes.finfo(dtypes.float32).max
+            for component in components
+        )
     if not fits:
-        raise RuntimeError(f"value cannot be converted to type {C_NAMES[wanted]} without overflow")
+        raise RuntimeError(f"value cannot be converted to type {C_NAMES[dtype]} without overflow")
     return value
 
 
-def number_tensor(value: Any, wanted: dtypes.dtype, device: Any) -> Tensor:
+def number_tensor(value: Any, dtype: dtypes.dtype, device: Any) -> Tensor:
     """Return a 0-dim tensor with a number; as in PyTorch, an overflow of 16-bit floats is infinite."""
-    if isinstance(value, int) and not -(2**63) <= value < (2**64 if wanted is dtypes.uint64 else 2**63):
+    if isinstance(value, int) and not -(2**63) <= value < (2**64 if dtype is dtypes.uint64 else 2**63):
         raise ValueError("Overflow when unpacking long long")
-    if wanted not in (dtypes.float16, *dtypes.BORROWED):
-        return _placed(np.array(checked_number(value, wanted), wanted.numpy_dtype), device)
+    if dtype not in (dtypes.float16, *dtypes.BORROWED):
+        return _placed(np.array(checked_number(value, dtype), dtype.numpy_dtype), device)
     with np.errstate(over="ignore"):
-        wide = dtypes.complex64 if wanted.is_complex else dtypes.float64
-        number = np.array(checked_number(value, wide), wide.numpy_dtype)
-        number = number if wanted.is_complex else number.astype(np.float32)
-        return _placed(cast_elements(number, wanted.numpy_dtype), device)
+        wide = dtypes.complex64 if dtype.is_complex else dtypes.float64
+        scalar = np.array(checked_number(value, wide), wide.numpy_dtype)
+        scalar = scalar if dtype.is_complex else scalar.astype(np.float32)
+        return _placed(cast_elements(scalar, dtype.numpy_dtype), device)
 
 
 def legacy(
@@ -425,7 +428,7 @@ def legacy(
     An active tracer records the tensor as a result of `function`.
     """
     _warn_constructed(function)
-    wanted = dtypes.get_default_dtype() if dtype is None else dtype
+    target_dtype = dtypes.get_default_dtype() if dtype is None else dtype
     default: tuple[int, ...] = (0,)  # shape for a call without arguments
     if len(args) == 1 and (args[0] is None or isinstance(args[0], (bool, float, complex))):
         raise TypeError(f"new(): data must be a sequence (got {type(args[0]).__name__})")
@@ -439,10 +442,10 @@ def legacy(
                 )
             return operator("alias")(args[0])  # type: ignore[no-any-return]
         if type(args[0]).__name__ == "UntypedStorage":
-            empty: Any = legacy((), device, wanted)
+            empty: Any = legacy((), device, target_dtype)
             return empty.set_(args[0])  # type: ignore[no-any-return]
         if type(args[0]).__name__ != "Size":
-            result = _tensor(args[0], wanted, device)
+            result = _tensor(args[0], target_dtype, device)
             constructed(result, function)
             return result
         args, default = tuple(args[0]), ()
@@ -458,9 +461,9 @@ def legacy(
         if size < 0:
             raise RuntimeError(f"Trying to create tensor with negative dimension {size}: {list(args)}")
     if recorder is not None:
-        options = {"dtype": wanted, "layout": dtypes.strided, "device": devices.as_device(device)}
+        options = {"dtype": target_dtype, "layout": dtypes.strided, "device": devices.as_device(device)}
         return operator("empty")(list(args or default), **options)  # type: ignore[no-any-return]
-    return _placed(np.empty(args or default, wanted.numpy_dtype), device)
+    return _placed(np.empty(args or default, target_dtype.numpy_dtype), device)
 
 
 _NEW_SIGNATURES: Final = (
@@ -486,20 +489,23 @@ def positional_arguments(args: tuple[Any, ...], options: Mapping[str, Any]) -> t
             raise TypeError(f"new(): data must be a sequence (got {type_text(value)})")
         if name == "data" or (name == "other" and isinstance(value, Tensor)) or name == "storage":
             return (value,)
-    got = ", ".join([*map(type_text, args), *(f"{key}={type_text(item)}" for key, item in options.items())])
+    argument_types = ", ".join(
+        [*map(type_text, args), *(f"{key}={type_text(item)}" for key, item in options.items())]
+    )
     reason = f"\n      didn't match because some of the keywords were incorrect: {', '.join(options)}"
     signatures = _NEW_SIGNATURES.format(*((reason, "") if args else ("", reason)))
-    got += "" if args else ", "
+    argument_types += "" if args else ", "
     raise TypeError(
-        f"new() received an invalid combination of arguments - got ({got}), but expected one of:{signatures}"
+        f"new() received an invalid combination of arguments - got ({argument_types}), "
+        f"but expected one of:{signatures}"
     )
 
 
 def check_legacy_device(device: Any, device_type: str) -> None:
     """Raise RuntimeError if `device` has another device type than the constructor."""
-    if device is not None and (given := devices.as_device(device).type) != device_type:
+    if device is not None and (actual_type := devices.as_device(device).type) != device_type:
         raise RuntimeError(
-            f"legacy constructor expects device type: {device_type} but device type: {given} was passed"
+            f"legacy constructor expects device type: {device_type} but device type: {actual_type} was passed"
         )
 
 
@@ -578,37 +584,37 @@ dtypes.with_borrowed(_warn_of_complex32)
 
 
 @cache
-def _holds_all(dtype: np.dtype[Any], wanted: np.dtype[Any]) -> bool:
-    """Return whether conversion from `dtype` to `wanted` cannot overflow; it may round elements."""
-    if dtype.kind == "b" and dtypes.is_bfloat16(wanted):
+def _holds_all(dtype: np.dtype[Any], target: np.dtype[Any]) -> bool:
+    """Return whether conversion from `dtype` to `target` cannot overflow; it may round elements."""
+    if dtype.kind == "b" and dtypes.is_bfloat16(target):
         return False  # the conversion to bfloat16 reads bools as raw bytes
-    if dtypes.is_complex32(dtype) or dtypes.is_complex32(wanted):
+    if dtypes.is_complex32(dtype) or dtypes.is_complex32(target):
         return False
-    if dtypes.is_float8(dtype) or dtypes.is_float8(wanted):
+    if dtypes.is_float8(dtype) or dtypes.is_float8(target):
         return False  # NumPy converts these dtypes differently from PyTorch
-    return np.can_cast(dtype, wanted, "safe") or (dtype.kind in "biu" and np.dtype(wanted).name in _WIDE)
+    return np.can_cast(dtype, target, "safe") or (dtype.kind in "biu" and np.dtype(target).name in _WIDE)
 
 
 _WIDE: Final = ("float32", "float64", "complex64", "complex128")  # integers are rounded, but do not overflow
 
 
-def converted(x: Tensor, wanted: dtypes.dtype) -> Tensor:
-    """Return `x` converted to dtype `wanted`; `x` itself if it has this dtype."""
-    return x if x.dtype is wanted else copied(x, None, wanted)
+def converted(x: Tensor, dtype: dtypes.dtype) -> Tensor:
+    """Return `x` converted to `dtype`; `x` itself if it has this dtype."""
+    return x if x.dtype is dtype else copied(x, None, dtype)
 
 
 def copied(x: Tensor, memory_format: Any, dtype: dtypes.dtype | None = None) -> Tensor:
     """Return a dense copy of `x`, with its dimension order or in the given memory format."""
-    wanted = x.array.dtype if dtype is None else dtype.numpy_dtype
+    numpy_dtype = x.array.dtype if dtype is None else dtype.numpy_dtype
     if memory_format is None or memory_format is dtypes.preserve_format:
         if x.array.flags.c_contiguous:
-            return wrap_array(converted_array(x.array, wanted, copy=True))
+            return wrap_array(converted_array(x.array, numpy_dtype, copy=True))
         steps = strides.preserve_format_strides(x.shape, x.stride())
     else:
         steps = strides.of_format(x.shape, memory_format)
-    result = empty_strided(x.array, steps, wanted)
+    result = empty_strided(x.array, steps, numpy_dtype)
     if not x.is_meta:
-        result[...] = converted_array(x.array, wanted)
+        result[...] = converted_array(x.array, numpy_dtype)
     return wrap_array(result)
 
 
@@ -655,9 +661,10 @@ def to(x: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
     names = ("non_blocking", "copy", "memory_format")
     options = dict(zip(names, rest, strict=False)) | kwargs
     if len(rest) > 2 or not options.keys() <= set(names):
-        got = ", ".join([type(a).__name__ for a in args] + list(kwargs))
+        argument_types = ", ".join([type(a).__name__ for a in args] + list(kwargs))
         raise TypeError(
-            f"to() received an invalid combination of arguments - got ({got}), but expected one of:\n"
+            f"to() received an invalid combination of arguments - got ({argument_types}), "
+            "but expected one of:\n"
             " * (torch.device device = None, torch.dtype dtype = None, bool non_blocking = False, "
             "bool copy = False, *, torch.memory_format memory_format = None)\n"
             " * (torch.dtype dtype, bool non_blocking = False, bool copy = False, *, "
@@ -666,8 +673,8 @@ def to(x: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
             "torch.memory_format memory_format = None)\n"
         )
     target = None if device is None else devices.as_device(device)
-    wanted = None if dtype is None else dtypes.as_dtype(dtype)
-    return moved_to(x, target, wanted, **options)
+    target_dtype = None if dtype is None else dtypes.as_dtype(dtype)
+    return moved_to(x, target, target_dtype, **options)
 
 
 def own_format(x: Tensor) -> dtypes.memory_format:
@@ -696,12 +703,12 @@ def moved_to(
     return to_copy(x, None if dtype is None else dtype.code, device, bool(non_blocking), layout)
 
 
-def reformed(x: Tensor, target: Tensor, wanted: dtypes.dtype, memory_format: Any) -> Tensor:
-    """Return `target`, converted to dtype `wanted` and a memory format; return a copy if it is `x`."""
+def reformed(x: Tensor, target: Tensor, dtype: dtypes.dtype, memory_format: Any) -> Tensor:
+    """Return `target`, converted to `dtype` and a memory format; return a copy if it is `x`."""
     keeps = memory_format is None or memory_format is dtypes.preserve_format
-    if target is not x and target.dtype is wanted and (keeps or own_format(target) is memory_format):
+    if target is not x and target.dtype is dtype and (keeps or own_format(target) is memory_format):
         return target
-    return copied(target, memory_format, wanted)
+    return copied(target, memory_format, dtype)
 
 
 def is_on(x: Tensor, device: devices.device) -> bool:
@@ -729,12 +736,12 @@ def moved(x: Tensor, device: devices.device, non_blocking: bool = False) -> Tens
     if device.type == "cpu":
         return wrap_array(backend_of(here.type).to_host(x.array, **later))
     backend = backend_of(device.type)
-    number = backend.current_device() if device.index is None else device.index
+    device_index = backend.current_device() if device.index is None else device.index
     if here.type == device.type:
-        return wrap_array(backend.move(x.array, number))
+        return wrap_array(backend.move(x.array, device_index))
     if device.type == "meta":
         return wrap_array(backend.like(x.array))
-    return wrap_array(backend.from_host(x._host(), number, **later))
+    return wrap_array(backend.from_host(x._host(), device_index, **later))
 
 
 def copy_into(x: Tensor, src: Tensor, non_blocking: bool = False) -> None:
@@ -752,19 +759,19 @@ def copy_into(x: Tensor, src: Tensor, non_blocking: bool = False) -> None:
     written(x)
 
 
-def _check_copied(target: Sequence[int], given: Sequence[int]) -> None:
-    """Raise PyTorch's RuntimeError unless a tensor of shape `given` can be copied to shape `target`."""
-    rank = max(len(target), len(given))
-    for i, (m, n) in enumerate(zip(reversed(target), reversed(given), strict=False), 1):
+def _check_copied(target: Sequence[int], source: Sequence[int]) -> None:
+    """Raise PyTorch's RuntimeError unless a tensor of shape `source` can be copied to shape `target`."""
+    rank = max(len(target), len(source))
+    for i, (m, n) in enumerate(zip(reversed(target), reversed(source), strict=False), 1):
         if not size_guards.known_one(n) and not size_guards.equal(m, n) and 1 not in (m, n):
             raise RuntimeError(
                 f"The size of tensor a ({m}) must match the size of tensor b ({n}) at non-singleton "
                 f"dimension {rank - i}"
             )
-    whole = size_guards.broadcast(target, given)
-    if not size_guards.same(whole, target):
+    broadcast_shape = size_guards.broadcast(target, source)
+    if not size_guards.same(broadcast_shape, target):
         raise RuntimeError(
-            f"output with shape {list(target)} doesn't match the broadcast shape {list(whole)}"
+            f"output with shape {list(target)} doesn't match the broadcast shape {list(broadcast_shape)}"
         )
 
 

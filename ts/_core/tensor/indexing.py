@@ -39,8 +39,8 @@ def get(x: Tensor, index: Any) -> Tensor:
 
 def put(x: Tensor, index: Any, value: Any) -> None:
     """Execute `x[index] = value` in place by PyTorch's rules."""
-    number = not isinstance(value, Tensor)
-    if number:
+    is_number = not isinstance(value, Tensor)
+    if is_number:
         if overrides(value):
             torch_function_result((value,), Tensor.__setitem__, (x, index, value))
             return
@@ -59,17 +59,17 @@ def put(x: Tensor, index: Any, value: Any) -> None:
     source = factories.moved_to(value, x.device, None)
     if not indices:
         source = _without_leading_ones(source, view.ndim)
-        if source.shape != view.shape and not number:
+        if source.shape != view.shape and not is_number:
             factories.check_broadcast(view.shape, source)
             source = operator("expand")(source, view.shape)
-        operator("copy_" if number or source.ndim else "fill_")(view, source)
+        operator("copy_" if is_number or source.ndim else "fill_")(view, source)
         return
     if x.is_meta:
         return
     source = _without_leading_ones(source, 0)
-    given = [index for index in indices if index is not None]
-    mask = given[0]
-    if len(given) == 1 and mask.dtype in _MASKS and source.numel() == 1:
+    index_tensors = [index for index in indices if index is not None]
+    mask = index_tensors[0]
+    if len(index_tensors) == 1 and mask.dtype in _MASKS and source.numel() == 1:
         if mask.dtype is dtypes.uint8 and layer_of(x) is None:
             raise RuntimeError(
                 "masked_fill_ only supports boolean masks, but got mask with dtype unsigned char"
@@ -105,8 +105,8 @@ def _resolve(x: Tensor, index: Any) -> tuple[Tensor, list[Tensor | None]]:
     """Apply the basic indices; return the view, and its index tensors by dimension ([] if none)."""
     items = _items(index)
     shape = x.array.shape
-    wanted = sum(_consumed(item) for item in items)
-    if wanted > len(shape):
+    consumed_dims = sum(_consumed(item) for item in items)
+    if consumed_dims > len(shape):
         if not shape and any(type(i) is int for i in items):
             raise IndexError(
                 "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ "
@@ -122,7 +122,7 @@ def _resolve(x: Tensor, index: Any) -> tuple[Tensor, list[Tensor | None]]:
     seen_ellipsis = False
     for item in items:
         if item is Ellipsis:
-            skipped = 0 if seen_ellipsis else len(shape) - wanted
+            skipped = 0 if seen_ellipsis else len(shape) - consumed_dims
             key += [Slice(None)] * skipped
             indices += [None] * skipped
             dim += skipped

@@ -98,8 +98,8 @@ def __dlpack_device__(self: Tensor) -> tuple[int, int]:
     self = tensor_with_memory(self)
     if self.is_meta:
         raise ValueError("Unknown device type meta for Dlpack")
-    kind, number = self.array.__dlpack_device__()
-    return int(kind), int(number)
+    kind, device_id = self.array.__dlpack_device__()
+    return int(kind), int(device_id)
 
 
 def cuda_array_interface(self: Tensor) -> Any:
@@ -165,8 +165,8 @@ def __reduce_ex__(self: Tensor, protocol: Any) -> tuple[Any, ...]:
         return rebuild_sparse, (self.layout, sparse_parts(self), self.requires_grad, self.__dict__)
     # All views refer to the object that owns the memory, so a pickle contains the memory once.
     memory = storage.UntypedStorage.of(self.array if isinstance(self.array, np.ndarray) else self._host())
-    parts = memory, *_place(self), str(self.device), self.requires_grad, self.__dict__
-    return (rebuild, parts) if type(self) is Tensor else (rebuild_derived, (type(self), parts))
+    rebuild_args = memory, *_place(self), str(self.device), self.requires_grad, self.__dict__
+    return (rebuild, rebuild_args) if type(self) is Tensor else (rebuild_derived, (type(self), rebuild_args))
 
 
 def _place(x: Tensor) -> tuple[Any, ...]:
@@ -191,10 +191,10 @@ def rebuild(
     return _completed(x, requires_grad, attributes)
 
 
-def rebuild_derived(cls: type, parts: tuple[Any, ...]) -> Tensor:
-    """Create a tensor of the derived class `cls` from the arguments `parts` of `rebuild` in its pickle."""
-    requires_grad, attributes = parts[-2:]
-    result: Tensor = Tensor._make_subclass(cls, rebuild(*(*parts[:-2], False, {})), requires_grad)
+def rebuild_derived(cls: type, rebuild_args: tuple[Any, ...]) -> Tensor:
+    """Create a tensor of the derived class `cls` from the arguments of `rebuild` in its pickle."""
+    requires_grad, attributes = rebuild_args[-2:]
+    result: Tensor = Tensor._make_subclass(cls, rebuild(*(*rebuild_args[:-2], False, {})), requires_grad)
     result.__dict__.update(attributes)
     return result
 
@@ -209,25 +209,25 @@ def sparse_parts(x: Tensor) -> tuple[Any, ...]:
     return x.ccol_indices(), x.row_indices(), x.values(), tuple(x.shape)
 
 
-def sparse_of_parts(layout: Any, parts: Any) -> Tensor:
+def sparse_of_parts(layout: Any, components: Any) -> Tensor:
     """Create a sparse tensor from its indices, values and size; RuntimeError if inconsistent."""
     if layout is dtypes.sparse_coo:
-        indices, values, size, *coalesced = parts
+        indices, values, size, *coalesced = components
         named = "_validate_sparse_coo_tensor_args", "_sparse_coo_tensor_unsafe"
         check, make = (operator(name) for name in named)
         checked_coalesced = bool(coalesced and coalesced[0])
         check(indices, values, list(size), checked_coalesced)
         result: Tensor = make(indices, values, list(size), is_coalesced=checked_coalesced)
         return result
-    pointers, plain, values, size = parts
+    pointers, plain, values, size = components
     make = operator("sparse_compressed_tensor")
     result = make(pointers, plain, values, list(size), layout=layout)
     return result
 
 
-def rebuild_sparse(layout: Any, parts: Any, requires_grad: bool, attributes: dict[str, Any]) -> Tensor:
+def rebuild_sparse(layout: Any, components: Any, requires_grad: bool, attributes: dict[str, Any]) -> Tensor:
     """Create a sparse tensor from the arguments in its pickle."""
-    return _completed(sparse_of_parts(layout, parts), requires_grad, attributes)
+    return _completed(sparse_of_parts(layout, components), requires_grad, attributes)
 
 
 def rebuild_meta(

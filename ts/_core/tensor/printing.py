@@ -58,9 +58,9 @@ def set_printoptions(
     sci_mode: bool | None = None,
 ) -> None:
     """Set print options; `sci_mode` becomes automatic if it is not given."""
-    given = {"precision": precision, "threshold": threshold, "edgeitems": edgeitems, "linewidth": linewidth}
+    options = {"precision": precision, "threshold": threshold, "edgeitems": edgeitems, "linewidth": linewidth}
     settings = dict(_PROFILES.get(profile, {})) if profile is not None else {}
-    settings |= {name: value for name, value in given.items() if value is not None}
+    settings |= {name: value for name, value in options.items() if value is not None}
     for name, value in settings.items():
         setattr(OPTIONS, name, value)
     OPTIONS.sci_mode = sci_mode
@@ -119,12 +119,12 @@ class _FloatFormat:
 
     def text(self, value: float) -> str:
         if self.scientific:
-            text = format(value, f".{OPTIONS.precision}e")
+            formatted = format(value, f".{OPTIONS.precision}e")
         elif self.whole:
-            text = format(value, ".0f") + ("." if math.isfinite(value) else "")
+            formatted = format(value, ".0f") + ("." if math.isfinite(value) else "")
         else:
-            text = format(value, f".{OPTIONS.precision}f")
-        return text.rjust(self.width)
+            formatted = format(value, f".{OPTIONS.precision}f")
+        return formatted.rjust(self.width)
 
 
 class _ComplexFormat:
@@ -230,8 +230,8 @@ def tensor_text(x: Tensor) -> str:
     """Return the text of `repr(x)`, such as "tensor([1., 2.], requires_grad=True)"."""
     layer = layer_of(x)
     describe = None if layer is None else getattr(layer, "describe", None)
-    if describe is not None and (text := describe()):
-        return str(text)
+    if describe is not None and (rendered := describe()):
+        return str(rendered)
     default = dtypes.get_default_dtype()
     expected = {default, dtypes.int64, dtypes.bool_}
     if default in dtypes.TO_COMPLEX:
@@ -257,8 +257,8 @@ def tensor_text(x: Tensor) -> str:
         suffixes.append(f"grad_fn=<{x.grad_fn.name()}>")
     elif x.requires_grad:
         suffixes.append("requires_grad=True")
-    text = with_suffixes(prefix + body, suffixes, len(prefix))
-    return f"Parameter({text})" if is_derived(x) and getattr(x, "_is_param", False) else text
+    rendered = with_suffixes(prefix + body, suffixes, len(prefix))
+    return f"Parameter({rendered})" if is_derived(x) and getattr(x, "_is_param", False) else rendered
 
 
 _PARTS: Final = {  # layout -> names of the index tensors
@@ -267,10 +267,10 @@ _PARTS: Final = {  # layout -> names of the index tensors
 }
 
 
-def _part_text(name: str, part: Tensor, indent: int) -> str:
+def _component_text(name: str, component: Tensor, indent: int) -> str:
     """Return the text of one component of a sparse tensor, such as `indices=tensor([[0, 1]])`."""
-    body = elements_text(part, indent + len(name) + 8)
-    size = f", size={tuple(part.shape)}" if part.numel() == 0 else ""
+    body = elements_text(component, indent + len(name) + 8)
+    size = f", size={tuple(component.shape)}" if component.numel() == 0 else ""
     return f"{name}=tensor({body}{size})"
 
 
@@ -283,26 +283,28 @@ def _sparse_text(x: Tensor, prefix: str, default: dtypes.dtype) -> str:
     names = _PARTS.get(x.layout, ())
     indices = [(name, getattr(plain, name)()) for name in names] or [("indices", plain._indices())]
     values = plain.values() if names else plain._values()
-    parts = [*indices, ("values", values)]
+    components = [*indices, ("values", values)]
     indent = len(prefix)
-    text = prefix + (",\n" + " " * indent).join([_part_text(name, part, indent) for name, part in parts])
+    rendered = prefix + (",\n" + " " * indent).join(
+        [_component_text(name, component, indent) for name, component in components]
+    )
     if x.grad_fn is not None:
         suffixes.append(f"grad_fn=<{x.grad_fn.name()}>")
     elif x.requires_grad:
         suffixes.append("requires_grad=True")
-    return with_suffixes(text, suffixes, indent, first_on_new_line=not names)
+    return with_suffixes(rendered, suffixes, indent, first_on_new_line=not names)
 
 
-def with_suffixes(text: str, suffixes: list[str], indent: int, *, first_on_new_line: bool = False) -> str:
+def with_suffixes(rendered: str, suffixes: list[str], indent: int, *, first_on_new_line: bool = False) -> str:
     """Append the suffixes, separated by commas; a suffix that exceeds the line width gets a new line."""
-    used = len(text) - text.rfind("\n") + 1
-    parts = [text]
+    used = len(rendered) - rendered.rfind("\n") + 1
+    pieces = [rendered]
     for suffix in suffixes:
         if first_on_new_line or used + len(suffix) + 2 > OPTIONS.linewidth:
-            parts.append(",\n" + " " * indent + suffix)
+            pieces.append(",\n" + " " * indent + suffix)
             used = indent + len(suffix)
             first_on_new_line = False
         else:
-            parts.append(", " + suffix)
+            pieces.append(", " + suffix)
             used += len(suffix) + 2
-    return "".join(parts) + ")"
+    return "".join(pieces) + ")"

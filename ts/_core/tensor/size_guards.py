@@ -68,8 +68,8 @@ def is_provably_equal(a: SizeLike, b: SizeLike) -> bool:
     if a is b:
         return True
     if is_symbol(a):
-        asked = getattr(a, "is_provably_equal", None)
-        return bool(asked is not None and asked(b))
+        compare = getattr(a, "is_provably_equal", None)
+        return bool(compare is not None and compare(b))
     return is_provably_equal(b, a) if is_symbol(b) else bool(a == b)
 
 
@@ -155,7 +155,7 @@ def minimum(a: SizeLike, b: SizeLike) -> SizeLike:
     return smaller(a, b)
 
 
-def parts(n: SizeLike, step: SizeLike) -> SizeLike:
+def ceil_div(n: SizeLike, step: SizeLike) -> SizeLike:
     """Return n / step, rounded up."""
     return n if known_one(step) else -(-n // step)
 
@@ -194,9 +194,9 @@ def is_row_major(lengths: Sequence[SizeLike], steps: Sequence[SizeLike], step: S
     """Return whether the strides are provably row-major without gaps, with innermost stride `step`."""
     if known_empty(lengths):
         return True
-    for n, given in zip(reversed(lengths), reversed(steps), strict=True):
+    for n, stride in zip(reversed(lengths), reversed(steps), strict=True):
         if n != 1 if type(n) is int else not known_one(n):
-            if not is_provably_equal(given, step):
+            if not is_provably_equal(stride, step):
                 return False
             step = step * n
     return True

@@ -149,8 +149,12 @@ class UntypedStorage:
         where = devices.as_device(device)
         if len(args) > 1 or (args and not isinstance(args[0], (int, Sequence))):
             raise TypeError(f"UntypedStorage() takes a size or a sequence of bytes, not {args}")
-        given = args[0] if args else 0
-        host = np.empty(given, np.uint8) if isinstance(given, int) else np.array(given, np.uint8)
+        size_or_bytes = args[0] if args else 0
+        host = (
+            np.empty(size_or_bytes, np.uint8)
+            if isinstance(size_or_bytes, int)
+            else np.array(size_or_bytes, np.uint8)
+        )
         self.bytes: Array = host if where.type == "cpu" else backend_of(where.type).from_host(host)
 
     @classmethod

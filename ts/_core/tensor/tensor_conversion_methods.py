@@ -88,13 +88,13 @@ def _listed(a: NDArray[Any]) -> Any:
         return a.tolist()
     row = a.size // len(a)
     if row > _CHUNK_ELEMENTS:
-        return [_listed(part) for part in a]
+        return [_listed(chunk) for chunk in a]
     result: list[Any] = []
     rows = _CHUNK_ELEMENTS // row
     for start in range(0, len(a), rows):
-        part = a[start : start + rows]
-        deadline.charge(_NUMBER_NS * part.size, bytes=_bytes_of(part))
-        result += part.tolist()
+        chunk = a[start : start + rows]
+        deadline.charge(_NUMBER_NS * chunk.size, bytes=_bytes_of(chunk))
+        result += chunk.tolist()
     return result
 
 
@@ -171,8 +171,8 @@ def _applied(name: str, count: int) -> Callable[..., Tensor]:
             )
         for x in others:
             if x.dtype is not self.dtype:
-                wanted, given = type_name(self.dtype, "cpu"), type_name(x.dtype, x.device.type)
-                raise TypeError(f"{name}: expected {wanted} for 'other' (got {given})")
+                expected_type, actual_type = type_name(self.dtype, "cpu"), type_name(x.dtype, x.device.type)
+                raise TypeError(f"{name}: expected {expected_type} for 'other' (got {actual_type})")
         sources = [tensor_with_memory(x) for x in (self, *others)]
         lists = [factories.expanded(x, self.shape)._host() for x in sources]
         for index in np.ndindex(*self.shape):

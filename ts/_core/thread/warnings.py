@@ -10,7 +10,7 @@ import warnings
 
 from ts.module_names import is_own
 
-_said: set[str] = set()
+_warned_keys: set[str] = set()
 _is_always = False
 
 
@@ -20,17 +20,17 @@ def warn_always(always: bool) -> None:
     _is_always = always
 
 
-def warn_once(what: str, text: str) -> None:
-    """Emit the warning `text`, once per process for each key `what`."""
-    if not _is_always and what in _said:
+def warn_once(what: str, message: str) -> None:
+    """Emit the warning `message`, once per process for each key `what`."""
+    if not _is_always and what in _warned_keys:
         return
-    _said.add(what)
-    warn(text)
+    _warned_keys.add(what)
+    warn(message)
 
 
-def warn(text: str) -> None:
-    """Emit the warning `text` with the location of the innermost frame outside of `ts`."""
+def warn(message: str) -> None:
+    """Emit the warning `message` with the location of the innermost frame outside of `ts`."""
     level, frame = 1, sys._getframe()
     while frame.f_back is not None and is_own(frame.f_globals.get("__name__")):
         level, frame = level + 1, frame.f_back
-    warnings.warn(text, stacklevel=level)
+    warnings.warn(message, stacklevel=level)
