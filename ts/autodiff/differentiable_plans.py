@@ -32,12 +32,14 @@ from ts.passes.pass_logging import debug
 ValuePosition = tuple[int, int]
 
 
-def get_plan_for_function(rule: GraphRule, args: list[Any], wanted: list[bool]) -> DifferentiablePlan | None:
-    """Return the plan for arguments with these dtypes, shapes and `wanted` flags.
+def get_plan_for_function(
+    rule: GraphRule, args: list[Any], requires_grad: list[bool]
+) -> DifferentiablePlan | None:
+    """Return the plan for arguments with these dtypes, shapes and `requires_grad` flags.
 
     Return None if there is none.
     """
-    inputs = [Input.of(x, is_wanted) for x, is_wanted in zip(args, wanted, strict=True)]
+    inputs = [Input.of(x, is_wanted) for x, is_wanted in zip(args, requires_grad, strict=True)]
     try:
         return _Planner(rule, inputs).plan()
     except Exception as error:
@@ -58,23 +60,28 @@ class _Planner:
         outputs = [trace.position[identity(x)] for x in trace.outputs]
         roots = [x for x in trace.outputs if x.requires_grad]
         reads = self.lessened(self.read_by(roots)) if roots else []
-        hidden = [self.hidden_base(place) for place in outputs]
-        saved = [*(place for place in reads if place[0] >= 0), *(place for place in hidden if place)]
-        self.saved = [place for place in dict.fromkeys(saved) if place not in outputs]
+        hidden = [self.hidden_base(position) for position in outputs]
+        saved = [
+            *(position for position in reads if position[0] >= 0),
+            *(position for position in hidden if position),
+        ]
+        self.saved = [position for position in dict.fromkeys(saved) if position not in outputs]
         results = [*outputs, *self.saved]
         forward = SubgraphFunction(forward_graph(trace, self.saved), self.rule.prepare, "<forward>")
-        saves = tuple(i if number < 0 else -1 - results.index((number, i)) for number, i in reads)
-        wants = tuple(trace.tensor(place).requires_grad and not trace.is_input(place) for place in results)
-        self.reads = {place: -1 - i for i, place in enumerate(reads)}
-        bases = tuple(-1 if place is None else results.index(place) for place in hidden)
-        return DifferentiablePlan(forward, len(outputs), wants, bases, saves, self.backward)
+        saves = tuple(i if line_index < 0 else -1 - results.index((line_index, i)) for line_index, i in reads)
+        requires_grad = tuple(
+            trace.tensor(position).requires_grad and not trace.is_input(position) for position in results
+        )
+        self.reads = {position: -1 - i for i, position in enumerate(reads)}
+        bases = tuple(-1 if position is None else results.index(position) for position in hidden)
+        return DifferentiablePlan(forward, len(outputs), requires_grad, bases, saves, self.backward)
 
-    def hidden_base(self, place: ValuePosition) -> ValuePosition | None:
+    def hidden_base(self, position: ValuePosition) -> ValuePosition | None:
         """Return the base of an output that is a view of an intermediate value, else None."""
-        start, trace = place, self.trace
-        while place[0] >= 0 and _is_view(trace.lines[place[0]]):
-            place = trace.position[identity(trace.lines[place[0]][1][0])]
-        return None if place == start or trace.is_input(place) else place
+        start, trace = position, self.trace
+        while position[0] >= 0 and _is_view(trace.lines[position[0]]):
+            position = trace.position[identity(trace.lines[position[0]][1][0])]
+        return None if position == start or trace.is_input(position) else position
 
     def read_by(self, roots: Sequence[Tensor]) -> list[ValuePosition]:
         """Return the positions of the forward values that the backward graph of the results `roots` reads."""
@@ -82,30 +89,36 @@ class _Planner:
 
     def lessened(self, reads: list[ValuePosition]) -> list[ValuePosition]:
         """Remove the positions of values that backward can recompute cheaply from other saved values."""
-        kept = dict.fromkeys(reads)
+        remaining = dict.fromkeys(reads)
         self.again: list[int] = []  # indices of recorded operations that the backward graph recomputes
-        for place in sorted(reads):
-            if place[0] >= 0 and self.is_quick(place, kept):
-                del kept[place]
-                self.again.append(place[0])
-        return list(kept)
+        for position in sorted(reads):
+            if position[0] >= 0 and self.is_quick(position, remaining):
+                del remaining[position]
+                self.again.append(position[0])
+        return list(remaining)
 
-    def is_quick(self, place: ValuePosition, kept: dict[ValuePosition, None]) -> bool:
-        operator, args, results = line = self.trace.lines[place[0]]
+    def is_quick(self, position: ValuePosition, saved: dict[ValuePosition, None]) -> bool:
+        operator, args, results = line = self.trace.lines[position[0]]
         record = operator.record
         if len(results) != 1 or record.variant or not _is_cheap(line):
             return False
-        known = {*kept, *((number, 0) for number in self.again)}
-        return all(self.trace.position.get(identity(x)) in known for x in args if isinstance(x, Tensor))
+        available = {*saved, *((line_index, 0) for line_index in self.again)}
+        return all(self.trace.position.get(identity(x)) in available for x in args if isinstance(x, Tensor))
 
-    def backward(self, given: tuple[int, ...]) -> BackwardVariant:
-        """Build the backward graph whose inputs are gradients of the results with indices `given`."""
+    def backward(self, result_indices: tuple[int, ...]) -> BackwardVariant:
+        """Build the backward graph whose inputs are gradients of results, those at `result_indices`."""
         trace = Trace(self.rule.function, self.trace.inputs)
         outputs = [trace.position[identity(x)] for x in trace.outputs]
-        roots = [trace.tensor([*outputs, *self.saved][k]) for k in given]
-        graph, places, gives = backward_graph(trace, trace.record_backward(roots), self.again)
+        roots = [trace.tensor([*outputs, *self.saved][k]) for k in result_indices]
+        graph, input_positions, gradient_indices = backward_graph(
+            trace, trace.record_backward(roots), self.again
+        )
         function = SubgraphFunction(graph, self.rule.prepare, "<backward>")
-        return BackwardVariant(function, (*given, *(self.reads[place] for place in places)), tuple(gives))
+        return BackwardVariant(
+            function,
+            (*result_indices, *(self.reads[position] for position in input_positions)),
+            tuple(gradient_indices),
+        )
 
 
 def _is_cheap(line: Line) -> bool:

@@ -57,18 +57,18 @@ class Input(NamedTuple):
     wanted: bool = False  # True if the gradient of the argument is requested
 
     @staticmethod
-    def of(x: Any, wanted: bool) -> Input:
-        """Return the description of an argument; `wanted` is True if its gradient is requested."""
+    def of(x: Any, requires_grad: bool) -> Input:
+        """Return the description of an argument; `requires_grad` is True if its gradient is requested."""
         if not isinstance(x, Tensor):
             return Input(list(x) if type(x).__name__ == "List" else x)
-        return Input(None, x.dtype, tuple(x.shape), tuple(x.stride()), x.device, wanted)
+        return Input(None, x.dtype, tuple(x.shape), tuple(x.stride()), x.device, requires_grad)
 
     def blank(self) -> Any:
         """Return a meta tensor for a tensor argument, or the value of any other argument."""
         if self.dtype is None:
             return self.value
-        made = aten.empty_strided(self.shape, self.strides, dtype=self.dtype, device="meta")
-        return made._marked(True) if self.wanted else made
+        tensor = aten.empty_strided(self.shape, self.strides, dtype=self.dtype, device="meta")
+        return tensor._marked(True) if self.wanted else tensor
 
     @property
     def type(self) -> TensorType:
@@ -84,15 +84,15 @@ class Trace:
         self.device = next(i.device for i in inputs if i.dtype is not None)
         self.blanks = [i.blank() for i in inputs]
         with GradMode(True), self._printer() as writer:
-            made = function(*self.blanks)
-        self.outputs: list[Tensor] = list(made) if isinstance(made, tuple) else [made]
+            outputs = function(*self.blanks)
+        self.outputs: list[Tensor] = list(outputs) if isinstance(outputs, tuple) else [outputs]
         self.lines = writer.lines
         if any(line[0].schema.is_mutable for line in self.lines):
             raise UntraceableError("it writes to tensors")  # writes to views of meta tensors are not tracked
         self.position: dict[int, tuple[int, int]] = {}  # (-1, argument) or (line, result) by tensor id
-        for found, position in self._positions():
+        for tensor_id, position in self._positions():
             # a result that is an argument itself keeps the position of the argument
-            self.position.setdefault(found, position)
+            self.position.setdefault(tensor_id, position)
         self._check_outputs()
 
     @staticmethod
@@ -103,16 +103,16 @@ class Trace:
         for i, x in enumerate(self.blanks):
             if isinstance(x, Tensor):
                 yield identity(x), (-1, i)
-        for number, (_, _, results) in enumerate(self.lines):
+        for line_index, (_, _, results) in enumerate(self.lines):
             for i, x in enumerate(_tensors(results)):
-                yield identity(x), (number, i)
+                yield identity(x), (line_index, i)
 
     def _check_outputs(self) -> None:
         """Raise UntraceableError if a result and a tensor with another `requires_grad` are identical."""
-        seen: dict[int, set[bool]] = {}  # values of `requires_grad`, by tensor identity
-        for found, position in self._positions():
-            seen.setdefault(found, set()).add(self.tensor(position).requires_grad)
-        if any(len(seen.get(identity(x), ())) == 2 for x in self.outputs):
+        grad_flags: dict[int, set[bool]] = {}  # values of `requires_grad`, by tensor identity
+        for tensor_id, position in self._positions():
+            grad_flags.setdefault(tensor_id, set()).add(self.tensor(position).requires_grad)
+        if any(len(grad_flags.get(identity(x), ())) == 2 for x in self.outputs):
             raise UntraceableError("a result is detached from another tensor, or another from it")
 
     def is_input(self, position: tuple[int, int]) -> bool:
@@ -121,17 +121,17 @@ class Trace:
 
     def tensor(self, position: tuple[int, int]) -> Tensor:
         """Return the meta tensor at `position`: an argument or a result of an operation."""
-        number, i = position
-        found: Tensor = self.blanks[i] if number < 0 else list(_tensors(self.lines[number][2]))[i]
-        return found
+        line_index, i = position
+        tensor: Tensor = self.blanks[i] if line_index < 0 else list(_tensors(self.lines[line_index][2]))[i]
+        return tensor
 
     def record_backward(self, roots: Sequence[Tensor]) -> BackwardGraph:
         """Record the backward pass from `roots`, which require grad."""
         grads = [aten.empty(list(x.shape), dtype=x.dtype, device="meta") for x in roots]
-        wanted = [x for x, i in zip(self.blanks, self.inputs, strict=True) if i.wanted]
+        leaves = [x for x, i in zip(self.blanks, self.inputs, strict=True) if i.wanted]
         with GradMode(True), self._printer() as writer:
-            found = run_backward(list(roots), list(grads), True, False, wanted, False)
-        return BackwardGraph(grads, writer.lines, found)
+            gradients = run_backward(list(roots), list(grads), True, False, leaves, False)
+        return BackwardGraph(grads, writer.lines, gradients)
 
 
 class BackwardGraph(NamedTuple):
@@ -196,8 +196,8 @@ class GraphBuilder:
     def value_of(self, x: Any, kind: Type = ANY) -> Value:
         """Return the graph value of an argument; `kind` is the type of an empty list."""
         if isinstance(x, Tensor):
-            found = self.values.get(identity(x))
-            return self.missing(x) if found is None else found
+            value = self.values.get(identity(x))
+            return self.missing(x) if value is None else value
         if isinstance(x, list) and any(isinstance(item, Tensor) for item in x):
             items = [self.value_of(item) for item in x]
             if not all(isinstance(item, Tensor) for item in x):
@@ -206,10 +206,10 @@ class GraphBuilder:
         if isinstance(x, device) and x.type == "meta":
             x = self.trace.device
         empty = x == [] and kind is not ANY
-        found = self.graph.try_insert_constant(x, type=_present(kind) if empty else None)
-        if found is None:
+        value = self.graph.try_insert_constant(x, type=_present(kind) if empty else None)
+        if value is None:
             raise UntraceableError(f"a graph has no constant that is a {type(x).__name__}")
-        return found
+        return value
 
     def add(self, line: Line) -> None:
         """Add the graph node for a recorded operation."""

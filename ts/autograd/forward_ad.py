@@ -96,11 +96,11 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
             f"{tuple(tangent.shape)}"
         )
     inner, _ = dual_tensor.parts(here, tensor)
-    made: Tensor = tensor.view_as(tensor)
+    dual: Tensor = tensor.view_as(tensor)
     with level_stack.below_level(here):
         fitted = dual_tensor.fitting(tangent, inner)
-    set_layer(made, dual_tensor.Dual(here, inner, fitted, seen=dual_tensor.writes(here, made)))
-    return made
+    set_layer(dual, dual_tensor.Dual(here, inner, fitted, seen=dual_tensor.writes(here, dual)))
+    return dual
 
 
 def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTensor:

@@ -181,10 +181,10 @@ class Function(_OneLevel):
             return record(cls, args, lambda: run_function(cls._backward_cls(), cls.forward, setup, args))
         inside = getattr(tracer, "in_function", nullcontext)  # exports record enclosing blocks
         with inside():
-            found = run_function(cls._backward_cls(), cls.forward, setup, args)
+            outputs = run_function(cls._backward_cls(), cls.forward, setup, args)
         if (tape := getattr(tracer, "tape", None)) is not None:
-            tape.note_function(cls.__name__, list(args), found)
-        return found
+            tape.note_function(cls.__name__, list(args), outputs)
+        return outputs
 
 
 def _by_position(
@@ -232,14 +232,14 @@ def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(backward)
     def once(ctx: Any, *gradients: Any) -> Any:
         with no_grad():
-            found = backward(ctx, *gradients)
+            gradients_of_inputs = backward(ctx, *gradients)
         if not is_grad_enabled() or not any(isinstance(g, Tensor) and g.requires_grad for g in gradients):
-            return found
-        several = isinstance(found, tuple)
-        listed = list(found) if several else [found]
-        places = [i for i, x in enumerate(listed) if isinstance(x, Tensor)]
-        marked = _RaiseInBackward.apply(*[listed[i].detach()._marked(True) for i in places])
-        for i, x in zip(places, marked, strict=True):
+            return gradients_of_inputs
+        several = isinstance(gradients_of_inputs, tuple)
+        listed = list(gradients_of_inputs) if several else [gradients_of_inputs]
+        tensor_indices = [i for i, x in enumerate(listed) if isinstance(x, Tensor)]
+        marked = _RaiseInBackward.apply(*[listed[i].detach()._marked(True) for i in tensor_indices])
+        for i, x in zip(tensor_indices, marked, strict=True):
             listed[i] = x
         return tuple(listed) if several else listed[0]
 

@@ -38,9 +38,9 @@ def _listed(x: Any, what: str, name: str) -> tuple[bool, Tensors]:
     items = x if several else (x,)
     for i, item in enumerate(items):
         if not isinstance(item, Tensor):
-            found = f"the value at index {i} has type" if several else f"the given {what} has type"
+            reason = f"the value at index {i} has type" if several else f"the given {what} has type"
             raise TypeError(
-                f"The {what} given to {name} must be either a Tensor or a tuple of Tensors but {found} "
+                f"The {what} given to {name} must be either a Tensor or a tuple of Tensors but {reason} "
                 f"{type(item)}."
             )
     return several, items
@@ -50,10 +50,10 @@ def _results(function: Function, inputs: Tensors, name: str) -> tuple[bool, Tens
     return _listed(function(*inputs), "outputs of the user-provided function", name)
 
 
-def _apart(inputs: Tensors, create_graph: bool, wanted: bool) -> Tensors:
+def _apart(inputs: Tensors, create_graph: bool, requires_grad: bool) -> Tensors:
     """Return new tensors for the arguments; other references to the original tensors are constants."""
     return tuple(
-        x.view_as(x) if create_graph and x.requires_grad else x.detach().requires_grad_(wanted)
+        x.view_as(x) if create_graph and x.requires_grad else x.detach().requires_grad_(requires_grad)
         for x in inputs
     )
 
@@ -102,11 +102,11 @@ _DETACHED = {
 }
 
 
-def _check_attached(found: tuple[Tensor | None, ...], what: str, strict: bool) -> None:
+def _check_attached(results: tuple[Tensor | None, ...], what: str, strict: bool) -> None:
     """Raise RuntimeError in strict mode if a result does not depend on the inputs."""
     if not strict:
         return
-    for i, x in enumerate(found):
+    for i, x in enumerate(results):
         if x is None:
             raise RuntimeError(
                 f"The output of the user-provided function is independent of input {i}. This is not allowed "
@@ -141,30 +141,30 @@ _CONSTANT = {
 
 
 def _filled(
-    found: tuple[Tensor | None, ...], like: Tensors, strict: bool, create_graph: bool, step: str
+    gradients: tuple[Tensor | None, ...], like: Tensors, strict: bool, create_graph: bool, step: str
 ) -> Tensors:
     """Replace missing gradients by zeros, or raise RuntimeError in strict mode."""
-    made = []
-    for i, (x, y) in enumerate(zip(found, like, strict=True)):
+    filled = []
+    for i, (x, y) in enumerate(zip(gradients, like, strict=True)):
         if x is None and strict:
             raise RuntimeError(_ABSENT[step].format(i=i))
         if x is not None and strict and create_graph and not x.requires_grad:
             raise RuntimeError(_CONSTANT[step].format(i=i) + " when create_graph=True.")
-        made.append(ts.zeros_like(y) if x is None else x)
-    return tuple(made)
+        filled.append(ts.zeros_like(y) if x is None else x)
+    return tuple(filled)
 
 
 def _gradients(
     outputs: tuple[Tensor | None, ...],
     inputs: Tensors,
-    given: Tensors | None = None,
+    grad_outputs: Tensors | None = None,
     *,
     create_graph: bool = False,
     retain_graph: bool | None = None,
     batched: bool = False,
 ) -> tuple[Tensor | None, ...]:
     """Compute gradients of the outputs that require grad; None for independent inputs."""
-    starts = [None] * len(outputs) if given is None else list(given)
+    starts = [None] * len(outputs) if grad_outputs is None else list(grad_outputs)
     pairs = [(y, g) for y, g in zip(outputs, starts, strict=True) if y is not None and y.requires_grad]
     if not pairs:
         return (None,) * len(inputs)
@@ -199,9 +199,9 @@ def vjp(func: Function, inputs: Any, v: Any = None, create_graph: bool = False, 
                 "element."
             )
     with ts.set_grad_enabled(create_graph or ts.is_grad_enabled()):
-        found = _filled(_gradients(ys, xs, vs, create_graph=create_graph), xs, strict, create_graph, "back")
-    ys, found = _finished(ys, create_graph), _finished(found, create_graph)
-    return _one_or_all(ys, several_out), _one_or_all(found, several)
+        product = _filled(_gradients(ys, xs, vs, create_graph=create_graph), xs, strict, create_graph, "back")
+    ys, product = _finished(ys, create_graph), _finished(product, create_graph)
+    return _one_or_all(ys, several_out), _one_or_all(product, several)
 
 
 def _vector_of_inputs(v: Any, xs: Tensors, several: bool, create_graph: bool, name: str) -> Tensors | None:
@@ -235,11 +235,11 @@ def jvp(func: Function, inputs: Any, v: Any = None, create_graph: bool = False, 
         first = _gradients(ys, xs, us, create_graph=True)
         _check_attached(first, "grad_inputs", strict)
     with ts.enable_grad() if create_graph else nullcontext():
-        found = _filled(
+        product = _filled(
             _gradients(first, us, vs, create_graph=create_graph), ys, strict, create_graph, "back_trick"
         )
-    ys, found = _finished(ys, create_graph), _finished(found, create_graph)
-    return _one_or_all(ys, several_out), _one_or_all(found, several_out)
+    ys, product = _finished(ys, create_graph), _finished(product, create_graph)
+    return _one_or_all(ys, several_out), _one_or_all(product, several_out)
 
 
 def _first_derivative_of_scalar(
@@ -267,10 +267,10 @@ def vhp(func: Function, inputs: Any, v: Any = None, create_graph: bool = False, 
     with ts.enable_grad():
         several, xs, vs, ys, first = _first_derivative_of_scalar(func, inputs, v, create_graph, strict, "vhp")
     with ts.set_grad_enabled(create_graph or ts.is_grad_enabled()):
-        found = _filled(
+        product = _filled(
             _gradients(first, xs, vs, create_graph=create_graph), xs, strict, create_graph, "double_back"
         )
-    return _finished(ys, create_graph)[0], _one_or_all(_finished(found, create_graph), several)
+    return _finished(ys, create_graph)[0], _one_or_all(_finished(product, create_graph), several)
 
 
 def hvp(func: Function, inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> Any:
@@ -285,14 +285,14 @@ def hvp(func: Function, inputs: Any, v: Any = None, create_graph: bool = False, 
         second = _gradients(first, xs, us, create_graph=True)
         _check_attached(first, "hessian", strict)
     with ts.set_grad_enabled(create_graph or ts.is_grad_enabled()):
-        found = _filled(
+        product = _filled(
             _gradients(second, us, vs, create_graph=create_graph),
             xs,
             strict,
             create_graph,
             "double_back_trick",
         )
-    return _finished(ys, create_graph)[0], _one_or_all(_finished(found, create_graph), several)
+    return _finished(ys, create_graph)[0], _one_or_all(_finished(product, create_graph), several)
 
 
 # ---------------------------------------------------------------- matrices
@@ -346,8 +346,8 @@ def _each_row(ys: Tensors, xs: Tensors, create_graph: bool, strict: bool) -> tup
     for i, y in enumerate(ys):
         rows: list[list[Tensor]] = [[] for _ in xs]
         for k in range(y.numel()):
-            found = _gradients((y.reshape(-1)[k],), xs, retain_graph=True, create_graph=create_graph)
-            for j, (row, g, x) in enumerate(zip(rows, found, xs, strict=True)):
+            gradients = _gradients((y.reshape(-1)[k],), xs, retain_graph=True, create_graph=create_graph)
+            for j, (row, g, x) in enumerate(zip(rows, gradients, xs, strict=True)):
                 if strict and g is None:
                     raise RuntimeError(
                         f"Output {i} of the user-provided function is independent of input {j}. This is not "
@@ -366,25 +366,25 @@ def _each_row(ys: Tensors, xs: Tensors, create_graph: bool, strict: bool) -> tup
 def _all_rows(ys: Tensors, xs: Tensors, create_graph: bool) -> tuple[Tensors, ...]:
     counts = [y.numel() for y in ys]
     flat = tuple(y.reshape(-1) for y in ys)
-    found = _gradients(flat, xs, _units(ys), create_graph=create_graph, batched=True)
+    gradients = _gradients(flat, xs, _units(ys), create_graph=create_graph, batched=True)
     by_input = []
-    for g, x in zip(found, xs, strict=True):
+    for g, x in zip(gradients, xs, strict=True):
         if g is None:
             g = ts.zeros_like(x).expand((sum(counts), *x.shape))
-        parts = zip(g.split(counts, 0), ys, strict=True)
-        by_input.append(tuple(part.reshape(y.size() + x.size()) for part, y in parts))
+        blocks = zip(g.split(counts, 0), ys, strict=True)
+        by_input.append(tuple(block.reshape(y.size() + x.size()) for block, y in blocks))
     return tuple(zip(*by_input, strict=True))
 
 
 def _units(tensors: Tensors) -> Tensors:
     """Return the rows of the identity matrix over the elements of all tensors, split by tensor."""
-    total, before, made = sum(x.numel() for x in tensors), 0, []
+    total, before, matrices = sum(x.numel() for x in tensors), 0, []
     for x in tensors:
-        part = x.detach().new_zeros(total, x.numel())
-        part.diagonal(-before).fill_(1)
+        matrix = x.detach().new_zeros(total, x.numel())
+        matrix.diagonal(-before).fill_(1)
         before += x.numel()
-        made.append(part)
-    return tuple(made)
+        matrices.append(matrix)
+    return tuple(matrices)
 
 
 def _by_columns(func: Function, inputs: Any, create_graph: bool, strict: bool, vectorize: bool) -> Any:
@@ -423,8 +423,8 @@ def _by_columns(func: Function, inputs: Any, create_graph: bool, strict: bool, v
         columns = [unbatched(level, t) for t in tangents(*(batched(level, u) for u in _units(xs)))]
     rows: Any = [
         [
-            part.permute(*range(1, part.dim()), 0).reshape((*shape, *x.shape))
-            for part, x in zip(column.split(counts, 0), xs, strict=True)
+            block.permute(*range(1, block.dim()), 0).reshape((*shape, *x.shape))
+            for block, x in zip(column.split(counts, 0), xs, strict=True)
         ]
         for column, shape in zip(columns, shapes, strict=True)
     ]
@@ -463,11 +463,11 @@ def hessian(
     def gradient(*arguments: Tensor) -> Any:
         if outer_jacobian_strategy == "forward-mode":
             arguments = tuple(x.requires_grad_(True) for x in arguments)
-        found = jacobian(scalar_result, arguments, create_graph=True)
-        _check_attached(found, "jacobian", strict)
-        return found
+        gradients = jacobian(scalar_result, arguments, create_graph=True)
+        _check_attached(gradients, "jacobian", strict)
+        return gradients
 
-    found = jacobian(
+    blocks = jacobian(
         gradient,
         xs,
         create_graph=create_graph,
@@ -475,7 +475,7 @@ def hessian(
         vectorize=vectorize,
         strategy=outer_jacobian_strategy,
     )
-    return found if several else found[0][0]
+    return blocks if several else blocks[0][0]
 
 
 # Helpers with PyTorch's names, which optimizer packages import.
@@ -489,10 +489,10 @@ def _as_tuple(inp: Any, arg_name: str | None = None, fn_name: str | None = None)
     items = inp if several else (inp,)
     for i, item in enumerate(items):
         if not isinstance(item, Tensor):
-            found = f"the value at index {i} has" if several else f"the given {arg_name} has"
+            reason = f"the value at index {i} has" if several else f"the given {arg_name} has"
             raise TypeError(
                 f"The {arg_name} given to {fn_name} must be either a Tensor or a tuple of Tensors but "
-                f"{found} type {type(item)}."
+                f"{reason} type {type(item)}."
             )
     return several, items
 

@@ -145,8 +145,10 @@ class set_grad_enabled(_Block, context.GradModeGuard):
 
     def __init__(self, mode: bool) -> None:
         if not isinstance(mode, bool):
-            found = type(mode).__name__
-            raise TypeError(f"set_grad_enabled(): argument 'enabled' (position 1) must be bool, not {found}")
+            actual_type = type(mode).__name__
+            raise TypeError(
+                f"set_grad_enabled(): argument 'enabled' (position 1) must be bool, not {actual_type}"
+            )
         super().__init__(mode)
 
     def __call__(self, function: F) -> F:

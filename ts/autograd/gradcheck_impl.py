@@ -67,32 +67,32 @@ def first_pass(
     """Return the function that computes gradients of `func`, and its arguments (inputs, result gradients)."""
     first = as_tuple(inputs)
     if grad_outputs is None:
-        found = differentiable(func(*first))
-        if not found:
+        outputs = differentiable(func(*first))
+        if not outputs:
             raise ValueError("gradgradcheck expects at least one output that requires gradient")
-        given = tuple(_random_gradient(y, spread) for y in found)
+        output_gradients = tuple(_random_gradient(y, spread) for y in outputs)
     else:
-        given = as_tuple(grad_outputs)
+        output_gradients = as_tuple(grad_outputs)
     n = len(first)
-    of_inputs, of_given = wanted(first), wanted(given)
+    of_inputs, of_outputs = wanted(first), wanted(output_gradients)
 
     def gradients(*arguments: Any) -> tuple[Tensor, ...]:
         xs, gs = arguments[:n], arguments[n:]
-        for x in (*(xs[i] for i in of_inputs), *(gs[i] for i in of_given)):
+        for x in (*(xs[i] for i in of_inputs), *(gs[i] for i in of_outputs)):
             x.requires_grad_()
         results = differentiable(func(*xs))
-        made = grad(results, [xs[i] for i in of_inputs], gs, create_graph=True, allow_unused=True)
-        return tuple(g for g in made if g is not None)
+        input_gradients = grad(results, [xs[i] for i in of_inputs], gs, create_graph=True, allow_unused=True)
+        return tuple(g for g in input_gradients if g is not None)
 
-    return gradients, first + given
+    return gradients, first + output_gradients
 
 
 def _random_gradient(y: Tensor, spread: bool) -> Tensor:
     shape = [*y.shape, 2] if spread and y.numel() > 1 else list(y.shape)
-    made = ts.rand(shape, dtype=y.dtype, device=y.device) * 2 - 1
+    gradient = ts.rand(shape, dtype=y.dtype, device=y.device) * 2 - 1
     if y.is_complex():
-        made = made - 1j * ts.rand(shape, dtype=y.dtype, device=y.device)
-    return (made[..., 0] if spread and y.numel() > 1 else made).detach().requires_grad_()
+        gradient = gradient - 1j * ts.rand(shape, dtype=y.dtype, device=y.device)
+    return (gradient[..., 0] if spread and y.numel() > 1 else gradient).detach().requires_grad_()
 
 
 # ---------------------------------------------------------------- comparison
@@ -102,12 +102,12 @@ def check(func: Function, arguments: Any, options: Options) -> None:
     """Compare analytical and numerical gradients; raise GradcheckError if they differ."""
     inputs = as_tuple(arguments)
     _check_inputs(inputs)
-    found = func(*inputs)
+    outputs = func(*inputs)
     if options.check_backward_ad:
-        for real_function in _real_results(func, inputs, as_tuple(found)):
+        for real_function in _real_results(func, inputs, as_tuple(outputs)):
             _compare(real_function, options)
     if options.check_forward_ad:
-        for real_function in _real_arguments(func, inputs, as_tuple(found)):
+        for real_function in _real_arguments(func, inputs, as_tuple(outputs)):
             _compare(real_function, options)
             if options.check_undefined_grad:
                 _check_absent_tangents(real_function)
@@ -115,7 +115,7 @@ def check(func: Function, arguments: Any, options: Options) -> None:
         _check_batched_tangents(func, inputs)
     if not options.check_backward_ad:
         return
-    results = differentiable(found)
+    results = differentiable(outputs)
     if options.check_batched_grad:
         for i, y in enumerate(results):
             _check_batched(inputs, y, i)
@@ -147,50 +147,52 @@ def _check_inputs(inputs: tuple[Any, ...]) -> None:
         )
 
 
-def _real_results(func: Function, inputs: tuple[Any, ...], found: tuple[Any, ...]) -> list[RealFunction]:
+def _real_results(func: Function, inputs: tuple[Any, ...], outputs: tuple[Any, ...]) -> list[RealFunction]:
     """Split a function with complex results into functions that return imaginary parts and real parts."""
-    if not any(isinstance(y, Tensor) and y.is_complex() for y in found):
-        return [RealFunction(func, inputs, found, False, {})]
-    complex_ones = [i for i, y in enumerate(differentiable(found)) if y.is_complex()]
-    parts = []
+    if not any(isinstance(y, Tensor) and y.is_complex() for y in outputs):
+        return [RealFunction(func, inputs, outputs, False, {})]
+    complex_ones = [i for i, y in enumerate(differentiable(outputs)) if y.is_complex()]
+    real_functions = []
     for name in ("imag", "real"):
 
         def real_results(*arguments: Any, name: str = name) -> tuple[Any, ...]:
             return tuple(getattr(y, name) if y.is_complex() else y for y in as_tuple(func(*arguments)))
 
-        parts.append(
+        real_functions.append(
             RealFunction(
                 real_results, inputs, real_results(*inputs), False, _prefixes(name, "outputs", complex_ones)
             )
         )
-    return parts
+    return real_functions
 
 
-def _real_arguments(func: Function, inputs: tuple[Any, ...], found: tuple[Any, ...]) -> list[RealFunction]:
+def _real_arguments(func: Function, inputs: tuple[Any, ...], outputs: tuple[Any, ...]) -> list[RealFunction]:
     """Split a function with complex arguments into functions of imaginary parts and of real parts."""
-    places = [i for i, x in enumerate(inputs) if isinstance(x, Tensor) and x.is_complex()]
-    if not places:
-        return [RealFunction(func, inputs, found, True, {})]
-    parts = []
+    complex_indices = [i for i, x in enumerate(inputs) if isinstance(x, Tensor) and x.is_complex()]
+    if not complex_indices:
+        return [RealFunction(func, inputs, outputs, True, {})]
+    real_functions = []
     for name in ("imag", "real"):
 
         def real_results(*arguments: Any, name: str = name) -> tuple[Any, ...]:
-            given = list(arguments)
-            for i in places:
-                whole, x = inputs[i], given[i]
-                given[i] = whole.real + x * 1j if name == "imag" else x + whole.imag * 1j
-            return as_tuple(func(*given))
+            complex_arguments = list(arguments)
+            for i in complex_indices:
+                original, x = inputs[i], complex_arguments[i]
+                complex_arguments[i] = original.real + x * 1j if name == "imag" else x + original.imag * 1j
+            return as_tuple(func(*complex_arguments))
 
-        real = tuple(getattr(x, name) if i in places else x for i, x in enumerate(inputs))
-        parts.append(
-            RealFunction(real_results, real, real_results(*real), True, _prefixes(name, "inputs", places))
+        real = tuple(getattr(x, name) if i in complex_indices else x for i, x in enumerate(inputs))
+        real_functions.append(
+            RealFunction(
+                real_results, real, real_results(*real), True, _prefixes(name, "inputs", complex_indices)
+            )
         )
-    return parts
+    return real_functions
 
 
-def _prefixes(name: str, what: str, places: list[int]) -> dict[int, str]:
+def _prefixes(name: str, what: str, indices: list[int]) -> dict[int, str]:
     word = "imaginary" if name == "imag" else "real"
-    return dict.fromkeys(places, f"While considering the {word} part of complex {what} only, ")
+    return dict.fromkeys(indices, f"While considering the {word} part of complex {what} only, ")
 
 
 def _compare(real_function: RealFunction, options: Options) -> None:
@@ -289,8 +291,8 @@ def _direction(x: Tensor, real: bool) -> Tensor:
 
 
 def _compare_fast(real_function: RealFunction, options: Options) -> None:
-    places = wanted(real_function.inputs)
-    xs = [real_function.inputs[i] for i in places]
+    input_indices = wanted(real_function.inputs)
+    xs = [real_function.inputs[i] for i in input_indices]
     us: list[Any] = [
         (_direction(x, True), _direction(x, True)) if x.is_complex() else _direction(x, True) for x in xs
     ]
@@ -299,9 +301,9 @@ def _compare_fast(real_function: RealFunction, options: Options) -> None:
         by_differences(
             real_function.function, real_function.inputs, i, options.eps, u, forward=real_function.forward
         )
-        for i, u in zip(places, us, strict=True)
+        for i, u in zip(input_indices, us, strict=True)
     ]
-    kept = [
+    result_indices = [
         k
         for k, y in enumerate(real_function.results)
         if (has_tangents(y) if real_function.forward else y.requires_grad)
@@ -315,13 +317,14 @@ def _compare_fast(real_function: RealFunction, options: Options) -> None:
         analytical = [[_projected(of[i].reshape(-1), u) for of in by_result] for i, u in enumerate(us)]
     for i, (of_differences, of_rules) in enumerate(zip(numerical, analytical, strict=True)):
         for k, a in enumerate(of_rules):
-            n = of_differences[kept[k]]
+            n = of_differences[result_indices[k]]
             if vs is not None:
                 n = (vs[k] * n).sum()
             atol = options.atol * _weight(us[i]) * (1.0 if vs is None else float(vs[k].sum()))
             if not _close(a, n, options.rtol, atol):
                 raise GradcheckError(
-                    _mismatch(real_function, a, n, k, i) + _in_detail(real_function, options, i, k, kept[k])
+                    _mismatch(real_function, a, n, k, i)
+                    + _in_detail(real_function, options, i, k, result_indices[k])
                 )
 
 
@@ -335,24 +338,24 @@ def _projected(g: Tensor, u: Tensor | tuple[Tensor, Tensor]) -> Tensor:
     return (g * u).sum()
 
 
-def _in_detail(real_function: RealFunction, options: Options, i: int, result: int, place: int) -> str:
+def _in_detail(real_function: RealFunction, options: Options, i: int, result: int, result_index: int) -> str:
     """Return an error text with both complete matrices of the pair that differs."""
     argument = wanted(real_function.inputs)[i]
     n = by_differences(
         real_function.function, real_function.inputs, argument, options.eps, forward=real_function.forward
-    )[place]
+    )[result_index]
     if real_function.forward:
         a = by_tangents(real_function.function, real_function.inputs, None, False)[i][result]
     else:
         a = by_tape(real_function.results[result], real_function.inputs).matrices[i]
-    text = (
+    message = (
         "\nThese were compared along one direction (fast mode). Element by element they are\n\n"
         f"Numerical:\n {n}\nAnalytical:\n{a}\n\n"
         f"The max per-element difference (slow mode) is: {(n - a).abs().max()}.\n"
     )
     if _close(a, n, options.rtol, options.atol):
-        text += "Fast gradcheck failed but element-wise differences are small: fast_mode=False would pass."
-    return text
+        message += "Fast gradcheck failed but element-wise differences are small: fast_mode=False would pass."
+    return message
 
 
 # ---------------------------------------------------------------- undefined gradients
@@ -363,8 +366,8 @@ def _check_zero(results: tuple[Tensor, ...], inputs: tuple[Any, ...], masked: bo
     if not results:
         return
     leaves = [inputs[i] for i in wanted(inputs)]
-    found = grad(results, leaves, [ts.zeros_like(y) for y in results], allow_unused=True)
-    for x, g in zip(leaves, found, strict=True):
+    gradients = grad(results, leaves, [ts.zeros_like(y) for y in results], allow_unused=True)
+    for x, g in zip(leaves, gradients, strict=True):
         if g is None:
             continue
         if not (ts.allclose(g, ts.zeros_like(g)) if masked else (g == 0).all()):
@@ -391,13 +394,13 @@ def _check_absent(func: Function, inputs: tuple[Any, ...]) -> None:
         if not used:
             continue
         try:
-            found = grad(used, leaves, [ts.zeros_like(y) for y in used], allow_unused=True)
+            gradients = grad(used, leaves, [ts.zeros_like(y) for y in used], allow_unused=True)
         except RuntimeError as error:
             raise GradcheckError(
                 'Expected backward function to handle undefined output grads. Please look at "Notes about '
                 'undefined output gradients" in "tools/autograd/derivatives.yaml"'
             ) from error
-        if any(g is not None and not (g == 0).all() for g in found):
+        if any(g is not None and not (g == 0).all() for g in gradients):
             raise GradcheckError(
                 "Expected all input grads to be undefined or zero when all output grads are undefined or "
                 "zero. "
@@ -412,28 +415,31 @@ class _NoGradient:
     def of(y: Tensor) -> Tensor:
         same = y.view_as(y)
         assert same.grad_fn is not None
-        same.grad_fn.register_hook(lambda found, given: tuple(None for _ in found))
+        same.grad_fn.register_hook(lambda grad_inputs, grad_outputs: tuple(None for _ in grad_inputs))
         return same
 
 
 def _check_absent_tangents(real_function: RealFunction) -> None:
     """Check that a missing tangent has the same effect as a zero tangent."""
-    places = wanted(real_function.inputs)
-    us = [_direction(real_function.inputs[i], True).reshape(real_function.inputs[i].shape) for i in places]
+    input_indices = wanted(real_function.inputs)
+    us = [
+        _direction(real_function.inputs[i], True).reshape(real_function.inputs[i].shape)
+        for i in input_indices
+    ]
     with forward_ad.dual_level():
 
         def run(absent: int, zeros: bool) -> list[Tensor | None]:
-            given = list(real_function.inputs)
-            for i, u in zip(places, us, strict=True):
+            arguments = list(real_function.inputs)
+            for i, u in zip(input_indices, us, strict=True):
                 x = real_function.inputs[i].detach()
                 if i != absent:
-                    given[i] = forward_ad.make_dual(x, u)
+                    arguments[i] = forward_ad.make_dual(x, u)
                 else:
-                    given[i] = forward_ad.make_dual(x, ts.zeros_like(x)) if zeros else x
-            found = [y for y in as_tuple(real_function.function(*given)) if has_tangents(y)]
-            return [forward_ad.unpack_dual(y).tangent for y in found]
+                    arguments[i] = forward_ad.make_dual(x, ts.zeros_like(x)) if zeros else x
+            outputs = [y for y in as_tuple(real_function.function(*arguments)) if has_tangents(y)]
+            return [forward_ad.unpack_dual(y).tangent for y in outputs]
 
-        for i in places:
+        for i in input_indices:
             for k, (a, b) in enumerate(zip(run(i, True), run(i, False), strict=True)):
                 if a is not None and b is not None and not ts.allclose(a, b):
                     raise GradcheckError(
@@ -449,31 +455,31 @@ _FAILED: Final = "gradcheck or gradgradcheck failed while testing batched gradie
 _FAILED_FORWARD: Final = "gradcheck failed while testing batched gradient computation with forward-mode AD."
 
 
-def _check_batched(inputs: tuple[Any, ...], y: Tensor, number: int) -> None:
+def _check_batched(inputs: tuple[Any, ...], y: Tensor, result_index: int) -> None:
     leaves = [inputs[i] for i in wanted(inputs)]
 
     def run_backward(g: Tensor, batched: bool) -> list[Tensor | None]:
         return list(grad(y, leaves, g, retain_graph=True, allow_unused=True, is_grads_batched=batched))
 
-    given = [ts.randn_like(y) for _ in range(2)]
-    expected = [run_backward(g, False) for g in given]
+    grad_outputs = [ts.randn_like(y) for _ in range(2)]
+    expected = [run_backward(g, False) for g in grad_outputs]
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="There is a performance drop")
         try:
-            found = run_backward(ts.stack(given), True)
+            batched_gradients = run_backward(ts.stack(grad_outputs), True)
         except RuntimeError as error:
             raise GradcheckError(f"While computing batched gradients, got: {error}\n\n{_FAILED}") from error
-    for i, (got, pair) in enumerate(zip(found, zip(*expected, strict=True), strict=True)):
-        _compare_batched(got, pair, number, i, _FAILED)
+    for i, (actual, pair) in enumerate(zip(batched_gradients, zip(*expected, strict=True), strict=True)):
+        _compare_batched(actual, pair, result_index, i, _FAILED)
 
 
-def _compare_batched(got: Tensor | None, pair: Any, result: int, argument: int, text: str) -> None:
-    if got is None and pair[0] is None:
+def _compare_batched(actual: Tensor | None, pair: Any, result: int, argument: int, advice: str) -> None:
+    if actual is None and pair[0] is None:
         return
     want = ts.stack(list(pair))
-    if got is None or not ts.allclose(got, want):
+    if actual is None or not ts.allclose(actual, want):
         raise GradcheckError(
-            f"For output {result} and input {argument}:\n\n{text}\n\nGot:\n{got}\n\nExpected:\n{want}"
+            f"For output {result} and input {argument}:\n\n{advice}\n\nGot:\n{actual}\n\nExpected:\n{want}"
         )
 
 
@@ -482,19 +488,21 @@ def _check_batched_tangents(func: Function, inputs: tuple[Any, ...]) -> None:
 
         def tangents(direction: Tensor, i: int = i) -> tuple[Tensor, ...]:
             with forward_ad.dual_level():
-                given = [x.detach() if isinstance(x, Tensor) else x for x in inputs]
-                given[i] = forward_ad.make_dual(given[i], direction)
-                pairs = [forward_ad.unpack_dual(y) for y in as_tuple(func(*given)) if y is not None]
+                arguments = [x.detach() if isinstance(x, Tensor) else x for x in inputs]
+                arguments[i] = forward_ad.make_dual(arguments[i], direction)
+                pairs = [forward_ad.unpack_dual(y) for y in as_tuple(func(*arguments)) if y is not None]
                 return tuple(ts.zeros_like(p) if t is None else t for p, t in pairs)
 
         directions = [ts.randn_like(inputs[i]) for _ in range(2)]
         expected = [tangents(d) for d in directions]
         try:
             with opened_batch(len(directions)) as level:
-                found = [unbatched(level, t) for t in tangents(batched(level, ts.stack(directions)))]
+                batched_tangents = [
+                    unbatched(level, t) for t in tangents(batched(level, ts.stack(directions)))
+                ]
         except RuntimeError as error:
             raise GradcheckError(
                 f"While computing batched gradients, got: {error}\n\n{_FAILED_FORWARD}"
             ) from error
-        for k, (got, pair) in enumerate(zip(found, zip(*expected, strict=True), strict=True)):
-            _compare_batched(got, pair, k, k, _FAILED_FORWARD)
+        for k, (actual, pair) in enumerate(zip(batched_tangents, zip(*expected, strict=True), strict=True)):
+            _compare_batched(actual, pair, k, k, _FAILED_FORWARD)

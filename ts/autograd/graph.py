@@ -195,17 +195,17 @@ class _CollectAllGradients:
 
     def of(self, i: int) -> Callable[[Tensor], None]:
         def hook(gradient: Tensor) -> None:
-            number = pass_number()
+            pass_id = pass_number()
             with self._lock:
-                if number not in self._passes:
+                if pass_id not in self._passes:
                     ahead = nodes_ahead()
-                    self._passes[number] = [None] * len(self._nodes), [sum(n in ahead for n in self._nodes)]
-                gradients, left = self._passes[number]
+                    self._passes[pass_id] = [None] * len(self._nodes), [sum(n in ahead for n in self._nodes)]
+                gradients, left = self._passes[pass_id]
                 gradients[i] = gradient
                 left[0] -= 1
                 if left[0]:
                     return
-                del self._passes[number]
+                del self._passes[pass_id]
             self._fn(gradients)
 
         return hook
@@ -221,11 +221,11 @@ class _FirstGradientOnly:
 
     def of(self, _: int) -> Callable[[Tensor], None]:
         def hook(gradient: Tensor) -> None:
-            number = pass_number()
+            pass_id = pass_number()
             with self._lock:
-                if number == self._seen:
+                if pass_id == self._seen:
                     return
-                self._seen = number
+                self._seen = pass_id
             self._fn(gradient)
 
         return hook

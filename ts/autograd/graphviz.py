@@ -32,13 +32,13 @@ def to_dot(roots: Any, names: Mapping[str, Tensor] | Iterable[tuple[str, Tensor]
     pairs = names.items() if isinstance(names, Mapping) else names
     named = {id(x): name for name, x in pairs}
     order = _reached([_node(root) for root in ([roots] if isinstance(roots, (Tensor, Node)) else roots)])
-    number = {node: i for i, node in enumerate(order)}
-    lines = [f"  n{number[node]} {_attributes(node, named)}" for node in order]
+    indices = {node: i for i, node in enumerate(order)}
+    lines = [f"  n{indices[node]} {_attributes(node, named)}" for node in order]
     for node in order:
         for to, output in node.next_functions:
             if to is not None:
                 label = f' [label="{output}"]' if output else ""
-                lines.append(f"  n{number[node]} -> n{number[to]}{label}")
+                lines.append(f"  n{indices[node]} -> n{indices[to]}{label}")
     return "\n".join(["digraph gradients {", *lines, "}"])
 
 
@@ -70,5 +70,5 @@ def _attributes(node: Any, named: dict[int, str]) -> str:
     return f'[label="{_quoted(name)}\\n{list(leaf.shape)} {dtype}", shape=ellipse]'
 
 
-def _quoted(text: str) -> str:
-    return text.replace("\\", "\\\\").replace('"', '\\"')
+def _quoted(label: str) -> str:
+    return label.replace("\\", "\\\\").replace('"', '\\"')

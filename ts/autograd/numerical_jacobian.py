@@ -28,9 +28,9 @@ def as_tuple(x: Any) -> tuple[Any, ...]:
     return x if isinstance(x, tuple) else tuple(x) if isinstance(x, list) else (x,)
 
 
-def differentiable(found: Any) -> tuple[Tensor, ...]:
+def differentiable(results: Any) -> tuple[Tensor, ...]:
     """Return the results that require grad."""
-    return tuple(x for x in as_tuple(found) if x.requires_grad)
+    return tuple(x for x in as_tuple(results) if x.requires_grad)
 
 
 def wanted(inputs: tuple[Any, ...]) -> list[int]:
@@ -75,19 +75,19 @@ def by_differences(
             for k, step in enumerate(unit_directions(real.detach()))
         ]
         if not rows:
-            found = as_tuple(function(*inputs))
-            return [ts.zeros(0, y.numel(), dtype=_entry_dtype(x, y, forward)) for y in found]
+            results = as_tuple(function(*inputs))
+            return [ts.zeros(0, y.numel(), dtype=_entry_dtype(x, y, forward)) for y in results]
         return [ts.stack(column) for column in zip(*rows, strict=True)]
     u, v = direction if isinstance(direction, tuple) else (direction, direction)
     return _along(function, inputs, i, eps, u.reshape(x.shape), v.reshape(x.shape), "", forward)
 
 
 def _index(k: int, shape: Any) -> tuple[int, ...]:
-    place: list[int] = []
+    index: list[int] = []
     for n in reversed(shape):
         k, last = divmod(k, n)
-        place.insert(0, last)
-    return tuple(place)
+        index.insert(0, last)
+    return tuple(index)
 
 
 def _entry_dtype(x: Tensor, y: Tensor, forward: bool) -> Any:
@@ -104,11 +104,11 @@ def _along(
     where: str,
     forward: bool,
 ) -> list[Tensor]:
-    found = _slope(function, inputs, i, eps, u, where)
+    derivatives = _slope(function, inputs, i, eps, u, where)
     if not inputs[i].is_complex():
-        return found
+        return derivatives
     imaginary = _slope(function, inputs, i, eps, v * 1j, where)
-    return [dx + dy * 1j for dx, dy in zip(found, imaginary, strict=True)]
+    return [dx + dy * 1j for dx, dy in zip(derivatives, imaginary, strict=True)]
 
 
 def _slope(
@@ -117,12 +117,12 @@ def _slope(
     """Return (f(x + eps u) - f(x - eps u)) / 2 eps; `x` is modified in place, because `f` may capture it."""
     x = inputs[i].data
     before = x.clone()
-    ends = []
+    outputs = []
     for sign in (-1, 1):
         x.copy_(before + direction * (sign * eps))
-        ends.append([y.clone() for y in as_tuple(function(*inputs))])
+        outputs.append([y.clone() for y in as_tuple(function(*inputs))])
     x.copy_(before)
-    return [_difference(a, b, eps, where) for a, b in zip(*ends, strict=True)]
+    return [_difference(a, b, eps, where) for a, b in zip(*outputs, strict=True)]
 
 
 def _difference(a: Tensor, b: Tensor, eps: float, where: str) -> Tensor:
@@ -157,8 +157,8 @@ def by_tape(result: Tensor, inputs: tuple[Any, ...], direction: Tensor | None = 
     columns: list[list[Tensor]] = [[] for _ in leaves]
     sizes_hold = dtypes_hold = True
     for d in directions:
-        found = grad(result, leaves, d, retain_graph=True, allow_unused=True)
-        for column, x, g in zip(columns, leaves, found, strict=True):
+        gradients = grad(result, leaves, d, retain_graph=True, allow_unused=True)
+        for column, x, g in zip(columns, leaves, gradients, strict=True):
             if g is None:
                 g = ts.zeros_like(x)
             elif g.shape != x.shape:
@@ -167,11 +167,11 @@ def by_tape(result: Tensor, inputs: tuple[Any, ...], direction: Tensor | None = 
             elif g.dtype is not x.dtype:
                 dtypes_hold = False
             column.append(g.detach().clone().reshape(-1).to(x.dtype))
-    made = [
+    matrices = [
         ts.stack(column, 1) if column else ts.zeros(x.numel(), 0, dtype=x.dtype)
         for column, x in zip(columns, leaves, strict=True)
     ]
-    return BackwardJacobian(made, sizes_hold, dtypes_hold)
+    return BackwardJacobian(matrices, sizes_hold, dtypes_hold)
 
 
 # ---------------------------------------------------------------- tangents
@@ -184,19 +184,19 @@ def by_tangents(
 
     With `check_dtypes`, TypeError is raised if a result is complex and its tangent is not, or the reverse.
     """
-    found = []
+    matrices = []
     for k, i in enumerate(wanted(inputs)):
         x = inputs[i].detach()
         steps = list(unit_directions(x)) if directions is None else [directions[k].reshape(x.shape)]
         rows = [_tangents(function, inputs, i, step, check_dtypes) for step in steps]
         if directions is not None:
-            found.append(rows[0])
+            matrices.append(rows[0])
         elif rows:
-            found.append([ts.stack(column) for column in zip(*rows, strict=True)])
+            matrices.append([ts.stack(column) for column in zip(*rows, strict=True)])
         else:
             results = [y for y in as_tuple(function(*inputs)) if has_tangents(y)]
-            found.append([ts.zeros(0, y.numel(), dtype=y.dtype) for y in results])
-    return found
+            matrices.append([ts.zeros(0, y.numel(), dtype=y.dtype) for y in results])
+    return matrices
 
 
 def _tangents(

@@ -31,8 +31,8 @@ class profile:
         use_cpu: bool = True,
         **unused: Any,
     ) -> None:
-        if wanted := sorted(name for name, value in unused.items() if value):
-            raise NotImplementedError(f"ts.autograd.profiler.profile has no {', '.join(wanted)}")
+        if unsupported := sorted(name for name, value in unused.items() if value):
+            raise NotImplementedError(f"ts.autograd.profiler.profile has no {', '.join(unsupported)}")
         self.enabled = enabled
         self._options = record_shapes, profile_memory, with_stack
         self._recording: ProfileWindow | None = None

@@ -34,8 +34,8 @@ class _VariableClass(type):
                 raise ValueError("Variable can't be volatile and require_grad at the same time!")
         if data is not None and not isinstance(data, Tensor):
             raise TypeError(f"Variable data has to be a tensor, but got {type_text(data)}")
-        found = Tensor() if data is None else data.detach()
-        return found.requires_grad_(bool(requires_grad))
+        variable = Tensor() if data is None else data.detach()
+        return variable.requires_grad_(bool(requires_grad))
 
 
 class Variable(metaclass=_VariableClass):

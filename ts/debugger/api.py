@@ -60,10 +60,10 @@ class Debugged:
             self._write(f"{PROMPT}{command}".rstrip())
         return command
 
-    def _write(self, text: str) -> None:
-        self._lines.append(text)
+    def _write(self, line: str) -> None:
+        self._lines.append(line)
         if self._output is not None:
-            self._output(text)
+            self._output(line)
 
 
 def debug(

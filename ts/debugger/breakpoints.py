@@ -37,12 +37,12 @@ class Breakpoint:
     def bind(self, stop_points: Iterable[StopPoint]) -> None:
         """Resolve the breakpoint to stop points; there may be no stop points yet."""
         if self.function:
-            found = [p for p in stop_points if p.is_entry and _is_called(p, self.function)]
+            matches = [p for p in stop_points if p.is_entry and _is_called(p, self.function)]
         else:
             near = [p for p in stop_points if p.event != "return" and self._may_be_at(p)]
             line = min((stop_point.line for stop_point in near), default=0)
-            found = [stop_point for stop_point in near if stop_point.line == line]
-        self.stop_points = {stop_point.number for stop_point in found}
+            matches = [stop_point for stop_point in near if stop_point.line == line]
+        self.stop_points = {stop_point.number for stop_point in matches}
 
     def _may_be_at(self, stop_point: StopPoint) -> bool:
         """Return True if a stop point is at or after the requested line, in a source with this line."""
@@ -51,16 +51,16 @@ class Breakpoint:
         return stop_point.range.source.first_line <= self.line
 
 
-def file_and_line(text: str, here: str | None) -> tuple[str, int, str]:
+def file_and_line(location: str, here: str | None) -> tuple[str, int, str]:
     """Parse a breakpoint as (file, line, function); `here` is the default file of a line number."""
-    filename, colon, line = text.rpartition(":")
+    filename, colon, line = location.rpartition(":")
     if line.isdecimal():
         if not colon and here is None:
             raise ValueError("in which file? write FILE:LINE")
         return filename or here or "", int(line), ""
-    if colon or not all(part.isidentifier() for part in text.split(".")):
-        raise ValueError(f"a breakpoint is LINE, FILE:LINE or FUNCTION, not {text!r}")
-    return "", 0, text
+    if colon or not all(component.isidentifier() for component in location.split(".")):
+        raise ValueError(f"a breakpoint is LINE, FILE:LINE or FUNCTION, not {location!r}")
+    return "", 0, location
 
 
 def short_name(filename: str) -> str:
@@ -68,10 +68,10 @@ def short_name(filename: str) -> str:
     return PurePath(filename).name
 
 
-def _is_file(filename: str, wanted: str) -> bool:
-    """Return True if a file name ends with the path components of `wanted`."""
-    parts = PurePath(wanted).parts
-    return PurePath(filename).parts[-len(parts) :] == parts
+def _is_file(filename: str, suffix: str) -> bool:
+    """Return True if a file name ends with the path components of `suffix`."""
+    components = PurePath(suffix).parts
+    return PurePath(filename).parts[-len(components) :] == components
 
 
 def _is_called(stop_point: StopPoint, name: str) -> bool:

@@ -55,11 +55,11 @@ class DebugFunction(Function):
 
         Names that cannot be resolved are omitted.
         """
-        found = {}
+        values = {}
         for name in names:
             with suppress(KeyError):
-                found[name] = self.parsed.resolver.lookup(name)
-        return found
+                values[name] = self.parsed.resolver.lookup(name)
+        return values
 
 
 class DebugCode:
@@ -81,12 +81,12 @@ class DebugCode:
 
     def twin(self, function: Any) -> Any:
         """Return the debug version of a function, or the function itself if it has no source."""
-        found = self._twins.get(id(function))
-        if found is None:
+        entry = self._twins.get(id(function))
+        if entry is None:
             parsed = function.definition() if isinstance(function, ScriptFunction) else None
             twin = function if parsed is None else DebugFunction(function, parsed, self)
-            found = self._twins[id(function)] = function, twin
-        return found[1]
+            entry = self._twins[id(function)] = function, twin
+        return entry[1]
 
     def prepare(self, original: ScriptFunction, parsed: ParsedFunction, owner: Any) -> Code:
         """Compile the debug version of a function."""

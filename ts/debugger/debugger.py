@@ -230,8 +230,8 @@ class Debugger:
 
     def _where(self, rest: str) -> None:
         """the calls under way, the innermost last"""
-        for number in reversed(range(len(self._frames))):
-            self._show_frame(self._frames[number], ">" if number == self._level else " ")
+        for level in reversed(range(len(self._frames))):
+            self._show_frame(self._frames[level], ">" if level == self._level else " ")
 
     def _up(self, rest: str) -> None:
         """select the caller"""
@@ -276,11 +276,13 @@ class Debugger:
             for p in self._stop_points(b)
             if p.filename == _file_of(source_range)
         }
-        shown = [n for n in range(first, first + 2 * _LINES_AROUND + 1) if n in lines]
-        for number in shown:
-            mark = "->" if number == source_range.line else "  "
-            self.write(f"{number:4} {'B' if number in stops else ' '}{mark} {lines[number]}".rstrip())
-        if not shown:
+        line_numbers = [n for n in range(first, first + 2 * _LINES_AROUND + 1) if n in lines]
+        for line_number in line_numbers:
+            mark = "->" if line_number == source_range.line else "  "
+            self.write(
+                f"{line_number:4} {'B' if line_number in stops else ' '}{mark} {lines[line_number]}".rstrip()
+            )
+        if not line_numbers:
             self.write(f"*** the source has lines {min(lines)} to {max(lines)}")
         self._listed = first + 2 * _LINES_AROUND + 1
 
@@ -297,14 +299,14 @@ class Debugger:
         self._show(self._variables())
 
     def _show(self, names: Iterable[str]) -> None:
-        known = self._variables()
-        shown = [name for name in names if name in known and name != "return"]
-        for name in shown:
-            text = self._format_variable(name)
-            if len(text) > _MAX_VALUE_CHARS or "\n" in text:
-                text = text.split("\n", 1)[0][:_MAX_VALUE_CHARS] + " ..."
-            self.write(f"{name} = {text}")
-        if not shown:
+        variables = self._variables()
+        defined_names = [name for name in names if name in variables and name != "return"]
+        for name in defined_names:
+            rendered = self._format_variable(name)
+            if len(rendered) > _MAX_VALUE_CHARS or "\n" in rendered:
+                rendered = rendered.split("\n", 1)[0][:_MAX_VALUE_CHARS] + " ..."
+            self.write(f"{name} = {rendered}")
+        if not defined_names:
             self.write("(none)")
 
     def _print(self, rest: str) -> None:
@@ -319,25 +321,25 @@ class Debugger:
         else:
             self._show_result(rest, lambda value: builtins.type(value).__name__)
 
-    def _show_result(self, text: str, show: Callable[[Any], str]) -> None:
-        if not text:
+    def _show_result(self, expression: str, show: Callable[[Any], str]) -> None:
+        if not expression:
             self.write("*** an expression is missing")
             return
         try:
-            shown = show(self.evaluate(text))
+            rendered = show(self.evaluate(expression))
         except Exception as error:
             self.write(f"*** {type(error).__name__}: {error}")
         else:
-            self.write(shown)
+            self.write(rendered)
 
-    def evaluate(self, text: str) -> Any:
+    def evaluate(self, expression: str) -> Any:
         """Return the value of a Python expression that uses the variables of the selected frame."""
-        code, names = _compiled(text.strip())
+        code, names = _compiled(expression.strip())
         stop_point = self._frame.stop_point
         owner = stop_point.owner if stop_point is not None else None
-        known = self._variables()
-        values = owner.names_around(names - known.keys()) if isinstance(owner, DebugFunction) else {}
-        for name in names & known.keys():
+        variables = self._variables()
+        values = owner.names_around(names - variables.keys()) if isinstance(owner, DebugFunction) else {}
+        for name in names & variables.keys():
             values[name] = self._value(name)
         return eval(code, values)
 
@@ -372,14 +374,14 @@ class Debugger:
         try:
             if condition:
                 compile(condition.strip(), "<condition>", "eval")
-            wanted = file_and_line(what.strip(), None if here is None else _file_of(here))
+            location = file_and_line(what.strip(), None if here is None else _file_of(here))
         except (SyntaxError, ValueError) as error:
             self.write(f"*** {error}")
             return
         if self._entry is not None:
             self.code.prepare_all(self._entry)
         self._count += 1
-        breakpoint = Breakpoint(self._count, *wanted, condition.strip(), temporary)
+        breakpoint = Breakpoint(self._count, *location, condition.strip(), temporary)
         self.breakpoints[self._count] = breakpoint
         self._bind()
         self.write(self._describe(breakpoint))
@@ -391,18 +393,18 @@ class Debugger:
     def _clear(self, rest: str) -> None:
         """clear NUMBER | LINE | FILE:LINE | FUNCTION | all: remove breakpoints; `clear 1` the first"""
         here = self._frame.range
-        found: list[Breakpoint] = []
+        matches: list[Breakpoint] = []
         if rest in ("", "all"):
-            found = list(self.breakpoints.values())
+            matches = list(self.breakpoints.values())
         elif rest.isdecimal() and int(rest) in self.breakpoints:
-            found = [self.breakpoints[int(rest)]]
+            matches = [self.breakpoints[int(rest)]]
         else:
-            wanted = file_and_line(rest, None if here is None else _file_of(here))
-            found = [b for b in self.breakpoints.values() if (b.filename, b.line, b.function) == wanted]
-        for breakpoint in found:
+            location = file_and_line(rest, None if here is None else _file_of(here))
+            matches = [b for b in self.breakpoints.values() if (b.filename, b.line, b.function) == location]
+        for breakpoint in matches:
             self._remove(breakpoint)
             self.write(f"Breakpoint {breakpoint.number} is gone")
-        if not found:
+        if not matches:
             self.write("*** there is no such breakpoint")
 
     def _remove(self, breakpoint: Breakpoint) -> None:
@@ -430,17 +432,19 @@ class Debugger:
             return True
 
     def _stop_points(self, breakpoint: Breakpoint) -> list[StopPoint]:
-        return [self.code.stop_points[number] for number in breakpoint.stop_points]
+        return [self.code.stop_points[index] for index in breakpoint.stop_points]
 
     def _describe(self, breakpoint: Breakpoint) -> str:
-        text = f"{'Temporary breakpoint' if breakpoint.temporary else 'Breakpoint'} {breakpoint.number}"
+        description = (
+            f"{'Temporary breakpoint' if breakpoint.temporary else 'Breakpoint'} {breakpoint.number}"
+        )
         stop_points = self._stop_points(breakpoint)
         if stop_points:
             first = stop_points[0]
-            text += f" at {short_name(first.filename)}:{first.line}, in {first.function}"
+            description += f" at {short_name(first.filename)}:{first.line}, in {first.function}"
         else:
-            text += f" waits for code at {breakpoint.wanted}"
-        return text + (f", if {breakpoint.condition}" if breakpoint.condition else "")
+            description += f" waits for code at {breakpoint.wanted}"
+        return description + (f", if {breakpoint.condition}" if breakpoint.condition else "")
 
     def _show_breakpoints(self) -> None:
         for breakpoint in self.breakpoints.values():
@@ -493,9 +497,9 @@ def _lines_of(range: SourceRange) -> dict[int, str]:
 
 
 @lru_cache(maxsize=64)
-def _compiled(text: str) -> tuple[Any, set[str]]:
+def _compiled(expression: str) -> tuple[Any, set[str]]:
     """Compile an expression; return the code and the names that it uses."""
-    code = compile(text, "<debugger>", "eval")
+    code = compile(expression, "<debugger>", "eval")
     return code, _names_in(code)
 
 

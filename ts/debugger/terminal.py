@@ -58,7 +58,7 @@ def interrupting(debugger: Debugger) -> Iterator[None]:
         return
     before = signal.getsignal(signal.SIGINT)
 
-    def stop(number: int, frame: Any) -> None:
+    def stop(signum: int, frame: Any) -> None:
         if not debugger.interrupt():
             raise KeyboardInterrupt
 

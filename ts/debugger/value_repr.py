@@ -18,12 +18,12 @@ from ts._core.value.objects import Object
 class PartialObject:
     """Object some of whose attributes have no value yet."""
 
-    def __init__(self, made: Object) -> None:
-        self._class = made.cls.name.rpartition(".")[2]
+    def __init__(self, instance: Object) -> None:
+        self._class = instance.cls.name.rpartition(".")[2]
         self._unset = []
-        for slot, name in enumerate(made.cls.names):
+        for slot, name in enumerate(instance.cls.names):
             try:
-                setattr(self, name, object_get(made, slot))
+                setattr(self, name, object_get(instance, slot))
             except AttributeError:
                 self._unset.append(name)
 

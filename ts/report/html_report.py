@@ -60,8 +60,8 @@ def page(facts: ReportData) -> str:
     )
 
 
-def _hash(text: str) -> str:
-    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
+def _hash(content: str) -> str:
+    return f"sha256-{base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()}"
 
 
 def _section(id: str, title: str, content: str, open: bool = False) -> Iterable[str]:
@@ -80,14 +80,14 @@ def _summary(facts: ReportData) -> str:
 
 
 def _footer(facts: ReportData) -> str:
-    made = f"Made by ts {escape(ts.version.ts)}."
+    version_note = f"Made by ts {escape(ts.version.ts)}."
     if facts.call is None:
-        return f"{made} With arguments, lines have times."
+        return f"{version_note} With arguments, lines have times."
     counted, uncounted = "shared out by the instructions of each line", "no line's: counting took too long"
     return (
-        f"{made} Times are those of the best of several calls on {ts.get_num_threads()} threads. Operators "
-        "were measured in a call of their own; a group's time is shared by the lines with a dot, whose "
-        f"operators are in it. What no operator takes is {counted if facts.is_counted else uncounted}. "
+        f"{version_note} Times are those of the best of several calls on {ts.get_num_threads()} threads. "
+        "Operators were measured in a call of their own; a group's time is shared by the lines with a dot, "
+        f"whose operators are in it. What no operator takes is {counted if facts.is_counted else uncounted}. "
         "In brackets: what runs in functions that a line calls."
     )
 
@@ -101,33 +101,33 @@ def _modules(facts: ReportData) -> Iterable[str]:
 
 
 def _module(module: Module, functions: Sequence[FunctionReport], depth: int) -> str:
-    methods = [(number, escape(functions[number].name.rpartition(".")[2])) for number in module.functions]
-    links = " ".join(f'<a href="#part{number}">{name}</a>' for number, name in methods)
+    methods = [(index, escape(functions[index].name.rpartition(".")[2])) for index in module.functions]
+    links = " ".join(f'<a href="#part{index}">{name}</a>' for index, name in methods)
     count = f"{module.parameters:,} parameters" if module.parameters else "no parameters"
     name = f"<code>{escape(module.name or 'model')}</code> {escape(module.kind)}"
     inside = "".join(_module(child, functions, depth + 1) for child in module.children)
-    shown = f"{' open' * (depth < 2)}{' class=leaf' * (not module.children)}"
-    return f"<details{shown}><summary>{name}<small>{count} {links}</small></summary>{inside}</details>\n"
+    attributes = f"{' open' * (depth < 2)}{' class=leaf' * (not module.children)}"
+    return f"<details{attributes}><summary>{name}<small>{count} {links}</small></summary>{inside}</details>\n"
 
 
 # ---- source and graph --------------------------------------------------------------------------------
 
 
 def _function_sections(facts: ReportData) -> Iterable[str]:
-    hottest = sorted(range(len(facts.functions)), key=lambda number: -facts.functions[number].seconds)
-    shown = {0, *hottest[:_MAX_OPEN_SECTIONS]}
-    for number, part in enumerate(facts.functions):
-        share = f"{_seconds(part.seconds)}, {100 * part.seconds / facts.call:.0f}%" if facts.call else ""
-        title = f"<code>{escape(part.name)}</code><small>{share} {escape(part.file)}</small>"
-        lines = "".join(_line(number, line, facts) for line in part.lines)
+    hottest = sorted(range(len(facts.functions)), key=lambda index: -facts.functions[index].seconds)
+    open_indices = {0, *hottest[:_MAX_OPEN_SECTIONS]}
+    for index, report in enumerate(facts.functions):
+        share = f"{_seconds(report.seconds)}, {100 * report.seconds / facts.call:.0f}%" if facts.call else ""
+        title = f"<code>{escape(report.name)}</code><small>{share} {escape(report.file)}</small>"
+        lines = "".join(_line(index, line, facts) for line in report.lines)
         content = (
             f'<div class="beside"><div><table class="source">{_heading(facts)}{lines}</table></div>'
-            f"<pre>{_format_lines(part.graph)}</pre></div>"
+            f"<pre>{_format_lines(report.graph)}</pre></div>"
         )
-        if part.picture:
-            picture = f'<div class="picture">{part.picture}</div>'
+        if report.picture:
+            picture = f'<div class="picture">{report.picture}</div>'
             content += f"<details><summary>picture of the graph</summary>{picture}</details>"
-        yield from _section(f"part{number}", title, content, open=number in shown)
+        yield from _section(f"part{index}", title, content, open=index in open_indices)
 
 
 def _heading(facts: ReportData) -> str:
@@ -136,18 +136,18 @@ def _heading(facts: ReportData) -> str:
     return '<tr><th></th><th class="time">time</th><th class="number">runs</th><th></th></tr>\n'
 
 
-def _line(part: int, line: Line, facts: ReportData) -> str:
+def _line(function_index: int, line: Line, facts: ReportData) -> str:
     cells = f'<td class="number">{line.number}</td>'
     heat = 0
     if facts.call:
-        heat = sum((line.seconds + line.below) / facts.call >= least for least in _HEATS)
+        heat = sum((line.seconds + line.below) / facts.call >= threshold for threshold in _HEATS)
         own = _seconds(line.seconds) if line.seconds > 0 else ""
         below = f" ({_seconds(line.below)})" if line.below > 0 else ""
         grouped = " grouped" * line.is_grouped
         cells += f'<td class="time{grouped}">{own}{below}</td>'
         cells += f'<td class="number">{line.times or ""}</td>'
     warm = f' class="heat{heat}"' if heat else ""
-    return f'<tr{warm} data-at="{part}:{line.number}">{cells}<td>{escape(line.text)}</td></tr>\n'
+    return f'<tr{warm} data-at="{function_index}:{line.number}">{cells}<td>{escape(line.text)}</td></tr>\n'
 
 
 def _format_lines(rows: Iterable[TextLine]) -> str:

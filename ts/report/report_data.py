@@ -173,32 +173,34 @@ class _FunctionTable:
                 self.reports.append(self._function_report(function))
                 waiting += _callees(function.graph)
         # after all functions have numbers, because graphs refer to functions by number
-        for function, number in self.numbers.items():
-            self.reports[number].graph = self.text_lines(function.graph)
-            self.reports[number].picture = self.picture(function.graph)
+        for function, index in self.numbers.items():
+            self.reports[index].graph = self.text_lines(function.graph)
+            self.reports[index].picture = self.picture(function.graph)
 
     def _function_report(self, function: ScriptFunction) -> FunctionReport:
         name = function.qualified_name.removeprefix("__torch__.")
         parsed = function.definition()
         if parsed is None:  # the function was created from a graph: use the graph text as source
-            lines = [Line(number, text) for number, text in enumerate(function.code.splitlines(), 1)]
+            lines = [Line(line_number, row) for line_number, row in enumerate(function.code.splitlines(), 1)]
             return FunctionReport(name, "", lines)
         source, first, last = parsed.source, parsed.node.lineno, parsed.node.end_lineno
-        texts = source.text.split("\n")[first - 1 : last]
-        indent = min((len(text) - len(text.lstrip()) for text in texts if text.strip()), default=0)
+        rows = source.text.split("\n")[first - 1 : last]
+        indent = min((len(row) - len(row.lstrip()) for row in rows if row.strip()), default=0)
         lines = []
-        for number, text in enumerate(texts, source.first_line + first - 1):
-            line_id = source.filename or source.text, number
-            line = self.lines.setdefault(line_id, Line(number, text[indent:].rstrip()))
-            self._line_ids.setdefault(line_id, (len(self.reports), number))
+        for line_number, row in enumerate(rows, source.first_line + first - 1):
+            line_id = source.filename or source.text, line_number
+            line = self.lines.setdefault(line_id, Line(line_number, row[indent:].rstrip()))
+            self._line_ids.setdefault(line_id, (len(self.reports), line_number))
             lines.append(line)
         return FunctionReport(name, source.filename or "", lines)
 
     def text_lines(self, graph: Graph) -> list[TextLine]:
         """Return the rows of the text of a graph, linked to the source lines of the nodes."""
         return [
-            TextLine(text.rstrip("\n"), None if node is None else self._line_ids.get(_location(node.range)))
-            for text, node in to_lines(graph, show_ranges=False)
+            TextLine(
+                rendered.rstrip("\n"), None if node is None else self._line_ids.get(_location(node.range))
+            )
+            for rendered, node in to_lines(graph, show_ranges=False)
         ]
 
     def picture(self, graph: Graph) -> str:
@@ -217,9 +219,9 @@ class _FunctionTable:
 def _callees(graph: Graph) -> Iterator[Any]:
     for kind in ("prim::CallFunction", "prim::CallMethod"):
         for call in graph.find_all_nodes(kind):
-            found = called_function(call)
-            if isinstance(found, ScriptFunction):
-                yield found
+            callee = called_function(call)
+            if isinstance(callee, ScriptFunction):
+                yield callee
 
 
 def _location(range: SourceRange | None) -> SourceLocation:
@@ -252,10 +254,10 @@ class _Measurements:
         self._receiver = receiver
         self._given = args, kwargs
         self._seconds(function)  # compiles the function
-        taken = [self._seconds(function)]
-        while len(taken) < 3 or (sum(taken) < _MAX_MEASURING_SECONDS and len(taken) < _MAX_CALLS):
-            taken.append(self._seconds(function))
-        self.call = min(taken)
+        durations = [self._seconds(function)]
+        while len(durations) < 3 or (sum(durations) < _MAX_MEASURING_SECONDS and len(durations) < _MAX_CALLS):
+            durations.append(self._seconds(function))
+        self.call = min(durations)
         self.events = min((self._profiled(function) for _ in range(3)), key=_total)
         self.instructions, self.times = self._counted(function)
 
@@ -296,24 +298,24 @@ class _Measurements:
     def tell(self, facts: ReportData, lines: Mapping[SourceLocation, Line]) -> None:
         """Write the measured times into the report."""
         facts.call = self.call
-        found = [pair for pair in self.events if _is_called_for(*pair)]
-        operators = sum(event.cpu_time_total for _, event in found) / 1e6
+        called_events = [pair for pair in self.events if _is_called_for(*pair)]
+        operators = sum(event.cpu_time_total for _, event in called_events) / 1e6
         counted = sum(self.instructions.values())
         between = max(self.call - operators, counted * _MIN_INSTRUCTION_SECONDS)
         scale = self.call / (operators + between)  # includes the overhead of the profiler
         own: dict[SourceLocation, float] = defaultdict(float)
         below: dict[SourceLocation, float] = defaultdict(float)
         grouped: set[SourceLocation] = set()
-        for raw, event in found:
+        for raw, event in called_events:
             stacks = _stacks(raw)
             for stack in stacks:
                 share = event.cpu_time_total / 1e6 * scale / len(stacks)
-                places = [_location(range) for _, range in stack if range is not None]
-                own[places[-1]] += share
-                for line_id in {*places[:-1]} - {places[-1]}:
+                locations = [_location(range) for _, range in stack if range is not None]
+                own[locations[-1]] += share
+                for line_id in {*locations[:-1]} - {locations[-1]}:
                     below[line_id] += share
                 if _is_group(raw.what):
-                    grouped.add(places[-1])
+                    grouped.add(locations[-1])
         facts.between = between * scale
         facts.is_counted = counted > 0
         for line_id, count in self.instructions.items():
@@ -345,17 +347,17 @@ def _is_group(what: object) -> bool:
 def _stacks(raw: Event) -> list[Any]:
     """Return the call stacks of an operator event; for a fusion group, one stack per fused operator."""
     code = raw.code
-    number = code.number_at(raw.instruction)
+    index = code.number_at(raw.instruction)
     if not code.lines:
         return []
-    found = [code.lines[number]]
-    if _is_group(raw.what) and number + 1 < len(code.instructions):
-        opcode, target, *_ = code.instructions[number + 1]  # skip the operators of the group
-        if opcode == NUMBER["JUMP_IF"] and target > number:
+    stacks = [code.lines[index]]
+    if _is_group(raw.what) and index + 1 < len(code.instructions):
+        opcode, target, *_ = code.instructions[index + 1]  # skip the operators of the group
+        if opcode == NUMBER["JUMP_IF"] and target > index:
             called = [
                 code.lines[at]
-                for at in range(number + 2, target)
+                for at in range(index + 2, target)
                 if code.instructions[at][0] == NUMBER["CALL_OPERATOR"]
             ]
-            found = called or found
-    return [stack for stack in found if any(range is not None for _, range in stack)]
+            stacks = called or stacks
+    return [stack for stack in stacks if any(range is not None for _, range in stack)]

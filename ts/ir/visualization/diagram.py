@@ -328,9 +328,8 @@ def _title(node: Node) -> str:
     source_range = node.range.origin() or node.range if node.range is not None else None
     if source_range is not None and source_range.location():
         lines.append(source_range.location())
-        source_line = source_range.source.text.split("\n")[
-            source_range.source.line_index(source_range.start)
-        ].strip()
+        source = source_range.source
+        source_line = source.text.split("\n")[source.line_index(source_range.start)].strip()
         if source_line:
             lines.append(cut(source_line, 200))
     return "\n".join(lines)
