@@ -145,7 +145,7 @@ def rows(records: list[Any]) -> Iterator[str]:
         forms = ["f"] if named else list(record.where)
         forms += sorted(derived.get(id(record), ()))
         fused = [place for place, has in (("cpu", record.ufunc or record.loop), ("cuda", record.cuda or record.cuda_rows)) if has]
-        shape = shape_functions.described(record.shape, record.whole)
+        shape = shape_functions.describe_rule(record.shape, record.whole)
         schema = record.schema_text.removeprefix("aten::").replace("|", "\\|")
         yield f"| `{schema}` | {' '.join(forms)} | {dtypes(record)} | {' '.join(fused)} | {shape} |"
 

@@ -13,7 +13,7 @@ LATENT = {"lstm": 4, "gru": 3}  # gates of a cell
 
 
 def on_grid(x):
-    return quantizer.onto(x.float(), quantizer.QuantizationParams(0.01, 0, quantizer.QINT8))
+    return quantizer.round_to_grid(x.float(), quantizer.QuantizationParams(0.01, 0, quantizer.QINT8))
 
 
 def dimensions(name):
@@ -102,7 +102,7 @@ def a_tensor(t, i, name, called, n, latent):
         return t(3, 3)
     if "channel" in name:
         scales = t(3).float() * 0 + 0.1
-        return quantizer.onto(t(3, 3).float(), quantizer.QuantizationParams(scales, scales * 0, quantizer.QUINT8, 0))
+        return quantizer.round_to_grid(t(3, 3).float(), quantizer.QuantizationParams(scales, scales * 0, quantizer.QUINT8, 0))
     return on_grid(t(3, 3))
 
 

@@ -99,7 +99,7 @@ def test_strided_operands_broadcast_in_place():
 
 
 def test_contiguous_shortcut_agrees_with_the_rules():
-    """The contiguity shortcut of `layouts.arranged` agrees with the layout rules."""
+    """The contiguity shortcut of `result_strides.apply_layout_rules` agrees with the layout rules."""
     r = np.random.default_rng(0)
 
     def array(shape):

@@ -54,7 +54,7 @@ def test_maxima_follow_the_definition(name, general):
     n = len(shape)
     x = np.stack([numbers(shape, seed) for seed in range(4)])[None]
     if general:
-        w = pooling_geometry.fixed("max", x.shape, n, kernel, stride, padding, dilation, False)
+        w = pooling_geometry.sliding_windows("max", x.shape, n, kernel, stride, padding, dilation, False)
         values, places = pooling.largest(np, x, w, True)
     else:
         function = getattr(ts, f"max_pool{n}d_with_indices")
@@ -98,7 +98,7 @@ def test_parts():
 def test_means_agree_with_the_general_kernel():
     x = np.random.default_rng(0).standard_normal((2, 3, 9, 11)).astype(np.float32)
     for kernel, stride, padding, ceil in itertools.product([2, 3], [1, 2], [0, 1], [False, True]):
-        w = pooling_geometry.fixed("avg", x.shape, 2, (kernel,), (stride,), (padding,), (1,), ceil)
+        w = pooling_geometry.sliding_windows("avg", x.shape, 2, (kernel,), (stride,), (padding,), (1,), ceil)
         found = ts.nn.functional.avg_pool2d(ts.from_numpy(x), kernel, stride, padding, ceil, False).numpy()
         assert np.allclose(found, pooling.mean(np, x, w, w.counts), rtol=1e-5, atol=1e-6)
 

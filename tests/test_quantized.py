@@ -170,7 +170,7 @@ def test_scale_of_unquantized_tensor_raises():
     scale = module("return torch.q_scale(x)", parameters=", x: Tensor")
     with pytest.raises(RuntimeError, match="the tensor has no scale and no zero point"):
         load(archive(scale))(ts.ones(2))
-    x = quantizer.onto(ts.ones(2), quantizer.checked_grid(0.3, 5, quantizer.QUINT8))
+    x = quantizer.round_to_grid(ts.ones(2), quantizer.checked_grid(0.3, 5, quantizer.QUINT8))
     assert load(archive(scale))(x) == 0.3
     assert registry.lookup("aten::int_repr")[0](x).tolist() == [8, 8]
 
@@ -275,7 +275,7 @@ def test_every_class_has_its_type():
 
 def test_third_version_of_convolutions():
     """Windows as a list, and flags."""
-    weight = quantizer.onto(ts.ones(1, 1, 2, 2), quantizer.QuantizationParams(0.5, 0, quantizer.QINT8))
+    weight = quantizer.round_to_grid(ts.ones(1, 1, 2, 2), quantizer.QuantizationParams(0.5, 0, quantizer.QINT8))
     windows = [2, 1, 2, 3, 4, 1, 1, 0, 0, 1, 1]
     made = packed_params.Conv2dParams.from_state((3, windows, [None, weight, None]))
     assert (made.stride, made.padding, made.groups, made.transposed) == ([1, 2], [3, 4], 1, True)

@@ -12,7 +12,7 @@ from typing import Any
 
 from ts._core.tensor.size_guards import equal, evaluate_guard
 from ts.ops import common
-from ts.ops.pooling import check_places, like_input, placed
+from ts.ops.pooling import add_at_indices, check_index_shape, like_input
 from ts.ops.registry import op
 from ts.ops.shape_functions import Made
 from ts.ops.unfold import per_dim
@@ -120,7 +120,7 @@ def _gradient(n: int) -> None:
     def gradient_shape(
         grad_output: Array, self: Array, kernel_size: Sizes, output_size: Sizes, indices: Array
     ) -> Made:
-        check_places(grad_output, indices, self.shape, n)
+        check_index_shape(grad_output, indices, self.shape, n)
         return like_input(grad_output, self)
 
     @op(
@@ -134,7 +134,7 @@ def _gradient(n: int) -> None:
     def backward(
         xp: Any, grad_output: Array, self: Array, kernel_size: Sizes, output_size: Sizes, indices: Array
     ) -> Array:
-        return placed(xp, grad_output, indices, self.shape, n)
+        return add_at_indices(xp, grad_output, indices, self.shape, n)
 
 
 _gradient(2)

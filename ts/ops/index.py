@@ -430,7 +430,7 @@ def _masked_fill(xp: Any, self: Array, mask: Array, value: Any) -> Array:
 
 
 def _selected_shape(self: Array, mask: Array) -> Made:
-    return (new_size(most=self.size),), self.dtype
+    return (new_size(max_size=self.size),), self.dtype
 
 
 @op(
@@ -472,13 +472,13 @@ def _masked_scatter(xp: Any, self: Array, mask: Array, source: Array) -> Array:
 
 def _nonzero_shape(self: Array) -> Laid:
     """Return shape, dtype and column-major strides of the (count, ndim) index matrix."""
-    count = new_size(most=self.size)
+    count = new_size(max_size=self.size)
     item = common.INT64.itemsize
     return (count, self.ndim), common.INT64, (item, count * item)
 
 
 def _places_shape(self: Array) -> list[Made]:
-    count = new_size(most=self.size)
+    count = new_size(max_size=self.size)
     return [((count,), common.INT64) for _ in range(max(self.ndim, 1))]
 
 

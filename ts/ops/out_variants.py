@@ -12,7 +12,7 @@ The `out=` variant of an operator is derived from its schema: `make_out_spec` re
 `into_outputs` its kernel.  Factory options (dtype, layout, device) are removed, because the output
 determines them:
 
-    make_out_spec("aten::eye(SymInt n, *, ScalarType? dtype=None, ...) -> Tensor", "out", "out").text
+    make_out_spec("aten::eye(SymInt n, *, ScalarType? dtype=None, ...) -> Tensor", "out", "out").schema_text
     "aten::eye.out(SymInt n, *, Tensor(a!) out) -> Tensor(a!)"
 """
 
@@ -115,7 +115,7 @@ def write(xp: Any, target: Any, result: Any, dtype_error: str = "") -> Any:
     result = xp.asarray(result)
     _check_dtype(result.dtype, target.dtype, Rule(dtype_error))
     if result.shape != target.shape:
-        raise _unfit(target, result)
+        raise _shape_error(target, result)
     target[...] = common.cast(xp, result, target.dtype)
     return target
 
@@ -125,7 +125,7 @@ def write_out(xp: Any, target: Any, result: Any, rule: Rule = CAST) -> Any:
     result = xp.asarray(result)
     if rule.resized == NEVER:
         if common.broadcast_shapes(target.shape, result.shape) != target.shape:
-            raise _unfit(target, result)
+            raise _shape_error(target, result)
         target[...] = common.cast(xp, result, target.dtype)
         return target
     _check_dtype(result.dtype, target.dtype, rule)
@@ -159,7 +159,7 @@ def write_changes(xp: Any, target: Any, result: Any) -> Any:
     return target
 
 
-def _unfit(target: Any, result: Any) -> RuntimeError:
+def _shape_error(target: Any, result: Any) -> RuntimeError:
     shapes = list(target.shape), list(result.shape)
     return RuntimeError("output with shape {} doesn't match the broadcast shape {}".format(*shapes))
 
@@ -214,10 +214,10 @@ def resized_output(target: Any, result: Any, how: str = LIKE_RESULT) -> Any:
 class OutVariantSpec:
     """Schema of an operator's `out=` variant, and how its arguments map to those of the base schema."""
 
-    __slots__ = ("dtype_at", "listed", "options_at", "outputs", "text")
+    __slots__ = ("dtype_at", "listed", "options_at", "outputs", "schema_text")
 
     def __init__(self, schema_text: str, outputs: int, listed: bool, options_at: int, dtype_at: int) -> None:
-        self.text = schema_text
+        self.schema_text = schema_text
         self.outputs = outputs  # number of output arguments
         self.listed = listed  # True if the output is a list of tensors
         self.options_at = options_at  # index of the first factory option in the base schema, or -1
@@ -282,7 +282,7 @@ def into_outputs(
             return tuple(write_out(xp, *row) for row in zip(outputs, result, each, strict=True))
         (out,) = outputs
         if result.shape != out.shape and any(x is out for x in arguments):
-            raise _unfit(out, result)
+            raise _shape_error(out, result)
         return write_out(xp, out, result, rule)
 
     return kernel
@@ -293,7 +293,7 @@ def _write_list(
 ) -> list[Any]:
     """Copy results into a list of outputs; raise RuntimeError if the lengths differ."""
     if len(outputs) != len(results):
-        name = out_spec.text.partition("::")[2].partition("(")[0].replace(".", "_")
+        name = out_spec.schema_text.partition("::")[2].partition("(")[0].replace(".", "_")
         raise RuntimeError(
             f"{name} expected an out= argument of size {len(results)}, got size {len(outputs)}"
         )

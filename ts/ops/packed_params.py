@@ -35,7 +35,7 @@ from ts.ir.types import (
     TupleType,
     Type,
 )
-from ts.ops.quantizer import QUINT2X4, QUINT4X2, QUINT8, grid_of, say_once, with_grid
+from ts.ops.quantizer import QUINT2X4, QUINT4X2, QUINT8, grid_of, warn_once, with_grid
 from ts.ops.registry import op
 
 _LINEAR = "__torch__.torch.classes.quantized.LinearPackedParamsBase"
@@ -110,7 +110,7 @@ class LinearParams(Packed, title="quantized.LinearPackedParamsBase"):
     """Packed weight (outputs, inputs) and bias of a linear layer."""
 
     def __init__(self, weight: Any, bias: Any) -> None:
-        say_once()
+        warn_once()
         self.weight = _tensor(weight, 2)
         self.bias = _bias(bias, self.weight.shape[0])
 
@@ -143,7 +143,7 @@ class ConvParams(Packed):
         groups: Any,
         transposed: bool,
     ) -> None:
-        say_once()
+        warn_once()
         self.weight = _tensor(weight, self.dims + 2)
         self.window = [_integers(x) for x in (stride, padding, dilation, output_padding)]
         self.stride, self.padding, self.dilation, self.output_padding = self.window
@@ -200,7 +200,7 @@ class EmbeddingParams(Packed, title="quantized.EmbeddingPackedParamsBase"):
     """Packed parameters of an embedding: the dequantized table."""
 
     def __init__(self, weight: Any) -> None:
-        say_once()
+        warn_once()
         self.weight = _tensor(weight, 2)
 
     @classmethod
@@ -328,7 +328,7 @@ def _unpack_embedding(packed: Any) -> Tensor:
 # ---- packing of convolutions -----------------------------------------------------------------------
 
 
-def _raised(numbers: Sequence[int], n: int) -> list[int]:
+def _window_2d(numbers: Sequence[int], n: int) -> list[int]:
     """Return 1D window parameters as 2D parameters, with 1 or 0 for the height."""
     return [n, *numbers] if len(numbers) == 1 else list(numbers)
 
@@ -353,8 +353,8 @@ def _convolution(name: str, cls: type[ConvParams], transposed: bool) -> None:
         quantized_weight = _quantized(weight, f"{name}_prepack")
         if flat:
             quantized_weight = with_grid(quantized_weight.unsqueeze(2), grid_of(weight))
-            stride, dilation = _raised(stride, 1), _raised(dilation, 1)
-            padding, output_padding = _raised(padding, 0), _raised(output_padding, 0)
+            stride, dilation = _window_2d(stride, 1), _window_2d(dilation, 1)
+            padding, output_padding = _window_2d(padding, 0), _window_2d(output_padding, 0)
         return cls(quantized_weight, bias, stride, padding, output_padding, dilation, groups, transposed)
 
     @op(f"{prefix}_unpack({type_name} packed_weights) -> {unpacked}", where="", whole=True)

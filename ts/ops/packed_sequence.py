@@ -30,7 +30,7 @@ _UNSORTED = (
 )
 
 
-def _longer(counts: Sequence[int]) -> list[int]:
+def _counts_above(counts: Sequence[int]) -> list[int]:
     """Return the number of `counts` greater than 0, 1, 2, ...
 
     This converts sequence lengths to batch sizes per time step, and batch sizes to lengths.
@@ -81,7 +81,7 @@ def _pack(xp: Any, input: Array, lengths: Array, batch_first: bool) -> tuple[Arr
         raise RuntimeError(
             f"Expected lengths of at most {padded.shape[0]}, the padded sequences', but got {sizes[0]}"
         )
-    running = _longer(sizes)
+    running = _counts_above(sizes)
     rows = xp.concatenate([padded[time, :count] for time, count in enumerate(running)])
     return rows, xp.asarray(running, dtype=INT64)
 
@@ -135,7 +135,7 @@ def _pad_packed(
     for time, count in enumerate(running):
         padded[time, :count] = data[start : start + count]
         start += count
-    lengths = _longer(running)
+    lengths = _counts_above(running)
     return padded.swapaxes(0, 1) if batch_first else padded, xp.asarray(lengths, dtype=INT64)
 
 

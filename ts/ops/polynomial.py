@@ -95,7 +95,7 @@ def _chebyshev(kind: str, shifted: bool = False) -> Row:
     )  # fmt: skip
 
 
-def _legendre_ends(xp: Any, x: Array, n: Array) -> tuple[Array, Any]:
+def _legendre_endpoints(xp: Any, x: Array, n: Array) -> tuple[Array, Any]:
     ones = xp.ones_like(x)
     return xp.where(x > 0, ones, _signed(xp, n, ones)), xp.abs(x) == 1
 
@@ -137,7 +137,7 @@ _ROWS: dict[str, Row] = {
     ),
     "legendre_polynomial_p": Row(
         lambda x: x, lambda x, k, p, q: ((2 * k + 1) * x * p - k * q) / (k + 1),
-        _legendre_ends, _legendre_high,
+        _legendre_endpoints, _legendre_high,
     ),
 }  # fmt: skip
 

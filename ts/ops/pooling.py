@@ -19,7 +19,7 @@ import numpy as np
 from ts._core.tensor.size_guards import is_symbol, same
 from ts.ops import common
 from ts.ops.out_variants import COPIED, EXPECTED_DTYPE_ERROR, SCALAR
-from ts.ops.pooling_geometry import AVG, MAX, MAX_VALUES, Windows, fixed, parts
+from ts.ops.pooling_geometry import AVG, MAX, MAX_VALUES, Windows, adaptive_windows, sliding_windows
 from ts.ops.registry import OperatorRecord, add, out_of
 from ts.ops.shape_functions import Made
 from ts.ops.unfold import per_dim
@@ -33,7 +33,7 @@ def _lowest(dtype: common.DType) -> Any:
     return -math.inf if common.CATEGORY_OF[dtype] == common.FLOATING else np.iinfo(dtype).min
 
 
-def _seen(xp: Any, w: Windows, axis: int) -> tuple[Array, Array]:
+def _window_elements(xp: Any, w: Windows, axis: int) -> tuple[Array, Array]:
     """Return the indices (windows, width) of the elements of each window along one dimension.
 
     Also return a mask of the valid indices, because windows may have fewer elements than `width`.
@@ -53,7 +53,7 @@ def largest(xp: Any, x: Array, w: Windows, with_indices: bool) -> Any:
     flat_index: Any = 0
     counts: Any = True
     for axis in range(n):  # after the loop, the shape is (..., *places, *widths)
-        index, valid = _seen(xp, w, axis)
+        index, valid = _window_elements(xp, w, axis)
         shape = [1] * (2 * n)
         shape[axis], shape[n + axis] = index.shape
         flat_index = flat_index * x.shape[axis - n] + index.reshape(shape)
@@ -77,7 +77,7 @@ def mean(xp: Any, x: Array, w: Windows, divisor: Any) -> Array:
     n = len(w.output_size)
     total = common.cast(xp, x, common.opmath(x.dtype))
     for axis in range(n):
-        index, valid = _seen(xp, w, axis)
+        index, valid = _window_elements(xp, w, axis)
         elements = xp.take(total, index, axis=total.ndim - n + axis)
         shape = (*index.shape, *(1,) * (n - 1 - axis))
         total = xp.sum(
@@ -109,7 +109,7 @@ def max_pool(
     compute: Compute = largest,
 ) -> Any:
     """Return the maximum of each window and its index in the plane (max_pool{n}d)."""
-    w = fixed(MAX, self.shape, n, *map(tuple, (kernel_size, stride, padding, dilation)), ceil_mode)
+    w = sliding_windows(MAX, self.shape, n, *map(tuple, (kernel_size, stride, padding, dilation)), ceil_mode)
     if self.dtype.kind in "bc":
         common.refuse(f"max_pool{n}d", self.dtype)
     return compute(xp, self, w, True)
@@ -129,7 +129,7 @@ def max_pool_values(
 ) -> Any:
     """Return the largest element of each window."""
     kind = MAX_VALUES if n == 1 else MAX
-    w = fixed(kind, self.shape, n, *map(tuple, (kernel_size, stride, padding, dilation)), ceil_mode)
+    w = sliding_windows(kind, self.shape, n, *map(tuple, (kernel_size, stride, padding, dilation)), ceil_mode)
     if self.dtype.kind in "bc" or (n == 1 and self.dtype.kind in "iu"):
         common.refuse("max_pool1d_impl" if n == 1 else f"max_pool{n}d", self.dtype)
     return compute(xp, self, w, False)
@@ -149,7 +149,7 @@ def avg_pool(
     compute: Compute = mean,
 ) -> Any:
     """Return the mean of each window (avg_pool{n}d)."""
-    w = fixed(AVG, self.shape, n, *map(tuple, (kernel_size, stride, padding)), (1,), ceil_mode)
+    w = sliding_windows(AVG, self.shape, n, *map(tuple, (kernel_size, stride, padding)), (1,), ceil_mode)
     if divisor_override == 0:
         raise RuntimeError("divisor must be not zero")
     if self.dtype.kind in "bc" or (self.dtype.kind in "iu" and self.dtype != common.INT64):
@@ -168,7 +168,7 @@ def _divisor(w: Windows, sizes: Sizes, count_include_pad: bool, divisor_override
 # ------------------------------------------------------------------------------------ adaptive pooling
 
 
-def _parts(kind: str, self: Array, output_size: Sizes, n: int) -> Windows:
+def _adaptive_windows(kind: str, self: Array, output_size: Sizes, n: int) -> Windows:
     name = f"adaptive_{kind}_pool{n}d"
     if kind == AVG and n == 1:
         name = "adaptive_avg_pool2d"  # PyTorch's errors for 1-d pooling name this operator
@@ -214,18 +214,18 @@ def _parts(kind: str, self: Array, output_size: Sizes, n: int) -> Windows:
         raise RuntimeError(f"Trying to create tensor with negative dimension {min(sizes)}: {output_shape}")
     if common.CATEGORY_OF[self.dtype] != common.FLOATING:
         common.refuse(f"adaptive_{kind}_pool" + ("3d_cpu" if n == 3 else "2d"), self.dtype)
-    return parts(tuple(shape[len(shape) - n :]), sizes)
+    return adaptive_windows(tuple(shape[len(shape) - n :]), sizes)
 
 
 def adaptive_avg_pool(xp: Any, self: Array, output_size: Sizes, *, n: int, compute: Compute = mean) -> Any:
     """Return the means of `output_size` nearly equal sections of each dimension."""
-    w = _parts(AVG, self, output_size, n)
+    w = _adaptive_windows(AVG, self, output_size, n)
     return compute(xp, self, w, w.counts)
 
 
 def adaptive_max_pool(xp: Any, self: Array, output_size: Sizes, *, n: int, compute: Compute = largest) -> Any:
     """Return the maxima of `output_size` nearly equal sections of each dimension, and their indices."""
-    return compute(xp, self, _parts(MAX, self, output_size, n), True)
+    return compute(xp, self, _adaptive_windows(MAX, self, output_size, n), True)
 
 
 # ------------------------------------------------------------------------------------ unpooling
@@ -266,10 +266,10 @@ def max_unpool(xp: Any, self: Array, indices: Array, output_size: Sizes, *_: Siz
 # ------------------------------------------------------------------------------------ gradients
 
 
-def placed(xp: Any, values: Array, indices: Array, shape: Sizes, n: int) -> Array:
+def add_at_indices(xp: Any, values: Array, indices: Array, shape: Sizes, n: int) -> Array:
     """Return zeros of `shape`, to which `values` are added at `indices` of each plane."""
     plane = math.prod(shape[len(shape) - n :])
-    check_places(values, indices, shape, n)
+    check_index_shape(values, indices, shape, n)
     flat_indices = common.settled(indices).reshape(-1, math.prod(indices.shape[-n:]))
     if common.somewhere(xp, (flat_indices < 0) | (flat_indices >= plane)):
         raise RuntimeError(f"Expected indices from 0 to {plane - 1} in a plane")
@@ -281,7 +281,7 @@ def placed(xp: Any, values: Array, indices: Array, shape: Sizes, n: int) -> Arra
     return common.cast(xp, flat, values.dtype).reshape(shape)
 
 
-def check_places(values: Array, indices: Array, shape: Sizes, n: int) -> None:
+def check_index_shape(values: Array, indices: Array, shape: Sizes, n: int) -> None:
     """Raise RuntimeError unless shapes of values and indices match `shape`."""
     if not same(indices.shape, values.shape) or not same(indices.shape[:-n], shape[: len(shape) - n]):
         raise RuntimeError(
@@ -306,12 +306,12 @@ def max_pool_backward(
     """Return the gradient of the input: the gradient of each window is added at the index of its maximum."""
     how = kernel_size, stride, padding, dilation, ceil_mode, indices
     _max_gradient_shape(grad_output, self, *how, n=n)
-    return placed(xp, grad_output, indices, self.shape, n)
+    return add_at_indices(xp, grad_output, indices, self.shape, n)
 
 
 def adaptive_max_pool_backward(xp: Any, grad_output: Array, self: Array, indices: Array, *, n: int) -> Array:
     """Return the gradient of the input: the gradient of each section is added at the index of its maximum."""
-    return placed(xp, grad_output, indices, self.shape, n)
+    return add_at_indices(xp, grad_output, indices, self.shape, n)
 
 
 def _check_gradient(grad: Array, shape: Sizes, output_size: Sizes) -> None:
@@ -320,7 +320,7 @@ def _check_gradient(grad: Array, shape: Sizes, output_size: Sizes) -> None:
         raise RuntimeError(f"Expected a gradient of size {list(expected_shape)}, but got {list(grad.shape)}")
 
 
-def spread(xp: Any, grad: Array, self: Array, w: Windows, divisor: Any, compute: Compute) -> Array:
+def distribute_means(xp: Any, grad: Array, self: Array, w: Windows, divisor: Any, compute: Compute) -> Array:
     """Return the gradient of the input: the gradient of each mean is divided among the window's elements."""
     n = len(w.output_size)
     _check_gradient(grad, self.shape, w.output_size)
@@ -329,7 +329,7 @@ def spread(xp: Any, grad: Array, self: Array, w: Windows, divisor: Any, compute:
     if math.prod(w.output_size) == 1 and int(w.counts.item()) == math.prod(self.shape[self.ndim - n :]):
         # a single window contains all elements
         return xp.broadcast_to(common.cast(xp, share, grad.dtype), self.shape).copy()
-    return common.cast(xp, compute(xp, share, w.seers(self.shape[self.ndim - n :]), 1), grad.dtype)
+    return common.cast(xp, compute(xp, share, w.inverse_windows(self.shape[self.ndim - n :]), 1), grad.dtype)
 
 
 def avg_pool_backward(
@@ -349,15 +349,15 @@ def avg_pool_backward(
     """Return the gradient of the input of `avg_pool{n}d`."""
     w = _avg_windows(self, kernel_size, stride, padding, ceil_mode, divisor_override, n)
     divisor = _divisor(w, self.shape[self.ndim - n :], count_include_pad, divisor_override)
-    return spread(xp, grad_output, self, w, divisor, compute)
+    return distribute_means(xp, grad_output, self, w, divisor, compute)
 
 
 def adaptive_avg_pool_backward(
     xp: Any, grad_output: Array, self: Array, *, n: int, compute: Compute = mean
 ) -> Array:
     """Return the gradient of the input of `adaptive_avg_pool{n}d`."""
-    w = _parts(AVG, self, grad_output.shape[grad_output.ndim - n :], n)
-    return spread(xp, grad_output, self, w, w.counts, compute)
+    w = _adaptive_windows(AVG, self, grad_output.shape[grad_output.ndim - n :], n)
+    return distribute_means(xp, grad_output, self, w, w.counts, compute)
 
 
 # ------------------------------------------------------------------------------------ operator records
@@ -492,9 +492,9 @@ def _max_gradient_shape(
     *,
     n: int,
 ) -> Made:
-    w = fixed(MAX, self.shape, n, *map(tuple, (kernel_size, stride, padding, dilation)), ceil_mode)
+    w = sliding_windows(MAX, self.shape, n, *map(tuple, (kernel_size, stride, padding, dilation)), ceil_mode)
     _check_gradient(grad_output, self.shape, w.output_size)
-    check_places(grad_output, indices, self.shape, n)
+    check_index_shape(grad_output, indices, self.shape, n)
     return like_input(grad_output, self)
 
 
@@ -509,7 +509,7 @@ def _avg_windows(
 ) -> Windows:
     if divisor_override == 0:
         raise RuntimeError("divisor must be not zero")
-    return fixed(AVG, self.shape, n, *map(tuple, (kernel_size, stride, padding)), (1,), ceil_mode)
+    return sliding_windows(AVG, self.shape, n, *map(tuple, (kernel_size, stride, padding)), (1,), ceil_mode)
 
 
 def _avg_gradient_shape(

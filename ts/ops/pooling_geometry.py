@@ -4,7 +4,7 @@ In: the shape of an input, and for each dimension a kernel size, stride, padding
 sections; out: a `Windows`, cached by these numbers: along each dimension, window o contains the elements from
 begin[o] to stop[o] (exclusive) with distance `dilation`.
 
-    fixed(MAX, (1, 1, 5), 1, (3,), (2,), (1,), (1,), False)      begin [0, 1, 3], stop [2, 4, 5]
+    sliding_windows(MAX, (1, 1, 5), 1, (3,), (2,), (1,), (1,), False)      begin [0, 1, 3], stop [2, 4, 5]
 
 Invalid arguments raise PyTorch's errors, which depend on the kind of pooling; errors of 1-d pooling are often
 those of 2-d pooling, by which PyTorch computes it.
@@ -42,32 +42,34 @@ class Windows:
     begin: tuple[NDArray[Any], ...]
     stop: tuple[NDArray[Any], ...]
     table: Any = None  # cached window table of a backend
-    kept_counts: NDArray[Any] | None = None
-    kept_seers: Windows | None = None
+    cached_counts: NDArray[Any] | None = None
+    cached_inverse_windows: Windows | None = None
 
-    def seers(self, sizes: Sizes) -> Windows:
+    def inverse_windows(self, sizes: Sizes) -> Windows:
         """Return the inverse windows: window i contains the indices of the windows that contain element i.
 
         This is valid only for windows without dilation.
         """
-        if self.kept_seers is None:
+        if self.cached_inverse_windows is None:
             at = [np.arange(n) for n in sizes]
             begins = [np.searchsorted(s, i, side="right") for s, i in zip(self.stop, at, strict=True)]
             stops = [np.searchsorted(b, i, side="right") for b, i in zip(self.begin, at, strict=True)]
             one = (1,) * len(at)
-            self.kept_seers = Windows(one, one, one, one, tuple(sizes), tuple(begins), tuple(stops))
-        return self.kept_seers
+            self.cached_inverse_windows = Windows(
+                one, one, one, one, tuple(sizes), tuple(begins), tuple(stops)
+            )
+        return self.cached_inverse_windows
 
     @property
     def counts(self) -> NDArray[Any]:
         """Return the number of elements of each window; valid only without dilation."""
-        if self.kept_counts is not None:
-            return self.kept_counts
+        if self.cached_counts is not None:
+            return self.cached_counts
         if not self.begin:
             return np.ones((), np.int64)
         counts = _product([stop - begin for begin, stop in zip(self.begin, self.stop, strict=True)])
         if counts.size <= MAX_CACHED_SIZE:
-            self.kept_counts = counts
+            self.cached_counts = counts
         return counts
 
     def counts_with_padding(self, sizes: Sizes) -> NDArray[Any]:
@@ -90,17 +92,17 @@ def _product(counts: list[NDArray[Any]]) -> NDArray[Any]:
     return result
 
 
-def fixed(kind: str, shape: tuple[int, ...], *arguments: Any) -> Windows:
+def sliding_windows(kind: str, shape: tuple[int, ...], *arguments: Any) -> Windows:
     """Return the windows of a sliding kernel; raise RuntimeError for invalid arguments.
 
     `arguments` are the number of dimensions; kernel, stride, padding and dilation, each a tuple of one int or
     of one int per dimension; and `ceil_mode`, with which a last window may extend beyond the end.
     """
     symbolic = any(map(is_symbol, (*shape, *(n for x in arguments if isinstance(x, tuple) for n in x))))
-    return (_fixed if symbolic else _kept)(kind, shape, *arguments)
+    return (_build_sliding_windows if symbolic else _cached_sliding_windows)(kind, shape, *arguments)
 
 
-def _fixed(
+def _build_sliding_windows(
     kind: str,
     shape: tuple[int, ...],
     n: int,
@@ -126,7 +128,7 @@ def _fixed(
             one + stride, zero + padding, one + dilation, ceil,
         )  # fmt: skip
     sizes = shape[len(shape) - n :]
-    output_size = _places(sizes, kernel, stride, padding, dilation, ceil)
+    output_size = _output_sizes(sizes, kernel, stride, padding, dilation, ceil)
     begins, stops = [], []
     if any(map(is_symbol, output_size)):  # symbolic: only the numbers of windows are known
         return Windows(kernel, stride, padding, dilation, output_size, (), ())
@@ -139,19 +141,19 @@ def _fixed(
     return Windows(kernel, stride, padding, dilation, output_size, tuple(begins), tuple(stops))
 
 
-_kept = lru_cache(maxsize=512)(_fixed)
+_cached_sliding_windows = lru_cache(maxsize=512)(_build_sliding_windows)
 
 
-def parts(sizes: tuple[int, ...], output_size: tuple[int, ...]) -> Windows:
+def adaptive_windows(sizes: tuple[int, ...], output_size: tuple[int, ...]) -> Windows:
     """Return the windows that divide each dimension into nearly equal parts."""
     if any(map(is_symbol, (*sizes, *output_size))):  # symbolic: only the numbers of windows are known
         one = (1,) * len(sizes)
         return Windows(one, one, one, one, output_size, (), ())
-    return _kept_parts(sizes, output_size)
+    return _cached_adaptive_windows(sizes, output_size)
 
 
 @lru_cache(maxsize=512)
-def _kept_parts(sizes: tuple[int, ...], output_size: tuple[int, ...]) -> Windows:
+def _cached_adaptive_windows(sizes: tuple[int, ...], output_size: tuple[int, ...]) -> Windows:
     begins, stops = [], []
     for size, m in zip(sizes, output_size, strict=True):
         at = np.arange(m, dtype=np.int64)
@@ -161,7 +163,7 @@ def _kept_parts(sizes: tuple[int, ...], output_size: tuple[int, ...]) -> Windows
     return Windows(one, one, one, one, output_size, tuple(begins), tuple(stops))
 
 
-def _places(
+def _output_sizes(
     sizes: Sizes, kernel: Sizes, stride: Sizes, padding: Sizes, dilation: Sizes, ceil: bool
 ) -> tuple[int, ...]:
     return tuple(out_size(*v, ceil) for v in zip(sizes, kernel, stride, padding, dilation, strict=True))
@@ -291,7 +293,7 @@ def _check(
         raise RuntimeError(
             f"pad should be smaller than or equal to half of kernel size, but got {arguments_text}"
         )
-    output_size = _places(sizes, kernel, stride, padding, dilation, ceil)
+    output_size = _output_sizes(sizes, kernel, stride, padding, dilation, ceil)
     along = zip(sizes, kernel, padding, dilation, output_size, strict=True)
     if any(evaluate_guard(m < 1 if ceil else size + 2 * p <= d * (k - 1)) for size, k, p, d, m in along):
         channels = shape[len(shape) - n - 1]

@@ -25,7 +25,7 @@ from ts.ops.packed_params import (
     LinearParams,
     as_packed,
 )
-from ts.ops.quantizer import QUINT8, QuantizationParams, checked_grid, grid_of, onto, with_grid
+from ts.ops.quantizer import QUINT8, QuantizationParams, checked_grid, grid_of, round_to_grid, with_grid
 from ts.ops.registry import OperatorRecord, add, op
 from ts.ops.shape_functions import ITEM
 
@@ -55,21 +55,21 @@ def _grid(x: Any, scale: Any, zero_point: Any) -> QuantizationParams:
     return checked_grid(float(scale), int(zero_point), QUINT8 if own is None or own.axis >= 0 else own.dtype)
 
 
-def _keeping(x: Tensor, result: Tensor) -> Tensor:
+def _round_to_grid_of(x: Tensor, result: Tensor) -> Tensor:
     """Round `result` to the grid of argument `x`.
 
     Return `result` unchanged if `x` has no grid, or a grid per channel.
     """
     own = grid_of(x)
-    return result if own is None or own.axis >= 0 else onto(result, own)
+    return result if own is None or own.axis >= 0 else round_to_grid(result, own)
 
 
-def _rounding(compute: Compute) -> Compute:
+def _with_output_grid(compute: Compute) -> Compute:
     """Return a kernel that rounds the result of `compute` to the grid given by its last two arguments."""
 
     def kernel(x: Tensor, *rest: Any) -> Tensor:
         *arguments, scale, zero_point = rest
-        return onto(compute(x, *arguments), _grid(x, scale, zero_point))
+        return round_to_grid(compute(x, *arguments), _grid(x, scale, zero_point))
 
     return kernel
 
@@ -93,17 +93,17 @@ def _linear_tanh(x: Tensor, packed: Any) -> Any:
 
 
 def _linear_leaky_relu(x: Tensor, packed: Any, scale: float, zero_point: int, slope: float) -> Tensor:
-    return onto(_call("leaky_relu", _linear(x, packed), slope), _grid(x, scale, zero_point))
+    return round_to_grid(_call("leaky_relu", _linear(x, packed), slope), _grid(x, scale, zero_point))
 
 
 def _linear_of_grid(x: Tensor, scale: float, zero_point: int, packed: Any) -> Any:
-    return _linear(onto(x, checked_grid(scale, zero_point, QUINT8)), packed)
+    return _linear(round_to_grid(x, checked_grid(scale, zero_point, QUINT8)), packed)
 
 
 _Y = "float Y_scale_i, int Y_zero_point_i"
-enter(f"linear({_LINEAR}, {_Y}) -> Tensor Y", _rounding(_linear))
-enter(f"linear_relu({_LINEAR}, {_Y}) -> Tensor Y", _rounding(_then_relu(_linear)))
-enter(f"linear_tanh({_LINEAR}, {_Y}) -> Tensor Y", _rounding(_linear_tanh))
+enter(f"linear({_LINEAR}, {_Y}) -> Tensor Y", _with_output_grid(_linear))
+enter(f"linear_relu({_LINEAR}, {_Y}) -> Tensor Y", _with_output_grid(_then_relu(_linear)))
+enter(f"linear_tanh({_LINEAR}, {_Y}) -> Tensor Y", _with_output_grid(_linear_tanh))
 enter(f"linear_leaky_relu({_LINEAR}, {_Y}, float negative_slope) -> Tensor Y", _linear_leaky_relu)
 enter(f"linear_dynamic({_LINEAR}, bool reduce_range=False) -> Tensor Y", _linear)
 enter(f"linear_relu_dynamic({_LINEAR}, bool reduce_range=False) -> Tensor Y", _then_relu(_linear))
@@ -163,12 +163,12 @@ def _old_convolution(cls: type[ConvParams], then: Compute) -> Compute:
     ) -> Any:
         p = as_packed(packed, cls)
         convolved = _window(x, p, (stride, padding, dilation, p.output_padding), groups, False)
-        return onto(then(convolved), _grid(x, *output))
+        return round_to_grid(then(convolved), _grid(x, *output))
 
     return kernel
 
 
-def _as_it_is(x: Any) -> Any:
+def _identity(x: Any) -> Any:
     return x
 
 
@@ -179,15 +179,15 @@ def _enter_convolutions(name: str, cls: type[ConvParams], transposed: bool) -> N
     takes = f"(Tensor qx, {packed}, {_OUTPUT}) -> Tensor"
     enter(f"{name}_dynamic(Tensor qx, {packed}, bool reduce_range=False) -> Tensor", compute)
     if transposed or "1d" in name:
-        enter(f"{name}{takes}", _rounding(compute))
+        enter(f"{name}{takes}", _with_output_grid(compute))
         if not transposed:
-            enter(f"{name}_relu{takes}", _rounding(_then_relu(compute)))
+            enter(f"{name}_relu{takes}", _with_output_grid(_then_relu(compute)))
         return
     windows = "int[] stride, int[] padding, int[] dilation, int groups"
     old = f"(Tensor qx, {type_name} weight, {windows}, {_OUTPUT})"
-    enter(f"{name}.new{takes}", _rounding(compute))
-    enter(f"{name}_relu.new{takes}", _rounding(_then_relu(compute)))
-    enter(f"{name}{old} -> Tensor", _old_convolution(cls, _as_it_is))
+    enter(f"{name}.new{takes}", _with_output_grid(compute))
+    enter(f"{name}_relu.new{takes}", _with_output_grid(_then_relu(compute)))
+    enter(f"{name}{old} -> Tensor", _old_convolution(cls, _identity))
     enter(f"{name}_relu{old} -> Tensor", _old_convolution(cls, _relu))
 
 
@@ -201,8 +201,8 @@ def _conv_add(x: Tensor, accumulated: Tensor, packed: Any) -> Any:
 
 
 _ACCUMULATED = f"Tensor qx, Tensor qaccum, {CUSTOM_CLASS_PREFIX}{Conv2dParams.title} packed_weight, {_OUTPUT}"
-enter(f"conv2d_add({_ACCUMULATED}) -> Tensor", _rounding(_conv_add))
-enter(f"conv2d_add_relu({_ACCUMULATED}) -> Tensor", _rounding(_then_relu(_conv_add)))
+enter(f"conv2d_add({_ACCUMULATED}) -> Tensor", _with_output_grid(_conv_add))
+enter(f"conv2d_add_relu({_ACCUMULATED}) -> Tensor", _with_output_grid(_then_relu(_conv_add)))
 
 
 # ---- arithmetic ------------------------------------------------------------------------------------
@@ -235,7 +235,7 @@ def _add_number(x: Tensor, b: Any) -> Tensor:
     if low <= moved <= high:
         return with_grid(total, grid._replace(zero_point=moved))
     reach = high - moved if moved < low else moved - low
-    return onto(
+    return round_to_grid(
         total,
         grid._replace(scale=grid.scale * reach / (high - low), zero_point=low if moved < low else high),
     )
@@ -262,18 +262,18 @@ def _relu_on_grid(x: Tensor) -> Tensor:
 
 
 for _name, _compute in (("add", _add_number), ("mul", _mul_number)):
-    for _suffix, _then in (("", _as_it_is), ("_relu", _relu_on_grid)):
+    for _suffix, _then in (("", _identity), ("_relu", _relu_on_grid)):
 
         def _of_number(a: Any, b: Any, compute: Compute = _compute, then: Compute = _then) -> Tensor:
             return then(compute(a, b) if isinstance(a, Tensor) else compute(b, a))  # type: ignore[no-any-return]
 
-        _tensors = _named(_name) if _then is _as_it_is else _then_relu(_named(_name))
-        enter(f"{_name}{_suffix}{_BINARY}", _rounding(_tensors))
+        _tensors = _named(_name) if _then is _identity else _then_relu(_named(_name))
+        enter(f"{_name}{_suffix}{_BINARY}", _with_output_grid(_tensors))
         enter(f"{_name}{_suffix}.Scalar(Tensor qa, Scalar b) -> Tensor qc", _of_number)
         enter(f"{_name}{_suffix}.Scalar2(Scalar b, Tensor qa) -> Tensor qc", _of_number)
         enter(f"{_name}_scalar{_suffix}(Tensor qa, Scalar b) -> Tensor qc", _of_number)
         enter(f"{_name}_scalar{_suffix}.Tensor(Tensor qa, Tensor b) -> Tensor qc", _of_number, shape=ITEM)
-enter(f"matmul{_BINARY}", _rounding(_named("matmul")))
+enter(f"matmul{_BINARY}", _with_output_grid(_named("matmul")))
 
 
 def _cat(then: Compute) -> Compute:
@@ -286,14 +286,16 @@ def _cat(then: Compute) -> Compute:
             zero_point = own.zero_point if zero_point is None else zero_point
         joined = then(_call("cat", list(xs), dim))
         return (
-            joined if scale is None or zero_point is None else onto(joined, _grid(xs[0], scale, zero_point))
+            joined
+            if scale is None or zero_point is None
+            else round_to_grid(joined, _grid(xs[0], scale, zero_point))
         )
 
     return kernel
 
 
 _CAT = "(Tensor[] qx, int dim, float? scale, int? zero_point) -> Tensor"
-enter(f"cat{_CAT}", _cat(_as_it_is))
+enter(f"cat{_CAT}", _cat(_identity))
 enter(f"cat_relu{_CAT}", _cat(_relu))
 
 
@@ -301,11 +303,11 @@ enter(f"cat_relu{_CAT}", _cat(_relu))
 
 
 def _elu(x: Tensor, scale: float, zero_point: int, *factors: Any) -> Tensor:
-    return onto(_call("elu", x, *factors), _grid(x, scale, zero_point))
+    return round_to_grid(_call("elu", x, *factors), _grid(x, scale, zero_point))
 
 
 def _celu(x: Tensor, scale: float, zero_point: int, alpha: Any) -> Tensor:
-    return onto(_call("celu", x, alpha), _grid(x, scale, zero_point))
+    return round_to_grid(_call("celu", x, alpha), _grid(x, scale, zero_point))
 
 
 def _leaky_relu(x: Tensor, slope: Any, inplace: bool) -> Any:
@@ -313,7 +315,7 @@ def _leaky_relu(x: Tensor, slope: Any, inplace: bool) -> Any:
 
 
 def _relu6(x: Tensor, inplace: bool) -> Tensor:
-    clamped = _keeping(x, _call("clamp", x, 0, 6))
+    clamped = _round_to_grid_of(x, _call("clamp", x, 0, 6))
     return with_grid(_call("copy_", x, clamped), grid_of(x)) if inplace else clamped
 
 
@@ -321,23 +323,24 @@ def _dropout(x: Tensor, scale: float, zero_point: int, p: Any, training: bool) -
     return _call("clone", x)
 
 
-def _kept(name: str) -> Compute:
-    return lambda x, *arguments: _keeping(x, _call(name, x, *arguments))
+def _on_same_grid(name: str) -> Compute:
+    return lambda x, *arguments: _round_to_grid_of(x, _call(name, x, *arguments))
 
 
-enter(f"sigmoid(Tensor qx, {_OUTPUT}) -> Tensor", _rounding(_named("sigmoid")))
-enter(f"hardswish(Tensor input, {_OUTPUT}) -> Tensor", _rounding(_named("hardswish")))
-enter(f"softmax(Tensor qx, int dim, {_OUTPUT}) -> Tensor", _rounding(_named("softmax")))
-enter(f"prelu(Tensor qx, Tensor weight, {_OUTPUT}) -> Tensor", _rounding(_named("prelu")))
+enter(f"sigmoid(Tensor qx, {_OUTPUT}) -> Tensor", _with_output_grid(_named("sigmoid")))
+enter(f"hardswish(Tensor input, {_OUTPUT}) -> Tensor", _with_output_grid(_named("hardswish")))
+enter(f"softmax(Tensor qx, int dim, {_OUTPUT}) -> Tensor", _with_output_grid(_named("softmax")))
+enter(f"prelu(Tensor qx, Tensor weight, {_OUTPUT}) -> Tensor", _with_output_grid(_named("prelu")))
 enter(
-    f"leaky_relu(Tensor qx, Scalar negative_slope, bool inplace, {_OUTPUT}) -> Tensor", _rounding(_leaky_relu)
+    f"leaky_relu(Tensor qx, Scalar negative_slope, bool inplace, {_OUTPUT}) -> Tensor",
+    _with_output_grid(_leaky_relu),
 )
 enter(f"elu(Tensor self, {_OUTPUT}, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor", _elu)
 enter(f"celu(Tensor self, {_OUTPUT}, Scalar alpha=1) -> Tensor", _celu)
 enter(f"dropout(Tensor self, {_OUTPUT}, Scalar p=0.5, bool training=False) -> Tensor", _dropout)
 enter("relu6(Tensor qx, bool inplace=False) -> Tensor", _relu6)
-enter("clamp(Tensor qx, Scalar? min=None, Scalar? max=None) -> Tensor qy", _kept("clamp"))
-enter("threshold(Tensor qx, Scalar threshold, Scalar value) -> Tensor qy", _kept("threshold"))
+enter("clamp(Tensor qx, Scalar? min=None, Scalar? max=None) -> Tensor qy", _on_same_grid("clamp"))
+enter("threshold(Tensor qx, Scalar threshold, Scalar value) -> Tensor qy", _on_same_grid("threshold"))
 
 
 # ---- pooling ---------------------------------------------------------------------------------------
@@ -347,7 +350,7 @@ for _n in (1, 2):
         f"max_pool{_n}d(Tensor qx, int[] kernel_size, int[] stride, int[] padding, int[] dilation, bool "
         f"ceil_mode) "
         "-> Tensor",
-        _kept(f"max_pool{_n}d"),
+        _on_same_grid(f"max_pool{_n}d"),
     )
 for _n in (1, 2, 3):
     _fill = (f"int[{_n}] padding=0, int[{_n}] dilation=1", "int[1] padding=[0], int[1] dilation=[1]")[_n == 1]
@@ -356,7 +359,7 @@ for _n in (1, 2, 3):
             f"aten::quantized_max_pool{_n}d(Tensor self, int[{_n}] kernel_size, int[{_n}] stride=[], "
             f"{_fill}, bool "
             "ceil_mode=False) -> Tensor",
-            _kept(f"max_pool{_n}d"),
+            _on_same_grid(f"max_pool{_n}d"),
             "quantized",
             "",
             whole=True,
@@ -377,21 +380,21 @@ def _instance_norm(x: Tensor, weight: Any, bias: Any, eps: float) -> Any:
 
 _MOMENTS = f"Tensor? weight, Tensor? bias, Tensor mean, Tensor var, float eps, {_OUTPUT}) -> Tensor"
 for _suffix in ("", "1d", "2d", "3d"):
-    enter(f"batch_norm{_suffix}(Tensor qx, {_MOMENTS}", _rounding(_batch_norm))
-    enter(f"batch_norm{_suffix}_relu(Tensor qx, {_MOMENTS}", _rounding(_then_relu(_batch_norm)))
+    enter(f"batch_norm{_suffix}(Tensor qx, {_MOMENTS}", _with_output_grid(_batch_norm))
+    enter(f"batch_norm{_suffix}_relu(Tensor qx, {_MOMENTS}", _with_output_grid(_then_relu(_batch_norm)))
 add(
     OperatorRecord(
         f"aten::quantized_batch_norm(Tensor input, {_MOMENTS}",
-        _rounding(_batch_norm),
+        _with_output_grid(_batch_norm),
         "quantized",
         "",
         whole=True,
     )
 )
 _AFFINE = f"Tensor? weight, Tensor? bias, float eps, {_OUTPUT}) -> Tensor"
-enter(f"layer_norm(Tensor input, int[] normalized_shape, {_AFFINE}", _rounding(_named("layer_norm")))
-enter(f"group_norm(Tensor input, int num_groups, {_AFFINE}", _rounding(_named("group_norm")))
-enter(f"instance_norm(Tensor input, {_AFFINE}", _rounding(_instance_norm))
+enter(f"layer_norm(Tensor input, int[] normalized_shape, {_AFFINE}", _with_output_grid(_named("layer_norm")))
+enter(f"group_norm(Tensor input, int num_groups, {_AFFINE}", _with_output_grid(_named("group_norm")))
+enter(f"instance_norm(Tensor input, {_AFFINE}", _with_output_grid(_instance_norm))
 
 
 # ---- embedding tables ------------------------------------------------------------------------------

@@ -64,7 +64,7 @@ class QuantizationParams(NamedTuple):
 
 
 @cache
-def say_once() -> None:
+def warn_once() -> None:
     """Warn once per process that quantized models run in float32."""
     warnings.warn(
         "Quantized tensors and operators run dequantised here, in float32: their numbers are rounded to "
@@ -99,11 +99,11 @@ def checked_grid(scale: Any, zero_point: Any, dtype: int, axis: int = -1) -> Qua
     return QuantizationParams(scale, zero_point, dtype, axis)
 
 
-def onto(x: Tensor, grid: QuantizationParams) -> Tensor:
+def round_to_grid(x: Tensor, grid: QuantizationParams) -> Tensor:
     """Round a tensor to the nearest numbers of a grid, and attach the grid."""
     if x.dtype != dtypes.float32:
         raise RuntimeError(f"Quantize only works on Float Tensor, got {x.dtype.type_name}")
-    say_once()
+    warn_once()
     low, high = grid.range
     if grid.axis < 0:
         rounded = operator("fake_quantize_per_tensor_affine")(x, grid.scale, grid.zero_point, low, high)
@@ -201,7 +201,7 @@ def _int(x: Any) -> int:
     **_SCRIPT,
 )
 def _quantize(self: Tensor, scale: Any, zero_point: Any, dtype: int) -> Tensor:
-    return onto(self, checked_grid(float(_number(scale)), _int(zero_point), dtype))
+    return round_to_grid(self, checked_grid(float(_number(scale)), _int(zero_point), dtype))
 
 
 @op(
@@ -222,7 +222,7 @@ def _quantize_each(
     **_SCRIPT,
 )
 def _quantize_channels(self: Tensor, scales: Tensor, zero_points: Tensor, axis: int, dtype: int) -> Tensor:
-    return onto(self, checked_grid(scales, zero_points, dtype, common.wrap_dim(axis, self.ndim)))
+    return round_to_grid(self, checked_grid(scales, zero_points, dtype, common.wrap_dim(axis, self.ndim)))
 
 
 @op(
@@ -239,7 +239,7 @@ def _quantize_by_range(self: Tensor, dtype: int, reduce_range: bool) -> Tensor:
     )
     scale = (max_value - min_value) / (high - low) or 0.1
     zero_point = min(max(round(low - min_value / scale), low), high)
-    return onto(self, QuantizationParams(scale, zero_point, dtype))
+    return round_to_grid(self, QuantizationParams(scale, zero_point, dtype))
 
 
 @op(
@@ -338,7 +338,7 @@ def to_integers(x: Tensor, grid: QuantizationParams) -> Any:
 
 def from_integers(n: Array, grid: QuantizationParams) -> Tensor:
     """Return the tensor of grid numbers for an integer array n."""
-    say_once()
+    warn_once()
     scale: Any = grid.scale
     zero_point: Any = grid.zero_point
     if grid.axis >= 0:

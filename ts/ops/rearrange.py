@@ -26,7 +26,7 @@ _CAT_INTO = TypeErrorMessage("torch.cat(): input types can't be cast to the desi
 _CHUNK_ELEMENTS: Final = 1 << 16  # number of elements created between two checks of the deadline
 
 
-def together(xp: Any, tensors: Sequence[Array]) -> list[Array]:
+def cast_to_common_dtype(xp: Any, tensors: Sequence[Array]) -> list[Array]:
     """Return the arrays, cast to their common dtype."""
     dtype = common.result_type(*tensors)
     return [common.cast(xp, t, dtype) for t in tensors]
@@ -39,7 +39,7 @@ def concatenate(xp: Any, tensors: Sequence[Array], dim: int) -> Array:
     for i, t in enumerate(tensors):
         if t.ndim == 0:
             raise RuntimeError(f"zero-dimensional tensor (at position {i}) cannot be concatenated")
-    arrays = together(xp, tensors)
+    arrays = cast_to_common_dtype(xp, tensors)
     nonempty = [t for t in arrays if t.shape != (0,)] or arrays[:1]
     axis = common.wrap_dim(dim, nonempty[0].ndim)
     for i, t in enumerate(nonempty[1:], 1):
@@ -141,10 +141,10 @@ def _stack(xp: Any, tensors: Sequence[Array], dim: int = 0) -> Array:
                 f"entry 0 and "
                 f"{list(t.shape)} at entry {i}"
             )
-    return xp.stack(together(xp, tensors), common.wrap_dim(dim, tensors[0].ndim + 1))
+    return xp.stack(cast_to_common_dtype(xp, tensors), common.wrap_dim(dim, tensors[0].ndim + 1))
 
 
-def _need(name: str, tensors: Sequence[Array]) -> None:
+def _require_tensors(name: str, tensors: Sequence[Array]) -> None:
     if not tensors:
         raise RuntimeError(f"{name} expects a non-empty TensorList")
 
@@ -157,7 +157,7 @@ def _need(name: str, tensors: Sequence[Array]) -> None:
     autocast={"cpu": "widest"},
 )
 def _hstack(xp: Any, tensors: Sequence[Array]) -> Array:
-    _need("hstack", tensors)
+    _require_tensors("hstack", tensors)
     arrays = [_at_least(xp, t, 1) for t in tensors]
     return concatenate(xp, arrays, 0 if arrays[0].ndim == 1 else 1)
 
@@ -168,7 +168,7 @@ def _hstack(xp: Any, tensors: Sequence[Array]) -> Array:
 )
 @shared_fields(layout="all_channels", autocast={"cpu": "widest"})
 def _vstack(xp: Any, tensors: Sequence[Array]) -> Array:
-    _need("vstack", tensors)
+    _require_tensors("vstack", tensors)
     return concatenate(xp, [_at_least(xp, t, 2) for t in tensors], 0)
 
 
@@ -180,7 +180,7 @@ def _vstack(xp: Any, tensors: Sequence[Array]) -> Array:
     autocast={"cpu": "widest"},
 )
 def _dstack(xp: Any, tensors: Sequence[Array]) -> Array:
-    _need("dstack", tensors)
+    _require_tensors("dstack", tensors)
     return concatenate(xp, [_at_least(xp, t, 3) for t in tensors], 2)
 
 
@@ -192,7 +192,7 @@ def _dstack(xp: Any, tensors: Sequence[Array]) -> Array:
     autocast={"cpu": "widest"},
 )
 def _column_stack(xp: Any, tensors: Sequence[Array]) -> Array:
-    _need("column_stack", tensors)
+    _require_tensors("column_stack", tensors)
     return concatenate(xp, [t.reshape(t.size, 1) if t.ndim <= 1 else t for t in tensors], 1)
 
 
@@ -220,7 +220,7 @@ def _atleast_3d(xp: Any, self: Array) -> Array:
     return _at_least(xp, self, 3)
 
 
-def _in_turn(tensors: Sequence[Array]) -> Iterator[Array]:
+def _with_deadline_checks(tensors: Sequence[Array]) -> Iterator[Array]:
     """Yield the tensors; check the deadline before each section of 1024 tensors."""
     for start in range(0, len(tensors), 1024):
         piece = tensors[start : start + 1024]
@@ -230,23 +230,23 @@ def _in_turn(tensors: Sequence[Array]) -> Iterator[Array]:
 
 @op("aten::atleast_1d.Sequence(Tensor[] tensors) -> Tensor[]")
 def _atleast_1d_all(xp: Any, tensors: Sequence[Array]) -> list[Array]:
-    return [_at_least(xp, t, 1) for t in _in_turn(tensors)]
+    return [_at_least(xp, t, 1) for t in _with_deadline_checks(tensors)]
 
 
 @op("aten::atleast_2d.Sequence(Tensor[] tensors) -> Tensor[]")
 def _atleast_2d_all(xp: Any, tensors: Sequence[Array]) -> list[Array]:
-    return [_at_least(xp, t, 2) for t in _in_turn(tensors)]
+    return [_at_least(xp, t, 2) for t in _with_deadline_checks(tensors)]
 
 
 @op("aten::atleast_3d.Sequence(Tensor[] tensors) -> Tensor[]")
 def _atleast_3d_all(xp: Any, tensors: Sequence[Array]) -> list[Array]:
-    return [_at_least(xp, t, 3) for t in _in_turn(tensors)]
+    return [_at_least(xp, t, 3) for t in _with_deadline_checks(tensors)]
 
 
 @op("aten::broadcast_tensors(Tensor[] tensors) -> Tensor[]")
 def _broadcast_tensors(xp: Any, tensors: Sequence[Array]) -> list[Array]:
-    shape = common.broadcast_shapes(*(t.shape for t in _in_turn(tensors)))
-    return [expand_kernel(xp, t, shape) for t in _in_turn(tensors)]
+    shape = common.broadcast_shapes(*(t.shape for t in _with_deadline_checks(tensors)))
+    return [expand_kernel(xp, t, shape) for t in _with_deadline_checks(tensors)]
 
 
 def _check_same_dtype(tensors: Sequence[Array]) -> None:
@@ -656,4 +656,4 @@ def _pixel_unshuffle(xp: Any, self: Array, downscale_factor: int) -> Array:
 
 @op("aten::kron(Tensor self, Tensor other) -> Tensor", out="out", layout="like_all")
 def _kron(xp: Any, self: Array, other: Array) -> Array:
-    return xp.kron(*together(xp, [self, other]))
+    return xp.kron(*cast_to_common_dtype(xp, [self, other]))

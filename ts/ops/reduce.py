@@ -359,7 +359,7 @@ def _var_mean_correction(
 # ---------------------------------------------------------------------------------------- minimum and maximum
 
 
-def _need_elements(name: str, self: Array, axes: Sequence[int]) -> None:
+def _require_elements(name: str, self: Array, axes: Sequence[int]) -> None:
     if self.size == 0 and (not self.ndim or any(self.shape[a] == 0 for a in axes)):
         raise (
             RuntimeError(
@@ -377,7 +377,7 @@ def extreme(xp: Any, name: str, self: Array, dim: Dims, keepdim: bool) -> Array:
     if self.dtype.kind == "c":
         common.refuse(f"{name}_all" if name in ("max", "min") else f"{name}_cpu", self.dtype)
     axes = common.wrap_dims(dim, self.ndim)
-    _need_elements(name, self, axes)
+    _require_elements(name, self, axes)
     return (xp.max if name.endswith("max") else xp.min)(self, axis=axes, keepdims=keepdim)
 
 

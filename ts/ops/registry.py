@@ -219,7 +219,7 @@ class OperatorRecord:
         """Functional variant's record; this record if no functional variant exists."""
         if self.base is not None or self.variant != "inplace":
             return self.base or self
-        return next((r for r in records(self.name.removesuffix("_")) if _takes_the_same(r, self)), self)
+        return next((r for r in records(self.name.removesuffix("_")) if _has_same_parameters(r, self)), self)
 
     @property
     def operator(self) -> Operator:
@@ -261,7 +261,7 @@ class OutRecord(OperatorRecord):
     @cached_property
     def schema_text(self) -> str:  # type: ignore[override]  # PyTorch's text, as of any record
         """Schema text of the variant, derived from the schema of the base record."""
-        return self.out_spec.text
+        return self.out_spec.schema_text
 
     @cached_property
     def kernel(self) -> Kernel:  # type: ignore[override]
@@ -507,10 +507,10 @@ def same(record: OperatorRecord) -> OperatorRecord | None:
     """Return the record of which this record is an alias: the overload of `same_as` with equal parameters."""
     if not record.same_as:
         return None
-    return next((r for r in records(record.same_as) if _takes_the_same(r, record)), None)
+    return next((r for r in records(record.same_as) if _has_same_parameters(r, record)), None)
 
 
-def _takes_the_same(functional: OperatorRecord, record: OperatorRecord) -> bool:
+def _has_same_parameters(functional: OperatorRecord, record: OperatorRecord) -> bool:
     """Return whether `functional` is no variant and has the argument types of the variant `record`."""
     if functional.variant:
         return False
@@ -655,7 +655,7 @@ def _documentation(name: str, operators: Sequence[Any]) -> str:
 connect(backends, overloads)
 set_lookup(lookup)
 set_documentation(_documentation)
-set_layouts(result_strides.arranged)
+set_layouts(result_strides.apply_layout_rules)
 set_narrow(_check_narrow, _narrow_kernel)
 set_work_rules(cost_model.rule_of)
 set_schema_parser(_parse_schema)

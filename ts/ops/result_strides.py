@@ -175,14 +175,14 @@ RULES: Final[dict[str, Rule]] = {
 REORDERING: Final = frozenset({"columns", "outermost_last"})
 
 
-def arranged(xp: Any, names: tuple[str, ...], result: Any, args: Sequence[Any]) -> Any:
+def apply_layout_rules(xp: Any, names: tuple[str, ...], result: Any, args: Sequence[Any]) -> Any:
     """Return kernel results with the strides required by the rules `names`; arguments are not copied."""
     if REORDERING.isdisjoint(names) and are_contiguous(result, args):
         return result
     arrays = [x for x in _flat(args) if hasattr(x, "strides")]
     if len(names) == 1:
-        return _unless_given(xp, names[0], result, arrays)
-    return tuple(_unless_given(xp, name, x, arrays) for name, x in zip(names, result, strict=True))
+        return _apply_rule(xp, names[0], result, arrays)
+    return tuple(_apply_rule(xp, name, x, arrays) for name, x in zip(names, result, strict=True))
 
 
 def _flat(args: Sequence[Any]) -> Iterator[Any]:
@@ -193,9 +193,9 @@ def _flat(args: Sequence[Any]) -> Iterator[Any]:
             yield x
 
 
-def _unless_given(xp: Any, rule: str, x: Any, arrays: Sequence[Array]) -> Any:
+def _apply_rule(xp: Any, rule: str, x: Any, arrays: Sequence[Array]) -> Any:
     if type(x) is list:
-        return [_unless_given(xp, rule, y, arrays) for y in x]
+        return [_apply_rule(xp, rule, y, arrays) for y in x]
     if not hasattr(x, "strides") or any(x is y for y in arrays):
         return x
     return with_result_strides(xp, rule, x, arrays)
@@ -203,7 +203,7 @@ def _unless_given(xp: Any, rule: str, x: Any, arrays: Sequence[Array]) -> Any:
 
 def with_result_strides(xp: Any, rule: str, x: Array, arrays: Sequence[Array]) -> Array:
     """Return x with the strides required by `rule`; x is copied only if its strides differ."""
-    if _lies_plainly(rule, x, arrays):
+    if _is_contiguous_as_required(rule, x, arrays):
         return x
     shape = tuple(x.shape)
     order = RULES[rule](shape, arrays)
@@ -225,7 +225,7 @@ def with_result_strides(xp: Any, rule: str, x: Array, arrays: Sequence[Array]) -
     return reordered
 
 
-def _lies_plainly(rule: str, x: Array, arrays: Sequence[Array]) -> bool:
+def _is_contiguous_as_required(rule: str, x: Array, arrays: Sequence[Array]) -> bool:
     """Return whether x is contiguous and `rule` certainly requires this, which is the common case.
 
     It is not certain for 4-dim arrays, because they may have channels-last order.

@@ -37,7 +37,7 @@ def kind(rule: Rule | None, accepts_tensors: bool = False) -> str:
     return "own rule"
 
 
-def described(rule: Rule | None, accepts_tensors: bool = False) -> str:
+def describe_rule(rule: Rule | None, accepts_tensors: bool = False) -> str:
     """Return the text of a shape rule in the operator table: its kind, or the name of the function."""
     rule_kind = kind(rule, accepts_tensors)
     return (
@@ -60,7 +60,7 @@ class DataDependentShapeError:
         check: Callable[..., object] | None = None,
         rule: Rule | None = None,
     ) -> None:
-        self.text, self.error, self.check, self.rule = message, error, check, rule
+        self.message, self.error, self.check, self.rule = message, error, check, rule
 
     def __call__(self, *args: Any) -> Any:
         """Check the arguments, then raise PyTorch's error; in export, return the result of `rule` instead."""
@@ -68,15 +68,15 @@ class DataDependentShapeError:
             self.check(*args)
         if self.rule is not None and get_ctx().new_size is not None:
             return self.rule(*args)
-        raise self.error(self.text)
+        raise self.error(self.message)
 
     def after(self, check: Callable[..., object]) -> DataDependentShapeError:
         """Return a copy of this rule that first calls `check` with the arguments."""
-        return DataDependentShapeError(self.text, self.error, check, self.rule)
+        return DataDependentShapeError(self.message, self.error, check, self.rule)
 
     def unless(self, rule: Rule) -> DataDependentShapeError:
         """Return a copy that calls `rule` in export instead of raising the error."""
-        return DataDependentShapeError(self.text, self.error, self.check, rule)
+        return DataDependentShapeError(self.message, self.error, self.check, rule)
 
 
 def depends(name: str) -> DataDependentShapeError:
@@ -122,9 +122,9 @@ def _new_number(kind: str) -> Any:
     return make(kind)
 
 
-def new_size(least: int = 0, most: Any = None) -> Any:
-    """Return a new symbolic size for a data-dependent length in [least, most]."""
-    return get_ctx().new_dynamic_size(min=least, max=most)
+def new_size(min_size: int = 0, max_size: Any = None) -> Any:
+    """Return a new symbolic size for a data-dependent length in [min_size, max_size]."""
+    return get_ctx().new_dynamic_size(min=min_size, max=max_size)
 
 
 def itself(self: Array, *args: Any) -> Array:

@@ -456,7 +456,7 @@ def _bincount_shape(self: Array, weights: Array | None = None, minlength: int = 
     dtype = (
         common.INT64 if weights is None else common.FLOAT if weights.dtype == common.FLOAT else common.DOUBLE
     )
-    return (new_size(least=minlength),), dtype
+    return (new_size(min_size=minlength),), dtype
 
 
 @op(

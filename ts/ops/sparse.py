@@ -169,7 +169,7 @@ def _nnz(xp: Any, self: Array) -> int:
     raise not_available("aten::_nnz", "CPU")
 
 
-def _declare_part(name: str, requirement: str, returns: str = "Tensor(a)") -> None:
+def _declare_accessor(name: str, requirement: str, returns: str = "Tensor(a)") -> None:
     """Declare an operator that returns indices or values of a sparse tensor."""
 
     def kernel(xp: Any, self: Array) -> Any:
@@ -181,14 +181,14 @@ def _declare_part(name: str, requirement: str, returns: str = "Tensor(a)") -> No
     )
 
 
-_declare_part("indices", "expected sparse coordinate tensor layout")
-_declare_part("values", "expected sparse tensor layout")
-_declare_part("is_coalesced", "expected sparse coordinate tensor layout", "bool")
-_declare_part("coalesce", "expected sparse coordinate tensor layout")
+_declare_accessor("indices", "expected sparse coordinate tensor layout")
+_declare_accessor("values", "expected sparse tensor layout")
+_declare_accessor("is_coalesced", "expected sparse coordinate tensor layout", "bool")
+_declare_accessor("coalesce", "expected sparse coordinate tensor layout")
 for _name in ("crow_indices", "col_indices"):
-    _declare_part(_name, "expected sparse row compressed tensor layout")
+    _declare_accessor(_name, "expected sparse row compressed tensor layout")
 for _name in ("ccol_indices", "row_indices"):
-    _declare_part(_name, "expected sparse column compressed tensor layout")
+    _declare_accessor(_name, "expected sparse column compressed tensor layout")
 
 
 @op("aten::_coalesce(Tensor self) -> Tensor", where="f", sparse="accessors.coalesce")

@@ -18,7 +18,7 @@ from ts.ops.unfold import windows
 Array = common.Array
 
 
-def _call(prefix: str, window: Array | None, options: dict[str, Any]) -> str:
+def _call_text(prefix: str, window: Array | None, options: dict[str, Any]) -> str:
     """Return the text of a call for PyTorch's error messages; `prefix` is the text before the options."""
     window_text = (
         "None" if window is None else f"torch.{common.NAME_OF[window.dtype]}Tensor{{{list(window.shape)}}}"
@@ -109,7 +109,9 @@ def _stft(
         "n_fft": n_fft, "hop_length": hop, "win_length": length, "window": window, "normalized": normalized,
         "onesided": onesided, "return_complex": return_complex, "align_to_window": align_to_window,
     }  # fmt: skip
-    call_text = _call(f"stft(torch.{common.NAME_OF[self.dtype]}Tensor{list(self.shape)}", window, options)
+    call_text = _call_text(
+        f"stft(torch.{common.NAME_OF[self.dtype]}Tensor{list(self.shape)}", window, options
+    )
     is_complex = self.dtype.kind == "c" or (window is not None and window.dtype.kind == "c")
     if return_complex is None and not is_complex:
         raise RuntimeError(
@@ -188,7 +190,7 @@ def _istft(
         "n_fft": n_fft, "hop_length": hop, "win_length": width, "window": window, "center": center,
         "normalized": normalized, "onesided": onesided, "length": length, "return_complex": return_complex,
     }  # fmt: skip
-    call_text = _call(f"istft(CPU{common.NAME_OF[self.dtype]}Type{list(self.shape)}", window, options)
+    call_text = _call_text(f"istft(CPU{common.NAME_OF[self.dtype]}Type{list(self.shape)}", window, options)
     if self.dtype.kind != "c":
         raise RuntimeError(
             "istft requires a complex-valued input tensor matching the output from stft with "
@@ -233,8 +235,8 @@ def _istft(
         frames = fft.ifft(spectra, axis=-1, norm=norm)
     else:  # a real signal is computed from half of the frequencies
         frames = fft.irfft(spectra[..., : n_fft // 2 + 1], n_fft, axis=-1, norm=norm)
-    signal = _added(xp, frames * shape, hop)
-    weight = _added(xp, xp.broadcast_to(shape * shape, (1, count, n_fft)), hop)
+    signal = _overlap_add(xp, frames * shape, hop)
+    weight = _overlap_add(xp, xp.broadcast_to(shape * shape, (1, count, n_fft)), hop)
     first = n_fft // 2 if center else 0
     last = signal.shape[1] - first if length is None else first + max(length, 0)
     segment, scale = signal[:, first:last], weight[:, first:last]
@@ -246,7 +248,7 @@ def _istft(
     return result if self.ndim == 3 else result[0]
 
 
-def _added(xp: Any, frames: Array, hop: int) -> Array:
+def _overlap_add(xp: Any, frames: Array, hop: int) -> Array:
     """Add overlapping frames (batch, count, width); each starts `hop` samples after its predecessor."""
     batch, count, width = frames.shape
     pieces = -(-width // hop)

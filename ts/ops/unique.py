@@ -31,7 +31,7 @@ def _unique_shape(
     self: Array, dim: int | None, return_inverse: bool = True, return_counts: bool = True
 ) -> list[Any]:
     """Return shapes of unique elements or slices, inverse indices and counts, if requested."""
-    count = new_size(most=self.size)
+    count = new_size(max_size=self.size)
     inverse_shape: common.Shape = self.shape
     values: Made | Laid = (count,), self.dtype
     if dim is not None:

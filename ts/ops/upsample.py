@@ -148,15 +148,17 @@ def _taps(xp: Any, taps: Callable[..., Taps], n: int, m: int, scale: float | Non
     """Return the taps along one dimension of size n for m outputs; taps of small outputs are cached."""
     if xp.shapes_only or m > _MAX_CACHED_POSITIONS:
         return taps(xp, n, m, scale, align)
-    return _kept_taps(xp, taps, n, m, scale, align)
+    return _cached_taps(xp, taps, n, m, scale, align)
 
 
 @functools.lru_cache(maxsize=64)
-def _kept_taps(xp: Any, taps: Callable[..., Taps], n: int, m: int, scale: float | None, align: bool) -> Taps:
+def _cached_taps(
+    xp: Any, taps: Callable[..., Taps], n: int, m: int, scale: float | None, align: bool
+) -> Taps:
     return taps(xp, n, m, scale, align)
 
 
-def resampled(
+def resample(
     xp: Any,
     name: str,
     x: Array,
@@ -174,10 +176,10 @@ def resampled(
     if x.dtype == common.UINT8 and taps not in (_nearest, _nearest_exact) and not xp.shapes_only:
         for axis, key in reversed(list(enumerate(keys, 2))):
             if key[1] <= _MAX_CACHED_POSITIONS:
-                x = xp.weighted_bytes(x, axis, *_kept_integers(xp, taps, *key))
+                x = xp.weighted_bytes(x, axis, *_cached_integer_taps(xp, taps, *key))
             else:
                 index, weight = taps(xp, *key)
-                x = xp.weighted_bytes(x, axis, index, *_in_integers(xp, index, weight))
+                x = xp.weighted_bytes(x, axis, index, *_fixed_point_weights(xp, index, weight))
         return x
     taps_per_dim = [_taps(xp, taps, *key) for key in keys]
     wide = common.cast(xp, x, common.opmath(x.dtype))
@@ -189,7 +191,7 @@ def resampled(
     return common.cast(xp, wide, x.dtype)
 
 
-def _reversed(xp: Any, taps: Taps, n: int) -> Taps:
+def _invert_taps(xp: Any, taps: Taps, n: int) -> Taps:
     """Return for each source element the outputs that read it, and their weights.
 
     Elements with fewer outputs get additional ones of weight 0.
@@ -209,11 +211,11 @@ def _reversed(xp: Any, taps: Taps, n: int) -> Taps:
 
 
 @functools.lru_cache(maxsize=64)
-def _kept_reversed(xp: Any, taps: Callable[..., Taps], n: int, *key: Any) -> Taps:
-    return _reversed(xp, _taps(xp, taps, n, *key), n)
+def _cached_inverse_taps(xp: Any, taps: Callable[..., Taps], n: int, *key: Any) -> Taps:
+    return _invert_taps(xp, _taps(xp, taps, n, *key), n)
 
 
-def gathered(
+def resample_backward(
     xp: Any,
     grad: Array,
     size: Sizes,
@@ -222,14 +224,16 @@ def gathered(
     taps: Callable[..., Taps],
     align: bool,
 ) -> Array:
-    """Return the gradient of the input of `resampled`, a weighted sum over the outputs of each element."""
+    """Return the gradient of the input of `resample`, a weighted sum over the outputs of each element."""
     _gradient_shape(grad, size, input_size)
     wide = common.cast(xp, grad, common.opmath(grad.dtype))
     for axis in range(2, grad.ndim):
         n, m = input_size[axis], size[axis - 2]
         key = (n, m, scales[axis - 2], align)
         index, weight = (
-            _kept_reversed(xp, taps, *key) if m <= _MAX_CACHED_POSITIONS else _reversed(xp, taps(xp, *key), n)
+            _cached_inverse_taps(xp, taps, *key)
+            if m <= _MAX_CACHED_POSITIONS
+            else _invert_taps(xp, taps(xp, *key), n)
         )
         assert weight is not None
         wide = xp.weighted_sums(wide, axis, index, weight.astype(wide.dtype))
@@ -247,7 +251,7 @@ def _gradient_shape(grad_output: Array, output_size: Sizes, input_size: Sizes, *
     return tuple(input_size), grad_output.dtype
 
 
-def _in_integers(xp: Any, index: Array, weight: Array) -> tuple[Array, int]:
+def _fixed_point_weights(xp: Any, index: Array, weight: Array) -> tuple[Array, int]:
     """Return uint8 interpolation weights as 16-bit fixed-point integers, and their fractional bit count."""
     weight = weight.copy()
     for t in range(1, index.shape[1]):  # add up the weights of a border element that is read twice
@@ -264,10 +268,10 @@ def _in_integers(xp: Any, index: Array, weight: Array) -> tuple[Array, int]:
 
 
 @functools.lru_cache(maxsize=64)
-def _kept_integers(xp: Any, taps: Callable[..., Taps], *key: Any) -> tuple[Array, Array, int]:
-    index, weight = _kept_taps(xp, taps, *key)
+def _cached_integer_taps(xp: Any, taps: Callable[..., Taps], *key: Any) -> tuple[Array, Array, int]:
+    index, weight = _cached_taps(xp, taps, *key)
     assert weight is not None
-    return index, *_in_integers(xp, index, weight)
+    return index, *_fixed_point_weights(xp, index, weight)
 
 
 def output_size(x: Array, size: Sizes | None, factors: Sequence[float] | None) -> list[int]:
@@ -293,7 +297,7 @@ def _enter(name: str, n: int, taps: Callable[..., Taps], aligned: bool, order: s
 
     def by_size(xp: Any, self: Array, size: Sizes, *rest: Any) -> Array:
         align = bool(rest[0]) if aligned else False
-        return resampled(xp, kernel_name, self, size, rest[1:] if aligned else rest, taps, align)
+        return resample(xp, kernel_name, self, size, rest[1:] if aligned else rest, taps, align)
 
     def by_factors(xp: Any, input: Array, size: Sizes | None, *rest: Any) -> Array:
         factors = rest[-1]
@@ -301,7 +305,7 @@ def _enter(name: str, n: int, taps: Callable[..., Taps], aligned: bool, order: s
         if len(sizes) != n:
             raise RuntimeError(f"It is expected output_size equals to {n}, but got size {len(sizes)}")
         align = bool(rest[0]) if aligned else False
-        return resampled(xp, kernel_name, input, sizes, factors or [None] * n, taps, align)
+        return resample(xp, kernel_name, input, sizes, factors or [None] * n, taps, align)
 
     for parameters, kernel in (
         (f"(Tensor self, SymInt[{n}] output_size, {corners}{scales})", by_size),
@@ -334,7 +338,9 @@ def _enter_gradient(name: str, n: int, taps: Callable[..., Taps], aligned: bool)
 
     def backward(xp: Any, grad_output: Array, size: Sizes, input_size: Sizes, *rest: Any) -> Array:
         align = bool(rest[0]) if aligned else False
-        return gathered(xp, grad_output, size, input_size, rest[1:] if aligned else rest, taps, align)
+        return resample_backward(
+            xp, grad_output, size, input_size, rest[1:] if aligned else rest, taps, align
+        )
 
     record = OperatorRecord(
         f"aten::{name}_backward(Tensor grad_output, SymInt[{n}] output_size, SymInt[{n + 2}] input_size, "

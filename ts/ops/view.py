@@ -480,7 +480,7 @@ def _parts_shape(self: Array, where: Array, dim: int = 0) -> list[Laid]:
     axis = common.wrap_dim(dim, self.ndim)
     before, n, after = self.shape[:axis], self.shape[axis], self.shape[axis + 1 :]
     return [
-        ((*before, new_size(most=n), *after), self.dtype, self.strides)
+        ((*before, new_size(max_size=n), *after), self.dtype, self.strides)
         for _ in range(int(where.shape[0]) + 1)
     ]
 
@@ -616,10 +616,10 @@ def _linalg_diagonal(xp: Any, A: Array, offset: int = 0, dim1: int = -2, dim2: i
 
 @op("aten::real(Tensor(a) self) -> Tensor(a)")
 def _real(xp: Any, self: Array) -> Array:
-    return _part(self, 0) if common.is_complex(self.dtype) else self
+    return _real_or_imaginary(self, 0) if common.is_complex(self.dtype) else self
 
 
-def _part(x: Array, index: int) -> Array:
+def _real_or_imaginary(x: Array, index: int) -> Array:
     """Return a view of the real (0) or imaginary (1) parts."""
     if x.dtype.kind == "c":
         return x.imag if index else x.real
@@ -631,7 +631,7 @@ def _part(x: Array, index: int) -> Array:
 def _imag(xp: Any, self: Array) -> Array:
     if not common.is_complex(self.dtype):
         raise RuntimeError("imag is not implemented for tensors with non-complex dtypes.")
-    return _part(self, 1)
+    return _real_or_imaginary(self, 1)
 
 
 @op("aten::view_as_real(Tensor(a) self) -> Tensor(a)", where="f")

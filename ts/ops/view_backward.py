@@ -19,7 +19,7 @@ Array = common.Array
 Sizes = Sequence[int]
 
 
-def _placed(xp: Any, grad: Array, sizes: Sizes, dim: int, at: Any) -> Array:
+def _write_into_zeros(xp: Any, grad: Array, sizes: Sizes, dim: int, at: Any) -> Array:
     grad_input = xp.zeros(tuple(sizes), grad.dtype)
     grad_input[(slice(None),) * common.wrap_dim(dim, grad_input.ndim) + (at, ...)] = grad
     return grad_input
@@ -32,7 +32,7 @@ def _placed(xp: Any, grad: Array, sizes: Sizes, dim: int, at: Any) -> Array:
     **COPIED,
 )
 def _select(xp: Any, grad: Array, sizes: Sizes, dim: int, index: int) -> Array:
-    return _placed(xp, grad, sizes, dim, index)
+    return _write_into_zeros(xp, grad, sizes, dim, index)
 
 
 @op(
@@ -43,7 +43,7 @@ def _select(xp: Any, grad: Array, sizes: Sizes, dim: int, index: int) -> Array:
     **COPIED,
 )
 def _slice(xp: Any, grad: Array, sizes: Sizes, dim: int, start: int, end: int, step: int) -> Array:
-    return _placed(xp, grad, sizes, dim, slice(start, end, step))
+    return _write_into_zeros(xp, grad, sizes, dim, slice(start, end, step))
 
 
 @op(

@@ -196,7 +196,7 @@ class Call:
 
 def run(level: Level, op: Any, args: list[Any]) -> Any:
     """Run an operator on tensors that are batched at the level."""
-    from ts.ops.vmap_rules.rules import composite, drawn, on_batch, written_elsewhere
+    from ts.ops.vmap_rules.rules import composite, on_batch, run_random, written_elsewhere
 
     record = op.record
     decomposition = composite(record)
@@ -214,7 +214,7 @@ def run(level: Level, op: Any, args: list[Any]) -> Any:
         )
     with below_level(level):
         if record.nondeterministic:
-            result, of_batch = drawn(call)
+            result, of_batch = run_random(call)
         elif not some:
             result, of_batch = call.run_as_called(call.values), False
         elif record.variant == "inplace" or written_elsewhere(record):

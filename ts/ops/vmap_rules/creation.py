@@ -6,7 +6,7 @@ from typing import Any
 
 from ts._core.dispatch_layers.batched_tensor import Call
 from ts.ops.vmap_rules.rule_registry import batch
-from ts.ops.vmap_rules.views import plain, room_of, sized
+from ts.ops.vmap_rules.views import plain, sized, storage_span
 
 
 def _full(call: Call) -> Any:
@@ -20,7 +20,7 @@ def _new_empty_strided(call: Call) -> Any:
     Batch elements are consecutive in memory, each with the requested strides.
     """
     size, stride = call["size"], call["stride"]
-    strides = [room_of(size, stride), *stride]
+    strides = [storage_span(size, stride), *stride]
     return call.run([call.values[0], [call.size, *size], strides, *call.values[3:]])
 
 

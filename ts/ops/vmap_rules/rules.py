@@ -216,7 +216,7 @@ def draws(record: OperatorRecord, args: list[Any]) -> bool:
     return True
 
 
-def drawn(call: Call) -> tuple[Any, bool]:
+def run_random(call: Call) -> tuple[Any, bool]:
     """Run a random operator under vmap; return the result and whether it is batched.
 
     Raise RuntimeError for randomness "error", and for "same" if results depend on batched values.
@@ -230,9 +230,9 @@ def drawn(call: Call) -> tuple[Any, bool]:
             "randomness flags on vmap or perform the randomness operation out of vmap"
         )
     if call.operator.record.variant == "inplace" and call.record.key != "aten::rrelu_with_noise":
-        return _drawn_in_place(call)
+        return _run_random_in_place(call)
     if how == "same":
-        return _drawn_once(call) if some else (call.run_as_called(call.values), False)
+        return _run_random_once(call) if some else (call.run_as_called(call.values), False)
     values = list(call.values)
     if "size" in call.names:
         values[call.at("size")] = [call.size, *call["size"]]
@@ -247,7 +247,7 @@ def drawn(call: Call) -> tuple[Any, bool]:
     return stacked([call.run_as_called(element(call, k)) for k in range(call.size)]), True
 
 
-def _drawn_once(call: Call) -> tuple[Any, bool]:
+def _run_random_once(call: Call) -> tuple[Any, bool]:
     """Draw random numbers once and share them across the batch.
 
     Raise RuntimeError if they depend on batched values.
@@ -261,7 +261,7 @@ def _drawn_once(call: Call) -> tuple[Any, bool]:
     return (call.values[0] * scales, mask.expand(call.values[0].shape)), True
 
 
-def _drawn_in_place(call: Call) -> tuple[Any, bool]:
+def _run_random_in_place(call: Call) -> tuple[Any, bool]:
     """Run an in-place random operator; the randomness mode decides if batch elements get equal numbers."""
     target, is_batched = call.values[0], call.wholes[0]
     others = any(call.is_whole(i) for i in range(1, len(call.values)))

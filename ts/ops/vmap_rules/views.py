@@ -54,7 +54,7 @@ def along(*names: str, whole: str = "", more: int = 0) -> Callable[[Call], Any]:
             elif x is not None:
                 values[i] = shift_dim(x, rank + more)
         result = call.run(values)
-        return _without_one(result) if numbers else result
+        return _squeeze_inserted_dim(result) if numbers else result
 
     return rule
 
@@ -63,11 +63,11 @@ def _is_tensors(x: Any) -> bool:
     return isinstance(x, Tensor) or (bool(x) and any(isinstance(y, Tensor) for y in x))
 
 
-def _without_one(result: Any) -> Any:
+def _squeeze_inserted_dim(result: Any) -> Any:
     """Remove the size-1 dimension that was inserted for 0-dim elements."""
     if isinstance(result, Tensor):
         return result.squeeze(1) if result.dim() == 2 and result.shape[1] == 1 else result
-    squeezed = [_without_one(x) for x in result]
+    squeezed = [_squeeze_inserted_dim(x) for x in result]
     return squeezed if type(result) is list else type(result)(squeezed)
 
 
@@ -221,7 +221,7 @@ def _as_strided(call: Call) -> Any:
     return x.as_strided([call.size, *call["size"]], [x.stride(0), *call["stride"]], at)
 
 
-def room_of(size: Sequence[int], stride: Sequence[int]) -> int:
+def storage_span(size: Sequence[int], stride: Sequence[int]) -> int:
     """Return the number of storage elements that a tensor spans."""
     return 0 if 0 in size else 1 + sum((n - 1) * step for n, step in zip(size, stride, strict=True))
 
@@ -233,7 +233,7 @@ def _as_strided_scatter(call: Call) -> Any:
     """
     x, offset = call.values[0], call["storage_offset"]
     one = x.select(0, 0) if call.wholes[0] else x
-    length = room_of(one.shape, one.stride())
+    length = storage_span(one.shape, one.stride())
     room = ts.empty_strided([call.size, *one.shape], [length, *one.stride()], dtype=x.dtype, device=x.device)
     at = 0 if offset is None else offset - one.storage_offset() + room.storage_offset()
     room.copy_(call.expanded(0))
@@ -241,7 +241,7 @@ def _as_strided_scatter(call: Call) -> Any:
     return room.as_strided_scatter(call.expanded(1), size, stride, at)
 
 
-def _block_parts(call: Call) -> Any:
+def _broadcast_tensors(call: Call) -> Any:
     """Apply the batching rule of `broadcast_tensors`."""
     rank = max(x.dim() - int(w) for x, w in zip(call.values[0], call.wholes[0], strict=True))
     tensors = [
@@ -250,7 +250,7 @@ def _block_parts(call: Call) -> Any:
     return ts.broadcast_tensors(*tensors)
 
 
-def _made_rank(rank: int) -> Callable[[Call], Any]:
+def _at_least_rank(rank: int) -> Callable[[Call], Any]:
     def rule(call: Call) -> Any:
         x = call.values[0]
         if x.dim() > rank:
@@ -321,10 +321,10 @@ batch("repeat", _repeat)
 batch("tile", _tile)
 batch("cat concat concatenate", along("dim"))
 batch("stack _stack", along("dim", more=1))
-batch("broadcast_tensors", _block_parts)
-batch("atleast_1d", _made_rank(1))
-batch("atleast_2d", _made_rank(2))
-batch("atleast_3d", _made_rank(3))
+batch("broadcast_tensors", _broadcast_tensors)
+batch("atleast_1d", _at_least_rank(1))
+batch("atleast_2d", _at_least_rank(2))
+batch("atleast_3d", _at_least_rank(3))
 batch("to.other type_as", lambda call: call.expanded(0).to(call.values[1].dtype))
 
 
