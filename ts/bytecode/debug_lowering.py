@@ -83,8 +83,10 @@ class SteppingLowering(Lowering):
         super().__init__(graph, name, prepare, debugging.twin)
         self.debugging = debugging
         self.owner = owner
-        self.here = -1  # number of the last stop point; -1 before the first
-        self.visible: tuple[int, ...] = ()  # registers of the variables that the last stop point shows
+        self.last_stop_point = -1  # index of the last stop point; -1 before the first
+        self.visible_registers: tuple[
+            int, ...
+        ] = ()  # registers of the variables that the last stop point shows
         self.stop_points: list[StopPoint] = []
 
     def lower_line(self, node: Node) -> None:
@@ -93,20 +95,20 @@ class SteppingLowering(Lowering):
         registers = tuple(self.use(value) for value in node.inputs())
         event = node.get("event")
         types = {name: value.type() for name, value in zip(names, node.inputs(), strict=True)}
-        number = self.debugging.breaks.add_stop_point(event == "breakpoint", event == "return")
+        index = self.debugging.breaks.add_stop_point(event == "breakpoint", event == "return")
         is_entry = not self.stop_points and event != "return"
         assert node.range is not None  # each statement has a source range
-        stop_point = StopPoint(number, self.name, node.range, event, types, self.owner, is_entry)
+        stop_point = StopPoint(index, self.name, node.range, event, types, self.owner, is_entry)
         self.debugging.stop_points.append(stop_point)
         self.stop_points.append(stop_point)
-        self.here, self.visible = number, registers
-        self.emit("BREAK", self.function_index(self.debugging.breaks), number, register_list=list(registers))
+        self.last_stop_point, self.visible_registers = index, registers
+        self.emit("BREAK", self.function_index(self.debugging.breaks), index, register_list=list(registers))
 
     def lower_nodes(self, block: Block) -> None:
         """Lower a block; afterwards, restore the stop point that preceded the block."""
-        before = self.here, self.visible
+        before = self.last_stop_point, self.visible_registers
         super().lower_nodes(block)
-        self.here, self.visible = before
+        self.last_stop_point, self.visible_registers = before
 
     def emit(
         self,
@@ -119,8 +121,8 @@ class SteppingLowering(Lowering):
     ) -> Instruction:
         """Append an instruction at which the variables of the last stop point are still alive."""
         instruction = super().emit(name, a, b, c, register_list, results)
-        instruction.line = _Line(self.line, self.here)
-        instruction.keeps = (*instruction.keeps, *self.visible)
+        instruction.line = _Line(self.line, self.last_stop_point)
+        instruction.keeps = (*instruction.keeps, *self.visible_registers)
         instruction.refresh()
         return instruction
 
@@ -138,14 +140,14 @@ class SteppingLowering(Lowering):
     def assemble(self, parameters: Sequence[TypeSpec], result: TypeSpec) -> Code:
         """Assemble the code, and store in each stop point the registers of its variables."""
         code = super().assemble(parameters, result)
-        for number, offset in _breaks(code):
-            stop_point = self.debugging.stop_points[number]
+        for index, offset in _breaks(code):
+            stop_point = self.debugging.stop_points[index]
             stop_point.registers = tuple(code.pool_list(offset))
         return code
 
 
 def _breaks(code: Code) -> Iterator[tuple[int, int]]:
-    """Yield (number of the stop point, pool offset) for each BREAK."""
-    for opcode, _, number, offset in code.instructions:
+    """Yield (index of the stop point, pool offset) for each BREAK."""
+    for opcode, _, index, offset in code.instructions:
         if opcode == NUMBER["BREAK"]:
-            yield number, offset
+            yield index, offset

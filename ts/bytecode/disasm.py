@@ -32,14 +32,14 @@ def disassemble(code: Any) -> str:
             lines.append(f"  {title}: {', '.join(items)}")
     targets = {row[1] for row in code.instructions if OPCODES[row[0]].jumps}
     last_line = None
-    for number, row in enumerate(code.instructions):
-        line = source_line(code.lines[number] if code.lines else None)
+    for index, row in enumerate(code.instructions):
+        line = source_line(code.lines[index] if code.lines else None)
         if line and line != last_line:
             lines += ["", f"# {line}"]
             last_line = line
-        mark = ">" if number in targets else " "
+        mark = ">" if index in targets else " "
         name, operands, effect = instruction_text(code, row)
-        lines.append(f"{mark}{number:4}  {name:<16} {operands:<22} {effect}".rstrip())
+        lines.append(f"{mark}{index:4}  {name:<16} {operands:<22} {effect}".rstrip())
     return "\n".join(lines) + "\n"
 
 
@@ -53,28 +53,28 @@ def instruction_text(code: Any, row: tuple[int, int, int, int]) -> tuple[str, st
             case "-":
                 continue
             case "<" | ">":
-                operand_text = text = f"{operand}"
+                operand_text = f"{operand}"
                 effect = effect.replace(f"goto {letter}", f"goto {operand}")
             case "O":
-                operand_text = text = code.operators[operand].key
-                effect = effect.replace(f"operator {letter}", text)
+                operand_text = code.operators[operand].key
+                effect = effect.replace(f"operator {letter}", operand_text)
             case "F":
                 # The function of a BREAK is a debugger, which has no name
-                operand_text = text = getattr(code.functions[operand], "name", "breaks")
-                effect = effect.replace(f"function {letter}", text)
+                operand_text = getattr(code.functions[operand], "name", "breaks")
+                effect = effect.replace(f"function {letter}", operand_text)
             case "T":
-                operand_text = text = code.types[operand].text
-                effect = effect.replace(f"type {letter}", text)
+                operand_text = code.types[operand].text
+                effect = effect.replace(f"type {letter}", operand_text)
             case "P":
-                operand_text = text = f"({', '.join(f'r{r}' for r in code.pool_list(operand))})"
-                effect = effect.replace(f"pool[{letter}]", text)
+                operand_text = f"({', '.join(f'r{r}' for r in code.pool_list(operand))})"
+                effect = effect.replace(f"pool[{letter}]", operand_text)
             case "#":
-                operand_text = text = str(operand)
+                operand_text = str(operand)
                 effect = effect.replace(f" {letter} of", f" {operand} of")
                 effect = effect.replace(f"= {letter}", f"= {operand}")
             case _:
-                operand_text = text = f"r{operand}"
-        effect = effect.replace(f"r[{letter}]", text)
+                operand_text = f"r{operand}"
+        effect = effect.replace(f"r[{letter}]", operand_text)
         operand_texts.append(operand_text)
     return opcode.name, ", ".join(operand_texts), effect
 
@@ -84,13 +84,13 @@ def source_line(stack: Any) -> str:
     range = in_program(stack[-1][1]) if stack else None
     if range is None:
         return ""
-    text = str(range.source.text)
-    begin = text.rfind("\n", 0, range.start) + 1
-    end = text.find("\n", range.start)
-    line = text[begin : end if end >= 0 else len(text)].strip()
+    source_text = str(range.source.text)
+    begin = source_text.rfind("\n", 0, range.start) + 1
+    end = source_text.find("\n", range.start)
+    line = source_text[begin : end if end >= 0 else len(source_text)].strip()
     return f"{range.location()}    {line}"
 
 
 def _shorten(value: Any) -> str:
-    text = repr(value).encode(errors="backslashreplace").decode()  # lone surrogates cannot be printed
-    return text if len(text) <= 40 else text[:37] + "..."
+    rendered = repr(value).encode(errors="backslashreplace").decode()  # lone surrogates cannot be printed
+    return rendered if len(rendered) <= 40 else rendered[:37] + "..."

@@ -44,8 +44,8 @@ class InstructionCounter:
         """Return an instrumented `Code` of the program."""
         starts = leaders(program.rows)
         blocks = {}  # index of the first instruction -> block number
-        for number, start in enumerate(starts):
-            end = starts[number + 1] if number + 1 < len(starts) else len(program.rows)
+        for block_index, start in enumerate(starts):
+            end = starts[block_index + 1] if block_index + 1 < len(starts) else len(program.rows)
             stop_point = self._breaks.add_stop_point()
             assert stop_point == len(self._blocks)
             self._blocks.append((program, start, end))
@@ -114,22 +114,22 @@ def leaders(rows: Sequence[tuple[int, ...]]) -> list[int]:
 
 def _with_breaks(program: SerializedCode, stop_points: dict[int, int], breaks: Breakpoints) -> SerializedCode:
     """Return the program with a BREAK before each instruction of `stop_points`."""
-    number: dict[int, int] = {}  # old index -> new index of the instruction or of the BREAK before it
-    for at in range(len(program.rows) + 1):
-        number[at] = at + sum(start < at for start in stop_points)
+    new_indices: dict[int, int] = {}  # old index -> new index of the instruction or of the BREAK before it
+    for index in range(len(program.rows) + 1):
+        new_indices[index] = index + sum(start < index for start in stop_points)
     rows: list[tuple[int, ...]] = []
     lines = []
-    for at, row in enumerate(program.rows):
-        if at in stop_points:
-            rows.append((NUMBER["BREAK"], len(program.functions), stop_points[at], len(program.pool)))
-            lines.append(program.lines[at] if program.lines else ())
-        target = number[row[1]] if OPCODES[row[0]].jumps else row[1]
+    for index, row in enumerate(program.rows):
+        if index in stop_points:
+            rows.append((NUMBER["BREAK"], len(program.functions), stop_points[index], len(program.pool)))
+            lines.append(program.lines[index] if program.lines else ())
+        target = new_indices[row[1]] if OPCODES[row[0]].jumps else row[1]
         rows.append((row[0], target, *row[2:]))
-        lines.append(program.lines[at] if program.lines else ())
+        lines.append(program.lines[index] if program.lines else ())
     return program._replace(
         rows=rows,
         pool=[*program.pool, 0],  # an empty register list, because the BREAKs show no variables
         functions=[*program.functions, breaks],
         lines=lines if program.lines else (),
-        handlers=[(number[start], number[end], *rest) for start, end, *rest in program.handlers],
+        handlers=[(new_indices[start], new_indices[end], *rest) for start, end, *rest in program.handlers],
     )

@@ -240,19 +240,19 @@ class _Labels:
     def __init__(self, jumps: dict[Label, int], loop_heads: dict[Label, frozenset[int]]) -> None:
         self.jumps = dict(jumps)  # label -> number of forward jumps that are not visited yet
         self.loop_heads = loop_heads
-        self.here: dict[Label, frozenset[int]] = {}
+        self.live_at_labels: dict[Label, frozenset[int]] = {}
         self.changed = False
 
     def reach(self, label: Label, alive: Iterable[int]) -> None:
         """Store the set of live registers at a label; update the live set of a loop head."""
         jumps, loop_heads = self.jumps, self.loop_heads
         if label in jumps or label in loop_heads:
-            here = frozenset(alive)
-            deadline.charge(0, _LIVE_SET_BYTES * len(here))
+            live = frozenset(alive)
+            deadline.charge(0, _LIVE_SET_BYTES * len(live))
             if label in jumps:
-                self.here[label] = here
-            if label in loop_heads and loop_heads[label] != here:
-                loop_heads[label] = here
+                self.live_at_labels[label] = live
+            if label in loop_heads and loop_heads[label] != live:
+                loop_heads[label] = live
                 self.changed = True
 
     def alive_at(self, target: Label | None) -> frozenset[int]:
@@ -264,8 +264,8 @@ class _Labels:
             return frozenset()
         if target not in self.jumps:
             return self.loop_heads[target]
-        live_at_target = self.here[target]
+        live_at_target = self.live_at_labels[target]
         self.jumps[target] -= 1
         if not self.jumps[target]:
-            del self.jumps[target], self.here[target]
+            del self.jumps[target], self.live_at_labels[target]
         return live_at_target

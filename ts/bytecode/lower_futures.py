@@ -64,12 +64,12 @@ class FutureLowering(ContainerLowering):
         start_operator = self.beginnings.get(operator.key)
         if start_operator is None:
             record: OperatorRecord = operator.record
-            text = f"{record.schema_text.partition(' -> ')[0]} -> Future(Any)"
+            schema_text = f"{record.schema_text.partition(' -> ')[0]} -> Future(Any)"
             assert record.begins is not None
             start_record = OperatorRecord(
-                text, record.begins, record.family, where="", whole=True, side_effect=True
+                schema_text, record.begins, record.family, where="", whole=True, side_effect=True
             )
-            start_operator = self.beginnings[operator.key] = Operator(text, start_record)
+            start_operator = self.beginnings[operator.key] = Operator(schema_text, start_record)
         self.wait(node, self.begin(node, start_operator))
 
     def begin(self, node: Node, operator: Operator, result: int | None = None) -> int:

@@ -301,10 +301,10 @@ def cython_enum() -> str:
         "",
         "cdef enum Opcode:",
     ]
-    lines += [f"    {row.name} = {number}" for number, row in enumerate(OPCODES)]
+    lines += [f"    {row.name} = {opcode}" for opcode, row in enumerate(OPCODES)]
     lines += [f"    OPCODE_COUNT = {len(OPCODES)}"]  # the verifier accepts only smaller opcodes
-    pairs = {f"{a}__{b}": number for number, (a, b) in enumerate(PAIRS, len(OPCODES))}
-    lines += [f"    {name} = {number}" for name, number in pairs.items()]
+    pairs = {f"{a}__{b}": opcode for opcode, (a, b) in enumerate(PAIRS, len(OPCODES))}
+    lines += [f"    {name} = {opcode}" for name, opcode in pairs.items()]
     lines += [f"    PAIR_COUNT = {len(PAIRS)}"]
     # Only in assembled code: this opcode replaces the LOOP at the end of a loop that has machine code.
     lines += [f"    ENTER_NATIVE = {len(OPCODES) + len(PAIRS)}", "", "cdef extern from *:", '    """']

@@ -129,13 +129,13 @@ def deserialize_program(data: Mapping[str, Any], owner: CodeOwner) -> Serialized
         data["name"],
         list(zip(encoded, encoded, encoded, encoded, strict=True)),
         data["classes"],
-        [deserialize_spec(text, owner) for text in data["parameters"]],
+        [deserialize_spec(type_text, owner) for type_text in data["parameters"]],
         [deserialize_constant(value, owner) for value in data["constants"]],
         data["pool"],
         [_deserialize_operator(operator, owner.prepare) for operator in data["operators"]],
         [_deserialize_function(function, owner) for function in data["functions"]],
-        [deserialize_spec(text, owner) for text in data["types"]],
-        [stacks[number] for number in data["lines"]],
+        [deserialize_spec(type_text, owner) for type_text in data["types"]],
+        [stacks[index] for index in data["lines"]],
         (),
         deserialize_spec(data["result"], owner),
     )
@@ -155,32 +155,32 @@ def serialize_spec(spec: TypeSpec, owner: CodeOwner, parameter: bool = False) ->
     return spec.text
 
 
-def deserialize_spec(text: str, owner: CodeOwner, parameter: bool = False) -> TypeSpec:
+def deserialize_spec(type_text: str, owner: CodeOwner, parameter: bool = False) -> TypeSpec:
     """Return the type descriptor for the text of a type; for `parameter`, of a parameter's type."""
-    simple = _simple_spec(text)
+    simple = _simple_spec(type_text)
     if simple is not None:
         return simple
     # imported here, because `typespec` imports all types
     from ts.bytecode.typespec import argument_spec, type_spec
 
-    type = _plain_types.get(text)
+    type = _plain_types.get(type_text)
     if type is None:
-        type = owner.type_named(re.sub(_ENUM, r"\1", text))
-        if not type.mentions_class() and "__torch__" not in text:
-            _plain_types[text] = type
+        type = owner.type_named(re.sub(_ENUM, r"\1", type_text))
+        if not type.mentions_class() and "__torch__" not in type_text:
+            _plain_types[type_text] = type
     return argument_spec(type) if parameter else type_spec(type)
 
 
-def _simple_spec(text: str) -> TypeSpec | None:
+def _simple_spec(type_text: str) -> TypeSpec | None:
     """Return the descriptor of a built-in type, or of its list or optional type; None for other types."""
-    if text in _SIMPLE:
-        return SPECS[text]
-    name, bracket, rest = text.partition("[")
+    if type_text in _SIMPLE:
+        return SPECS[type_text]
+    name, bracket, rest = type_text.partition("[")
     kind = _CONTAINERS.get(name + bracket)
     if kind is None:
         return None
     inner = _simple_spec(rest[:-1])
-    return None if inner is None else TypeSpec(kind, (inner,), text)
+    return None if inner is None else TypeSpec(kind, (inner,), type_text)
 
 
 # ---- constants ---------------------------------------------------------------------------------------------
@@ -243,9 +243,9 @@ def _deserialize_items(data: Any, spec: TypeSpec, owner: CodeOwner) -> Any:
 
 
 def _serialize_tensor(x: Any, owner: CodeOwner) -> dict[str, Any]:
-    for number, constant in enumerate(owner.constants):
+    for index, constant in enumerate(owner.constants):
         if constant is x:
-            return {"constant": number}
+            return {"constant": index}
     if x.device.type != "cpu" or x.requires_grad or not x.is_contiguous():
         raise NotSerializableError("a tensor")
     array = x._host()
@@ -253,8 +253,8 @@ def _serialize_tensor(x: Any, owner: CodeOwner) -> dict[str, Any]:
         raise NotSerializableError("a tensor")
     from binascii import b2a_base64
 
-    text = b2a_base64(array.tobytes(), newline=False).decode()
-    return {"tensor": text, "dtype": array.dtype.str, "sizes": list(array.shape)}
+    base64_data = b2a_base64(array.tobytes(), newline=False).decode()
+    return {"tensor": base64_data, "dtype": array.dtype.str, "sizes": list(array.shape)}
 
 
 # ---- operators and functions -------------------------------------------------------------------------------
@@ -322,11 +322,13 @@ def _deserialize_function(data: Any, owner: CodeOwner) -> Any:
     if isinstance(data, dict):
         if owner.plans is None:
             raise NotSerializableError("plans")
-        texts = (deserialize_spec(text, owner, parameter=True) for text in data["specs"])
-        return owner.plans(tuple(texts), deserialize_spec(data["result"], owner), data["plans"])
+        parameter_specs = (deserialize_spec(type_text, owner, parameter=True) for type_text in data["specs"])
+        return owner.plans(tuple(parameter_specs), deserialize_spec(data["result"], owner), data["plans"])
     name, specs, result = data
     return Method(
-        name, tuple(deserialize_spec(text, owner) for text in specs), deserialize_spec(result, owner)
+        name,
+        tuple(deserialize_spec(type_text, owner) for type_text in specs),
+        deserialize_spec(result, owner),
     )
 
 
@@ -370,8 +372,13 @@ class _LineTable:
         if id(source) not in self._text_numbers:
             self._text_numbers[id(source)] = len(self.texts)
             owned = self._owner.sources.get(source.filename or "") is source
-            whole = [source.text, source.filename, source.first_line, source.leading_whitespace_removed]
-            self.texts.append(source.filename if owned else whole)
+            source_fields = [
+                source.text,
+                source.filename,
+                source.first_line,
+                source.leading_whitespace_removed,
+            ]
+            self.texts.append(source.filename if owned else source_fields)
         return self._text_numbers[id(source)], range.start, range.end
 
 
@@ -415,7 +422,7 @@ class _LazyStack(Sequence[tuple[str, Any]]):
 
 
 def _stacks(stacks: Iterable[list[Any]], texts: Iterable[Any], owner: CodeOwner) -> list[_LazyStack]:
-    sources = [_source(owner, text) for text in texts]
+    sources = [_source(owner, data) for data in texts]
     return [_LazyStack(items, sources) for items in stacks]
 
 
@@ -424,12 +431,12 @@ def _source(owner: CodeOwner, data: Any) -> Callable[[], Source]:
     if isinstance(data, str):
         source = owner.sources[data]
         return lambda: source
-    text, filename, first_line, removed = data
+    source_text, filename, first_line, removed = data
 
     @cache
     def make_source() -> Source:
         from ts.ir.source import Source
 
-        return Source(text, filename, first_line, removed)
+        return Source(source_text, filename, first_line, removed)
 
     return make_source

@@ -82,11 +82,11 @@ def serialize_subgraph(operator: Operator) -> list[str] | None:
 
 def deserialize_subgraph(data: Sequence[str], prepare: Prepare) -> Operator:
     """Return the operator from data that `serialize_subgraph` returned."""
-    schema_text, text = data
+    schema_text, graph_text = data
 
     def make_graph() -> Graph:
         from ts.ir.graph_parser import parse_ir  # imported here, because inference does not need it
 
-        return parse_ir(text)
+        return parse_ir(graph_text)
 
     return lazy_graph_operator(schema_text, make_graph, prepare)

@@ -235,8 +235,8 @@ def _product(x: AffineIndex, y: AffineIndex) -> AffineIndex | None:
 
     def times(sum: Sum) -> Sum:
         return {
-            (register if of == _CONSTANT_INDEX else of): number * factor
-            for of, number in sum.items()
+            (register if term == _CONSTANT_INDEX else term): coefficient * factor
+            for term, coefficient in sum.items()
             if factor
         }
 

@@ -116,15 +116,15 @@ def _lists(hoistable: HoistableChecks | None) -> list[int]:
 
 def _load_functions(w: FunctionBuilder, operators: set[int]) -> None:
     """Load the addresses of the operators' C functions in this process."""
-    for number in sorted(operators):
-        function = c_function(w.code, number)
+    for index in sorted(operators):
+        function = c_function(w.code, index)
         if function is None:
             continue
         address = "%registers"
-        for offset in (w.layout["code"], w.layout["operators"], 8 * number, w.layout["data"], function[0]):
+        for offset in (w.layout["code"], w.layout["operators"], 8 * index, w.layout["data"], function[0]):
             address = w.new(f"getelementptr i8, ptr {address}, i64 {offset}")
             address = w.new(f"load ptr, ptr {address}, !invariant.load !5")
-        w.do(f"%direct.{number} = getelementptr i8, ptr {address}, i64 0")
+        w.do(f"%direct.{index} = getelementptr i8, ptr {address}, i64 0")
 
 
 def _enter(w: FunctionBuilder, pc: int, counted_loops: dict[int, HoistableChecks | None]) -> None:

@@ -208,21 +208,21 @@ class FunctionBuilder:
         """Load a field of a header by its address."""
         return self.new(f"load {type}, ptr {address}, {HEADER}")
 
-    def item(self, items: str, index: str, number: int) -> str:
-        """Return the address of a list item; items have the register class of register `number`."""
-        type = _ITEM_TYPE[self.code.classes[number]]
+    def item(self, items: str, index: str, register: int) -> str:
+        """Return the address of a list item; items have the register class of `register`."""
+        type = _ITEM_TYPE[self.code.classes[register]]
         return self.new(f"getelementptr {type}, ptr {items}, i64 {index}")
 
-    def kind_of_item(self, number: int) -> str:
-        """Return the alias class of list items that have the register class of register `number`."""
-        return _ITEM[self.code.classes[number]]
+    def kind_of_item(self, register: int) -> str:
+        """Return the alias class of list items that have the register class of `register`."""
+        return _ITEM[self.code.classes[register]]
 
-    def put_item(self, address: str, number: int) -> None:
-        """Store the number in register `number` to the address of a list item."""
-        type, value = _ITEM_TYPE[self.code.classes[number]], self.value(number)
-        if self.is_bool(number):
+    def put_item(self, address: str, register: int) -> None:
+        """Store the number in `register` to the address of a list item."""
+        type, value = _ITEM_TYPE[self.code.classes[register]], self.value(register)
+        if self.is_bool(register):
             value = self.new(f"trunc i64 {value} to i8")
-        self.do(f"store {type} {value}, ptr {address}, {self.kind_of_item(number)}")
+        self.do(f"store {type} {value}, ptr {address}, {self.kind_of_item(register)}")
 
     def index(self, pc: int, register: int, size: str) -> str:
         """Return a list index as a non-negative number; exit if it is out of range.
@@ -271,9 +271,9 @@ class FunctionBuilder:
         count = self.new(f"load i32, ptr {address}, {WRITES}")
         self.do(f"store i32 {self.new(f'add i32 {count}, {more}')}, ptr {address}, {WRITES}")
 
-    def function(self, number: int) -> str:
-        """Load the address of a runtime function from index `number` of the table."""
-        address = self.new(f"getelementptr ptr, ptr %table, i64 {number}")
+    def function(self, index: int) -> str:
+        """Load the address of a runtime function at `index` of the table."""
+        address = self.new(f"getelementptr ptr, ptr %table, i64 {index}")
         return self.new(f"load ptr, ptr {address}, !invariant.load !5")
 
     # ---- side exits ----------------------------------------------------------------------------------

@@ -38,44 +38,44 @@ class MachineCode:
         dead.append(self._tracker)  # do not release it here: a finalizer must not wait for LLVM's lock
 
 
-def compile(text: str) -> MachineCode:
-    """Return the machine code of the module `text`; load it from the disk cache if possible."""
+def compile(llvm_ir: str) -> MachineCode:
+    """Return the machine code of the module `llvm_ir`; load it from the disk cache if possible."""
     with _lock:
         _dead.clear()
-        path = disk_cache.cache_path(_name(text), ".o")
+        path = disk_cache.cache_path(_name(llvm_ir), ".o")
         image = None if path is None else disk_cache.read(path)
         if image is not None:
             try:
                 return _load(image)
-            except RuntimeError:  # LLVM cannot link the cached object file, so compile the text again
+            except RuntimeError:  # LLVM cannot link the cached object file, so compile the IR again
                 image = None
-        image = _assemble(text)
+        image = _assemble(llvm_ir)
         if path is not None:
             disk_cache.write(path, image)
         return _load(image)
 
 
-def assembly(text: str) -> str:
-    """Return the optimized assembly of the module `text`, for display."""
+def assembly(llvm_ir: str) -> str:
+    """Return the optimized assembly of the module `llvm_ir`, for display."""
     with _lock:
-        written: str = _machine().emit_assembly(_optimised(text))
-        return written
+        output: str = _machine().emit_assembly(_optimised(llvm_ir))
+        return output
 
 
-def _name(text: str) -> str:
+def _name(llvm_ir: str) -> str:
     versions = llvmlite.__version__, llvm.llvm_version_info, llvm.get_process_triple()
-    key_parts = [_FORMAT, *versions, *_processor(), text]
+    key_parts = [_FORMAT, *versions, *_processor(), llvm_ir]
     return disk_cache.digest(json.dumps(key_parts).encode())
 
 
-def _assemble(text: str) -> bytes:
-    image: bytes = _machine().emit_object(_optimised(text))
+def _assemble(llvm_ir: str) -> bytes:
+    image: bytes = _machine().emit_object(_optimised(llvm_ir))
     return image
 
 
-def _optimised(text: str) -> Any:
+def _optimised(llvm_ir: str) -> Any:
     machine = _machine()
-    module = llvm.parse_assembly(text)
+    module = llvm.parse_assembly(llvm_ir)
     module.verify()
     options = llvm.create_pipeline_tuning_options(speed_level=2)
     options.loop_vectorization = True

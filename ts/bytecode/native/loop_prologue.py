@@ -68,8 +68,8 @@ def _enter_stepped_loop(w: FunctionBuilder, loop: HoistableChecks, steps: LoopSt
     divisor = w.new(f"select i1 {holds}, i64 {stride}, i64 1")
     if steps.relation == "NE":
         iterations = w.new(f"sdiv i64 {distance}, {divisor}")
-        whole = w.new(f"icmp eq i64 {w.new(f'mul i64 {iterations}, {divisor}')}, {distance}")
-        holds = w.new(f"and i1 {holds}, {whole}")
+        is_multiple = w.new(f"icmp eq i64 {w.new(f'mul i64 {iterations}, {divisor}')}, {distance}")
+        holds = w.new(f"and i1 {holds}, {is_multiple}")
     else:
         iterations = w.new(f"sdiv i64 {w.new(f'add i64 {distance}, {divisor}')}, {divisor}")
         exact = w.new(f"icmp eq i64 {w.new(f'srem i64 {distance}, {divisor}')}, 0")

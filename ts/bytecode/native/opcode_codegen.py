@@ -222,16 +222,16 @@ def _cast(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
     w.set(a, w.new(f"load {w.type(a)}, ptr {w.register_address(b)}, {FRAME}"))
 
 
-def _item(w: FunctionBuilder, pc: int, items: int, index: int, number: int) -> str:
+def _item(w: FunctionBuilder, pc: int, items: int, index: int, register: int) -> str:
     """Emit the address of an item of the list in `items`; exit to the interpreter for a bad index.
 
-    The items have the class of register `number`.
+    The items have the class of `register`.
     """
     if w.is_hoisted(pc):
-        return w.item(w.hoisted_items(items), w.value(index), number)
+        return w.item(w.hoisted_items(items), w.value(index), register)
     x = w.object(items)
     i = w.index(pc, index, w.field(x, "size", "i64"))
-    return w.item(w.field(x, "items", "ptr"), i, number)
+    return w.item(w.field(x, "items", "ptr"), i, register)
 
 
 @builds("LIST_LEN")
@@ -258,8 +258,8 @@ def _check_length(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
     w.branch_unlikely(w.new(f"icmp ne i64 {w.field(w.object(a), 'size', 'i64')}, {b}"), w.leave(pc))
 
 
-def _slot(w: FunctionBuilder, object: int, number: int) -> str:
-    offset = number * w.layout["value"]
+def _slot(w: FunctionBuilder, object: int, index: int) -> str:
+    offset = index * w.layout["value"]
     return w.new(f"getelementptr i8, ptr {w.field(w.object(object), 'slots', 'ptr')}, i64 {offset}")
 
 
@@ -352,12 +352,12 @@ def _scalar(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
         w.set(out, w.new(f"call {result} %direct.{a}({argument_list})"))
 
 
-def c_function(code: Code, number: int) -> tuple[int, str, str, bool] | None:
-    """Return the C function of scalar operator `number`; None if the operator has none.
+def c_function(code: Code, index: int) -> tuple[int, str, str, bool] | None:
+    """Return the C function of scalar operator `index`; None if the operator has none.
 
     The result is (offset of the function's address, result type, argument type, whether it can fail).
     """
-    operator = code.operators[number]
+    operator = code.operators[index]
     return unary_function(operator) or binary_function(operator)
 
 
