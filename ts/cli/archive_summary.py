@@ -45,7 +45,7 @@ def contents(path: Path) -> list[Section]:
         return _contents_of_exported(path)
     with report_read_errors(path), open(path, "rb") as file, ZipRecords(file) as records:
         sources = read_sources(records)
-        found: list[Section] = [
+        sections: list[Section] = [
             ("file", [f"{path}, {amount(path.stat().st_size)}, {len(records.entries)} records"]),
             ("version", [str(records.version)]),
             ("producer", [producer(records)]),
@@ -53,7 +53,7 @@ def contents(path: Path) -> list[Section]:
         operators = Counter(_operators(sources))
         extra = sorted(name.removeprefix("extra/") for name in records.entries if name.startswith("extra/"))
     if extra:
-        found.append(("extra files", [", ".join(extra)]))
+        sections.append(("extra files", [", ".join(extra)]))
     with report_read_errors(path):
         missing = ts.jit.missing(path)
     try:
@@ -61,16 +61,18 @@ def contents(path: Path) -> list[Section]:
     except ProgramError as error:
         if not missing:
             raise
-        found.append(("model", [f"not read: {str(error).partition(': ')[2]}"]))
+        sections.append(("model", [f"not read: {str(error).partition(': ')[2]}"]))
     else:
-        found += _model(module)
+        sections += _model(module)
     width = max(map(len, operators), default=0)
-    found.append(("operators", [f"{name:{width}}  {n}" for name, n in sorted(operators.items())] or ["none"]))
+    sections.append(
+        ("operators", [f"{name:{width}}  {n}" for name, n in sorted(operators.items())] or ["none"])
+    )
     lines = [line for each in missing[:_MAX_LISTED_ITEMS] for line in str(each).splitlines()]
     if len(missing) > _MAX_LISTED_ITEMS:
         lines.append(f"and {len(missing) - _MAX_LISTED_ITEMS} more")
-    found.append(("missing", lines or ["nothing"]))
-    return found
+    sections.append(("missing", lines or ["nothing"]))
+    return sections
 
 
 def amount(size: float) -> str:
@@ -98,12 +100,12 @@ def _operators(sources: dict[str, Source]) -> Iterator[str]:
         ranges = Ranges(source, whole_subscripts=True)
         for definition in parse.syntax_tree(source).body:
             if isinstance(definition, ast.ClassDef):
-                parts: list[ast.stmt] = definition.body
+                statements: list[ast.stmt] = definition.body
             else:
-                parts = [definition]
-            for part in parts:
-                if isinstance(part, ast.FunctionDef):
-                    yield from (need.name for need in needs(part, ranges) if need.kind == "operator")
+                statements = [definition]
+            for statement in statements:
+                if isinstance(statement, ast.FunctionDef):
+                    yield from (need.name for need in needs(statement, ranges) if need.kind == "operator")
 
 
 def _contents_of_exported(path: Path) -> list[Section]:
@@ -112,45 +114,45 @@ def _contents_of_exported(path: Path) -> list[Section]:
 
     with report_read_errors(path), open(path, "rb") as file, Container(file) as container:
         records = container.records
-        found: list[Section] = [
+        sections: list[Section] = [
             ("file", [f"{path}, {amount(path.stat().st_size)}, {len(records.entries)} records"]),
             ("producer", [producer(records)]),
         ]
         extra = sorted(name.removeprefix("extra/") for name in records.entries if name.startswith("extra/"))
     if extra:
-        found.append(("extra files", [", ".join(extra)]))
+        sections.append(("extra files", [", ".join(extra)]))
     function = pt2_target.load_exported(path)
     program = function.program
-    found.append(("program", [pt2_target.takes(function)]))
-    found.append(("sizes", [line.strip() for line in pt2_target.ranges(program)] or ["none varies"]))
-    found.append(("conditions", pt2_target.conditions(program) or ["none"]))
-    found += _tensors(("parameters", program.named_parameters()), ("buffers", program.named_buffers()))
+    sections.append(("program", [pt2_target.takes(function)]))
+    sections.append(("sizes", [line.strip() for line in pt2_target.ranges(program)] or ["none varies"]))
+    sections.append(("conditions", pt2_target.conditions(program) or ["none"]))
+    sections += _tensors(("parameters", program.named_parameters()), ("buffers", program.named_buffers()))
     counts = pt2_target.operators(program)
     width = max(map(len, counts), default=0)
-    found.append(("operators", [f"{name:{width}}  {n}" for name, n in sorted(counts.items())] or ["none"]))
-    return found
+    sections.append(("operators", [f"{name:{width}}  {n}" for name, n in sorted(counts.items())] or ["none"]))
+    return sections
 
 
 def _model(module: ScriptModule) -> list[Section]:
-    found: list[Section] = [("model", [module.original_name]), ("methods", _methods(module) or ["none"])]
-    if taken := arguments(module):
-        found.append(("takes", taken))
-    return found + _tensors(("parameters", module.named_parameters()), ("buffers", module.named_buffers()))
+    sections: list[Section] = [("model", [module.original_name]), ("methods", _methods(module) or ["none"])]
+    if argument_lines := arguments(module):
+        sections.append(("takes", argument_lines))
+    return sections + _tensors(("parameters", module.named_parameters()), ("buffers", module.named_buffers()))
 
 
 def _tensors(*groups: tuple[str, Any]) -> list[Section]:
     """Return sections with the number, size and module tree of each group of tensors."""
-    found: list[Section] = []
+    sections: list[Section] = []
     for title, tensors in groups:
         named = dict(tensors)
         count = sum(x.numel() for x in named.values())
         size = sum(x.numel() * x.element_size() for x in named.values())
         if named:
             heading = f"{count:,} in {len(named)} tensor{'s' * (len(named) > 1)}, {amount(size)}"
-            found.append((title, [heading, *_tree(named)]))
+            sections.append((title, [heading, *_tree(named)]))
         else:
-            found.append((title, ["none"]))
-    return found
+            sections.append((title, ["none"]))
+    return sections
 
 
 def _methods(module: ScriptModule) -> list[str]:

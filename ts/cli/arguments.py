@@ -44,38 +44,38 @@ arguments are read by the parameters' types:
 """
 
 
-def literal(text: str, expected: types.Type) -> Any:
+def literal(source: str, expected: types.Type) -> Any:
     """Parse a Python literal; raise UsageError with the expected type on failure."""
     try:
-        return ast.literal_eval(text)
+        return ast.literal_eval(source)
     except (ValueError, SyntaxError):
-        raise UsageError(f"{text!r} is not {_with_article(expected.annotation_str)}") from None
+        raise UsageError(f"{source!r} is not {_with_article(expected.annotation_str)}") from None
 
 
 def _with_article(name: str) -> str:
     return f"{'an' if name[0] in 'aeiouAEIO' else 'a'} {name}"
 
 
-def read_member(text: str, expected: types.EnumType) -> Any:
+def read_member(member_name: str, expected: types.EnumType) -> Any:
     """Parse an enum member, written as the name or as `Class.NAME`."""
     members: dict[str, Any] = dict(getattr(expected.python_class, "__members__", {}))
-    name = text.rpartition(".")[2]
+    name = member_name.rpartition(".")[2]
     if name not in members:
-        raise UsageError(f"{text!r} is no member of {expected.annotation_str}: {', '.join(members)}")
+        raise UsageError(f"{member_name!r} is no member of {expected.annotation_str}: {', '.join(members)}")
     return members[name]
 
 
-def read_device(text: str) -> Any:
+def read_device(device_name: str) -> Any:
     """Parse a device such as `cpu`, `cuda:0` or `meta`; raise UsageError for other text."""
     try:
-        return ts.device(text)
+        return ts.device(device_name)
     except RuntimeError as error:
         raise UsageError(str(error)) from None
 
 
-def read_tensor(text: str, expected: types.Type) -> ts.Tensor:
+def read_tensor(argument: str, expected: types.Type) -> ts.Tensor:
     """Read a tensor from `PATH.npy`, `PATH.npz`, `PATH.npz:KEY`, `-` for standard input, or a literal."""
-    path, colon, key = text.rpartition(":") if ".npz:" in text else (text, "", "")
+    path, colon, key = argument.rpartition(":") if ".npz:" in argument else (argument, "", "")
     if path.endswith(".npy") or path == STANDARD:
         return tensor_of(load_arrays(path), path)
     if path.endswith(".npz"):
@@ -84,45 +84,45 @@ def read_tensor(text: str, expected: types.Type) -> ts.Tensor:
             key = arrays.files[0]
         if key not in arrays.files:
             raise UsageError(f"{path} holds {', '.join(arrays.files)}; name one as {path}:KEY")
-        return tensor_of(arrays[key], text)
-    described = described_tensor(text)
+        return tensor_of(arrays[key], argument)
+    described = described_tensor(argument)
     if described is not None:
         return random_tensor(*described)
     try:
-        return ts.tensor(literal(text, expected))
+        return ts.tensor(literal(argument, expected))
     except (TypeError, ValueError, RuntimeError) as error:
-        raise UsageError(f"{text!r} is not a Tensor: {error}") from None
+        raise UsageError(f"{argument!r} is not a Tensor: {error}") from None
 
 
-def described_tensor(text: str) -> tuple[ts.dtype, list[int]] | None:
+def described_tensor(description: str) -> tuple[ts.dtype, list[int]] | None:
     """Parse a tensor description such as `float32[1,3,224,224]`; return None for other text."""
-    found = _SHAPE.fullmatch(text)
-    if found is None:
+    match = _SHAPE.fullmatch(description)
+    if match is None:
         return None
-    dtype = getattr(ts, found[1], None)
+    dtype = getattr(ts, match[1], None)
     if not isinstance(dtype, ts.dtype):
-        raise UsageError(f"{text}: {found[1]!r} is no dtype")
-    return dtype, [int(size) for size in found[2].split(",") if size.strip()]
+        raise UsageError(f"{description}: {match[1]!r} is no dtype")
+    return dtype, [int(size) for size in match[2].split(",") if size.strip()]
 
 
-def split_input(text: str) -> tuple[str, str]:
+def split_input(argument: str) -> tuple[str, str]:
     """Split the argument of `--input NAME=VALUE` into name and value."""
-    name, equals, value = text.partition("=")
+    name, equals, value = argument.partition("=")
     if not equals:
-        raise UsageError(f"--input takes NAME=VALUE, not {text!r}")
+        raise UsageError(f"--input takes NAME=VALUE, not {argument!r}")
     return name, value
 
 
-def read_input(name: str, text: str, expected: types.Type) -> Any:
+def read_input(name: str, argument: str, expected: types.Type) -> Any:
     """Return the value of `--input` for a parameter of type `expected`, parsed like arguments of `ts run`.
 
     Raise UsageError if the text is a value of another type.
     """
     accepts_tensor = types.TENSOR.is_subtype_of(expected)
-    value = None if not accepts_tensor and _SHAPE.fullmatch(text) else read_argument(text, expected)
-    found = type_of_constant(value)
-    if text != "None" and (value is None or found is None or not found.is_subtype_of(expected)):
-        hint = ", as in float32[2,3] or [[1.0, 2.0]]" if accepts_tensor else f", not {text}"
+    value = None if not accepts_tensor and _SHAPE.fullmatch(argument) else read_argument(argument, expected)
+    value_type = type_of_constant(value)
+    if argument != "None" and (value is None or value_type is None or not value_type.is_subtype_of(expected)):
+        hint = ", as in float32[2,3] or [[1.0, 2.0]]" if accepts_tensor else f", not {argument}"
         raise UsageError(f"--input {name} is to be {_with_article(expected.annotation_str)}{hint}")
     return value
 
@@ -160,57 +160,57 @@ def load_arrays(path: str) -> Any:
         raise UsageError(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from None
 
 
-def read_text(text: str) -> str:
-    """Return `text`, or, if it starts with `@`, the contents of the named file."""
-    if not text.startswith("@"):
-        return text
+def read_text(argument: str) -> str:
+    """Return `argument`, or, if it starts with `@`, the contents of the named file."""
+    if not argument.startswith("@"):
+        return argument
     try:
-        return Path(text[1:]).read_text(encoding="utf-8")
+        return Path(argument[1:]).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"cannot read {text[1:]}: {getattr(error, 'strerror', None) or error}") from None
+        raise UsageError(f"cannot read {argument[1:]}: {getattr(error, 'strerror', None) or error}") from None
 
 
-def read_argument(text: str, expected: types.Type) -> Any:
+def read_argument(argument: str, expected: types.Type) -> Any:
     """Parse the text of an argument of type `expected`."""
     if isinstance(expected, types.OptionalType):
-        return None if text == "None" else read_argument(text, expected.elem)
+        return None if argument == "None" else read_argument(argument, expected.elem)
     if isinstance(expected, types.StringType):
-        return read_text(text)
+        return read_text(argument)
     if isinstance(expected, types.TensorType):
-        return read_tensor(text, expected)
+        return read_tensor(argument, expected)
     if isinstance(expected, types.EnumType):
-        return read_member(text, expected)
+        return read_member(argument, expected)
     if expected == types.DEVICE:
-        return read_device(text)
-    if isinstance(expected, types.BoolType) and text.lower() in ("true", "false"):
-        return text.lower() == "true"
+        return read_device(argument)
+    if isinstance(expected, types.BoolType) and argument.lower() in ("true", "false"):
+        return argument.lower() == "true"
     if isinstance(expected, types.FloatType):
         try:
-            return float(text)
+            return float(argument)
         except ValueError:
-            raise UsageError(f"{text!r} is not a float") from None
-    if isinstance(expected, types.DictType) and text.endswith(".npz"):
-        arrays = load_arrays(text)
-        return {key: tensor_of(arrays[key], f"{text}:{key}") for key in arrays.files}
-    return literal(text, expected)
+            raise UsageError(f"{argument!r} is not a float") from None
+    if isinstance(expected, types.DictType) and argument.endswith(".npz"):
+        arrays = load_arrays(argument)
+        return {key: tensor_of(arrays[key], f"{argument}:{key}") for key in arrays.files}
+    return literal(argument, expected)
 
 
 def read_arguments(
-    function: ScriptFunction | ScriptMethod, texts: Sequence[str]
+    function: ScriptFunction | ScriptMethod, words: Sequence[str]
 ) -> tuple[list[Any], dict[str, Any]]:
     """Parse command-line words as positional and keyword arguments, by the function's schema."""
     declared = function.schema.arguments[1 if isinstance(function, ScriptMethod) else 0 :]
-    words = _ArgumentParser(function, declared)
-    for text in texts:
-        words.add(text)
+    parser = _ArgumentParser(function, declared)
+    for word in words:
+        parser.add(word)
     absent = [
-        argument.name for argument in declared if not (words.has(argument.name) or argument.has_default)
+        argument.name for argument in declared if not (parser.has(argument.name) or argument.has_default)
     ]
     if absent:
         raise UsageError(
             f"{function.name} needs {', '.join(absent)}: {_format_signature(function, declared)}"
         )
-    return words.positional, words.keywords
+    return parser.positional, parser.keywords
 
 
 def _format_signature(function: ScriptFunction | ScriptMethod, declared: Sequence[Any]) -> str:
@@ -232,15 +232,15 @@ class _ArgumentParser:
     def has(self, name: str) -> bool:
         return name in self.keywords or name in self.order[: len(self.positional)]
 
-    def add(self, text: str) -> None:
+    def add(self, word: str) -> None:
         """Parse one word and assign it to a parameter."""
-        name, equals, value = text.partition("=")
+        name, equals, value = word.partition("=")
         if equals and name in self.parameters:
             self.keyword(name, read_argument(value, self.parameters[name]))
         elif equals and name.isidentifier() and not isinstance(self.next_type(), types.StringType):
             takes = ", ".join(self.order) or "none"
             raise UsageError(f"{self.function.name} has no argument {name!r}; its arguments are: {takes}")
-        elif text.endswith(".npz") and self.add_arrays(text):
+        elif word.endswith(".npz") and self.add_arrays(word):
             return
         else:
             expected = self.next_type()
@@ -252,13 +252,13 @@ class _ArgumentParser:
                 )
             if self.order[len(self.positional)] in self.keywords:
                 name = self.order[len(self.positional)]
-                raise UsageError(f"{text!r} would be {name!r}, which has a value by name already")
-            self.positional.append(read_argument(text, expected))
+                raise UsageError(f"{word!r} would be {name!r}, which has a value by name already")
+            self.positional.append(read_argument(word, expected))
 
     def next_type(self) -> types.Type | None:
         """Return the type of the parameter that the next positional argument belongs to."""
-        place = len(self.positional)
-        return self.parameters[self.order[place]] if place < len(self.order) else None
+        index = len(self.positional)
+        return self.parameters[self.order[index]] if index < len(self.order) else None
 
     def keyword(self, name: str, value: Any) -> None:
         if self.has(name):

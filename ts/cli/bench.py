@@ -36,7 +36,7 @@ from ts.cli.archive_summary import amount
 from ts.cli.arguments import SPELLING, read_arguments
 from ts.cli.errors import ProgramError, UsageError
 from ts.cli.limit_options import add_limits, limited
-from ts.cli.targets import Target, load_function, target
+from ts.cli.targets import Target, load_function, parse_target
 from ts.jit import ScriptFunction
 from ts.runtime.script_method import ScriptMethod
 
@@ -66,27 +66,27 @@ examples:
 """
 
 
-def _positive(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number above 0")
-    return int(text)
+def _positive(argument: str) -> int:
+    if not argument.isdecimal() or int(argument) < 1:
+        raise argparse.ArgumentTypeError(f"{argument!r} is no number above 0")
+    return int(argument)
 
 
 def run(options: argparse.Namespace) -> int:
     """Run the benchmark and print the table; return 1 if the results differ."""
-    found = target(options.target)
+    target = parse_target(options.target)
     with ExitStack() as stack:
-        with limited(options, strange=not found.is_program):
-            function = load_function(found)
-            values, names = _given(function, options.arguments)
-            path, method = _archive(found, function, stack)
+        with limited(options, untrusted=not target.is_program):
+            function = load_function(target)
+            values, names = _encode_arguments(function, options.arguments)
+            path, method = _archive(target, function, stack)
         patience = _TIMEOUT_SECONDS if options.seconds is None else options.seconds or threading.TIMEOUT_MAX
         until = time.monotonic() + patience
         engines = [stack.enter_context(_Process("ts", sys.executable, until))]
         if options.against is not None:
             peer = _Process(options.against, options.python or sys.executable, until)
             engines.append(stack.enter_context(peer))
-        with console.progress(f"measuring {found.path.name}", options.rounds) as advance:
+        with console.progress(f"measuring {target.path.name}", options.rounds) as advance:
             model = {"path": path, "method": method, "threads": options.threads}
             measured = [each.ask("load", **model) for each in engines]
             for each, facts in zip(engines, measured, strict=True):
@@ -101,7 +101,9 @@ def run(options: argparse.Namespace) -> int:
     return _show(options, [each.name for each in engines], measured)
 
 
-def _given(function: ScriptFunction | ScriptMethod, words: list[str]) -> tuple[list[Any], dict[str, Any]]:
+def _encode_arguments(
+    function: ScriptFunction | ScriptMethod, words: list[str]
+) -> tuple[list[Any], dict[str, Any]]:
     """Return the arguments, encoded for the worker processes of the engines."""
     positional, keywords = read_arguments(function, words)
     try:
@@ -112,13 +114,13 @@ def _given(function: ScriptFunction | ScriptMethod, words: list[str]) -> tuple[l
         raise UsageError(str(error)) from None
 
 
-def _archive(found: Target, function: ScriptFunction | ScriptMethod, stack: ExitStack) -> tuple[str, str]:
+def _archive(target: Target, function: ScriptFunction | ScriptMethod, stack: ExitStack) -> tuple[str, str]:
     """Return the path of an archive and the name of the method to measure.
 
     Save a program to a temporary archive.
     """
-    if not found.is_program:
-        path, method = str(found.path.resolve()), found.name or "forward"
+    if not target.is_program:
+        path, method = str(target.path.resolve()), target.name or "forward"
         owns = method.rpartition(".")[2] == function.name
         return path, method if owns else f"{method}.{function.name}"
     path = str(Path(stack.enter_context(tempfile.TemporaryDirectory())) / "program.pt")

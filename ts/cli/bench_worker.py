@@ -51,19 +51,19 @@ def decoded(value: Any, package: Any) -> Any:
     """Decode a value that `encoded` returned; `package` creates the tensors."""
     if not isinstance(value, dict):
         return value
-    ((kind, parts),) = value.items()
+    ((kind, payload),) = value.items()
     if kind == "tensor":
-        name, sizes, data = parts
+        name, sizes, data = payload
         dtype = getattr(package, name)
         if not data:
             return package.empty(sizes, dtype=dtype)
         return package.frombuffer(bytearray(base64.b64decode(data)), dtype=dtype).reshape(sizes)
     if kind == "complex":
-        return complex(*parts)
+        return complex(*payload)
     if kind == "dict":
-        return {decoded(key, package): decoded(item, package) for key, item in parts}
-    found = [decoded(item, package) for item in parts]
-    return found if kind == "list" else tuple(found)
+        return {decoded(key, package): decoded(item, package) for key, item in payload}
+    items = [decoded(item, package) for item in payload]
+    return items if kind == "list" else tuple(items)
 
 
 class Engine:
@@ -98,10 +98,14 @@ class Engine:
         result = self.run(*self.values, **self.names)
         seconds = time.perf_counter() - start
         try:
-            found = encoded(result, self.package)
+            encoded_result = encoded(result, self.package)
         except TypeError:
             return {"first": seconds}
-        return {"first": seconds, "result": found} if len(str(found)) < MAX_BYTES else {"first": seconds}
+        return (
+            {"first": seconds, "result": encoded_result}
+            if len(str(encoded_result)) < MAX_BYTES
+            else {"first": seconds}
+        )
 
     def round(self, least: float) -> dict[str, Any]:
         """Measure the seconds per call in a round of at least `least` seconds."""

@@ -45,7 +45,7 @@ from ts.cli.targets import (
     load_archive,
     load_module,
     needed,
-    target,
+    parse_target,
 )  # fmt: skip
 from ts.errors import LimitExceeded
 from ts.frontend.annotations import object_type
@@ -99,7 +99,7 @@ def run(options: argparse.Namespace) -> int:
     inputs.used, inputs.runs = set(), options.run
     if options.run and not inputs:
         raise UsageError("--run calls functions with the values of --input: give one for each parameter")
-    files = [file for word in options.targets for file in files_of(target(word))]
+    files = [file for word in options.targets for file in files_of(parse_target(word))]
     if not files:
         raise UsageError(
             f"no file in {', '.join(options.targets)} imports ts or torch, and there is no archive"
@@ -107,9 +107,9 @@ def run(options: argparse.Namespace) -> int:
     wrong = 0
     with console.progress(f"checking {len(files)} files", len(files)) as advance:
         for file in files:
-            whole = len(files) == 1 and not Path(options.targets[0]).is_dir()
-            with limited(options, strange=not file.is_program):
-                wrong += _check_file(file, inputs, whole)
+            is_single_file = len(files) == 1 and not Path(options.targets[0]).is_dir()
+            with limited(options, untrusted=not file.is_program):
+                wrong += _check_file(file, inputs, is_single_file)
             advance()
     unused = inputs.keys() - inputs.used
     if unused and not wrong:  # parameters of a failed definition are unknown
@@ -118,21 +118,21 @@ def run(options: argparse.Namespace) -> int:
     return 1 if wrong else 0
 
 
-def files_of(found: Target) -> Iterator[Target]:
+def files_of(target: Target) -> Iterator[Target]:
     """Yield the target itself, or, for a folder, all files in it (recursively) that contain TorchScript."""
-    if not found.path.is_dir():
-        yield found
+    if not target.path.is_dir():
+        yield target
         return
-    for path in sorted(found.path.iterdir()):
+    for path in sorted(target.path.iterdir()):
         hidden = path.name.startswith(".") or path.name == "__pycache__"
         if path.is_dir():
             if not hidden and not (path / "pyvenv.cfg").exists():
                 yield from files_of(Target(path, ""))
-        elif _is_meant(path):
+        elif _contains_torchscript(path):
             yield Target(path, "")
 
 
-def _is_meant(path: Path) -> bool:
+def _contains_torchscript(path: Path) -> bool:
     """Return True if a file contains TorchScript.
 
     Such files are archives, exported programs and Python files that import TorchScript.
@@ -152,17 +152,17 @@ def _is_meant(path: Path) -> bool:
     return any(name.partition(".")[0] in ("ts", "torch") for name in names)
 
 
-def _given(parameters: Sequence[Argument], inputs: _Inputs) -> list[Any]:
+def _input_values(parameters: Sequence[Argument], inputs: _Inputs) -> list[Any]:
     """Return the `--input` values of `parameters`, with None for missing ones.
 
     Raise UsageError for a value of the wrong type.
     """
-    found = []
+    values = []
     for parameter in parameters:
         inputs.used.add(parameter.name)
-        text = inputs.get(parameter.name)
-        found.append(None if text is None else read_input(parameter.name, text, parameter.type))
-    return found
+        argument = inputs.get(parameter.name)
+        values.append(None if argument is None else read_input(parameter.name, argument, parameter.type))
+    return values
 
 
 def _check_call(
@@ -172,14 +172,14 @@ def _check_call(
 
     Return a note that the report appends to the signature, and the failures.
     """
-    given = _given(parameters, inputs)
-    samples = [x.to("meta") if isinstance(x, ts.Tensor) else x for x in given]
+    values = _input_values(parameters, inputs)
+    samples = [x.to("meta") if isinstance(x, ts.Tensor) else x for x in values]
     failing = [f.format_message(function.name) for f in failures(function.inlined_graph, [*object, *samples])]
-    if failing or not any(x is not None for x in given):
+    if failing or not any(x is not None for x in values):
         return "", failing
     if not inputs.runs:
         return "  (shapes and dtypes; values such as indices are checked with --run)", []
-    keywords = {p.name: x for p, x in zip(parameters, given, strict=True) if p.name in inputs}
+    keywords = {p.name: x for p, x in zip(parameters, values, strict=True) if p.name in inputs}
     absent = [p.name for p in parameters if p.name not in inputs and not p.has_default]
     if absent:
         raise UsageError(f"--run needs --input for {', '.join(absent)} of {function.name}")
@@ -194,33 +194,35 @@ def _check_call(
 # ---- checks of definitions ---------------------------------------------------------------------------
 
 
-def _check_file(found: Target, inputs: _Inputs, whole: bool) -> int:
+def _check_file(target: Target, inputs: _Inputs, is_single_file: bool) -> int:
     """Check the definitions of a file, print a report, and return the number of failures."""
     try:
-        checks = _checks(found, inputs)
+        checks = _checks(target, inputs)
     except ProgramError as error:
         console.status(False, str(error), sys.stderr)
         return 1
-    if found.name:
-        if found.name not in checks:
-            known = ", ".join(sorted(checks)) or "nothing"
-            raise UsageError(f"{found.path} defines no {found.name!r}; it defines: {known}")
-        checks = {found.name: checks[found.name]}
-    if not checks and whole:
-        raise UsageError(f"{found.path} defines nothing to compile")
+    if target.name:
+        if target.name not in checks:
+            defined = ", ".join(sorted(checks)) or "nothing"
+            raise UsageError(f"{target.path} defines no {target.name!r}; it defines: {defined}")
+        checks = {target.name: checks[target.name]}
+    if not checks and is_single_file:
+        raise UsageError(f"{target.path} defines nothing to compile")
     wrong = 0
     for name, compile_it in checks.items():
         try:
-            text, failing = compile_it()
+            description, failing = compile_it()
         except UsageError:
             raise
         except Exception as error:  # raised by the compiler or by a constructor
             failing = [format_error(error) if _is_foreign(error) else str(error)]
         for failure in failing:
             wrong += 1
-            console.status(False, f"{found.path}:{name}: {failure}", sys.stderr)
+            console.status(False, f"{target.path}:{name}: {failure}", sys.stderr)
         if not failing:
-            console.status(True, text if whole else f"{found.path}: {text}", sys.stdout)
+            console.status(
+                True, description if is_single_file else f"{target.path}: {description}", sys.stdout
+            )
     return wrong
 
 
@@ -229,10 +231,10 @@ def _is_foreign(error: Exception) -> bool:
     return not isinstance(error, RuntimeError) or isinstance(error, LimitExceeded)
 
 
-def _checks(found: Target, inputs: _Inputs) -> dict[str, Check]:
-    if found.is_program:
-        return dict(checks_of(load_module(found.path), inputs))
-    return dict(_checks_of_archive(found.path, inputs))
+def _checks(target: Target, inputs: _Inputs) -> dict[str, Check]:
+    if target.is_program:
+        return dict(checks_of(load_module(target.path), inputs))
+    return dict(_checks_of_archive(target.path, inputs))
 
 
 def _checks_of_archive(path: Path, inputs: _Inputs) -> Iterator[tuple[str, Check]]:
@@ -281,9 +283,9 @@ def checks_of(module: ModuleType, inputs: _Inputs) -> Iterator[tuple[str, Check]
 
 
 def _function(function: Any, inputs: _Inputs) -> tuple[str, list[str]]:
-    found: Any = ts.jit.script(function)
-    added, failing = _check_call(found, [], found.schema.arguments, inputs)
-    return f"{found.schema}{added}", failing
+    scripted: Any = ts.jit.script(function)
+    added, failing = _check_call(scripted, [], scripted.schema.arguments, inputs)
+    return f"{scripted.schema}{added}", failing
 
 
 def _module(name: str, module: Any, inputs: _Inputs) -> tuple[str, list[str]]:
@@ -305,8 +307,8 @@ def _class(name: str, cls: type, inputs: _Inputs) -> tuple[str, list[str]]:
         return "", ["it inherits from a class of PyTorch: what `import ts as torch` defines can be checked"]
     if issubclass(cls, ts.nn.Module):
         if needed(cls):
-            text = f"module {name}: not compiled, as it takes {needed(cls)}; check an instance of it"
-            return text, []
+            description = f"module {name}: not compiled, as it takes {needed(cls)}; check an instance of it"
+            return description, []
         return _module(f"{name}()", instance(cls), inputs)
     if issubclass(cls, Enum | tuple):
         object_type(cls)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ts.cli.errors import ProgramError, UsageError
-from ts.cli.worker import add_worker, check_name, checked, has_dask, security_in, worker_arguments
+from ts.cli.worker import add_worker, check_name, checked, require_dask, security_in, worker_arguments
 
 if TYPE_CHECKING:
     from ts.distributed.cluster.supervisor import ClusterConfig
@@ -48,18 +48,18 @@ examples:
 
 def run(options: argparse.Namespace) -> int:
     """Run a cluster until an interrupt, or print the members of a running cluster."""
-    has_dask()
+    require_dask()
     checked(options)
     if options.status is not None:
         return _status(options)
     try:
-        asyncio.run(_cluster(_wanted(options), options.end_with_input))
+        asyncio.run(_cluster(_config(options), options.end_with_input))
     except (RuntimeError, OSError, ImportError) as error:
         raise ProgramError(f"ts cluster: {error}") from None
     return 0
 
 
-def _wanted(options: argparse.Namespace) -> ClusterConfig:
+def _config(options: argparse.Namespace) -> ClusterConfig:
     import os
 
     from ts.distributed.cluster.supervisor import ClusterConfig
@@ -84,32 +84,32 @@ def _wanted(options: argparse.Namespace) -> ClusterConfig:
     )
 
 
-async def _cluster(wanted: ClusterConfig, ends_with_input: bool) -> None:
+async def _cluster(config: ClusterConfig, ends_with_input: bool) -> None:
     from ts.distributed.cluster.supervisor import ClusterSupervisor
 
     ended = asyncio.Event()
     loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        loop.add_signal_handler(number, ended.set)
+    for signal_number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        loop.add_signal_handler(signal_number, ended.set)
     if ends_with_input:
         loop.add_reader(sys.stdin, ended.set)
-    async with ClusterSupervisor(wanted, lambda text: print(text, file=sys.stderr, flush=True)) as cluster:
+    async with ClusterSupervisor(config, lambda line: print(line, file=sys.stderr, flush=True)) as cluster:
         print(cluster.address, flush=True)
         ending = asyncio.create_task(ended.wait())
         complete = asyncio.create_task(cluster.complete())
         await asyncio.wait((ending, complete), return_when=asyncio.FIRST_COMPLETED)
         if not ended.is_set():
             complete.result()
-            print(_use(cluster.address, wanted), flush=True)
+            print(_use(cluster.address, config), flush=True)
         complete.cancel()
         await ending
 
 
-def _use(address: str, wanted: ClusterConfig) -> str:
+def _use(address: str, config: ClusterConfig) -> str:
     """Return a line with the number of workers and the `init_rpc` call that connects to this cluster."""
-    security = "" if wanted.folder is None else f', security=certificates.security("{wanted.folder}")'
+    security = "" if config.folder is None else f', security=certificates.security("{config.folder}")'
     options = f'TensorPipeRpcBackendOptions(init_method="{address}"{security})'
-    return f'{wanted.workers} workers: rpc.init_rpc("me", rpc_backend_options=rpc.{options})'
+    return f'{config.workers} workers: rpc.init_rpc("me", rpc_backend_options=rpc.{options})'
 
 
 def _status(options: argparse.Namespace) -> int:
@@ -117,11 +117,11 @@ def _status(options: argparse.Namespace) -> int:
     from ts.distributed.cluster.status import members
 
     try:
-        found = members(options.status, security_in(options.tls_dir))
+        all_members = members(options.status, security_in(options.tls_dir))
     except (RuntimeError, ValueError) as error:
         raise ProgramError(f"ts cluster: {error}") from None
     heading = ("name", "number", "kind", "address", "pid", "running", "done", "failed", "memory", "since")
-    rows = [_table_row(member) for member in found]
+    rows = [_table_row(member) for member in all_members]
     if console.console(sys.stdout) is None:
         rows = [list(heading), *rows]
     console.table(heading, rows, sys.stdout)
@@ -131,5 +131,5 @@ def _status(options: argparse.Namespace) -> int:
 def _table_row(member: dict[str, Any]) -> list[str]:
     since = datetime.datetime.fromtimestamp(member["since"]).strftime("%Y-%m-%d %H:%M:%S")
     counts = [str(member[name]) for name in ("pid", "running", "done", "failed")]
-    place = [member["name"], str(member["number"]), member["kind"], member["address"]]
-    return [*place, *counts, f"{member['memory'] / (1 << 20):.0f}M", since]
+    identity = [member["name"], str(member["number"]), member["kind"], member["address"]]
+    return [*identity, *counts, f"{member['memory'] / (1 << 20):.0f}M", since]

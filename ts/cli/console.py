@@ -51,53 +51,55 @@ def table(heading: Sequence[str], rows: Sequence[Sequence[str]], stream: TextIO)
     from rich.table import Table
     from rich.text import Text
 
-    made = Table(box=None, pad_edge=False, header_style="bold")
+    rich_table = Table(box=None, pad_edge=False, header_style="bold")
     for i, title in enumerate(heading):
-        made.add_column(title, style="cyan" if i == 0 else "")
+        rich_table.add_column(title, style="cyan" if i == 0 else "")
     for row in rows:
-        made.add_row(*map(Text, row))
-    screen.print(made)
+        rich_table.add_row(*map(Text, row))
+    screen.print(rich_table)
 
 
-def sections(found: Sequence[tuple[str, Sequence[str]]], stream: TextIO) -> None:
+def sections(entries: Sequence[tuple[str, Sequence[str]]], stream: TextIO) -> None:
     """Print sections with titles; a section with a single line is printed on the line of its title."""
     screen = console(stream)
-    found = [(title, [line.translate(_STEERING) for line in lines]) for title, lines in found]
-    width = max(len(title) for title, lines in found if len(lines) == 1)
-    for title, lines in found:
-        beside = len(lines) == 1
-        shown = title.ljust(width) if beside else title
+    entries = [(title, [line.translate(_STEERING) for line in lines]) for title, lines in entries]
+    width = max(len(title) for title, lines in entries if len(lines) == 1)
+    for title, lines in entries:
+        is_inline = len(lines) == 1
+        heading = title.ljust(width) if is_inline else title
         if screen is None:
             print(
-                f"{shown}  {lines[0]}" if beside else "\n".join([shown, *(f"  {x}" for x in lines)]),
+                f"{heading}  {lines[0]}" if is_inline else "\n".join([heading, *(f"  {x}" for x in lines)]),
                 file=stream,
             )
             continue
         from rich.text import Text
 
-        screen.print(Text.assemble((shown, "bold"), f"  {lines[0]}" if beside else ""))
-        for line in () if beside else lines:
+        screen.print(Text.assemble((heading, "bold"), f"  {lines[0]}" if is_inline else ""))
+        for line in () if is_inline else lines:
             screen.print(Text(f"  {line}"))
 
 
-def program(text: str, stage: str, stream: TextIO) -> None:
+def program(output: str, stage: str, stream: TextIO) -> None:
     """Print the output of a compiler stage with highlighting: `code` (Python), `graph` or `bytecode`."""
-    text = text.translate(_STEERING)
+    output = output.translate(_STEERING)
     screen = console(stream)
     if screen is None:
-        print(text, file=stream)
+        print(output, file=stream)
         return
     from rich.syntax import Syntax
     from rich.text import Text
 
     if stage == "code":
-        shown = Syntax(text, "python", theme="ansi_dark", background_color="default").highlight(text)
-        shown.rstrip()
+        highlighted = Syntax(output, "python", theme="ansi_dark", background_color="default").highlight(
+            output
+        )
+        highlighted.rstrip()
     else:
-        shown = Text(text)
+        highlighted = Text(output)
         for pattern, style in _STAGES.items():
-            shown.highlight_regex(pattern, style)
-    screen.print(shown)
+            highlighted.highlight_regex(pattern, style)
+    screen.print(highlighted)
 
 
 def difference(lines: Sequence[str], stream: TextIO) -> None:
@@ -113,32 +115,32 @@ def difference(lines: Sequence[str], stream: TextIO) -> None:
         screen.print(Text(line, "bold" if line.startswith(("---", "+++")) else style))
 
 
-def status(ok: bool, text: str, stream: TextIO) -> None:
+def status(ok: bool, message: str, stream: TextIO) -> None:
     """Print a line that starts with `ok`, or an error message if `ok` is False."""
-    text = text.translate(_STEERING)
+    message = message.translate(_STEERING)
     screen = console(stream)
     if screen is None:
-        print(f"ok  {text}" if ok else text, file=stream)
+        print(f"ok  {message}" if ok else message, file=stream)
         return
     if ok:
         from rich.text import Text
 
-        screen.print(Text.assemble(("ok", "bold green"), "  ", text))
+        screen.print(Text.assemble(("ok", "bold green"), "  ", message))
         return
-    error(text, stream)
+    error(message, stream)
 
 
-def error(text: str, stream: TextIO) -> None:
+def error(message: str, stream: TextIO) -> None:
     """Print an error message: the first words and the source markers in red, the locations dim."""
-    text = text.translate(_STEERING)
+    message = message.translate(_STEERING)
     screen = console(stream)
     if screen is None:
-        print(text, file=stream)
+        print(message, file=stream)
         return
     from rich.text import Text
 
-    for number, line in enumerate(text.split("\n")):
-        if number == 0:
+    for index, line in enumerate(message.split("\n")):
+        if index == 0:
             title, colon, rest = line.partition(": ")
             screen.print(Text.assemble((title + colon, "bold red"), rest))
         elif _CARET.match(line):
@@ -151,7 +153,7 @@ _PROGRESS_DELAY_SECONDS = 1.0  # delay before a progress bar is shown
 
 
 @contextmanager
-def progress(text: str, total: int | None = None) -> Iterator[Callable[[], None]]:
+def progress(description: str, total: int | None = None) -> Iterator[Callable[[], None]]:
     """Show a progress bar while the `with` block runs, if it takes more than a second.
 
     Yield a function that the block calls after each of the `total` steps. The bar is shown on standard error
@@ -161,7 +163,7 @@ def progress(text: str, total: int | None = None) -> Iterator[Callable[[], None]
     if screen is None:
         yield lambda: None
         return
-    bar = _Bar(screen, text, total)
+    bar = _Bar(screen, description, total)
     timer = threading.Timer(_PROGRESS_DELAY_SECONDS, bar.show)
     timer.daemon = True
     timer.start()
@@ -175,8 +177,8 @@ def progress(text: str, total: int | None = None) -> Iterator[Callable[[], None]
 class _Bar:
     """Progress bar that a timer shows and the caller advances."""
 
-    def __init__(self, screen: Any, text: str, total: int | None) -> None:
-        self._screen, self._text, self._total = screen, text, total
+    def __init__(self, screen: Any, description: str, total: int | None) -> None:
+        self._screen, self._description, self._total = screen, description, total
         self._done = 0
         self._progress: Any = None
         self._lock = threading.Lock()
@@ -190,7 +192,7 @@ class _Bar:
                 return
             columns = [TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn()]
             self._progress = Progress(*columns, console=self._screen, transient=True)
-            self._progress.add_task(self._text, total=self._total, completed=self._done)
+            self._progress.add_task(self._description, total=self._total, completed=self._done)
             self._progress.start()
 
     def advance(self) -> None:

@@ -25,7 +25,7 @@ from ts.cli.archive_summary import amount
 from ts.cli.arguments import described_tensor, random_tensor, read_input, split_input
 from ts.cli.errors import ProgramError, UsageError, report_read_errors
 from ts.cli.limit_options import add_limits, limited
-from ts.cli.targets import is_archive, is_exported, load_archive, target
+from ts.cli.targets import is_archive, is_exported, load_archive, parse_target
 from ts.errors import GuardOnDataDependentSymNode, UserError
 
 _SAFETENSORS = ".safetensors"
@@ -76,7 +76,7 @@ examples:
 
 def run(options: argparse.Namespace) -> int:
     """Convert the source file to the output file."""
-    source, out = target(options.source).path, Path(options.out)
+    source, out = parse_target(options.source).path, Path(options.out)
     if is_exported(source):
         raise UsageError(f"{source} is an exported program, which no other file is made of: ts run runs it")
     if out.suffix == _EXPORTED:
@@ -84,8 +84,8 @@ def run(options: argparse.Namespace) -> int:
     if options.input or options.vary:
         raise UsageError("--input and --vary say what a program is for: TO ends in .pt2")
     if out.suffix not in (_SAFETENSORS, *_PYTORCH_SUFFIXES):
-        known = ", ".join((_SAFETENSORS, *_PYTORCH_SUFFIXES, _EXPORTED))
-        raise UsageError(f"TO ends in one of {known}; {options.out} is none of these")
+        supported = ", ".join((_SAFETENSORS, *_PYTORCH_SUFFIXES, _EXPORTED))
+        raise UsageError(f"TO ends in one of {supported}; {options.out} is none of these")
     archive = source.suffix != _SAFETENSORS and is_archive(source)
     to_archive = out.suffix != _SAFETENSORS and (archive or options.into is not None)
     if (options.freeze or options.strip_debug) and not to_archive:
@@ -94,7 +94,7 @@ def run(options: argparse.Namespace) -> int:
         raise UsageError("--into puts weights into an archive: from a .safetensors or what torch.save wrote")
     if options.keep and not options.freeze:
         raise UsageError("--keep says what --freeze leaves")
-    with limited(options, strange=True), console.progress(f"converting {source.name}"):
+    with limited(options, untrusted=True), console.progress(f"converting {source.name}"):
         if not to_archive:
             _write_weights(_weights(source, archive), out)
         elif options.into is not None or options.freeze or not options.strip_debug:
@@ -122,14 +122,14 @@ def _export(source: Path, out: Path, options: argparse.Namespace) -> int:
         raise UsageError(
             f"forward takes {', '.join(parameters)}: give --input {missing[0]}=..., as float32[1,3,224,224]"
         )
-    given = {name: read_input(name, text, declared[name].type) for name, text in texts.items()}
-    shapes = _varying_sizes(given, texts, options.vary)
+    values = {name: read_input(name, argument, declared[name].type) for name, argument in texts.items()}
+    shapes = _varying_sizes(values, texts, options.vary)
     # leading parameters with a value, which are passed positionally
-    first = list(itertools.takewhile(given.__contains__, parameters))
-    args = tuple(given.pop(name) for name in first)
-    with limited(options, strange=True), console.progress(f"exporting {source.name}"):
+    first = list(itertools.takewhile(values.__contains__, parameters))
+    args = tuple(values.pop(name) for name in first)
+    with limited(options, untrusted=True), console.progress(f"exporting {source.name}"):
         try:
-            program = export(model, args, given, dynamic_shapes=shapes)
+            program = export(model, args, values, dynamic_shapes=shapes)
         except (UserError, GuardOnDataDependentSymNode) as error:
             raise ProgramError(str(error)) from None
         with _writing(out):
@@ -138,7 +138,7 @@ def _export(source: Path, out: Path, options: argparse.Namespace) -> int:
     return 0
 
 
-def _varying_sizes(given: dict[str, Any], texts: dict[str, str], words: Sequence[str]) -> dict[str, Any]:
+def _varying_sizes(values: dict[str, Any], texts: dict[str, str], words: Sequence[str]) -> dict[str, Any]:
     """Return the `dynamic_shapes` argument of `export` for the `--vary` options.
 
     Example sizes 0 and 1 would be specialized. Therefore, varying dimensions of random examples have size 2;
@@ -147,10 +147,10 @@ def _varying_sizes(given: dict[str, Any], texts: dict[str, str], words: Sequence
     from ts.export import Dim
     from ts.utils import _pytree as pytree
 
-    shapes = {name: pytree.tree_map(lambda leaf: None, value) for name, value in given.items()}
+    shapes = {name: pytree.tree_map(lambda leaf: None, value) for name, value in values.items()}
     for word in words:
         name, _, dim = word.partition(":")
-        x = given.get(name)
+        x = values.get(name)
         if not isinstance(x, ts.Tensor) or not dim.isdecimal():
             raise UsageError(f"--vary takes NAME:DIM of a tensor among --input, not {word!r}")
         if int(dim) >= x.ndim:
@@ -161,8 +161,8 @@ def _varying_sizes(given: dict[str, Any], texts: dict[str, str], words: Sequence
                 raise UsageError(
                     f"--vary {word}: {name} has the size {size} there, and needs an example of 2 or more"
                 )
-            sizes = [2 if place == int(dim) else size for place, size in enumerate(x.shape)]
-            given[name] = random_tensor(x.dtype, sizes)
+            sizes = [2 if axis == int(dim) else size for axis, size in enumerate(x.shape)]
+            values[name] = random_tensor(x.dtype, sizes)
         shapes[name] = (shapes[name] or {}) | {int(dim): Dim.DYNAMIC}
     return shapes
 
@@ -176,10 +176,10 @@ def _weights(source: Path, archive: bool) -> dict[str, Any]:
             from ts.archive.safetensors import load_file
 
             return load_file(source)
-        found = ts.load(source, map_location="cpu")
-    if not isinstance(found, Mapping):
-        raise ProgramError(f"cannot read {source}: it holds a {type(found).__name__}, no tensors by name")
-    weights = dict(_flat(found, ""))
+        loaded = ts.load(source, map_location="cpu")
+    if not isinstance(loaded, Mapping):
+        raise ProgramError(f"cannot read {source}: it holds a {type(loaded).__name__}, no tensors by name")
+    weights = dict(_flat(loaded, ""))
     left = [name for name, value in weights.items() if not isinstance(value, ts.Tensor)]
     if left:
         print(f"left out, as they are no tensors: {', '.join(left)}", file=sys.stderr)
@@ -206,7 +206,7 @@ def _write_weights(weights: dict[str, Any], out: Path) -> None:
 
 def _model(source: Path, options: argparse.Namespace) -> tuple[Any, dict[str, Any]]:
     """Return the model to convert and the extra files of its archive."""
-    path = source if options.into is None else target(options.into).path
+    path = source if options.into is None else parse_target(options.into).path
     with report_read_errors(path), open(path, "rb") as file, ZipRecords(file) as records:
         prefix = "extra/"
         extra: dict[str, Any] = {n.removeprefix(prefix): "" for n in records.entries if n.startswith(prefix)}

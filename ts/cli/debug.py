@@ -10,7 +10,7 @@ import argparse
 
 from ts.cli.arguments import SPELLING, read_arguments
 from ts.cli.limit_options import add_limits, limited
-from ts.cli.targets import load_function, target
+from ts.cli.targets import load_function, parse_target
 from ts.debugger.api import callable_of
 from ts.debugger.debugger import Debugger
 from ts.debugger.terminal import Terminal, interrupting
@@ -40,15 +40,15 @@ examples:
 
 def run(options: argparse.Namespace) -> int:
     """Run `ts debug`: call the function under the step debugger and print its result."""
-    found = target(options.target)
-    with limited(options, strange=not found.is_program):
-        function = load_function(found)
+    target = parse_target(options.target)
+    with limited(options, untrusted=not target.is_program):
+        function = load_function(target)
     positional, keywords = read_arguments(function, options.arguments)
     called, before = callable_of(function)
     try:
         debugger = Debugger(Terminal(options.commands).read, print)
         # no time limit, because the user steps through the program
-        with limited(options, strange=False), interrupting(debugger):
+        with limited(options, untrusted=False), interrupting(debugger):
             result = debugger.run(called, [*before, *positional], keywords)
     except DebuggerQuit:
         return 0

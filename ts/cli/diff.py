@@ -34,7 +34,7 @@ from ts.cli import console
 from ts.cli.archive_summary import kind
 from ts.cli.errors import UsageError, report_read_errors
 from ts.cli.limit_options import add_limits, limited
-from ts.cli.targets import is_exported, load_archive, target
+from ts.cli.targets import is_exported, load_archive, parse_target
 
 _MANGLED: Final = re.compile(r"___torch_mangle_(\d+)")
 
@@ -58,12 +58,12 @@ examples:
 
 def run(options: argparse.Namespace) -> int:
     """Print the differences of two archives; return 1 if there are any."""
-    first, second = target(options.first).path, target(options.second).path
+    first, second = parse_target(options.first).path, parse_target(options.second).path
     for path in (first, second):
         if is_exported(path):
             raise UsageError(f"{path} is an exported program: archives are compared; ts graph prints both")
     lines: list[str] = []
-    with limited(options, strange=True):
+    with limited(options, untrusted=True):
         if not options.weights:
             lines += _code(first, second)
         if not options.code:
@@ -87,18 +87,18 @@ def _sources(path: Path) -> dict[str, list[str]]:
         texts = {n: records.text(n) for n in records.entries if n.startswith("code/") and n.endswith(".py")}
         numbers: dict[str, int] = {}
 
-        def number(found: re.Match[str]) -> str:
-            return f"___torch_mangle_{numbers.setdefault(found[1], len(numbers))}"
+        def renumber(match: re.Match[str]) -> str:
+            return f"___torch_mangle_{numbers.setdefault(match[1], len(numbers))}"
 
-        return {_MANGLED.sub(number, n): _lines(_MANGLED.sub(number, texts[n])) for n in sorted(texts)}
+        return {_MANGLED.sub(renumber, n): _lines(_MANGLED.sub(renumber, texts[n])) for n in sorted(texts)}
 
 
-def _lines(text: str) -> list[str]:
+def _lines(source: str) -> list[str]:
     """Return the lines of a source in the layout of `ast.unparse`."""
     try:
-        return ast.unparse(ast.parse(text)).splitlines()
+        return ast.unparse(ast.parse(source)).splitlines()
     except (SyntaxError, ValueError, RecursionError):
-        return text.splitlines()
+        return source.splitlines()
 
 
 def _weights(first: Path, second: Path) -> Iterator[str]:
@@ -119,10 +119,10 @@ def _elements(name: str, old: Any, new: Any) -> Iterator[str]:
     count = int(np.count_nonzero(differ))
     if not count:
         return
-    of = f"{name}: {count:,} of {a.size:,} elements differ"
+    summary = f"{name}: {count:,} of {a.size:,} elements differ"
     if a.dtype.kind == "b":
-        yield of
+        yield summary
         return
     wide = np.complex128 if a.dtype.kind == "c" else np.float64
-    most = np.abs(a[differ].astype(wide) - b[differ].astype(wide)).max()
-    yield f"{of}, by at most {most:.4g}"
+    max_difference = np.abs(a[differ].astype(wide) - b[differ].astype(wide)).max()
+    yield f"{summary}, by at most {max_difference:.4g}"

@@ -45,6 +45,6 @@ def report_read_errors(path: object) -> Iterator[None]:
 
 def _first_line(error: BaseException) -> str:
     """Return the first non-empty line of an error message, without a trailing colon."""
-    text = error.message if isinstance(error, FrontendError) else str(error)
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    message = error.message if isinstance(error, FrontendError) else str(error)
+    lines = [line.strip() for line in message.splitlines() if line.strip()]
     return lines[0].rstrip(":") if lines else type(error).__name__

@@ -13,7 +13,7 @@ import ts
 from ts.cli.arguments import SPELLING, read_arguments
 from ts.cli.errors import ProgramError
 from ts.cli.limit_options import add_limits, limited
-from ts.cli.targets import load_function, target
+from ts.cli.targets import load_function, parse_target
 from ts.ir.schema import Argument
 from ts.jit import ScriptFunction
 from ts.runtime.script_method import ScriptMethod
@@ -40,28 +40,30 @@ def run(options: argparse.Namespace) -> int:
     """Collect the report of a function and write it as HTML."""
     from ts.report import collect, page
 
-    found = target(options.target)
-    given: tuple[list[Any], dict[str, Any]] | None = None
+    target = parse_target(options.target)
+    arguments: tuple[list[Any], dict[str, Any]] | None = None
     with ts.no_grad():
-        with limited(options, strange=not found.is_program):
-            function = load_function(found)
+        with limited(options, untrusted=not target.is_program):
+            function = load_function(target)
             if options.arguments or _needs_none(function):
-                given = read_arguments(function, options.arguments)
-                args, kwargs = copy.deepcopy(given)
+                arguments = read_arguments(function, options.arguments)
+                args, kwargs = copy.deepcopy(arguments)
                 # the first call runs within the limits; the measurement repeats the call
                 function(*args, **kwargs)
             else:
                 facts = collect(function)
-        if given is not None:
-            facts = collect(function, *given)
+        if arguments is not None:
+            facts = collect(function, *arguments)
     try:
         Path(options.out).write_text(page(facts), encoding="utf-8", errors="backslashreplace")
     except OSError as error:
         raise ProgramError(f"cannot write {options.out}: {error.strerror}") from None
     print(f"wrote {options.out}", file=sys.stderr)
-    if given is None:
-        wanted = [f"{x.name}: {x.type.annotation_str}" for x in _declared(function) if not x.has_default]
-        print("without times, as nothing was called: give arguments for", ", ".join(wanted), file=sys.stderr)
+    if arguments is None:
+        required = [f"{x.name}: {x.type.annotation_str}" for x in _declared(function) if not x.has_default]
+        print(
+            "without times, as nothing was called: give arguments for", ", ".join(required), file=sys.stderr
+        )
     return 0
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ts.cli.errors import ProgramError, UsageError
 from ts.cli.limit_options import add_limits, limited
-from ts.cli.targets import is_exported, target
+from ts.cli.targets import is_exported, parse_target
 
 if TYPE_CHECKING:
     from ts.export.symbol_report import Condition
@@ -26,7 +26,7 @@ examples:
 
 def run(options: argparse.Namespace) -> int:
     """Print the range and the constraints of each symbol."""
-    path = target(options.target).path
+    path = parse_target(options.target).path
     if not is_exported(path):
         raise UsageError(f"{path} is no exported program: ts.export.save writes them")
     from ts.cli.pt2_target import load_exported
@@ -34,7 +34,7 @@ def run(options: argparse.Namespace) -> int:
     from ts.export.shape_check import ShapeError
     from ts.export.symbol_report import explain_symbols
 
-    with limited(options, strange=True):
+    with limited(options, untrusted=True):
         program = load_exported(path).program
         if not program.range_constraints:
             print("no size varies")
@@ -52,5 +52,5 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _lines(conditions: list[Condition]) -> Iterator[str]:
-    for text, where in conditions:
-        yield text if where is None else f"{text}    {where.file}:{where.line}  {where.text}"
+    for condition, frame in conditions:
+        yield condition if frame is None else f"{condition}    {frame.file}:{frame.line}  {frame.text}"

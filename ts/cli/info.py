@@ -19,7 +19,7 @@ from ts.backends.cpu.kernels.microkernels import instruction_set
 from ts.cli import console
 from ts.cli.archive_summary import contents
 from ts.cli.limit_options import add_limits, limited
-from ts.cli.targets import target
+from ts.cli.targets import parse_target
 from ts.ops import registry
 
 
@@ -39,11 +39,11 @@ examples:
 
 def run(options: argparse.Namespace) -> int:
     """Print a summary of each archive, or, without archives, of the installation."""
-    for number, archive in enumerate(options.archives):
-        if number:
+    for index, archive in enumerate(options.archives):
+        if index:
             print()
-        path = target(archive).path
-        with limited(options, strange=True):
+        path = parse_target(archive).path
+        with limited(options, untrusted=True):
             sections = contents(path)
         console.sections(sections, sys.stdout)
     return 0 if options.archives else installation()

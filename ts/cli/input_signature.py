@@ -39,8 +39,10 @@ def arguments(module: ScriptModule) -> list[str]:
     lines = []
     for argument, value in zip(schema.arguments[1:], graph.inputs()[1:], strict=True):
         default = f" = {argument.default!r}" if argument.has_default else ""
-        known = next(_implied_properties(module, graph, value), "")
-        lines.append(f"{argument.name}: {argument.type.annotation_str}{default}{known and f' ({known})'}")
+        properties = next(_implied_properties(module, graph, value), "")
+        lines.append(
+            f"{argument.name}: {argument.type.annotation_str}{default}{properties and f' ({properties})'}"
+        )
     return lines
 
 
@@ -54,25 +56,25 @@ def _implied_properties(module: ScriptModule, graph: Graph, value: Value) -> Ite
             continue
         name = node.kind().removeprefix("aten::")
         if name == "linear" and node.input(0) is value:
-            weight, place = _weight(module, node.input(1))
+            weight, origin = _weight(module, node.input(1))
             if weight is not None:
-                yield f"{_dtype(weight)}, last dimension {weight.size(-1)}, from linear {place}"
+                yield f"{_dtype(weight)}, last dimension {weight.size(-1)}, from linear {origin}"
         elif node.kind() in _CONVOLUTIONS and node.input(0) is value:
-            weight, place = _weight(module, node.input(1))
+            weight, origin = _weight(module, node.input(1))
             groups = constant_value(node.input(_GROUPS_ARGUMENT_INDEX))
             if weight is not None and isinstance(groups, int):
-                at = -1 - _CONVOLUTIONS[node.kind()]
-                yield f"{_dtype(weight)}, dimension {at} is {weight.size(1) * groups}, from {name} {place}"
+                dim = -1 - _CONVOLUTIONS[node.kind()]
+                yield f"{_dtype(weight)}, dimension {dim} is {weight.size(1) * groups}, from {name} {origin}"
         elif name == "embedding" and node.input(1) is value:
-            weight, place = _weight(module, node.input(0))
+            weight, origin = _weight(module, node.input(0))
             if weight is not None:
-                yield f"whole numbers below {weight.size(0)}, from embedding {place}"
+                yield f"whole numbers below {weight.size(0)}, from embedding {origin}"
 
 
 def _weight(module: ScriptModule, value: Value) -> tuple[Any, str]:
     """Return a constant or a tensor of the module, with its name; return None for a computed value."""
-    if isinstance(found := constant_value(value), ts.Tensor):
-        return found, "of a constant"
+    if isinstance(weight := constant_value(value), ts.Tensor):
+        return weight, "of a constant"
     path: list[str] = []
     node: Node = value.node()
     while node.kind() == "prim::GetAttr":
@@ -80,8 +82,8 @@ def _weight(module: ScriptModule, value: Value) -> tuple[Any, str]:
         node = node.input().node()
     if not path or node.kind() != "prim::Param":
         return None, ""
-    found = reduce(getattr, path, module)
-    return (found, ".".join(path)) if isinstance(found, ts.Tensor) else (None, "")
+    weight = reduce(getattr, path, module)
+    return (weight, ".".join(path)) if isinstance(weight, ts.Tensor) else (None, "")
 
 
 def _dtype(tensor: Any) -> str:

@@ -20,12 +20,12 @@ from ts.cli.errors import UsageError
 _SECONDS: Final = 600.0
 
 
-def size(text: str) -> int:
+def size(argument: str) -> int:
     """Parse a number of bytes written in the format of `ts.limits`."""
     from ts.runtime.limits import bytes_in
 
     try:
-        return bytes_in(text)
+        return bytes_in(argument)
     except ValueError as error:
         raise argparse.ArgumentTypeError(str(error)) from None
 
@@ -41,14 +41,14 @@ def add_limits(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--depth", type=int, metavar="N", help="calls inside of each other")
 
 
-def limited(options: argparse.Namespace, strange: bool) -> AbstractContextManager[Any]:
+def limited(options: argparse.Namespace, untrusted: bool) -> AbstractContextManager[Any]:
     """Return the limits that the options specify.
 
-    `strange` selects the default limits for untrusted files.
+    `untrusted` selects the default limits for untrusted files.
     """
     bounds: dict[str, Any] = {"fuel": options.fuel, "depth": options.depth}
-    bounds["seconds"] = _chosen(options.seconds, _SECONDS if strange else None)
-    bounds["bytes"] = _chosen(options.bytes, _memory() if strange else None)
+    bounds["seconds"] = _chosen(options.seconds, _SECONDS if untrusted else None)
+    bounds["bytes"] = _chosen(options.bytes, _memory() if untrusted else None)
     bounds = {name: bound for name, bound in bounds.items() if bound is not None}
     if not bounds:
         return nullcontext()
@@ -60,10 +60,10 @@ def limited(options: argparse.Namespace, strange: bool) -> AbstractContextManage
         raise UsageError(str(error)) from None
 
 
-def _chosen(said: float | None, otherwise: float | None) -> float | None:
-    if said is None:
-        return otherwise
-    return said if said != 0 else None
+def _chosen(limit: float | None, default: float | None) -> float | None:
+    if limit is None:
+        return default
+    return limit if limit != 0 else None
 
 
 def _memory() -> int | None:

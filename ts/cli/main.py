@@ -66,11 +66,11 @@ def parser(named: str | None = None) -> argparse.ArgumentParser:
     )
     top.add_argument("--version", action="version", version=f"ts {ts.version.ts}")
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for name, text in COMMANDS.items():
+    for name, summary in COMMANDS.items():
         command = commands.add_parser(
             name,
-            help=text,
-            description=f"{text[0].upper()}{text[1:]}.",
+            help=summary,
+            description=f"{summary[0].upper()}{summary[1:]}.",
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         if name == named:
@@ -141,10 +141,10 @@ def _import(name: str) -> None:
     import_module(name)
 
 
-def _show(text: str) -> None:
+def _show(message: str) -> None:
     from ts.cli import console
 
-    console.error(text, sys.stderr)
+    console.error(message, sys.stderr)
 
 
 if __name__ == "__main__":

@@ -51,7 +51,7 @@ def write_results(path: str, result: Any, function: str) -> None:
             return
         _write(replaced, path, lambda file: np.save(file, array, allow_pickle=False))
     else:
-        arrays = {name or "out": _array(part, f"{function}, {name}") for name, part in _leaves(result, "")}
+        arrays = {name or "out": _array(leaf, f"{function}, {name}") for name, leaf in _leaves(result, "")}
         _write(replaced, path, lambda file: np.savez(file, allow_pickle=False, **arrays))
 
 
@@ -65,17 +65,17 @@ def _write(replaced: Any, path: str, save: Any) -> None:
 def _leaves(value: Any, name: str) -> Iterator[tuple[str, Any]]:
     """Yield the leaves of nested containers, with their names."""
     if isinstance(value, dict):
-        parts = [(str(key), part) for key, part in value.items()]
+        children = [(str(key), child) for key, child in value.items()]
     elif hasattr(value, "_fields"):
-        parts = list(zip(value._fields, value, strict=True))
+        children = list(zip(value._fields, value, strict=True))
     elif isinstance(value, list | tuple):
-        parts = [(str(number), part) for number, part in enumerate(value)]
+        children = [(str(index), child) for index, child in enumerate(value)]
     else:
         if value is not None or not name:
             yield name, value
         return
-    for part_name, part in parts:
-        yield from _leaves(part, f"{name}.{part_name}" if name else part_name)
+    for child_name, child in children:
+        yield from _leaves(child, f"{name}.{child_name}" if name else child_name)
 
 
 def _array(value: Any, where: str) -> NDArray[Any]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from ts.cli import console
 from ts.cli.errors import ProgramError, UsageError
 from ts.cli.limit_options import add_limits, limited
-from ts.cli.targets import load_runnable, target
+from ts.cli.targets import load_runnable, parse_target
 
 
 def arguments(parser: argparse.ArgumentParser, stage: str) -> str:
@@ -19,8 +19,8 @@ def arguments(parser: argparse.ArgumentParser, stage: str) -> str:
     parser.add_argument("target", metavar="FILE.py:FUNCTION | ARCHIVE[:METHOD] | PROGRAM.pt2")
     drawn = ""
     if stage == "graph":
-        text = "draw it into this file instead: SVG, or by its suffix (.dot, .gv) Graphviz's language"
-        parser.add_argument("--svg", metavar="OUT", help=text)
+        help_text = "draw it into this file instead: SVG, or by its suffix (.dot, .gv) Graphviz's language"
+        parser.add_argument("--svg", metavar="OUT", help=help_text)
         drawn = (
             "  ts graph examples/lstm.py:lstm_cell --svg cell.svg\n\n"
             "`ts explain` shows the picture beside the source, with the time of each line.\n"
@@ -36,16 +36,16 @@ examples:
 
 def run(options: argparse.Namespace) -> int:
     """Print the output of the stage that the command names, or draw the graph."""
-    found = target(options.target)
+    target = parse_target(options.target)
     drawn: str | None = getattr(options, "svg", None)
     if drawn is not None:
-        with limited(options, strange=not found.is_program), writing(drawn):
-            load_runnable(found).graph.draw(drawn)
+        with limited(options, untrusted=not target.is_program), writing(drawn):
+            load_runnable(target).graph.draw(drawn)
         print(f"wrote {drawn}", file=sys.stderr)
         return 0
-    with limited(options, strange=not found.is_program):
-        text = str(getattr(load_runnable(found), options.command)).rstrip("\n")
-    console.program(text, options.command, sys.stdout)
+    with limited(options, untrusted=not target.is_program):
+        output = str(getattr(load_runnable(target), options.command)).rstrip("\n")
+    console.program(output, options.command, sys.stdout)
     return 0
 
 

@@ -52,8 +52,8 @@ class ExportedFunction:
     def __call__(self, *positional: Any, **keywords: Any) -> Any:
         """Run the exported program; an input without a value gets the value of the example input."""
         names = [name for name, _ in self.inputs]
-        given = dict(zip(names, positional, strict=False)) | keywords
-        leaves = [given.get(name, value) for name, value in self.inputs]
+        values = dict(zip(names, positional, strict=False)) | keywords
+        leaves = [values.get(name, value) for name, value in self.inputs]
         args, kwargs = pytree.tree_unflatten(leaves, self.program.call_spec[0])
         return self.module(*args, **kwargs)
 
@@ -146,14 +146,14 @@ def ranges(program: ExportedProgram) -> Sequence[str]:
 
 def operators(program: ExportedProgram) -> Counter[str]:
     """Count the operator calls of a program, including those in branches and loops."""
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for module in program.graph_module.modules():
         for node in getattr(module, "graph", program.graph).nodes:
             if node.op == "call_function":
                 target: Any = node.target
                 name = target.name() if hasattr(target, "overloadpacket") else getattr(target, "__name__", "")
-                found[name] += 1
-    return found
+                counts[name] += 1
+    return counts
 
 
 def wrong_shapes(program: ExportedProgram) -> list[str]:

@@ -10,7 +10,7 @@ import ts
 from ts.cli.arguments import SPELLING, read_arguments
 from ts.cli.limit_options import add_limits, limited
 from ts.cli.output_files import check_out, write_results
-from ts.cli.targets import load_runnable, target
+from ts.cli.targets import load_runnable, parse_target
 
 
 def arguments(parser: argparse.ArgumentParser, command: str) -> str:
@@ -45,9 +45,9 @@ def run(options: argparse.Namespace) -> int:
     """Call the function, and print the result or write it to a file."""
     if options.out is not None:
         check_out(options.out)
-    found = target(options.target)
-    with limited(options, strange=not found.is_program):
-        function = load_runnable(found)
+    target = parse_target(options.target)
+    with limited(options, untrusted=not target.is_program):
+        function = load_runnable(target)
         positional, keywords = read_arguments(function, options.arguments)
         start = time.perf_counter()
         with ts.no_grad():

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ts.cli.errors import ProgramError, UsageError
 from ts.cli.limit_options import size
-from ts.cli.targets import target
+from ts.cli.targets import parse_target
 
 if TYPE_CHECKING:
     from ts.serve.app import Options
@@ -142,10 +142,10 @@ def _options(options: argparse.Namespace) -> Options:
         raise UsageError(f"--port must be at most 65535, got {options.port}")
     path, method = None, "forward"
     if options.target is not None:
-        found = target(options.target)
-        if found.is_program or found.path.is_dir():
-            raise UsageError(f"{found.path} is no archive: `ts.jit.save` writes one")
-        path, method = str(found.path.resolve()), found.name or "forward"
+        target = parse_target(options.target)
+        if target.is_program or target.path.is_dir():
+            raise UsageError(f"{target.path} is no archive: `ts.jit.save` writes one")
+        path, method = str(target.path.resolve()), target.name or "forward"
     is_model = path is not None
     limits = ServerLimits(
         seconds=options.seconds or (10.0 if is_model else 2.0),

@@ -62,7 +62,7 @@ def failures(graph: Graph, inputs: Sequence[Any]) -> list[Failure]:
     first, *others = [
         _find_failures(graph, inputs, mode) for mode in ((False, True) if reads_mode else (None,))
     ]
-    return [failure for place, failure in first.items() if all(place in other for other in others)]
+    return [failure for key, failure in first.items() if all(key in other for other in others)]
 
 
 def _find_failures(graph: Graph, inputs: Sequence[Any], training: bool | None) -> dict[object, Failure]:
@@ -114,9 +114,9 @@ class _Search:
 
     def raised(self, node: Node) -> str:
         """Return the text of the exception that a `raise` node raises, as far as it is known."""
-        text, *rest = (self.constants.get(value) for value in node.inputs())
+        message, *rest = (self.constants.get(value) for value in node.inputs())
         name = next((str(name) for name in rest if name is not None), "Exception").rpartition(".")[2]
-        return name if text is None else f"{name}: {text}"
+        return name if message is None else f"{name}: {message}"
 
     def enter(self, value: Value, sample: Any) -> None:
         """Record the known value of a graph value."""
@@ -141,15 +141,15 @@ class _Search:
         """Visit the branch that a known condition selects, or both branches if the condition is unknown."""
         decided = self.is_decided
         if node.input() in self.constants:
-            taken = [node.blocks()[0 if self.constants[node.input()] else 1]]
+            branches = [node.blocks()[0 if self.constants[node.input()] else 1]]
             self.is_decided = decided is not False
         else:
-            taken = node.blocks()
+            branches = node.blocks()
             self.is_decided = False
-        returning = [block for block in taken if self.visit(block)]
+        returning = [block for block in branches if self.visit(block)]
         self.is_decided = decided
-        for number, output in enumerate(node.outputs()):
-            results = [block.outputs()[number] for block in returning]
+        for index, output in enumerate(node.outputs()):
+            results = [block.outputs()[index] for block in returning]
             samples = [self.constants[value] for value in results if value in self.constants]
             if samples and len(samples) == len(results) and _alike(samples):
                 self.enter(output, samples[0])
@@ -187,11 +187,11 @@ class _Search:
         except (NotImplementedError, TypeError):  # the operator needs the elements of a tensor
             return True
         except Exception as error:
-            text = str(error).strip().rstrip(":")
-            if "meta" in text.lower():  # an error of meta tensors: the operator needs the elements
+            message = str(error).strip().rstrip(":")
+            if "meta" in message.lower():  # an error of meta tensors: the operator needs the elements
                 return True
             kind = "" if isinstance(error, RuntimeError) else f"{type(error).__name__}: "
-            self.failures.append(Failure(f"{kind}{text}", node))
+            self.failures.append(Failure(f"{kind}{message}", node))
             return False
         if results is not NOT_EVALUATED:
             for output, sample in zip(node.outputs(), results, strict=False):
@@ -203,15 +203,15 @@ class _Search:
         """Return the arguments of a node on the meta device; return None if any argument is unknown."""
         schema = node.schema()
         names = [argument.name for argument in schema.arguments] if schema is not None else []
-        found = []
-        for number, value in enumerate(node.inputs()):
-            if number < len(names) and names[number] == "device":
-                found.append(self.device)
+        arguments = []
+        for index, value in enumerate(node.inputs()):
+            if index < len(names) and names[index] == "device":
+                arguments.append(self.device)
             elif value in self.constants:
-                found.append(self.constants[value])
+                arguments.append(self.constants[value])
             else:
                 return None
-        return found
+        return arguments
 
 
 def _asks_for_device(node: Node) -> bool:
@@ -240,7 +240,7 @@ def _on_meta(sample: Any) -> Any:
     if isinstance(sample, dict):
         return {key: _on_meta(value) for key, value in sample.items()}
     if isinstance(sample, list):
-        return [_on_meta(part) for part in sample]
+        return [_on_meta(item) for item in sample]
     if type(sample) is tuple:
         return tuple(map(_on_meta, sample))
     return sample
@@ -253,5 +253,5 @@ def _summary(sample: Any) -> Any:
     if isinstance(sample, dict):
         return {key: _summary(value) for key, value in sample.items()}
     if isinstance(sample, list | tuple):
-        return type(sample), [_summary(part) for part in sample]
+        return type(sample), [_summary(item) for item in sample]
     return type(sample), sample

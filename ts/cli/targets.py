@@ -45,13 +45,13 @@ class Target(NamedTuple):
         return self.path.suffix == ".py"
 
 
-def target(text: str) -> Target:
+def parse_target(argument: str) -> Target:
     """Parse a target argument; raise UsageError if the file does not exist."""
-    if Path(text).exists():
-        return Target(Path(text), "")
-    path, colon, name = text.rpartition(":")
+    if Path(argument).exists():
+        return Target(Path(argument), "")
+    path, colon, name = argument.rpartition(":")
     if not colon or not Path(path).exists():
-        raise UsageError(f"no such file: {path or text}")
+        raise UsageError(f"no such file: {path or argument}")
     return Target(Path(path), name)
 
 
@@ -85,17 +85,17 @@ def load_archive(path: Path, map_location: Any = "cpu", **options: Any) -> Scrip
 
 def method_of(module: ScriptModule, name: str, path: Path) -> ScriptMethod:
     """Return the method of `module` or of a submodule with a dotted name; the default is `forward`."""
-    *parts, last = name.split(".") if name else ["forward"]
-    for number, part in enumerate(parts):
-        module = _find_submodule(module, part, ".".join(parts[:number]), path)
+    *submodule_names, last = name.split(".") if name else ["forward"]
+    for depth, submodule_name in enumerate(submodule_names):
+        module = _find_submodule(module, submodule_name, ".".join(submodule_names[:depth]), path)
     if last in method_names(module):
         return getattr(module, last)  # type: ignore[no-any-return]
-    found = _find_submodule(module, last, ".".join(parts), path)
-    if "forward" not in method_names(found):
+    submodule = _find_submodule(module, last, ".".join(submodule_names), path)
+    if "forward" not in method_names(submodule):
         raise UsageError(
-            f"{path}: {name} has no forward; it has: {', '.join(method_names(found)) or 'nothing'}"
+            f"{path}: {name} has no forward; it has: {', '.join(method_names(submodule)) or 'nothing'}"
         )
-    return getattr(found, "forward")  # type: ignore[no-any-return]  # noqa: B009
+    return getattr(submodule, "forward")  # type: ignore[no-any-return]  # noqa: B009
 
 
 def _find_submodule(module: ScriptModule, name: str, where: str, path: Path) -> ScriptModule:
@@ -129,8 +129,8 @@ def load_module(path: Path) -> ModuleType:
     except Exception as error:  # the message shows the location in the user's file
         frames = traceback.extract_tb(error.__traceback__)
         lines = [f.lineno for f in frames if Path(f.filename).resolve() == path.resolve()]
-        place = f"{path}:{lines[-1]}" if lines else f"{path}"
-        raise ProgramError(f"{place}: {type(error).__name__}: {error}") from None
+        location = f"{path}:{lines[-1]}" if lines else f"{path}"
+        raise ProgramError(f"{location}: {type(error).__name__}: {error}") from None
 
 
 def import_module(name: str) -> ModuleType:
@@ -165,8 +165,8 @@ def _imported(path: Path, name: str) -> ModuleType:
 
 def _executed(path: Path) -> ModuleType:
     """Execute a file as a module, named after the file unless another module has this name."""
-    known = sys.modules.get(path.stem)
-    is_free = known is None or getattr(known, "__file__", None) == str(path)
+    existing_module = sys.modules.get(path.stem)
+    is_free = existing_module is None or getattr(existing_module, "__file__", None) == str(path)
     # class names include the module name
     name = path.stem if is_free else f"{path.stem}_{crc32(bytes(path.resolve()))}"
     spec = importlib.util.spec_from_file_location(name, path)
@@ -195,13 +195,13 @@ def needed(cls: type) -> str:
     return ", ".join([p.name for p in parameters if p.default is p.empty and p.kind not in variable])
 
 
-def load_runnable(found: Target) -> Any:
+def load_runnable(target: Target) -> Any:
     """Load the scripted function or the exported program of a target."""
-    if not found.is_program and found.path.is_file() and is_exported(found.path):
+    if not target.is_program and target.path.is_file() and is_exported(target.path):
         from ts.cli.pt2_target import function_of
 
-        return function_of(found.path, found.name)
-    return load_function(found)
+        return function_of(target.path, target.name)
+    return load_function(target)
 
 
 def instance(cls: type) -> Any:
@@ -210,12 +210,12 @@ def instance(cls: type) -> Any:
         return cls()
 
 
-def load_function(found: Target) -> ScriptFunction | ScriptMethod:
+def load_function(target: Target) -> ScriptFunction | ScriptMethod:
     """Load the scripted function of a target."""
-    path, name = found
+    path, name = target
     if path.is_dir():
         raise UsageError(f"{path} is a folder; expected FILE.py:FUNCTION or an archive")
-    if not found.is_program:
+    if not target.is_program:
         if is_exported(path):
             raise UsageError(
                 f"{path} is an exported program: ts run, graph, code, info, "
@@ -226,8 +226,8 @@ def load_function(found: Target) -> ScriptFunction | ScriptMethod:
         raise UsageError(f"expected FILE.py:FUNCTION, got {path}")
     functions = functions_of(load_module(path))
     if name not in functions:
-        known = ", ".join(sorted(functions)) or "none"
-        raise UsageError(f"{path} defines no function {name!r}; it defines: {known}")
+        available = ", ".join(sorted(functions)) or "none"
+        raise UsageError(f"{path} defines no function {name!r}; it defines: {available}")
     return compiled(functions[name])
 
 
@@ -237,8 +237,8 @@ def compiled(function: Any) -> ScriptFunction | ScriptMethod:
         if needed(function):
             raise UsageError(f"{function.__name__} is made with {needed(function)}; name an instance of it")
         function = instance(function)
-    found: Any = ts.jit.script(function)
-    if isinstance(found, RecursiveScriptModule):
-        found = found.forward
-    scripted: ScriptFunction | ScriptMethod = found
+    scripted_object: Any = ts.jit.script(function)
+    if isinstance(scripted_object, RecursiveScriptModule):
+        scripted_object = scripted_object.forward
+    scripted: ScriptFunction | ScriptMethod = scripted_object
     return scripted

@@ -92,18 +92,18 @@ def check_name(name: str) -> None:
         raise UsageError(str(error)) from None
 
 
-def has_dask() -> None:
+def require_dask() -> None:
     """Raise ProgramError if dask.distributed is not installed."""
     try:
         import distributed  # noqa: F401
     except ImportError:
-        told = "clusters need dask.distributed: pip install 'torchscript-ts[rpc]'"
-        raise ProgramError(told) from None
+        message = "clusters need dask.distributed: pip install 'torchscript-ts[rpc]'"
+        raise ProgramError(message) from None
 
 
 def run(options: argparse.Namespace) -> int:
     """Run a worker until the cluster stops."""
-    has_dask()
+    require_dask()
     checked(options)
     from ts.distributed.cluster import worker
 
@@ -136,7 +136,7 @@ def _exit(code: int) -> NoReturn:
     os._exit(code)
 
 
-def _terminated(number: int, frame: Any) -> None:
+def _terminated(signal_number: int, frame: Any) -> None:
     raise SystemExit(0)
 
 
