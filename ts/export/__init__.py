@@ -60,9 +60,9 @@ def __getattr__(name: str) -> Any:
     if home is None:
         return _absent(name)
     try:
-        found = globals()[name] = getattr(importlib.import_module(home), name)
+        value = globals()[name] = getattr(importlib.import_module(home), name)
     except ModuleNotFoundError as error:
         if error.name != "sympy":
             raise
         raise ImportError(f"ts.export.{name} needs sympy: pip install 'torchscript-ts[export]'") from None
-    return found
+    return value

@@ -92,8 +92,8 @@ class FailureReport:
             f"        File {p.file}, lineno {p.line}, in {p.function}\n            {p.text}\n"
             for p in self.data.get("user_stack", ())
         )
-        told = f"    This occurred at the following user stacktrace: \n{lines}"
-        return _ADVICE[self.failure_type].format(**(self.data | {"stack": told}))
+        formatted_stack = f"    This occurred at the following user stacktrace: \n{lines}"
+        return _ADVICE[self.failure_type].format(**(self.data | {"stack": formatted_stack}))
 
 
 @dataclass
@@ -111,9 +111,9 @@ class DraftExportReport:
 
         If a recorded failure of this kind has an equal `data[key]`, increment its occurrence count instead.
         """
-        for known in self.failures:
-            if known.failure_type is kind and known.data[key] == data[key]:
-                known.data["occurrences"] += 1
+        for failure in self.failures:
+            if failure.failure_type is kind and failure.data[key] == data[key]:
+                failure.data["occurrences"] += 1
                 return
         self.failures.append(FailureReport(kind, data | {"occurrences": 1}))
 
@@ -123,10 +123,10 @@ class DraftExportReport:
                 "Congratulations: No issues are found during export, and it was able to soundly produce a "
                 "graph.\nYou can now change back to torch.export.export()"
             )
-        told = "\n\n".join(f"{k}. {failure.print()}" for k, failure in enumerate(self.failures, 1))
+        issues = "\n\n".join(f"{k}. {failure.print()}" for k, failure in enumerate(self.failures, 1))
         return (
             f"WARNING: {len(self.failures)} issue(s) found during export, and it was not able to soundly "
-            f"produce a graph.\nPlease follow the instructions to fix the errors.\n\n{told}\n"
+            f"produce a graph.\nPlease follow the instructions to fix the errors.\n\n{issues}\n"
         )
 
 
@@ -148,16 +148,16 @@ def draft_export(
     report = DraftExportReport()
     options = (tuple(args), dict(kwargs or {}))
     try:
-        made = _Draft(report, mod, *options, dynamic_shapes, preserve_module_call_signature).program()
+        program = _Draft(report, mod, *options, dynamic_shapes, preserve_module_call_signature).program()
     except (ConstraintViolationError, UserError):
-        freer = _with_auto_dims(dynamic_shapes)
-        if freer == dynamic_shapes:
+        relaxed_shapes = _with_auto_dims(dynamic_shapes)
+        if relaxed_shapes == dynamic_shapes:
             raise
         report.failures.clear()
-        again = _Draft(report, mod, *options, freer, preserve_module_call_signature)
-        made = again.program()
-        again.tell_guards(freer)
-    made._report = report
+        retry = _Draft(report, mod, *options, relaxed_shapes, preserve_module_call_signature)
+        program = retry.program()
+        retry.tell_guards(relaxed_shapes)
+    program._report = report
     if not report.successful():
         count = len(report.failures)
         warnings.warn(
@@ -165,7 +165,7 @@ def draft_export(
             "print(program._report) tells them",
             stacklevel=2,
         )
-    return made
+    return program
 
 
 def _with_auto_dims(shapes: Any) -> Any:
@@ -198,21 +198,21 @@ class _DraftEnvironment(ShapeEnv):
 
     def undetermined(self, condition: Any, wanted: str = "") -> Any:
         try:
-            found = self.in_example(condition)
+            value = self.in_example(condition)
         except KeyError:
             return super().undetermined(condition, wanted)
         self.report.add(
             FailureType.DATA_DEPENDENT_ERROR,
             "expr",
             expr=str(condition),
-            result=str(found),
+            result=str(value),
             user_stack=stack()[self.outer :],
         )
         if wanted:
-            self.require(sympy.Eq(condition, sympy_functions.to_sympy(found)))
-            return found
-        self.require(condition if found else sympy.Not(condition))
-        return bool(found)
+            self.require(sympy.Eq(condition, sympy_functions.to_sympy(value)))
+            return value
+        self.require(condition if value else sympy.Not(condition))
+        return bool(value)
 
 
 class _DraftRecorder(ExportTracer):
@@ -227,22 +227,22 @@ class _DraftRecorder(ExportTracer):
 
     # ---- example values
 
-    def example(self, made: Tensor, real: Tensor) -> None:
+    def example(self, fake: Tensor, real: Tensor) -> None:
         with self.paused(), ts.no_grad():
-            self._store_example(made, real.detach().clone())
+            self._store_example(fake, real.detach().clone())
 
     def _store_example(self, value: Tensor, real: Tensor) -> None:
         self._examples[id(value)] = value, real
 
-    def stand_for(self, real: Tensor, made: Tensor) -> None:
-        super().stand_for(real, made)
-        self.example(made, real)
+    def stand_for(self, real: Tensor, fake: Tensor) -> None:
+        super().stand_for(real, fake)
+        self.example(fake, real)
 
     def fake_of(self, x: Tensor) -> Tensor:
-        made = super().fake_of(x)
-        if made is not x and id(made) not in self._examples:
-            self.example(made, x)
-        return made
+        fake = super().fake_of(x)
+        if fake is not x and id(fake) not in self._examples:
+            self.example(fake, x)
+        return fake
 
     def _real(self, x: Any) -> Any:
         """Return the example value of a fake tensor or symbolic number; raise KeyError if it has none."""
@@ -256,43 +256,43 @@ class _DraftRecorder(ExportTracer):
 
     def computed(self, op: Any, values: list[Any], new_size: Callable[[int, Any], Any] | None = None) -> Any:
         try:
-            given = [self._real(x) for x in values]
+            real_arguments = [self._real(x) for x in values]
         except KeyError:  # an argument has no example value, as it is a result of a control-flow operator
             return super().computed(op, values, new_size)
         try:
-            made = super().computed(op, values, new_size)
+            fake_result = super().computed(op, values, new_size)
         except Exception as error:  # the user's function may raise any exception on fake tensors
             if not op.record.of_program:
                 raise
             with ts.no_grad():
-                real = op.call_list(given)
+                real = op.call_list(real_arguments)
             self.environment.report.add(
                 FailureType.MISSING_FAKE_KERNEL, "op", op=_name(op), reason=str(error)
             )
             return self._of_any_size(real)
         with ts.no_grad():
-            real = op.call_list(given)
-        if op.record.of_program and (reason := self._mismatch(made, real)):
+            real = op.call_list(real_arguments)
+        if op.record.of_program and (reason := self._mismatch(fake_result, real)):
             self.environment.report.add(FailureType.MISMATCHED_FAKE_KERNEL, "op", op=_name(op), reason=reason)
             return self._of_any_size(real)
-        self._bind_example(made, real)
-        return made
+        self._bind_example(fake_result, real)
+        return fake_result
 
     def higher_order(self, operator: Any, args: tuple[Any, ...]) -> Any:
         """Record a higher-order operator and run its subgraphs on the example values."""
         before = set(self.graph.nodes)
-        made = super().higher_order(operator, args)
+        result = super().higher_order(operator, args)
         for node in self.graph.nodes:
             if node in before or node.target is not operator:
                 continue
             try:
-                given = pytree.tree_map(self._real_of_node, node.args)
+                example_args = pytree.tree_map(self._real_of_node, node.args)
             except KeyError:
                 continue
             with self.paused(), ts.no_grad():
-                real = operator.run(*given)
+                real = operator.run(*example_args)
             self._bind_example(node.meta["val"], real)
-        return made
+        return result
 
     def _real_of_node(self, x: Any) -> Any:
         """Return the example value of a node argument, or the subgraph of a `get_attr` node."""
@@ -303,32 +303,32 @@ class _DraftRecorder(ExportTracer):
         return self._real(x.meta["val"])
 
     def to(self, x: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
-        made = super().to(x, args, kwargs)
+        result = super().to(x, args, kwargs)
         try:
             real = self._real(self.fake_of(x))
-            given = tuple(self._real(self.fake_of(y)) if isinstance(y, Tensor) else y for y in args)
+            real_args = tuple(self._real(self.fake_of(y)) if isinstance(y, Tensor) else y for y in args)
         except KeyError:
-            return made
+            return result
         with self.paused(), ts.no_grad():
-            self._store_example(made, real.to(*given, **kwargs))
-        return made
+            self._store_example(result, real.to(*real_args, **kwargs))
+        return result
 
-    def _bind_example(self, made: Any, real: Any) -> None:
+    def _bind_example(self, fake: Any, real: Any) -> None:
         """Record example values: real results for the fake results, and their sizes for the symbols."""
-        if isinstance(made, Tensor) and isinstance(real, Tensor):
-            self._store_example(made, real)
-            for size, n in zip(made.array.shape, real.shape, strict=True):
+        if isinstance(fake, Tensor) and isinstance(real, Tensor):
+            self._store_example(fake, real)
+            for size, n in zip(fake.array.shape, real.shape, strict=True):
                 self._bind_symbol(size, n)
-        elif isinstance(made, list | tuple) and isinstance(real, list | tuple):
-            for x, y in zip(made, real, strict=True):
+        elif isinstance(fake, list | tuple) and isinstance(real, list | tuple):
+            for x, y in zip(fake, real, strict=True):
                 self._bind_example(x, y)
         else:
-            self._bind_symbol(made, real)
+            self._bind_symbol(fake, real)
 
-    def _bind_symbol(self, made: Any, real: Any) -> None:
-        if not isinstance(made, SymNumber):
+    def _bind_symbol(self, fake: Any, real: Any) -> None:
+        if not isinstance(fake, SymNumber):
             return
-        environment, expression = self.environment, made.node.expr
+        environment, expression = self.environment, fake.node.expr
         # a data-dependent boolean is the condition u == 1 for a symbol u
         if isinstance(expression, sympy.Eq) and isinstance(real, bool):
             expression, real = expression.lhs, int(real)
@@ -345,16 +345,16 @@ class _DraftRecorder(ExportTracer):
             return real
         environment = self.environment
         sizes = [symbol_of(environment.unbacked(is_size=True), environment) for _ in real.shape]
-        made = fake_for(fake_array(sizes, real.array.dtype), real.device)
-        self._bind_example(made, real)
-        return made
+        fake = fake_for(fake_array(sizes, real.array.dtype), real.device)
+        self._bind_example(fake, real)
+        return fake
 
-    def _mismatch(self, made: Any, real: Any) -> str:
+    def _mismatch(self, fake: Any, real: Any) -> str:
         """Describe how fake and real results differ; return an empty string if they are consistent."""
-        made, real = pytree.tree_leaves(made), pytree.tree_leaves(real)
-        if len(made) != len(real):
-            return f"{len(real)} results and {len(made)} are not equal!"
-        for x, y in zip(made, real, strict=True):
+        fake, real = pytree.tree_leaves(fake), pytree.tree_leaves(real)
+        if len(fake) != len(real):
+            return f"{len(real)} results and {len(fake)} are not equal!"
+        for x, y in zip(fake, real, strict=True):
             if not isinstance(x, Tensor) or not isinstance(y, Tensor):
                 continue
             if x.dtype is not y.dtype:
@@ -364,15 +364,15 @@ class _DraftRecorder(ExportTracer):
                 return f"Shapes {y.shape} and {ts.Size(shape)} are not equal!"
         return ""
 
-    def _example_of(self, size: Any, found: int) -> Any:
+    def _example_of(self, size: Any, default: int) -> Any:
         """Return the example value of `size`.
 
-        Return `found` if `size` is an unbacked symbol without example value.
+        Return `default` if `size` is an unbacked symbol without example value.
         """
         try:
             return self._real(size)
         except KeyError:
-            return found
+            return default
 
 
 class _Draft(Export):
@@ -395,15 +395,15 @@ class _Draft(Export):
 
     def tell_guards(self, shapes: Any) -> None:
         """Report guards that violate dynamic dimension specs."""
-        for condition, where in self.environment.guards:
+        for condition, frame in self.environment.guards:
             sources = {str(s): self.environment.sources[s][0].code for s in condition.free_symbols}
-            places: list[UserFrame] = [] if where is None else [where]
+            user_stack: list[UserFrame] = [] if frame is None else [frame]
             self.report.add(
                 FailureType.GUARD_ADDED,
                 "expr",
                 expr=str(condition),
                 symbol_to_sources=sources,
-                user_stack=places,
+                user_stack=user_stack,
                 new_dynamic_shapes=shapes,
             )
 

@@ -15,14 +15,14 @@ def arguments_by_name(module: Any, args: tuple[Any, ...], kwargs: Mapping[str, A
     parameters = list(inspect.signature(forward).parameters.values())
     positional = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     rest = next((p.name for p in parameters if p.kind is p.VAR_POSITIONAL), None)
-    found: dict[str, Any] = dict(zip(positional, args, strict=False))
+    arguments: dict[str, Any] = dict(zip(positional, args, strict=False))
     if len(args) > len(positional):
         if rest is None:
             raise TypeError(
                 f"forward() takes {len(positional)} positional arguments but {len(args)} were given"
             )
-        found[rest] = tuple(args[len(positional) :])
-    return found | dict(kwargs)
+        arguments[rest] = tuple(args[len(positional) :])
+    return arguments | dict(kwargs)
 
 
 def argument_names(mod: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> list[str]:

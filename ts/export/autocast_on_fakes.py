@@ -20,8 +20,8 @@ def is_cast(x: Tensor, dtype: Any) -> bool:
 
 def rule_of(op: Any, device: str) -> str:
     """Return an operator's autocast rule for a device: "", "lower", "float32", "widest", or an error text."""
-    said = "" if op.record is None else op.record.autocast
-    return said if isinstance(said, str) else said.get(device, "")
+    rule = "" if op.record is None else op.record.autocast
+    return rule if isinstance(rule, str) else rule.get(device, "")
 
 
 def find_autocast_flag(values: list[Any]) -> int | None:

@@ -14,7 +14,7 @@ def power(a: Any, b: Any) -> Any:
     """Return a ** b; raise OverflowError above `MAX_BITS`, and ValueError for complex results."""
     if isinstance(a, int) and isinstance(b, int) and abs(a) > 1 and abs(b) * a.bit_length() > MAX_BITS:
         raise OverflowError("a number is too large")
-    found = a**b
-    if isinstance(found, complex):
+    result = a**b
+    if isinstance(result, complex):
         raise ValueError("a power is no real number")
-    return found
+    return result

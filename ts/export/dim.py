@@ -57,12 +57,12 @@ class Dim:
         self.offset = 0
 
     def _derived(self, factor: int, offset: int) -> Dim:
-        made = object.__new__(Dim)
-        made.root, made.factor, made.offset = self.root, factor, offset
-        made.__name__ = _format(self.root.__name__, factor, offset)
-        made.min = self.root.min * factor + offset
-        made.max = self.root.max * factor + offset
-        return made
+        dim = object.__new__(Dim)
+        dim.root, dim.factor, dim.offset = self.root, factor, offset
+        dim.__name__ = _format(self.root.__name__, factor, offset)
+        dim.min = self.root.min * factor + offset
+        dim.max = self.root.max * factor + offset
+        return dim
 
     def __add__(self, other: Any) -> Dim:
         if type(other) is not int:
@@ -107,8 +107,8 @@ class Dim:
 
 
 def _format(name: str, factor: int, offset: int) -> str:
-    text = name if factor == 1 else f"{factor}*{name}"
-    return text if offset == 0 else f"{text} {'+' if offset > 0 else '-'} {abs(offset)}"
+    term = name if factor == 1 else f"{factor}*{name}"
+    return term if offset == 0 else f"{term} {'+' if offset > 0 else '-'} {abs(offset)}"
 
 
 def dims(*names: str, min: int | None = None, max: int | None = None) -> tuple[Dim, ...]:

@@ -37,16 +37,16 @@ class ShapesCollection:
     def __setitem__(self, x: Any, shape: Any) -> None:
         if not isinstance(x, Tensor | int):
             raise AssertionError(f"Cannot assign shape to non-tensor or non-int type {type(x)}")
-        known = self._shapes.get(id(x))
-        if known is not None and known[1] != shape:
-            raise AssertionError(f"Shapes assigned to input is a {shape} which is different from {known[1]}")
+        entry = self._shapes.get(id(x))
+        if entry is not None and entry[1] != shape:
+            raise AssertionError(f"Shapes assigned to input is a {shape} which is different from {entry[1]}")
         self._shapes[id(x)] = x, shape
 
     def __getitem__(self, x: Any) -> Any:
-        known = self._shapes.get(id(x))
-        if known is None:
-            known = self._shapes[id(x)] = x, {}
-        return known[1]
+        entry = self._shapes.get(id(x))
+        if entry is None:
+            entry = self._shapes[id(x)] = x, {}
+        return entry[1]
 
     def __len__(self) -> int:
         return len(self._shapes)
@@ -61,7 +61,7 @@ class ShapesCollection:
                 return self._shapes[id(x)][1]
             return None
 
-        made = pytree.tree_map(shape, arguments_by_name(m, args, kwargs or {}))
+        specs = pytree.tree_map(shape, arguments_by_name(m, args, kwargs or {}))
         if seen != set(self._shapes):
             raise ValueError(
                 "Some tensors that were assigned shapes were not found in args. Maybe such tensors were "
@@ -70,7 +70,7 @@ class ShapesCollection:
                 "registered with "
                 "pytree?"
             )
-        return made
+        return specs
 
 
 class AdditionalInputs:
@@ -147,22 +147,22 @@ def by_leaf(arguments: Mapping[str, Any], shapes: Any) -> list[Any]:
                 "When `dynamic_shapes` is specified as a dict, its top-level keys must be the arg names "
                 f"{one} of `inputs`, but here they are {list(shapes)}.{packed} {_MORE}"
             )
-        given = [shapes[name] for name in arguments]
+        specs = [shapes[name] for name in arguments]
         paths = [f"['{name}']" for name in arguments]
     elif isinstance(shapes, list | tuple):
-        given = list(shapes)
+        specs = list(shapes)
         paths = [f"[{i}]" for i in range(len(arguments))]
-        if len(given) != len(arguments):
+        if len(specs) != len(arguments):
             raise _mismatch(
-                f"`inputs` has {len(arguments)} elements, but `dynamic_shapes` has {len(given)} elements"
+                f"`inputs` has {len(arguments)} elements, but `dynamic_shapes` has {len(specs)} elements"
             )
     else:
         raise AssertionError(f"expected dynamic_shapes to be dict, tuple, or list, got {type(shapes)}")
-    found: list[Any] = []
-    for value, shape, path in zip(arguments.values(), given, paths, strict=True):
-        _walk(value, shape, path, found.append)
-    _check_names(found)
-    return found
+    leaf_specs: list[Any] = []
+    for value, shape, path in zip(arguments.values(), specs, paths, strict=True):
+        _walk(value, shape, path, leaf_specs.append)
+    _check_names(leaf_specs)
+    return leaf_specs
 
 
 def _mismatch(what: str) -> UserError:
@@ -194,14 +194,14 @@ def _walk(value: Any, shape: Any, path: str, put: Callable[[Any], None]) -> None
     sequence = issubclass(kind, list | tuple)
     if isinstance(shape, dict) or (sequence and isinstance(shape, list | tuple) and type(shape) is not kind):
         raise _mismatch(f"`inputs{path}` is a {kind}, but `dynamic_shapes{path}` is a {type(shape)}")
-    parts = list(shape) if isinstance(shape, list | tuple) else list(node.flatten_fn(shape)[0])
-    if len(parts) != len(children):
+    child_shapes = list(shape) if isinstance(shape, list | tuple) else list(node.flatten_fn(shape)[0])
+    if len(child_shapes) != len(children):
         raise _mismatch(
-            f"`inputs{path}` has {len(children)} elements, but `dynamic_shapes{path}` has {len(parts)} "
-            "elements"
+            f"`inputs{path}` has {len(children)} elements, but `dynamic_shapes{path}` has "
+            f"{len(child_shapes)} elements"
         )
-    for i, (child, part) in enumerate(zip(children, parts, strict=True)):
-        _walk(child, part, f"{path}[{i}]", put)
+    for i, (child, child_shape) in enumerate(zip(children, child_shapes, strict=True)):
+        _walk(child, child_shape, f"{path}[{i}]", put)
 
 
 def _of_leaf(value: Any, shape: Any, path: str) -> Any:
@@ -239,7 +239,7 @@ def _of_leaf(value: Any, shape: Any, path: str) -> Any:
             f"Unexpected input {shape} specified at `dynamic_shapes{path}`: expected a dict, list or "
             f"tuple\n{_MORE}"
         )
-    found: Shape = {}
+    specs: Shape = {}
     for dim, spec in items:
         if type(dim) is int and not -value.ndim <= dim < value.ndim:
             raise IndexError(
@@ -263,19 +263,19 @@ def _of_leaf(value: Any, shape: Any, path: str) -> Any:
                 f"Static shape constraint of {spec} does not match input size of {value.shape[dim]}, for "
                 f"`inputs{path}.shape[{dim}]`"
             )
-        found[dim % value.ndim] = None if type(spec) is int else spec
-    return found
+        specs[dim % value.ndim] = None if type(spec) is int else spec
+    return specs
 
 
-def _check_names(found: list[Any]) -> None:
+def _check_names(leaf_specs: list[Any]) -> None:
     """Check that dimensions with equal names have equal ranges."""
-    known: dict[str, Dim] = {}
-    for shape in found:
+    dims_by_name: dict[str, Dim] = {}
+    for shape in leaf_specs:
         for spec in shape.values() if isinstance(shape, dict) else ():
             if not isinstance(spec, Dim):
                 continue
             root = spec.root
-            other = known.setdefault(root.__name__, root)
+            other = dims_by_name.setdefault(root.__name__, root)
             if (other.min, other.max) != (root.min, root.max):
                 raise UserError(
                     f"Found different definitions {_format_dim(other)} and {_format_dim(root)} for the same "
@@ -297,21 +297,21 @@ def refine_dynamic_shapes_from_suggested_fixes(msg: str, dynamic_shapes: Any) ->
     Raise UserError if the message has no suggestions, or a suggestion is not an integer, a Dim or a linear
     expression of a Dim.
     """
-    found = re.search(r"Suggested fixes:\n((?:[ \t]*\w+ = .*(?:\n|$))+)", msg)
-    if found is None:
+    match = re.search(r"Suggested fixes:\n((?:[ \t]*\w+ = .*(?:\n|$))+)", msg)
+    if match is None:
         raise UserError(
             "Suggested fixes not found in error message given to refine_dynamic_shapes_from_suggested_fixes()"
         )
     fixes = _SuggestedFixParser(
-        {name: text for name, _, text in (x.partition(" = ") for x in _lines(found[1]))}
+        {name: expression for name, _, expression in (x.partition(" = ") for x in _lines(match[1]))}
     )
     leaves = pytree.tree_leaves(dynamic_shapes)
-    fixes.given = {x.root.__name__: x.root for x in leaves if isinstance(x, Dim)}
+    fixes.original_dims = {x.root.__name__: x.root for x in leaves if isinstance(x, Dim)}
     return pytree.tree_map(lambda x: fixes.of(x) if isinstance(x, Dim) else x, dynamic_shapes)
 
 
-def _lines(text: str) -> list[str]:
-    return [line.strip() for line in text.splitlines()]
+def _lines(section: str) -> list[str]:
+    return [line.strip() for line in section.splitlines()]
 
 
 class _SuggestedFixParser:
@@ -319,7 +319,7 @@ class _SuggestedFixParser:
 
     def __init__(self, fixes: Mapping[str, str]) -> None:
         self.fixes = fixes
-        self.given: dict[str, Dim] = {}
+        self.original_dims: dict[str, Dim] = {}
         self.resolved: dict[str, Any] = {}  # dimension name -> parsed value of its fix
         self.reading: list[str] = []
 
@@ -331,17 +331,17 @@ class _SuggestedFixParser:
 
     def _named(self, name: str) -> Any:
         if name not in self.resolved:
-            text = self.fixes.get(name)
+            expression = self.fixes.get(name)
             if name in self.reading:
                 raise UserError(f"the suggested fixes say {name} by itself")
             self.reading.append(name)
-            if text is None:
-                self.resolved[name] = self.given.get(name) or Dim(name)
+            if expression is None:
+                self.resolved[name] = self.original_dims.get(name) or Dim(name)
             else:
                 try:
-                    self.resolved[name] = self._read(ast.parse(text, mode="eval").body)
+                    self.resolved[name] = self._read(ast.parse(expression, mode="eval").body)
                 except SyntaxError:
-                    raise self._parse_error(text) from None
+                    raise self._parse_error(expression) from None
             self.reading.pop()
         return self.resolved[name]
 
@@ -353,9 +353,9 @@ class _SuggestedFixParser:
             case ast.Name(id=name):
                 return self._named(name)
             case ast.Call(func=ast.Name(id="Dim"), args=[ast.Constant(value=str(name))], keywords=keywords):
-                ends = {str(k.arg): k.value for k in keywords}
+                bounds = {str(k.arg): k.value for k in keywords}
                 return Dim(
-                    name, min=self._parse_bound(ends.get("min")), max=self._parse_bound(ends.get("max"))
+                    name, min=self._parse_bound(bounds.get("min")), max=self._parse_bound(bounds.get("max"))
                 )
             case ast.BinOp(left=left, op=ast.Add(), right=right):
                 return self._read(left) + self._read(right)
@@ -373,8 +373,8 @@ class _SuggestedFixParser:
             return x.value
         raise self._parse_error(ast.unparse(x))
 
-    def _parse_error(self, text: str) -> UserError:
-        return UserError(f"cannot read {text!r} among the suggested fixes")
+    def _parse_error(self, expression: str) -> UserError:
+        return UserError(f"cannot read {expression!r} among the suggested fixes")
 
 
 __getattr__ = names_for(__name__)

@@ -28,15 +28,15 @@ class Sources:
         self.names_by_expression: dict[Any, str] = {}  # sympy expression of a symbol -> path
         self._seen: dict[int, Any] = {}
         for name, root in roots:
-            for place, x in walk(name, root, _joined, 0, self._seen):
+            for path, x in walk(name, root, _joined, 0, self._seen):
                 if isinstance(x, Tensor):
-                    self._tensors[id(x)] = place
+                    self._tensors[id(x)] = path
                 elif isinstance(x, SymNumber):
-                    self.names_by_expression.setdefault(x.node.expr, place)
+                    self.names_by_expression.setdefault(x.node.expr, path)
 
-    def tensor(self, *known: Tensor | None) -> str | None:
-        """Return the first path among the tensors of `known`; None without paths."""
-        return next((self._tensors[id(x)] for x in known if id(x) in self._tensors), None)
+    def tensor(self, *tensors: Tensor | None) -> str | None:
+        """Return the first path among `tensors`; None without paths."""
+        return next((self._tensors[id(x)] for x in tensors if id(x) in self._tensors), None)
 
 
 def _joined(name: str, step: str) -> str:

@@ -35,15 +35,15 @@ def record_cond(recorder: ExportTracer, pred: Any, true_fn: Any, false_fn: Any, 
         [("l_args_0_", pred), ("l_args_3", operands), ("l_args_1", true_fn), ("l_args_2", false_fn)]
     )
     branches = [Branch(recorder, sources) for _ in range(2)]
-    first, second = (b.outcome(f, operands) for b, f in zip(branches, (true_fn, false_fn), strict=True))
+    first, second = (b.capture(f, operands) for b, f in zip(branches, (true_fn, false_fn), strict=True))
     with recorder.paused():
         check_branches(first, second, pred, pytree.tree_leaves(operands))
         both = zip(first.leaves, second.leaves, strict=True)
         merged = [_merged(recorder.environment, a, b) for a, b in both]
-    inputs = in_common(*branches)
+    inputs = captured_nodes(*branches)
     modules = [
-        module_of(b, inputs, tuple(map(b.node_of, found.leaves)))
-        for b, found in zip(branches, (first, second), strict=True)
+        module_of(b, inputs, tuple(map(b.node_of, result.leaves)))
+        for b, result in zip(branches, (first, second), strict=True)
     ]
     truth = recorder.node_of(pred)
     graphs = attributes(recorder, dict(zip(("true_graph", "false_graph"), modules, strict=True)))
@@ -51,19 +51,20 @@ def record_cond(recorder: ExportTracer, pred: Any, true_fn: Any, false_fn: Any, 
     return pytree.tree_unflatten(merged, first.spec)
 
 
-def in_common(*branches: Branch) -> list[Node]:
+def captured_nodes(*branches: Branch) -> list[Node]:
     """Return the nodes that the branches capture.
 
     The nodes that all branches capture come first, then the other nodes of each branch, sorted by name.
     """
-    takers: dict[Node, list[int]] = {}
+    capturers: dict[Node, list[int]] = {}
     names: dict[Node, str] = {}
     for i, branch in enumerate(branches):
         for outer, inner in branch.lifted.items():
-            takers.setdefault(outer, []).append(i)
+            capturers.setdefault(outer, []).append(i)
             names.setdefault(outer, inner.name)
     return sorted(
-        takers, key=lambda outer: (len(takers[outer]) < len(branches), takers[outer][0], names[outer])
+        capturers,
+        key=lambda outer: (len(capturers[outer]) < len(branches), capturers[outer][0], names[outer]),
     )
 
 
@@ -110,8 +111,8 @@ def _follows_from_data(environment: ShapeEnv, n: Any) -> bool:
 
 def _between(environment: ShapeEnv, n: Any, m: Any) -> Any:
     """Create a symbol whose range covers the ranges of the sizes `n` and `m`."""
-    ends = [environment.between(expression_of(x)) for x in (n, m)]
-    low, high = min(e.low for e in ends), max(e.high for e in ends)
+    intervals = [environment.between(expression_of(x)) for x in (n, m)]
+    low, high = min(e.low for e in intervals), max(e.high for e in intervals)
     symbol = environment.unbacked()
     for condition in (sympy.Ge(symbol, _bound(low)), sympy.Le(symbol, _bound(high))):
         if condition != sympy.true:

@@ -15,7 +15,7 @@ from ts._higher_order_ops.scan import check_combine, scan_op
 from ts._higher_order_ops.while_loop import check_functions, while_loop_op
 from ts.backends.meta.array import MetaArray
 from ts.export.control_flow.captured_inputs import Sources
-from ts.export.control_flow.cond_capture import in_common
+from ts.export.control_flow.cond_capture import captured_nodes
 from ts.export.control_flow.subgraph_capture import Branch
 from ts.export.control_flow.subgraphs import attributes, call, module_of
 from ts.export.fake import device_of, fake_array, fake_for
@@ -37,19 +37,19 @@ def record_while_loop(
         return _like(x) if isinstance(x, Tensor) else symbol_of(environment.unbacked(), environment)
 
     with recorder.paused():
-        given = list(map(any_round, carried))
+        carried_fakes = list(map(any_round, carried))
     sources = Sources([("l_args_2", carried), ("l_args_0", cond_fn), ("l_args_1", body_fn)])
     branches = [Branch(recorder, sources) for _ in range(2)]
     for branch in branches:
-        branch.given([*given, *additional])
+        branch.add_inputs([*carried_fakes, *additional])
     first, second = (
-        b.outcome(f, (*given, *additional)) for b, f in zip(branches, (cond_fn, body_fn), strict=True)
+        b.capture(f, (*carried_fakes, *additional)) for b, f in zip(branches, (cond_fn, body_fn), strict=True)
     )
     with recorder.paused():
-        check_functions(first, second, given)
+        check_functions(first, second, carried_fakes)
     if first.leaves[0] is False:
         return tuple(carried)
-    inputs = in_common(*branches)
+    inputs = captured_nodes(*branches)
     truth, body = branches[0].node_of(first.leaves[0]), tuple(map(branches[1].node_of, second.leaves))
     modules = {
         "while_loop_cond_graph": module_of(branches[0], inputs, truth),
@@ -69,38 +69,38 @@ def record_map(recorder: ExportTracer, f: Any, xs: Any, args: Any) -> Any:
     with recorder.paused():
         slices = list(map(_slice, xs))
     branch = Branch(recorder, Sources([("l_args_0", f), ("l_args_1", xs), ("l_args_2", args)]))
-    branch.given([*slices, *args])
-    found = branch.outcome(f, (*slices, *args))
+    branch.add_inputs([*slices, *args])
+    body_result = branch.capture(f, (*slices, *args))
     with recorder.paused():
-        check_body(found, slices)
-        results = [x if x is None else _stacked(x, xs[0].array.shape[0]) for x in found.leaves]
+        check_body(body_result, slices)
+        results = [x if x is None else _stacked(x, xs[0].array.shape[0]) for x in body_result.leaves]
     inputs = list(branch.lifted)
-    module = module_of(branch, inputs, tuple(map(branch.node_of, found.leaves)))
+    module = module_of(branch, inputs, tuple(map(branch.node_of, body_result.leaves)))
     # Other arguments are Python values, which become constants of the body's graph.
-    taken = [x for x in args if isinstance(x, Tensor | SymNumber)]
-    first, others = [list(map(recorder.node_of, part)) for part in (xs, taken)]
+    operands = [x for x in args if isinstance(x, Tensor | SymNumber)]
+    first, others = [list(map(recorder.node_of, group)) for group in (xs, operands)]
     graphs = attributes(recorder, {"body_graph": module})
     call(recorder, map_op, (*graphs, first, [*others, *inputs]), results)
-    return pytree.tree_unflatten(results, found.spec)
+    return pytree.tree_unflatten(results, body_result.spec)
 
 
 def record_scan(recorder: ExportTracer, combine_fn: Any, init: Any, xs: Any, additional: Any) -> Any:
     """Record `scan` and return its results."""
     init, xs = _fakes(recorder, init), _fakes(recorder, xs)
     with recorder.paused():
-        given = list(map(_like, init))
+        carry = list(map(_like, init))
         slices = list(map(_slice, xs))
     branch = Branch(recorder, Sources([("l_args_0", combine_fn), ("l_args_1", init), ("l_args_2", xs)]))
-    branch.given([*given, *slices, *additional])
-    found = branch.outcome(combine_fn, (*given, *slices, *additional))
+    branch.add_inputs([*carry, *slices, *additional])
+    body_result = branch.capture(combine_fn, (*carry, *slices, *additional))
     with recorder.paused():
-        check_combine(found, [*given, *slices], given)
+        check_combine(body_result, [*carry, *slices], carry)
         n = xs[0].array.shape[0]
-        results = [_like(x) for x in found.leaves[: len(init)]]
-        results += [_stacked(x, n) for x in found.leaves[len(init) :]]
+        results = [_like(x) for x in body_result.leaves[: len(init)]]
+        results += [_stacked(x, n) for x in body_result.leaves[len(init) :]]
     inputs = list(branch.lifted)
-    module = module_of(branch, inputs, list(map(branch.node_of, found.leaves)))
-    first, second = [list(map(recorder.node_of, part)) for part in (init, xs)]
+    module = module_of(branch, inputs, list(map(branch.node_of, body_result.leaves)))
+    first, second = [list(map(recorder.node_of, group)) for group in (init, xs)]
     others = (*map(recorder.node_of, additional), *inputs)
     graphs = attributes(recorder, {"scan_combine_graph": module})
     call(recorder, scan_op, (*graphs, first, second, others), results)

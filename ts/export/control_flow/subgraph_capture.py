@@ -3,7 +3,7 @@
 Values of the surrounding graph that the function uses become inputs of the subgraph ("lifted").
 
 branch = Branch(recorder, sources)
-branch.outcome(true_fn, (x,))        the function's results and memory effects
+branch.capture(true_fn, (x,))        the function's results and memory effects
 branch.lifted                        captured node of the outer graph -> input node of the subgraph
 """
 
@@ -48,7 +48,7 @@ class Branch(ExportTracer):
         self._aliases = Aliases()
         self._outside: list[Tensor] = []
 
-    def given(self, values: Sequence[Any]) -> list[Node | None]:
+    def add_inputs(self, values: Sequence[Any]) -> list[Node | None]:
         """Create an input node for each tensor or symbol of `values`; None for other values."""
         nodes: list[Node | None] = []
         for x in values:
@@ -58,14 +58,14 @@ class Branch(ExportTracer):
                 nodes.append(None)
         return nodes
 
-    def outcome(self, function: Callable[..., Any], args: Any) -> SubgraphResult:
+    def capture(self, function: Callable[..., Any], args: Any) -> SubgraphResult:
         """Record `function`; return its results and its effects on memory (writes and aliases)."""
         environment = self.environment
         before, environment.observer = environment.observer, self.arithmetic
         try:
             with self.recording():
-                found = function(*args)
-                leaves, spec = pytree.tree_flatten(found)
+                result = function(*args)
+                leaves, spec = pytree.tree_flatten(result)
                 leaves = [self.fake_of(x) if isinstance(x, Tensor) else x for x in leaves]
                 for x in leaves:
                     self.node_of(x)
@@ -108,21 +108,21 @@ class Branch(ExportTracer):
 
         A tensor that is unknown here is looked up in the parent.
         """
-        found = self._fakes.get(id(x))
-        if found is None and is_fake(x) and (format_meta := self._same_memory(x)) is not None:
-            found = self._fakes[id(x)] = x, format_meta
-        if found is None and (is_fake(x) or id(x) in self._tensors):
+        entry = self._fakes.get(id(x))
+        if entry is None and is_fake(x) and (format_meta := self._same_memory(x)) is not None:
+            entry = self._fakes[id(x)] = x, format_meta
+        if entry is None and (is_fake(x) or id(x) in self._tensors):
             return x
-        if found is not None:
-            return found[1]
-        made = self.parent.fake_of(x)
-        self._reals[id(made)] = x
-        return made
+        if entry is not None:
+            return entry[1]
+        fake_tensor = self.parent.fake_of(x)
+        self._reals[id(fake_tensor)] = x
+        return fake_tensor
 
     def _tensor_node(self, x: Tensor) -> Node:
-        found = self._tensors.get(id(x))
-        if found is not None:
-            return found[1]
+        entry = self._tensors.get(id(x))
+        if entry is not None:
+            return entry[1]
         return self._lift(x, self._sources.tensor(x, self._reals.get(id(x))))  # type: ignore[no-any-return]
 
     def _size_node(self, expression: Any) -> Any:
@@ -164,18 +164,18 @@ class Branch(ExportTracer):
     def to(self, x: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
         """Record and return `x.to(...)`."""
         x = self.fake_of(x)
-        made = super().to(x, args, kwargs)
-        if made.array is x.array:
-            self._aliases.join(made, x)
-        return made
+        result = super().to(x, args, kwargs)
+        if result.array is x.array:
+            self._aliases.join(result, x)
+        return result
 
     def shape(self, x: Tensor) -> Any:
         """Return `x.shape` and record that its sizes were read from `x`."""
-        found = super().shape(x)
-        for n in found:
+        sizes = super().shape(x)
+        for n in sizes:
             if isinstance(n, SymNumber):
                 self._read.setdefault(n.node.expr, x)
-        return found
+        return sizes
 
     def constructed(self, x: Tensor, function: str) -> Any:
         """Record a tensor made of Python numbers as a graph attribute.
@@ -184,13 +184,13 @@ class Branch(ExportTracer):
         """
         name = f"_tensor_constant{len(self.attributes)}"
         with self.paused():
-            kept = x.clone()
-            made = fake(kept)
+            constant = x.clone()
+            fake_copy = fake(constant)
         node = self.graph.create_node("get_attr", name)
-        node.meta["val"] = made
-        self._tensors[id(made)] = made, node
-        self.attributes[name] = kept
-        copied = self.run(overload_named("aten::lift_fresh_copy", "").operator, [made])
+        node.meta["val"] = fake_copy
+        self._tensors[id(fake_copy)] = fake_copy, node
+        self.attributes[name] = constant
+        copied = self.run(overload_named("aten::lift_fresh_copy", "").operator, [fake_copy])
         self.run(overload_named("aten::detach_", "").operator, [copied])
         self.stand_for(x, copied)
         return copied

@@ -40,18 +40,18 @@ def module_of(branch: Branch, inputs: Sequence[Node], output: Any) -> GraphModul
 
 def _rebuilt(graph: Graph, inputs: Sequence[Node], names: Sequence[str]) -> Graph:
     """Copy a graph; its inputs become `inputs`, in this order, with the given names."""
-    made = Graph()
+    new_graph = Graph()
     copies: dict[Node, Node] = {}
     for node, name in zip(inputs, names, strict=True):
-        copy = copies[node] = made.placeholder(name)
+        copy = copies[node] = new_graph.placeholder(name)
         copy.meta = dict(node.meta)
     for node in graph.nodes:
         if node.op == "placeholder":
             continue
         args, kwargs = (map_arg(x, copies.__getitem__) for x in (node.args, node.kwargs))
-        copies[node] = made.create_node(node.op, node.target, args, kwargs, name=node.name)
+        copies[node] = new_graph.create_node(node.op, node.target, args, kwargs, name=node.name)
         copies[node].meta = dict(node.meta)
-    return made
+    return new_graph
 
 
 def attributes(recorder: ExportTracer, modules: dict[str, GraphModule]) -> list[Node]:
@@ -59,14 +59,14 @@ def attributes(recorder: ExportTracer, modules: dict[str, GraphModule]) -> list[
 
     Return their `get_attr` nodes.
     """
-    number = 0
-    while any(f"{name}_{number}" in recorder.submodules for name in modules):
-        number += 1
-    found = []
+    suffix = 0
+    while any(f"{name}_{suffix}" in recorder.submodules for name in modules):
+        suffix += 1
+    nodes = []
     for name, module in modules.items():
-        recorder.submodules[f"{name}_{number}"] = module
-        found.append(recorder.graph.create_node("get_attr", f"{name}_{number}"))
-    return found
+        recorder.submodules[f"{name}_{suffix}"] = module
+        nodes.append(recorder.graph.create_node("get_attr", f"{name}_{suffix}"))
+    return nodes
 
 
 def call(recorder: ExportTracer, target: Any, args: tuple[Any, ...], results: Sequence[Any]) -> None:
@@ -95,7 +95,7 @@ def name_inputs(module: GraphModule) -> None:
 
 
 def _operands(node: Node) -> list[Any]:
-    return [x for part in node.args if isinstance(part, list | tuple) for x in part]
+    return [x for arg in node.args if isinstance(arg, list | tuple) for x in arg]
 
 
 def _name_as(child: GraphModule, operands: Sequence[Node]) -> None:
@@ -106,10 +106,10 @@ def _name_as(child: GraphModule, operands: Sequence[Node]) -> None:
 
 def _different(names: Sequence[str]) -> list[str]:
     """Make names unique by the suffixes _1, _2, ...; names repeat if an operand is passed several times."""
-    found: list[str] = []
+    unique_names: list[str] = []
     for name in names:
-        number = 0
-        while (made := name if number == 0 else f"{name}_{number}") in found:
-            number += 1
-        found.append(made)
-    return found
+        suffix = 0
+        while (candidate := name if suffix == 0 else f"{name}_{suffix}") in unique_names:
+            suffix += 1
+        unique_names.append(candidate)
+    return unique_names

@@ -31,34 +31,38 @@ def record_vmap(
     recorder.batches += 1
     try:
         level = recorder.batches
-        given = [
-            x if d is None else _element(recorder, x, d, level) for x, d in zip(leaves, dims, strict=True)
+        inner_leaves = [
+            x if d is None else _add_batch_dim(recorder, x, d, level)
+            for x, d in zip(leaves, dims, strict=True)
         ]
-        found, made = flatten(call.func(*unflatten(given, shape), **kwargs))
-        out = call.out_dims_of(found, made)
-        results = [
-            x if d is None else _whole(recorder, x, d, size, level) for x, d in zip(found, out, strict=True)
+        result_leaves, result_spec = flatten(call.func(*unflatten(inner_leaves, shape), **kwargs))
+        out = call.out_dims_of(result_leaves, result_spec)
+        outputs = [
+            x if d is None else _remove_batch_dim(recorder, x, d, size, level)
+            for x, d in zip(result_leaves, out, strict=True)
         ]
     finally:
         recorder.batches -= 1
     recorder._call(predispatch._vmap_decrement_nesting, (), None)
-    return unflatten(results, made)
+    return unflatten(outputs, result_spec)
 
 
-def _element(recorder: ExportTracer, x: Tensor, dim: int, level: int) -> Tensor:
+def _add_batch_dim(recorder: ExportTracer, x: Tensor, dim: int, level: int) -> Tensor:
     x = recorder.fake_of(x)
     sizes, steps = list(x.array.shape), [s // x.array.itemsize for s in x.array.strides]
     del sizes[dim], steps[dim]
-    made = fake_for(fake_array(sizes, x.array.dtype, steps), device_of(x), x.requires_grad)
-    recorder._bind(recorder._call(predispatch._add_batch_dim, (recorder.node_of(x), dim, level), made), made)
-    return made
+    element = fake_for(fake_array(sizes, x.array.dtype, steps), device_of(x), x.requires_grad)
+    recorder._bind(
+        recorder._call(predispatch._add_batch_dim, (recorder.node_of(x), dim, level), element), element
+    )
+    return element
 
 
-def _whole(recorder: ExportTracer, x: Tensor, dim: int, size: Any, level: int) -> Tensor:
+def _remove_batch_dim(recorder: ExportTracer, x: Tensor, dim: int, size: Any, level: int) -> Tensor:
     x = recorder.fake_of(x)
     sizes = list(x.array.shape)
     sizes.insert(dim if dim >= 0 else dim + len(sizes) + 1, size)
-    made = fake_for(fake_array(sizes, x.array.dtype), device_of(x), x.requires_grad)
+    output = fake_for(fake_array(sizes, x.array.dtype), device_of(x), x.requires_grad)
     arguments = (recorder.node_of(x), level, recorder.node_of(size), dim)
-    recorder._bind(recorder._call(predispatch._remove_batch_dim, arguments, made), made)
-    return made
+    recorder._bind(recorder._call(predispatch._remove_batch_dim, arguments, output), output)
+    return output

@@ -22,9 +22,9 @@ def silu(x: Tensor) -> Tensor:
 def softplus(x: Tensor, beta: Any = 1, threshold: Any = 20) -> Tensor:
     """Return log(1 + exp(beta * x)) / beta, but x where beta * x exceeds `threshold`."""
     scaled = x if beta == 1 else aten.mul.Tensor(x, beta)
-    found = aten.log1p(aten.exp(scaled))
-    found = found if beta == 1 else aten.div.Tensor(found, beta)
-    return aten.where.self(aten.gt.Scalar(scaled, threshold), x, found)
+    result = aten.log1p(aten.exp(scaled))
+    result = result if beta == 1 else aten.div.Tensor(result, beta)
+    return aten.where.self(aten.gt.Scalar(scaled, threshold), x, result)
 
 
 @decomposes("aten::mish")
@@ -109,8 +109,8 @@ def glu(x: Tensor, dim: int = -1) -> Tensor:
 @decomposes("aten::log_sigmoid", implicit=True)
 def log_sigmoid(x: Tensor) -> Tensor:
     """Return log(sigmoid(x))."""
-    least = aten.minimum(aten.full([], 0, dtype=x.dtype, device=x.device), x)
-    return aten.sub.Tensor(least, aten.log1p(aten.exp(aten.neg(aten.abs(x)))))
+    negative_part = aten.minimum(aten.full([], 0, dtype=x.dtype, device=x.device), x)
+    return aten.sub.Tensor(negative_part, aten.log1p(aten.exp(aten.neg(aten.abs(x)))))
 
 
 @decomposes("aten::softmax.int", implicit=True)
@@ -132,9 +132,9 @@ def _as(x: Tensor, dtype: Any) -> Tensor:
 @decomposes("aten::_safe_softmax")
 def safe_softmax(x: Tensor, dim: int, dtype: Any = None) -> Tensor:
     """Compute softmax along `dim`; for slices in which all elements are -∞, the result is 0."""
-    found = softmax(x, dim, dtype)
+    probabilities = softmax(x, dim, dtype)
     masked = aten.all.dim(aten.eq.Scalar(x, float("-inf")), dim, True)
-    return aten.where.self(masked, aten.zeros_like(found), found)
+    return aten.where.self(masked, aten.zeros_like(probabilities), probabilities)
 
 
 @decomposes("aten::dropout", implicit=True)
@@ -168,6 +168,6 @@ def alpha_dropout(x: Tensor, p: float, train: bool) -> Tensor:
         return aten.clone(x)
     alpha = 1.7580993408473766
     a = 1.0 / ((alpha * alpha * p + 1) * (1 - p)) ** 0.5
-    kept = aten.bernoulli.p(aten.empty_like(x), 1 - p)
-    moved = aten.add.Scalar(aten.mul.Scalar(aten.add.Scalar(kept, -1), alpha * a), alpha * a * p)
-    return aten.add.Tensor(aten.mul.Tensor(x, aten.mul.Scalar(kept, a)), moved)
+    mask = aten.bernoulli.p(aten.empty_like(x), 1 - p)
+    shift = aten.add.Scalar(aten.mul.Scalar(aten.add.Scalar(mask, -1), alpha * a), alpha * a * p)
+    return aten.add.Tensor(aten.mul.Tensor(x, aten.mul.Scalar(mask, a)), shift)

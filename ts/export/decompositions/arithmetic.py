@@ -59,21 +59,21 @@ def either(condition: Tensor, yes: Any, no: Any, like: Tensor) -> Tensor:
     return aten.where.self(condition, yes, no)
 
 
-def _dtype_of(number: Any) -> Any:
+def _dtype_of(scalar: Any) -> Any:
     return (
         ts.bool
-        if isinstance(number, bool)
+        if isinstance(scalar, bool)
         else ts.int64
-        if isinstance(number, int)
+        if isinstance(scalar, int)
         else ts.get_default_dtype()
     )
 
 
-def _wrapped(number: Any, x: Tensor | None) -> Tensor:
-    """Convert `number` to a 0-d tensor of the dtype that type promotion of `x` and `number` yields."""
-    dtype = _dtype_of(number) if x is None else ts.result_type(x, number)
+def _wrapped(scalar: Any, x: Tensor | None) -> Tensor:
+    """Convert `scalar` to a 0-d tensor of the dtype that type promotion of `x` and `scalar` yields."""
+    dtype = _dtype_of(scalar) if x is None else ts.result_type(x, scalar)
     device = None if x is None else x.device
-    return aten.scalar_tensor(number, dtype=dtype, device=device)
+    return aten.scalar_tensor(scalar, dtype=dtype, device=device)
 
 
 @decomposes("aten::where.ScalarOther", implicit=True)
@@ -236,9 +236,9 @@ def lerp(x: Tensor, end: Tensor, weight: Any) -> Tensor:
 def lerp_tensor(x: Tensor, end: Tensor, weight: Tensor) -> Tensor:
     """Return x + weight * (end - x), computed from the nearer of `x` and `end` for accuracy."""
     far = aten.ge.Scalar(aten.abs(weight), 0.5)
-    part = aten.where.self(far, aten.sub.Tensor(weight, 1), weight)
+    adjusted_weight = aten.where.self(far, aten.sub.Tensor(weight, 1), weight)
     start = aten.where.self(far, end, x)
-    return aten.add.Tensor(aten.mul.Tensor(part, aten.sub.Tensor(end, x)), start)
+    return aten.add.Tensor(aten.mul.Tensor(adjusted_weight, aten.sub.Tensor(end, x)), start)
 
 
 @decomposes("aten::addcmul")
@@ -294,10 +294,10 @@ def nan_to_num(x: Tensor, nan: Any = None, posinf: Any = None, neginf: Any = Non
     """Return `x` with NaN, +∞ and -∞ replaced by the numbers `nan`, `posinf` and `neginf`."""
     if not x.is_floating_point():
         return aten.clone(x)
-    ends = ts.finfo(x.dtype)
-    found = either(aten.isnan(x), 0.0 if nan is None else nan, x, x)
-    found = either(aten.eq.Scalar(x, -math.inf), ends.min if neginf is None else neginf, found, x)
-    return either(aten.eq.Scalar(x, math.inf), ends.max if posinf is None else posinf, found, x)
+    limits = ts.finfo(x.dtype)
+    result = either(aten.isnan(x), 0.0 if nan is None else nan, x, x)
+    result = either(aten.eq.Scalar(x, -math.inf), limits.min if neginf is None else neginf, result, x)
+    return either(aten.eq.Scalar(x, math.inf), limits.max if posinf is None else posinf, result, x)
 
 
 @decomposes("aten::heaviside")
@@ -314,8 +314,8 @@ def logaddexp(x: Tensor, other: Tensor) -> Tensor:
     first = aten.ge.Tensor(x, other)
     high, low = aten.where.self(first, x, other), aten.where.self(first, other, x)
     same = aten.logical_and(aten.logical_not(isfinite(x)), aten.eq.Tensor(x, other))
-    found = aten.add.Tensor(high, aten.log1p(aten.exp(aten.sub.Tensor(low, high))))
-    return aten.where.self(same, x, found)
+    log_sum = aten.add.Tensor(high, aten.log1p(aten.exp(aten.sub.Tensor(low, high))))
+    return aten.where.self(same, x, log_sum)
 
 
 @decomposes("aten::logaddexp2")
@@ -332,9 +332,9 @@ def logaddexp2(x: Tensor, other: Tensor) -> Tensor:
 def xlogy(x: Tensor, other: Tensor) -> Tensor:
     """Return x * log(other), and 0 for x = 0."""
     zero = aten.eq.Scalar(x, 0)
-    found = aten.mul.Tensor(x, aten.log(other))
-    found = either(zero, 0, found, found)
-    return either(aten.isnan(other), math.nan, found, found)
+    product = aten.mul.Tensor(x, aten.log(other))
+    product = either(zero, 0, product, product)
+    return either(aten.isnan(other), math.nan, product, product)
 
 
 @decomposes("aten::special_entr")

@@ -39,9 +39,9 @@ def decomposes(*keys: str, implicit: bool | Collection[str] = False) -> Callable
     def register(function: F) -> F:
         for key in keys:
             _decompositions[key] = function
-        seen = set(implicit if isinstance(implicit, Collection) else keys if implicit else ())
-        _implicit.update(seen)
-        operators = [key for key in keys if key not in seen]
+        implicit_keys = set(implicit if isinstance(implicit, Collection) else keys if implicit else ())
+        _implicit.update(implicit_keys)
+        operators = [key for key in keys if key not in implicit_keys]
         return _operator_for_modes(operators[0], function) if operators else function
 
     return register

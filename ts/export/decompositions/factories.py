@@ -31,8 +31,8 @@ def _with_dtype(options: dict[str, Any]) -> dict[str, Any]:
 
 def _like(x: Tensor, options: dict[str, Any]) -> dict[str, Any]:
     """Return `options` with the dtype and device of `x` if they contain none."""
-    found = {k: v for k, v in options.items() if v is not None}
-    return {"dtype": x.dtype, "device": x.device} | found
+    explicit = {k: v for k, v in options.items() if v is not None}
+    return {"dtype": x.dtype, "device": x.device} | explicit
 
 
 @decomposes("aten::zeros_like", "aten::zero")
@@ -132,11 +132,11 @@ def linspace(
         return aten.full([0], 0, **options)
     if steps == 1:
         return aten.full([1], start, **options)
-    places = aten.arange(steps, device=device)
+    indices = aten.arange(steps, device=device)
     step = (end - start) / (steps - 1)
-    first = aten.lt.Scalar(places, steps / 2)
-    upwards = aten.add.Tensor(aten.mul.Tensor(aten._to_copy(places, dtype=dtype), step), start)
-    rest = aten._to_copy(aten.rsub.Scalar(places, steps - 1), dtype=dtype)
+    first = aten.lt.Scalar(indices, steps / 2)
+    upwards = aten.add.Tensor(aten.mul.Tensor(aten._to_copy(indices, dtype=dtype), step), start)
+    rest = aten._to_copy(aten.rsub.Scalar(indices, steps - 1), dtype=dtype)
     downwards = aten.rsub.Scalar(aten.mul.Tensor(rest, step), end)
     return aten.where.self(first, upwards, downwards)
 
@@ -249,9 +249,9 @@ def type_as(x: Tensor, other: Tensor) -> Tensor:
     return _converted(x, False, None, dtype=other.dtype, device=other.device)
 
 
-def _converted(x: Tensor, copy: bool, memory_format: Any, **wanted: Any) -> Tensor:
+def _converted(x: Tensor, copy: bool, memory_format: Any, **requested: Any) -> Tensor:
     own = {"dtype": x.dtype, "device": x.device}
-    other = {k: v for k, v in wanted.items() if v is not None and v != own[k]}
+    other = {k: v for k, v in requested.items() if v is not None and v != own[k]}
     if memory_format in (None, ts.preserve_format):
         memory_format = None
     if not other and not copy and (memory_format is None or x.is_contiguous(memory_format=memory_format)):

@@ -66,9 +66,9 @@ def take_along_dim(x: Tensor, indices: Tensor, dim: int | None = None) -> Tensor
     if dim is None:
         return aten.gather(flatten(x), 0, flatten(indices))
     shape = broadcast([list(x.shape), list(indices.shape)])
-    places, rows = list(shape), list(shape)
-    places[dim], rows[dim] = indices.shape[dim], x.shape[dim]
-    indices, x = aten.expand(indices, places), aten.expand(x, rows)
+    index_shape, source_shape = list(shape), list(shape)
+    index_shape[dim], source_shape[dim] = indices.shape[dim], x.shape[dim]
+    indices, x = aten.expand(indices, index_shape), aten.expand(x, source_shape)
     return aten.gather(x, dim, aten.remainder.Scalar(indices, x.shape[dim]))
 
 
@@ -86,10 +86,10 @@ def cross(x: Tensor, other: Tensor, dim: int | None = -1) -> Tensor:
     shape = broadcast([list(x.shape), list(other.shape)])
     x = x if list(x.shape) == shape else aten.expand(x, shape)
     other = other if list(other.shape) == shape else aten.expand(other, shape)
-    places = aten.arange(3, device=x.device)
+    indices = aten.arange(3, device=x.device)
 
     def turned(v: Tensor, by: int) -> Tensor:
-        return aten.index_select(v, dim, aten.remainder.Scalar(aten.add.Tensor(places, by), 3))
+        return aten.index_select(v, dim, aten.remainder.Scalar(aten.add.Tensor(indices, by), 3))
 
     first = aten.mul.Tensor(turned(x, 1), turned(other, 2))
     second = aten.mul.Tensor(turned(x, 2), turned(other, 1))
@@ -109,8 +109,10 @@ def embedding_bag(
     padding_idx: int | None = None,
 ) -> Any:
     """Call `_embedding_bag`, or `_embedding_bag_forward_only` if no gradients are required."""
-    wanted = weight.requires_grad or (per_sample_weights is not None and per_sample_weights.requires_grad)
-    function = aten._embedding_bag if wanted else aten._embedding_bag_forward_only
+    requires_grad = weight.requires_grad or (
+        per_sample_weights is not None and per_sample_weights.requires_grad
+    )
+    function = aten._embedding_bag if requires_grad else aten._embedding_bag_forward_only
     return function(
         weight, indices, offsets, scale_grad_by_freq, mode, sparse, per_sample_weights, include_last_offset,
         -1 if padding_idx is None else padding_idx,

@@ -18,8 +18,8 @@ aten = ts.ops.aten
 
 
 def _each(value: Any, n: int) -> list[Any]:
-    found = list(value) if isinstance(value, list | tuple) else [value]
-    return found * n if len(found) == 1 else found
+    values = list(value) if isinstance(value, list | tuple) else [value]
+    return values * n if len(values) == 1 else values
 
 
 def _convolution(
@@ -37,11 +37,11 @@ def _convolution(
     """Compute a convolution over `n` dimensions; `x` may have no batch dimension."""
     single = x.dim() == n + 1
     x = aten.unsqueeze(x, 0) if single else x
-    found = aten.convolution(
+    output = aten.convolution(
         x, weight, bias, _each(stride, n), _each(padding, n), _each(dilation, n), transposed,
         _each(output_padding, n), groups,
     )  # fmt: skip
-    return aten.squeeze.dim(found, 0) if single else found
+    return aten.squeeze.dim(output, 0) if single else output
 
 
 def _register_convolution(n: int) -> None:
@@ -174,8 +174,8 @@ def adaptive_avg_pool3d(x: Tensor, output_size: list[Any]) -> Tensor:
 @decomposes("aten::adaptive_max_pool1d", implicit=True)
 def adaptive_max_pool1d(x: Tensor, output_size: Any) -> Any:
     """Max-pool the last dimension to the size `output_size`; return values and indices."""
-    values, places = aten.adaptive_max_pool2d(aten.unsqueeze(x, -2), [1, *_each(output_size, 1)])
-    return aten.squeeze.dim(values, -2), aten.squeeze.dim(places, -2)
+    values, indices = aten.adaptive_max_pool2d(aten.unsqueeze(x, -2), [1, *_each(output_size, 1)])
+    return aten.squeeze.dim(values, -2), aten.squeeze.dim(indices, -2)
 
 
 # ---- normalization
@@ -223,8 +223,8 @@ def rms_norm(x: Tensor, normalized_shape: list[Any], weight: Any = None, eps: fl
     dims = list(range(x.dim() - len(normalized_shape), x.dim()))
     eps = ts.finfo(x.dtype).eps if eps is None else eps
     square = aten.mean.dim(aten.pow.Tensor_Scalar(x, 2), dims, True)
-    found = aten.mul.Tensor(x, aten.rsqrt(aten.add.Scalar(square, eps)))
-    return found if weight is None else aten.mul.Tensor(found, weight)
+    normalized = aten.mul.Tensor(x, aten.rsqrt(aten.add.Scalar(square, eps)))
+    return normalized if weight is None else aten.mul.Tensor(normalized, weight)
 
 
 @decomposes("aten::instance_norm", implicit=True)
@@ -246,8 +246,8 @@ def instance_norm(
     flat_shape = [1, n * channels, *rest]
     weight, bias = (None if v is None else aten.repeat(v, [n]) for v in (weight, bias))
     flat = aten.reshape(x, flat_shape)
-    found = aten._native_batch_norm_legit.no_stats(flat, weight, bias, True, momentum, eps)[0]
-    return aten.view(found, [n, channels, *rest])
+    normalized = aten._native_batch_norm_legit.no_stats(flat, weight, bias, True, momentum, eps)[0]
+    return aten.view(normalized, [n, channels, *rest])
 
 
 @decomposes("aten::batch_norm", implicit=True)
@@ -269,12 +269,12 @@ def batch_norm(
         )[0]
     if running_mean is None:
         return aten._native_batch_norm_legit.no_stats(x, weight, bias, True, momentum, eps)[0]
-    found = aten._native_batch_norm_legit_functional(
+    outputs = aten._native_batch_norm_legit_functional(
         x, weight, bias, running_mean, running_var, True, momentum, eps
     )
-    replace(running_mean, found[3])
-    replace(running_var, found[4])
-    return found[0]
+    replace(running_mean, outputs[3])
+    replace(running_var, outputs[4])
+    return outputs[0]
 
 
 def replace(x: Tensor, value: Tensor) -> None:
@@ -296,8 +296,8 @@ def _root(x: Any) -> Any:
     """Return the square root of a number or symbol."""
     if not isinstance(x, SymNumber):
         return math.sqrt(x)
-    number: Any = ts.sym_float(x) if isinstance(x, SymInt) else x
-    return number**0.5
+    value: Any = ts.sym_float(x) if isinstance(x, SymInt) else x
+    return value**0.5
 
 
 def _added(mask: Any, like: Tensor) -> Any:
@@ -329,18 +329,18 @@ def attention(
     scaled = aten.mul.Scalar(query, root)
     if is_causal:
         rows, columns = query.shape[-2], key.shape[-2]
-        seen = aten.tril(aten.full([rows, columns], True, dtype=ts.bool, device=query.device))
-        attn_mask = _added(seen, query)
+        causal_mask = aten.tril(aten.full([rows, columns], True, dtype=ts.bool, device=query.device))
+        attn_mask = _added(causal_mask, query)
     scores = matmul(scaled, aten.mul.Scalar(swapped(key, -2, -1), root))
     if attn_mask is not None:
         scores = aten.add.Tensor(scores, attn_mask)
     weights = aten._safe_softmax(scores, -1)
     if dropout_p:
         weights = aten.dropout(weights, dropout_p, True)
-    found = matmul(weights, value)
+    output = matmul(weights, value)
     if query.dim() != 4:
-        return found
-    laid_out = aten.clone(aten.permute(found, [2, 0, 1, 3]), memory_format=ts.contiguous_format)
+        return output
+    laid_out = aten.clone(aten.permute(output, [2, 0, 1, 3]), memory_format=ts.contiguous_format)
     return aten.permute(laid_out, [1, 2, 0, 3])
 
 
@@ -359,12 +359,12 @@ def one_hot(x: Tensor, num_classes: int = -1) -> Tensor:
     """Return a one-hot vector of `num_classes` elements for each class index in `x`."""
     if num_classes == -1 or not evaluate_guard(num_classes > 0):
         return NotImplemented
-    text = "one_hot: Class values must be"
-    aten._assert_async.msg(aten.all(aten.ge.Scalar(x, 0)), f"{text} non-negative.")
-    aten._assert_async.msg(aten.all(aten.lt.Scalar(x, num_classes)), f"{text} smaller than num_classes.")
+    message = "one_hot: Class values must be"
+    aten._assert_async.msg(aten.all(aten.ge.Scalar(x, 0)), f"{message} non-negative.")
+    aten._assert_async.msg(aten.all(aten.lt.Scalar(x, num_classes)), f"{message} smaller than num_classes.")
     column = aten.unsqueeze(x, -1)
-    places = aten.arange(num_classes, dtype=ts.int64, device=x.device)
-    return aten._to_copy(aten.eq.Tensor(column, places), dtype=ts.int64)
+    classes = aten.arange(num_classes, dtype=ts.int64, device=x.device)
+    return aten._to_copy(aten.eq.Tensor(column, classes), dtype=ts.int64)
 
 
 @decomposes("aten::pad", implicit=True)
@@ -380,15 +380,15 @@ def pad(x: Tensor, pad: list[Any], mode: str = "constant", value: float | None =
     return NotImplemented if name is None else getattr(aten, f"{name}{n}d")(x, pad)
 
 
-def _padded(x: Tensor, pad: list[Any], places: Any) -> Tensor:
-    """Pad the last dimensions: padded element i is the element of `x` with index `places(i, size)`."""
+def _padded(x: Tensor, pad: list[Any], source_index: Any) -> Tensor:
+    """Pad the last dimensions: padded element i is the element of `x` with index `source_index(i, size)`."""
     n = len(pad) // 2
     for k in range(n):
         dim = x.dim() - 1 - k
         low, high = pad[2 * k], pad[2 * k + 1]
         size = x.shape[dim]
-        at = places(aten.arange.start(-low, size + high, device=x.device), size)
-        x = aten.index.Tensor(x, [None] * dim + [at])
+        indices = source_index(aten.arange.start(-low, size + high, device=x.device), size)
+        x = aten.index.Tensor(x, [None] * dim + [indices])
     return x
 
 

@@ -67,8 +67,8 @@ def kl_div(x: Tensor, target: Tensor, reduction: int = 1, *, log_target: bool = 
 def binary_cross_entropy(x: Tensor, target: Tensor, weight: Any = None, reduction: int = 1) -> Tensor:
     """Compute binary cross entropy of probabilities; logarithms are clamped to at least -100."""
 
-    def logarithm(found: Tensor) -> Tensor:
-        return aten.maximum(found, aten.full([], -100, dtype=x.dtype, device=x.device))
+    def logarithm(value: Tensor) -> Tensor:
+        return aten.maximum(value, aten.full([], -100, dtype=x.dtype, device=x.device))
 
     against = aten.mul.Tensor(aten.sub.Tensor(target, 1), logarithm(aten.log1p(aten.neg(x))))
     loss = aten.sub.Tensor(against, aten.mul.Tensor(target, logarithm(aten.log(x))))
@@ -104,20 +104,20 @@ def nll_loss(
         factors = aten.expand(weight if x.dim() == 1 else aten.view(weight, shape), list(x.shape))
         x = aten.mul.Tensor(x, factors)
     counted = aten.ne.Scalar(target, ignore_index)
-    places = aten.unsqueeze(either(counted, target, 0, target), dim)
-    found = aten.neg(aten.squeeze.dim(aten.gather(x, dim, places), dim))
-    found = either(aten.ne.Scalar(target, ignore_index), found, 0, found)
+    class_indices = aten.unsqueeze(either(counted, target, 0, target), dim)
+    losses = aten.neg(aten.squeeze.dim(aten.gather(x, dim, class_indices), dim))
+    losses = either(aten.ne.Scalar(target, ignore_index), losses, 0, losses)
     if reduction == 0 and x.dim() > 1:
-        return found
+        return losses
     if reduction != 1:
-        return aten.sum(found)
+        return aten.sum(losses)
     if factors is not None:
-        weights = aten.squeeze.dim(aten.gather(factors, dim, places), dim)
+        weights = aten.squeeze.dim(aten.gather(factors, dim, class_indices), dim)
         weights = either(aten.ne.Scalar(target, ignore_index), weights, 0, weights)
-        return aten.div.Tensor(aten.sum(found), aten.sum(weights))
+        return aten.div.Tensor(aten.sum(losses), aten.sum(weights))
     count = aten.sum(aten.ne.Scalar(target, ignore_index))
     count = aten._to_copy(count, dtype=x.dtype, device=x.device)
-    return aten.div.Tensor(aten.sum(found), count)
+    return aten.div.Tensor(aten.sum(losses), count)
 
 
 @decomposes("aten::cross_entropy_loss", implicit=True)
@@ -151,8 +151,8 @@ def cosine_similarity(x: Tensor, other: Tensor, dim: int = 1, eps: float = 1e-8)
     if list(x.shape) != list(other.shape):
         x, other = aten.broadcast_tensors([x, other])
     lengths = [aten.clone(aten.linalg_vector_norm(v, 2, [dim], True)) for v in (x, other)]
-    least = aten.scalar_tensor(eps, dtype=lengths[0].dtype, device=x.device)
-    first, second = (aten.clamp.Tensor(n, least) for n in lengths)
+    min_norm = aten.scalar_tensor(eps, dtype=lengths[0].dtype, device=x.device)
+    first, second = (aten.clamp.Tensor(n, min_norm) for n in lengths)
     other = aten.div.Tensor(other, second)
     x = aten.div.Tensor(x, first)
     return aten.sum.dim_IntList(aten.mul.Tensor(x, other), [dim])

@@ -120,11 +120,11 @@ def outer(x: Tensor, y: Tensor) -> Tensor:
 @decomposes("aten::baddbmm")
 def baddbmm(x: Tensor, a: Tensor, b: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
     """Return beta * x + alpha * a b for batches of matrices."""
-    found = aten.bmm(a, b)
-    found = found if alpha == 1 else aten.mul.Tensor(found, alpha)
+    product = aten.bmm(a, b)
+    product = product if alpha == 1 else aten.mul.Tensor(product, alpha)
     if beta == 0:
-        return found
-    return aten.add.Tensor(x if beta == 1 else aten.mul.Tensor(x, beta), found)
+        return product
+    return aten.add.Tensor(x if beta == 1 else aten.mul.Tensor(x, beta), product)
 
 
 @decomposes("aten::addr")
@@ -164,8 +164,8 @@ def kron(x: Tensor, y: Tensor) -> Tensor:
     b = [1] * (n - y.dim()) + list(y.shape)
     left = aten.reshape(x, [size for k in range(n) for size in (a[k], 1)])
     right = aten.reshape(y, [size for k in range(n) for size in (1, b[k])])
-    found = aten.mul.Tensor(left, right)
-    return aten.reshape(found, [a[k] * b[k] for k in range(n)])
+    product = aten.mul.Tensor(left, right)
+    return aten.reshape(product, [a[k] * b[k] for k in range(n)])
 
 
 @decomposes("aten::einsum", implicit=True)
@@ -176,16 +176,16 @@ def einsum(equation: str, tensors: list[Tensor], *, path: Any = None) -> Tensor:
     operands = [_along(x, term, letters) for x, term in zip(tensors, terms, strict=True)]
     # positions of the labels that are not in the result, which are summed
     rest = range(len(result), len(letters))
-    found = operands[0]
+    product = operands[0]
     if len(operands) == 1:
-        return aten.sum.dim_IntList(found, list(rest)) if rest else found
+        return aten.sum.dim_IntList(product, list(rest)) if rest else product
     counts = {d: sum(letters[d] in term for term in terms) for d in rest}
     for other in operands[1:]:
         of_both: list[int] = []
         of_left: list[int] = []
         of_right: list[int] = []
         for d in rest:
-            left, right = (not evaluate_guard(x.shape[d] == 1) for x in (found, other))
+            left, right = (not evaluate_guard(x.shape[d] == 1) for x in (product, other))
             if left and right:
                 counts[d] -= 1
                 if counts[d] == 1:
@@ -194,10 +194,10 @@ def einsum(equation: str, tensors: list[Tensor], *, path: Any = None) -> Tensor:
             elif counts[d] == 1 and (left or right):
                 (of_left if left else of_right).append(d)
                 counts[d] = 0
-        found = aten.sum.dim_IntList(found, of_left, True) if of_left else found
+        product = aten.sum.dim_IntList(product, of_left, True) if of_left else product
         other = aten.sum.dim_IntList(other, of_right, True) if of_right else other
-        found = _summed_product(found, other, of_both)
-    return aten.reshape(found, list(found.shape)[: len(result)]) if rest else found
+        product = _summed_product(product, other, of_both)
+    return aten.reshape(product, list(product.shape)[: len(result)]) if rest else product
 
 
 def _terms(equation: str, tensors: list[Tensor]) -> tuple[list[list[str]], list[str]]:
@@ -206,15 +206,15 @@ def _terms(equation: str, tensors: list[Tensor]) -> tuple[list[list[str]], list[
     The labels of the dimensions of `...` are digits.
     """
     left, arrow, right = equation.replace(" ", "").partition("->")
-    texts = left.split(",")
-    named = [len(t.replace("...", "")) for t in texts]
-    wide = max(x.dim() - n if "..." in t else 0 for t, n, x in zip(texts, named, tensors, strict=True))
+    subscripts = left.split(",")
+    named = [len(t.replace("...", "")) for t in subscripts]
+    wide = max(x.dim() - n if "..." in t else 0 for t, n, x in zip(subscripts, named, tensors, strict=True))
 
-    def letters(text: str, count: int) -> list[str]:
-        before, dots, after = text.partition("...")
+    def letters(subscript: str, count: int) -> list[str]:
+        before, dots, after = subscript.partition("...")
         return [*before, *(map(str, range(wide - count, wide)) if dots else ()), *after]
 
-    terms = [letters(t, x.dim() - n) for t, n, x in zip(texts, named, tensors, strict=True)]
+    terms = [letters(t, x.dim() - n) for t, n, x in zip(subscripts, named, tensors, strict=True)]
     if arrow:
         return terms, letters(right, wide)
     all_letters = [c for term in terms for c in term if c.isalpha()]
@@ -248,10 +248,10 @@ def _summed_product(x: Tensor, y: Tensor, dims: list[int]) -> Tensor:
         return aten.mul.Tensor(x, y)
     n = x.dim()
     one = [[bool(evaluate_guard(size == 1)) for size in operand.shape] for operand in (x, y)]
-    kept = [d for d in range(n) if d not in dims]
-    batch = [d for d in kept if not one[0][d] and not one[1][d]]
-    left = [d for d in kept if not one[0][d] and one[1][d]]
-    right = [d for d in kept if one[0][d]]
+    remaining = [d for d in range(n) if d not in dims]
+    batch = [d for d in remaining if not one[0][d] and not one[1][d]]
+    left = [d for d in remaining if not one[0][d] and one[1][d]]
+    right = [d for d in remaining if one[0][d]]
 
     def sizes(operand: Tensor, chosen: list[int]) -> Any:
         return math.prod(operand.shape[d] for d in chosen)
@@ -259,7 +259,7 @@ def _summed_product(x: Tensor, y: Tensor, dims: list[int]) -> Tensor:
     count, rows, columns, depth = sizes(x, batch), sizes(x, left), sizes(y, right), sizes(x, dims)
     first = aten.reshape(aten.permute(x, [*batch, *left, *dims, *right]), [count, rows, depth])
     second = aten.reshape(aten.permute(y, [*batch, *dims, *right, *left]), [count, depth, columns])
-    found = aten.bmm(first, second)
+    product = aten.bmm(first, second)
     shape = [x.shape[d] for d in batch + left] + [1] * len(dims) + [y.shape[d] for d in right]
-    there = [*batch, *left, *dims, *right]
-    return aten.permute(aten.reshape(found, shape), [there.index(d) for d in range(n)])
+    order = [*batch, *left, *dims, *right]
+    return aten.permute(aten.reshape(product, shape), [order.index(d) for d in range(n)])

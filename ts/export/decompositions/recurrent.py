@@ -19,19 +19,19 @@ State = tuple[Tensor, ...]
 CellFunction = Callable[[Tensor, State, Tensor, Any], State]
 
 
-def _lstm_cell(given: Tensor, state: State, w_hh: Tensor, b_hh: Any) -> State:
+def _lstm_cell(input_gates: Tensor, state: State, w_hh: Tensor, b_hh: Any) -> State:
     hidden, cell = state
-    gates = aten.add.Tensor(aten.linear(hidden, w_hh, b_hh), given)
-    parts = aten.chunk(gates, 4, 2)
-    into, forget = aten.sigmoid(parts[0]), aten.sigmoid(parts[1])
-    candidate, out = aten.tanh(parts[2]), aten.sigmoid(parts[3])
+    gates = aten.add.Tensor(aten.linear(hidden, w_hh, b_hh), input_gates)
+    chunks = aten.chunk(gates, 4, 2)
+    into, forget = aten.sigmoid(chunks[0]), aten.sigmoid(chunks[1])
+    candidate, out = aten.tanh(chunks[2]), aten.sigmoid(chunks[3])
     cell = aten.add.Tensor(aten.mul.Tensor(forget, cell), aten.mul.Tensor(into, candidate))
     return aten.mul.Tensor(out, aten.tanh(cell)), cell
 
 
-def _gru_cell(given: Tensor, state: State, w_hh: Tensor, b_hh: Any) -> State:
+def _gru_cell(input_gates: Tensor, state: State, w_hh: Tensor, b_hh: Any) -> State:
     hidden = state[0]
-    of_input = aten.chunk(given, 3, 1)
+    of_input = aten.chunk(input_gates, 3, 1)
     of_state = aten.chunk(aten.linear(hidden, w_hh, b_hh), 3, 2)
     reset = aten.sigmoid(aten.add.Tensor(of_state[0], of_input[0]))
     update = aten.sigmoid(aten.add.Tensor(of_state[1], of_input[1]))
@@ -40,8 +40,8 @@ def _gru_cell(given: Tensor, state: State, w_hh: Tensor, b_hh: Any) -> State:
 
 
 def _rnn_cell(activation: Any) -> CellFunction:
-    def step(given: Tensor, state: State, w_hh: Tensor, b_hh: Any) -> State:
-        return (activation(aten.add.Tensor(aten.linear(state[0], w_hh, b_hh), given)),)
+    def step(projected_input: Tensor, state: State, w_hh: Tensor, b_hh: Any) -> State:
+        return (activation(aten.add.Tensor(aten.linear(state[0], w_hh, b_hh), projected_input)),)
 
     return step
 
@@ -54,18 +54,18 @@ def _layer(
     cells = len(state) > 1
     if cells:
         state = tuple(aten.unsqueeze(s, 0) for s in state)
-    given = aten.linear(x, w_ih, b_ih)
+    projected_inputs = aten.linear(x, w_ih, b_ih)
     if reverse:
-        given = aten.flip(given, [0])
+        projected_inputs = aten.flip(projected_inputs, [0])
     if not cells:
         state = tuple(aten.unsqueeze(s, 0) for s in state)
-    found = []
-    for each in aten.unbind(given, 0):
+    outputs = []
+    for each in aten.unbind(projected_inputs, 0):
         state = step(each, state, w_hh, b_hh)
         if w_hr is not None:
             state = (aten.linear(state[0], w_hr), *state[1:])
-        found.append(state[0])
-    result = aten.cat(found[::-1] if reverse else found, 0)
+        outputs.append(state[0])
+    result = aten.cat(outputs[::-1] if reverse else outputs, 0)
     return result, tuple(aten.squeeze.dim(s, 0) for s in state)
 
 
@@ -75,12 +75,12 @@ def _weights(params: list[Tensor], has_biases: bool, projected: bool) -> list[li
     Absent parameters are None.
     """
     count = (4 if has_biases else 2) + projected
-    found = []
+    layers = []
     for k in range(0, len(params), count):
         some = list(params[k : k + count])
         last = some.pop() if projected else None
-        found.append([*some, *[None] * (4 - len(some)), last])
-    return found
+        layers.append([*some, *[None] * (4 - len(some)), last])
+    return layers
 
 
 def _stack(
@@ -100,8 +100,8 @@ def _stack(
         outputs = []
         for k in range(layer, layer + directions):
             state = tuple(of_kind[k] for of_kind in states)
-            found, state = _layer(x, state, weights[k], step, k > layer)
-            outputs.append(found)
+            output, state = _layer(x, state, weights[k], step, k > layer)
+            outputs.append(output)
             last.append(state)
         x = aten.cat(outputs, x.dim() - 1) if bidirectional else outputs[0]
         if dropout and layer + directions < len(weights):

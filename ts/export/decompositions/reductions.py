@@ -119,12 +119,12 @@ def logsumexp(x: Tensor, dim: Any, keepdim: bool = False) -> Tensor:
     dims = [dim] if isinstance(dim, int) else list(dim)
     if not all(evaluate_guard(x.shape[d] != 0) for d in dims):
         return NotImplemented
-    most = aten.amax(x, dims, True)
-    infinite = aten.eq.Scalar(aten.abs(most), math.inf)
-    most = either(infinite, 0.0, most, most)
-    shown = most if keepdim else aten.squeeze.dims(most, dims)
-    found = aten.log(aten.sum.dim_IntList(aten.exp(aten.sub.Tensor(x, most)), dims, keepdim))
-    return aten.add.Tensor(found, shown)
+    maximum = aten.amax(x, dims, True)
+    infinite = aten.eq.Scalar(aten.abs(maximum), math.inf)
+    maximum = either(infinite, 0.0, maximum, maximum)
+    shift = maximum if keepdim else aten.squeeze.dims(maximum, dims)
+    log_sum = aten.log(aten.sum.dim_IntList(aten.exp(aten.sub.Tensor(x, maximum)), dims, keepdim))
+    return aten.add.Tensor(log_sum, shift)
 
 
 @decomposes("aten::argsort", implicit=True)
@@ -170,8 +170,8 @@ def aminmax(x: Tensor, *, dim: Any = None, keepdim: bool = False) -> Any:
 @decomposes("aten::diff", implicit=True)
 def diff(x: Tensor, n: int = 1, dim: int = -1, prepend: Any = None, append: Any = None) -> Tensor:
     """Compute differences of neighbouring elements along `dim`, `n` times."""
-    parts = [p for p in (prepend, x, append) if p is not None]
-    x = aten.cat(parts, dim) if len(parts) > 1 else x
+    tensors = [p for p in (prepend, x, append) if p is not None]
+    x = aten.cat(tensors, dim) if len(tensors) > 1 else x
     for _ in range(n):
         size = x.shape[dim]
         before = aten.slice.Tensor(x, dim, 0, size - 1)

@@ -118,11 +118,11 @@ def reshape(x: Tensor, shape: Any, stride: Any = None) -> Tensor:
 
     If its strides allow no view, reshape a contiguous copy.
     """
-    given = list(shape.shape if isinstance(shape, Tensor) else shape)
-    is_whole = not any(isinstance(n, int) and n == -1 for n in given)
-    shape = given if is_whole else resolved(given, math.prod(x.shape))
+    requested = list(shape.shape if isinstance(shape, Tensor) else shape)
+    is_explicit = not any(isinstance(n, int) and n == -1 for n in requested)
+    shape = requested if is_explicit else resolved(requested, math.prod(x.shape))
     if can_view(x, shape):
-        return aten.view(x, given)
+        return aten.view(x, requested)
     return aten.view(aten.clone(x, memory_format=ts.contiguous_format), shape)
 
 
@@ -183,13 +183,13 @@ def broadcast_tensors(tensors: list[Tensor]) -> list[Tensor]:
 
 def broadcast(shapes: list[list[Any]]) -> list[Any]:
     """Return the common shape to which `shapes` broadcast."""
-    found: list[Any] = [1] * max(map(len, shapes))
+    result: list[Any] = [1] * max(map(len, shapes))
     for shape in shapes:
         for d in range(1, len(shape) + 1):
-            same = is_provably_equal(shape[-d], found[-d])
-            if not same and (known_one(found[-d]) or not evaluate_guard(shape[-d] == 1)):
-                found[-d] = shape[-d]
-    return found
+            same = is_provably_equal(shape[-d], result[-d])
+            if not same and (known_one(result[-d]) or not evaluate_guard(shape[-d] == 1)):
+                result[-d] = shape[-d]
+    return result
 
 
 @decomposes("aten::narrow", implicit=True)
@@ -230,12 +230,12 @@ def chunk(x: Tensor, chunks: int, dim: int = 0) -> list[Tensor]:
 @decomposes("aten::tensor_split.sections", implicit=True)
 def tensor_split(x: Tensor, sections: int, dim: int = 0) -> list[Tensor]:
     """Split `x` along `dim` into `sections` parts whose sizes differ by at most one."""
-    size, found, start = x.shape[dim], [], 0
+    size, chunks, start = x.shape[dim], [], 0
     for k in range(sections):
         end = start + (size // sections) + (1 if evaluate_guard(k < size % sections) else 0)
-        found.append(aten.slice.Tensor(x, dim, start, end))
+        chunks.append(aten.slice.Tensor(x, dim, start, end))
         start = end
-    return found
+    return chunks
 
 
 @decomposes("aten::tensor_split.indices", implicit=True)
@@ -248,8 +248,8 @@ def tensor_split_indices(x: Tensor, indices: list[int], dim: int = 0) -> list[Te
 @decomposes("aten::unbind.int")
 def unbind(x: Tensor, dim: int = 0) -> list[Tensor]:
     """Return the slices of `x` along `dim`, without this dimension."""
-    parts = [aten.slice.Tensor(x, dim, k, k + 1) for k in range(int(x.shape[dim]))]
-    return [aten.squeeze.dim(part, dim) for part in parts]
+    chunks = [aten.slice.Tensor(x, dim, k, k + 1) for k in range(int(x.shape[dim]))]
+    return [aten.squeeze.dim(chunk, dim) for chunk in chunks]
 
 
 @decomposes("aten::stack")
@@ -382,14 +382,14 @@ def meshgrid(tensors: list[Tensor], indexing: str = "ij") -> list[Tensor]:
     if turned:
         tensors = [tensors[1], tensors[0], *tensors[2:]]
     sizes = [x.numel() for x in tensors]
-    found = [
+    grids = [
         aten.expand(aten.view(x, [-1 if d == k else 1 for d in range(len(tensors))]), sizes)
         for k, x in enumerate(tensors)
     ]
     if turned:
-        found = [swapped(x, 0, 1) for x in found]
-        found[0], found[1] = found[1], found[0]
-    return found
+        grids = [swapped(x, 0, 1) for x in grids]
+        grids[0], grids[1] = grids[1], grids[0]
+    return grids
 
 
 @decomposes("aten::cartesian_prod", implicit=True)
@@ -459,8 +459,8 @@ def roll(x: Tensor, shifts: list[int], dims: list[int] = ()) -> Tensor:  # type:
         size = x.shape[dim]
         if not evaluate_guard(size != 0):
             return NotImplemented
-        places = aten.add.Tensor(aten.arange(size, device=x.device), (size - shift) % size)
-        x = aten.index_select(x, dim, aten.fmod.Scalar(places, size))
+        indices = aten.add.Tensor(aten.arange(size, device=x.device), (size - shift) % size)
+        x = aten.index_select(x, dim, aten.fmod.Scalar(indices, size))
     return x
 
 

@@ -64,8 +64,8 @@ def _expand(before: Tensor, value: Tensor, *arguments: Any) -> Tensor:
 
 @_undoes("aten::permute")
 def _permute(before: Tensor, value: Tensor, dims: list[int]) -> Tensor:
-    places = [d % len(dims) for d in dims]
-    return aten.permute(value, [places.index(d) for d in range(len(dims))])
+    normalized_dims = [d % len(dims) for d in dims]
+    return aten.permute(value, [normalized_dims.index(d) for d in range(len(dims))])
 
 
 @_undoes("aten::unsqueeze")
@@ -116,8 +116,8 @@ def _tensor_split(before: Tensor, value: Tensor, index: int, sections: int, dim:
 
 
 @_undoes("aten::tensor_split.indices")
-def _tensor_split_at(before: Tensor, value: Tensor, index: int, places: list[Any], dim: int = 0) -> Tensor:
-    start = places[index - 1] if index else 0
+def _tensor_split_at(before: Tensor, value: Tensor, index: int, indices: list[Any], dim: int = 0) -> Tensor:
+    start = indices[index - 1] if index else 0
     return aten.slice_scatter(before, value, dim, start, start + value.shape[dim])
 
 
@@ -159,8 +159,8 @@ def select_scatter(x: Tensor, src: Tensor, dim: int, index: int) -> Tensor:
     """Return `x` with the slice at `index` along `dim` replaced by `src`."""
     dim = dim % x.dim()
     size = x.shape[dim]
-    places = aten.arange(size, device=x.device)
-    places = aten.view(places, [-1 if d == dim else 1 for d in range(x.dim())])
-    chosen = aten.eq.Scalar(places, index + size if index < 0 else index)
+    indices = aten.arange(size, device=x.device)
+    indices = aten.view(indices, [-1 if d == dim else 1 for d in range(x.dim())])
+    chosen = aten.eq.Scalar(indices, index + size if index < 0 else index)
     wide = aten.expand(aten.unsqueeze(src, dim), list(x.shape))
     return aten.where.self(chosen, wide, x)
