@@ -129,20 +129,20 @@ _FIND_FLAG_FUNCTION = "ts.runtime.executor_flags.find_flag_function"
 
 
 def __getattr__(name: str) -> Any:
-    found: Any
+    attribute: Any
     if name in _NAME_TO_MODULE:
-        found = _named(_NAME_TO_MODULE[name])
+        attribute = _named(_NAME_TO_MODULE[name])
     elif name in _OPERATORS:
-        found = importlib.import_module(f"ts._C.{name}")  # created by `operator_module`
+        attribute = importlib.import_module(f"ts._C.{name}")  # created by `operator_module`
     elif name.removeprefix(_PREFIX) in _PASSES and name.startswith(_PREFIX):
         file, _, function = _PASSES[name.removeprefix(_PREFIX)].partition(".")
-        found = partial(_run, _named(f"ts.passes.{file}.{function or file}"))
+        attribute = partial(_run, _named(f"ts.passes.{file}.{function or file}"))
     else:
-        found = _named(_FIND_FLAG_FUNCTION)(name) if name.startswith("_jit_") else None
-        if found is None:
+        attribute = _named(_FIND_FLAG_FUNCTION)(name) if name.startswith("_jit_") else None
+        if attribute is None:
             raise AttributeError(f"module 'ts._C' has no attribute '{name}'")
-    globals()[name] = found
-    return found
+    globals()[name] = attribute
+    return attribute
 
 
 def _named(path: str) -> Any:
@@ -161,9 +161,13 @@ class _OperatorModule(ModuleType):
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             return names_for(self.__name__)(name)
-        known = "logsigmoid" if name == "log_sigmoid" else name.removeprefix(self._prefix)
+        operator_name = "logsigmoid" if name == "log_sigmoid" else name.removeprefix(self._prefix)
         operators = importlib.import_module(self._module_path)
-        return getattr(operators, known) if hasattr(operators, known) else names_for(self.__name__)(name)
+        return (
+            getattr(operators, operator_name)
+            if hasattr(operators, operator_name)
+            else names_for(self.__name__)(name)
+        )
 
 
 @cache

@@ -18,5 +18,5 @@ def __getattr__(name: str) -> Any:
 
     if name.startswith("__") or not registry.records(f"aten::{name}"):
         raise AttributeError(f"module 'ts._VF' has no attribute '{name}'")
-    found = globals()[name] = overloads(name)
-    return found
+    function = globals()[name] = overloads(name)
+    return function

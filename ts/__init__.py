@@ -30,8 +30,8 @@ from ts.import_hook import install as _install_finder
 def _require_built() -> None:
     """Raise ImportError with build instructions if a clone has no compiled modules."""
     loop = "ts._core.vm.interp", [os.path.join(__path__[0], "_core", "vm")]
-    for name, places in (loop, ("ts.backends", __path__)):
-        if not any(finder.find_spec(name, places) for finder in sys.meta_path):
+    for name, search_paths in (loop, ("ts.backends", __path__)):
+        if not any(finder.find_spec(name, search_paths) for finder in sys.meta_path):
             raise ImportError(
                 f"ts comes from its sources in {os.path.dirname(__path__[0])}, where {name} is not built: "
                 "run `pip install -e .` there, or start Python in another folder to use an installed ts"

@@ -32,8 +32,8 @@ __all__ = [
 
 def _qualified_name(obj: Any, mangle_name: bool = True) -> str:
     """Return the script name of a class or function: `__torch__.package.module.Name`."""
-    found = getattr(obj, "qualified_name", None)
-    return found if isinstance(found, str) else qualified_name(obj)
+    name = getattr(obj, "qualified_name", None)
+    return name if isinstance(name, str) else qualified_name(obj)
 
 
 def _copy_to_script_wrapper(fn: Any) -> Any:

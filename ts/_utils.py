@@ -87,13 +87,13 @@ def _get_device_index(device: Any, optional: bool = False, allow_cpu: bool = Fal
     """
     if isinstance(device, str):
         device = ts.device(device)
-    found = device if isinstance(device, int) else None
+    index = device if isinstance(device, int) else None
     if isinstance(device, ts.device):
         if not allow_cpu and device.type == "cpu":
             raise ValueError(f"Expected a non cpu device, but got: {device}")
-        found = -1 if device.type == "cpu" else device.index
-    if found is not None:
-        return found
+        index = -1 if device.type == "cpu" else device.index
+    if index is not None:
+        return index
     if optional:
         return ts.cuda.current_device() if ts.cuda.is_available() else None  # type: ignore[return-value]
     raise ValueError(f"Expected a torch.device with a specified index or an integer, but got:{device}")
@@ -111,8 +111,8 @@ def _is_alias_of(first: Tensor, second: Tensor) -> bool:
 
 def _rebuild_tensor(storage: Any, storage_offset: int, size: Any, stride: Any) -> Tensor:
     """Return a tensor that is a view of a typed storage."""
-    made: Tensor = ts.empty(0, dtype=storage.dtype, device=storage.device)
-    return made.set_(storage, storage_offset, tuple(size), tuple(stride))
+    tensor: Tensor = ts.empty(0, dtype=storage.dtype, device=storage.device)
+    return tensor.set_(storage, storage_offset, tuple(size), tuple(stride))
 
 
 def _rebuild_tensor_v2(
@@ -125,9 +125,9 @@ def _rebuild_tensor_v2(
     metadata: Any = None,
 ) -> Tensor:
     """Return a tensor that is a view of a storage; pickles of tensors call this function."""
-    made = _rebuild_tensor(storage, storage_offset, size, stride)
-    made.requires_grad_(bool(requires_grad))
-    return made
+    tensor = _rebuild_tensor(storage, storage_offset, size, stride)
+    tensor.requires_grad_(bool(requires_grad))
+    return tensor
 
 
 def _rebuild_parameter(data: Tensor, requires_grad: bool, backward_hooks: Any) -> Tensor:
@@ -138,7 +138,7 @@ def _rebuild_parameter(data: Tensor, requires_grad: bool, backward_hooks: Any) -
 def _import_dotted_name(name: str) -> Any:
     """Import an object by a dotted name such as `os.path.join`."""
     first, *others = name.split(".")
-    found = __import__(first)
-    for part in others:
-        found = getattr(found, part)
-    return found
+    target = __import__(first)
+    for component in others:
+        target = getattr(target, component)
+    return target

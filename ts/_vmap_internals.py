@@ -23,18 +23,18 @@ def _vmap(
         return vmap(func, in_dims, out_dims)
 
     def mapped(*args: Any) -> Any:
-        places: list[Any] = []
+        captured: list[Any] = []
 
         def without_none(*inner: Any) -> Any:
             results = func(*inner)
             several = isinstance(results, tuple)
             items = results if several else (results,)
-            places[:] = [several, [item is None for item in items]]
+            captured[:] = [several, [item is None for item in items]]
             return tuple(item for item in items if item is not None)
 
-        found = iter(vmap(without_none, in_dims, out_dims)(*args))
-        several, is_none = places
-        items = tuple(None if none else next(found) for none in is_none)
+        outputs = iter(vmap(without_none, in_dims, out_dims)(*args))
+        several, is_none = captured
+        items = tuple(None if none else next(outputs) for none in is_none)
         return items if several else items[0]
 
     return mapped

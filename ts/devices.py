@@ -60,8 +60,8 @@ class device:
         self.index: int | None = index
 
     def __repr__(self) -> str:
-        number = "" if self.index is None else f", index={self.index}"
-        return f"device(type='{self.type}'{number})"
+        index_text = "" if self.index is None else f", index={self.index}"
+        return f"device(type='{self.type}'{index_text})"
 
     def __str__(self) -> str:
         return self.type if self.index is None else f"{self.type}:{self.index}"
@@ -91,19 +91,19 @@ def _default_device_mode() -> Any:
     return _device
 
 
-def _parse(text: str) -> tuple[str, int | None]:
-    if not text:
+def _parse(spelling: str) -> tuple[str, int | None]:
+    if not spelling:
         raise RuntimeError("Device string must not be empty")
-    if text in TYPES:
-        return text, None
-    match = re.match(_SPELLING, text)
+    if spelling in TYPES:
+        return spelling, None
+    match = re.match(_SPELLING, spelling)
     if match is None:
-        raise RuntimeError(f"Invalid device string: '{text}'")
-    _check_type(match[1], text)
+        raise RuntimeError(f"Invalid device string: '{spelling}'")
+    _check_type(match[1], spelling)
     return match[1], None if match[2] is None else int(match[2])
 
 
-def _check_type(type: str, text: str) -> None:
+def _check_type(type: str, spelling: str) -> None:
     if type in TYPES or type in extra_types:
         return
     installed = _installed()
@@ -111,7 +111,7 @@ def _check_type(type: str, text: str) -> None:
         extra_types.add(type)
         return
     raise RuntimeError(
-        f"Expected one of {', '.join(TYPES)} device type at start of device string: {text}"
+        f"Expected one of {', '.join(TYPES)} device type at start of device string: {spelling}"
         + (f" (of other backends are installed: {', '.join(installed)})" if installed else "")
     )
 
@@ -150,5 +150,5 @@ class Stream:
 
     def __repr__(self) -> str:
         index = -1 if self.device.index is None else self.device.index
-        place = f"device_type={self.device.type}, device_index={index}"
-        return f"torch.Stream {place}, stream_id={self.stream_id}"
+        device_fields = f"device_type={self.device.type}, device_index={index}"
+        return f"torch.Stream {device_fields}, stream_id={self.stream_id}"

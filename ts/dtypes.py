@@ -158,13 +158,13 @@ def by_name(name: str) -> dtype:
 
 def from_numpy_dtype(numpy_dtype: Any) -> dtype:
     """Return the dtype for a NumPy dtype; raise PyTorch's TypeError if it is not supported."""
-    found = _BY_NUMPY.get(np.dtype(numpy_dtype))
-    if found is None:
+    torch_dtype = _BY_NUMPY.get(np.dtype(numpy_dtype))
+    if torch_dtype is None:
         _bring((complex32,) if np.dtype(numpy_dtype).name == complex32.name else _OTHERS)
-        found = _BY_NUMPY.get(np.dtype(numpy_dtype))
-    if found is None:
+        torch_dtype = _BY_NUMPY.get(np.dtype(numpy_dtype))
+    if torch_dtype is None:
         raise no_dtype_of(np.dtype(numpy_dtype))
-    return found
+    return torch_dtype
 
 
 def no_dtype_of(numpy_dtype: np.dtype[Any]) -> TypeError:
@@ -198,13 +198,13 @@ def with_borrowed(enter: Callable[[dtype, np.dtype[Any]], object]) -> None:
     In `enter`, lookup tables whose keys are NumPy dtypes add their entries.
     """
     _tables.append(enter)
-    for d, found in _brought.items():
-        enter(d, found)
+    for d, numpy_dtype in _brought.items():
+        enter(d, numpy_dtype)
 
 
 def with_bfloat16(enter: Callable[[np.dtype[Any]], object]) -> None:
     """Register `enter`, which is called with NumPy's bfloat16 dtype."""
-    with_borrowed(lambda d, found: enter(found) if d is bfloat16 else None)
+    with_borrowed(lambda d, numpy_dtype: enter(numpy_dtype) if d is bfloat16 else None)
 
 
 # complex32 is loaded separately, because creating it issues a warning
@@ -215,14 +215,14 @@ def _bring(some: tuple[dtype, ...]) -> None:
     global _brought
     import ml_dtypes
 
-    found = {d: np.dtype(getattr(ml_dtypes, d.name)) for d in some}
-    _brought = _brought | found  # also read by `with_borrowed`, for tables that are created later
+    numpy_dtypes = {d: np.dtype(getattr(ml_dtypes, d.name)) for d in some}
+    _brought = _brought | numpy_dtypes  # also read by `with_borrowed`, for tables that are created later
     for enter in _tables:
         for d in some:
-            enter(d, found[d])
+            enter(d, numpy_dtypes[d])
     for d in some:
-        _BY_NUMPY[found[d]] = d
-        d.numpy_dtype = found[d]
+        _BY_NUMPY[numpy_dtypes[d]] = d
+        d.numpy_dtype = numpy_dtypes[d]
 
 
 def as_dtype(x: Any) -> dtype:
@@ -292,8 +292,8 @@ def _read_type(function: str, type: Any) -> dtype:
     """Return the dtype for an argument of `finfo` or `iinfo`: a dtype or a Python number type."""
     d = type if isinstance(type, dtype) else _BY_PYTHON.get(type) if callable(type) else None
     if d is None:
-        found = type.__class__.__name__
-        raise TypeError(f"{function}(): argument 'type' (position 1) must be torch.dtype, not {found}")
+        actual = type.__class__.__name__
+        raise TypeError(f"{function}(): argument 'type' (position 1) must be torch.dtype, not {actual}")
     return d
 
 

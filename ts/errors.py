@@ -68,37 +68,37 @@ class FrontendError(TsError):
 
     def copy(self) -> FrontendError:
         """Return a copy of this error, to which a caller can add its own call."""
-        made = type(self)(self.message, self.range, self.hint)
-        made.calls = list(self.calls)
-        made.others = [other.copy() for other in self.others]
-        made.left_function = self.left_function
-        return made
+        copied = type(self)(self.message, self.range, self.hint)
+        copied.calls = list(self.calls)
+        copied.others = [other.copy() for other in self.others]
+        copied.left_function = self.left_function
+        return copied
 
     def __str__(self) -> str:
-        text = self._own_text()
+        message = self._own_text()
         if self.others:
             count = len(self.others)
-            text = f"{text.rstrip()}\n\n{count} more error{'s' * (count > 1)}:\n"
-            text += "\n".join(str(other) for other in self.others)
-        return text
+            message = f"{message.rstrip()}\n\n{count} more error{'s' * (count > 1)}:\n"
+            message += "\n".join(str(other) for other in self.others)
+        return message
 
     def _separator(self) -> str:
         """Return the text between the message and the source location."""
         return ":\n"
 
     def _own_text(self) -> str:
-        text = self.message
+        message = self.message
         if self.range is not None:
-            text += self._separator() + self.range.highlight()
+            message += self._separator() + self.range.highlight()
         for callee, caller, range in self.calls:
-            if not text.endswith("\n"):
-                text += "\n"
-            text += f"'{callee}' is being compiled since it was called from '{caller}'\n"
+            if not message.endswith("\n"):
+                message += "\n"
+            message += f"'{callee}' is being compiled since it was called from '{caller}'\n"
             if range is not None:
-                text += range.highlight()
+                message += range.highlight()
         if self.hint:
-            text += ("" if text.endswith("\n") else "\n") + f"Hint: {self.hint}\n"
-        return text
+            message += ("" if message.endswith("\n") else "\n") + f"Hint: {self.hint}\n"
+        return message
 
 
 class NotSupportedError(FrontendError):
@@ -191,10 +191,10 @@ def _original_stack(stack: Sequence[tuple[str, Located | None]]) -> list[tuple[s
     return [(function, None if range is None else range.origin() or range) for function, range in stack]
 
 
-def without_stack(text: str) -> str:
+def without_stack(report: str) -> str:
     """Return the failure message in the text of a script error, without source locations and file paths."""
-    begun, _, message = text.rpartition("\nRuntimeError: ")
-    return message.rstrip("\n") if begun.startswith(_FAILED) else text
+    begun, _, message = report.rpartition("\nRuntimeError: ")
+    return message.rstrip("\n") if begun.startswith(_FAILED) else report
 
 
 def _traceback(which: str, stack: Sequence[tuple[str, Located | None]]) -> str:
@@ -266,11 +266,11 @@ class _Suggestion(str):
     list_names: Callable[[], Iterable[str]]
 
     def __str__(self) -> str:
-        text = str.__str__(self)
+        message = str.__str__(self)
         # `list_names` contains `name` if it is a property that raised the AttributeError.
         others = [name for name in self.list_names() if name != self.name]
-        found = closest(self.name, others, 0.6 if len(self.name) < 5 else 0.7)
-        return f"{text}. Did you mean: '{found}'?" if found else text
+        suggestion = closest(self.name, others, 0.6 if len(self.name) < 5 else 0.7)
+        return f"{message}. Did you mean: '{suggestion}'?" if suggestion else message
 
     def __reduce__(self) -> tuple[Any, ...]:
         return str, (str(self),)
@@ -282,9 +282,9 @@ def missing_attribute(owner: str, name: str, list_names: Callable[[], Iterable[s
     `list_names` returns the existing names.  It is called only when the text is formatted, so that `hasattr`
     stays fast.
     """
-    text = _Suggestion(f"{owner} has no attribute '{name}'")
-    text.name, text.list_names = name, list_names
-    return AttributeError(text, name=name)
+    message = _Suggestion(f"{owner} has no attribute '{name}'")
+    message.name, message.list_names = name, list_names
+    return AttributeError(message, name=name)
 
 
 def closest(name: str, list_names: Iterable[str], cutoff: float = 0.7) -> str:
@@ -299,11 +299,11 @@ def closest(name: str, list_names: Iterable[str], cutoff: float = 0.7) -> str:
     for other in names:
         if other.lower().replace("_", "") == plain:  # such as Relu for ReLU
             return other
-    found = difflib.get_close_matches(name, names, 1, cutoff)
-    if not found:
-        found = difflib.get_close_matches(name.lower(), {n.lower(): n for n in names}, 1, cutoff)
-        found = [next(n for n in names if n.lower() == lower) for lower in found]
-    return found[0] if found else ""
+    matches = difflib.get_close_matches(name, names, 1, cutoff)
+    if not matches:
+        matches = difflib.get_close_matches(name.lower(), {n.lower(): n for n in names}, 1, cutoff)
+        matches = [next(n for n in names if n.lower() == lower) for lower in matches]
+    return matches[0] if matches else ""
 
 
 def no_such_argument(name: str, list_names: Iterable[str]) -> str:
@@ -336,13 +336,13 @@ class InternalError(TsError):
         self.graph_text = graph_text
 
     def __str__(self) -> str:
-        text = "internal error of ts"
+        message = "internal error of ts"
         if self.pass_name:
-            text += f" after pass {self.pass_name}"
-        text += f": {self.message}"
+            message += f" after pass {self.pass_name}"
+        message += f": {self.message}"
         if self.graph_text:
-            text += f"\n{self.graph_text}"
-        return text
+            message += f"\n{self.graph_text}"
+        return message
 
 
 class PassError(TsError):

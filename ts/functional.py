@@ -97,19 +97,19 @@ def norm(
     if isinstance(p, str):
         if p == "nuc":
             if dims is None:
-                found = ts.linalg.matrix_norm(input, "nuc", [-2, -1], keepdim, dtype=dtype)
+                result = ts.linalg.matrix_norm(input, "nuc", [-2, -1], keepdim, dtype=dtype)
             else:
-                found = ts.linalg.matrix_norm(input, "nuc", dims, keepdim, dtype=dtype)
+                result = ts.linalg.matrix_norm(input, "nuc", dims, keepdim, dtype=dtype)
         elif p == "fro":
-            found = ts.linalg.vector_norm(input, 2, dims, keepdim, dtype=dtype)
+            result = ts.linalg.vector_norm(input, 2, dims, keepdim, dtype=dtype)
         else:
             raise RuntimeError(f"only valid string values are 'fro' and 'nuc', found {p}")
     else:
         if p is None:
-            found = ts.linalg.vector_norm(input, 2, dims, keepdim, dtype=dtype)
+            result = ts.linalg.vector_norm(input, 2, dims, keepdim, dtype=dtype)
         else:
-            found = ts.linalg.vector_norm(input, p, dims, keepdim, dtype=dtype)
-    return _into(out, found)
+            result = ts.linalg.vector_norm(input, p, dims, keepdim, dtype=dtype)
+    return _into(out, result)
 
 
 def cdist(
@@ -364,11 +364,11 @@ def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
             raise TypeError(f"expected 'shape' sequence to only contain ints, but got {type(n)}")
     if any(n < 0 for n in lengths):
         raise ValueError(f"'shape' cannot have negative values, but got {tuple(lengths)}")
-    found, step = [], 1
+    coordinates, step = [], 1
     for n in reversed(lengths):
-        found.append(ts.div(indices.long(), step, rounding_mode="floor") % n)
+        coordinates.append(ts.div(indices.long(), step, rounding_mode="floor") % n)
         step *= n
-    return tuple(reversed(found))
+    return tuple(reversed(coordinates))
 
 
 # `__torch_function__` of argument classes and modes can override these; scripts compile the wrapped function.

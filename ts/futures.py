@@ -23,8 +23,8 @@ def collect_all(futures: Sequence[Future[Any]]) -> Future[list[Future[Any]]]:
     """
     for future in futures:
         if not isinstance(future, Future):
-            found = type(future).__name__
-            raise TypeError(f"collect_all(): incompatible function arguments: {found} is not a Future")
+            type_name = type(future).__name__
+            raise TypeError(f"collect_all(): incompatible function arguments: {type_name} is not a Future")
     futures = list(futures)
     result: Future[list[Future[Any]]] = Future()
     missing = len(futures)

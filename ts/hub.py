@@ -58,8 +58,8 @@ class _Silent:
 def __getattr__(name: str) -> Any:
     if name != "tqdm":
         raise AttributeError(f"module 'ts.hub' has no attribute {name!r}")
-    found = importlib.util.find_spec("tqdm")
-    return _Silent if found is None else importlib.import_module("tqdm").tqdm
+    spec = importlib.util.find_spec("tqdm")
+    return _Silent if spec is None else importlib.import_module("tqdm").tqdm
 
 
 def _get_torch_home() -> str:
@@ -104,8 +104,8 @@ def help(
     github: str | os.PathLike[str], model: str, *args: Any, source: str = "github", **kwargs: Any
 ) -> str | None:
     """Return the docstring of an entry point in the `hubconf.py` of a folder."""
-    found: str | None = _entry(_hubconf(github, source, f"help({github!r}, {model!r})"), model).__doc__
-    return found
+    docstring: str | None = _entry(_hubconf(github, source, f"help({github!r}, {model!r})"), model).__doc__
+    return docstring
 
 
 def _hubconf(folder: str | os.PathLike[str], source: str, call: str) -> ModuleType:
@@ -132,10 +132,10 @@ def _hubconf(folder: str | os.PathLike[str], source: str, call: str) -> ModuleTy
 
 
 def _entry(module: ModuleType, name: str) -> Callable[..., Any]:
-    found = getattr(module, name, None)
-    if not callable(found):
+    entry = getattr(module, name, None)
+    if not callable(entry):
         raise RuntimeError(f"Cannot find callable {name} in hubconf")
-    return found  # type: ignore[no-any-return]
+    return entry  # type: ignore[no-any-return]
 
 
 def download_url_to_file(
@@ -167,5 +167,5 @@ def load_state_dict_from_url(
             f"hub.load_state_dict_from_url({url!r}) is not implemented: nothing is downloaded; save the "
             f"file as {path}"
         )
-    found: Mapping[str, Any] = ts.load(path, map_location=map_location, weights_only=weights_only)
-    return found
+    state_dict: Mapping[str, Any] = ts.load(path, map_location=map_location, weights_only=weights_only)
+    return state_dict

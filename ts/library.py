@@ -77,15 +77,15 @@ class _Implementations:
         self.only_writes = not declared.returns and any(p.written for p in declared.parameters)
         kinds = [p.kind for p in declared.parameters]
         self.converted = [
-            (i, made) for i, kind in enumerate(kinds) if (made := _DEFAULTS.get(kind)) is not None
+            (i, converter) for i, kind in enumerate(kinds) if (converter := _DEFAULTS.get(kind)) is not None
         ]
 
     def __call__(self, *args: Any) -> Any:
         if self.converted:
-            given = list(args)
-            for i, made in self.converted:
-                given[i] = None if given[i] is None else made(given[i])
-            args = tuple(given)
+            converted_args = list(args)
+            for i, convert in self.converted:
+                converted_args[i] = None if converted_args[i] is None else convert(converted_args[i])
+            args = tuple(converted_args)
         tensors = [
             x
             for arg in args
@@ -94,13 +94,13 @@ class _Implementations:
         ]
         if self.batching_rule is not None and (level := level_of_batch(args)) is not None:
             return call_rule(level, self.batching_rule, args)
-        wanted = ts.is_grad_enabled() and any(x.requires_grad for x in tensors)
-        if wanted and "Autograd" in self.by_key:
+        needs_grad = ts.is_grad_enabled() and any(x.requires_grad for x in tensors)
+        if needs_grad and "Autograd" in self.by_key:
             return self.by_key["Autograd"](*args)
         function = self.function_for(tensors)
         if function is self.of_function and tensors and tensors[0].device.type == "meta":
             function = self._without_fake
-        if not wanted or function is self.by_key.get("CompositeImplicitAutograd"):
+        if not needs_grad or function is self.by_key.get("CompositeImplicitAutograd"):
             result = function(*args)
         else:
             result = self._call_with_backward(function, args)
@@ -115,8 +115,8 @@ class _Implementations:
             self.backward_function = type(f"GeneratedBackwardFor_{name}_default", (_AutogradCall,), {})
         nodes: list[Any] = []
 
-        def run(*given: Any) -> Any:
-            result = function(*given)
+        def run(*inputs: Any) -> Any:
+            result = function(*inputs)
             nodes.append(_flatten(result)[1])
             return result
 
@@ -127,38 +127,38 @@ class _Implementations:
     def _check_new(self, result: Any, tensors: Sequence[Tensor]) -> None:
         """Raise RuntimeError if a result aliases an argument or another result."""
         results = [result] if isinstance(result, Tensor) else pytree.tree_leaves(result)
-        known = {id(owning_array(x.array)) for x in tensors}
+        storage_ids = {id(owning_array(x.array)) for x in tensors}
         for x in results:
             if not isinstance(x, Tensor):
                 continue
-            if (at := id(owning_array(x.array))) in known:
+            if (at := id(owning_array(x.array))) in storage_ids:
                 home = getattr(self.of_function, "__module__", "")
                 raise RuntimeError(
                     f"{self.name.partition('::')[2]} (with implementation in {home}): {_ALIASES}"
                 )
-            known.add(at)
+            storage_ids.add(at)
 
     def _without_fake(self, *args: Any) -> Any:
         """Run an operator that has no fake implementation on fake tensors."""
         if self.only_writes:
             return None
         function: Any = self.of_function
-        made: set[Any] = set()  # symbols of the data-dependent sizes that the function created
-        asked = get_ctx()
+        created_symbols: set[Any] = set()  # symbols of the data-dependent sizes that the function created
+        context = get_ctx()
 
-        def new_size(least: int, most: Any) -> Any:
-            size = asked.new_dynamic_size(min=least, max=most)
-            made.update(size.node.expr.free_symbols)
+        def new_size(min_size: int, max_size: Any) -> Any:
+            size = context.new_dynamic_size(min=min_size, max=max_size)
+            created_symbols.update(size.node.expr.free_symbols)
             return size
 
         try:
-            with FakeContext(FakeImplCtx(self.name, new_size, asked.new_number)):
+            with FakeContext(FakeImplCtx(self.name, new_size, context.new_number)):
                 result = function(*args)
         except Exception as error:  # the user's function may raise any exception for fake tensors
             raise self._no_fake() from error
-        for x in pytree.tree_leaves(result) if made else ():
+        for x in pytree.tree_leaves(result) if created_symbols else ():
             sizes = x.array.shape if isinstance(x, Tensor) else (x,)
-            if any(isinstance(n, SymNumber) and n.node.expr.free_symbols & made for n in sizes):
+            if any(isinstance(n, SymNumber) and n.node.expr.free_symbols & created_symbols for n in sizes):
                 raise self._no_fake()
         return result
 
@@ -173,9 +173,9 @@ class _Implementations:
         """Return the function for the device of `tensors`; raise NotImplementedError if there is none."""
         device = tensors[0].device.type if tensors else "cpu"
         key = {"cpu": "CPU", "cuda": "CUDA", "meta": "Meta"}.get(device, device)
-        for known in (key, *_COMPOSITE, ""):
-            if known in self.by_key:
-                return self.by_key[known]
+        for dispatch_key in (key, *_COMPOSITE, ""):
+            if dispatch_key in self.by_key:
+                return self.by_key[dispatch_key]
         if key == "Meta" and self.only_writes:
             return self._without_fake
         if key == "Meta" and self.of_function is not None:
@@ -219,14 +219,14 @@ class _AutogradCall(Function):
                 "use register_autograd to add one."
             )
         nested = pytree.tree_unflatten(list(gradients), ctx._result_layout)
-        found = custom.backward(ctx, *(nested if isinstance(nested, tuple) else (nested,)))
-        found = found if isinstance(found, tuple) else (found,)
-        if len(found) != ctx._argument_count:
+        grads = custom.backward(ctx, *(nested if isinstance(nested, tuple) else (nested,)))
+        grads = grads if isinstance(grads, tuple) else (grads,)
+        if len(grads) != ctx._argument_count:
             raise RuntimeError(
                 f"the gradient of {custom.name} returned an incorrect number of gradients (expected "
-                f"{ctx._argument_count}, one for each argument, got {len(found)})"
+                f"{ctx._argument_count}, one for each argument, got {len(grads)})"
             )
-        leaves, layout = _flatten(found)
+        leaves, layout = _flatten(grads)
         if layout != ctx._argument_layout:
             raise RuntimeError(
                 "Expected the return from backward to be of the same structure as the inputs. Got: "
@@ -262,12 +262,12 @@ _custom: dict[str, _Implementations] = {}
 
 def _declare(schema: str) -> _Implementations:
     """Register an operator by a schema `namespace::name(...) -> ...`."""
-    made = _Implementations(schema)
-    if made.name in _custom or registry.lookup(made.name.partition(".")[0]):
-        raise RuntimeError(f"operator {made.name} is declared already")
-    registry.add(OperatorRecord(schema, made, "custom", where="", whole=True, of_program=True))
-    _custom[made.name] = made
-    return made
+    implementations = _Implementations(schema)
+    if implementations.name in _custom or registry.lookup(implementations.name.partition(".")[0]):
+        raise RuntimeError(f"operator {implementations.name} is declared already")
+    registry.add(OperatorRecord(schema, implementations, "custom", where="", whole=True, of_program=True))
+    _custom[implementations.name] = implementations
+    return implementations
 
 
 def _find_implementations(name: Any) -> _Implementations:
@@ -352,9 +352,7 @@ def define(qualname: Any, schema: str, *args: Any, lib: Library | None = None, t
     return None
 
 
-def impl(
-    qualname: Any, types: str | Sequence[str], func: Any = None, *, lib: Library | None = None
-) -> Any:
+def impl(qualname: Any, types: str | Sequence[str], func: Any = None, *, lib: Library | None = None) -> Any:
     """Register an implementation of an operator for devices ("cpu", "cuda", "default") or dispatch keys.
 
     `impl(library, "name", dispatch_key)` returns a decorator that calls `library.impl`.
@@ -534,11 +532,11 @@ def custom_op(
     """
 
     def make(function: Callable[..., Any]) -> CustomOpDef:
-        text = schema or infer_schema(function, mutates_args=mutates_args)
-        define(name, text)
+        schema_text = schema or infer_schema(function, mutates_args=mutates_args)
+        define(name, schema_text)
         register_kernel(name, device_types, function)
         _custom[name].of_function = function
-        return CustomOpDef(name, function, text)
+        return CustomOpDef(name, function, schema_text)
 
     return make if fn is None else make(fn)
 
@@ -557,9 +555,9 @@ def triton_op(
     """
 
     def make(function: Callable[..., Any]) -> CustomOpDef:
-        made: CustomOpDef = custom_op(name, function, mutates_args=mutates_args, schema=schema)
-        made.register_fake(function)
-        return made
+        operator: CustomOpDef = custom_op(name, function, mutates_args=mutates_args, schema=schema)
+        operator.register_fake(function)
+        return operator
 
     return make if fn is None else make(fn)
 
@@ -575,7 +573,7 @@ def infer_schema(
     signature = inspect.signature(prototype_function)
     hints = inspect.get_annotations(prototype_function, eval_str=True)
     written = set(signature.parameters) if mutates_args == "unknown" else {*mutates_args}
-    parts, keyword_only = [], False
+    arguments, keyword_only = [], False
 
     def schema_error(what: str) -> ValueError:
         return ValueError(f"infer_schema(func): {what} Got func with signature {signature})")
@@ -590,11 +588,11 @@ def infer_schema(
             raise schema_error(f"Parameter {name} has unsupported type {hints[name]}.")
         if p.kind is p.KEYWORD_ONLY and not keyword_only:
             keyword_only = True
-            parts.append("*")
+            arguments.append("*")
         if name in written and "Tensor" in kind:
             kind = kind.replace("Tensor", f"Tensor(a{letter}!)")
         default = "" if p.default is p.empty else f"={_literal(p.default)}"
-        parts.append(f"{kind} {name}{default}")
+        arguments.append(f"{kind} {name}{default}")
     if unknown := written - signature.parameters.keys():
         raise schema_error(
             f"{sorted(unknown)[0]} in mutates_args was not found in the custom op's signature."
@@ -602,7 +600,7 @@ def infer_schema(
     result = _result(hints.get("return", inspect.Signature.empty))
     if result is None:
         raise schema_error(f"Return has unsupported type {hints.get('return')}.")
-    return f"{op_name or ''}({', '.join(parts)}) -> {result}"
+    return f"{op_name or ''}({', '.join(arguments)}) -> {result}"
 
 
 def _literal(value: Any) -> str:
@@ -621,11 +619,11 @@ def _schema_type(hint: Any) -> str | None:
         inner = [a for a in arguments if a is not type(None)]
         if set(inner) <= {int, float, bool} and len(inner) > 1:
             return "Scalar" + "?" * (len(inner) < len(arguments))
-        found = _schema_type(inner[0]) if len(inner) == 1 else None
-        return None if found is None else f"{found}?"
+        inner_type = _schema_type(inner[0]) if len(inner) == 1 else None
+        return None if inner_type is None else f"{inner_type}?"
     if origin in (list, Sequence, tuple) and arguments:
-        found = _schema_type(arguments[0])
-        return None if found is None else f"{found}[]"
+        inner_type = _schema_type(arguments[0])
+        return None if inner_type is None else f"{inner_type}[]"
     return None
 
 
@@ -635,8 +633,8 @@ def _result(hint: Any) -> str | None:
     if hint is inspect.Signature.empty:
         return None
     if get_origin(hint) is tuple:
-        parts = [_schema_type(a) for a in get_args(hint)]
-        return None if None in parts else f"({', '.join(map(str, parts))})"
+        element_types = [_schema_type(a) for a in get_args(hint)]
+        return None if None in element_types else f"({', '.join(map(str, element_types))})"
     return _schema_type(hint)
 
 

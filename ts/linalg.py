@@ -14,8 +14,8 @@ def __getattr__(name: str) -> Any:
     names = registry.namespace("linalg")
     if name not in names:
         raise missing_attribute("module 'ts.linalg'", name, __dir__)
-    found = globals()[name] = registry.function(names[name].removeprefix("aten::"))
-    return found
+    function = globals()[name] = registry.function(names[name].removeprefix("aten::"))
+    return function
 
 
 def __dir__() -> list[str]:

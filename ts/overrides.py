@@ -113,15 +113,17 @@ _IGNORED_METHODS = frozenset(_IGNORED.split())
 def _spaces() -> dict[Any, dict[str, Any]]:
     """Return the overridable functions by namespace (modules and `Tensor`) and by full name."""
     ts.zeros(1).add(1)  # the first operator call adds all operators to Tensor as methods
-    found: dict[Any, dict[str, Any]] = {}
+    functions_by_namespace: dict[Any, dict[str, Any]] = {}
     for path in _SPACES:
         space: Any = ts
-        for part in filter(None, path.split(".")):
-            space = getattr(space, part)
+        for attribute in filter(None, path.split(".")):
+            space = getattr(space, attribute)
         prefix = ".".join(["torch", *filter(None, [path])])
         members = {f"{prefix}.{n}": getattr(space, n, None) for n in dir(space) if not n.startswith("_")}
-        found[space] = {n: m for n, m in members.items() if isinstance(m, OverloadSet | Overridable)}
-    methods = found[Tensor] = {}
+        functions_by_namespace[space] = {
+            n: m for n, m in members.items() if isinstance(m, OverloadSet | Overridable)
+        }
+    methods = functions_by_namespace[Tensor] = {}
     for name in dir(Tensor):
         member = inspect.getattr_static(Tensor, name)
         if name in _IGNORED_METHODS:
@@ -130,7 +132,7 @@ def _spaces() -> dict[Any, dict[str, Any]]:
             methods[f"torch.Tensor.{name}.__get__"] = member.__get__  # type: ignore[union-attr]
         elif callable(getattr(Tensor, name)):
             methods[f"torch.Tensor.{name}"] = getattr(Tensor, name)
-    return found
+    return functions_by_namespace
 
 
 def get_overridable_functions() -> dict[Any, list[Callable[..., Any]]]:
@@ -162,11 +164,11 @@ def get_default_nowrap_functions() -> set[Callable[..., Any]]:
 
 @functools.cache
 def _names() -> dict[Callable[..., Any], str]:
-    found: dict[Callable[..., Any], str] = {}
+    names: dict[Callable[..., Any], str] = {}
     for functions in _spaces().values():
         for name, function in functions.items():
-            found.setdefault(function, name)
-    return found
+            names.setdefault(function, name)
+    return names
 
 
 def resolve_name(f: Callable[..., Any]) -> str | None:

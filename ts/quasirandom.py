@@ -46,11 +46,11 @@ class SobolEngine:
     def draw(self, n: int = 1, out: Tensor | None = None, dtype: Any = None) -> Tensor:
         """Return the next `n` points as a tensor (n, dimension)."""
         if n < 0:
-            made = [n, self.dimension]
-            raise RuntimeError(f"Trying to create tensor with negative dimension {n}: {made}")
+            shape = [n, self.dimension]
+            raise RuntimeError(f"Trying to create tensor with negative dimension {n}: {shape}")
         drawn = self._go_on(n)
-        wanted = ts.get_default_dtype() if dtype is None else dtype
-        points: Tensor = ts.from_numpy(drawn / 2.0**_BITS).to(wanted)
+        target_dtype = ts.get_default_dtype() if dtype is None else dtype
+        points: Tensor = ts.from_numpy(drawn / 2.0**_BITS).to(target_dtype)
         if out is None:
             return points
         out.resize_(points.shape).copy_(points)
@@ -107,9 +107,9 @@ class SobolEngine:
         drawn = ts.randint(2, (self.dimension, _BITS, _BITS), generator=generator).tril()
         matrices = drawn.numpy()
         matrices[:, range(_BITS), range(_BITS)] = 1
-        places = np.arange(_BITS - 1, -1, -1)  # row 0 and column 0 correspond to the highest bit
-        columns = (directions[:, None, :] >> places[:, None]) & 1
-        result: Numbers = ((matrices @ columns & 1) << places[:, None]).sum(1)
+        bit_positions = np.arange(_BITS - 1, -1, -1)  # row 0 and column 0 correspond to the highest bit
+        columns = (directions[:, None, :] >> bit_positions[:, None]) & 1
+        result: Numbers = ((matrices @ columns & 1) << bit_positions[:, None]).sum(1)
         return result
 
     def __repr__(self) -> str:
@@ -123,8 +123,8 @@ def _lowest_zeros(start: int, n: int) -> Numbers:
     """Return the index of the lowest zero bit of `n` consecutive numbers."""
     numbers = np.arange(start, start + max(n, 0), dtype=np.int64)
     lowest = ~numbers & (numbers + 1)
-    places: Numbers = np.round(np.log2(lowest)).astype(np.int64)
-    return places
+    positions: Numbers = np.round(np.log2(lowest)).astype(np.int64)
+    return positions
 
 
 def _directions(dimension: int) -> Numbers:
@@ -136,11 +136,11 @@ def _directions(dimension: int) -> Numbers:
         degree = polynomial.bit_length() - 1
         numbers = [int(x) for x in first[d, :degree]]
         for j in range(degree, _BITS):
-            number = numbers[j - degree] ^ (numbers[j - degree] << degree)
+            direction = numbers[j - degree] ^ (numbers[j - degree] << degree)
             for k in range(1, degree):
                 if polynomial >> (degree - k) & 1:
-                    number ^= numbers[j - k] << k
-            numbers.append(number)
+                    direction ^= numbers[j - k] << k
+            numbers.append(direction)
         result[d] = numbers
     shifted: Numbers = result << np.arange(_BITS - 1, -1, -1)
     return shifted

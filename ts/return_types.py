@@ -15,12 +15,16 @@ __all__ = ["pytree_register_structseq"]
 
 def __getattr__(name: str) -> Any:
     if name == "all_return_types":
-        return [found for operator in registry.methods() if (found := _class_of(operator)) is not None]
-    found = None if name.startswith("__") else _class_of(name.removesuffix("_out"))
-    if found is None:
+        return [
+            result_class
+            for operator in registry.methods()
+            if (result_class := _class_of(operator)) is not None
+        ]
+    result_class = None if name.startswith("__") else _class_of(name.removesuffix("_out"))
+    if result_class is None:
         raise AttributeError(f"module 'ts.return_types' has no attribute '{name}'")
-    globals()[name] = found
-    return found
+    globals()[name] = result_class
+    return result_class
 
 
 def _class_of(operator: str) -> type | None:

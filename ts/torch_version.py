@@ -14,10 +14,10 @@ __all__ = ["TorchVersion"]
 
 def _release(version: Any) -> tuple[int, ...] | None:
     if isinstance(version, str):
-        found = re.match(r"\s*v?(\d+(?:\.\d+)*)", version)
-        return None if found is None else tuple(map(int, found[1].split(".")))
+        match = re.match(r"\s*v?(\d+(?:\.\d+)*)", version)
+        return None if match is None else tuple(map(int, match[1].split(".")))
     if isinstance(version, (tuple, list)):
-        return tuple(int(part) for part in version)
+        return tuple(int(component) for component in version)
     return None
 
 
@@ -35,20 +35,20 @@ class TorchVersion(str):
         return (one > two) - (one < two)
 
     def __lt__(self, other: Any) -> bool:
-        found = self._compared(other)
-        return NotImplemented if found is None else found < 0
+        order = self._compared(other)
+        return NotImplemented if order is None else order < 0
 
     def __le__(self, other: Any) -> bool:
-        found = self._compared(other)
-        return NotImplemented if found is None else found <= 0
+        order = self._compared(other)
+        return NotImplemented if order is None else order <= 0
 
     def __gt__(self, other: Any) -> bool:
-        found = self._compared(other)
-        return NotImplemented if found is None else found > 0
+        order = self._compared(other)
+        return NotImplemented if order is None else order > 0
 
     def __ge__(self, other: Any) -> bool:
-        found = self._compared(other)
-        return NotImplemented if found is None else found >= 0
+        order = self._compared(other)
+        return NotImplemented if order is None else order >= 0
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, str) and str(self) == str(other):

@@ -34,17 +34,17 @@ def lazy_load_decompositions() -> None:
 
 def _vmap_increment_nesting(batch_size: int, randomness: str) -> int:
     """Push a vmap level and return the nesting depth."""
-    ends = ExitStack()
-    level = ends.enter_context(opened_batch(batch_size, randomness))
-    ends.enter_context(transforming())
-    _open.batches.append((ends, level))
+    exit_stack = ExitStack()
+    level = exit_stack.enter_context(opened_batch(batch_size, randomness))
+    exit_stack.enter_context(transforming())
+    _open.batches.append((exit_stack, level))
     return len(_open.batches)
 
 
 def _vmap_decrement_nesting() -> int:
     """Pop the innermost vmap level; return the nesting depth before the call."""
-    ends, _ = _open.batches.pop()
-    ends.close()
+    exit_stack, _ = _open.batches.pop()
+    exit_stack.close()
     return len(_open.batches) + 1
 
 
@@ -60,9 +60,9 @@ def ended_by_errors() -> Iterator[None]:
         raise
 
 
-def level_of(number: int) -> Any:
-    """Return the transform level of the open batch at depth `number`, counted from 1."""
-    return _open.batches[number - 1][1]
+def level_of(depth: int) -> Any:
+    """Return the transform level of the open batch at depth `depth`, counted from 1."""
+    return _open.batches[depth - 1][1]
 
 
 def _add_batch_dim(self: Tensor, batch_dim: int, level: int) -> Tensor:

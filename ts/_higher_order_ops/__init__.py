@@ -35,8 +35,8 @@ def __getattr__(name: str) -> Any:
         there = PathFinder.find_spec(f"{__name__}.{name}", __path__)
         return import_module(f"{__name__}.{name}") if there else _absent(name)
     home = name if name not in ("HigherOrderOperator", "operators") else "operator"
-    found = globals()[name] = getattr(import_module(f"{__name__}.{home}"), name)
-    return found
+    attribute = globals()[name] = getattr(import_module(f"{__name__}.{home}"), name)
+    return attribute
 
 
 class _Functions(ModuleType):

@@ -52,13 +52,13 @@ def associative_scan(
                 f"Combine_fn received wrong number of arguments, expected {2 * len(leaves)}, "
                 f"but got {len(flat)}"
             )
-        halves = (pytree.tree_unflatten(part, spec) for part in (flat[: len(leaves)], flat[len(leaves) :]))
+        halves = (pytree.tree_unflatten(half, spec) for half in (flat[: len(leaves)], flat[len(leaves) :]))
         return pytree.tree_leaves(combine(*halves))
 
-    found = scanned(flat_combine, leaves)
+    outputs = scanned(flat_combine, leaves)
     if reverse:
-        found = [x.flip([0]) for x in found]
-    return pytree.tree_unflatten([ts.movedim(x, 0, dim) for x in found], spec)
+        outputs = [x.flip([0]) for x in outputs]
+    return pytree.tree_unflatten([ts.movedim(x, 0, dim) for x in outputs], spec)
 
 
 def _check_operands(combine_fn: Any, leaves: list[Any], dim: int, reverse: Any, combine_mode: Any) -> None:
@@ -93,8 +93,8 @@ def scanned(combine: _Operator, xs: list[Tensor]) -> list[Tensor]:
 
 
 def _slice(x: Tensor, start: int, end: int | None, step: int = 1) -> Tensor:
-    made: Tensor = ts.ops.aten.slice(x, 0, start, end, step)
-    return made
+    slice_view: Tensor = ts.ops.aten.slice(x, 0, start, end, step)
+    return slice_view
 
 
 def _interleaved(a: Tensor, b: Tensor) -> Tensor:
@@ -102,8 +102,8 @@ def _interleaved(a: Tensor, b: Tensor) -> Tensor:
     longer = a.shape[0] == b.shape[0] + 1
     if longer:
         b = functional.pad(b, [0] * ((b.ndim - 1) * 2 + 1) + [1])
-    found = ts.flatten(ts.stack([a, b], dim=1), start_dim=0, end_dim=1)
-    return _slice(found, 0, b.shape[0] + a.shape[0] - 1) if longer else found
+    interleaved = ts.flatten(ts.stack([a, b], dim=1), start_dim=0, end_dim=1)
+    return _slice(interleaved, 0, b.shape[0] + a.shape[0] - 1) if longer else interleaved
 
 
 class AssociativeScanOp(HigherOrderOperator):

@@ -26,42 +26,43 @@ class _AutoFunctionalized(HigherOrderOperator):
 
     name = "auto_functionalized_v2"
 
-    def __call__(self, *args: Any, **given: Any) -> tuple[Any, ...]:
+    def __call__(self, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
         (operator,) = args
         parameters = _parameters(operator)
-        bases = [x.clone() for x in given.pop("_all_bases")]
+        bases = [x.clone() for x in kwargs.pop("_all_bases")]
         arguments = {
-            p.name: _argument(f"_{p.name}", given, bases) if p.written else given[p.name] for p in parameters
+            p.name: _argument(f"_{p.name}", kwargs, bases) if p.written else kwargs[p.name]
+            for p in parameters
         }
-        found = operator(**arguments)
-        return (*(found if isinstance(found, tuple) else (found,)), *bases)
+        outputs = operator(**arguments)
+        return (*(outputs if isinstance(outputs, tuple) else (outputs,)), *bases)
 
 
 def _parameters(operator: Any) -> Any:
     from ts.ops.namespace import OpOverload
 
-    found = operator.operator.signature.parameters if isinstance(operator, OpOverload) else ()
-    if not any(p.written for p in found):
+    parameters = operator.operator.signature.parameters if isinstance(operator, OpOverload) else ()
+    if not any(p.written for p in parameters):
         raise TypeError(f"{operator!r} is no operator that writes to its arguments")
-    return found
+    return parameters
 
 
-def _argument(name: str, given: Mapping[str, Any], bases: Sequence[Tensor]) -> Any:
+def _argument(name: str, kwargs: Mapping[str, Any], bases: Sequence[Tensor]) -> Any:
     """Return the view of a base (or several views) that an argument describes."""
-    length = given.get(f"{name}_length")
+    length = kwargs.get(f"{name}_length")
     if length is not None:
-        return [_argument(f"{name}_{k}", given, bases) for k in range(length)]
-    index = given[f"{name}_base_index"]
+        return [_argument(f"{name}_{k}", kwargs, bases) for k in range(length)]
+    index = kwargs[f"{name}_base_index"]
     if index is None:
         return None
     base = bases[index]
-    if f"{name}_slice_dim" in given:
-        dim, start, end = (given[f"{name}_slice_{part}"] for part in ("dim", "start", "end"))
+    if f"{name}_slice_dim" in kwargs:
+        dim, start, end = (kwargs[f"{name}_slice_{field}"] for field in ("dim", "start", "end"))
         return base.narrow(dim, start, end - start)
-    if f"{name}_size" in given:
-        size, stride, offset = (given[f"{name}_{part}"] for part in ("size", "stride", "storage_offset"))
+    if f"{name}_size" in kwargs:
+        size, stride, offset = (kwargs[f"{name}_{field}"] for field in ("size", "stride", "storage_offset"))
         return base.as_strided(size, stride, base.storage_offset() + offset)
-    return base.view(base.shape) if f"{name}_alias" in given else base
+    return base.view(base.shape) if f"{name}_alias" in kwargs else base
 
 
 Equal = Callable[[Any, Any], bool]
@@ -69,23 +70,23 @@ Equal = Callable[[Any, Any], bool]
 
 def described(name: str, index: int, view: Tensor, base: Tensor, equal: Equal) -> dict[str, Any]:
     """Return arguments that describe `view` as a view of `base`; `equal` compares sizes."""
-    found: dict[str, Any] = {f"{name}_base_index": index}
+    fields: dict[str, Any] = {f"{name}_base_index": index}
     if view is base:
-        return found
+        return fields
     offset = view.storage_offset() - base.storage_offset()
     if _same(view.stride(), base.stride(), equal):
         changed = [d for d, (n, m) in enumerate(zip(view.shape, base.shape, strict=True)) if not equal(n, m)]
         if not changed and equal(offset, 0):
-            return found | {f"{name}_alias": True}
+            return fields | {f"{name}_alias": True}
         if len(changed) == 1:
             (dim,) = changed
             start = offset // base.stride(dim)
             if equal(start * base.stride(dim), offset):
                 end = start + view.shape[dim]
-                return found | {
+                return fields | {
                     f"{name}_slice_dim": dim, f"{name}_slice_start": start, f"{name}_slice_end": end,
                 }  # fmt: skip
-    return found | {
+    return fields | {
         f"{name}_size": tuple(view.shape), f"{name}_stride": tuple(view.stride()),
         f"{name}_storage_offset": offset,
     }  # fmt: skip

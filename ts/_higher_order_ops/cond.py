@@ -44,9 +44,9 @@ def cond(pred: Any, true_fn: Callable[..., Any], false_fn: Callable[..., Any], o
             )
         return (true_fn if pred else false_fn)(*operands)
     _check_operands(pred, true_fn, false_fn, operands)
-    asked = recorder()
-    if asked is not None:
-        return asked.higher_order(cond_op, (pred, true_fn, false_fn, operands))
+    tracer = recorder()
+    if tracer is not None:
+        return tracer.higher_order(cond_op, (pred, true_fn, false_fn, operands))
     look(
         "cond", (true_fn, false_fn), (pred, operands),
         lambda preview: _previewed(preview, pred, true_fn, false_fn, operands) and None,
@@ -78,10 +78,10 @@ def check_calls(true_fn: Any, false_fn: Any, operands: Any) -> None:
 
 def check_branches(first: SubgraphResult, second: SubgraphResult, pred: Any, operands: list[Any]) -> None:
     """Raise an error for a branch with unsupported operations, or for branches with incompatible results."""
-    for found in (first, second):
-        subgraph_checks.check_memory("cond", found, lambda x: not ts.is_grad_enabled())
-        subgraph_checks.check_numbers("cond", found.leaves)
-        if any(x is None for x in found.leaves):
+    for branch in (first, second):
+        subgraph_checks.check_memory("cond", branch, lambda x: not ts.is_grad_enabled())
+        subgraph_checks.check_numbers("cond", branch.leaves)
+        if any(x is None for x in branch.leaves):
             raise subgraph_checks.uncaptured(
                 "cond",
                 "torch.cond: unsupported branch return type (constant non-int)",
@@ -161,10 +161,10 @@ class CondOp(HigherOrderOperator):
 def _chosen(pred: Tensor, first: Any, second: Any) -> Any:
     """Select elements from the results of both branches by a batched predicate."""
     leaves, spec = pytree.tree_flatten(first)
-    found = [
+    selected = [
         ts.where(pred.reshape(()), a, b) for a, b in zip(leaves, pytree.tree_leaves(second), strict=True)
     ]
-    return pytree.tree_unflatten(found, spec)
+    return pytree.tree_unflatten(selected, spec)
 
 
 cond_op = CondOp()

@@ -42,9 +42,9 @@ def map(f: Callable[..., Any], xs: Any, *args: Any) -> Any:
         x = pytree.tree_unflatten(flat[: len(leaves)], spec)
         return f(x, *pytree.tree_unflatten(flat[len(leaves) :], others_spec))
 
-    asked = recorder()
-    if asked is not None:
-        return asked.higher_order(map_op, (flat_f, leaves, others))
+    tracer = recorder()
+    if tracer is not None:
+        return tracer.higher_order(map_op, (flat_f, leaves, others))
     look(
         "map_impl",
         (f,),
@@ -54,12 +54,12 @@ def map(f: Callable[..., Any], xs: Any, *args: Any) -> Any:
     return map_op.run(flat_f, leaves, others)
 
 
-def check_body(found: SubgraphResult, slices: list[Any]) -> None:
+def check_body(body: SubgraphResult, slices: list[Any]) -> None:
     """Raise an error if `map` does not support a function."""
     subgraph_checks.check_memory(
-        "map_impl", found, lambda x: not ts.is_grad_enabled() and any(x is y for y in slices)
+        "map_impl", body, lambda x: not ts.is_grad_enabled() and any(x is y for y in slices)
     )
-    if not all(isinstance(x, Tensor | None) for x in found.leaves):
+    if not all(isinstance(x, Tensor | None) for x in body.leaves):
         raise subgraph_checks.uncaptured(
             "map_impl", "HOP: non torch.Tensor leaf", "Expected all leaves to be of torch.Tensor type."
         )
@@ -67,9 +67,9 @@ def check_body(found: SubgraphResult, slices: list[Any]) -> None:
 
 def _previewed(preview: MetaEvaluator, f: Any, xs: Any, args: Any) -> Any:
     slices = [preview.fresh(x, x.shape[1:]) for x in xs]
-    found = preview.outcome(f, (*slices, *args))
-    check_body(found, slices)
-    return found
+    body = preview.outcome(f, (*slices, *args))
+    check_body(body, slices)
+    return body
 
 
 class MapOp(HigherOrderOperator):
@@ -92,9 +92,9 @@ class MapOp(HigherOrderOperator):
 
     def previewed(self, preview: MetaEvaluator, f: Any, xs: Any, args: Any) -> Any:
         """Return the result on meta tensors."""
-        found, n = _previewed(preview, f, xs, args), xs[0].shape[0]
-        made = [x if x is None else preview.fresh(x, (n, *x.shape)) for x in found.leaves]
-        return pytree.tree_unflatten(made, found.spec)
+        body, n = _previewed(preview, f, xs, args), xs[0].shape[0]
+        outputs = [x if x is None else preview.fresh(x, (n, *x.shape)) for x in body.leaves]
+        return pytree.tree_unflatten(outputs, body.spec)
 
 
 map_op = MapOp()

@@ -44,10 +44,10 @@ def look(
     try:
         key = (operator, *map(_kind_of, functions), *map(_kind, pytree.tree_leaves(operands)))
         key = (*key, ts.is_grad_enabled())
-        known = key in _seen
+        is_checked = key in _seen
     except TypeError:  # an argument is not hashable
         return
-    if known:
+    if is_checked:
         return
     try:
         with no_side_effects(operator, functions):
@@ -73,15 +73,15 @@ def _kind_of(function: Any, depth: int = 3) -> Any:
     if not isinstance(function, types.FunctionType):
         return type(function)
     cells = function.__closure__ or ()
-    found = []
+    captured_kinds = []
     for cell in cells if depth else ():
         try:
             inside = cell.cell_contents
         except ValueError:  # the closure cell is empty
             continue
         is_function = isinstance(inside, types.FunctionType | types.MethodType)
-        found.append(_kind_of(inside, depth - 1) if is_function else _kind(inside))
-    return function.__code__, tuple(found)
+        captured_kinds.append(_kind_of(inside, depth - 1) if is_function else _kind(inside))
+    return function.__code__, tuple(captured_kinds)
 
 
 class MetaEvaluator(MetaTracer):
@@ -100,28 +100,28 @@ class MetaEvaluator(MetaTracer):
         self._aliases = Aliases()
         before = set(self._metas)
         with TracingScope(self), ts.no_grad():
-            given = pytree.tree_map(self.like, args)
-            found = function(*given)
-        leaves, spec = pytree.tree_flatten(found)
+            meta_args = pytree.tree_map(self.like, args)
+            outputs = function(*meta_args)
+        leaves, spec = pytree.tree_flatten(outputs)
         leaves = [self.like(x) for x in leaves]
-        taken = [made for key, (_, made) in self._metas.items() if key not in before | self._created_ids]
-        outside = [x for x in pytree.tree_leaves(given) if isinstance(x, Tensor)] + taken
+        captured = [meta for key, (_, meta) in self._metas.items() if key not in before | self._created_ids]
+        outside = [x for x in pytree.tree_leaves(meta_args) if isinstance(x, Tensor)] + captured
         return SubgraphResult(leaves, spec, outside, self._aliases)
 
     def like(self, x: Any) -> Any:
         """Return the meta tensor for a tensor of the program; return any other value unchanged."""
         if not isinstance(x, Tensor) or id(x) in self._own:
             return x
-        known = self._metas.get(id(x))
-        if known is None and x.is_meta and (format_meta := self._same_memory(x)) is not None:
-            known = self._metas[id(x)] = x, format_meta
+        cached = self._metas.get(id(x))
+        if cached is None and x.is_meta and (format_meta := self._same_memory(x)) is not None:
+            cached = self._metas[id(x)] = x, format_meta
             self._created_ids.add(id(x))
-        if known is None:
+        if cached is None:
             with TracingScope(None):
-                made = ts.empty_strided(x.shape, x.stride(), dtype=x.dtype, device="meta")
-            self._own[id(made)] = made
-            known = self._metas[id(x)] = x, made
-        return known[1]
+                meta = ts.empty_strided(x.shape, x.stride(), dtype=x.dtype, device="meta")
+            self._own[id(meta)] = meta
+            cached = self._metas[id(x)] = x, meta
+        return cached[1]
 
     def _same_memory(self, x: Tensor) -> Tensor | None:
         """Return the meta tensor `y` with the array of `x`, as after `x = y.data`; None if there is none."""
@@ -130,9 +130,9 @@ class MetaEvaluator(MetaTracer):
     def fresh(self, x: Tensor, shape: Any = None) -> Tensor:
         """Create a meta tensor with the dtype of `x` and the given shape."""
         with TracingScope(None):
-            made = ts.empty(x.shape if shape is None else shape, dtype=x.dtype, device="meta")
-        self._own[id(made)] = made
-        return made
+            meta = ts.empty(x.shape if shape is None else shape, dtype=x.dtype, device="meta")
+        self._own[id(meta)] = meta
+        return meta
 
     # ---- tracer interface
 
@@ -174,29 +174,33 @@ class MetaEvaluator(MetaTracer):
 
     def stand_for(self, x: Tensor, recorded: Tensor) -> None:
         """Use the meta tensor of `recorded` for `x`."""
-        known = self._metas.get(id(recorded))
-        if known is not None:
-            self._metas[id(x)] = x, known[1]
+        cached = self._metas.get(id(recorded))
+        if cached is not None:
+            self._metas[id(x)] = x, cached[1]
         if id(recorded) in self._created_ids:
             self._created_ids.add(id(x))
 
-    def escape(self, x: Tensor, kind: str, number: Any) -> None:
+    def escape(self, x: Tensor, kind: str, scalar: Any) -> None:
         """Raise DataDependentError, because a tensor would be converted to a Python value."""
         raise DataDependentError(kind)
 
     def to(self, x: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
         """Return `x.to(...)` for a meta tensor."""
-        given = arguments_of_to(args, dict(kwargs))
-        other, dtype = given.get("other"), given.get("dtype")
-        wanted = other.dtype if other is not None else x.dtype if dtype is None else dtypes.as_dtype(dtype)
+        arguments = arguments_of_to(args, dict(kwargs))
+        other, dtype = arguments.get("other"), arguments.get("dtype")
+        target_dtype = (
+            other.dtype if other is not None else x.dtype if dtype is None else dtypes.as_dtype(dtype)
+        )
         x = self.like(x)
-        return x if wanted is x.dtype and not given.get("copy") else self._converted(x, wanted)
+        return (
+            x if target_dtype is x.dtype and not arguments.get("copy") else self._converted(x, target_dtype)
+        )
 
     def _converted(self, x: Tensor, dtype: Any) -> Tensor:
         with TracingScope(None):
-            made: Tensor = x.to(dtype, copy=True)
-        self._own[id(made)] = made
-        return made
+            converted: Tensor = x.to(dtype, copy=True)
+        self._own[id(converted)] = converted
+        return converted
 
     def function(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run the Python source of a scripted function."""

@@ -40,8 +40,8 @@ class HigherOrderOperator:
         if has_torch_function(leaves):  # for example, `ts.fx` is tracing the caller
             return handle_torch_function(self, leaves, *args)
         self.check(*args)
-        asked = recorder()
-        return self.run(*args) if asked is None else asked.higher_order(self, args)
+        tracer = recorder()
+        return self.run(*args) if tracer is None else tracer.higher_order(self, args)
 
     def check(self, *args: Any) -> None:
         """Raise AssertionError or RuntimeError if the arguments are not supported."""

@@ -42,24 +42,24 @@ def scan(combine_fn: Callable[..., Any], init: Any, xs: Any, *, dim: int = 0, re
 
     def flat_combine(*flat: Any) -> Any:
         carry = pytree.tree_unflatten(flat[: len(first)], init_spec)
-        found = combine_fn(carry, pytree.tree_unflatten(flat[len(first) :], xs_spec))
-        _check_pair(found)
-        trees.carry, trees.out = (pytree.tree_structure(part) for part in found)
-        carried, given = pytree.tree_leaves(found[0]), list(flat[: len(first)])
-        if len(carried) != len(given):
-            subgraph_checks.check_same("scan", given, carried, "init", "carry")
-        return [*carried, *pytree.tree_leaves(found[1])]
+        outputs = combine_fn(carry, pytree.tree_unflatten(flat[len(first) :], xs_spec))
+        _check_pair(outputs)
+        trees.carry, trees.out = (pytree.tree_structure(subtree) for subtree in outputs)
+        carried, inputs = pytree.tree_leaves(outputs[0]), list(flat[: len(first)])
+        if len(carried) != len(inputs):
+            subgraph_checks.check_same("scan", inputs, carried, "init", "carry")
+        return [*carried, *pytree.tree_leaves(outputs[1])]
 
-    asked = recorder()
-    if asked is not None:
-        found = asked.higher_order(scan_op, (flat_combine, first, leaves, ()))
+    tracer = recorder()
+    if tracer is not None:
+        outputs = tracer.higher_order(scan_op, (flat_combine, first, leaves, ()))
     else:
         look(
             "scan", (combine_fn,), (first, leaves),
             lambda preview: _previewed(preview, flat_combine, first, leaves) and None,
         )  # fmt: skip
-        found = scan_op.run(flat_combine, first, leaves, ())
-    carry, out = list(found[: len(first)]), list(found[len(first) :])
+        outputs = scan_op.run(flat_combine, first, leaves, ())
+    carry, out = list(outputs[: len(first)]), list(outputs[len(first) :])
     if reverse:
         out = [x.flip([0]) for x in out]
     if dim != 0:
@@ -103,27 +103,27 @@ def _check_operands(combine_fn: Any, init: list[Any], xs: list[Any], reverse: An
         raise RuntimeError(TOO_SHORT)
 
 
-def _check_pair(found: Any) -> None:
-    if not isinstance(found, tuple | list) or len(found) != 2:
+def _check_pair(outputs: Any) -> None:
+    if not isinstance(outputs, tuple | list) or len(outputs) != 2:
         raise subgraph_checks.uncaptured(
             "scan",
             "torch.scan: improper combine_fn number of returns",
-            f"Expect combine_fn to return a tuple (next_carry, y) but got {found}.",
+            f"Expect combine_fn to return a tuple (next_carry, y) but got {outputs}.",
         )
 
 
-def check_combine(found: SubgraphResult, own: list[Any], init: list[Any]) -> None:
+def check_combine(body: SubgraphResult, own: list[Any], init: list[Any]) -> None:
     """Raise an error if `scan` does not support a function.
 
     own    arguments of one call of the function: carries and slices
     init   the carries
     """
     subgraph_checks.check_memory(
-        "scan", found, lambda x: not ts.is_grad_enabled() and not any(x is y for y in own)
+        "scan", body, lambda x: not ts.is_grad_enabled() and not any(x is y for y in own)
     )
-    subgraph_checks.check_numbers("scan", found.leaves)
-    subgraph_checks.check_same("scan", init, found.leaves[: len(init)], "init", "carry")
-    for x in found.leaves[len(init) :]:
+    subgraph_checks.check_numbers("scan", body.leaves)
+    subgraph_checks.check_same("scan", init, body.leaves[: len(init)], "init", "carry")
+    for x in body.leaves[len(init) :]:
         if not isinstance(x, Tensor):
             error = AttributeError(f"'{type(x).__name__}' object has no attribute 'unsqueeze'")
             format_meta = ", ".join(map(subgraph_checks.format_meta, init))
@@ -131,11 +131,11 @@ def check_combine(found: SubgraphResult, own: list[Any], init: list[Any]) -> Non
 
 
 def _previewed(preview: MetaEvaluator, combine_fn: Any, init: Any, xs: Any) -> Any:
-    given = [preview.fresh(x) for x in init]
+    carry = [preview.fresh(x) for x in init]
     slices = [preview.fresh(x, x.shape[1:]) for x in xs]
-    found = preview.outcome(combine_fn, (*given, *slices))
-    check_combine(found, [*given, *slices], given)
-    return found
+    body = preview.outcome(combine_fn, (*carry, *slices))
+    check_combine(body, [*carry, *slices], carry)
+    return body
 
 
 class ScanOp(HigherOrderOperator):
@@ -158,16 +158,16 @@ class ScanOp(HigherOrderOperator):
         carry, columns = list(init), []
         for i in range(xs[0].shape[0]):
             slices = [x.select(0, i) for x in xs]
-            found = pytree.tree_leaves(combine_fn(*carry, *slices, *additional_inputs))
-            carry = found[: len(init)]
-            columns.append(found[len(init) :])
+            leaves = pytree.tree_leaves(combine_fn(*carry, *slices, *additional_inputs))
+            carry = leaves[: len(init)]
+            columns.append(leaves[len(init) :])
         return (*carry, *(ts.stack(each) for each in zip(*columns, strict=True)))
 
     def previewed(self, preview: MetaEvaluator, combine_fn: Any, init: Any, xs: Any, additional: Any) -> Any:
         """Return the result on meta tensors."""
-        found, n = _previewed(preview, combine_fn, init, xs), xs[0].shape[0]
-        carry = [preview.fresh(x) for x in found.leaves[: len(init)]]
-        return (*carry, *(preview.fresh(x, (n, *x.shape)) for x in found.leaves[len(init) :]))
+        body, n = _previewed(preview, combine_fn, init, xs), xs[0].shape[0]
+        carry = [preview.fresh(x) for x in body.leaves[: len(init)]]
+        return (*carry, *(preview.fresh(x, (n, *x.shape)) for x in body.leaves[len(init) :]))
 
 
 scan_op = ScanOp()

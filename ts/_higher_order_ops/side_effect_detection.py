@@ -79,9 +79,9 @@ class SideEffectSnapshot:
 
     def __init__(self, functions: Iterable[Any]) -> None:
         self._snapshots: list[tuple[Any, Any]] = []
-        seen: dict[int, Any] = {}
+        visited: dict[int, Any] = {}
         for function in functions:
-            for _, x in walk("", function, lambda name, step: "", 0, seen):
+            for _, x in walk("", function, lambda name, step: "", 0, visited):
                 self._save(x)
 
     def _save(self, x: Any) -> None:

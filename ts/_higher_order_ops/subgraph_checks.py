@@ -48,8 +48,8 @@ class SubgraphResult(NamedTuple):
 def uncaptured(operator: str, title: str, explanation: str, hint: str = "") -> UncapturedHigherOrderOpError:
     """Return the error for a function whose behaviour is not supported."""
     name = OPERATOR_TITLES[operator]
-    told = f"{_UNCAPTURED}{title}\n  Higher Order Operator: {name}\n  Explanation: {explanation}"
-    return UncapturedHigherOrderOpError(told + (f"\n  Hint: {hint}" if hint else ""))
+    message = f"{_UNCAPTURED}{title}\n  Higher Order Operator: {name}\n  Explanation: {explanation}"
+    return UncapturedHigherOrderOpError(message + (f"\n  Hint: {hint}" if hint else ""))
 
 
 def failed(operator: str, operands: str, error: Exception) -> TorchRuntimeError:
@@ -73,11 +73,11 @@ def format_meta(x: Any) -> str:
 @contextmanager
 def no_side_effects(operator: str, functions: Iterable[Any]) -> Iterator[None]:
     """Context manager that raises an error if `functions` modified objects; the objects are restored."""
-    kept = SideEffectSnapshot(functions)
+    snapshot = SideEffectSnapshot(functions)
     try:
         yield
     finally:
-        changed = kept.restore()
+        changed = snapshot.restore()
     if changed:
         raise uncaptured(
             operator,
@@ -88,9 +88,9 @@ def no_side_effects(operator: str, functions: Iterable[Any]) -> Iterator[None]:
 
 def check_call(operator: str, function: Any, args: Iterable[Any]) -> None:
     """Raise UncapturedHigherOrderOpError if a function does not accept the arguments."""
-    given = list(args)
+    arguments = list(args)
     try:
-        inspect.signature(function).bind(*given)
+        inspect.signature(function).bind(*arguments)
     except TypeError:
         raise uncaptured(
             operator,
@@ -101,11 +101,11 @@ def check_call(operator: str, function: Any, args: Iterable[Any]) -> None:
         return
 
 
-def check_memory(operator: str, found: SubgraphResult, writable: Callable[[Tensor], bool]) -> None:
+def check_memory(operator: str, subgraph: SubgraphResult, writable: Callable[[Tensor], bool]) -> None:
     """Raise UncapturedHigherOrderOpError if captured memory is written or aliased by a result."""
-    aliases = found.aliases
-    roots = {aliases.root(x) for x in found.outside}
-    if any(aliases.root(x) in aliases.written and not writable(x) for x in found.outside):
+    aliases = subgraph.aliases
+    roots = {aliases.root(x) for x in subgraph.outside}
+    if any(aliases.root(x) in aliases.written and not writable(x) for x in subgraph.outside):
         raise uncaptured(
             operator,
             "Encountered input mutation during higher order op tracing",
@@ -113,7 +113,7 @@ def check_memory(operator: str, found: SubgraphResult, writable: Callable[[Tenso
         )
     for kind in ("Input-to-output", "Output-to-output"):
         seen = set(roots) if kind == "Input-to-output" else set()
-        for x in found.leaves:
+        for x in subgraph.leaves:
             if not isinstance(x, Tensor):
                 continue
             if aliases.root(x) in seen:
@@ -149,24 +149,24 @@ def check_same(
             f"Expected {left_name} and {right_name} to have same number of outputs but got "
             f"lhs:[{', '.join(map(format_meta, left))}] and rhs:[{', '.join(map(format_meta, right))}]{end}"
         )
-    told = []
+    differences = []
     for i, (a, b) in enumerate(zip(left, right, strict=True)):
         if isinstance(a, Tensor) and isinstance(b, Tensor):
-            found = [
+            field_differences = [
                 f"{what}: {x} vs {y}"
                 for what, x, y in (("shape", a.shape, b.shape), ("dtype", a.dtype, b.dtype))
                 if (not _same_sizes(x, y) if what == "shape" else x is not y)
             ]
-            if found:
-                told.append((i, repr(", ".join(found)), a, b))
+            if field_differences:
+                differences.append((i, repr(", ".join(field_differences)), a, b))
         elif isinstance(a, Tensor) or isinstance(b, Tensor):
-            told.append((i, repr(f"type: {format_meta(a)} vs {format_meta(b)}"), a, b))
-    if told:
+            differences.append((i, repr(f"type: {format_meta(a)} vs {format_meta(b)}"), a, b))
+    if differences:
         raise UncapturedHigherOrderOpError(
             f"Expected {left_name} and {right_name} to have same metadata but found:\n"
             + "\n".join(
                 f"pair[{i}] differ in {what}, where lhs is {format_meta(a)} and rhs is {format_meta(b)}"
-                for i, what, a, b in told
+                for i, what, a, b in differences
             )
             + end
         )

@@ -39,9 +39,9 @@ def while_loop(cond_fn: Callable[..., Any], body_fn: Callable[..., Any], carried
     def flat_body(*flat: Any) -> Any:
         return body_fn(*pytree.tree_unflatten(flat, spec)[0])
 
-    asked = recorder()
-    if asked is not None:
-        return asked.higher_order(while_loop_op, (flat_cond, flat_body, tuple(leaves), ()))
+    tracer = recorder()
+    if tracer is not None:
+        return tracer.higher_order(while_loop_op, (flat_cond, flat_body, tuple(leaves), ()))
     look(
         "while_loop", (cond_fn, body_fn), leaves,
         lambda preview: _previewed(preview, flat_cond, flat_body, leaves) and None,
@@ -51,11 +51,11 @@ def while_loop(cond_fn: Callable[..., Any], body_fn: Callable[..., Any], carried
 
 def check_functions(first: SubgraphResult, second: SubgraphResult, carried: list[Any]) -> None:
     """Raise an error if the condition or the body is not supported."""
-    for found, what in ((first, "cond_fn"), (second, "body_fn")):
-        for x in found.leaves if what == "body_fn" else ():
+    for subgraph, what in ((first, "cond_fn"), (second, "body_fn")):
+        for x in subgraph.leaves if what == "body_fn" else ():
             if not isinstance(x, Tensor | int | SymInt):
                 subgraph_checks.check_numbers("while_loop", [x if x is not None else ""])
-        subgraph_checks.check_memory("while_loop", found, lambda x: _is_writable(x, carried))
+        subgraph_checks.check_memory("while_loop", subgraph, lambda x: _is_writable(x, carried))
     (truth,) = first.leaves if len(first.leaves) == 1 else (None,)
     if truth is True:
         raise subgraph_checks.uncaptured(
@@ -83,27 +83,27 @@ def _previewed(preview: MetaEvaluator, cond_fn: Any, body_fn: Any, carried: Any)
     """Run the condition and the body on meta tensors, check them, and return the result of the body."""
     if any(not isinstance(x, Tensor) for x in carried):
         raise DataDependentError("while_loop")  # the loop may change an int, so its value is unknown
-    given = [preview.fresh(x) for x in carried]
-    first, second = preview.outcome(cond_fn, given), preview.outcome(body_fn, given)
-    check_functions(first, second, given)
+    metas = [preview.fresh(x) for x in carried]
+    first, second = preview.outcome(cond_fn, metas), preview.outcome(body_fn, metas)
+    check_functions(first, second, metas)
     return second
 
 
 def _run(cond_fn: Any, body_fn: Any, carried: Any) -> Any:
     """Run the loop; return copies of the carried values if the body never runs."""
     values: Any = tuple(carried)
-    found: Any = None
+    outputs: Any = None
     while _truth(cond_fn(*values)):
-        found = body_fn(*values)
-        values = tuple(pytree.tree_leaves(found))
+        outputs = body_fn(*values)
+        values = tuple(pytree.tree_leaves(outputs))
         if len(values) != len(carried):
             raise AssertionError(
                 "body_fn should return the same number of elements as carried_inputs, got "
                 f"{len(values)} vs {len(carried)}"
             )
-    if found is None:
+    if outputs is None:
         return tuple(x.clone() if isinstance(x, Tensor) else x for x in values)
-    return found
+    return outputs
 
 
 def _truth(pred: Any) -> bool:
@@ -120,10 +120,10 @@ class WhileLoopOp(HigherOrderOperator):
     def check(  # type: ignore[override]
         self, cond_fn: Any, body_fn: Any, carried_inputs: Any, additional_inputs: Any
     ) -> None:
-        for what, given in (("carried_inputs", carried_inputs), ("additional_inputs", additional_inputs)):
-            if not isinstance(given, tuple | list):
-                raise RuntimeError(f"{what} must be a tuple or list, got {type(given)}")
-            check_types(given)
+        for what, inputs in (("carried_inputs", carried_inputs), ("additional_inputs", additional_inputs)):
+            if not isinstance(inputs, tuple | list):
+                raise RuntimeError(f"{what} must be a tuple or list, got {type(inputs)}")
+            check_types(inputs)
 
     def run(  # type: ignore[override]
         self, cond_fn: Any, body_fn: Any, carried_inputs: Any, additional_inputs: Any
@@ -138,8 +138,8 @@ class WhileLoopOp(HigherOrderOperator):
         self, preview: MetaEvaluator, cond_fn: Any, body_fn: Any, carried: Any, additional: Any
     ) -> Any:
         """Return the result on meta tensors."""
-        found = _previewed(preview, cond_fn, body_fn, carried)
-        return pytree.tree_unflatten([preview.fresh(x) for x in found.leaves], found.spec)
+        body = _previewed(preview, cond_fn, body_fn, carried)
+        return pytree.tree_unflatten([preview.fresh(x) for x in body.leaves], body.spec)
 
 
 while_loop_op = WhileLoopOp()

@@ -35,8 +35,8 @@ class Constant:
 
 def constant_of(x: Any) -> Constant | None:
     """Return the known value of a fake tensor, or None."""
-    found: Constant | None = layer_of(x).constant if is_fake(x) else None
-    return found if found is not None and found.shared[0] else None
+    constant: Constant | None = layer_of(x).constant if is_fake(x) else None
+    return constant if constant is not None and constant.shared[0] else None
 
 
 def resolve_constants(values: list[Any]) -> list[Any] | None:
@@ -57,7 +57,7 @@ def carry(op: Any, values: list[Any], result: Any) -> None:
     """Compute the known values of results from those of the arguments."""
     if not any(is_fake(x) and layer_of(x).constant is not None for x in tensors_in(values)):
         return
-    given = resolve_constants(values)
+    arguments = resolve_constants(values)
     parameters = op.signature.parameters
     shared = [
         layer_of(x).constant.shared
@@ -67,22 +67,22 @@ def carry(op: Any, values: list[Any], result: Any) -> None:
     ]
     small = all(constant_of(x) or x.numel() <= 1 for x in tensors_in([result])) or shared
     elsewhere = any(p.kind == "Device" and x is not None for p, x in zip(parameters, values, strict=True))
-    if given is None or op.record.nondeterministic or elsewhere or not small:
+    if arguments is None or op.record.nondeterministic or elsewhere or not small:
         for p, value in zip(parameters, values, strict=True):
             for x in tensors_in([value]) if p.written else ():
                 if is_fake(x) and layer_of(x).constant is not None:
                     layer_of(x).constant.shared[0] = False
         return
-    found = computed(op, given)
-    for made, real in zip(tensors_in([result]), tensors_in([found]), strict=True):
-        if is_fake(made) and layer_of(made).constant is None:
-            layer_of(made).constant = Constant(real, shared[0] if shared else None)
+    real_result = computed(op, arguments)
+    for fake, real in zip(tensors_in([result]), tensors_in([real_result]), strict=True):
+        if is_fake(fake) and layer_of(fake).constant is None:
+            layer_of(fake).constant = Constant(real, shared[0] if shared else None)
 
 
-def computed(op: Any, given: list[Any]) -> Any:
+def computed(op: Any, arguments: list[Any]) -> Any:
     """Run an operator on real tensors, without tracing, transforms and gradients."""
     with TracingScope(None), level_stack.no_transforms(), ts.no_grad():
-        return op.call_list(given)
+        return op.call_list(arguments)
 
 
 def to_python_scalar(x: Constant) -> Any:

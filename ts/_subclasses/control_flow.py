@@ -44,9 +44,9 @@ def _while_loop(cond_fn: Any, body_fn: Any, carried: Any, additional: Any) -> An
     if any(not isinstance(x, Tensor) for x in carried):
         raise DynamicOutputShapeException("while_loop: it carries numbers")
     preview = MetaEvaluator()
-    given = [preview.fresh(x) for x in carried]
-    first, second = (preview.outcome(f, [*given, *additional]) for f in (cond_fn, body_fn))
-    check_functions(first, second, given)
+    metas = [preview.fresh(x) for x in carried]
+    first, second = (preview.outcome(f, [*metas, *additional]) for f in (cond_fn, body_fn))
+    check_functions(first, second, metas)
     return body_fn(*carried, *additional)
 
 

@@ -94,9 +94,9 @@ def _bare(values: list[Any]) -> Iterator[None]:
             set_layer(x, layer)
 
 
-def _numbered(place: devices.device) -> devices.device:
+def _numbered(device: devices.device) -> devices.device:
     """Return a device with an index; the default index of CUDA devices is 0."""
-    return devices.device("cuda", 0) if place.type == "cuda" and place.index is None else place
+    return devices.device("cuda", 0) if device.type == "cuda" and device.index is None else device
 
 
 def _check_written(values: list[Any], name: str) -> None:
@@ -211,22 +211,22 @@ class FakeTensorMode(MetaTracer):
 
     def from_tensor(self, tensor: Tensor, **_: Any) -> Tensor:
         """Return a fake tensor for a real tensor."""
-        made = tensor if is_fake(tensor) else self._faked(tensor)
+        fake = tensor if is_fake(tensor) else self._faked(tensor)
         _FakeOfMode.look()
-        return made
+        return fake
 
     def _faked(self, x: Tensor) -> Tensor:
-        made = self.without_history(x)
+        fake = self.without_history(x)
         if isinstance(x, ts.nn.Parameter):
-            return self.unrecorded(ts.nn.Parameter, made, x.requires_grad)  # type: ignore[no-any-return]
-        return made.requires_grad_(x.requires_grad)
+            return self.unrecorded(ts.nn.Parameter, fake, x.requires_grad)  # type: ignore[no-any-return]
+        return fake.requires_grad_(x.requires_grad)
 
     def without_history(self, x: Tensor) -> Tensor:
         """Return a detached fake tensor with the metadata of `x`."""
         with TracingScope(None), ts.no_grad():
-            made = fake_of(x).detach()
-            set_layer(made, _FakeOfMode(layer_of(made).inner, device_of(x), self))
-        return made
+            fake = fake_of(x).detach()
+            set_layer(fake, _FakeOfMode(layer_of(fake).inner, device_of(x), self))
+        return fake
 
     def like(self, x: Any) -> Any:
         """Return the fake tensor of a real tensor, connected to the autograd graph of the real tensor.
@@ -244,11 +244,11 @@ class FakeTensorMode(MetaTracer):
             )
         if x.requires_grad and ts.is_grad_enabled():
             with TracingScope(None):
-                made: Tensor = _FakeCounterpart.apply(x, self)
+                fake: Tensor = _FakeCounterpart.apply(x, self)
         else:
-            made = self.without_history(x)
-        layer_of(made).of_real = True
-        return made
+            fake = self.without_history(x)
+        layer_of(fake).of_real = True
+        return fake
 
     # ---- operators
 
@@ -265,33 +265,33 @@ class FakeTensorMode(MetaTracer):
         """Run an overload on fake tensors."""
         self._check(op, values)
         has_tensors = next(tensors_in(values), None) is not None
-        given = [self.like(x) for x in values]
+        arguments = [self.like(x) for x in values]
         # True if an argument belongs to a transform such as `vmap`
-        inside = any(layer_of(x) is not None and not is_fake(x) for x in tensors_in(given))
-        if inside or (any(is_fake(x) for x in tensors_in(given)) and not _runs_others(op)):
+        inside = any(layer_of(x) is not None and not is_fake(x) for x in tensors_in(arguments))
+        if inside or (any(is_fake(x) for x in tensors_in(arguments)) and not _runs_others(op)):
             with TracingScope(None):
-                return op.call_list(given)
-        place, known = (
-            _numbered(result_device(op, given, ignore_meta=True)),
-            constant_propagation.resolve_constants(given),
+                return op.call_list(arguments)
+        device, constants = (
+            _numbered(result_device(op, arguments, ignore_meta=True)),
+            constant_propagation.resolve_constants(arguments),
         )
-        given = [
+        arguments = [
             devices.device("meta") if p.kind == "Device" and (x is not None or not has_tensors) else x
-            for p, x in zip(op.signature.parameters, given, strict=True)
+            for p, x in zip(op.signature.parameters, arguments, strict=True)
         ]
-        with TracingScope(None), _bare(given):
-            result = _run_bare(op, given, known)
-        found = self._standing(op, given, result, place)
+        with TracingScope(None), _bare(arguments):
+            result = _run_bare(op, arguments, constants)
+        fake_result = self._standing(op, arguments, result, device)
         # the tensor is created from a number, so its value is known, as for `ts.tensor`
         if op.name == "aten::scalar_tensor":
             on_cpu = [
                 devices.CPU if p.kind == "Device" else x
-                for p, x in zip(op.signature.parameters, given, strict=True)
+                for p, x in zip(op.signature.parameters, arguments, strict=True)
             ]
-            layer_of(found).constant = constant_propagation.Constant(
+            layer_of(fake_result).constant = constant_propagation.Constant(
                 constant_propagation.computed(op, on_cpu)
             )
-        return found
+        return fake_result
 
     def _check(self, op: Any, values: list[Any]) -> None:
         for p, x in zip(op.signature.parameters, values, strict=True):
@@ -304,38 +304,38 @@ class FakeTensorMode(MetaTracer):
         if any(not x.is_meta for x in tensors_in(values)):
             with TracingScope(None):
                 return op.call_list([self.like(x) for x in values])
-        place, known = (
+        device, constants = (
             _numbered(result_device(op, values, ignore_meta=True)),
             constant_propagation.resolve_constants(values),
         )
-        given = [
+        arguments = [
             devices.device("meta") if p.kind == "Device" and x is not None else x
             for p, x in zip(op.signature.parameters, values, strict=True)
         ]
-        with TracingScope(None), level_stack.no_transforms(), ts.no_grad(), _bare(given):
-            result = _run_bare(op, given, known)
-        return self._standing(op, given, result, place)
+        with TracingScope(None), level_stack.no_transforms(), ts.no_grad(), _bare(arguments):
+            result = _run_bare(op, arguments, constants)
+        return self._standing(op, arguments, result, device)
 
-    def _standing(self, op: Any, given: list[Any], result: Any, place: devices.device) -> Any:
+    def _standing(self, op: Any, arguments: list[Any], result: Any, device: devices.device) -> Any:
         """Assign the device to the tensors of a result; propagate `of_real` and known constants."""
         of_real = any(
             p.alias and getattr(layer_of(x), "of_real", False)
-            for p, value in zip(op.signature.parameters, given, strict=True)
+            for p, value in zip(op.signature.parameters, arguments, strict=True)
             for x in tensors_in([value])
         )
-        self._stand(result, place)
+        self._stand(result, device)
         for x in tensors_in([result]) if of_real else ():
             if is_fake(x):
                 layer_of(x).of_real = True
-        constant_propagation.carry(op, given, result)
+        constant_propagation.carry(op, arguments, result)
         return result
 
-    def _stand(self, found: Any, place: devices.device) -> None:
+    def _stand(self, result: Any, device: devices.device) -> None:
         """Assign the device to meta tensors that have no device yet."""
-        for x in tensors_in([found]):
-            if layer_of(x) is None and place.type != "meta":
+        for x in tensors_in([result]):
+            if layer_of(x) is None and device.type != "meta":
                 with TracingScope(None), level_stack.no_transforms(), ts.no_grad():
-                    set_layer(x, _FakeOfMode(x.detach(), place, self))
+                    set_layer(x, _FakeOfMode(x.detach(), device, self))
 
     def put(self, x: Tensor, index: Any, value: Any) -> None:
         """Record `x[index] = value` for a fake tensor `x`; raise RuntimeError for a real tensor."""
@@ -346,20 +346,20 @@ class FakeTensorMode(MetaTracer):
 
     def to(self, x: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
         """Return `x.to(...)`; the target device does not have to exist."""
-        given = arguments_of_to(args, dict(kwargs))
-        x, other = self.like(x), given.get("other")
-        dtype, device = given.get("dtype"), given.get("device")
+        arguments = arguments_of_to(args, dict(kwargs))
+        x, other = self.like(x), arguments.get("other")
+        dtype, device = arguments.get("dtype"), arguments.get("device")
         if other is not None:
             dtype, device = other.dtype, device_of(other)
         dtype = x.dtype if dtype is None else dtypes.as_dtype(dtype)
-        place = device_of(x) if device is None else _numbered(devices.as_device(device))
-        if dtype is x.dtype and place == device_of(x) and not given.get("copy"):
+        target_device = device_of(x) if device is None else _numbered(devices.as_device(device))
+        if dtype is x.dtype and target_device == device_of(x) and not arguments.get("copy"):
             return x
         with TracingScope(None):
-            made = x.clone() if dtype is x.dtype else x.to(dtype, copy=True)
-        if place != device_of(made):
-            layer_of(made).stands_on = place
-        return made
+            converted = x.clone() if dtype is x.dtype else x.to(dtype, copy=True)
+        if target_device != device_of(converted):
+            layer_of(converted).stands_on = target_device
+        return converted
 
     # ---- conversions from and to elements
 
@@ -368,38 +368,38 @@ class FakeTensorMode(MetaTracer):
 
         The elements of small tensors are known constants.
         """
-        made = self.without_history(x)
-        layer = layer_of(made)
+        fake = self.without_history(x)
+        layer = layer_of(fake)
         if x.array.size <= constant_propagation.MAX_ELEMENTS:
             with TracingScope(None), level_stack.no_transforms(), ts.no_grad():
                 layer.constant = constant_propagation.Constant(x.clone().detach())
-        rebind_array(x, made.array)
+        rebind_array(x, fake.array)
         set_layer(x, layer)
 
     def tensor_of_symbols(self, data: Any, dtype: Any = None, device: Any = None) -> Tensor | None:
         """Create a fake tensor on a device that may not exist; return None for CPU and meta."""
-        place = None if device is None else _numbered(devices.as_device(device))
-        if place is None or place.type in ("cpu", "meta"):
+        target_device = None if device is None else _numbered(devices.as_device(device))
+        if target_device is None or target_device.type in ("cpu", "meta"):
             return None
-        made: Tensor = ts.tensor(data, dtype=dtype)
-        layer_of(made).stands_on = place
-        return made
+        tensor: Tensor = ts.tensor(data, dtype=dtype)
+        layer_of(tensor).stands_on = target_device
+        return tensor
 
     def listed(self, x: Tensor) -> Any:
         """Return `x.tolist()` of a fake tensor with known elements; return None for a real tensor."""
         if not is_fake(x):
             return None
-        found = constant_propagation.constant_of(x)
-        return self.element(x) if found is None else self.unrecorded(found.tensor.tolist)
+        constant = constant_propagation.constant_of(x)
+        return self.element(x) if constant is None else self.unrecorded(constant.tensor.tolist)
 
-    def escape(self, x: Tensor, kind: str, number: Any) -> None:
+    def escape(self, x: Tensor, kind: str, scalar: Any) -> None:
         """Do nothing, because a real tensor may be converted to a Python value."""
 
     def element(self, x: Tensor) -> Any:
         """Return the only element of a fake tensor; raise DataDependentOutputException if it is unknown."""
-        found = constant_propagation.constant_of(x)
-        if found is not None:
-            return constant_propagation.to_python_scalar(found)
+        constant = constant_propagation.constant_of(x)
+        if constant is not None:
+            return constant_propagation.to_python_scalar(constant)
         raise DataDependentOutputException("aten._local_scalar_dense.default")
 
     # ---- functions and control flow
@@ -433,15 +433,15 @@ class FakeTensorMode(MetaTracer):
         return True
 
 
-def _run_bare(op: Any, given: list[Any], known: list[Any] | None) -> Any:
+def _run_bare(op: Any, arguments: list[Any], constants: list[Any] | None) -> Any:
     """Run an operator on meta tensors; for a data-dependent number, use known values."""
     try:
-        return op.call_list(given)
+        return op.call_list(arguments)
     except (NotImplementedError, RuntimeError) as error:
-        found = _of_elements(op, error)
-    if known is None or not isinstance(found, DataDependentOutputException):
-        raise found
-    return constant_propagation.computed(op, known)
+        converted_error = _of_elements(op, error)
+    if constants is None or not isinstance(converted_error, DataDependentOutputException):
+        raise converted_error
+    return constant_propagation.computed(op, constants)
 
 
 def _of_elements(op: Any, error: Exception) -> Exception:

@@ -161,7 +161,7 @@ class GradScaler:
                 self.unscale_(optimizer)
             if not optimizer_state.found_inf:
                 raise AssertionError("No inf checks were recorded for this optimizer.")
-            is_finite = not any(found.item() for found in optimizer_state.found_inf.values())
+            is_finite = not any(flag.item() for flag in optimizer_state.found_inf.values())
             result = optimizer.step(*args, **kwargs) if is_finite else None
         optimizer_state.stage = OptState.STEPPED
         return result
@@ -178,12 +178,12 @@ class GradScaler:
             )
             return optimizer.step(*args, grad_scaler=self, **kwargs)
         scale = self._in_use("step")
-        known = getattr(optimizer, "grad_scale", None)
+        grad_scale = getattr(optimizer, "grad_scale", None)
         if optimizer_state.stage is OptState.READY:
             optimizer_state.found_inf = _unscale(optimizer, ts.ones_like(scale), allow_fp16=True)
-            known = scale if known is None else scale * known
-        optimizer.grad_scale = known
-        optimizer.found_inf = sum(found.to(scale.device) for found in optimizer_state.found_inf.values())
+            grad_scale = scale if grad_scale is None else scale * grad_scale
+        optimizer.grad_scale = grad_scale
+        optimizer.found_inf = sum(flag.to(scale.device) for flag in optimizer_state.found_inf.values())
         try:
             return optimizer.step(*args, **kwargs)
         finally:
@@ -208,16 +208,16 @@ class GradScaler:
         self._optimizer_states.clear()
 
     def _follow(self, scale: Tensor) -> None:
-        found = [
+        inf_flags = [
             x.to(scale.device)
             for optimizer_state in self._optimizer_states.values()
             for x in optimizer_state.found_inf.values()
         ]
-        if not found:
+        if not inf_flags:
             raise AssertionError("No inf checks were recorded prior to update.")
         assert self._growth_tracker is not None  # `scale` creates both tensors
         ts._amp_update_scale_(
-            scale, self._growth_tracker, sum(found[1:], found[0]),
+            scale, self._growth_tracker, sum(inf_flags[1:], inf_flags[0]),
             self._growth_factor, self._backoff_factor, self._growth_interval,
         )  # fmt: skip
 
@@ -317,10 +317,10 @@ def _unscale(optimizer: Any, factor: Tensor, allow_fp16: bool) -> dict[Any, Tens
             if grad.dtype is ts.float16 and not allow_fp16:
                 raise ValueError("Attempting to unscale FP16 gradients.")
             groups[grad.device, grad.dtype].append(grad)
-    found: dict[Any, Tensor] = {}
+    found_inf: dict[Any, Tensor] = {}
     with no_grad():
         for (device, _), grads in groups.items():
-            if device not in found:
-                found[device] = ts.zeros((), dtype=ts.float32, device=device)
-            ts._amp_foreach_non_finite_check_and_unscale_(grads, found[device], factor.to(device))
-    return found
+            if device not in found_inf:
+                found_inf[device] = ts.zeros((), dtype=ts.float32, device=device)
+            ts._amp_foreach_non_finite_check_and_unscale_(grads, found_inf[device], factor.to(device))
+    return found_inf

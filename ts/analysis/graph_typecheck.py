@@ -140,9 +140,9 @@ def _check_constant(node: Node) -> None:
         _require(is_valid, node, f"of type {type} has no value")
     elif python_type is not None:
         _require(isinstance(value, python_type), node, f"of type {type} has the value {value!r}")
-        parts = type.contained_types()
+        element_types = type.contained_types()
         if isinstance(value, tuple):
-            _require(len(value) == len(parts), node, f"of type {type} has the value {value!r}")
+            _require(len(value) == len(element_types), node, f"of type {type} has the value {value!r}")
 
 
 def _check_loop(node: Node) -> None:

@@ -108,8 +108,8 @@ class _CompatibilityScan:
     def names_of_file(self, name: str, source: Source) -> None:
         ranges = Ranges(source, whole_subscripts=True)
         for definition in self.files[name].values():
-            for part in _syntax_nodes(definition):
-                for need in needs(part, ranges):
+            for node in _syntax_nodes(definition):
+                for need in needs(node, ranges):
                     if need.kind == "operator":
                         if is_operator(need.name):
                             continue
@@ -118,7 +118,7 @@ class _CompatibilityScan:
                         continue
                     else:
                         self.add(*_kind_of_name(need.name), _format_location(need.range))
-                    self.stopped.add(part)
+                    self.stopped.add(node)
 
     def is_defined(self, name: str) -> bool:
         """Return True if the archive defines a name or one of the dotted prefixes of the name."""
@@ -150,14 +150,14 @@ class _CompatibilityScan:
             if self.features:
                 return
             raise
-        seen = {location for locations in self.features.values() for location in locations}
+        reported = {location for locations in self.features.values() for location in locations}
         for error in self.errors(unit):
             source = None if error.range is None else error.range.source  # type: ignore[attr-defined]
             if source is None or source.filename not in self.sources:
                 continue
             range: Any = error.range
             location = _format_location(range)
-            if location in seen:
+            if location in reported:
                 continue
             if isinstance(error, SchemaMatchError):
                 self.add("overload", _operator_at(range), location, error.message)
@@ -169,26 +169,26 @@ class _CompatibilityScan:
             prefix = name.removeprefix("code/").removesuffix(".py").replace("/", ".")
             for last, definition in definitions.items():
                 try:
-                    found = unit.find(f"{prefix}.{last}")
+                    function_or_class = unit.find(f"{prefix}.{last}")
                 except FrontendError as error:
                     yield error
                     continue
-                for function in self.functions(found, definition):
+                for function in self.functions(function_or_class, definition):
                     try:
                         function.ensure_compiled()
                     except FrontendError as error:
                         yield from (error, *error.others)
 
-    def functions(self, found: Any, definition: Definition) -> Iterable[Any]:
+    def functions(self, function_or_class: Any, definition: Definition) -> Iterable[Any]:
         if isinstance(definition, ast.FunctionDef):
-            unreached = found is None  # the path, such as "code/../x.py", is not a module name
-            return () if unreached or definition in self.stopped else (found,)
-        if not isinstance(found, ClassType):
+            unreached = function_or_class is None  # the path, such as "code/../x.py", is not a module name
+            return () if unreached or definition in self.stopped else (function_or_class,)
+        if not isinstance(function_or_class, ClassType):
             return ()
         return (
-            found.methods[part.name]
-            for part in definition.body
-            if isinstance(part, ast.FunctionDef) and part not in self.stopped
+            function_or_class.methods[method.name]
+            for method in definition.body
+            if isinstance(method, ast.FunctionDef) and method not in self.stopped
         )
 
 

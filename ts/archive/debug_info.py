@@ -28,12 +28,12 @@ _MAX_LINES: Final = 1 << 31  # upper bound of line numbers
 _NOWHERE: Final[tuple[Any, ...]] = (([0], 0, 0), 0, 0)  # unknown location: an empty source
 
 
-def write_source_locations(places: Iterable[tuple[int, SourceRange | None]]) -> bytes:
+def write_source_locations(locations: Iterable[tuple[int, SourceRange | None]]) -> bytes:
     """Return the debug record for the source locations of a file."""
     numbers: dict[str, int] = {"": 0}
     sources: dict[Source, tuple[Any, ...]] = {}
     entries = []
-    for tag, (offset, range) in enumerate(places):
+    for tag, (offset, range) in enumerate(locations):
         if range is None or not range.location():
             entries.append((offset, _NOWHERE, tag))
             continue
@@ -60,17 +60,17 @@ def read_source_locations(data: bytes) -> Callable[[int], SourceRange | None]:
 
     The function parses the record when first called.
     """
-    found: list[tuple[int, SourceRange]] | None = None
+    ranges: list[tuple[int, SourceRange]] | None = None
 
     def find_range(offset: int) -> SourceRange | None:
-        nonlocal found
-        if found is None:
+        nonlocal ranges
+        if ranges is None:
             try:
-                found = _entries(Unpickler(data, _name, _no_tensor).load())
+                ranges = _entries(Unpickler(data, _name, _no_tensor).load())
             except ArchiveError:
-                found = []
-        at = bisect_right(found, offset, key=lambda entry: entry[0])
-        return found[at - 1][1] if at else None
+                ranges = []
+        at = bisect_right(ranges, offset, key=lambda entry: entry[0])
+        return ranges[at - 1][1] if at else None
 
     return find_range
 
@@ -89,10 +89,10 @@ def _entries(record: Any) -> list[tuple[int, SourceRange]]:
         case _:
             sources, entries = _Sources(None), record
     try:
-        found = [(offset, sources.range(*range)) for offset, range, *_ in entries]
-        if not all(isinstance(offset, int) for offset, _ in found):
+        ranges = [(offset, sources.range(*range)) for offset, range, *_ in entries]
+        if not all(isinstance(offset, int) for offset, _ in ranges):
             raise ValueError("a place in the file is not a number")
-        return found
+        return ranges
     except (TypeError, ValueError, IndexError) as error:
         raise ArchiveError(f"a debug record is damaged: {error}") from error
 
@@ -112,20 +112,20 @@ class _Sources:
     def range(self, source: Any, start: Any, end: Any) -> SourceRange:
         if not _is_count(start) or not _is_count(end):
             raise ValueError("a range is not two numbers")
-        known = self.sources_by_id.get(id(source))
-        if known is None:
-            known = self.sources_by_id[id(source)] = source, self._source(*source)
-        return SourceRange(known[1], start, end)
+        cached = self.sources_by_id.get(id(source))
+        if cached is None:
+            cached = self.sources_by_id[id(source)] = source, self._source(*source)
+        return SourceRange(cached[1], start, end)
 
-    def _source(self, text: Any, name: Any, line: Any) -> Source:
+    def _source(self, source: Any, name: Any, line: Any) -> Source:
         if self.strings is not None:
-            lines = [self.strings[number] for number in text]
+            lines = [self.strings[index] for index in source]
             size = sum(map(len, lines))
             if size > _MAX_SOURCE_CHARS:
                 raise ValueError(f"a source would have {size} characters")
             deadline.charge(0, bytes=size)
-            text = "".join(lines)
+            source = "".join(lines)
             name = self.strings[name]
-        if not isinstance(text, str) or not isinstance(name, str | None) or not _is_count(line):
+        if not isinstance(source, str) or not isinstance(name, str | None) or not _is_count(line):
             raise ValueError("a source is not a text")
-        return Source(text, name, line)
+        return Source(source, name, line)

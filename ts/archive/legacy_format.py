@@ -47,8 +47,8 @@ def write(file: IO[bytes], value: bytes, storages: Iterable[tuple[str, int, NDAr
     """Write a file: the pickle of the value, then the key, element count and bytes of each storage."""
     storages = list(storages)
     system = {"protocol_version": _VERSION, "little_endian": True, "type_sizes": _SIZES}
-    for part in (_MAGIC, _VERSION, system):
-        pickle.dump(part, file, _PROTOCOL)
+    for header_value in (_MAGIC, _VERSION, system):
+        pickle.dump(header_value, file, _PROTOCOL)
     file.write(value)
     pickle.dump([key for key, _, _ in storages], file, _PROTOCOL)
     for _, numel, elements in storages:

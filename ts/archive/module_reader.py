@@ -62,14 +62,14 @@ def read(
     with opened(f) as file, terms.within(), ZipRecords(file, mapped=mapped) as records:
         if extra_files is not None:
             for name in extra_files:
-                found = records.has(f"extra/{name}")
-                extra_files[name] = records.bytes(f"extra/{name}") if found else b""
-        made = Reader(records, map_location, terms).value("data")
-        if not isinstance(made, Object):
+                has_record = records.has(f"extra/{name}")
+                extra_files[name] = records.bytes(f"extra/{name}") if has_record else b""
+        module = Reader(records, map_location, terms).value("data")
+        if not isinstance(module, Object):
             raise ArchiveError("the archive holds no scripted module")
         if terms.restricted:
-            compile_all(_methods(made.cls.type))
-    return made
+            compile_all(_methods(module.cls.type))
+    return module
 
 
 def read_sources(records: ZipRecords) -> dict[str, Source]:
@@ -121,10 +121,10 @@ class Reader(TensorLoader):
     def value(self, archive: str) -> Any:
         """Unpickle the record `{archive}.pkl` and return the value."""
         data = self.records.bytes(f"{archive}.pkl")
-        made = Unpickler(data, self.name, partial(self.storage, archive)).load()
+        value = Unpickler(data, self.name, partial(self.storage, archive)).load()
         for each in self.unfilled.values():
             raise ArchiveError(f"an object of {each.cls.type} has no attributes")
-        return made
+        return value
 
     # ---- names ---------------------------------------------------------------------------------------
 
@@ -151,39 +151,39 @@ class Reader(TensorLoader):
             custom = quantized.custom_class(name)
             if custom is not None:
                 return custom
-        found = self.unit.find(name)
-        if isinstance(found, EnumType) and found.python_class is not None:
-            return Global(name, partial(_member, found.python_class))
-        if isinstance(found, ClassType):
-            return Global(name, new=partial(self.new, found), build=self.set_state)
+        definition = self.unit.find(name)
+        if isinstance(definition, EnumType) and definition.python_class is not None:
+            return Global(name, partial(_member, definition.python_class))
+        if isinstance(definition, ClassType):
+            return Global(name, new=partial(self.new, definition), build=self.set_state)
         raise ArchiveError(f"Unknown type name '{name}': the archive's code does not define it")
 
     # ---- objects -------------------------------------------------------------------------------------
 
     def new(self, type: ClassType) -> Object:
         """Create an object whose attributes are set later."""
-        made = new_object(object_class(type))
+        instance = new_object(object_class(type))
         if type.attributes:
-            self.unfilled[id(made)] = made
-        return made
+            self.unfilled[id(instance)] = instance
+        return instance
 
-    def set_state(self, made: Object, state: Any) -> None:
+    def set_state(self, instance: Object, state: Any) -> None:
         """Set the attributes of an object, or call `__setstate__` if the class defines it."""
-        type: ClassType = made.cls.type
-        self.unfilled.pop(id(made), None)
+        type: ClassType = instance.cls.type
+        self.unfilled.pop(id(instance), None)
         restore = type.methods.get("__setstate__")
         try:
             if restore is not None:
                 if len(restore.schema.arguments) != 2:
                     raise ArchiveError(f"__setstate__ of {type} does not take one argument")
-                restore(made, self.typed(state, type_spec(restore.schema.arguments[1].type)))
+                restore(instance, self.typed(state, type_spec(restore.schema.arguments[1].type)))
                 return
             for slot, (name, attribute) in enumerate(type.attributes.items()):
                 if not isinstance(state, dict) or name not in state:
                     if isinstance(attribute, OptionalType | NoneType):
                         continue
                     raise ArchiveError(f"an object of {type} has no attribute '{name}'")
-                object_set(made, slot, self.typed(state[name], type_spec(attribute)))
+                object_set(instance, slot, self.typed(state[name], type_spec(attribute)))
         except TypeError as error:
             raise ArchiveError(f"an object of {type} does not fit its class: {error}") from error
 
@@ -191,32 +191,32 @@ class Reader(TensorLoader):
         """Convert a container to the representation of the core; a shared container is converted once."""
         if not isinstance(value, list | dict | tuple):
             return value
-        known = self.converted.get((id(value), spec))
-        if known is not None:
-            return known[1]
-        made = self.container(value, spec)
-        self.converted[id(value), spec] = value, made
-        return made
+        cached = self.converted.get((id(value), spec))
+        if cached is not None:
+            return cached[1]
+        converted = self.container(value, spec)
+        self.converted[id(value), spec] = value, converted
+        return converted
 
     def container(self, value: Any, spec: TypeSpec) -> Any:
         """Convert a list, dict or tuple to a core container of type `spec`; raise TypeError on a mismatch."""
-        kind, parts = spec.kind, spec.children
+        kind, element_specs = spec.kind, spec.children
         if kind == KINDS["AnyType"] or spec.text in ("list", "tuple"):
             return self.typed(value, infer_spec(value))
         if kind == KINDS["OptionalType"]:
-            return self.typed(value, parts[0])
+            return self.typed(value, element_specs[0])
         if kind == KINDS["UnionType"]:
             return self.member(value, spec)
-        made: Any = value
+        converted: Any = value
         if kind == KINDS["ListType"] and isinstance(value, list):
-            made = [self.typed(v, parts[0]) for v in value]
+            converted = [self.typed(v, element_specs[0]) for v in value]
         elif kind == KINDS["DictType"] and isinstance(value, dict):
-            made = {k: self.typed(v, parts[1]) for k, v in value.items()}
-        elif kind == KINDS["TupleType"] and isinstance(value, tuple) and len(value) == len(parts):
-            made = tuple(map(self.typed, value, parts))
+            converted = {k: self.typed(v, element_specs[1]) for k, v in value.items()}
+        elif kind == KINDS["TupleType"] and isinstance(value, tuple) and len(value) == len(element_specs):
+            converted = tuple(map(self.typed, value, element_specs))
         else:
             raise TypeError(f"it holds a {type(value).__name__} instead of a value of type {spec.text}")
-        return to_core(made, spec)
+        return to_core(converted, spec)
 
     def member(self, value: Any, union: TypeSpec) -> Any:
         """Convert a container to the first type of a union that matches; raise TypeError if none matches."""
@@ -275,5 +275,5 @@ _CALLS: Final[dict[str, Callable[..., Any]]] = {
 def may_be_named(module: str, name: str) -> bool:
     """Return True if pickles of archives may refer to this name of PyTorch or Python."""
     full = f"{module}.{name}"
-    known = (_TENSOR, quantized.REBUILD, *_CALLS, *quantized.SCHEMES)
-    return full in known or (module == "torch" and storage_type(name, in_module=True) is not None)
+    allowed = (_TENSOR, quantized.REBUILD, *_CALLS, *quantized.SCHEMES)
+    return full in allowed or (module == "torch" and storage_type(name, in_module=True) is not None)

@@ -95,21 +95,22 @@ class ArchiveWriter:
         """Write the source files of all definitions that the data of the module refers to."""
         files: dict[str, list[str]] = {}
         printers: dict[str, DefinitionPrinter] = {}
-        for thing in self.names.things:  # printing a definition may append to `things`
-            prefix = self.names.name(thing).rpartition(".")[0]
+        for function_or_class in self.names.things:  # printing a definition may append to `things`
+            prefix = self.names.name(function_or_class).rpartition(".")[0]
             printer = printers.get(prefix)
             if printer is None:
                 printer = DefinitionPrinter(self.names, self.constants, self.check)
                 printers[prefix], files[prefix] = printer, []
-            known = len(self.constants)
-            files[prefix].append(printer.definition(thing))
-            for constant in self.constants[known:]:  # new constants may be objects: register their classes
+            constant_count = len(self.constants)
+            files[prefix].append(printer.definition(function_or_class))
+            # New constants may be objects: register their classes
+            for constant in self.constants[constant_count:]:
                 self.names.spell(type_of_constant(constant) or NONE)
         for prefix, definitions in files.items():
-            text, places = printers[prefix].marks.split("".join(definitions) + "\n")
+            source, locations = printers[prefix].marks.split("".join(definitions) + "\n")
             name = f"code/{prefix.replace('.', '/')}.py"
-            self.record(name, text.encode(), zipfile.ZIP_DEFLATED)
-            self.record(f"{name}.debug_pkl", write_source_locations(places), zipfile.ZIP_DEFLATED)
+            self.record(name, source.encode(), zipfile.ZIP_DEFLATED)
+            self.record(f"{name}.debug_pkl", write_source_locations(locations), zipfile.ZIP_DEFLATED)
 
     def check(self, function: Any) -> None:
         """Raise an error for a node that cannot be saved; record the required operator version."""

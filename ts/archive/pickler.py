@@ -56,11 +56,11 @@ _BUILDERS: Final[dict[Type, str]] = {
 
 def check_state_methods(type: ClassType) -> None:
     """Raise RuntimeError if `__setstate__` of a class does not accept the result of `__getstate__`."""
-    given = type.methods["__getstate__"].schema.returns[0].type
+    returned = type.methods["__getstate__"].schema.returns[0].type
     expected = type.methods["__setstate__"].schema.arguments[-1].type
-    if not given.is_subtype_of(expected):
+    if not returned.is_subtype_of(expected):
         raise ArchiveError(
-            f"'__getstate__'s return type ({given.annotation_str}) does not match "
+            f"'__getstate__'s return type ({returned.annotation_str}) does not match "
             f"'__setstate__'s argument type ({expected.annotation_str})"
         )
 
@@ -90,9 +90,9 @@ class Pickler:
 
     # ---- parts ---------------------------------------------------------------------------------------
 
-    def write(self, part: bytes) -> None:
+    def write(self, chunk: bytes) -> None:
         """Append opcodes or data to the pickle."""
-        self.chunks.append(part)
+        self.chunks.append(chunk)
 
     def remember(self, key: object) -> None:
         """Memoize the value on top of the stack under `key`; `recall` writes references to it."""
@@ -107,12 +107,12 @@ class Pickler:
         self.write(b"h" + bytes([index]) if index < 256 else b"j" + struct.pack("<I", index))
         return True
 
-    def write_string(self, text: str) -> None:
+    def write_string(self, value: str) -> None:
         """Write a string as UTF-8, or a reference if an equal string was written before."""
-        if not self.recall(text):
-            data = text.encode("utf-8", "surrogatepass")
+        if not self.recall(value):
+            data = value.encode("utf-8", "surrogatepass")
             self.write(b"X" + struct.pack("<I", len(data)) + data)
-            self.remember(text)
+            self.remember(value)
 
     def write_int(self, value: int) -> None:
         """Write an int that fits in 64 bits, in the shortest form of protocol 2."""

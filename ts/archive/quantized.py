@@ -68,8 +68,8 @@ def _integers(storage: Storage, offset: Any, size: Any, stride: Any) -> NDArray[
     bits = _BITS.get(storage.quantized or 0)
     if bits is None:
         return view(storage, offset, size, stride)
-    parts = np.stack([storage.elements >> shift & (1 << bits) - 1 for shift in range(0, 8, bits)], -1)
-    return view(Storage(parts.reshape(-1), storage.location), offset, size, stride)
+    unpacked = np.stack([storage.elements >> shift & (1 << bits) - 1 for shift in range(0, 8, bits)], -1)
+    return view(Storage(unpacked.reshape(-1), storage.location), offset, size, stride)
 
 
 def _grid(parameters: Any, dtype: int, shape: tuple[int, ...]) -> QuantizationParams:
@@ -116,20 +116,20 @@ def make_storage_ref(
         n = np.pad(n, (0, -len(n) % (8 // bits))).reshape(-1, 8 // bits)
         integers = from_numpy(np.bitwise_or.reduce(n << np.arange(0, 8, bits, dtype=np.uint8), -1))
     references.append(integers)
-    found = of(integers)._replace(storage=_STORAGES[grid.dtype])
+    storage_ref = of(integers)._replace(storage=_STORAGES[grid.dtype])
     size = tuple(x.shape)
-    return found if bits is None else found._replace(size=size, stride=contiguous(size))
+    return storage_ref if bits is None else storage_ref._replace(size=size, stride=contiguous(size))
 
 
 def custom_class(name: str) -> Global | None:
     """Return the unpickling rules of a C++ class of PyTorch; return None for other names."""
-    found = CLASSES.get(name)
-    return None if found is None else Global(name, new=partial(_blank, found), build=_fill)
+    cls = CLASSES.get(name)
+    return None if cls is None else Global(name, new=partial(_blank, cls), build=_fill)
 
 
 def _blank(cls: type[Packed]) -> Packed:
     return cls.__new__(cls)
 
 
-def _fill(made: Packed, state: Any) -> None:
-    vars(made).update(vars(made.from_state(state)))
+def _fill(instance: Packed, state: Any) -> None:
+    vars(instance).update(vars(instance.from_state(state)))

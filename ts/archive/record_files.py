@@ -62,8 +62,8 @@ class PyTorchFileReader:
         try:
             opened = open(file, "rb") if isinstance(file, (str, os.PathLike)) else file  # noqa: SIM115 -- kept open
         except OSError as error:
-            told = f"open file failed because of errno {error.errno} on fopen: {error}"
-            raise ArchiveError(told) from error
+            message = f"open file failed because of errno {error.errno} on fopen: {error}"
+            raise ArchiveError(message) from error
         self._records = ZipRecords(opened, scripted=None)
 
     def get_all_records(self) -> list[str]:

@@ -56,23 +56,23 @@ class safe_globals:
 def safe_global(name: str) -> Global | None:
     """Return the unpickling rules of an allowed global, by full name; return None for other names."""
     for each in _safe:
-        known, path = each if isinstance(each, tuple) else (each, f"{each.__module__}.{each.__qualname__}")
+        allowed, path = each if isinstance(each, tuple) else (each, f"{each.__module__}.{each.__qualname__}")
         if path == name:
-            new = partial(known.__new__, known) if isinstance(known, type) else None
-            return Global(name, known, new, _give_state, takes=True)
+            new = partial(allowed.__new__, allowed) if isinstance(allowed, type) else None
+            return Global(name, allowed, new, _give_state, takes=True)
     return None
 
 
-def _give_state(made: Any, state: Any) -> None:
+def _give_state(instance: Any, state: Any) -> None:
     """Restore the state of an object as Python's unpickler does.
 
     This calls `__setstate__`, or sets attributes and slots.
     """
-    if hasattr(made, "__setstate__"):
-        made.__setstate__(state)
+    if hasattr(instance, "__setstate__"):
+        instance.__setstate__(state)
         return
     attributes, slots = state if isinstance(state, tuple) and len(state) == 2 else (state, None)
     if attributes:
-        made.__dict__.update(attributes)
+        instance.__dict__.update(attributes)
     for name, value in (slots or {}).items():
-        setattr(made, name, value)
+        setattr(instance, name, value)

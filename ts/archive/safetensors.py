@@ -57,11 +57,11 @@ def load_file(path: str | os.PathLike[str], device: Any = "cpu") -> dict[str, Te
     with open(path, "rb") as file:
         data = file.read()
     try:
-        found = library.deserialize(data)
+        stored_tensors = library.deserialize(data)
     except library.SafetensorError as error:
         raise ArchiveError(f"{os.fspath(path)} is no file of safetensors, or damaged: {error}") from None
     tensors = {}
-    for name, stored in found:
+    for name, stored in stored_tensors:
         dtype = _DTYPES.get(stored["dtype"])
         if dtype is None:
             raise ArchiveError(f"the tensor '{name}' is of type {stored['dtype']}, which ts does not have")

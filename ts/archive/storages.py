@@ -64,8 +64,8 @@ class StorageWriter:
         """Return a reference to all elements of a storage."""
         if isinstance(storage, TypedStorage):
             return self.storage_ref(storage._elements())
-        place = self.storage_ref(wrap_array(storage.bytes))
-        return place._replace(storage="UntypedStorage", numel=storage.nbytes())
+        storage_ref = self.storage_ref(wrap_array(storage.bytes))
+        return storage_ref._replace(storage="UntypedStorage", numel=storage.nbytes())
 
     def storage_ref(self, tensor: Tensor) -> TensorStorageRef:
         """Return the storage reference of a tensor; register the storage if it is new."""
@@ -142,9 +142,9 @@ _IN_MODULES: Final = QUANTIZED | {name_in_modules(d): StorageType(d) for d in dt
 
 def storage_type(name: str, in_module: bool = False) -> StorageType | None:
     """Return the element type of a storage class, or None; quantized types are accepted only in modules."""
-    found = _NAMES.get(name)
-    if found is not None:
-        return StorageType(found)
+    dtype = _NAMES.get(name)
+    if dtype is not None:
+        return StorageType(dtype)
     return _IN_MODULES.get(name) if in_module else None
 
 

@@ -22,10 +22,10 @@ def strip_debug(records: ZipRecords, path: str | os.PathLike[str]) -> int:
     """Write all records except debug records; return the compressed size of the omitted records in bytes."""
 
     def write(file: IO[bytes], root: str) -> None:
-        with zipfile.ZipFile(file, "w") as made:
+        with zipfile.ZipFile(file, "w") as stripped:
             for name, entry in records.entries.items():
                 if not name.endswith((_DEBUG, "/")):
-                    write_record(made, f"{root}/{name}", records.read(name).data, _method(entry))
+                    write_record(stripped, f"{root}/{name}", records.read(name).data, _method(entry))
 
     replaced(os.fspath(path), write)
     return sum(entry.compress_size for name, entry in records.entries.items() if name.endswith(_DEBUG))

@@ -94,9 +94,9 @@ class _Writer(_PythonPickler):  # type: ignore[misc]
 
     def save(self, obj: Any, save_persistent_id: bool = True) -> None:
         if isinstance(obj, _Named):
-            found = self.memo.get(id(obj))
-            if found is not None:
-                self.write(self.get(found[0]))
+            memoized = self.memo.get(id(obj))
+            if memoized is not None:
+                self.write(self.get(memoized[0]))
                 return
             self.write(f"c{obj.module}\n{obj.name}\n".encode())
             self.memoize(obj)
@@ -138,8 +138,8 @@ class _Writer(_PythonPickler):  # type: ignore[misc]
 
     def reference(self, storage_ref: TensorStorageRef) -> _Reference:
         """Return the persistent id of a storage; raise RuntimeError if views of it have different types."""
-        found = self.references.get(storage_ref.key)
-        if found is None:
+        reference = self.references.get(storage_ref.key)
+        if reference is None:
             identity = (
                 "storage",
                 _named_storage(storage_ref.storage),
@@ -147,13 +147,13 @@ class _Writer(_PythonPickler):  # type: ignore[misc]
                 storage_ref.location,
                 storage_ref.numel,
             )
-            found = _Reference((*identity, None) if self.legacy else identity)
-            self.references[storage_ref.key] = found
-        if found.identity[1] is not _named_storage(storage_ref.storage):
+            reference = _Reference((*identity, None) if self.legacy else identity)
+            self.references[storage_ref.key] = reference
+        if reference.identity[1] is not _named_storage(storage_ref.storage):
             raise RuntimeError(
                 "Cannot save multiple tensors or storages that view the same data as different types"
             )
-        return found
+        return reference
 
     def tensor(self, x: Tensor) -> Any:
         from ts.nn.parameter import Parameter
@@ -165,8 +165,8 @@ class _Writer(_PythonPickler):  # type: ignore[misc]
         if isinstance(x, Parameter):
             return _PARAMETER, (x.detach(), x.requires_grad, OrderedDict())
         if x.layout is not dtypes.strided:
-            *parts, size = _sparse_components(x)
-            return _SPARSE_TENSOR, (x.layout, (*parts, *size))
+            *components, size = _sparse_components(x)
+            return _SPARSE_TENSOR, (x.layout, (*components, *size))
         storage_ref = self.storages.storage_ref(x)
         untyped = storage_ref.storage == "UntypedStorage"
         arguments: tuple[Any, ...] = (
@@ -183,32 +183,38 @@ class _Writer(_PythonPickler):  # type: ignore[misc]
 
 def _sparse_components(x: Tensor) -> tuple[Any, ...]:
     """Return the tensors of a sparse tensor, then the size and, for a COO tensor, `is_coalesced`."""
-    parts = sparse_parts(x)
-    tensors = [part for part in parts if isinstance(part, Tensor)]
-    return (*tensors, (Size(parts[len(tensors)]), *parts[len(tensors) + 1 :]))
+    components = sparse_parts(x)
+    tensors = [component for component in components if isinstance(component, Tensor)]
+    return (*tensors, (Size(components[len(tensors)]), *components[len(tensors) + 1 :]))
 
 
-def _sparse_tensor(layout: Any, parts: Any) -> Tensor:
+def _sparse_tensor(layout: Any, components: Any) -> Tensor:
     """Build a sparse tensor from its parts; raise ArchiveError if they are inconsistent."""
     count = 2 if layout is dtypes.sparse_coo else 3
-    known = layout in (dtypes.sparse_coo, dtypes.sparse_csr, dtypes.sparse_csc) and isinstance(parts, tuple)
-    if not known or len(parts) < count + 1 or not all(isinstance(x, Tensor) for x in parts[:count]):
+    is_supported = layout in (dtypes.sparse_coo, dtypes.sparse_csr, dtypes.sparse_csc) and isinstance(
+        components, tuple
+    )
+    if (
+        not is_supported
+        or len(components) < count + 1
+        or not all(isinstance(x, Tensor) for x in components[:count])
+    ):
         raise ArchiveError(f"a tensor of layout {layout} has other parts than its indices, values and size")
-    size = parts[count]
+    size = components[count]
     if not isinstance(size, (tuple, list)) or not all(isinstance(n, int) and n >= 0 for n in size):
         raise ArchiveError(f"a sparse tensor has the size {size!r}, expected a tuple of lengths")
     try:
-        return sparse_of_parts(layout, parts)
+        return sparse_of_parts(layout, components)
     except (RuntimeError, ValueError, TypeError) as error:
         raise ArchiveError(f"a sparse tensor does not fit together: {error}") from error
 
 
 def _layout(name: Any) -> dtypes.layout:
     """Return the layout that a name in the file denotes; raise ArchiveError for other names."""
-    found = next((x for x in dtypes.LAYOUTS.values() if str(x) == name), None)
-    if found is None:
+    layout = next((x for x in dtypes.LAYOUTS.values() if str(x) == name), None)
+    if layout is None:
         raise ArchiveError(f"there is no layout {name!r}")
-    return found
+    return layout
 
 
 def _name_in_pytorch(obj: Any) -> _Named:
@@ -352,9 +358,9 @@ def _load(file: IO[bytes], map_location: Location, build: _Build, mapped: bool) 
     beginning = file.read(len(legacy_format.BEGINNING))
     file.seek(0)
     if beginning == legacy_format.BEGINNING:
-        parts = legacy_format.read(file)
-        file.seek(parts.end)
-        return build(parts.pickle, _LegacyReader(parts.storages, map_location))
+        sections = legacy_format.read(file)
+        file.seek(sections.end)
+        return build(sections.pickle, _LegacyReader(sections.storages, map_location))
     if not beginning.startswith(b"PK"):
         raise ArchiveError("the file is no zip file: it is damaged, or PyTorch before 0.2 wrote it")
     with ZipRecords(file, scripted=False, mapped=mapped) as records:
@@ -384,9 +390,9 @@ class _UnrestrictedUnpickler(pickle.Unpickler):
 
     def find_class(self, module: str, name: str) -> Any:
         """Resolve a global name without restrictions."""
-        known = self.reader.find_global(module, name)
-        if known is not None:
-            return known
+        global_object = self.reader.find_global(module, name)
+        if global_object is not None:
+            return global_object
         _check_tensor_kind(module, name)
         if module.partition(".")[0] != "torch":
             return super().find_class(module, name)
@@ -411,8 +417,8 @@ class _Reader(TensorLoader):
         self.values = {}
 
     def name(self, module: str, name: str) -> Any:
-        found = self.find_global(module, name)
-        if found is None:
+        global_object = self.find_global(module, name)
+        if global_object is None:
             _check_tensor_kind(module, name)
             raise pickle.UnpicklingError(
                 f"Weights only load failed. Unsupported global: GLOBAL {module}.{name} was not an allowed "
@@ -421,7 +427,7 @@ class _Reader(TensorLoader):
                 "allowlist this global if you trust this class/function; "
                 "weights_only=False says that the file may run code."
             )
-        return found
+        return global_object
 
     def find_global(self, module: str, name: str) -> Any:
         """Return the listed object for a global name; return None for other names."""
@@ -465,10 +471,10 @@ class _Reader(TensorLoader):
 
     def loaded(self, stored: Storage) -> LoadedStorage:
         """Return the storage object for loaded elements; repeated references return the same object."""
-        found = self.values.get(id(stored.elements))
-        if found is None:
-            found = self.values[id(stored.elements)] = LoadedStorage(stored, self.located)
-        return found
+        storage = self.values.get(id(stored.elements))
+        if storage is None:
+            storage = self.values[id(stored.elements)] = LoadedStorage(stored, self.located)
+        return storage
 
     def tensor(self, storage: Any, *storage_ref: Any) -> Tensor:
         """Return the tensor for a loaded storage and the rest of a storage reference."""
@@ -516,7 +522,7 @@ class _LegacyReader(_Reader):
     def storage(self, archive: str, reference: Any) -> Any:
         """Load the storage, part of a storage, or module class that a persistent id denotes."""
         # strings of Python 2, which `encoding="bytes"` keeps as bytes
-        reference = [part.decode("ascii") if isinstance(part, bytes) else part for part in reference]
+        reference = [field.decode("ascii") if isinstance(field, bytes) else field for field in reference]
         if reference[0] == "module":
             return reference[1]
         *_, key, _, _, view = reference  # checked by `legacy.read`
@@ -546,11 +552,11 @@ def _meta_tensor(dtype: Any, size: Any, stride: Any, requires_grad: Any) -> Tens
         raise ArchiveError("a tensor of the device 'meta' has no dtype")
     try:
         any_tensor = from_numpy(np.empty(0, np.float32))
-        made: Tensor = any_tensor.new_empty_strided(size, stride, dtype=dtype, device="meta")
-        made.requires_grad = requires_grad
+        tensor: Tensor = any_tensor.new_empty_strided(size, stride, dtype=dtype, device="meta")
+        tensor.requires_grad = requires_grad
     except (TypeError, ValueError, RuntimeError, OverflowError) as error:
         raise ArchiveError(f"a tensor of the device 'meta' has no good place: {error}") from error
-    return made
+    return tensor
 
 
 def _parameter(data: Any, requires_grad: Any, hooks: Any) -> Any:
@@ -566,7 +572,7 @@ def _wrapper(cls: Any, *metadata: Any) -> Tensor:
     if not isinstance(cls, type) or not issubclass(cls, Tensor) or len(metadata) != 7:
         raise ArchiveError(f"a tensor of a wrapper subclass is made of {cls!r} and {len(metadata)} values")
     dtype, size, stride, offset, layout, device, requires_grad = metadata
-    made: Tensor = Tensor._make_wrapper_subclass(
+    wrapper: Tensor = Tensor._make_wrapper_subclass(
         cls,
         size,
         strides=stride,
@@ -576,32 +582,32 @@ def _wrapper(cls: Any, *metadata: Any) -> Tensor:
         device=device,
         requires_grad=requires_grad,
     )
-    return made
+    return wrapper
 
 
 def _with_attributes(build: Any, cls: Any, arguments: Any, state: Any) -> Any:
     """Rebuild a tensor that has attributes defined by the user."""
     if not isinstance(build, Global) or build.call is None or not isinstance(arguments, tuple):
         raise ArchiveError("a tensor is made of nothing")
-    made = build.call(*arguments)
-    _set_attributes(made, state)
-    return made
+    instance = build.call(*arguments)
+    _set_attributes(instance, state)
+    return instance
 
 
-def _set_attributes(made: Any, state: Any) -> None:
+def _set_attributes(instance: Any, state: Any) -> None:
     if not isinstance(state, dict) or not all(isinstance(name, str) for name in state):
         raise ArchiveError("the attributes of an object are no dictionary")
-    made.__dict__.update(state)
+    instance.__dict__.update(state)
 
 
 def _device(kind: Any, index: Any = None) -> devices.device:
     return device_named(kind if index is None else f"{kind}:{index}")
 
 
-def _bytes(text: Any, encoding: Any = "latin1") -> bytes:
-    if not isinstance(text, str) or encoding != "latin1":
+def _bytes(string: Any, encoding: Any = "latin1") -> bytes:
+    if not isinstance(string, str) or encoding != "latin1":
         raise ArchiveError("bytes are written as another text than latin1")
-    return codecs.latin_1_encode(text)[0]
+    return codecs.latin_1_encode(string)[0]
 
 
 def _bytearray(data: Any = b"", *rest: Any) -> bytearray:

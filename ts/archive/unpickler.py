@@ -120,9 +120,9 @@ class Unpickler:
         end = self.at + count
         if end > len(self.data):
             self.fail("it ends too early")
-        taken = self.data[self.at : end]
+        chunk = self.data[self.at : end]
         self.at = end
-        return taken
+        return chunk
 
     def read_number(self, form: str) -> Any:
         """Consume a number in the `struct` format `form`, and return it."""
@@ -133,9 +133,9 @@ class Unpickler:
         end = self.data.find(b"\n", self.at)
         if end < 0:
             self.fail("it ends too early")
-        text = self.data[self.at : end].decode("utf-8")
+        line = self.data[self.at : end].decode("utf-8")
         self.at = end + 1
-        return text
+        return line
 
     # ---- stack ---------------------------------------------------------------------------------------
 

@@ -93,10 +93,10 @@ class ZipRecords:
             if entry.filename.startswith(prefix)
         }
         if scripted is not None and not self.has("data.pkl"):
-            told = "PytorchStreamReader failed locating file data.pkl: file not found"
+            message = "PytorchStreamReader failed locating file data.pkl: file not found"
             if self.has("models/model.json"):
-                told += ". This is an exported program (.pt2): ts.export.load reads it"
-            raise ArchiveError(told)
+                message += ". This is an exported program (.pt2): ts.export.load reads it"
+            raise ArchiveError(message)
         if scripted and not self.has("constants.pkl"):
             raise ArchiveError(
                 "PytorchStreamReader failed locating file constants.pkl: file not found. This is no archive "
@@ -186,10 +186,10 @@ class ZipRecords:
     @property
     def version(self) -> int:
         """Format version of the archive; it selects the semantics of operators."""
-        text = self.text(self.version_name).strip()
-        if not text.isdecimal() or len(text) > 9:
-            raise ArchiveError(f"the archive has the version {text[:20]!r}")
-        return int(text)
+        version = self.text(self.version_name).strip()
+        if not version.isdecimal() or len(version) > 9:
+            raise ArchiveError(f"the archive has the version {version[:20]!r}")
+        return int(version)
 
 
 class TensorLoader:
@@ -212,12 +212,12 @@ class TensorLoader:
         type: StorageType | None = storage_type(name, in_module=True)
         if type is None or numel < 0 or "/" in key:
             raise ArchiveError(f"the archive refers to a storage {name} of {numel} elements")
-        found = self.storages.get((archive, key))
-        if found is None or not found.is_of(type):
+        storage = self.storages.get((archive, key))
+        if storage is None or not storage.is_of(type):
             data = self.records.storage(f"{archive}/{key}", numel * type.dtype.itemsize)
-            found = read_storage(data, type, numel, location)
-            self.storages[archive, key] = found
-        return found
+            storage = read_storage(data, type, numel, location)
+            self.storages[archive, key] = storage
+        return storage
 
     def tensor(
         self,
@@ -235,20 +235,20 @@ class TensorLoader:
         from ts._core.tensor.tensor import wrap_array
 
         elements = wrap_array(_marked(view(storage, offset, size, stride), marks))
-        made = self.located(elements, storage.location)
-        if requires_grad and (made.dtype.is_floating_point or made.dtype.is_complex):
-            made.requires_grad = True
-        return made
+        tensor = self.located(elements, storage.location)
+        if requires_grad and (tensor.dtype.is_floating_point or tensor.dtype.is_complex):
+            tensor.requires_grad = True
+        return tensor
 
     def located(self, elements: Tensor, location: str) -> Tensor:
         """Move a tensor to the device that `map_location` selects."""
-        wanted = self.map_location
-        if callable(wanted):
-            moved = wanted(elements, location)
+        map_location = self.map_location
+        if callable(map_location):
+            moved = map_location(elements, location)
             return elements if moved is None else moved
-        if isinstance(wanted, Mapping):
-            wanted = wanted.get(location, location)
-        target = device_named(location if wanted is None else wanted)
+        if isinstance(map_location, Mapping):
+            map_location = map_location.get(location, location)
+        target = device_named(location if map_location is None else map_location)
         try:
             return elements if target.type == "cpu" else elements.to(target)
         except MissingCudaError as error:

@@ -149,8 +149,8 @@ class VonMises(Centred):
             angle = ts.zeros(shape, dtype=ts.double, device=k.device)
             done = ts.zeros(shape, dtype=ts.bool, device=k.device)
             while not bool(done.all()):
-                turn, chance, side = ts.rand((3, *shape), dtype=ts.double, device=k.device).unbind()
-                z = ts.cos(math.pi * turn)
+                angle_sample, chance, side = ts.rand((3, *shape), dtype=ts.double, device=k.device).unbind()
+                z = ts.cos(math.pi * angle_sample)
                 f = (1 + r * z) / (r + z)
                 c = k * (r - f)
                 accepted = (c * (2 - c) - chance > 0) | ((c / chance).log() + 1 - c >= 0)

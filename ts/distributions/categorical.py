@@ -24,15 +24,15 @@ class Categorical(Distribution):
 
     def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
         check_one(probs, logits)
-        name, given = ("probs", probs) if logits is None else ("logits", logits)
-        if given.dim() < 1:
+        name, parameter = ("probs", probs) if logits is None else ("logits", logits)
+        if parameter.dim() < 1:
             raise ValueError(f"`{name}` parameter must be at least one-dimensional.")
         if logits is None:
             self.probs = probs / probs.sum(-1, keepdim=True)
         else:
             self.logits = logits - logits.logsumexp(dim=-1, keepdim=True)
-        self._num_events = given.size(-1)
-        super().__init__(given.shape[:-1], validate_args=validate_args)
+        self._num_events = parameter.size(-1)
+        super().__init__(parameter.shape[:-1], validate_args=validate_args)
 
     @lazy_property
     def probs(self) -> Any:
@@ -196,8 +196,8 @@ class Multinomial(_OfCategorical):
         self._validate_sample(value)
         logits, value = ts.broadcast_tensors(self.logits, value)
         logits = logits.masked_fill((value == 0) & (logits == -ts.inf), 0)
-        ways = ts.lgamma(value.sum(-1) + 1) - ts.lgamma(value + 1).sum(-1)
-        return ways + (logits * value).sum(-1)
+        log_coefficient = ts.lgamma(value.sum(-1) + 1) - ts.lgamma(value + 1).sum(-1)
+        return log_coefficient + (logits * value).sum(-1)
 
     def entropy(self) -> Any:
         total = ts.tensor(self.total_count, dtype=self.probs.dtype)

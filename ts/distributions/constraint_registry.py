@@ -91,12 +91,12 @@ def _between(constraint: Any) -> Any:
 
 
 def _cat(registry: ConstraintRegistry, constraint: Any) -> Any:
-    parts = [registry(part) for part in constraint.cseq]
-    return transforms.CatTransform(parts, constraint.dim, constraint.lengths)
+    components = [registry(component) for component in constraint.cseq]
+    return transforms.CatTransform(components, constraint.dim, constraint.lengths)
 
 
 def _stack(registry: ConstraintRegistry, constraint: Any) -> Any:
-    return transforms.StackTransform([registry(part) for part in constraint.cseq], constraint.dim)
+    return transforms.StackTransform([registry(component) for component in constraint.cseq], constraint.dim)
 
 
 # the parts of a composite constraint are transformed by the registry of the composite

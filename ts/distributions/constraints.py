@@ -63,9 +63,9 @@ class _Dependent(Constraint):
 
     def __call__(self, *, is_discrete: Any = NotImplemented, event_dim: Any = NotImplemented) -> _Dependent:
         """Return a copy with the given values of `is_discrete` and `event_dim`."""
-        known = {"is_discrete": self._is_discrete, "event_dim": self._event_dim}
-        given = {"is_discrete": is_discrete, "event_dim": event_dim}
-        return _Dependent(**known | {k: v for k, v in given.items() if v is not NotImplemented})
+        current = {"is_discrete": self._is_discrete, "event_dim": self._event_dim}
+        overrides = {"is_discrete": is_discrete, "event_dim": event_dim}
+        return _Dependent(**current | {k: v for k, v in overrides.items() if v is not NotImplemented})
 
     def check(self, value: Any) -> Tensor:
         raise ValueError("Cannot determine validity of dependent constraint")
@@ -352,12 +352,12 @@ class _Several(Constraint):
     @property
     def is_discrete(self) -> bool:  # type: ignore[override]
         """True if the constraint of any part is discrete."""
-        return any(part.is_discrete for part in self.cseq)
+        return any(component.is_discrete for component in self.cseq)
 
     @property
     def event_dim(self) -> int:  # type: ignore[override]
         """Maximum `event_dim` of the constraints of the parts."""
-        return max(part.event_dim for part in self.cseq)
+        return max(component.event_dim for component in self.cseq)
 
 
 class Cat(_Several):
@@ -371,7 +371,7 @@ class Cat(_Several):
 
     def check(self, value: Any) -> Tensor:
         pieces = value.split(self.lengths, self.dim)
-        checked = [part.check(piece) for part, piece in zip(self.cseq, pieces, strict=True)]
+        checked = [component.check(piece) for component, piece in zip(self.cseq, pieces, strict=True)]
         return ts.cat(checked, self.dim)  # type: ignore[no-any-return]
 
 
@@ -386,7 +386,7 @@ class Stack(_Several):
 
     def check(self, value: Any) -> Tensor:
         pieces = value.unbind(self.dim)
-        checked = [part.check(piece) for part, piece in zip(self.cseq, pieces, strict=True)]
+        checked = [component.check(piece) for component, piece in zip(self.cseq, pieces, strict=True)]
         return ts.stack(checked, self.dim)  # type: ignore[no-any-return]
 
 
@@ -424,7 +424,7 @@ def __getattr__(name: str) -> Any:
     """Return a constraint class by its PyTorch name, which has a leading underscore."""
     if name == "_DependentProperty":
         return dependent_property
-    found = globals().get(name[1:]) if name.startswith("_") else None
-    if isinstance(found, type) and issubclass(found, Constraint):
-        return found
+    constraint = globals().get(name[1:]) if name.startswith("_") else None
+    if isinstance(constraint, type) and issubclass(constraint, Constraint):
+        return constraint
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

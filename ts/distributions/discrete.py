@@ -31,8 +31,8 @@ class ByOdds(Distribution):
         Return the broadcast `others`.
         """
         check_one(probs, logits)
-        name, given = ("probs", probs) if logits is None else ("logits", logits)
-        *rest, self.__dict__[name] = broadcast_all(*others, given)
+        name, parameter = ("probs", probs) if logits is None else ("logits", logits)
+        *rest, self.__dict__[name] = broadcast_all(*others, parameter)
         return rest
 
     @lazy_property
@@ -152,9 +152,9 @@ class Binomial(ByOdds):
     def log_prob(self, value: Any) -> Any:
         self._validate_sample(value)
         n, logits = self.total_count, self.logits
-        ways = ts.lgamma(n + 1) - ts.lgamma(value + 1) - ts.lgamma(n - value + 1)
+        log_coefficient = ts.lgamma(n + 1) - ts.lgamma(value + 1) - ts.lgamma(n - value + 1)
         largest = (logits + logits.abs()) / 2  # softplus without a threshold
-        return ways + value * logits - n * (largest + ts.log1p(ts.exp(-logits.abs())))
+        return log_coefficient + value * logits - n * (largest + ts.log1p(ts.exp(-logits.abs())))
 
     def entropy(self) -> Any:
         log_prob = self.log_prob(self._same_count("entropy", False))
@@ -256,9 +256,9 @@ class NegativeBinomial(ByOdds):
     def log_prob(self, value: Any) -> Any:
         self._validate_sample(value)
         n, logits = self.total_count, self.logits
-        ways = ts.lgamma(n + value) - ts.lgamma(1.0 + value) - ts.lgamma(n)
-        ways = ways.masked_fill(n + value == 0.0, 0.0)
-        return n * F.logsigmoid(-logits) + value * F.logsigmoid(logits) + ways
+        log_coefficient = ts.lgamma(n + value) - ts.lgamma(1.0 + value) - ts.lgamma(n)
+        log_coefficient = log_coefficient.masked_fill(n + value == 0.0, 0.0)
+        return n * F.logsigmoid(-logits) + value * F.logsigmoid(logits) + log_coefficient
 
 
 class Poisson(ExponentialFamily):

@@ -73,13 +73,13 @@ class Distribution:
         batch_shape = Size(batch_shape)
         new: Any = self._get_checked_instance(type(self), _instance)
         new.__dict__.update(self.__dict__)
-        kept = dict(self._expanded)
-        kept |= {name: constraint.event_dim for name, constraint in self.arg_constraints.items()}
+        event_dims = dict(self._expanded)
+        event_dims |= {name: constraint.event_dim for name, constraint in self.arg_constraints.items()}
         for name, value in self.__dict__.items():
             if isinstance(value, Distribution):
                 new.__dict__[name] = value.expand(self._batch_of(name, batch_shape))
-            elif name in kept and isinstance(value, Tensor):
-                end = value.shape[value.dim() - kept[name] :]
+            elif name in event_dims and isinstance(value, Tensor):
+                end = value.shape[value.dim() - event_dims[name] :]
                 new.__dict__[name] = value.expand((*batch_shape, *end))
         new._batch_shape = batch_shape
         return new
@@ -167,8 +167,8 @@ class Distribution:
             return
         if not isinstance(value, Tensor):
             raise ValueError("The value argument to log_prob must be a Tensor")
-        ends = value.shape[value.dim() - len(self._event_shape) :]
-        if tuple(ends) != tuple(self._event_shape):
+        sample_event_shape = value.shape[value.dim() - len(self._event_shape) :]
+        if tuple(sample_event_shape) != tuple(self._event_shape):
             raise ValueError(
                 f"The right-most size of value must match event_shape: {value.shape} vs {self._event_shape}."
             )
@@ -195,8 +195,8 @@ class Distribution:
             )
 
     def __repr__(self) -> str:
-        found = {name: self.__dict__[name] for name in self.arg_constraints if name in self.__dict__}
-        texts = (f"{n}: {p.item() if p.numel() == 1 else p.size()}" for n, p in found.items())
+        params = {name: self.__dict__[name] for name in self.arg_constraints if name in self.__dict__}
+        texts = (f"{n}: {p.item() if p.numel() == 1 else p.size()}" for n, p in params.items())
         return f"{type(self).__name__}({', '.join(texts)})"
 
 

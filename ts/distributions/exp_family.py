@@ -56,12 +56,13 @@ class ExponentialFamily(Distribution):
 
     def _mean_statistics(self) -> tuple[list[Any], Any, list[Any]]:
         """Return the natural parameters, the log normalizer, and its gradient, the means of t(x)."""
-        given = self._natural_params
-        wanted = any(param.requires_grad for param in given)  # otherwise the result needs no gradient
+        natural_params = self._natural_params
+        # The result needs no gradient if no parameter requires one
+        needs_grad = any(param.requires_grad for param in natural_params)
         with ts.enable_grad():
-            params = [n.clone() if n.requires_grad else n.detach().requires_grad_() for n in given]
+            params = [n.clone() if n.requires_grad else n.detach().requires_grad_() for n in natural_params]
             log_normalizer = self._log_normalizer(*params)
-            means = list(ts.autograd.grad(log_normalizer.sum(), params, create_graph=wanted))
-        if wanted:
+            means = list(ts.autograd.grad(log_normalizer.sum(), params, create_graph=needs_grad))
+        if needs_grad:
             return params, log_normalizer, means
         return [param.detach() for param in params], log_normalizer.detach(), means

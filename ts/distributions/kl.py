@@ -43,17 +43,17 @@ def register_kl(type_p: type[Any], type_q: type[Any]) -> Callable[[Formula], For
 def kl_divergence(p: Distribution, q: Distribution) -> Any:
     """Return the Kullback-Leibler divergence KL(p || q), that is, the mean of log p - log q under p."""
     of_p, of_q = type(p).__mro__, type(q).__mro__
-    found = next(((a, b) for a in of_p for b in of_q if (a, b) in _KL_REGISTRY), None)
-    if found is None:
+    key = next(((a, b) for a in of_p for b in of_q if (a, b) in _KL_REGISTRY), None)
+    if key is None:
         raise NotImplementedError(
             f"No KL(p || q) is implemented for p type {type(p).__name__} and q type {type(q).__name__}"
         )
-    formula = _KL_REGISTRY[found]
+    formula = _KL_REGISTRY[key]
     by_q = next((a, b) for b in of_q for a in of_p if (a, b) in _KL_REGISTRY)
     if _KL_REGISTRY[by_q] is not formula:
         warnings.warn(
             f"Ambiguous kl_divergence({type(p).__name__}, {type(q).__name__}). "
-            f"Please register_kl({found[0].__name__}, {by_q[1].__name__})",
+            f"Please register_kl({key[0].__name__}, {by_q[1].__name__})",
             RuntimeWarning,
             stacklevel=2,
         )

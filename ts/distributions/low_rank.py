@@ -86,9 +86,9 @@ class LowRankMultivariateNormal(Centred):
     def rsample(self, sample_shape: Any = ()) -> Any:
         shape = self._extended_shape(sample_shape)
         few = self.loc.new_empty((*shape[:-1], self.cov_factor.shape[-1])).normal_()
-        many = self.loc.new_empty(shape).normal_()
+        noise = self.loc.new_empty(shape).normal_()
         tied = (self.cov_factor @ few.unsqueeze(-1)).squeeze(-1)
-        return self.loc + tied + self.cov_diag.sqrt() * many
+        return self.loc + tied + self.cov_diag.sqrt() * noise
 
     def log_det(self) -> Any:
         """Return the logarithm of the determinant of the covariance."""

@@ -94,12 +94,12 @@ class Wishart(ExponentialFamily):
             "covariance_matrix": covariance_matrix, "precision_matrix": precision_matrix,
             "scale_tril": scale_tril,
         }  # fmt: skip
-        given = {name: matrix for name, matrix in matrices.items() if matrix is not None}
-        if len(given) != 1:
+        provided = {name: matrix for name, matrix in matrices.items() if matrix is not None}
+        if len(provided) != 1:
             raise AssertionError(
                 "Exactly one of covariance_matrix or precision_matrix or scale_tril may be specified."
             )
-        ((name, matrix),) = given.items()
+        ((name, matrix),) = provided.items()
         if matrix.dim() < 2:
             raise ValueError(
                 "scale_tril must be at least two-dimensional, with optional leading batch dimensions"

@@ -29,12 +29,12 @@ class MixtureSameFamily(Distribution):
             raise ValueError(
                 "The Component distribution need to be an instance of torch.distributions.Distribution"
             )
-        batch, parts = mixture_distribution.batch_shape, component_distribution.batch_shape[:-1]
-        for mine, theirs in zip(reversed(batch), reversed(parts), strict=False):
+        batch, component_batch = mixture_distribution.batch_shape, component_distribution.batch_shape[:-1]
+        for mine, theirs in zip(reversed(batch), reversed(component_batch), strict=False):
             if mine != 1 and theirs != 1 and mine != theirs:
                 raise ValueError(
                     f"`mixture_distribution.batch_shape` ({batch}) is not compatible with "
-                    f"`component_distribution.batch_shape`({parts})"
+                    f"`component_distribution.batch_shape`({component_batch})"
                 )
         weights, count = mixture_distribution.logits.shape[-1], component_distribution.batch_shape[-1]
         if weights != count:
@@ -44,7 +44,7 @@ class MixtureSameFamily(Distribution):
             )
         self._num_component = count
         self._event_ndims = len(component_distribution.event_shape)
-        super().__init__(parts, component_distribution.event_shape, validate_args)
+        super().__init__(component_batch, component_distribution.event_shape, validate_args)
 
     def _batch_of(self, name: str, batch_shape: Any) -> Any:
         return batch_shape if name == "_mixture_distribution" else (*batch_shape, self._num_component)
@@ -78,9 +78,9 @@ class MixtureSameFamily(Distribution):
 
     @property
     def variance(self) -> Any:
-        parts = self._component_distribution
-        away = parts.mean - self.mean.unsqueeze(-1 - self._event_ndims)
-        return self._averaged(parts.variance) + self._averaged(away.pow(2))
+        components = self._component_distribution
+        away = components.mean - self.mean.unsqueeze(-1 - self._event_ndims)
+        return self._averaged(components.variance) + self._averaged(away.pow(2))
 
     def _each(self, value: Any) -> Any:
         """Return `value` with an inserted dimension for the components."""

@@ -114,12 +114,12 @@ class MultivariateNormal(Centred):
             "covariance_matrix": covariance_matrix, "scale_tril": scale_tril,
             "precision_matrix": precision_matrix,
         }  # fmt: skip
-        given = {name: matrix for name, matrix in matrices.items() if matrix is not None}
-        if len(given) != 1:
+        provided = {name: matrix for name, matrix in matrices.items() if matrix is not None}
+        if len(provided) != 1:
             raise ValueError(
                 "Exactly one of covariance_matrix or precision_matrix or scale_tril may be specified."
             )
-        ((name, matrix),) = given.items()
+        ((name, matrix),) = provided.items()
         if matrix.dim() < 2:
             raise ValueError(
                 f"{name} must be at least two-dimensional, with optional leading batch dimensions"

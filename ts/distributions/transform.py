@@ -168,7 +168,7 @@ class ComposeTransform(Transform):
     """Composition of transforms."""
 
     def __init__(self, parts: Sequence[Transform], cache_size: int = 0) -> None:
-        self.parts = [part.with_cache(cache_size) for part in parts] if cache_size else list(parts)
+        self.parts = [component.with_cache(cache_size) for component in parts] if cache_size else list(parts)
         super().__init__(cache_size=cache_size)
 
     def __eq__(self, other: object) -> bool:
@@ -176,18 +176,18 @@ class ComposeTransform(Transform):
 
     __hash__ = object.__hash__
 
-    def _end(self, parts: Sequence[Transform], into: str, out: str) -> Any:
+    def _end(self, components: Sequence[Transform], into: str, out: str) -> Any:
         """Return the constraint of the input or the output of the composition.
 
         The number of its event dimensions is increased if other parts require more.
         """
-        if not parts:
+        if not components:
             return constraints.real
-        constraint = getattr(parts[0], into)
-        event_dim = getattr(parts[-1], out).event_dim
-        for part in reversed(parts):
-            event_dim += getattr(part, into).event_dim - getattr(part, out).event_dim
-            event_dim = max(event_dim, getattr(part, into).event_dim)
+        constraint = getattr(components[0], into)
+        event_dim = getattr(components[-1], out).event_dim
+        for component in reversed(components):
+            event_dim += getattr(component, into).event_dim - getattr(component, out).event_dim
+            event_dim = max(event_dim, getattr(component, into).event_dim)
         more = event_dim - constraint.event_dim
         return constraints.independent(constraint, more) if more else constraint
 
@@ -204,17 +204,17 @@ class ComposeTransform(Transform):
     @property
     def bijective(self) -> bool:  # type: ignore[override]
         """True if all parts are bijective."""
-        return all(part.bijective for part in self.parts)
+        return all(component.bijective for component in self.parts)
 
     @property
     def sign(self) -> Any:
-        return math.prod((part.sign for part in self.parts), start=1)
+        return math.prod((component.sign for component in self.parts), start=1)
 
     @property
     def inv(self) -> Transform:
         inverse = None if self._inv is None else self._inv()
         if inverse is None:
-            inverse = ComposeTransform([part.inv for part in reversed(self.parts)])
+            inverse = ComposeTransform([component.inv for component in reversed(self.parts)])
             self._inv = weakref.ref(inverse)
             inverse._inv = weakref.ref(self)
         return inverse
@@ -223,31 +223,31 @@ class ComposeTransform(Transform):
         return self if self._cache_size == cache_size else ComposeTransform(self.parts, cache_size)
 
     def __call__(self, x: Any) -> Any:
-        for part in self.parts:
-            x = part(x)
+        for component in self.parts:
+            x = component(x)
         return x
 
     def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
         if not self.parts:
             return ts.zeros_like(x)
         between = [x]
-        for part in self.parts[:-1]:
-            between.append(part(between[-1]))
+        for component in self.parts[:-1]:
+            between.append(component(between[-1]))
         event_dim, total = self.domain.event_dim, 0
-        for part, before, after in zip(self.parts, between, [*between[1:], y], strict=True):
-            each = part.log_abs_det_jacobian(before, after)
-            total = total + sum_rightmost(each, event_dim - part.domain.event_dim)
-            event_dim += part.codomain.event_dim - part.domain.event_dim
+        for component, before, after in zip(self.parts, between, [*between[1:], y], strict=True):
+            each = component.log_abs_det_jacobian(before, after)
+            total = total + sum_rightmost(each, event_dim - component.domain.event_dim)
+            event_dim += component.codomain.event_dim - component.domain.event_dim
         return total
 
     def forward_shape(self, shape: Any) -> Any:
-        for part in self.parts:
-            shape = part.forward_shape(shape)
+        for component in self.parts:
+            shape = component.forward_shape(shape)
         return shape
 
     def inverse_shape(self, shape: Any) -> Any:
-        for part in reversed(self.parts):
-            shape = part.inverse_shape(shape)
+        for component in reversed(self.parts):
+            shape = component.inverse_shape(shape)
         return shape
 
     def __repr__(self) -> str:

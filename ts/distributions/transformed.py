@@ -42,20 +42,20 @@ class TransformedDistribution(Distribution):
         shape = base_distribution.batch_shape + base_distribution.event_shape
         base_dims = len(base_distribution.event_shape)
         self.transforms = steps
-        whole = ComposeTransform(steps)
-        if len(shape) < whole.domain.event_dim:
+        composed = ComposeTransform(steps)
+        if len(shape) < composed.domain.event_dim:
             raise ValueError(
-                f"base_distribution needs to have shape with size at least {whole.domain.event_dim}, but got "
-                f"{shape}."
+                "base_distribution needs to have shape with size at least "
+                f"{composed.domain.event_dim}, but got {shape}."
             )
-        after = Size(whole.forward_shape(shape))
-        before = Size(whole.inverse_shape(after))
+        after = Size(composed.forward_shape(shape))
+        before = Size(composed.inverse_shape(after))
         if shape != before:
             base_distribution = base_distribution.expand(before[: len(before) - base_dims])
-        more = whole.domain.event_dim - base_dims
+        more = composed.domain.event_dim - base_dims
         self.base_dist = Independent(base_distribution, more) if more > 0 else base_distribution
-        change = whole.codomain.event_dim - whole.domain.event_dim
-        cut = len(after) - max(whole.codomain.event_dim, base_dims + change)
+        change = composed.codomain.event_dim - composed.domain.event_dim
+        cut = len(after) - max(composed.codomain.event_dim, base_dims + change)
         super().__init__(after[:cut], after[cut:], validate_args)
 
     def _batch_of(self, name: str, batch_shape: Any) -> Any:

@@ -56,9 +56,9 @@ class StickBreakingTransform(_Alike):
     codomain = constraints.simplex
 
     def _call(self, x: Any) -> Any:
-        parts = SigmoidTransform()(x - _rest(x, x.shape[-1]).log())
-        left = (1 - parts).cumprod(-1)
-        return F.pad(parts, [0, 1], value=1.0) * F.pad(left, [1, 0], value=1.0)
+        fractions = SigmoidTransform()(x - _rest(x, x.shape[-1]).log())
+        left = (1 - fractions).cumprod(-1)
+        return F.pad(fractions, [0, 1], value=1.0) * F.pad(left, [1, 0], value=1.0)
 
     def _inverse(self, y: Any) -> Any:
         pieces = y[..., :-1]
@@ -158,7 +158,7 @@ class _OfParts(Transform):
     def _parts(self, value: Any) -> Iterator[tuple[Transform, Any]]:
         raise NotImplementedError
 
-    def _joined(self, parts: Any) -> Any:
+    def _joined(self, pieces: Any) -> Any:
         raise NotImplementedError
 
     @property
@@ -167,10 +167,10 @@ class _OfParts(Transform):
         return all(each.bijective for each in self.transforms)
 
     def _call(self, x: Any) -> Any:
-        return self._joined([each(part) for each, part in self._parts(x)])
+        return self._joined([each(piece) for each, piece in self._parts(x)])
 
     def _inverse(self, y: Any) -> Any:
-        return self._joined([each.inv(part) for each, part in self._parts(y)])
+        return self._joined([each.inv(piece) for each, piece in self._parts(y)])
 
 
 class CatTransform(_OfParts):
@@ -215,13 +215,13 @@ class CatTransform(_OfParts):
     def _parts(self, value: Any) -> Iterator[tuple[Transform, Any]]:
         return zip(self.transforms, value.split(self.lengths, self.dim), strict=True)
 
-    def _joined(self, parts: Any) -> Any:
-        return ts.cat(parts, self.dim)
+    def _joined(self, pieces: Any) -> Any:
+        return ts.cat(pieces, self.dim)
 
     def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
         each = [
-            _of_event(part, before, after, self.event_dim)
-            for (part, before), (_, after) in zip(self._parts(x), self._parts(y), strict=True)
+            _of_event(component, before, after, self.event_dim)
+            for (component, before), (_, after) in zip(self._parts(x), self._parts(y), strict=True)
         ]
         dim = self.dim - x.dim() if self.dim >= 0 else self.dim
         dim += self.event_dim
@@ -254,17 +254,17 @@ class StackTransform(_OfParts):
     def _parts(self, value: Any) -> Iterator[tuple[Transform, Any]]:
         return zip(self.transforms, value.unbind(self.dim), strict=True)
 
-    def _joined(self, parts: Any) -> Any:
-        return ts.stack(parts, self.dim)
+    def _joined(self, pieces: Any) -> Any:
+        return ts.stack(pieces, self.dim)
 
     def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
         each = [
-            part.log_abs_det_jacobian(before, after)
-            for (part, before), (_, after) in zip(self._parts(x), self._parts(y), strict=True)
+            component.log_abs_det_jacobian(before, after)
+            for (component, before), (_, after) in zip(self._parts(x), self._parts(y), strict=True)
         ]
         return ts.stack(each, dim=self.dim)
 
 
-def _of_event(part: Transform, x: Any, y: Any, event_dim: int) -> Any:
-    """Return the Jacobian log-determinant of `part`, summed so that values have `event_dim` dimensions."""
-    return sum_rightmost(part.log_abs_det_jacobian(x, y), event_dim - part.event_dim)
+def _of_event(transform: Transform, x: Any, y: Any, event_dim: int) -> Any:
+    """Return the Jacobian log-determinant of `transform`, summed for values with `event_dim` dimensions."""
+    return sum_rightmost(transform.log_abs_det_jacobian(x, y), event_dim - transform.event_dim)

@@ -59,11 +59,11 @@ def jvp(func: Function, primals: Any, tangents: Any, *, strict: bool = False, ha
     with push_level(dual_tensor.run, dual_tensor.without_tangent) as level, transforming():
         with below_level(level):
             duals = [dual_tensor.with_tangent(level, x, v) for x, v in zip(xs, vs, strict=True)]
-        found, aux = with_aux(func(*unflatten(duals, shape)), has_aux, name)
-        outputs, made = flatten(found)
+        output, aux = with_aux(func(*unflatten(duals, shape)), has_aux, name)
+        outputs, output_spec = flatten(output)
         if not outputs:
             raise RuntimeError(
-                f"{name}: Expected f to be a function that has non-empty output (got output = {found})"
+                f"{name}: Expected f to be a function that has non-empty output (got output = {output})"
             )
         pairs = []
         for y in outputs:
@@ -80,7 +80,7 @@ def jvp(func: Function, primals: Any, tangents: Any, *, strict: bool = False, ha
                 )
             with below_level(level):
                 pairs.append((primal, ts.zeros_like(primal) if tangent is None else tangent))
-        results = unflatten([p for p, _ in pairs], made), unflatten([t for _, t in pairs], made)
+        results = unflatten([p for p, _ in pairs], output_spec), unflatten([t for _, t in pairs], output_spec)
         if not has_aux:
             return results
         return *results, map_leaves(
@@ -100,10 +100,10 @@ def linearize(func: Function, *primals: Any) -> tuple[Any, Function]:
         gs = flatten(back(unflatten(us, shape), create_graph=True))[0]
 
     def along(*tangents: Any) -> Any:
-        vs, given = flatten(tangents)
-        if given != record.shape:
+        vs, tangent_spec = flatten(tangents)
+        if tangent_spec != record.shape:
             raise RuntimeError(
-                f"Expected the tangents {given} to have the same argspec as the primals {record.shape}"
+                f"Expected the tangents {tangent_spec} to have the same argspec as the primals {record.shape}"
             )
         for i, (x, v) in enumerate(zip(record.leaves, vs, strict=True)):
             for what in ("shape", "device", "dtype"):
@@ -114,13 +114,17 @@ def linearize(func: Function, *primals: Any) -> tuple[Any, Function]:
                         f"{getattr(v, what)}"
                     )
         pairs = [(g, v) for g, v in zip(gs, vs, strict=True) if g.requires_grad]
-        found: Any = [None] * len(us)
+        tangent_results: Any = [None] * len(us)
         if pairs:
-            found = autograd_grad(
+            tangent_results = autograd_grad(
                 [g for g, _ in pairs], us, [v for _, v in pairs], retain_graph=True, allow_unused=True
             )
         return unflatten(
-            [ts.zeros_like(detached(u)) if t is None else t for u, t in zip(us, found, strict=True)], shape
+            [
+                ts.zeros_like(detached(u)) if t is None else t
+                for u, t in zip(us, tangent_results, strict=True)
+            ],
+            shape,
         )
 
     return results, along

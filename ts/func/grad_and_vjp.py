@@ -37,16 +37,16 @@ class RecordedCall:
 
     def __init__(self, func: Function, arguments: Any, call: Callable[[Any], Any]) -> None:
         self.outer_grad = is_grad_enabled()
-        given, self.shape = flatten(arguments)
-        for x in given:
+        inputs, self.shape = flatten(arguments)
+        for x in inputs:
             if not isinstance(x, Tensor):
                 raise ValueError(f"Thing passed to transform API must be Tensor, got {type(x)}")
         tracer = current_tracer()
         self.recorder = tracer if hasattr(tracer, "tracked") else None  # set during an export
         with GradMode(True), transforming():
-            self.leaves = [tracked(x) if self.recorder is None else self.recorder.tracked(x) for x in given]
+            self.leaves = [tracked(x) if self.recorder is None else self.recorder.tracked(x) for x in inputs]
             self.tracked_results = call(unflatten(self.leaves, self.shape))
-        self.attached = self.outer_grad and any(x.requires_grad for x in given)
+        self.attached = self.outer_grad and any(x.requires_grad for x in inputs)
 
     def goes_on(self, tensors: list[Any]) -> bool:
         """Return True if gradients of `tensors` may be requested outside this call."""
@@ -66,19 +66,19 @@ class RecordedCall:
         return detached(x)
 
     def gradients(
-        self, outputs: list[Tensor], given: list[Tensor | None], keep: bool, goes_on: bool
+        self, outputs: list[Tensor], grad_outputs: list[Tensor | None], keep: bool, goes_on: bool
     ) -> list[Tensor]:
         """Compute the gradients of the leaves; the gradient of a leaf that is not reached is zero."""
-        wanted = [(y, g) for y, g in zip(outputs, given, strict=True) if y.requires_grad]
-        if not wanted:
+        pairs = [(y, g) for y, g in zip(outputs, grad_outputs, strict=True) if y.requires_grad]
+        if not pairs:
             return [ts.zeros_like(x.detach()) for x in self.leaves]
-        found = autograd_grad(
-            [y for y, _ in wanted], self.leaves, [g for _, g in wanted], retain_graph=keep or goes_on,
+        grads = autograd_grad(
+            [y for y, _ in pairs], self.leaves, [g for _, g in pairs], retain_graph=keep or goes_on,
             create_graph=goes_on, allow_unused=True,
         )  # fmt: skip
         return [
             ts.zeros_like(x.detach()) if g is None else self.out(g, goes_on)
-            for x, g in zip(self.leaves, found, strict=True)
+            for x, g in zip(self.leaves, grads, strict=True)
         ]
 
 
@@ -93,12 +93,12 @@ def _leads_outside(tensors: list[Any], leaves: list[Tensor]) -> bool:
                 stack.append(x.grad_fn)
             elif id(x) not in own:
                 return True
-    seen = set()
+    visited = set()
     while stack:
         node = stack.pop()
-        if node in seen:
+        if node in visited:
             continue
-        seen.add(node)
+        visited.add(node)
         leaf = getattr(node, "variable", None)
         if leaf is not None and id(leaf) not in own:
             return True
@@ -112,12 +112,12 @@ def _leads_outside(tensors: list[Any], leaves: list[Tensor]) -> bool:
 def checked_argnums(argnums: Any, count: int) -> Any:
     """Return argument indices as non-negative numbers; raise RuntimeError if one is invalid."""
     if isinstance(argnums, tuple):
-        made = tuple(_checked_argnum(i, count) for i in argnums)
-        if not made:
+        indices = tuple(_checked_argnum(i, count) for i in argnums)
+        if not indices:
             raise RuntimeError("argnums must be non-empty")
-        if len(set(made)) != len(made):
-            raise RuntimeError(f"argnums elements must be unique, got {made}")
-        return made
+        if len(set(indices)) != len(indices):
+            raise RuntimeError(f"argnums elements must be unique, got {indices}")
+        return indices
     return _checked_argnum(argnums, count)
 
 
@@ -136,22 +136,22 @@ def chosen(args: tuple[Any, ...], argnums: Argnums) -> Any:
 
 def replaced(args: tuple[Any, ...], argnums: Argnums, new: Any) -> tuple[Any, ...]:
     """Return the arguments with new values at `argnums`."""
-    made = list(args)
+    new_args = list(args)
     for i, x in zip((argnums,) if isinstance(argnums, int) else argnums,
                     (new,) if isinstance(argnums, int) else new, strict=True):  # fmt: skip
-        made[i] = x
-    return tuple(made)
+        new_args[i] = x
+    return tuple(new_args)
 
 
-def with_aux(found: Any, has_aux: bool, name: str) -> tuple[Any, Any]:
+def with_aux(outputs: Any, has_aux: bool, name: str) -> tuple[Any, Any]:
     """Split a result into the output and the auxiliary value, which is None without `has_aux`."""
     if not has_aux:
-        return found, None
-    if not (isinstance(found, tuple) and len(found) == 2):
+        return outputs, None
+    if not (isinstance(outputs, tuple) and len(outputs) == 2):
         raise RuntimeError(
             f"{name}: output of function f should be a tuple: (output, aux) if has_aux is True"
         )
-    return found
+    return outputs
 
 
 # ---------------------------------------------------------------- the functions
@@ -222,34 +222,34 @@ def recorded_vjp(
 ) -> tuple[RecordedCall, Any, Function, Any]:
     """Return the recorded call, the results, the function that computes products, and the auxiliary value."""
     record = RecordedCall(func, primals, lambda new: func(*new))
-    found, aux = with_aux(record.tracked_results, has_aux, "vjp(f, *primals)")
-    outputs, shape = flatten(found)
-    _check_results(found, outputs)
+    tracked_results, aux = with_aux(record.tracked_results, has_aux, "vjp(f, *primals)")
+    outputs, shape = flatten(tracked_results)
+    _check_results(tracked_results, outputs)
     goes_on = record.goes_on(outputs)
 
     def run_backward(*cotangents: Any, retain_graph: bool = True, create_graph: bool | None = None) -> Any:
-        given, given_shape = flatten(cotangents[0] if len(cotangents) == 1 else cotangents)
-        if given_shape != shape:
+        grad_outputs, cotangent_spec = flatten(cotangents[0] if len(cotangents) == 1 else cotangents)
+        if cotangent_spec != shape:
             raise RuntimeError(
                 "Expected pytree structure of cotangents to be the same as pytree structure of outputs to "
                 "the function. "
-                f"cotangents: {_described(given_shape)}, primal output: {_described(shape)}"
+                f"cotangents: {_described(cotangent_spec)}, primal output: {_described(shape)}"
             )
         if create_graph is None:
             create_graph = is_grad_enabled()
-        again = create_graph and (goes_on or any(g.requires_grad for g in given))
-        return unflatten(record.gradients(outputs, given, retain_graph, again), record.shape)
+        again = create_graph and (goes_on or any(g.requires_grad for g in grad_outputs))
+        return unflatten(record.gradients(outputs, grad_outputs, retain_graph, again), record.shape)
 
-    results = map_leaves(lambda x: record.out(x, goes_on), found)
+    results = map_leaves(lambda x: record.out(x, goes_on), tracked_results)
     aux = map_leaves(lambda x: record.out(x, record.goes_on([x])), aux) if has_aux else None
     return record, results, run_backward, aux
 
 
-def _check_results(found: Any, outputs: list[Any]) -> None:
+def _check_results(results: Any, outputs: list[Any]) -> None:
     name = "vjp(f, *primals)"
     if not outputs:
         raise RuntimeError(
-            f"{name}: Expected f to be a function that has non-empty output (got output = {found})"
+            f"{name}: Expected f to be a function that has non-empty output (got output = {results})"
         )
     for y in outputs:
         if not isinstance(y, Tensor):

@@ -24,13 +24,13 @@ Function = Callable[..., Any]
 
 def units(tensors: list[Tensor]) -> list[Tensor]:
     """Return the rows of the identity matrix over the elements of all tensors, in the tensors' shapes."""
-    total, before, made = sum(x.numel() for x in tensors), 0, []
+    total, before, bases = sum(x.numel() for x in tensors), 0, []
     for x in tensors:
-        part = ts.zeros(total, x.numel(), dtype=x.dtype, device=x.device)
-        part.diagonal(-before).fill_(1)
+        basis = ts.zeros(total, x.numel(), dtype=x.dtype, device=x.device)
+        basis.diagonal(-before).fill_(1)
         before += x.numel()
-        made.append(part.view([total, *x.shape]))
-    return made
+        bases.append(basis.view([total, *x.shape]))
+    return bases
 
 
 def _check_real(name: str, what: str, tensors: list[Any]) -> None:
@@ -72,26 +72,29 @@ def jacrev(
         _check_real("jacrev", "outputs", outputs)
         rows = units([detached(y) for y in outputs])
 
-        def compute_row(*parts: Tensor) -> list[Tensor]:
-            return flatten(back(unflatten(parts, shape)))[0]
+        def compute_row(*grad_outputs: Tensor) -> list[Tensor]:
+            return flatten(back(unflatten(grad_outputs, shape)))[0]
 
         if chunk_size == 1:
-            each = [compute_row(*parts) for parts in zip(*(r.unbind(0) for r in rows), strict=True)]
+            each = [compute_row(*row) for row in zip(*(r.unbind(0) for r in rows), strict=True)]
             columns = [ts.stack(list(column)) for column in zip(*each, strict=True)]
         else:
             columns = vmap(compute_row, chunk_size=chunk_size)(*rows)
         inputs, input_shape = flatten(primals[0])
         counts = [y.numel() for y in outputs]
-        cut = [column.split(counts, 0) for column in columns]
-        made = [
+        split_columns = [column.split(counts, 0) for column in columns]
+        rows_per_output = [
             unflatten(
-                [parts[k].reshape([*y.shape, *x.shape]) for parts, x in zip(cut, inputs, strict=True)],
+                [
+                    chunks[k].reshape([*y.shape, *x.shape])
+                    for chunks, x in zip(split_columns, inputs, strict=True)
+                ],
                 input_shape,
             )
             for k, y in enumerate(outputs)
         ]
-        found = unflatten(made, shape)
-        return (found, aux) if has_aux else found
+        jacobian = unflatten(rows_per_output, shape)
+        return (jacobian, aux) if has_aux else jacobian
 
     return differentiated
 
@@ -116,32 +119,32 @@ def jacfwd(
             if not isinstance(x, Tensor):
                 raise RuntimeError(f"jacfwd: Expected inputs to only contain Tensors, got {type(x)}")
 
-        def along(*parts: Tensor) -> Any:
-            found = jvp(
-                lambda new: func(*replaced(args, numbers, new)), (primals,), (unflatten(parts, input_shape),),
-                has_aux=has_aux,
+        def along(*tangents: Tensor) -> Any:
+            jvp_result = jvp(
+                lambda new: func(*replaced(args, numbers, new)),
+                (primals,), (unflatten(tangents, input_shape),), has_aux=has_aux,
             )  # fmt: skip
-            return (found[1], found[2]) if has_aux else (found[1], ())
+            return (jvp_result[1], jvp_result[2]) if has_aux else (jvp_result[1], ())
 
         columns, aux = vmap(along, randomness=randomness)(*units([detached(x) for x in inputs]))
-        parts, shape = flatten(columns)
-        _check_real("jacfwd", "outputs", parts)
+        column_leaves, shape = flatten(columns)
+        _check_real("jacfwd", "outputs", column_leaves)
         counts = [x.numel() for x in inputs]
-        made = [
+        jacobians = [
             unflatten(
                 [
-                    part.movedim(0, -1).reshape([*part.shape[1:], *x.shape])
-                    for part, x in zip(column.split(counts, 0), inputs, strict=True)
+                    chunk.movedim(0, -1).reshape([*chunk.shape[1:], *x.shape])
+                    for chunk, x in zip(column.split(counts, 0), inputs, strict=True)
                 ],
                 input_shape,
             )
-            for column in parts
+            for column in column_leaves
         ]
-        found = unflatten(made, shape)
+        jacobian = unflatten(jacobians, shape)
         if not has_aux:
-            return found
+            return jacobian
         leaves, aux_shape = flatten(aux)
-        return found, unflatten([x[0] for x in leaves], aux_shape)
+        return jacobian, unflatten([x[0] for x in leaves], aux_shape)
 
     return differentiated
 

@@ -23,8 +23,12 @@ def functional_call(
     strict: bool = False,
 ) -> Any:
     """Call a module with other parameters and buffers, and restore the originals afterwards."""
-    given = parameter_and_buffer_dicts
-    tensors = dict(given) if isinstance(given, dict) else {k: v for part in given for k, v in part.items()}
+    dicts = parameter_and_buffer_dicts
+    tensors = (
+        dict(dicts)
+        if isinstance(dicts, dict)
+        else {k: v for tensors_by_name in dicts for k, v in tensors_by_name.items()}
+    )
     arguments = () if args is None else args if isinstance(args, tuple) else (args,)
     with replaced_members(module, tensors, tie_weights, strict):
         return module(*arguments, **(kwargs or {}))
@@ -38,14 +42,14 @@ def replaced_members(
     names = [name for name, _ in _members(module)]
     if strict and set(names) != set(tensors):
         raise RuntimeError(_mismatch(module, tensors, names))
-    places = dict(_members(module))
+    members = dict(_members(module))
     if tie_weights:  # replace tied tensors under all their names
-        replaced = {id(places[name]): value for name, value in tensors.items() if name in places}
-        tensors = {name: replaced[id(old)] for name, old in places.items() if id(old) in replaced} | tensors
+        replaced = {id(members[name]): value for name, value in tensors.items() if name in members}
+        tensors = {name: replaced[id(old)] for name, old in members.items() if id(old) in replaced} | tensors
     before = []
     try:
         for name, value in tensors.items():
-            if name not in places:
+            if name not in members:
                 continue
             path, _, last = name.rpartition(".")
             owner = module.get_submodule(path)
@@ -82,12 +86,12 @@ def stack_module_state(models: Any) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def _stacked(name: str, tensors: list[Any]) -> Any:
-    wanted = {x.requires_grad for x in tensors}
-    if len(wanted) > 1:
+    requires_grad_flags = {x.requires_grad for x in tensors}
+    if len(requires_grad_flags) > 1:
         raise RuntimeError(f"Expected {name} from each model to have the same .requires_grad")
     if not all(x.is_leaf for x in tensors):
         return operator("stack")(tensors)
-    return operator("stack")([x.detach() for x in tensors]).requires_grad_(wanted.pop())
+    return operator("stack")([x.detach() for x in tensors]).requires_grad_(requires_grad_flags.pop())
 
 
 def _members(module: Any) -> list[tuple[str, Tensor]]:
@@ -97,11 +101,11 @@ def _members(module: Any) -> list[tuple[str, Tensor]]:
 
 
 def _mismatch(module: Any, tensors: dict[str, Tensor], names: list[str]) -> str:
-    text = f"Error(s) in reparametrizing for {type(module).__name__}:"
+    message = f"Error(s) in reparametrizing for {type(module).__name__}:"
     for kind, wrong in (
         ("Unexpected", [name for name in tensors if name not in names]),
         ("Missing", [name for name in names if name not in tensors]),
     ):
         if wrong:
-            text += f"\n\t{kind} key(s): {', '.join(repr(name) for name in wrong)}."
-    return text
+            message += f"\n\t{kind} key(s): {', '.join(repr(name) for name in wrong)}."
+    return message

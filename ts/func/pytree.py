@@ -66,10 +66,10 @@ def _branches(x: Any) -> tuple[tuple[Any, ...], list[Any]] | None:
 
 def flatten(x: Any) -> tuple[list[Any], TreeSpec]:
     """Return the leaves of a tree in order, and the TreeSpec."""
-    found = _branches(x)
-    if found is None:
+    branches = _branches(x)
+    if branches is None:
         return [x], _LEAF_SHAPE
-    names, items = found
+    names, items = branches
     leaves: list[Any] = []
     children = []
     for item in items:
@@ -111,16 +111,16 @@ def broadcast(x: Any, shape: TreeSpec) -> list[Any] | None:
     """
     if shape.kind is None:
         return [x] if _branches(x) is None else None
-    found = _branches(x)
-    if found is None:
+    branches = _branches(x)
+    if branches is None:
         return [x] * shape.count
-    names, items = found
+    names, items = branches
     if type(x) is not shape.kind or names != shape.names or len(items) != len(shape.children):
         return None
-    made: list[Any] = []
+    expanded: list[Any] = []
     for item, child in zip(items, shape.children, strict=True):
         below = broadcast(item, child)
         if below is None:
             return None
-        made += below
-    return made
+        expanded += below
+    return expanded

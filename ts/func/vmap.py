@@ -99,16 +99,16 @@ class _BatchedFunction:
         chunks = []
         for start in range(0, size, chunk_size):
             n = min(chunk_size, size - start)
-            part = [x if d is None else x.narrow(d, start, n) for x, d in zip(leaves, dims, strict=True)]
+            chunk = [x if d is None else x.narrow(d, start, n) for x, d in zip(leaves, dims, strict=True)]
             if state is not None:
                 ts.set_rng_state(state)
-            chunks.append(flatten(self.at_once(n, dims, part, shape, kwargs)))
-        made = chunks[0][1]
-        out = broadcast(self.out_dims, made)
+            chunks.append(flatten(self.at_once(n, dims, chunk, shape, kwargs)))
+        output_spec = chunks[0][1]
+        out = broadcast(self.out_dims, output_spec)
         if out is None:  # None in a tuple stands for a single result
             out = list(self.out_dims)
-        columns = zip(*(found for found, _ in chunks), strict=True)
-        return unflatten([ts.cat(list(c), d) for c, d in zip(columns, out, strict=True)], made)
+        columns = zip(*(leaves_of_chunk for leaves_of_chunk, _ in chunks), strict=True)
+        return unflatten([ts.cat(list(c), d) for c, d in zip(columns, out, strict=True)], output_spec)
 
     def dims_of(self, args: tuple[Any, ...], leaves: list[Any], shape: TreeSpec) -> list[int | None]:
         head = f"vmap({self.name}, in_dims={self.in_dims}, ...)(<inputs>): "
@@ -175,22 +175,24 @@ class _BatchedFunction:
             x if d is None else x if d == 0 else x.movedim(d, 0) for x, d in zip(leaves, dims, strict=True)
         ]
         with opened_batch(size, self.randomness) as level, transforming():
-            given = [x if d is None else batched(level, x) for x, d in zip(fronts, dims, strict=True)]
-            found, made = flatten(self.func(*unflatten(given, shape), **kwargs))
-            out = self.out_dims_of(found, made)
-            return unflatten([self.out(level, x, d) for x, d in zip(found, out, strict=True)], made)
+            batched_leaves = [
+                x if d is None else batched(level, x) for x, d in zip(fronts, dims, strict=True)
+            ]
+            outputs, output_spec = flatten(self.func(*unflatten(batched_leaves, shape), **kwargs))
+            out = self.out_dims_of(outputs, output_spec)
+            return unflatten([self.out(level, x, d) for x, d in zip(outputs, out, strict=True)], output_spec)
 
-    def out_dims_of(self, found: list[Any], made: TreeSpec) -> list[int | None]:
-        if made.kind is None and isinstance(self.out_dims, tuple) and len(self.out_dims) == 1:
+    def out_dims_of(self, outputs: list[Any], output_spec: TreeSpec) -> list[int | None]:
+        if output_spec.kind is None and isinstance(self.out_dims, tuple) and len(self.out_dims) == 1:
             return list(self.out_dims)
-        out = broadcast(self.out_dims, made)
+        out = broadcast(self.out_dims, output_spec)
         if out is None:
             raise ValueError(
                 f"vmap({self.name}, ..., out_dims={self.out_dims})(<inputs>): out_dims is not compatible "
                 "with the "
                 f"structure of `outputs`. out_dims has structure {flatten(self.out_dims)[1]} but outputs has "
                 "structure "
-                f"{made}."
+                f"{output_spec}."
             )
         return out
 

@@ -29,7 +29,7 @@ __getattr__ = names_for(__name__)
 
 def _deprecated(function: Callable[..., Any], replacement: str) -> Callable[..., Any]:
     """Return a function that issues a deprecation warning and then calls `function`."""
-    text = (
+    message = (
         "We've integrated functorch into PyTorch. As the final step of the integration, "
         f"`functorch.{function.__name__}` is deprecated as of PyTorch 2.0 and will be deleted in a future "
         f"version of PyTorch >= 2.3. Please use `torch.{replacement}` instead; see the PyTorch 2.0 release "
@@ -39,7 +39,7 @@ def _deprecated(function: Callable[..., Any], replacement: str) -> Callable[...,
 
     @functools.wraps(function)
     def deprecated(*args: Any, **kwargs: Any) -> Any:
-        warnings.warn(text, FutureWarning, stacklevel=2)
+        warnings.warn(message, FutureWarning, stacklevel=2)
         return function(*args, **kwargs)
 
     return deprecated

@@ -154,7 +154,7 @@ def program_of_graph(subgraph: Graph) -> tuple[FusedProgram, list[Value]]:
     }
     values = [*plain_inputs, *viewed]
     letters = [TENSOR if is_tensor(v) else NUMBER if is_number(v) else OTHER for v in values]
-    number = {value: i for i, value in enumerate(values)}
+    index_of = {value: i for i, value in enumerate(values)}
     arguments: list[Value] = []
     extra_numbers: dict[Node, tuple[int, ...]] = {}
     for node in (*dict.fromkeys(viewed.values()), *operands_of, *epilogues):
@@ -162,23 +162,23 @@ def program_of_graph(subgraph: Graph) -> tuple[FusedProgram, list[Value]]:
         end = len(values) + len(arguments)
         extra_numbers[node] = tuple(range(end - len(extra_inputs(node)), end))
     for i, node in enumerate([*operands_of, *epilogues], len(values) + len(arguments)):
-        number[node.output()] = i
+        index_of[node.output()] = i
     view_inputs = []
     for value, node in viewed.items():
-        values[number[value]] = node.inputs()[0]
+        values[index_of[value]] = node.inputs()[0]
         result_count = 0 if value.node() is node else len(value.node().outputs())
         result_index = value.node().outputs().index(value)
         view_inputs.append(
-            ViewInput(node.operator(), number[value], extra_numbers[node], result_index, result_count)
+            ViewInput(node.operator(), index_of[value], extra_numbers[node], result_index, result_count)
         )
     operations = [
-        FusedOp(n.operator(), (*(number[value] for value in values_read), *extra_numbers[n]))
+        FusedOp(n.operator(), (*(index_of[value] for value in values_read), *extra_numbers[n]))
         for n, values_read in operands_of.items()
     ]
     fused_epilogues = [
-        FusedOp(node.operator(), (number[node.inputs()[0]], *extra_numbers[node])) for node in epilogues
+        FusedOp(node.operator(), (index_of[node.inputs()[0]], *extra_numbers[node])) for node in epilogues
     ]
-    outputs = tuple(number[value] for value in subgraph.outputs())
+    outputs = tuple(index_of[value] for value in subgraph.outputs())
     inputs = "".join(letters) + ARGUMENT * len(arguments)
     return FusedProgram(
         inputs, tuple(operations), outputs, tuple(fused_epilogues), tuple(view_inputs)

@@ -45,10 +45,10 @@ def try_ann_to_type(annotation: object, loc: object = None, rcb: object = None) 
 
 def ann_to_type(annotation: object, loc: object = None, rcb: object = None) -> Type:
     """Return the type of an annotation; raise ValueError if it is not supported."""
-    found = try_ann_to_type(annotation)
-    if found is None:
+    type_of_annotation = try_ann_to_type(annotation)
+    if type_of_annotation is None:
         raise ValueError(f"Unknown type annotation: '{annotation}'")
-    return found
+    return type_of_annotation
 
 
 def get_signature(

@@ -46,9 +46,9 @@ def clear_class_registry() -> None:
 def unique_state_dict(module: Module, keep_vars: bool = False) -> OrderedDict[str, Any]:
     """Return the state of a module; each tensor occurs once, under its first name."""
     seen: set[int] = set()
-    found: OrderedDict[str, Any] = OrderedDict()
+    state: OrderedDict[str, Any] = OrderedDict()
     for name, value in module.state_dict(keep_vars=True).items():
         if id(value) not in seen:
             seen.add(id(value))
-            found[name] = value if keep_vars else value.detach()
-    return found
+            state[name] = value if keep_vars else value.detach()
+    return state

@@ -233,8 +233,8 @@ class CompilationUnit:
         from ts.frontend.serialized_names import SerializedResolver, printed_defs
 
         try:
-            found = run_with_large_stack(lambda: printed_defs(lang, SerializedResolver(find=live)))
-            declared = declare_functions(found.values())
+            definitions = run_with_large_stack(lambda: printed_defs(lang, SerializedResolver(find=live)))
+            declared = declare_functions(definitions.values())
             compile_all([*declared.values()])
         except FrontendError:
             return False
@@ -309,13 +309,13 @@ class _PythonUnit(CompilationUnit):
 
     def find_function(self, name: str) -> ScriptFunction | None:
         """Return the compiled function with the qualified name, or None."""
-        found = super().find_function(name) or live(name)
-        return found if isinstance(found, ScriptFunction) else None
+        function = super().find_function(name) or live(name)
+        return function if isinstance(function, ScriptFunction) else None
 
     def get_class(self, qualified_name: str) -> ClassType | None:
         """Return the compiled class with the qualified name, or None."""
-        found: Any = live(qualified_name)
-        return found if found is not None and hasattr(found, "attributes") else None
+        cls: Any = live(qualified_name)
+        return cls if cls is not None and hasattr(cls, "attributes") else None
 
 
 python_cu = _PythonUnit()

@@ -98,7 +98,7 @@ def trace(
             func,
             traced,
             [inputs] if checks is None else checks,
-            lambda given: trace_function(func, given, callable_argument_names(func), options),
+            lambda arguments: trace_function(func, arguments, callable_argument_names(func), options),
             check_tolerance,
         )
     return traced
@@ -135,16 +135,16 @@ def trace_module(
     for module in mod.modules():
         if module is not None and getattr(module, "_backward_hooks", None):
             raise ValueError("Modules that have backward hooks assigned can't be compiled: " + str(module))
-    given = {name: _tuple_of(each) for name, each in inputs.items()}
-    for each in given.values():
+    arguments_by_method = {name: _tuple_of(each) for name, each in inputs.items()}
+    for each in arguments_by_method.values():
         _check_types(each)
 
     def traced_on(arguments: Mapping[str, Sequence[Any]]) -> TopLevelTracedModule:
         return trace_methods(mod, arguments, callable_argument_names, options)
 
-    traced = traced_on(given)
+    traced = traced_on(arguments_by_method)
     if check_trace:
-        for name, arguments in given.items():
+        for name, arguments in arguments_by_method.items():
             checks = [arguments]
             if check_inputs is not None:
                 checks = [_tuple_of(each[name]) for each in check_inputs]
@@ -172,7 +172,7 @@ def get_trace_graph(
     With `return_inputs`, the values of the inputs of the graph are returned, too.
     """
     arguments = _tuple_of(args)
-    function = f if not kwargs else lambda *given: f(*given, **kwargs)
+    function = f if not kwargs else lambda *inputs: f(*inputs, **kwargs)
     names = callable_argument_names(f.forward if isinstance(f, Module) else f)
     copies = _copies(arguments) if return_inputs else arguments
     graph, result, state = lowered(f, function, arguments, names, Options(strict, _force_outplace))
@@ -254,7 +254,7 @@ def _check_types(inputs: tuple[Any, ...]) -> None:
         )
 
 
-def _copies(x: Any, made: dict[int, Any] | None = None) -> Any:
+def _copies(x: Any, memo: dict[int, Any] | None = None) -> Any:
     """Copy a structure and its tensors, so that in-place operators do not change the originals.
 
     A container that occurs several times is copied once.
@@ -263,15 +263,15 @@ def _copies(x: Any, made: dict[int, Any] | None = None) -> Any:
         return x.detach().clone().requires_grad_(x.requires_grad)
     if not isinstance(x, list | tuple | dict):
         return x
-    made = {} if made is None else made
-    if id(x) in made:
-        return made[id(x)]
+    memo = {} if memo is None else memo
+    if id(x) in memo:
+        return memo[id(x)]
     copy: Any
     if isinstance(x, dict):
-        copy = {key: _copies(item, made) for key, item in x.items()}
+        copy = {key: _copies(item, memo) for key, item in x.items()}
     else:
-        copy = [_copies(item, made) for item in x]
+        copy = [_copies(item, memo) for item in x]
         if isinstance(x, tuple):
             copy = type(x)(*copy) if hasattr(x, "_fields") else tuple(copy)
-    made[id(x)] = copy
+    memo[id(x)] = copy
     return copy

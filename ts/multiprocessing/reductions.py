@@ -64,9 +64,9 @@ class StorageWeakRef:
     __slots__ = ["_block", "cdata"]
 
     def __init__(self, storage_: Any) -> None:
-        found = storage_.untyped() if hasattr(storage_, "untyped") else storage_
-        self._block = weakref.ref(storage.owning_array(found.bytes))
-        self.cdata = found._cdata
+        untyped = storage_.untyped() if hasattr(storage_, "untyped") else storage_
+        self._block = weakref.ref(storage.owning_array(untyped.bytes))
+        self.cdata = untyped._cdata
 
     def expired(self) -> bool:
         """Return True if the memory was freed."""

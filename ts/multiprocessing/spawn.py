@@ -182,12 +182,12 @@ def _read_traceback(path: str) -> str | None:
     """Return the traceback in an error file and remove the file; None if the process wrote none."""
     try:
         with open(path, encoding="utf-8", errors="replace") as file:
-            text = file.read()
+            report = file.read()
     except OSError:
         return None
     with contextlib.suppress(OSError):
         os.unlink(path)
-    return text or None
+    return report or None
 
 
 def start_processes(

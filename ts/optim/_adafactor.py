@@ -44,11 +44,11 @@ class Adafactor(Optimizer):
         ):
             if not holds:
                 raise ValueError(f"{what} but is: {value}")
-        given = {
+        defaults = {
             "lr": lr, "beta2_decay": beta2_decay, "eps": eps, "d": d, "weight_decay": weight_decay,
             "foreach": foreach, "maximize": maximize,
         }  # fmt: skip
-        super().__init__(params, given)
+        super().__init__(params, defaults)
 
     def update_all(
         self, params: list[Tensor], grads: list[Tensor], states: list[State], group: Group
@@ -114,25 +114,25 @@ def adafactor(
     each = zip(params, grads, row_vars, col_vars, variances, counted(state_steps), strict=True)
     for x, grad, rows, columns, variance, step in each:
         grad = -grad if maximize else grad
-        least = ts.finfo(x.dtype).eps if eps1 is None else eps1
+        min_square_root = ts.finfo(x.dtype).eps if eps1 is None else eps1
         share = step**beta2_decay
         rate = max(eps2, x.norm(2).item() / x.numel() ** 0.5) * min(lr, 1 / step**0.5)
         if weight_decay != 0:
             x.mul_(1 - lr * weight_decay)
         if rows is not None and columns is not None:
-            squares = _of_product(grad, rows, columns, share, least)
+            squares = _of_product(grad, rows, columns, share, min_square_root)
         else:
             assert variance is not None
             squares = variance.lerp_(grad * grad, share).clone()
-        change = squares.clamp_(min=least * least).rsqrt_().mul_(grad)
+        change = squares.clamp_(min=min_square_root * min_square_root).rsqrt_().mul_(grad)
         length = change.norm(2).item() / (change.numel() ** 0.5 * d)
         x.add_(change, alpha=-rate / max(1.0, length))
 
 
-def _of_product(grad: Tensor, rows: Tensor, columns: Tensor, share: float, least: float) -> Tensor:
+def _of_product(grad: Tensor, rows: Tensor, columns: Tensor, share: float, min_mean: float) -> Tensor:
     """Update the factored second moments of a gradient, and return the matrix of second moments."""
     for memory, dim in ((rows, -1), (columns, -2)):
         mean = grad.norm(dim=dim, keepdim=True).square_().div_(grad.size(dim))
         memory.lerp_(mean, share)
-    product: Tensor = (rows @ columns).div_(rows.mean(dim=-2, keepdim=True).clamp_(min=least))
+    product: Tensor = (rows @ columns).div_(rows.mean(dim=-2, keepdim=True).clamp_(min=min_mean))
     return product

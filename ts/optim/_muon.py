@@ -46,7 +46,7 @@ class Muon(Optimizer):
                 raise ValueError(f"{what} should be >= 0 but is: {value}")
         if adjust_lr_fn not in (None, "original", "match_rms_adamw"):
             raise ValueError(f"Adjust learning rate function {adjust_lr_fn} is not supported")
-        given = {
+        defaults = {
             "lr": lr,
             "weight_decay": weight_decay,
             "momentum": momentum,
@@ -56,7 +56,7 @@ class Muon(Optimizer):
             "ns_steps": ns_steps,
             "adjust_lr_fn": adjust_lr_fn,
         }
-        super().__init__(params, given)
+        super().__init__(params, defaults)
         for group in self.param_groups:
             for x in group["params"]:
                 if x.ndim != 2:

@@ -46,11 +46,11 @@ class Adadelta(Optimizer):
         check_range("rho value", rho, 0 <= rho <= 1)
         check_range("epsilon value", eps, eps >= 0)
         check_range("weight_decay value", weight_decay, weight_decay >= 0)
-        given = {
+        defaults = {
             "lr": lr, "rho": rho, "eps": eps, "weight_decay": weight_decay, "maximize": maximize,
             "capturable": capturable, "foreach": foreach, "differentiable": differentiable,
         }  # fmt: skip
-        super().__init__(params, given)
+        super().__init__(params, defaults)
 
     def update_all(
         self, params: list[Tensor], grads: list[Tensor], states: list[State], group: Group

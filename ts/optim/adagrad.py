@@ -56,12 +56,12 @@ class Adagrad(Optimizer):
             "initial_accumulator_value value", initial_accumulator_value, initial_accumulator_value >= 0
         )
         check_range("epsilon value", eps, eps >= 0)
-        given = {
+        defaults = {
             "lr": lr, "lr_decay": lr_decay, "eps": eps, "weight_decay": weight_decay,
             "initial_accumulator_value": initial_accumulator_value, "foreach": foreach, "maximize": maximize,
             "differentiable": differentiable, "fused": fused,
         }  # fmt: skip
-        super().__init__(params, given)
+        super().__init__(params, defaults)
         check_fused(fused, foreach, differentiable)
         for group in self.param_groups:
             for x in group["params"]:

@@ -66,7 +66,7 @@ class Adam(Optimizer):
                     )
                 if beta.numel() != 1:
                     raise ValueError(f"Tensor betas[{i}] must be 1-element")
-        given = {
+        defaults = {
             "lr": lr,
             "betas": betas,
             "eps": eps,
@@ -79,7 +79,7 @@ class Adam(Optimizer):
             "fused": fused,
             "decoupled_weight_decay": decoupled_weight_decay,
         }
-        super().__init__(params, given)
+        super().__init__(params, defaults)
         check_fused(fused, foreach, differentiable)
 
     def update_all(

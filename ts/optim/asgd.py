@@ -43,12 +43,12 @@ class ASGD(Optimizer):
     ) -> None:
         check_rate(lr)
         check_range("weight_decay value", weight_decay, weight_decay >= 0)
-        given = {
+        defaults = {
             "lr": lr, "lambd": lambd, "alpha": alpha, "t0": t0, "weight_decay": weight_decay,
             "foreach": foreach, "maximize": maximize, "differentiable": differentiable,
             "capturable": capturable,
         }  # fmt: skip
-        super().__init__(params, given)
+        super().__init__(params, defaults)
 
     def update_all(
         self, params: list[Tensor], grads: list[Tensor], states: list[State], group: Group

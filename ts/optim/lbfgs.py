@@ -38,12 +38,12 @@ class LBFGS(Optimizer):
         line_search_fn: str | None = None,
     ) -> None:
         check_rate(lr)
-        given = {
+        defaults = {
             "lr": lr, "max_iter": max_iter, "max_eval": max_iter * 5 // 4 if max_eval is None else max_eval,
             "tolerance_grad": tolerance_grad, "tolerance_change": tolerance_change,
             "history_size": history_size, "line_search_fn": line_search_fn,
         }  # fmt: skip
-        super().__init__(params, given)
+        super().__init__(params, defaults)
         if len(self.param_groups) != 1:
             raise ValueError("LBFGS doesn't support per-parameter options (parameter groups)")
         self._params = self.param_groups[0]["params"]
@@ -51,19 +51,19 @@ class LBFGS(Optimizer):
     # ---- parameters as one vector
 
     def _gradient(self) -> Tensor:
-        parts = []
+        gradients = []
         for x in self._params:
             grad = x.new_zeros(x.numel()) if x.grad is None else x.grad
-            parts.append((ts.view_as_real(grad) if grad.is_complex() else grad).reshape(-1))
-        flat: Tensor = ts.cat(parts, 0)
+            gradients.append((ts.view_as_real(grad) if grad.is_complex() else grad).reshape(-1))
+        flat: Tensor = ts.cat(gradients, 0)
         return flat
 
     def _move(self, length: Any, direction: Tensor) -> None:
         at = 0
         for x in self._params:
-            part = ts.view_as_real(x) if x.is_complex() else x
-            part.add_(direction[at : at + part.numel()].view_as(part), alpha=length)
-            at += part.numel()
+            parameter = ts.view_as_real(x) if x.is_complex() else x
+            parameter.add_(direction[at : at + parameter.numel()].view_as(parameter), alpha=length)
+            at += parameter.numel()
 
     def _slope_from(self, closure: Callable[[], Any], before: list[Tensor], direction: Tensor) -> Slope:
         """Return a function from step lengths to loss and gradient, relative to the present parameters."""
@@ -100,7 +100,7 @@ class LBFGS(Optimizer):
         length = state.get("t")
         before: Any = state.get("prev_flat_grad")
         loss_before = state.get("prev_loss")
-        for turn in range(1, group["max_iter"] + 1):
+        for iteration in range(1, group["max_iter"] + 1):
             state["n_iter"] += 1
             if state["n_iter"] == 1:
                 direction = grad.neg()
@@ -126,14 +126,14 @@ class LBFGS(Optimizer):
                 self._move(length, direction)
             else:
                 self._move(length, direction)
-                if turn != group["max_iter"]:
+                if iteration != group["max_iter"]:
                     loss = float(closure())
                     grad = self._gradient()
                     counted = 1
             evaluations += counted
             state["func_evals"] += counted
             if (
-                turn == group["max_iter"]
+                iteration == group["max_iter"]
                 or evaluations >= group["max_eval"]
                 or grad.abs().max() <= group["tolerance_grad"]
                 or direction.mul(length).abs().max() <= group["tolerance_change"]
@@ -144,19 +144,19 @@ class LBFGS(Optimizer):
         return first
 
 
-def _direction(state: State, grad: Tensor, change: Tensor, step: Tensor, most: int) -> Tensor:
+def _direction(state: State, grad: Tensor, change: Tensor, step: Tensor, history_size: int) -> Tensor:
     """Update the curvature history; return the search direction, computed by two-loop recursion."""
     changes, steps, curvatures = state["old_dirs"], state["old_stps"], state["ro"]
     product = change.dot(step)
     if product > MIN_CURVATURE_PRODUCT:
-        if len(changes) == most:
+        if len(changes) == history_size:
             for several in (changes, steps, curvatures):
                 several.pop(0)
         changes.append(change)
         steps.append(step)
         curvatures.append(1.0 / product)
         state["H_diag"] = product / change.dot(change)
-    shares = state.setdefault("al", [None] * most)
+    shares = state.setdefault("al", [None] * history_size)
     q = grad.neg()
     for i in reversed(range(len(changes))):
         shares[i] = steps[i].dot(q) * curvatures[i]

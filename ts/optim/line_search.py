@@ -37,10 +37,10 @@ def cubic_minimum(a: LineSearchPoint, b: LineSearchPoint, bounds: tuple[Any, Any
         return (low + high) / 2.0
     d2 = math.sqrt(square)
     if a.at <= b.at:
-        found = b.at - (b.at - a.at) * ((b.slope + d2 - d1) / (b.slope - a.slope + 2 * d2))
+        minimum = b.at - (b.at - a.at) * ((b.slope + d2 - d1) / (b.slope - a.slope + 2 * d2))
     else:
-        found = a.at - (a.at - b.at) * ((a.slope + d2 - d1) / (a.slope - b.slope + 2 * d2))
-    return min(max(found, low), high)
+        minimum = a.at - (a.at - b.at) * ((a.slope + d2 - d1) / (a.slope - b.slope + 2 * d2))
+    return min(max(minimum, low), high)
 
 
 def strong_wolfe(
@@ -53,7 +53,7 @@ def strong_wolfe(
     c1: float = 1e-4,
     c2: float = 0.9,
     tolerance_change: float = 1e-9,
-    most: int = 25,
+    max_evaluations: int = 25,
 ) -> tuple[float, Tensor, Any, int]:
     """Find a step length; return loss and gradient there, the length, and the number of evaluations."""
     size = direction.abs().max()
@@ -63,19 +63,19 @@ def strong_wolfe(
     def look(at: Any) -> LineSearchPoint:
         nonlocal evaluations
         evaluations += 1
-        found, there = slope_at(at)
-        return LineSearchPoint(at, found, there.clone(), there.dot(direction))
+        loss_there, there = slope_at(at)
+        return LineSearchPoint(at, loss_there, there.clone(), there.dot(direction))
 
-    def falls(place: LineSearchPoint) -> bool:
-        return bool(place.loss <= start.loss + c1 * place.at * slope)
+    def falls(point: LineSearchPoint) -> bool:
+        return bool(point.loss <= start.loss + c1 * point.at * slope)
 
-    def is_flat(place: LineSearchPoint) -> bool:
-        return bool(abs(place.slope) <= -c2 * slope)
+    def is_flat(point: LineSearchPoint) -> bool:
+        return bool(abs(point.slope) <= -c2 * slope)
 
     before, now = start, look(length)
     bracket: list[LineSearchPoint] = []
     turns = 0
-    while turns < most:
+    while turns < max_evaluations:
         if not falls(now) or (turns > 1 and now.loss >= before.loss):
             bracket = [before, now]
             break
@@ -89,7 +89,7 @@ def strong_wolfe(
         turns += 1
     if not bracket:
         bracket = [start, now]
-    best = _zoomed(bracket, look, falls, is_flat, turns, most, size, tolerance_change)
+    best = _zoomed(bracket, look, falls, is_flat, turns, max_evaluations, size, tolerance_change)
     return best.loss, best.grad, best.at, evaluations
 
 
@@ -99,15 +99,15 @@ def _zoomed(
     falls: Callable[[LineSearchPoint], bool],
     is_flat: Callable[[LineSearchPoint], bool],
     turns: int,
-    most: int,
+    max_evaluations: int,
     size: Any,
     tolerance_change: float,
 ) -> LineSearchPoint:
     """Return the best point of a bracket that contains an acceptable point (zoom phase)."""
     stuck = False
     low, high = (0, 1) if bracket[0].loss <= bracket[1].loss else (1, 0)
-    while turns < most:
-        first, last = sorted(place.at for place in bracket)
+    while turns < max_evaluations:
+        first, last = sorted(point.at for point in bracket)
         if (last - first) * size < tolerance_change:
             break
         at = cubic_minimum(bracket[0], bracket[1])
@@ -120,16 +120,16 @@ def _zoomed(
                 stuck = True
         else:
             stuck = False
-        place = look(at)
+        point = look(at)
         turns += 1
-        if not falls(place) or place.loss >= bracket[low].loss:
-            bracket[high] = place
+        if not falls(point) or point.loss >= bracket[low].loss:
+            bracket[high] = point
             low, high = (0, 1) if bracket[0].loss <= bracket[1].loss else (1, 0)
             continue
-        done = is_flat(place)
-        if not done and place.slope * (bracket[high].at - bracket[low].at) >= 0:
+        done = is_flat(point)
+        if not done and point.slope * (bracket[high].at - bracket[low].at) >= 0:
             bracket[high] = bracket[low]
-        bracket[low] = place
+        bracket[low] = point
         if done:
             break
     return bracket[low]

@@ -50,7 +50,7 @@ class NAdam(Optimizer):
             check_range(f"beta parameter at index {i}", beta, 0 <= beta < 1)
         check_range("weight_decay value", weight_decay, weight_decay >= 0)
         check_range("momentum_decay value", momentum_decay, momentum_decay >= 0)
-        given = {
+        defaults = {
             "lr": lr,
             "betas": betas,
             "eps": eps,
@@ -62,7 +62,7 @@ class NAdam(Optimizer):
             "capturable": capturable,
             "differentiable": differentiable,
         }
-        super().__init__(params, given)
+        super().__init__(params, defaults)
 
     def update_all(
         self, params: list[Tensor], grads: list[Tensor], states: list[State], group: Group

@@ -124,10 +124,10 @@ class Optimizer:
         self._patch_step_function()
         self.state = defaultdict(dict)
         self.param_groups = []
-        given = list(params)
-        if not given:
+        groups = list(params)
+        if not groups:
             raise ValueError("optimizer got an empty parameter list")
-        for group in given if isinstance(given[0], dict) else [{"params": given}]:
+        for group in groups if isinstance(groups[0], dict) else [{"params": groups}]:
             self.add_param_group(group)
 
     def _patch_step_function(self) -> None:
@@ -173,16 +173,16 @@ class Optimizer:
         """Add a parameter group; options that it lacks get their default values."""
         if not isinstance(param_group, dict):
             raise TypeError(f"param_group must be a dict, but got {type(param_group)}")
-        given = param_group["params"]
-        if isinstance(given, Tensor):
-            given = [given]
-        elif isinstance(given, set):
+        group_params = param_group["params"]
+        if isinstance(group_params, Tensor):
+            group_params = [group_params]
+        elif isinstance(group_params, set):
             raise TypeError(
                 "optimizer parameters need to be organized in ordered collections, but the ordering of "
                 "tensors "
                 "in sets will change between runs. Please use a list instead."
             )
-        params = param_group["params"] = list(given)
+        params = param_group["params"] = list(group_params)
         self._take_names(param_group)
         params = param_group["params"]
         for x in params:
@@ -326,14 +326,14 @@ class Optimizer:
                 "group"
             )
         numbered = {
-            number: x
+            index: x
             for group, other in pairs
-            for number, x in zip(other["params"], group["params"], strict=True)
+            for index, x in zip(other["params"], group["params"], strict=True)
         }
         state: defaultdict[Any, Any] = defaultdict(dict)
-        for number, value in state_dict["state"].items():
-            x = numbered.get(number)
-            state[number if x is None else x] = value if x is None else _suited(value, x)
+        for index, value in state_dict["state"].items():
+            x = numbered.get(index)
+            state[index if x is None else x] = value if x is None else _suited(value, x)
         for group, other in pairs:
             other["params"] = group["params"]
             if "param_names" in group:
@@ -417,12 +417,12 @@ def swap_in_optimizer_params_and_state(
     params = iter(swapin_parameters.values())
     groups: list[Group] = []
     state: defaultdict[Tensor, dict[str, Any]] = defaultdict(dict)
-    for group, given in zip(optimizer.param_groups, swapin_optim_state["param_groups"], strict=True):
-        taken = [next(params) for _ in group["params"]]
-        groups.append({**group, **given, "params": taken})
-        for number, x in zip(given["params"], taken, strict=True):
-            if number in swapin_optim_state["state"]:
-                state[x] = dict(swapin_optim_state["state"][number])
+    for group, saved_group in zip(optimizer.param_groups, swapin_optim_state["param_groups"], strict=True):
+        group_params = [next(params) for _ in group["params"]]
+        groups.append({**group, **saved_group, "params": group_params})
+        for index, x in zip(saved_group["params"], group_params, strict=True):
+            if index in swapin_optim_state["state"]:
+                state[x] = dict(swapin_optim_state["state"][index])
     try:
         optimizer.param_groups, optimizer.state = groups, state
         yield
@@ -444,8 +444,8 @@ def register_optimizer_step_post_hook(hook: Callable[..., Any]) -> RemovableHand
     return add_hook(_global_post_hooks, hook)
 
 
-def _replaced(given: Any, before: Any) -> Any:
-    return before if given is None else given
+def _replaced(replacement: Any, before: Any) -> Any:
+    return before if replacement is None else replacement
 
 
 def _suited(value: Any, x: Tensor, name: str = "") -> Any:

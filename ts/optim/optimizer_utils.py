@@ -54,8 +54,8 @@ def check_capturable(
     """Raise AssertionError for `capturable` if parameters are on a device without graph capture."""
     if not capturable or all(x.device.type in _CAPTURED for x in params):
         return
-    known = [*_CAPTURED, *(["xla"] if xla and not foreach else [])]
-    raise AssertionError(f"If capturable=True, {what} must be on supported devices: {known}.")
+    supported_devices = [*_CAPTURED, *(["xla"] if xla and not foreach else [])]
+    raise AssertionError(f"If capturable=True, {what} must be on supported devices: {supported_devices}.")
 
 
 def zero_step() -> Tensor:

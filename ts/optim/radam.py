@@ -54,12 +54,12 @@ class RAdam(Optimizer):
         for i, beta in enumerate(betas):
             check_range(f"beta parameter at index {i}", beta, 0 <= beta < 1)
         check_range("weight_decay value", weight_decay, weight_decay >= 0)
-        given = {
+        defaults = {
             "lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "maximize": maximize,
             "foreach": foreach, "capturable": capturable, "decoupled_weight_decay": decoupled_weight_decay,
             "differentiable": differentiable,
         }  # fmt: skip
-        super().__init__(params, given)
+        super().__init__(params, defaults)
 
     def update_all(
         self, params: list[Tensor], grads: list[Tensor], states: list[State], group: Group

@@ -48,12 +48,12 @@ class RMSprop(Optimizer):
         check_range("momentum value", momentum, momentum >= 0)
         check_range("weight_decay value", weight_decay, weight_decay >= 0)
         check_range("alpha value", alpha, alpha >= 0)
-        given = {
+        defaults = {
             "lr": lr, "momentum": momentum, "alpha": alpha, "eps": eps, "centered": centered,
             "weight_decay": weight_decay, "capturable": capturable, "foreach": foreach, "maximize": maximize,
             "differentiable": differentiable,
         }  # fmt: skip
-        super().__init__(params, given)
+        super().__init__(params, defaults)
 
     def update_all(
         self, params: list[Tensor], grads: list[Tensor], states: list[State], group: Group

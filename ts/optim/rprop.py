@@ -33,11 +33,11 @@ class Rprop(Optimizer):
     ) -> None:
         check_rate(lr)
         check_range("eta values", f"{etas[0]}, {etas[1]}", 0 < etas[0] < 1 < etas[1])
-        given = {
+        defaults = {
             "lr": lr, "etas": etas, "step_sizes": step_sizes, "foreach": foreach, "maximize": maximize,
             "differentiable": differentiable, "capturable": capturable,
         }  # fmt: skip
-        super().__init__(params, given)
+        super().__init__(params, defaults)
 
     def update_all(
         self, params: list[Tensor], grads: list[Tensor], states: list[State], group: Group
@@ -48,11 +48,11 @@ class Rprop(Optimizer):
                 rate = float(group["lr"])
                 state["step_size"] = ts.full_like(x, complex(rate, rate) if x.is_complex() else rate)
         shorter, longer = group["etas"]
-        least, most = group["step_sizes"]
+        min_step_size, max_step_size = group["step_sizes"]
         rprop(
             params, grads, of(states, "prev"), of(states, "step_size"), of(states, "step"),
             foreach=group["foreach"], capturable=group["capturable"], maximize=group["maximize"],
-            step_size_min=least, step_size_max=most, etaminus=shorter, etaplus=longer,
+            step_size_min=min_step_size, step_size_max=max_step_size, etaminus=shorter, etaplus=longer,
         )  # fmt: skip
 
 
@@ -78,14 +78,18 @@ def rprop(
     count(state_steps)
     params, grads, prevs, step_sizes = real(params, grads, prevs, step_sizes)
     gradients = turned(grads, maximize)
-    turns = ts._foreach_sign(ts._foreach_mul(gradients, prevs))
+    sign_products = ts._foreach_sign(ts._foreach_mul(gradients, prevs))
     factors = [
-        ts.where(turn > 0, etaplus, ts.where(turn < 0, etaminus, 1.0)).to(turn.dtype) for turn in turns
+        ts.where(sign_product > 0, etaplus, ts.where(sign_product < 0, etaminus, 1.0)).to(sign_product.dtype)
+        for sign_product in sign_products
     ]
     ts._foreach_mul_(step_sizes, factors)
     ts._foreach_clamp_min_(step_sizes, step_size_min)
     ts._foreach_clamp_max_(step_sizes, step_size_max)
     # A gradient that changed its sign is replaced by zero, so that the next step keeps the step size.
-    gradients = [grad.masked_fill(turn < 0, 0) for grad, turn in zip(gradients, turns, strict=True)]
+    gradients = [
+        grad.masked_fill(sign_product < 0, 0)
+        for grad, sign_product in zip(gradients, sign_products, strict=True)
+    ]
     ts._foreach_addcmul_(params, ts._foreach_sign(gradients), step_sizes, -1)
     ts._foreach_copy_(prevs, gradients)

@@ -51,12 +51,12 @@ class SGD(Optimizer):
         check_range("weight_decay value", weight_decay, weight_decay >= 0)
         if nesterov and (momentum <= 0 or dampening != 0):
             raise ValueError("Nesterov momentum requires a momentum and zero dampening")
-        given = {
+        defaults = {
             "lr": lr, "momentum": momentum, "dampening": dampening, "weight_decay": weight_decay,
             "nesterov": nesterov, "maximize": maximize, "foreach": foreach, "differentiable": differentiable,
             "fused": fused,
         }  # fmt: skip
-        super().__init__(params, given)
+        super().__init__(params, defaults)
         check_fused(fused, foreach, differentiable)
 
     def update_all(

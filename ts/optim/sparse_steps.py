@@ -31,8 +31,8 @@ def split_by_layout(grads: list[Tensor]) -> tuple[list[int], list[int]]:
 
 def _with_values(grad: Tensor, values: Tensor) -> Tensor:
     """Return a COO tensor with the indices of a coalesced gradient and the given values."""
-    made: Tensor = ts.sparse_coo_tensor(grad._indices(), values, grad.shape, is_coalesced=True)
-    return made
+    sparse: Tensor = ts.sparse_coo_tensor(grad._indices(), values, grad.shape, is_coalesced=True)
+    return sparse
 
 
 def sgd(

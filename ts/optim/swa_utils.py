@@ -150,8 +150,8 @@ def update_bn(loader: Iterable[Any], model: nn.Module, device: Any = None) -> No
             norm.reset_running_stats()
             norm.momentum = None
         for batch in loader:
-            given = batch[0] if isinstance(batch, (list, tuple)) else batch
-            model(given if device is None else given.to(device))
+            model_input = batch[0] if isinstance(batch, (list, tuple)) else batch
+            model(model_input if device is None else model_input.to(device))
     for norm, momentum in zip(norms, momenta, strict=True):
         norm.momentum = momentum
     model.train(training)
@@ -182,8 +182,8 @@ class SWALR(LRScheduler):
 
     def _share(self, step: int) -> float:
         """Return the weight of `swa_lr` in the learning rate at `step`."""
-        part = max(0.0, min(1.0, step / max(1, self.anneal_epochs)))
-        return part if self._anneal_strategy == "linear" else (1 - math.cos(math.pi * part)) / 2
+        progress = max(0.0, min(1.0, step / max(1, self.anneal_epochs)))
+        return progress if self._anneal_strategy == "linear" else (1 - math.cos(math.pi * progress)) / 2
 
     def get_lr(self) -> list[Any]:
         warn_outside_of_step(self)

@@ -81,20 +81,22 @@ class EventList(list[Any]):
         group_by_overload_name: bool = False,
     ) -> EventList:
         """Group events by name and, optionally, by input shapes, stack or overload name."""
-        found: dict[tuple[Any, ...], FunctionEventAvg] = {}
+        averages: dict[tuple[Any, ...], FunctionEventAvg] = {}
         for event in self:
             shapes = str(event.input_shapes) if group_by_input_shape else ""
             overload = event.overload_name if group_by_overload_name else ""
             stack = event.stack[:group_by_stack_n] if group_by_stack_n > 0 else []
-            place = event.key, shapes, overload, tuple(stack)
-            if place not in found:
-                found[place] = FunctionEventAvg(
+            key = event.key, shapes, overload, tuple(stack)
+            if key not in averages:
+                averages[key] = FunctionEventAvg(
                     event.key, input_shapes=shapes, overload_name=overload, stack=stack
                 )
-                found[place].source = "\n".join(stack)
-                found[place].is_user_annotation = event.is_user_annotation
-            found[place].add(event)
-        return EventList(found.values(), profile_memory=self._profile_memory, by_shape=group_by_input_shape)
+                averages[key].source = "\n".join(stack)
+                averages[key].is_user_annotation = event.is_user_annotation
+            averages[key].add(event)
+        return EventList(
+            averages.values(), profile_memory=self._profile_memory, by_shape=group_by_input_shape
+        )
 
     def total_average(self) -> FunctionEventAvg:
         """Return the sum of all events."""

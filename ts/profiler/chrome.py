@@ -61,27 +61,27 @@ def _named(what: str, process: int, thread: int, name: str) -> dict[str, Any]:
 
 
 def _arguments(event: FunctionEvent) -> dict[str, Any]:
-    found: dict[str, Any] = {"External id": event.id}
+    arguments: dict[str, Any] = {"External id": event.id}
     if event.input_shapes:
-        found["Input Dims"] = event.input_shapes
-        found["Input type"] = event.input_types
+        arguments["Input Dims"] = event.input_shapes
+        arguments["Input type"] = event.input_types
     if event.stack:
-        found["Call stack"] = ";".join(reversed(event.stack))
+        arguments["Call stack"] = ";".join(reversed(event.stack))
     if event.cpu_memory_usage:
-        found["Bytes"] = event.cpu_memory_usage
+        arguments["Bytes"] = event.cpu_memory_usage
     if event.kernel:
-        found["Kernel"] = event.kernel
+        arguments["Kernel"] = event.kernel
     if event.detail:
-        found["Detail"] = event.detail
-    return found
+        arguments["Detail"] = event.detail
+    return arguments
 
 
 def write(path: Any, document: Mapping[str, Any]) -> None:
     """Write a document as JSON; compress it if the file name ends in `.gz`."""
-    text = json.dumps(document, indent=1)
+    document_json = json.dumps(document, indent=1)
     if str(path).endswith(".gz"):
         with gzip.open(path, "wt", encoding="utf-8") as file:
-            file.write(text)
+            file.write(document_json)
     else:
         with open(path, "w", encoding="utf-8") as file:
-            file.write(text)
+            file.write(document_json)

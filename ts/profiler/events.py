@@ -96,17 +96,17 @@ class FunctionEvent:
     device_time = device_time_total = self_device_time_total = property(lambda self: 0.0)
 
 
-def function_events(found: Iterable[Event], origin: int) -> list[FunctionEvent]:
+def function_events(raw_events: Iterable[Event], origin: int) -> list[FunctionEvent]:
     """Convert recorded events to FunctionEvents, sorted by start; `origin` is time zero in nanoseconds."""
-    made: list[FunctionEvent] = []
+    events: list[FunctionEvent] = []
     threads: dict[int, int] = {}
-    for raw in found:
+    for raw in raw_events:
         if name_of(raw).startswith("profiler::"):
             continue  # labels are also recorded as separate events
         end = max(raw.end, raw.start)  # an unfinished event has length 0
         interval = Interval((raw.start - origin) / 1e3, (end - origin) / 1e3)
         thread = threads.setdefault(raw.thread, len(threads) + 1)
-        event = FunctionEvent(len(made) + 1, name_of(raw), raw.kind, thread, interval)
+        event = FunctionEvent(len(events) + 1, name_of(raw), raw.kind, thread, interval)
         event.detail = "" if raw.detail is None else str(raw.detail)
         event.is_async = raw.kind == "call"
         if isinstance(raw.what, Operator):
@@ -122,9 +122,9 @@ def function_events(found: Iterable[Event], origin: int) -> list[FunctionEvent]:
         event.stack += [f"{file}({line}): {name}" for file, line, name in raw.stack or ()]
         if raw.bytes_after >= 0 and raw.bytes_before >= 0:
             event.cpu_memory_usage = raw.bytes_after - raw.bytes_before
-        made.append(event)
-    nest(made)
-    return made
+        events.append(event)
+    nest(events)
+    return events
 
 
 def nest(events: Iterable[FunctionEvent]) -> None:

@@ -67,8 +67,8 @@ class ProfileWindow:
         if self._recorder.at_work:
             raise RuntimeError("the profiler is at work still: its events are there when it has stopped")
         if self._events is None:
-            found = function_events(self._recorder.events, self._origin)
-            self._events = EventList(found, profile_memory=self.profile_memory)
+            events = function_events(self._recorder.events, self._origin)
+            self._events = EventList(events, profile_memory=self.profile_memory)
         return self._events
 
     @property
@@ -99,8 +99,8 @@ class profile:
     ) -> None:
         refused = {"with_flops": with_flops, "experimental_config": experimental_config is not None}
         refused["execution_trace_observer"] = execution_trace_observer is not None
-        for name, given in refused.items():
-            if given:
+        for name, value in refused.items():
+            if value:
                 raise NotImplementedError(f"ts.profiler.profile has no {name}")
         self.activities = set(supported_activities() if activities is None else activities)
         if not self.activities:

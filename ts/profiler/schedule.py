@@ -34,10 +34,16 @@ def schedule(
     `repeat` is the number of cycles, or 0 for no limit. `skip_first` steps precede the first cycle; with
     `skip_first_wait`, the first cycle has no `wait` steps.
     """
-    given = {"wait": wait, "warmup": warmup, "active": active, "repeat": repeat, "skip_first": skip_first}
-    for name, least in _MIN_STEPS.items():
-        if given[name] < least:
-            raise ValueError(f"schedule: {name} must be at least {least}, not {given[name]}")
+    step_counts = {
+        "wait": wait,
+        "warmup": warmup,
+        "active": active,
+        "repeat": repeat,
+        "skip_first": skip_first,
+    }
+    for name, min_steps in _MIN_STEPS.items():
+        if step_counts[name] < min_steps:
+            raise ValueError(f"schedule: {name} must be at least {min_steps}, not {step_counts[name]}")
 
     def action(step: int) -> ProfilerAction:
         if step < 0:
@@ -47,13 +53,15 @@ def schedule(
         step -= skip_first
         if skip_first_wait:
             step += wait
-        cycle, place = divmod(step, wait + warmup + active)
-        if (repeat and cycle >= repeat) or place < wait:
+        cycle, cycle_step = divmod(step, wait + warmup + active)
+        if (repeat and cycle >= repeat) or cycle_step < wait:
             return ProfilerAction.NONE
-        if place < wait + warmup:
+        if cycle_step < wait + warmup:
             return ProfilerAction.WARMUP
         return (
-            ProfilerAction.RECORD_AND_SAVE if place == wait + warmup + active - 1 else ProfilerAction.RECORD
+            ProfilerAction.RECORD_AND_SAVE
+            if cycle_step == wait + warmup + active - 1
+            else ProfilerAction.RECORD
         )
 
     return action

@@ -43,8 +43,8 @@ def table(
         raise ValueError(f"time_unit must be one of {', '.join(_UNITS)}, not {unit!r}")
     total = sum(row.self_cpu_time_total for row in rows)
     columns = _columns(rows, total, widths, memory, shapes, unit)
-    shown = rows if row_limit < 0 else rows[:row_limit]
-    cells = [[column.cell(row) for column in columns] for row in shown]
+    visible_rows = rows if row_limit < 0 else rows[:row_limit]
+    cells = [[column.cell(row) for column in columns] for row in visible_rows]
     lengths = [
         max([len(column.title), *(len(line[i]) for line in cells)]) + 2 for i, column in enumerate(columns)
     ]
@@ -95,9 +95,9 @@ def _line(cells: Sequence[str], lengths: Sequence[int]) -> str:
     return "  ".join(cell.rjust(length) for cell, length in zip(cells, lengths, strict=True)).rstrip()
 
 
-def shortened(text: str, width: int) -> str:
+def shortened(cell: str, width: int) -> str:
     """Truncate text to `width` characters; a width of 0 or less means no limit."""
-    return text if width <= 0 or len(text) <= width else f"{text[: max(width - 3, 0)]}..."
+    return cell if width <= 0 or len(cell) <= width else f"{cell[: max(width - 3, 0)]}..."
 
 
 def time_text(microseconds: float, unit: str | None = None) -> str:

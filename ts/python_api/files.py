@@ -45,11 +45,11 @@ def from_file(
         raise NotImplementedError(f"from_file: there are no files for tensors of layout {layout}")
     if device is not None and as_device(device).type != "cpu":
         raise NotImplementedError(f"from_file: memory of device {as_device(device)} has no files")
-    wanted = dtypes.get_default_dtype() if dtype is None else dtypes.as_dtype(dtype)
+    target_dtype = dtypes.get_default_dtype() if dtype is None else dtypes.as_dtype(dtype)
     count = int(size or 0)
-    storage = UntypedStorage.from_file(filename, bool(shared), count * wanted.itemsize)
-    found: Tensor = ts.empty(0, dtype=wanted).set_(storage, 0, (count,))
-    return found.requires_grad_() if requires_grad else found
+    storage = UntypedStorage.from_file(filename, bool(shared), count * target_dtype.itemsize)
+    tensor: Tensor = ts.empty(0, dtype=target_dtype).set_(storage, 0, (count,))
+    return tensor.requires_grad_() if requires_grad else tensor
 
 
 def get_device_module(device: Any = None) -> ModuleType:

@@ -65,8 +65,8 @@ def asarray(
 ) -> Tensor:
     """Convert `obj` to a tensor; memory is shared unless `copy`, the dtype or the device need a copy."""
     if (active := current_modes()) is not None:
-        given = {"dtype": dtype, "device": device, "copy": copy, "requires_grad": requires_grad or None}
-        chosen = {name: value for name, value in given.items() if value is not None}
+        options = {"dtype": dtype, "device": device, "copy": copy, "requires_grad": requires_grad or None}
+        chosen = {name: value for name, value in options.items() if value is not None}
         return active.operator(asarray, (obj,), chosen)  # type: ignore[no-any-return]
     kind = None if dtype is None else dtypes.as_dtype(dtype)
     shared = _alias(obj, kind)
@@ -98,8 +98,8 @@ def _alias(obj: Any, kind: dtypes.dtype | None) -> Tensor | None:
     if hasattr(obj, "__dlpack__"):
         import ts
 
-        made: Tensor = ts.from_dlpack(obj)
-        return made
+        tensor: Tensor = ts.from_dlpack(obj)
+        return tensor
     try:
         memoryview(obj)
     except TypeError:

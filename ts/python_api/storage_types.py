@@ -76,19 +76,19 @@ class StorageType:
             )
         if count < 0 and left % size:
             raise ValueError(f"buffer size ({len(data)}) must be a multiple of element size ({size})")
-        wanted = left // size if count < 0 else count
-        if wanted * size > left:
+        element_count = left // size if count < 0 else count
+        if element_count * size > left:
             raise ValueError(
                 f"buffer has only {left // size} elements after offset {offset}, but specified a size of "
-                f"{wanted}"
+                f"{element_count}"
             )
-        given = np.frombuffer(data, np.uint8, wanted * size, offset)
+        elements = np.frombuffer(data, np.uint8, element_count * size, offset)
         if self.dtype is dtypes.bool_:
-            given = given != 0
+            elements = elements != 0
         elif order != sys.byteorder:
             unit = size // 2 if self.dtype.is_complex else size
-            given = given.reshape(-1, unit)[:, ::-1]
-        return TypedStorage(UntypedStorage.of(np.array(given).reshape(-1).view(np.uint8)), self.dtype)
+            elements = elements.reshape(-1, unit)[:, ::-1]
+        return TypedStorage(UntypedStorage.of(np.array(elements).reshape(-1).view(np.uint8)), self.dtype)
 
 
 _TYPES: Final = {f"{name}Storage": StorageType(dtype, f"{name}Storage") for dtype, name in TYPE_NAMES.items()}

@@ -45,17 +45,17 @@ def sym_not(a: Any) -> Any:
 
 def sym_max(a: Any, b: Any) -> Any:
     """Return the maximum; it is a float if either argument is a float."""
-    found = _of_symbols("sym_max", a, b)
-    if found is not None:
-        return found
+    symbolic = _of_symbols("sym_max", a, b)
+    if symbolic is not None:
+        return symbolic
     return type(a + b)(max(a, b)) if isinstance(a, float) or isinstance(b, float) else max(a, b)
 
 
 def sym_min(a: Any, b: Any) -> Any:
     """Return the minimum; it is a float if either argument is a float."""
-    found = _of_symbols("sym_min", a, b)
-    if found is not None:
-        return found
+    symbolic = _of_symbols("sym_min", a, b)
+    if symbolic is not None:
+        return symbolic
     return type(a + b)(min(a, b)) if isinstance(a, float) or isinstance(b, float) else min(a, b)
 
 
@@ -71,9 +71,9 @@ def sym_sqrt(a: Any) -> Any:
 
 def sym_sum(args: Iterable[Any]) -> Any:
     """Return the sum of `args`."""
-    given = list(args)
-    found = _of_symbols("sym_sum", *given)
-    return sum(given) if found is None else found
+    terms = list(args)
+    symbolic = _of_symbols("sym_sum", *terms)
+    return sum(terms) if symbolic is None else symbolic
 
 
 def _check_with(error: type[Exception], cond: Any, message: Callable[[], str] | None = None) -> None:

@@ -64,8 +64,8 @@ class TensorType:
         args = factories.positional_arguments(args, options)
         self.check_available()
         if len(args) == 1 and isinstance(args[0], Tensor) and args[0] not in self:
-            given = type_name(args[0].dtype, args[0].device.type)
-            raise TypeError(f"expected {self.__module__}.{self.__name__} (got {given})")
+            actual_name = type_name(args[0].dtype, args[0].device.type)
+            raise TypeError(f"expected {self.__module__}.{self.__name__} (got {actual_name})")
         factories.check_legacy_device(device, self.device_type)
         return factories.legacy(args, device or self.device_type, self.dtype)
 
@@ -95,21 +95,22 @@ def set_default_tensor_type(t: Any) -> None:
         "torch.set_default_dtype() and torch.set_default_device() as alternatives.",
         stacklevel=2,
     )
-    found = _BY_FULL_NAME.get(t) if isinstance(t, str) else t
-    if found is None:
+    tensor_type = _BY_FULL_NAME.get(t) if isinstance(t, str) else t
+    if tensor_type is None:
         raise AttributeError(f"module 'torch' has no attribute '{str(t).removeprefix('torch.')}'")
-    if found is Tensor:
+    if tensor_type is Tensor:
         return
-    if not isinstance(found, TensorType):
+    if not isinstance(tensor_type, TensorType):
         raise TypeError("invalid type object")
-    if not found.dtype.is_floating_point:
+    if not tensor_type.dtype.is_floating_point:
         raise TypeError("only floating-point types are supported as the default type")
-    found.check_available()
-    if found.device_type != "cpu":
+    tensor_type.check_available()
+    if tensor_type.device_type != "cpu":
         raise TypeError(
-            f"{found.__module__}.{found.__name__}: new tensors are made on the CPU; give `device=`"
+            f"{tensor_type.__module__}.{tensor_type.__name__}: new tensors are made on the CPU; "
+            "give `device=`"
         )
-    dtypes.set_default_dtype(found.dtype)
+    dtypes.set_default_dtype(tensor_type.dtype)
 
 
 def __getattr__(name: str) -> TensorType:

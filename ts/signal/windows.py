@@ -43,15 +43,15 @@ def _window(values: Callable[..., Numbers]) -> Callable[..., Any]:
             raise ValueError(f"{name} requires non-negative window length, got M={M}")
         if layout is not None and layout is not dtypes.strided:
             raise ValueError(f"{name} is implemented for strided tensors only, got: {layout}")
-        wanted = dtypes.get_default_dtype() if dtype is None else dtype
-        if wanted not in (dtypes.float32, dtypes.float64):
-            raise ValueError(f"{name} expects float32 or float64 dtypes, got: {wanted}")
+        target_dtype = dtypes.get_default_dtype() if dtype is None else dtype
+        if target_dtype not in (dtypes.float32, dtypes.float64):
+            raise ValueError(f"{name} expects float32 or float64 dtypes, got: {target_dtype}")
         if sym and parameters.get("center") is not None:
             raise ValueError("Center must be None for symmetric windows")
         last = max(M - 1 if sym else M, 1)
         numbers = values(np.arange(M, dtype=np.float64), last, **parameters)
         numbers = np.ones(1) if M == 1 else numbers
-        return tensor(numbers, dtype=wanted, device=device, requires_grad=requires_grad)
+        return tensor(numbers, dtype=target_dtype, device=device, requires_grad=requires_grad)
 
     return window
 

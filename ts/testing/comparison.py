@@ -43,18 +43,18 @@ class _Comparison:
     check_stride: bool
     msg: str | Callable[[str], str] | None
 
-    def fail(self, text: str, path: tuple[Any, ...]) -> None:
+    def fail(self, message: str, path: tuple[Any, ...]) -> None:
         if path:
-            text += f"\n\nThe failure occurred for item {''.join(f'[{key!r}]' for key in path)}"
+            message += f"\n\nThe failure occurred for item {''.join(f'[{key!r}]' for key in path)}"
         if self.msg is not None:
-            text = self.msg(text) if callable(self.msg) else self.msg
-        raise AssertionError(text)
+            message = self.msg(message) if callable(self.msg) else self.msg
+        raise AssertionError(message)
 
     def tolerances(self, *dtypes: str) -> tuple[float, float]:
         if self.rtol is not None and self.atol is not None:
             return self.rtol, self.atol
-        found = [_TOLERANCES.get(dtype, (0.0, 0.0)) for dtype in dtypes]
-        return max(rtol for rtol, _ in found), max(atol for _, atol in found)
+        tolerances = [_TOLERANCES.get(dtype, (0.0, 0.0)) for dtype in dtypes]
+        return max(rtol for rtol, _ in tolerances), max(atol for _, atol in tolerances)
 
 
 def assert_close(
@@ -120,7 +120,7 @@ def _compare(c: _Comparison, actual: Any, expected: Any, path: tuple[Any, ...]) 
     elif isinstance(actual, int | float | complex) and isinstance(expected, int | float | complex):
         if c.check_dtype and type(actual) is not type(expected):
             c.fail(f"The (d)types do not match: {type(actual)} != {type(expected)}.", path)
-        names = (_DTYPE_OF_NUMBER.get(type(number), "") for number in (actual, expected))
+        names = (_DTYPE_OF_NUMBER.get(type(scalar), "") for scalar in (actual, expected))
         _compare_numbers(c, actual, expected, c.tolerances(*names), path)
     elif isinstance(actual, Tensor) and isinstance(expected, Tensor):
         _compare_tensors(c, actual, expected, path)
@@ -140,9 +140,9 @@ def _compare_numbers(
         return
     relative = difference / abs(expected) if expected != 0 else cmath.inf
     exact = rtol == atol == 0
-    text = f"Scalars are not {'equal' if exact else 'close'}!\n\nExpected {expected} but got {actual}.\n"
-    text += f"Absolute difference: {difference}{_allowed(atol, exact)}\n"
-    c.fail(text + f"Relative difference: {relative}{_allowed(rtol, exact)}", path)
+    message = f"Scalars are not {'equal' if exact else 'close'}!\n\nExpected {expected} but got {actual}.\n"
+    message += f"Absolute difference: {difference}{_allowed(atol, exact)}\n"
+    c.fail(message + f"Relative difference: {relative}{_allowed(rtol, exact)}", path)
 
 
 def _allowed(tolerance: float, exact: bool) -> str:
@@ -150,7 +150,7 @@ def _allowed(tolerance: float, exact: bool) -> str:
 
 
 def _compare_tensors(c: _Comparison, actual: Tensor, expected: Tensor, path: tuple[Any, ...]) -> None:
-    for name, wanted in (
+    for name, is_checked in (
         ("shape", True),
         ("layout", c.check_layout),
         ("device", c.check_device),
@@ -158,17 +158,17 @@ def _compare_tensors(c: _Comparison, actual: Tensor, expected: Tensor, path: tup
         ("stride()", c.check_stride),
     ):
         values = [x.stride() if name == "stride()" else getattr(x, name) for x in (actual, expected)]
-        if wanted and values[0] != values[1]:
+        if is_checked and values[0] != values[1]:
             c.fail(f"The values for attribute '{name}' do not match: {values[0]} != {values[1]}.", path)
     if actual.is_meta or expected.is_meta:
         return
     tolerances = c.tolerances(str(actual.dtype), str(expected.dtype))
     x, y = (t.detach().cpu() for t in (actual, expected))
     if x.dim() == 0:
-        number, other = x.item(), y.item()
-        if isinstance(number, bool) and isinstance(other, bool):
-            number, other = int(number), int(other)
-        _compare_numbers(c, number, other, tolerances, path)
+        scalar, other = x.item(), y.item()
+        if isinstance(scalar, bool) and isinstance(other, bool):
+            scalar, other = int(scalar), int(other)
+        _compare_numbers(c, scalar, other, tolerances, path)
         return
     common = ts.promote_types(x.dtype, y.dtype)
     if not (common.is_floating_point or common.is_complex):
@@ -184,15 +184,15 @@ def _compare_tensors(c: _Comparison, actual: Tensor, expected: Tensor, path: tup
     wrong = close.numel() - int(close.sum())
     absolute = (x - y).abs().masked_fill(close, 0)
     relative = (absolute / y.abs()).masked_fill(close, 0)
-    text = f"Tensor-likes are not {'equal' if exact else 'close'}!\n\n"
-    text += f"Mismatched elements: {wrong} / {close.numel()} ({wrong / close.numel():.1%})\n"
+    message = f"Tensor-likes are not {'equal' if exact else 'close'}!\n\n"
+    message += f"Mismatched elements: {wrong} / {close.numel()} ({wrong / close.numel():.1%})\n"
     lines = []
     for kind, differences, tolerance in (("absolute", absolute, atol), ("relative", relative, rtol)):
         at = int(differences.argmax())
-        place = tuple(int(i) for i in np.unravel_index(at, tuple(differences.shape)))
+        index = tuple(int(i) for i in np.unravel_index(at, tuple(differences.shape)))
         largest = differences.flatten()[at].item()
-        lines.append(f"Greatest {kind} difference: {largest} at index {place}{_allowed(tolerance, exact)}")
-    c.fail(text + "\n".join(lines), path)
+        lines.append(f"Greatest {kind} difference: {largest} at index {index}{_allowed(tolerance, exact)}")
+    c.fail(message + "\n".join(lines), path)
 
 
 _ALLCLOSE_TOLERANCES: Final = {"float16": (1e-3, 1e-3), "float32": (1e-4, 1e-5), "float64": (1e-5, 1e-8)}

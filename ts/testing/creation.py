@@ -42,13 +42,13 @@ def make_tensor(
     is_continuous = dtype.is_floating_point or dtype.is_complex
     if requires_grad and not is_continuous:
         raise ValueError(
-            "`requires_grad=True` is not supported for boolean and integral dtypes, but got dtype=" f"{dtype}"
+            f"`requires_grad=True` is not supported for boolean and integral dtypes, but got dtype={dtype}"
         )
     size = tuple(shape[0]) if len(shape) == 1 and not isinstance(shape[0], int) else shape
     low, high = _limits(dtype, low, high)
     if dtype.is_complex:
-        part = {ts.complex32: ts.float16, ts.complex64: ts.float32}.get(dtype, ts.float64)
-        result = ts.view_as_complex(ts.empty(*size, 2, device=device, dtype=part).uniform_(low, high))
+        real_dtype = {ts.complex32: ts.float16, ts.complex64: ts.float32}.get(dtype, ts.float64)
+        result = ts.view_as_complex(ts.empty(*size, 2, device=device, dtype=real_dtype).uniform_(low, high))
     elif is_continuous:
         result = ts.empty(*size, device=device, dtype=dtype).uniform_(low, high)
     else:

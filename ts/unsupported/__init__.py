@@ -66,8 +66,8 @@ def names_for(module: str, own: Callable[[str], Any] | None = None) -> Callable[
 
 def _file_inside(module: str, name: str) -> ModuleType | None:
     """Import a submodule from its file; return None if the package has no such file."""
-    places = vars(sys.modules[module]).get("__path__")
-    if not places or PathFinder.find_spec(f"{module}.{name}", places) is None:
+    search_paths = vars(sys.modules[module]).get("__path__")
+    if not search_paths or PathFinder.find_spec(f"{module}.{name}", search_paths) is None:
         return None
     return import_module(f"{module}.{name}")
 

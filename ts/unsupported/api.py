@@ -37,9 +37,9 @@ class Entry(NamedTuple):
 def _sections() -> dict[str, str]:
     file = os.path.join(os.path.dirname(__file__), "api.txt")
     data: bytes = __loader__.get_data(file)  # works in a ZIP file, too
-    text = data.decode()
+    contents = data.decode()
     sections = {}
-    for section in text.split("\n[")[1:]:
+    for section in contents.split("\n[")[1:]:
         path, _, lines = section.partition("]")
         sections[path] = lines
     return sections
@@ -48,20 +48,20 @@ def _sections() -> dict[str, str]:
 @cache
 def entries(path: str) -> dict[str, Entry]:
     """Return the recorded names of a PyTorch module, by path in `torch`; {} if there is no such module."""
-    found = {}
+    entry_by_name = {}
     for line in _sections().get(own_path(path), "").splitlines():
         word, *items = line.split(" ")
         kind, _, base = word.partition(":")
         for item in items:
             if kind in _ALIASES:
                 name, _, target = item.rpartition("=")
-                found[name or target.rpartition(".")[2]] = Entry(kind, target)
+                entry_by_name[name or target.rpartition(".")[2]] = Entry(kind, target)
             elif kind in _WITH_VALUE:
-                name, _, text = item.partition("=")
-                found[name] = Entry(kind, text)
+                name, _, target_text = item.partition("=")
+                entry_by_name[name] = Entry(kind, target_text)
             else:
-                found[item] = Entry(kind, base)
-    return found
+                entry_by_name[item] = Entry(kind, base)
+    return entry_by_name
 
 
 def paths() -> frozenset[str]:

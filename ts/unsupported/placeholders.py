@@ -96,8 +96,8 @@ def attribute(module: str, name: str) -> Any:
     if entry is None:
         if api.is_module(full):
             return importlib.import_module(f"ts.{full}")
-        shown = sys.modules[module].__name__
-        raise missing_attribute(f"module {shown!r}", name, lambda: dir(sys.modules[module]))
+        displayed_name = sys.modules[module].__name__
+        raise missing_attribute(f"module {displayed_name!r}", name, lambda: dir(sys.modules[module]))
     return _resolve(full, entry)
 
 

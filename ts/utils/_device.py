@@ -33,14 +33,14 @@ _FACTORIES = (
 @functools.cache
 def _device_constructors() -> frozenset[Callable[..., Any]]:
     """Return the factory functions that use the default device."""
-    found = []
+    constructors = []
     for path in _FACTORIES:
         value: Any = ts
         for name in path.split("."):
             value = getattr(value, name, None)
         if callable(value):
-            found.append(value)
-    return frozenset(found)
+            constructors.append(value)
+    return frozenset(constructors)
 
 
 class DeviceContext(TorchFunctionMode):

@@ -53,12 +53,12 @@ def _arguments(op: Any, values: list[Any]) -> tuple[tuple[Any, ...], dict[str, A
     needed = 0
     for p, x in zip(op.signature.parameters, values, strict=True):
         is_default = p.has_default and _is_default(x, p.default)
-        made = readable(p.kind, x)
+        argument = readable(p.kind, x)
         if p.keyword_only:
             if not is_default:
-                named[p.name] = made
+                named[p.name] = argument
         else:
-            positional.append(made)
+            positional.append(argument)
             needed = needed if is_default else len(positional)
     return tuple(positional[:needed]), named
 
@@ -148,7 +148,7 @@ class _OperatorTracer(MetaTracer):
         """Return None: `x.tolist()` is not an operator."""
         return None
 
-    def escape(self, x: Tensor, kind: str, number: Any) -> None:
+    def escape(self, x: Tensor, kind: str, scalar: Any) -> None:
         """Run `aten._local_scalar_dense` on a tensor that becomes a Python number."""
         if kind not in ("list", "length"):
             with TracingScope(self.outer):
@@ -279,8 +279,8 @@ def return_and_correct_aliasing(func: Any, args: Any, kwargs: Any, out: Any) -> 
         return out
     if not all(r.alias_of >= 0 for r in returns):
         raise RuntimeError(f"Unsupported schema: {operator.schema_text}")
-    found = tuple(values[r.alias_of] for r in returns)
-    return found[0] if len(found) == 1 else found
+    results = tuple(values[r.alias_of] for r in returns)
+    return results[0] if len(results) == 1 else results
 
 
 def _returns_view(record: Any) -> bool:
@@ -294,15 +294,15 @@ def transform_subclass(t: Any, callback: Any, outer_size: Any = None, outer_stri
     outer_stride = t.stride() if outer_stride is None else outer_stride
     names, context = t.__tensor_flatten__()
     inner = {name: callback(name, getattr(t, name)) for name in names}
-    made = type(t).__tensor_unflatten__(inner, context, outer_size, outer_stride)
-    if made.shape != outer_size:
+    wrapped = type(t).__tensor_unflatten__(inner, context, outer_size, outer_stride)
+    if wrapped.shape != outer_size:
         raise AssertionError(
             f"Expected return value from {type(t)}__tensor_unflatten__() to have shape equal to "
-            f"{outer_size}, but got: {made.shape}"
+            f"{outer_size}, but got: {wrapped.shape}"
         )
-    if made.stride() != outer_stride:
+    if wrapped.stride() != outer_stride:
         raise AssertionError(
             f"Expected return value from {type(t)}__tensor_unflatten__() to have stride equal to "
-            f"{outer_stride}, but got: {made.stride()}"
+            f"{outer_stride}, but got: {wrapped.stride()}"
         )
-    return made
+    return wrapped

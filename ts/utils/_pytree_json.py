@@ -46,8 +46,8 @@ def enum_object_hook(obj: dict[str, Any]) -> Enum | dict[str, Any]:
     if "__enum__" not in obj:
         return obj
     module, _, path = obj["fqn"].partition(":")
-    found: Any = functools.reduce(getattr, path.split("."), importlib.import_module(module))
-    member: Enum = found[obj["name"]]
+    enum_class: Any = functools.reduce(getattr, path.split("."), importlib.import_module(module))
+    member: Enum = enum_class[obj["name"]]
     return member
 
 
@@ -70,16 +70,16 @@ class _ProtocolFn(NamedTuple):
 def _treespec_to_json(treespec: TreeSpec) -> _TreeSpecSchema:
     if treespec.is_leaf():
         return _TreeSpecSchema(None, None, [])
-    found = SUPPORTED_SERIALIZED_TYPES.get(treespec.type)
-    if found is None:
+    definition = SUPPORTED_SERIALIZED_TYPES.get(treespec.type)
+    if definition is None:
         raise NotImplementedError(f"Serializing {treespec.type} in pytree is not registered.")
-    if found.serialized_type_name == NO_SERIALIZED_TYPE_NAME_FOUND:
+    if definition.serialized_type_name == NO_SERIALIZED_TYPE_NAME_FOUND:
         raise NotImplementedError(
             f"No registered serialization name for {treespec.type} found. "
             "Please update your _register_pytree_node call with a `serialized_type_name` kwarg."
         )
-    if found.to_dumpable_context is not None:
-        context = found.to_dumpable_context(treespec.context)
+    if definition.to_dumpable_context is not None:
+        context = definition.to_dumpable_context(treespec.context)
     else:
         try:
             context = json.dumps(treespec.context, cls=EnumEncoder)
@@ -89,7 +89,7 @@ def _treespec_to_json(treespec: TreeSpec) -> _TreeSpecSchema:
                 "custom serializer using _register_pytree_node."
             ) from error
     children = [_treespec_to_json(child) for child in treespec.children()]
-    return _TreeSpecSchema(found.serialized_type_name, context, children)
+    return _TreeSpecSchema(definition.serialized_type_name, context, children)
 
 
 def _json_to_treespec(json_schema: DumpableContext) -> TreeSpec:
@@ -116,10 +116,10 @@ def _json_to_treespec(json_schema: DumpableContext) -> TreeSpec:
 _SUPPORTED_PROTOCOLS: dict[int, _ProtocolFn] = {1: _ProtocolFn(_treespec_to_json, _json_to_treespec)}
 
 
-def _protocol(number: int) -> _ProtocolFn:
-    if number not in _SUPPORTED_PROTOCOLS:
-        raise ValueError(f"Unknown protocol {number}. Available protocols: {list(_SUPPORTED_PROTOCOLS)}")
-    return _SUPPORTED_PROTOCOLS[number]
+def _protocol(version: int) -> _ProtocolFn:
+    if version not in _SUPPORTED_PROTOCOLS:
+        raise ValueError(f"Unknown protocol {version}. Available protocols: {list(_SUPPORTED_PROTOCOLS)}")
+    return _SUPPORTED_PROTOCOLS[version]
 
 
 def _is_pytreespec_instance(obj: Any) -> TypeGuard[TreeSpec | optree.PyTreeSpec]:

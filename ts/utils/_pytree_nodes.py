@@ -363,14 +363,14 @@ def _namedtuple_unflatten(values: Iterable[Any], context: Context) -> Any:
 
 
 def _namedtuple_serialize(context: Context) -> DumpableContext:
-    found = SUPPORTED_SERIALIZED_TYPES.get(context)
+    definition = SUPPORTED_SERIALIZED_TYPES.get(context)
     refusal = f"Can't serialize TreeSpec of namedtuple class {context} because we "
     advice = "a serializated_type_name. Please register using `_register_namedtuple`."
-    if found is None:
+    if definition is None:
         raise NotImplementedError(f"{refusal}didn't register {advice}")
-    if found.serialized_type_name == NO_SERIALIZED_TYPE_NAME_FOUND:
+    if definition.serialized_type_name == NO_SERIALIZED_TYPE_NAME_FOUND:
         raise NotImplementedError(f"{refusal}couldn't find {advice}")
-    return found.serialized_type_name
+    return definition.serialized_type_name
 
 
 def _namedtuple_deserialize(dumpable_context: DumpableContext) -> Context:

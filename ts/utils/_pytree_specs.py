@@ -189,9 +189,9 @@ class TreeSpec:
                 return self._native.flatten_up_to(tree)
             except ValueError:
                 pass  # PyTorch's message is raised below
-        found: list[PyTree] = []
-        _match(self, tree, found)
-        return found
+        subtrees: list[PyTree] = []
+        _match(self, tree, subtrees)
+        return subtrees
 
     def unflatten(self, leaves: Iterable[Any]) -> PyTree:
         """Return the tree with this structure and these leaves."""
@@ -256,13 +256,13 @@ def flatten(tree: PyTree, is_leaf: Callable[[PyTree], bool] | None = None) -> tu
     return leaves, from_native(native)
 
 
-def _match(spec: TreeSpec, node: PyTree, found: list[PyTree]) -> None:
+def _match(spec: TreeSpec, node: PyTree, subtrees: list[PyTree]) -> None:
     """Append the subtrees of `node` at the positions of the spec's leaves.
 
     Raise ValueError if `node` differs.
     """
     if spec.is_leaf():
-        found.append(node)
+        subtrees.append(node)
         return
     kind = _get_node_type(node)
     if spec.type in STANDARD_DICT_TYPES and kind in STANDARD_DICT_TYPES:
@@ -270,7 +270,7 @@ def _match(spec: TreeSpec, node: PyTree, found: list[PyTree]) -> None:
     else:
         children = _children_of(spec, node, kind)
     for child, item in zip(spec._children, children, strict=True):
-        _match(child, item, found)
+        _match(child, item, subtrees)
 
 
 def _values_of(spec: TreeSpec, node: Mapping[Any, PyTree]) -> list[PyTree]:
@@ -280,8 +280,8 @@ def _values_of(spec: TreeSpec, node: Mapping[Any, PyTree]) -> list[PyTree]:
     """
     _check_arity(spec, node)
     keys = spec._context[1] if spec.type is defaultdict else spec._context
-    expected, got = set(keys), set(node)
-    missing, extra = expected - got, got - expected
+    expected, actual = set(keys), set(node)
+    missing, extra = expected - actual, actual - expected
     if missing or extra:
         message = f"; missing key(s): {missing}" if missing else ""
         message += f"; extra key(s): {extra}" if extra else ""

@@ -146,16 +146,18 @@ def checkpoint_sequential(
     preserve = kwargs.pop("preserve_rng_state", True)
     if kwargs:
         raise ValueError("Unexpected keyword arguments: " + ",".join(kwargs))
-    parts: list[Any] = list(functions.children()) if isinstance(functions, nn.Sequential) else list(functions)
-    size = len(parts) // segments
+    layers: list[Any] = (
+        list(functions.children()) if isinstance(functions, nn.Sequential) else list(functions)
+    )
+    size = len(layers) // segments
     for start in range(0, size * (segments - 1), size):
         input = checkpoint(
-            _chain(parts[start : start + size]),
+            _chain(layers[start : start + size]),
             input,
             use_reentrant=use_reentrant,
             preserve_rng_state=preserve,
         )
-    return _chain(parts[size * (segments - 1) :])(input)
+    return _chain(layers[size * (segments - 1) :])(input)
 
 
 def _chain(functions: list[Callable[..., Any]]) -> Callable[[Any], Any]:
@@ -224,8 +226,8 @@ class _Block:
 
         In each backward pass, the first request recomputes all tensors.
         """
-        number = pass_number()
-        key = number if number >= 0 else ("outside", next(_outside))
+        backward_pass = pass_number()
+        key = backward_pass if backward_pass >= 0 else ("outside", next(_outside))
         if key not in handle.values:
             try:
                 self._run_again(key)

@@ -95,15 +95,15 @@ def run_and_read_all(run_lambda: RunCommand, command: Any) -> str | None:
 
 def run_and_parse_first_match(run_lambda: RunCommand, command: Any, regex: str) -> str | None:
     """Return the first match group of a regular expression in command output; None without match."""
-    text = run_and_read_all(run_lambda, command)
-    found = None if text is None else re.search(regex, text)
-    return None if found is None else found.group(1)
+    output = run_and_read_all(run_lambda, command)
+    match = None if output is None else re.search(regex, output)
+    return None if match is None else match.group(1)
 
 
 def run_and_return_first_line(run_lambda: RunCommand, command: Any) -> str | None:
     """Return the first line that a command wrote; None if it failed."""
-    text = run_and_read_all(run_lambda, command)
-    return None if text is None else text.split("\n")[0]
+    output = run_and_read_all(run_lambda, command)
+    return None if output is None else output.split("\n")[0]
 
 
 def get_gcc_version(run_lambda: RunCommand) -> str | None:
@@ -147,11 +147,11 @@ def get_libc_version() -> str:
 
 def get_pip_packages(run_lambda: RunCommand, patterns: list[str] | None = None) -> tuple[str, str]:
     """Return the pip command, and a line for each installed package that matches a pattern."""
-    wanted = COMMON_PATTERNS + PIP_PATTERNS if patterns is None else patterns
+    selected_patterns = COMMON_PATTERNS + PIP_PATTERNS if patterns is None else patterns
     lines = set()
     for distribution in metadata.distributions():
         name = distribution.metadata["Name"]
-        if name and any(pattern in name for pattern in wanted):
+        if name and any(pattern in name for pattern in selected_patterns):
             lines.add(f"{name}=={distribution.version}")
     return "pip3" if sys.version_info[0] == 3 else "pip", "\n".join(sorted(lines, key=str.lower))
 
@@ -159,11 +159,11 @@ def get_pip_packages(run_lambda: RunCommand, patterns: list[str] | None = None) 
 def get_conda_packages(run_lambda: RunCommand, patterns: list[str] | None = None) -> str | None:
     """Return the lines of `conda list` that match a pattern; None without conda."""
     out = run_and_read_all(run_lambda, [os.environ.get("CONDA_EXE", "conda"), "list"])
-    wanted = COMMON_PATTERNS if patterns is None else patterns
+    selected_patterns = COMMON_PATTERNS if patterns is None else patterns
     if out is None:
         return None
     lines = [line for line in out.splitlines() if not line.startswith("#")]
-    return "\n".join(line for line in lines if any(pattern in line for pattern in wanted))
+    return "\n".join(line for line in lines if any(pattern in line for pattern in selected_patterns))
 
 
 def get_cpu_info(run_lambda: RunCommand) -> str:

@@ -252,8 +252,8 @@ class FlopCounterMode:
     def get_table(self, depth: int | None = None) -> str:
         """Return a table of flops by module and operator, with their part of the total."""
         depth = self.depth if depth is None else depth
-        whole = self.get_total_flops()
-        unit = get_suffix_str(whole)
+        total = self.get_total_flops()
+        unit = get_suffix_str(total)
         rows: list[list[str]] = []
         has_whole = False  # True if all operators ran within one module
 
@@ -261,9 +261,9 @@ class FlopCounterMode:
             nonlocal has_whole
             counts = self.flop_counts[name]
             entries = [(name, sum(counts.values())), *((f"- {op}", n) for op, n in counts.items())]
-            has_whole |= entries[0][1] >= whole
-            for text, n in entries:
-                rows.append([text, convert_num_with_suffix(n, unit), convert_to_percent_str(n, whole)])
+            has_whole |= entries[0][1] >= total
+            for label, n in entries:
+                rows.append([label, convert_num_with_suffix(n, unit), convert_to_percent_str(n, total)])
 
         for name in sorted(self.flop_counts):
             if name != "Global" and name.count(".") < depth:

@@ -64,11 +64,11 @@ class _CachedTensor:
         return self._tensor.to(self._device).detach()
 
 
-def _each(x: Any, change: Callable[[Any], Any], kind: type = Tensor) -> Any:
+def _map_nested(x: Any, change: Callable[[Any], Any], kind: type = Tensor) -> Any:
     """Return the value `x` with `change` applied to the objects of class `kind` in it."""
     if isinstance(x, kind):
         return change(x)
-    return type(x)(_each(y, change, kind) for y in x) if isinstance(x, list | tuple) else x
+    return type(x)(_map_nested(y, change, kind) for y in x) if isinstance(x, list | tuple) else x
 
 
 class _Region:
@@ -88,15 +88,15 @@ class _Region:
             return
         result = results[0] if len(results) == 1 else tuple(results)
         context = SelectiveCheckpointContext(is_recompute=False, op_output=result)
-        said = self._policy(context, named, *args)
-        if isinstance(said, bool):
-            said = CheckpointPolicy.MUST_SAVE if said else CheckpointPolicy.PREFER_RECOMPUTE
-        kept = None
-        if said in _SAVED + _OFFLOADED:
-            kept = _each(result, lambda x: _CachedTensor(x, said in _OFFLOADED))
-        self._cached_results.setdefault(named, []).append(kept)
+        decision = self._policy(context, named, *args)
+        if isinstance(decision, bool):
+            decision = CheckpointPolicy.MUST_SAVE if decision else CheckpointPolicy.PREFER_RECOMPUTE
+        cached = None
+        if decision in _SAVED + _OFFLOADED:
+            cached = _map_nested(result, lambda x: _CachedTensor(x, decision in _OFFLOADED))
+        self._cached_results.setdefault(named, []).append(cached)
 
-    def given(self, operator: Any, args: list[Any]) -> Any:
+    def cached_result(self, operator: Any, args: list[Any]) -> Any:
         """Return the cached result for an operator call of the recomputation; None to run the operator."""
         named = _named(operator)
         if named in SAC_IGNORED_OPS:
@@ -111,10 +111,10 @@ class _Region:
             )
         at = self._read_counts.get(named, 0)
         self._read_counts[named] = at + 1
-        kept = calls[at] if at < len(calls) else None
-        return _each(kept, lambda x: x.value(self._mutation), _CachedTensor)
+        cached = calls[at] if at < len(calls) else None
+        return _map_nested(cached, lambda x: x.value(self._mutation), _CachedTensor)
 
-    def begin_again(self) -> None:
+    def begin_recomputation(self) -> None:
         """Start the recomputation; raise RuntimeError if it was started before."""
         if self._read_counts:
             raise RuntimeError(
@@ -128,14 +128,14 @@ class _RecomputeContext:
 
     def __init__(self, region: _Region) -> None:
         self._region = region
-        self._keeper = OperatorObserver(given=region.given)
+        self._observer = OperatorObserver(given=region.cached_result)
 
     def __enter__(self) -> None:
-        self._region.begin_again()
-        self._keeper.__enter__()
+        self._region.begin_recomputation()
+        self._observer.__enter__()
 
     def __exit__(self, *error: Any) -> None:
-        self._keeper.__exit__(*error)
+        self._observer.__exit__(*error)
 
 
 def _named(operator: Any) -> Any:

@@ -115,8 +115,8 @@ class LRScheduler:
         self._get_lr_called_within_step = True
         try:
             self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
-            known = None if epoch is None else self.closed_form()
-            self._set(self.get_lr() if known is None else known)
+            rates = None if epoch is None else self.closed_form()
+            self._set(self.get_lr() if rates is None else rates)
         finally:
             self._get_lr_called_within_step = False
 
@@ -152,17 +152,17 @@ def warn_outside_of_step(scheduler: LRScheduler) -> None:
         )
 
 
-def for_groups(optimizer: Optimizer, name: str, given: Any) -> list[Any]:
+def for_groups(optimizer: Optimizer, name: str, value: Any) -> list[Any]:
     """Return an option as a list with one value per group; raise ValueError if the length is wrong."""
     count = len(optimizer.param_groups)
-    if not isinstance(given, (list, tuple)):
-        return [given] * count
-    if len(given) != count:
+    if not isinstance(value, (list, tuple)):
+        return [value] * count
+    if len(value) != count:
         raise ValueError(
-            f"{name} must have the same length as optimizer.param_groups. {name} has {len(given)} values, "
+            f"{name} must have the same length as optimizer.param_groups. {name} has {len(value)} values, "
             f"param_groups has {count}."
         )
-    return list(given)
+    return list(value)
 
 
 def set_rate(group: dict[str, Any], rate: Any) -> None:

@@ -33,8 +33,8 @@ class _ByFactor(LRScheduler):
         return self.rates() if factor == 1 else [rate * factor for rate in self.rates()]
 
     def closed_form(self) -> list[Any] | None:
-        whole = self.whole()
-        return [base * whole for base in self.base_lrs]
+        factor = self.whole()
+        return [base * factor for base in self.base_lrs]
 
 
 class StepLR(_ByFactor):
@@ -204,10 +204,10 @@ class _ByFunctions(LRScheduler):
 
     def __init__(self, optimizer: Optimizer, lr_lambda: Any, last_epoch: int = -1) -> None:
         count = len(optimizer.param_groups)
-        given = list(lr_lambda) if isinstance(lr_lambda, (list, tuple)) else [lr_lambda] * count
-        if len(given) != count:
-            raise ValueError(f"Expected {count} lr_lambdas, but got {len(given)}")
-        self.lr_lambdas: list[Callable[[int], Any]] = given
+        functions = list(lr_lambda) if isinstance(lr_lambda, (list, tuple)) else [lr_lambda] * count
+        if len(functions) != count:
+            raise ValueError(f"Expected {count} lr_lambdas, but got {len(functions)}")
+        self.lr_lambdas: list[Callable[[int], Any]] = functions
         super().__init__(optimizer, last_epoch)
 
     def state_dict(self) -> dict[str, Any]:

@@ -63,9 +63,9 @@ class SequentialLR(_OfSchedulers):
     def step(self, epoch: int | None = None) -> None:
         """Advance the active schedule by one step."""
         self.last_epoch += 1
-        turn = bisect_right(self._milestones, self.last_epoch)
-        scheduler = self._schedulers[turn]
-        if turn > 0 and self._milestones[turn - 1] == self.last_epoch:
+        index = bisect_right(self._milestones, self.last_epoch)
+        scheduler = self._schedulers[index]
+        if index > 0 and self._milestones[index - 1] == self.last_epoch:
             scheduler._update_lr(0)
         else:
             scheduler.step()

@@ -98,14 +98,14 @@ class CyclicLR(_WithMomentum):
         warn_outside_of_step(self)
         cycle = math.floor(1 + self.last_epoch / self.total_size)
         x = 1.0 + self.last_epoch / self.total_size - cycle
-        place = x / self.step_ratio if x <= self.step_ratio else (x - 1) / (self.step_ratio - 1)
+        fraction = x / self.step_ratio if x <= self.step_ratio else (x - 1) / (self.step_ratio - 1)
         height = self.scale_fn(cycle if self.scale_mode == "cycle" else self.last_epoch)
         if self.cycle_momentum:
             bounds = zip(self.base_momentums, self.max_momentums, self.optimizer.param_groups, strict=True)
             for low, high, group in bounds:
-                self._set_momentum(group, high - (high - low) * place * height)
+                self._set_momentum(group, high - (high - low) * fraction * height)
         pairs = zip(self.base_lrs, self.max_lrs, strict=True)
-        return [base + (high - base) * place * height for base, high in pairs]
+        return [base + (high - base) * fraction * height for base, high in pairs]
 
     def state_dict(self) -> dict[str, Any]:
         """Return the state, with the attributes of a callable scale function.
@@ -169,10 +169,10 @@ class OneCycleLR(_WithMomentum):
                 )
         super().__init__(optimizer, last_epoch)
 
-    def _between(self, start: Any, end: Any, part: float) -> Any:
+    def _between(self, start: Any, end: Any, fraction: float) -> Any:
         if self._anneal_func_type == "linear":
-            return (end - start) * part + start
-        return end + (start - end) / 2.0 * (math.cos(math.pi * part) + 1)
+            return (end - start) * fraction + start
+        return end + (start - end) / 2.0 * (math.cos(math.pi * fraction) + 1)
 
     def get_lr(self) -> list[Any]:
         warn_outside_of_step(self)
@@ -187,13 +187,13 @@ class OneCycleLR(_WithMomentum):
             if step <= phase["end_step"] or phase is self._schedule_phases[-1]:
                 break
             start = phase["end_step"]
-        part = (step - start) / (phase["end_step"] - start)
+        fraction = (step - start) / (phase["end_step"] - start)
         rates = []
         for group in self.optimizer.param_groups:
-            rates.append(self._between(group[phase["start_lr"]], group[phase["end_lr"]], part))
+            rates.append(self._between(group[phase["start_lr"]], group[phase["end_lr"]], fraction))
             if self.cycle_momentum:
-                ends = group[phase["start_momentum"]], group[phase["end_momentum"]]
-                self._set_momentum(group, self._between(*ends, part))
+                momentum_range = group[phase["start_momentum"]], group[phase["end_momentum"]]
+                self._set_momentum(group, self._between(*momentum_range, fraction))
         return rates
 
 

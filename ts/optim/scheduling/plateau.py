@@ -107,7 +107,7 @@ class ReduceLROnPlateau(LRScheduler):
                 "being added to the optimizer. Please modify the `min_lrs` field to match the length of the "
                 "`optimizer` param groups."
             )
-        for group, rate, least in zip(self.optimizer.param_groups, self.rates(), self.min_lrs, strict=True):
-            reduced = max(rate * self.factor, least)
+        for group, rate, min_lr in zip(self.optimizer.param_groups, self.rates(), self.min_lrs, strict=True):
+            reduced = max(rate * self.factor, min_lr)
             if rate - reduced > self.eps:
                 set_rate(group, reduced)

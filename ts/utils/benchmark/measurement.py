@@ -64,12 +64,12 @@ class TaskSpec:
 
     def summarize(self) -> str:
         """Return the first lines of the text of a measurement."""
-        parts = [self.title, self.description or "", self.setup_str()]
-        return "\n".join(part for part in parts if part)
+        lines = [self.title, self.description or "", self.setup_str()]
+        return "\n".join(line for line in lines if line)
 
 
-def _indented(text: str) -> str:
-    return "".join(f"\n  {line}" for line in text.splitlines())
+def _indented(source: str) -> str:
+    return "".join(f"\n  {line}" for line in source.splitlines())
 
 
 @dataclass(repr=False)
@@ -161,10 +161,10 @@ class Measurement:
     @staticmethod
     def merge(measurements: Iterable[Measurement]) -> list[Measurement]:
         """Merge the measurements of each task into one measurement."""
-        found: dict[TaskSpec, list[float]] = {}
+        times_by_task: dict[TaskSpec, list[float]] = {}
         for m in measurements:
-            found.setdefault(m.task_spec, []).extend(m.times)
-        return [Measurement(1, times, spec) for spec, times in found.items()]
+            times_by_task.setdefault(m.task_spec, []).extend(m.times)
+        return [Measurement(1, times, spec) for spec, times in times_by_task.items()]
 
 
 def ordered_unique(items: Iterable[Any]) -> list[Any]:

@@ -59,13 +59,13 @@ class Timer:
             raise ValueError(
                 "global_setup is C++ only, most likely you wanted to call `setup`: statements are Python here"
             )
-        stmt, setup = (textwrap.dedent(text).strip() or "pass" for text in (stmt, setup))
+        stmt, setup = (textwrap.dedent(source).strip() or "pass" for source in (stmt, setup))
         names = {"torch": ts, **(globals or {})}
         self._timer = timeit.Timer(stmt=stmt, setup=setup, timer=timer, globals=names)
         self._task_spec = TaskSpec(stmt, setup, "", label, sub_label, description, env, num_threads)
 
-    def _timeit(self, number: int) -> float:
-        return max(self._timer.timeit(number), 1e-9)
+    def _timeit(self, iterations: int) -> float:
+        return max(self._timer.timeit(iterations), 1e-9)
 
     def timeit(self, number: int = 1_000_000) -> Measurement:
         """Measure `number` runs as one block, after a warm-up of 1 % as many runs."""
@@ -76,14 +76,14 @@ class Timer:
     def _block_size(self, seconds: float) -> int:
         """Return a number of runs for which the overhead of the timer is negligible."""
         overhead = min(self._timeit(0) for _ in range(5))
-        number = 1
+        iterations = 1
         while True:
-            taken = self._timeit(number)
-            if overhead / taken <= 1e-4 and taken >= seconds / 1000:
-                return number
-            if taken > seconds or number >= _MAX_BLOCK_ITERATIONS:
-                return number
-            number *= 10
+            elapsed = self._timeit(iterations)
+            if overhead / elapsed <= 1e-4 and elapsed >= seconds / 1000:
+                return iterations
+            if elapsed > seconds or iterations >= _MAX_BLOCK_ITERATIONS:
+                return iterations
+            iterations *= 10
 
     def blocked_autorange(
         self, callback: Callable[[int, float], NoReturn] | None = None, min_run_time: float = 0.2
@@ -93,13 +93,13 @@ class Timer:
         `callback` is called after each block.
         """
         with _Threads(self._task_spec.num_threads):
-            number = self._block_size(min_run_time)
+            iterations = self._block_size(min_run_time)
             times: list[float] = []
             while not times or sum(times) < min_run_time:
-                times.append(self._timeit(number))
+                times.append(self._timeit(iterations))
                 if callback is not None:
-                    callback(number, times[-1])
-            return Measurement(number, times, self._task_spec)
+                    callback(iterations, times[-1])
+            return Measurement(iterations, times, self._task_spec)
 
     def adaptive_autorange(
         self,
@@ -114,18 +114,18 @@ class Timer:
         The measurement ends after `max_run_time` seconds in any case.
         """
         with _Threads(self._task_spec.num_threads):
-            number = self._block_size(min_run_time)
+            iterations = self._block_size(min_run_time)
             times: list[float] = []
             while True:
-                times.append(self._timeit(number))
+                times.append(self._timeit(iterations))
                 if callback is not None:
-                    callback(number, times[-1])
-                found = Measurement(number, times, self._task_spec)
+                    callback(iterations, times[-1])
+                measurement = Measurement(iterations, times, self._task_spec)
                 total = sum(times)
                 if total > max_run_time or (
-                    total >= min_run_time and len(times) >= 4 and found.meets_confidence(threshold)
+                    total >= min_run_time and len(times) >= 4 and measurement.meets_confidence(threshold)
                 ):
-                    return found
+                    return measurement
 
 
 class _Threads:

@@ -112,26 +112,28 @@ class BatchSender:
         """Record segments that the program has released, for reuse by later batches."""
         self._free += segments
 
-    def send(self, label: Any, parts: list[Any]) -> None:
-        """Send the parts of a packed value with a label."""
-        sizes = [part.nbytes for part in parts]
+    def send(self, label: Any, buffers: list[Any]) -> None:
+        """Send the buffers of a packed value with a label."""
+        sizes = [buffer.nbytes for buffer in buffers]
         offsets, end = _offsets(sizes)
         if end <= self._in_pipe:
-            self._connection.send((Header(label, sizes, -1, 0, ()), [bytearray(part) for part in parts]))
+            self._connection.send(
+                (Header(label, sizes, -1, 0, ()), [bytearray(buffer) for buffer in buffers])
+            )
             return
-        number, dropped = self._find(end)
-        new = number < 0
+        segment_id, dropped = self._find(end)
+        new = segment_id < 0
         descriptor = -1
         if new:
-            number, self._created_count = self._created_count, self._created_count + 1
+            segment_id, self._created_count = self._created_count, self._created_count + 1
             spare = end // 8  # reserve for slightly larger batches
             size = -(-(end + spare) // mmap.PAGESIZE) * mmap.PAGESIZE
             descriptor = create_file(size)
-            self._segments[number] = mmap.mmap(descriptor, size)
-        segment = self._segments[number]
-        for offset, size, part in zip(offsets, sizes, parts, strict=True):
-            segment[offset : offset + size] = part
-        self._connection.send((Header(label, sizes, number, len(segment) if new else 0, dropped), ()))
+            self._segments[segment_id] = mmap.mmap(descriptor, size)
+        segment = self._segments[segment_id]
+        for offset, size, buffer in zip(offsets, sizes, buffers, strict=True):
+            segment[offset : offset + size] = buffer
+        self._connection.send((Header(label, sizes, segment_id, len(segment) if new else 0, dropped), ()))
         if new:
             with socket.socket(fileno=os.dup(self._connection.fileno())) as pipe:
                 socket.send_fds(pipe, [b"."], [descriptor])
@@ -148,8 +150,8 @@ class BatchSender:
             self._free.remove(best)
             return best, []
         dropped, self._free = self._free, []
-        for number in dropped:
-            self._segments.pop(number).close()
+        for segment_id in dropped:
+            self._segments.pop(segment_id).close()
         return -1, dropped
 
 
@@ -159,14 +161,14 @@ class BatchReceiver:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
         self._segments: dict[int, mmap.mmap] = {}
-        self._lent: dict[int, weakref.ref[Any]] = {}
-        self._over: deque[int] = deque()  # segments released by finalizers, which run in any thread
+        self._referenced: dict[int, weakref.ref[Any]] = {}
+        self._released: deque[int] = deque()  # segments released by finalizers, which run in any thread
 
     def receive(self) -> tuple[Header, Any]:
         """Return the next message without unpickling it; raise EOFError if the worker has exited."""
         header, inside = self._connection.recv()
-        for number in header.dropped:
-            del self._segments[number]
+        for segment_id in header.dropped:
+            del self._segments[segment_id]
         if header.new:
             with socket.socket(fileno=os.dup(self._connection.fileno())) as pipe:
                 _, descriptors, _, _ = socket.recv_fds(pipe, 1, 1)
@@ -176,35 +178,35 @@ class BatchReceiver:
             os.close(descriptors[0])
         return header, inside
 
-    def open(self, parcel: tuple[Header, Any]) -> Any:
+    def open(self, message: tuple[Header, Any]) -> Any:
         """Return the value in a message."""
-        header, inside = parcel
+        header, inside = message
         if header.segment < 0:
             return pickle.loads(inside[0], buffers=inside[1:])
         offsets, _ = _offsets(header.sizes)
-        whole: Any = np.frombuffer(self._segments[header.segment], np.uint8)
-        bytes_of = memoryview(whole)
-        parts = [bytes_of[at : at + size] for at, size in zip(offsets, header.sizes, strict=True)]
-        if len(self._lent) >= MAX_REFERENCED_SEGMENTS:
-            self._over.append(header.segment)
-            return pickle.loads(parts[0], buffers=[bytearray(part) for part in parts[1:]])
-        self._lend(header.segment, whole)
-        return pickle.loads(parts[0], buffers=parts[1:])
+        segment: Any = np.frombuffer(self._segments[header.segment], np.uint8)
+        bytes_of = memoryview(segment)
+        payload = [bytes_of[at : at + size] for at, size in zip(offsets, header.sizes, strict=True)]
+        if len(self._referenced) >= MAX_REFERENCED_SEGMENTS:
+            self._released.append(header.segment)
+            return pickle.loads(payload[0], buffers=[bytearray(buffer) for buffer in payload[1:]])
+        self._track_references(header.segment, segment)
+        return pickle.loads(payload[0], buffers=payload[1:])
 
-    def discard(self, parcel: tuple[Header, Any]) -> None:
+    def discard(self, message: tuple[Header, Any]) -> None:
         """Release the segment of a message without unpickling it."""
-        if parcel[0].segment >= 0:
-            self._over.append(parcel[0].segment)
+        if message[0].segment >= 0:
+            self._released.append(message[0].segment)
 
-    def _lend(self, number: int, whole: Any) -> None:
-        over, lent = self._over, self._lent
+    def _track_references(self, segment_id: int, segment: Any) -> None:
+        released, referenced = self._released, self._referenced
 
-        def returned(_: Any) -> None:
-            del lent[number]
-            over.append(number)
+        def release(_: Any) -> None:
+            del referenced[segment_id]
+            released.append(segment_id)
 
-        lent[number] = weakref.ref(whole, returned)
+        referenced[segment_id] = weakref.ref(segment, release)
 
     def freed(self) -> list[int]:
         """Return the segments that were released since the last call."""
-        return [self._over.popleft() for _ in range(len(self._over))]
+        return [self._released.popleft() for _ in range(len(self._released))]

@@ -239,8 +239,8 @@ def _check_workers(count: int, timeout: float, prefetch: int | None, persistent:
 
 
 def _check_iterable(shuffle: Any, sampler: Any, batch_sampler: Any) -> None:
-    given = {"shuffle": shuffle or None, "sampler": sampler, "batch_sampler": batch_sampler}
-    for name, value in given.items():
+    options = {"shuffle": shuffle or None, "sampler": sampler, "batch_sampler": batch_sampler}
+    for name, value in options.items():
         if value is not None:
             raise ValueError(
                 f"DataLoader with IterableDataset: expected unspecified {name} option, but got {name}={value}"

@@ -45,10 +45,10 @@ def samples(dataset: Any, indices: list[Any]) -> Any:
 
 
 def _column(dataset: Any, indices: list[int]) -> Any:
-    found = samples(dataset, indices)
-    if len(found) != len(indices):
-        raise ValueError(f"Nested dataset's output size mismatch. Expected {len(indices)}, got {len(found)}")
-    return found
+    column = samples(dataset, indices)
+    if len(column) != len(indices):
+        raise ValueError(f"Nested dataset's output size mismatch. Expected {len(indices)}, got {len(column)}")
+    return column
 
 
 class TensorDataset(Dataset[tuple[Tensor, ...]]):
@@ -159,8 +159,8 @@ class Subset(Dataset[T]):
 
     def __getitems__(self, indices: list[int]) -> list[Any]:
         """Return the samples at `indices`, by one call if the data set has `__getitems__`."""
-        found: list[Any] = samples(self.dataset, [self.indices[i] for i in indices])
-        return found
+        selected: list[Any] = samples(self.dataset, [self.indices[i] for i in indices])
+        return selected
 
     def __len__(self) -> int:
         return len(self.indices)
@@ -188,7 +188,8 @@ def random_split(
     if sum(lengths) != total:
         raise ValueError("Sum of input lengths does not equal the length of the input dataset!")
     indices = ts.randperm(total, generator=generator).tolist()
-    ends = list(itertools.accumulate(int(length) for length in lengths))
+    offsets = list(itertools.accumulate(int(length) for length in lengths))
     return [
-        Subset(dataset, indices[end - int(length) : end]) for end, length in zip(ends, lengths, strict=True)
+        Subset(dataset, indices[end - int(length) : end])
+        for end, length in zip(offsets, lengths, strict=True)
     ]

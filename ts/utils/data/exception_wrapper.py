@@ -33,9 +33,9 @@ class ExceptionWrapper:
 
     def __init__(self, exc_info: Any = None, where: str = "in background") -> None:
         kind: Any
-        kind, error, place = sys.exc_info() if exc_info is None else exc_info
+        kind, error, trace = sys.exc_info() if exc_info is None else exc_info
         self.exc_type = kind
-        self.exc_msg = "".join(traceback.format_exception(kind, error, place))
+        self.exc_msg = "".join(traceback.format_exception(kind, error, trace))
         self.where = where
 
     def reraise(self) -> NoReturn:

@@ -74,17 +74,17 @@ class Batches(Iterator[Any]):
         return mapped(_pinned, batch) if self._pins else batch
 
     def _warn(self) -> None:
-        text = (
+        message = (
             f"Length of IterableDataset {self._how.dataset} was reported to be {self._length}"
             f"(when accessing len(dataloader)), but {self._count} samples have been fetched. "
         )
         if self._num_workers > 0:
-            text += (
+            message += (
                 "For multiprocessing data-loading, this could be caused by not properly configuring the "
                 "IterableDataset replica at each worker. Please see "
                 "https://pytorch.org/docs/stable/data.html#torch.utils.data.IterableDataset for examples."
             )
-        warnings.warn(text, stacklevel=3)
+        warnings.warn(message, stacklevel=3)
 
     def __len__(self) -> int:
         return len(self._index_sampler)
@@ -147,12 +147,12 @@ class MultiProcessingIterator(Batches):
         self._workers: list[_Worker] = []
         self._close = weakref.finalize(self, _terminate, self._workers, os.getpid())
         context = loader.multiprocessing_context or multiprocessing
-        for number in range(loader.num_workers):
+        for worker_id in range(loader.num_workers):
             job = Job(
                 self._how,
                 self._base_seed,
                 loader.worker_init_fn,
-                number,
+                worker_id,
                 loader.num_workers,
                 MAX_QUEUED_BYTES // self._prefetch,
             )
@@ -190,9 +190,9 @@ class MultiProcessingIterator(Batches):
 
     def _next(self) -> Any:
         while worker := self._pop_next_worker():
-            header, inside = parcel = self._receive(worker)
+            header, inside = message = self._receive(worker)
             if header.label[0] != self._epoch:
-                worker.inbox.discard(parcel)
+                worker.inbox.discard(message)
                 self._order.appendleft(worker)
                 worker.queued_tasks += 1
                 continue
@@ -200,8 +200,8 @@ class MultiProcessingIterator(Batches):
                 worker.is_active = False
                 self._give_task()
                 continue
-            batch = worker.inbox.open(parcel)
-            del parcel, inside
+            batch = worker.inbox.open(message)
+            del message, inside
             self._give_task()
             if isinstance(batch, ExceptionWrapper):
                 batch.reraise()

@@ -95,9 +95,9 @@ def work(connection: Connection, job: Job) -> None:
     batches = _Batches(job)
     for task in iter(tasks.next, None):
         outbox.freed(task.freed)
-        label, parts = batches.run_task(task)
+        label, buffers = batches.run_task(task)
         try:
-            outbox.send(label, parts)
+            outbox.send(label, buffers)
         except (BrokenPipeError, ConnectionResetError):
             return  # the main process has closed the pipe
 
@@ -142,10 +142,10 @@ class _Batches:
         failed, self._failed = self._failed, None
         if failed is not None:
             return BatchHeader(task.epoch), packed(failed)
-        parts, failed = self._guarded(lambda: self._pack(task.index))
+        buffers, failed = self._guarded(lambda: self._pack(task.index))
         if self._is_exhausted:
             return BatchHeader(task.epoch, EXHAUSTED), packed(None)
-        return BatchHeader(task.epoch), _packed_failure(failed) if failed else parts
+        return BatchHeader(task.epoch), _packed_failure(failed) if failed else buffers
 
     def _pack(self, index: Any) -> Any:
         if self._fetch is None:

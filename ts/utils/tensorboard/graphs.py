@@ -21,9 +21,11 @@ def graph_of(
     model: Any, args: Any, verbose: bool = False, strict: bool = True
 ) -> tuple[GraphDef, RunMetadata]:
     """Trace a model and return its GraphDef and empty run metadata."""
-    given = args if isinstance(args, tuple) else (args,)
+    example_inputs = args if isinstance(args, tuple) else (args,)
     traced: Any = (
-        model if isinstance(model, ts.jit.ScriptModule) else ts.jit.trace(model, given, strict=strict)
+        model
+        if isinstance(model, ts.jit.ScriptModule)
+        else ts.jit.trace(model, example_inputs, strict=strict)
     )
     graph = traced.inlined_graph
     if verbose:

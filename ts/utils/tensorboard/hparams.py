@@ -48,8 +48,8 @@ def hparams(
             for each in domains[name]:
                 setattr(info.domain_discrete.values.add(), field, each)
         infos.append(info)
-    found = [MetricInfo(name=MetricName(tag=name)) for name in metrics]
-    experiment = Experiment(hparam_infos=infos, metric_infos=found)
+    metric_infos = [MetricInfo(name=MetricName(tag=name)) for name in metrics]
+    experiment = Experiment(hparam_infos=infos, metric_infos=metric_infos)
     end = SessionEndInfo(status=Status.Value("STATUS_SUCCESS"))
     return (
         _summary(metadata.EXPERIMENT_TAG, HParamsPluginData(experiment=experiment, version=0)),

@@ -24,8 +24,8 @@ def write_embedding(
     points = as_array(mat)
     if points.ndim != 2:
         raise AssertionError("mat should be 2D, where mat.size(0) is the number of data points")
-    place = f"{0 if step is None else step:05d}" if isinstance(step, int | None) else str(step)
-    name = os.path.join(place, tag.replace("%", "%25").replace("/", "%2f").replace("\\", "%5c"))
+    subdirectory = f"{0 if step is None else step:05d}" if isinstance(step, int | None) else str(step)
+    name = os.path.join(subdirectory, tag.replace("%", "%25").replace("/", "%2f").replace("\\", "%5c"))
     folder = os.path.join(log_dir, name)
     os.makedirs(folder, exist_ok=True)
     config = ProjectorConfig()
@@ -34,7 +34,7 @@ def write_embedding(
         with open(path) as file:
             text_format.Parse(file.read(), config)
     entry = config.embeddings.add()
-    entry.tensor_name = f"{tag}:{place}"
+    entry.tensor_name = f"{tag}:{subdirectory}"
     entry.tensor_path = os.path.join(name, "tensors.tsv")
     if metadata is not None:
         if len(metadata) != points.shape[0]:

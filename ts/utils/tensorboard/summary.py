@@ -54,33 +54,33 @@ def _plugin(name: str, content: bytes = b"", display_name: str | None = None) ->
 
 def scalar(tag: str, value: Any, new_style: bool = False, double_precision: bool = False) -> Summary:
     """Return a summary of one number; raise AssertionError for several numbers."""
-    found = as_array(value).squeeze()
-    if found.ndim != 0:
+    array = as_array(value).squeeze()
+    if array.ndim != 0:
         raise AssertionError(
             "Tensor should contain one element (0 dimensions).             "
-            f"Was given size: {found.size} and {found.ndim} dimensions."
+            f"Was given size: {array.size} and {array.ndim} dimensions."
         )
-    number = float(found)
+    float_value = float(array)
     if not new_style:
-        return _of(tag, simple_value=number)
+        return _of(tag, simple_value=float_value)
     if double_precision:
-        tensor = TensorProto(double_val=[number], dtype="DT_DOUBLE")
+        tensor = TensorProto(double_val=[float_value], dtype="DT_DOUBLE")
     else:
-        tensor = TensorProto(float_val=[number], dtype="DT_FLOAT")
+        tensor = TensorProto(float_val=[float_value], dtype="DT_FLOAT")
     return _of(tag, tensor=tensor, metadata=_plugin("scalars"))
 
 
 def tensor_proto(tag: str, value: Any) -> Summary:
     """Return a summary that contains the elements of a tensor."""
-    found = as_array(value)
-    if found.dtype not in _DTYPES:
-        raise ValueError(f"{tag} has unsupported tensor dtype {found.dtype}")
-    name, field = _DTYPES[found.dtype]
-    elements: Any = found.view(np.uint16) if name == "DT_HALF" else found
-    if found.dtype.kind == "c":
-        elements = np.stack([found.real, found.imag], -1)
+    array = as_array(value)
+    if array.dtype not in _DTYPES:
+        raise ValueError(f"{tag} has unsupported tensor dtype {array.dtype}")
+    name, field = _DTYPES[array.dtype]
+    elements: Any = array.view(np.uint16) if name == "DT_HALF" else array
+    if array.dtype.kind == "c":
+        elements = np.stack([array.real, array.imag], -1)
     content = {field: elements.reshape(-1).tolist()}
-    proto = TensorProto(dtype=name, tensor_shape=_shape(found.shape), **content)
+    proto = TensorProto(dtype=name, tensor_shape=_shape(array.shape), **content)
     return _of(tag, tensor=proto, metadata=_plugin("tensor"))
 
 
@@ -107,19 +107,19 @@ def histogram_raw(
 
 def histogram(tag: str, values: Any, bins: Any, max_bins: int | None = None) -> Summary:
     """Return a summary of a histogram; raise ValueError for an empty array."""
-    found = as_array(values).reshape(-1).astype(float)
-    if found.size == 0:
+    elements = as_array(values).reshape(-1).astype(float)
+    if elements.size == 0:
         raise ValueError("The input has no element.")
-    counts, limits = np.histogram(found, bins=bins)
+    counts, limits = np.histogram(elements, bins=bins)
     groups = len(counts)
     if max_bins is not None and groups > max_bins:
         step = groups // max_bins
         if groups % step:
             counts = np.pad(counts, pad_width=[[0, step - groups % step]], mode="constant", constant_values=0)
         counts = counts.reshape(-1, step).sum(axis=-1)
-        ends = np.empty((counts.size + 1,), limits.dtype)
-        ends[:-1], ends[-1] = limits[:-1][::step], limits[-1]
-        limits = ends
+        bucket_limits = np.empty((counts.size + 1,), limits.dtype)
+        bucket_limits[:-1], bucket_limits[-1] = limits[:-1][::step], limits[-1]
+        limits = bucket_limits
     # Remove empty buckets at both ends, but keep one before the first bucket: its upper limit is the lower
     # limit of
     # the first bucket.
@@ -131,7 +131,14 @@ def histogram(tag: str, values: Any, bins: Any, max_bins: int | None = None) -> 
     if counts.size == 0 or limits.size == 0:
         raise ValueError("The histogram is empty, please file a bug report.")
     return histogram_raw(
-        tag, found.min(), found.max(), len(found), found.sum(), found.dot(found), limits, counts
+        tag,
+        elements.min(),
+        elements.max(),
+        len(elements),
+        elements.sum(),
+        elements.dot(elements),
+        limits,
+        counts,
     )
 
 
@@ -146,9 +153,9 @@ def _grid(images: Array, columns: int = 8) -> Array:
     columns = min(count, columns)
     rows = -(-count // columns)
     grid = np.zeros((channels, height * rows, width * columns), dtype=images.dtype)
-    for number in range(count):
-        y, x = number // columns * height, number % columns * width
-        grid[:, y : y + height, x : x + width] = images[number]
+    for index in range(count):
+        y, x = index // columns * height, index % columns * width
+        grid[:, y : y + height, x : x + width] = images[index]
     return grid.transpose(1, 2, 0)
 
 
@@ -167,29 +174,29 @@ def as_hwc(images: Array, formats: str) -> Array:
     if len(formats) == 4:
         return _grid(images.transpose([formats.find(c) for c in "NCHW"]))
     if len(formats) == 3:
-        found = images.transpose([formats.find(c) for c in "HWC"])
-        return np.concatenate([found] * 3, 2) if found.shape[2] == 1 else found
+        transposed = images.transpose([formats.find(c) for c in "HWC"])
+        return np.concatenate([transposed] * 3, 2) if transposed.shape[2] == 1 else transposed
     if len(formats) == 2:
-        found = images.transpose([formats.find(c) for c in "HW"])
-        return np.stack([found] * 3, 2)
+        transposed = images.transpose([formats.find(c) for c in "HW"])
+        return np.stack([transposed] * 3, 2)
     raise ValueError(f"images have 2 to 4 dimensions, not those of {formats!r}")
 
 
 def image(tag: str, tensor: Any, formats: str = "CHW", rescale: float = 1) -> Summary:
     """Return a summary of an image: bytes, or floats from 0 to 1."""
-    found = as_array(tensor)
-    scale = 1 if found.dtype == np.uint8 else 255
-    found = as_hwc(found, formats).astype(np.float32)
-    return _of(tag, image=_picture((found * scale).clip(0, 255).astype(np.uint8), rescale))
+    array = as_array(tensor)
+    scale = 1 if array.dtype == np.uint8 else 255
+    array = as_hwc(array, formats).astype(np.float32)
+    return _of(tag, image=_picture((array * scale).clip(0, 255).astype(np.uint8), rescale))
 
 
 def image_boxes(
     tag: str, tensor: Any, boxes: Any, rescale: float = 1, formats: str = "CHW", labels: Any = None
 ) -> Summary:
     """Return a summary of an image with rectangles (x, y, x, y) and labels drawn on it."""
-    found = as_hwc(as_array(tensor), formats).astype(np.float32)
+    array = as_hwc(as_array(tensor), formats).astype(np.float32)
     scale = 1 if as_array(tensor).dtype == np.uint8 else 255
-    pixels = (found * scale).clip(0, 255).astype(np.uint8)
+    pixels = (array * scale).clip(0, 255).astype(np.uint8)
     return _of(tag, image=_picture(pixels, rescale, as_array(boxes), labels))
 
 
@@ -200,12 +207,12 @@ def _picture(pixels: Array, rescale: float = 1, boxes: Array | None = None, labe
     picture = Image.fromarray(pixels)
     if boxes is not None:
         draw = ImageDraw.Draw(picture)
-        for number, box in enumerate(boxes.tolist()):
+        for index, box in enumerate(boxes.tolist()):
             left, top, right, bottom = box
             corners = [(left, top), (left, bottom), (right, bottom), (right, top), (left, top)]
             draw.line(corners, width=2, fill="Red")
             if labels:
-                draw.text((box[0], box[1]), str(labels[number]), fill="Red")
+                draw.text((box[0], box[1]), str(labels[index]), fill="Red")
     height, width = int(height * rescale), int(width * rescale)
     if rescale != 1:
         picture = picture.resize((width, height), Image.Resampling.LANCZOS)
@@ -237,11 +244,11 @@ def video(tag: str, tensor: Any, fps: float = 4) -> Summary:
     """Return a summary of clips (N, T, C, H, W), side by side, as an animated GIF."""
     from PIL import Image
 
-    found = as_array(tensor)
-    if found.ndim != 5:
-        raise ValueError(f"expected a video of dimensions N, T, C, H, W, but got {found.ndim} dimensions")
-    scale = 1 if found.dtype == np.uint8 else 255
-    frames = np.stack([_grid(found[:, t]) for t in range(found.shape[1])]).astype(np.float32) * scale
+    array = as_array(tensor)
+    if array.ndim != 5:
+        raise ValueError(f"expected a video of dimensions N, T, C, H, W, but got {array.ndim} dimensions")
+    scale = 1 if array.dtype == np.uint8 else 255
+    frames = np.stack([_grid(array[:, t]) for t in range(array.shape[1])]).astype(np.float32) * scale
     frames = frames.clip(0, 255).astype(np.uint8)
     pictures = [Image.fromarray(frame) for frame in frames]
     file = io.BytesIO()
@@ -259,12 +266,12 @@ def audio(tag: str, tensor: Any, sample_rate: int = 44100) -> Summary:
     """Return a summary of audio samples in [-1, 1], as a 16-bit WAV file."""
     import wave
 
-    found = as_array(tensor).squeeze()
-    if abs(found).max() > 1:
-        found = found.clip(-1, 1)
-    if found.ndim != 1:
+    waveform = as_array(tensor).squeeze()
+    if abs(waveform).max() > 1:
+        waveform = waveform.clip(-1, 1)
+    if waveform.ndim != 1:
         raise AssertionError("input tensor should be 1 dimensional.")
-    samples = (found * np.iinfo(np.int16).max).astype("<i2")
+    samples = (waveform * np.iinfo(np.int16).max).astype("<i2")
     file = io.BytesIO()
     with wave.open(file, "wb") as writer:
         writer.setnchannels(1)
@@ -323,18 +330,18 @@ def mesh(tag: str, vertices: Any, colors: Any, faces: Any, config: Any) -> Summa
     from tensorboard.plugins.mesh import metadata
     from tensorboard.plugins.mesh.plugin_data_pb2 import MeshPluginData
 
-    given = [
+    components_by_kind = [
         (vertices, MeshPluginData.VERTEX), (faces, MeshPluginData.FACE), (colors, MeshPluginData.COLOR),
     ]  # fmt: skip
-    arrays = [(as_array(x), kind) for x, kind in given if x is not None]
+    arrays = [(as_array(x), kind) for x, kind in components_by_kind if x is not None]
     components = metadata.get_components_bitmask([kind for _, kind in arrays])
     values = []
-    for found, kind in arrays:
+    for array, kind in arrays:
         about = metadata.create_summary_metadata(
-            tag, "", kind, components, found.shape, "", json_config=json.dumps(config or {}, sort_keys=True)
+            tag, "", kind, components, array.shape, "", json_config=json.dumps(config or {}, sort_keys=True)
         )
         proto = TensorProto(
-            dtype="DT_FLOAT", float_val=found.reshape(-1).tolist(), tensor_shape=_shape(found.shape)
+            dtype="DT_FLOAT", float_val=array.reshape(-1).tolist(), tensor_shape=_shape(array.shape)
         )
         values.append(Summary.Value(tag=metadata.get_instance_name(tag, kind), tensor=proto, metadata=about))
     return Summary(value=values)
@@ -346,16 +353,20 @@ def custom_scalars(layout: dict[str, dict[str, Any]]) -> Summary:
 
     categories = []
     for category, charts in layout.items():
-        made = []
+        category_charts = []
         for title, (kind, tags) in charts.items():
             if kind == "Margin":
                 if len(tags) != 3:
                     raise AssertionError(f"Expected 3 tags, got {len(tags)}")
                 series = proto.MarginChartContent.Series(value=tags[0], lower=tags[1], upper=tags[2])
-                made.append(proto.Chart(title=title, margin=proto.MarginChartContent(series=[series])))
+                category_charts.append(
+                    proto.Chart(title=title, margin=proto.MarginChartContent(series=[series]))
+                )
             else:
-                made.append(proto.Chart(title=title, multiline=proto.MultilineChartContent(tag=tags)))
-        categories.append(proto.Category(title=category, chart=made))
+                category_charts.append(
+                    proto.Chart(title=title, multiline=proto.MultilineChartContent(tag=tags))
+                )
+        categories.append(proto.Category(title=category, chart=category_charts))
     content = proto.Layout(category=categories).SerializeToString()
     tensor = TensorProto(dtype="DT_STRING", string_val=[content], tensor_shape=TensorShapeProto())
     return _of("custom_scalars__config__", tensor=tensor, metadata=_plugin("custom_scalars"))

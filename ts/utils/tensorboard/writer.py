@@ -122,8 +122,8 @@ class SummaryWriter:
     def _add(self, kind: str, *args: Any, step: Any, walltime: float | None, **options: Any) -> None:
         from ts.utils.tensorboard import summary
 
-        made = getattr(summary, kind)(*args, **options)
-        self._get_file_writer().add_summary(made, step, walltime)
+        summary_proto = getattr(summary, kind)(*args, **options)
+        self._get_file_writer().add_summary(summary_proto, step, walltime)
 
     def get_logdir(self) -> Any:
         """Return the log directory."""
@@ -179,8 +179,8 @@ class SummaryWriter:
         """Write precomputed histogram counts."""
         if len(bucket_limits) != len(bucket_counts):
             raise ValueError("len(bucket_limits) != len(bucket_counts), see the document.")
-        parts = (min, max, num, sum, sum_squares, bucket_limits, bucket_counts)
-        self._add("histogram_raw", tag, *parts, step=global_step, walltime=walltime)
+        fields = (min, max, num, sum, sum_squares, bucket_limits, bucket_counts)
+        self._add("histogram_raw", tag, *fields, step=global_step, walltime=walltime)
 
     def add_pr_curve(
         self, tag: str, labels: Any, predictions: Any, global_step: Any = None, num_thresholds: int = 127,
@@ -235,8 +235,8 @@ class SummaryWriter:
         labels = [labels] if isinstance(labels, str) else labels
         if labels is not None and len(labels) != len(box_tensor):
             labels = None
-        given = (tag, img_tensor, box_tensor, rescale, dataformats, labels)
-        self._add("image_boxes", *given, step=global_step, walltime=walltime)
+        arguments = (tag, img_tensor, box_tensor, rescale, dataformats, labels)
+        self._add("image_boxes", *arguments, step=global_step, walltime=walltime)
 
     def add_figure(
         self, tag: str, figure: Any, global_step: Any = None, close: bool = True,
