@@ -27,7 +27,7 @@ from ts.ops.vmap_rules.rules import (
     has_rule,
     not_of_batch,
     on_batch,
-    written_elsewhere,
+    writes_first_argument,
 )
 
 if TYPE_CHECKING:
@@ -125,7 +125,7 @@ class OpenVmapLevels:
                     self.levels = outer
             elif not some:
                 found, of_batch = call.run_as_called(call.values), False
-            elif record.variant == "inplace" or written_elsewhere(record):
+            elif record.variant == "inplace" or writes_first_argument(record):
                 return self._written(call, values)
             else:
                 found = on_batch(call)

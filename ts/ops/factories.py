@@ -46,7 +46,7 @@ Array = common.Array
 )
 def _zeros(xp: Any, size: Sequence[int], dtype: int | None = None, *options: Any) -> Array:
     if len(options) == 4 and options[3]:  # `empty` has a memory format as fourth option
-        return storage_ops.formatted(xp, common.check_sizes(size), common.dtype_from(dtype), options[3])
+        return storage_ops.empty_in_format(xp, common.check_sizes(size), common.dtype_from(dtype), options[3])
     return xp.zeros(common.check_sizes(size), dtype=common.dtype_from(dtype))
 
 

@@ -180,7 +180,7 @@ def _mode_kernel(mode: str) -> Callable[..., Array]:
     return lambda xp, self, padding: mode_pad(xp, self, padding, mode)
 
 
-_PADDED = {("reflection", 1): EXPECTED_DTYPE_ERROR, ("reflection", 2): SCALAR}
+_OUT_DTYPE_ERRORS = {("reflection", 1): EXPECTED_DTYPE_ERROR, ("reflection", 2): SCALAR}
 for _name, _mode in (("reflection", "reflect"), ("replication", "replicate")):
     for _n in (1, 2, 3):
         _record = OperatorRecord(
@@ -190,7 +190,7 @@ for _name, _mode in (("reflection", "reflect"), ("replication", "replicate")):
             where="f",
             layout="channels" if _n > 1 else (),
             dtype_errors={"b": f"{_name}_pad{_n}d"},
-            out_dtype_error=_PADDED.get((_name, _n), ""),
+            out_dtype_error=_OUT_DTYPE_ERRORS.get((_name, _n), ""),
             autocast={} if (_name, _n) == ("reflection", 3) else {"cpu": "float32"},
         )
         add(_record)

@@ -499,7 +499,7 @@ def _pow(xp: Any, self: Any, exponent: Any) -> Array:
 
 _POWER = "the {} given to float_power{} has dtype {{got}} but the operation's result requires dtype {{want}}"
 _POWER_IN_PLACE = _POWER.format("base", "_")
-_POWER_INTO = _POWER.format("output", "")
+_POWER_DTYPE_ERROR = _POWER.format("output", "")
 
 
 @op(
@@ -509,13 +509,13 @@ _POWER_INTO = _POWER.format("output", "")
     out="Tensor_Tensor_out",
     layout="like_all",
     order="Tensor_Tensor Tensor_Scalar",
-    out_dtype_error=_POWER_INTO,
+    out_dtype_error=_POWER_DTYPE_ERROR,
 )
 @op(
     "aten::float_power.Scalar(Scalar self, Tensor exponent) -> Tensor",
     out="Scalar_out",
     layout="contiguous",
-    out_dtype_error=_POWER_INTO,
+    out_dtype_error=_POWER_DTYPE_ERROR,
 )
 @op(
     "aten::float_power.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor",
@@ -523,7 +523,7 @@ _POWER_INTO = _POWER.format("output", "")
     self_dtype_error=_POWER_IN_PLACE,
     out="Tensor_Scalar_out",
     layout="like_all",
-    out_dtype_error=_POWER_INTO,
+    out_dtype_error=_POWER_DTYPE_ERROR,
 )
 def _float_power(xp: Any, self: Any, exponent: Any) -> Array:
     kind = max(common.category(self), common.category(exponent))

@@ -17,13 +17,13 @@ from ts.ops.svd import decompose, singular_values
 Array = common.Array
 
 
-_WANTED = "expected a tensor with 2 or more dimensions of float, double, cfloat or cdouble types"
-_NO_HALF = {"h": f"linalg.pinv({{dtype}}): {_WANTED}"}
+_EXPECTED_INPUT = "expected a tensor with 2 or more dimensions of float, double, cfloat or cdouble types"
+_NO_HALF = {"h": f"linalg.pinv({{dtype}}): {_EXPECTED_INPUT}"}
 
 
 def _check_matrix(A: Array) -> None:
     if A.ndim < 2:
-        raise RuntimeError(f"linalg.pinv({common.NAME_OF[A.dtype]}{{{list(A.shape)}}}): {_WANTED}")
+        raise RuntimeError(f"linalg.pinv({common.NAME_OF[A.dtype]}{{{list(A.shape)}}}): {_EXPECTED_INPUT}")
     matrix("linalg.pinv", A)
 
 

@@ -22,7 +22,7 @@ from ts.ops.shape_functions import Made, new_size
 from ts.ops.view import expand_kernel, unsqueezed
 
 Array = common.Array
-_CAT_INTO = TypeErrorMessage("torch.cat(): input types can't be cast to the desired output type {got}")
+_CAT_CAST_ERROR = TypeErrorMessage("torch.cat(): input types can't be cast to the desired output type {got}")
 _CHUNK_ELEMENTS: Final = 1 << 16  # number of elements created between two checks of the deadline
 
 
@@ -60,21 +60,21 @@ def concatenate(xp: Any, tensors: Sequence[Array], dim: int) -> Array:
 @op(
     "aten::cat(Tensor[] tensors, int dim=0) -> Tensor",
     out="out",
-    out_cast_error=_CAT_INTO,
+    out_cast_error=_CAT_CAST_ERROR,
     sparse="view_ops.cat",
 )
 @op(
     "aten::concat(Tensor[] tensors, int dim=0) -> Tensor",
     out="out",
     same_as="aten::cat",
-    out_cast_error=_CAT_INTO,
+    out_cast_error=_CAT_CAST_ERROR,
     sparse="view_ops.cat",
 )
 @op(
     "aten::concatenate(Tensor[] tensors, int dim=0) -> Tensor",
     out="out",
     same_as="aten::cat",
-    out_cast_error=_CAT_INTO,
+    out_cast_error=_CAT_CAST_ERROR,
     sparse="view_ops.cat",
 )
 @shared_fields(layout="all_channels", autocast={"cpu": "widest"})
@@ -86,7 +86,7 @@ def _cat(xp: Any, tensors: Sequence[Array], dim: int = 0) -> Array:
     "aten::_chunk_cat(Tensor[] tensors, int dim, int num_chunks) -> Tensor",
     out="out",
     where="f",
-    out_cast_error=_CAT_INTO,
+    out_cast_error=_CAT_CAST_ERROR,
 )
 def _chunk_cat(xp: Any, tensors: Sequence[Array], dim: int, num_chunks: int) -> Array:
     if num_chunks <= 0:
@@ -120,14 +120,14 @@ def _chunk_cat(xp: Any, tensors: Sequence[Array], dim: int, num_chunks: int) -> 
     where="f",
     layout="contiguous",
     out="out",
-    out_cast_error=_CAT_INTO,
+    out_cast_error=_CAT_CAST_ERROR,
     sparse="view_ops.stack",
 )
 @op(
     "aten::stack(Tensor[] tensors, int dim=0) -> Tensor",
     out="out",
     layout="contiguous",
-    out_cast_error=_CAT_INTO,
+    out_cast_error=_CAT_CAST_ERROR,
     autocast={"cpu": "widest"},
     sparse="view_ops.stack",
 )
@@ -153,7 +153,7 @@ def _require_tensors(name: str, tensors: Sequence[Array]) -> None:
     "aten::hstack(Tensor[] tensors) -> Tensor",
     out="out",
     layout="all_channels",
-    out_cast_error=_CAT_INTO,
+    out_cast_error=_CAT_CAST_ERROR,
     autocast={"cpu": "widest"},
 )
 def _hstack(xp: Any, tensors: Sequence[Array]) -> Array:
@@ -162,9 +162,12 @@ def _hstack(xp: Any, tensors: Sequence[Array]) -> Array:
     return concatenate(xp, arrays, 0 if arrays[0].ndim == 1 else 1)
 
 
-@op("aten::vstack(Tensor[] tensors) -> Tensor", out="out", out_cast_error=_CAT_INTO)
+@op("aten::vstack(Tensor[] tensors) -> Tensor", out="out", out_cast_error=_CAT_CAST_ERROR)
 @op(
-    "aten::row_stack(Tensor[] tensors) -> Tensor", out="out", same_as="aten::vstack", out_cast_error=_CAT_INTO
+    "aten::row_stack(Tensor[] tensors) -> Tensor",
+    out="out",
+    same_as="aten::vstack",
+    out_cast_error=_CAT_CAST_ERROR,
 )
 @shared_fields(layout="all_channels", autocast={"cpu": "widest"})
 def _vstack(xp: Any, tensors: Sequence[Array]) -> Array:
@@ -176,7 +179,7 @@ def _vstack(xp: Any, tensors: Sequence[Array]) -> Array:
     "aten::dstack(Tensor[] tensors) -> Tensor",
     out="out",
     layout="all_channels",
-    out_cast_error=_CAT_INTO,
+    out_cast_error=_CAT_CAST_ERROR,
     autocast={"cpu": "widest"},
 )
 def _dstack(xp: Any, tensors: Sequence[Array]) -> Array:
@@ -188,7 +191,7 @@ def _dstack(xp: Any, tensors: Sequence[Array]) -> Array:
     "aten::column_stack(Tensor[] tensors) -> Tensor",
     out="out",
     layout="all_channels",
-    out_cast_error=_CAT_INTO,
+    out_cast_error=_CAT_CAST_ERROR,
     autocast={"cpu": "widest"},
 )
 def _column_stack(xp: Any, tensors: Sequence[Array]) -> Array:

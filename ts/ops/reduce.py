@@ -20,12 +20,12 @@ from ts.ops.registry import op, shared_fields
 
 Array = common.Array
 
-_UNCAST = (
+_OUT_CAST_ERROR = (
     "Expected canCast( typeMetaToScalarType(self.dtype()), typeMetaToScalarType(out.dtype())) to be true, "
     "but got false.  (Could this error message be improved?  If so, please report an enhancement request to "
     "PyTorch.)"
 )
-_DECIDED = cost_model.of(cost_model.elements, 0.0005)  # cost of `any` and `all`, which may stop early
+_ANY_ALL_COST = cost_model.of(cost_model.elements, 0.0005)  # cost of `any` and `all`, which may stop early
 Dims = Sequence[int] | int | None
 
 
@@ -508,7 +508,7 @@ def _extreme_of_two(xp: Any, name: str, self: Array, other: Array) -> Array:
     "aten::max(Tensor self) -> Tensor",
     out="unary_out",
     order="other - dim dim_max unary_out",
-    out_cast_error=_UNCAST,
+    out_cast_error=_OUT_CAST_ERROR,
     epilogue=True,
     cuda_rows="largest(a)",
 )
@@ -540,7 +540,7 @@ def _min_other(xp: Any, self: Array, other: Array) -> Array:
     "aten::min(Tensor self) -> Tensor",
     out="unary_out",
     order="other - dim dim_min unary_out",
-    out_cast_error=_UNCAST,
+    out_cast_error=_OUT_CAST_ERROR,
     epilogue=True,
     cuda_rows="smallest(a)",
 )
@@ -572,7 +572,7 @@ def _truth(xp: Any, name: str, self: Array, dim: Dims, keepdim: bool) -> Array:
     "aten::any(Tensor self) -> Tensor",
     out="all_out",
     order="- dim dims out dims_out",
-    work=_DECIDED,
+    work=_ANY_ALL_COST,
     out_dtype_error=DtypeErrorUnlessUint8("any only supports bool tensor for result, got: {got}"),
     sparse="reductions.any_nonzero",
 )
@@ -591,7 +591,7 @@ def _any(xp: Any, self: Array) -> Array:
     out="dims_out",
     out_dtype_error=DtypeErrorUnlessUint8("any only supports bool tensor for result, got: {got}"),
 )
-@shared_fields(work=_DECIDED)
+@shared_fields(work=_ANY_ALL_COST)
 def _any_dim(xp: Any, self: Array, dim: Dims, keepdim: bool = False) -> Array:
     return _truth(xp, "any", self, dim, keepdim)
 
@@ -600,7 +600,7 @@ def _any_dim(xp: Any, self: Array, dim: Dims, keepdim: bool = False) -> Array:
     "aten::all(Tensor self) -> Tensor",
     out="all_out",
     order="- dim dims out dims_out",
-    work=_DECIDED,
+    work=_ANY_ALL_COST,
     out_dtype_error=DtypeErrorUnlessUint8("all only supports bool tensor for result, got: {got}"),
 )
 def _all(xp: Any, self: Array) -> Array:
@@ -618,7 +618,7 @@ def _all(xp: Any, self: Array) -> Array:
     out="dims_out",
     out_dtype_error=DtypeErrorUnlessUint8("all only supports bool tensor for result, got: {got}"),
 )
-@shared_fields(work=_DECIDED)
+@shared_fields(work=_ANY_ALL_COST)
 def _all_dim(xp: Any, self: Array, dim: Dims, keepdim: bool = False) -> Array:
     return _truth(xp, "all", self, dim, keepdim)
 

@@ -151,7 +151,7 @@ def _scatter_reduce(
     return result.reshape(self.shape)
 
 
-_BEYOND = "index out of range in self"
+_INDEX_OUT_OF_RANGE = "index out of range in self"
 _BOUNDS = "index {index} is out of bounds for dimension {axis} with size {length}"
 
 
@@ -218,7 +218,7 @@ def _index_add(xp: Any, self: Array, dim: int, index: Array, source: Array, alph
         raise RuntimeError("index_add_(): self and source expected to have the same dtype")
     axis = common.wrap_dim(dim, self.ndim)
     _check_index_add_source(self, axis, index, source)
-    beyond = RuntimeError(_BOUNDS) if self.ndim == 2 else IndexError(_BEYOND)
+    beyond = RuntimeError(_BOUNDS) if self.ndim == 2 else IndexError(_INDEX_OUT_OF_RANGE)
     result, key = _along(xp, self, dim, index, beyond)
     piece = source if source.ndim or self.ndim == 0 else source.reshape(1)
     xp.add.at(result, key, common.cast(xp, piece * common.cast_checked(xp, alpha, self.dtype), self.dtype))
@@ -237,7 +237,7 @@ def _index_add(xp: Any, self: Array, dim: int, index: Array, source: Array, alph
 def _index_reduce(
     xp: Any, self: Array, dim: int, index: Array, source: Array, reduce: str, include_self: bool = True
 ) -> Array:
-    result, key = _along(xp, self, dim, index, IndexError(_BEYOND))
+    result, key = _along(xp, self, dim, index, IndexError(_INDEX_OUT_OF_RANGE))
     _combine(xp, result, key, source, reduce, include_self)
     return result.reshape(self.shape)
 

@@ -15,7 +15,7 @@ from ts.ops.registry import OVERLAP_RAISES_CODE, op, shared_fields
 from ts.ops.shape_functions import Made, depends, new_size
 
 Array = common.Array
-_SEARCHED = (
+_INDEX_DTYPE_ERROR = (
     "torch.searchsorted(): output tensor's dtype is wrong, it can only be Int(int32) or Long(int64) "
     "depending on whether out_int32 flag is True, but we got output tensor's dtype {got} and out_int32 "
     "flag is False"
@@ -26,7 +26,7 @@ _MEDIAN = (
     "Expected tensor for argument #1 'indices' to have scalar type Long; but got torch.{got}Tensor instead "
     "(while checking arguments for median)",
 )
-_SOUGHT = cost_model.of(cost_model.elements, 0.002)  # cost of an order statistic: search and conversions
+_SEARCH_COST = cost_model.of(cost_model.elements, 0.002)  # cost of an order statistic: search and conversions
 
 
 def argsort_kernel(xp: Any, self: Array, dim: int, descending: bool, stable: bool = False) -> Array:
@@ -357,14 +357,14 @@ def _place_shape(sorted_sequence: Array, self: Any, out_int32: bool = False, *_:
     "right=False, str? side=None, Tensor? sorter=None) -> Tensor",
     out="Tensor_out",
     order="Tensor Tensor_out",
-    out_dtype_error=_SEARCHED,
+    out_dtype_error=_INDEX_DTYPE_ERROR,
 )
 @op(
     "aten::searchsorted.Scalar(Tensor sorted_sequence, Scalar self, *, bool out_int32=False, bool "
     "right=False, str? side=None, Tensor? sorter=None) -> Tensor",
     out="Scalar_out",
-    work=_SOUGHT,
-    out_dtype_error=_SEARCHED,
+    work=_SEARCH_COST,
+    out_dtype_error=_INDEX_DTYPE_ERROR,
 )
 @shared_fields(dtype_errors={"bc": "searchsorted_out_cpu"}, shape=_place_shape)
 def _searchsorted(
@@ -408,13 +408,13 @@ def _insertion_indices(xp: Any, row: Array, values: Array, side: str) -> Array:
     "aten::bucketize.Tensor(Tensor self, Tensor boundaries, *, bool out_int32=False, bool "
     "right=False) -> Tensor",
     out="Tensor_out",
-    out_dtype_error=_SEARCHED,
+    out_dtype_error=_INDEX_DTYPE_ERROR,
 )
 @op(
     "aten::bucketize.Scalar(Scalar self, Tensor boundaries, *, bool out_int32=False, bool "
     "right=False) -> Tensor",
     out="Scalar_out",
-    work=_SOUGHT,
+    work=_SEARCH_COST,
     **COPIED,
 )
 @shared_fields(dtype_errors={"bc": "searchsorted_out_cpu"})
@@ -434,13 +434,13 @@ def _bucketize(xp: Any, self: Any, boundaries: Array, out_int32: bool = False, r
     "aten::isin.Tensor_Scalar(Tensor elements, Scalar test_element, *, bool assume_unique=False, bool"
     " invert=False) -> Tensor",
     out="Tensor_Scalar_out",
-    work=_SOUGHT,
+    work=_SEARCH_COST,
 )
 @op(
     "aten::isin.Scalar_Tensor(Scalar element, Tensor test_elements, *, bool assume_unique=False, bool"
     " invert=False) -> Tensor",
     out="Scalar_Tensor_out",
-    work=_SOUGHT,
+    work=_SEARCH_COST,
 )
 @shared_fields(
     dtype_errors={"bc": "Unsupported input type encountered for isin(): {dtype}"},

@@ -40,18 +40,20 @@ def empty_like(xp: Any, self: Array, dtype: common.DType, memory_format: int | N
     if memory_format in (None, 1):
         if self.flags.c_contiguous:
             return xp.empty(self.shape, dtype=dtype)
-        return ordered(xp, self.shape, strides.preserve_format_strides(self.shape, elements(self)), dtype)
-    return formatted(xp, self.shape, dtype, memory_format)
+        return empty_with_strides(
+            xp, self.shape, strides.preserve_format_strides(self.shape, elements(self)), dtype
+        )
+    return empty_in_format(xp, self.shape, dtype, memory_format)
 
 
-def formatted(xp: Any, shape: Sequence[int], dtype: common.DType, memory_format: int | None) -> Array:
+def empty_in_format(xp: Any, shape: Sequence[int], dtype: common.DType, memory_format: int | None) -> Array:
     """Return an uninitialized array in a memory format."""
     if not memory_format:
         return xp.empty(tuple(shape), dtype=dtype)
-    return ordered(xp, shape, strides.of_format(shape, format_of(memory_format)), dtype)
+    return empty_with_strides(xp, shape, strides.of_format(shape, format_of(memory_format)), dtype)
 
 
-def ordered(xp: Any, shape: Sequence[int], steps: Sequence[int], dtype: common.DType) -> Array:
+def empty_with_strides(xp: Any, shape: Sequence[int], steps: Sequence[int], dtype: common.DType) -> Array:
     """Return an uninitialized array with the strides `steps` in elements, which must leave no gaps."""
     buffer = xp.empty(math.prod(shape), dtype=dtype)
     return storage.strided(buffer, tuple(shape), [step * dtype.itemsize for step in steps], 0)
@@ -88,7 +90,7 @@ def _contiguous(xp: Any, self: Array, memory_format: int = 0) -> Array:
     steps = strides.of_format(self.shape, format_of(memory_format))
     if strides.has_format(self.shape, elements(self), format_of(memory_format)):
         return self
-    result = ordered(xp, self.shape, steps, self.dtype)
+    result = empty_with_strides(xp, self.shape, steps, self.dtype)
     result[...] = self
     return result
 
@@ -98,7 +100,7 @@ def _lift_fresh_copy(xp: Any, self: Array) -> Array:
     return self.copy()
 
 
-_ACROSS: dict[str, Any] = {"where": "f", "whole": True, "side_effect": True}
+_CROSS_DEVICE_FIELDS: dict[str, Any] = {"where": "f", "whole": True, "side_effect": True}
 
 # ----------------------------------------------------------------------- queries of strides and memory format
 
@@ -278,14 +280,14 @@ def _resized_output(self: Tensor, size: Sequence[int], device: Any) -> Tensor:
     return _resize_output(self.clone(), size, device)
 
 
-@op("aten::_copy_from(Tensor self, Tensor dst, bool non_blocking=False) -> Tensor", **_ACROSS)
+@op("aten::_copy_from(Tensor self, Tensor dst, bool non_blocking=False) -> Tensor", **_CROSS_DEVICE_FIELDS)
 def _copy_from(self: Tensor, dst: Tensor, non_blocking: bool = False) -> Tensor:
     """Copy `self` into `dst`, possibly across devices; the schema does not declare this mutation."""
     written: Tensor = dst.copy_(self, non_blocking)
     return written
 
 
-@op("aten::_copy_from_and_resize(Tensor self, Tensor dst) -> Tensor", **_ACROSS)
+@op("aten::_copy_from_and_resize(Tensor self, Tensor dst) -> Tensor", **_CROSS_DEVICE_FIELDS)
 def _copy_from_and_resize(self: Tensor, dst: Tensor) -> Tensor:
     written: Tensor = dst.resize_(self.shape).copy_(self)
     return written

@@ -66,7 +66,7 @@ def _numpy_T(xp: Any, self: Array) -> Array:
     return self.T
 
 
-def _matrices_turned(name: str, self: Array) -> Array:
+def _transpose_matrices(name: str, self: Array) -> Array:
     """Return the transposed view of each matrix."""
     if self.ndim == 1:
         raise RuntimeError(
@@ -82,18 +82,18 @@ def _conjugate(xp: Any, self: Array) -> Array:
 @op("aten::mT(Tensor(a) self) -> Tensor(a)", where="m", sparse="view_ops.transpose_last")
 @op("aten::mT.a(Tensor(a) self) -> Tensor(a)", where="")
 def _mT(xp: Any, self: Array) -> Array:
-    return _matrices_turned("mT", self)
+    return _transpose_matrices("mT", self)
 
 
 @op("aten::mH(Tensor(a) self) -> Tensor(a)", where="m", sparse="view_ops.adjoint")
 @op("aten::mH.a(Tensor(a) self) -> Tensor(a)", where="")
 def _mH(xp: Any, self: Array) -> Array:
-    return _conjugate(xp, _matrices_turned("mH", self))
+    return _conjugate(xp, _transpose_matrices("mH", self))
 
 
 @op("aten::adjoint(Tensor(a) self) -> Tensor(a)", same_as="aten::mH", sparse="view_ops.adjoint")
 def _adjoint(xp: Any, self: Array) -> Array:
-    return _conjugate(xp, _matrices_turned("adjoint()", self))
+    return _conjugate(xp, _transpose_matrices("adjoint()", self))
 
 
 @op("aten::matrix_H(Tensor(a) self) -> Tensor(a)", where="m", sparse="view_ops.adjoint")

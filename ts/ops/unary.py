@@ -202,7 +202,7 @@ _SIGN = NotImplementedMessage(
 )
 
 
-def _whole(name: str) -> dict[str, str]:
+def _rounding_dtype_errors(name: str) -> dict[str, str]:
     return {"b": f"{name}_vml_cpu", "c": NotImplementedMessage(f"{name} is not supported for complex inputs")}
 
 
@@ -276,7 +276,7 @@ unary(
     SAME,
     _keep_integers("ceil"),
     "ceil(a)",
-    no=_whole("ceil"),
+    no=_rounding_dtype_errors("ceil"),
     ufunc="ceil",
     out_dtype_error=FOUND_DTYPE_ERROR,
     sparse="elementwise.on_values",
@@ -286,7 +286,7 @@ unary(
     SAME,
     _keep_integers("floor"),
     "floor(a)",
-    no=_whole("floor"),
+    no=_rounding_dtype_errors("floor"),
     ufunc="floor",
     out_dtype_error=FOUND_DTYPE_ERROR,
     sparse="elementwise.on_values",
@@ -296,7 +296,7 @@ unary(
     SAME,
     _keep_integers("trunc"),
     "trunc(a)",
-    no=_whole("trunc"),
+    no=_rounding_dtype_errors("trunc"),
     aliases=("fix",),
     ufunc="trunc",
     out_dtype_error=FOUND_DTYPE_ERROR,

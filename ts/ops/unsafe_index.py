@@ -17,7 +17,7 @@ from ts.ops.registry import op
 
 Array = common.Array
 Indices = Sequence[Array | None]
-_INTO = "Tensor values, bool accumulate=False"
+_PUT_PARAMETERS = "Tensor values, bool accumulate=False"
 
 
 def _integers(name: str, indices: Indices) -> None:
@@ -34,17 +34,17 @@ def _unsafe_index(xp: Any, self: Array, indices: Indices) -> Array:
 
 
 @op(
-    f"aten::_unsafe_index_put(Tensor self, Tensor?[] indices, {_INTO}) -> Tensor",
+    f"aten::_unsafe_index_put(Tensor self, Tensor?[] indices, {_PUT_PARAMETERS}) -> Tensor",
     where="f",
     layout="like_first",
 )
 @op(
-    f"aten::_unsafe_index_put.hacked_twin(Tensor self, Tensor[] indices, {_INTO}) -> Tensor",
+    f"aten::_unsafe_index_put.hacked_twin(Tensor self, Tensor[] indices, {_PUT_PARAMETERS}) -> Tensor",
     where="",
     layout="like_first",
 )
 @op(
-    f"aten::_index_put_impl(Tensor self, Tensor?[] indices, {_INTO}, bool unsafe=False) -> Tensor",
+    f"aten::_index_put_impl(Tensor self, Tensor?[] indices, {_PUT_PARAMETERS}, bool unsafe=False) -> Tensor",
     where="",
     layout="like_first",
 )
@@ -58,12 +58,12 @@ _WRITES: dict[str, Any] = {"variant": "inplace", "overlap": 1}
 
 
 @op(
-    f"aten::_index_put_impl_(Tensor(a!) self, Tensor?[] indices, {_INTO}, bool unsafe=False) -> Tensor(a!)",
+    f"aten::_index_put_impl_(Tensor(a!) self, Tensor?[] indices, {_PUT_PARAMETERS}, bool unsafe=False) -> Tensor(a!)",
     where="f",
     **_WRITES,
 )
 @op(
-    f"aten::_index_put_impl_.hacked_twin(Tensor(a!) self, Tensor[] indices, {_INTO}, bool unsafe=False) -> "
+    f"aten::_index_put_impl_.hacked_twin(Tensor(a!) self, Tensor[] indices, {_PUT_PARAMETERS}, bool unsafe=False) -> "
     "Tensor(a!)",
     where="",
     **_WRITES,

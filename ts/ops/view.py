@@ -19,7 +19,7 @@ from ts.ops.registry import op, shared_fields
 from ts.ops.shape_functions import ITEM, NO_ITEM, Laid, new_size
 
 Array = common.Array
-_NARROWED = (
+_NARROW_DTYPE_ERROR = (
     "Expected self.dtype() == output.dtype() to be true, but got false.  (Could this error message be "
     "improved?  If so, please report an enhancement request to PyTorch.)"
 )
@@ -54,10 +54,10 @@ def _view_dtype(xp: Any, self: Array, dtype: int) -> Array:
             f"self.dim() cannot be 0 to view {common.NAME_OF[self.dtype]} as {common.NAME_OF[target]} "
             f"(different element sizes)"
         )
-    return storage.strided(self, *_retyped(self, target), storage.offset(self), target)
+    return storage.strided(self, *_reinterpreted_layout(self, target), storage.offset(self), target)
 
 
-def _retyped(self: Array, target: common.DType) -> tuple[tuple[int, ...], tuple[int, ...]]:
+def _reinterpreted_layout(self: Array, target: common.DType) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Return shape and strides after reinterpreting the bytes as dtype `target`."""
     have, want = self.dtype.itemsize, target.itemsize
     if have == want:
@@ -306,7 +306,7 @@ def _narrow_tensor(xp: Any, self: Array, dim: int, start: Array, length: int) ->
 @op(
     "aten::narrow_copy(Tensor self, int dim, SymInt start, SymInt length) -> Tensor",
     out="out",
-    out_dtype_error=_NARROWED,
+    out_dtype_error=_NARROW_DTYPE_ERROR,
     sparse="view_ops.narrow_copy",
 )
 def _narrow_copy(xp: Any, self: Array, dim: int, start: int, length: int) -> Array:
@@ -423,7 +423,7 @@ def _split_sizes(xp: Any, self: Array, split_size: Sequence[int], dim: int = 0) 
     return split_sizes(self, split_size, dim)
 
 
-def _require_place(count: int) -> None:
+def _check_memory(count: int) -> None:
     """Raise an error if `count` tensor objects need more than the available memory."""
     common.check_storage((count, TENSOR_BYTES), common.UINT8)
     np.empty((count, TENSOR_BYTES), np.uint8)
@@ -439,7 +439,7 @@ def _chunk(xp: Any, self: Array, chunks: int, dim: int = 0) -> list[Array]:
     n = self.shape[common.wrap_dim(dim, self.ndim)]
     if n:
         return split_every(self, -(-n // chunks), dim)
-    _require_place(chunks)
+    _check_memory(chunks)
     return split_sizes(self, [0] * chunks, dim)
 
 
@@ -453,7 +453,7 @@ def _tensor_split(xp: Any, self: Array, sections: int, dim: int = 0) -> list[Arr
         raise RuntimeError(f"number of sections must be larger than 0, got {sections}")
     n = self.shape[common.wrap_dim(dim, self.ndim)]
     if sections > n:
-        _require_place(sections)
+        _check_memory(sections)
     return split_sizes(self, [n // sections + (i < n % sections) for i in range(sections)], dim)
 
 

@@ -196,7 +196,7 @@ class Call:
 
 def run(level: Level, op: Any, args: list[Any]) -> Any:
     """Run an operator on tensors that are batched at the level."""
-    from ts.ops.vmap_rules.rules import composite, on_batch, run_random, written_elsewhere
+    from ts.ops.vmap_rules.rules import composite, on_batch, run_random, writes_first_argument
 
     record = op.record
     decomposition = composite(record)
@@ -217,7 +217,7 @@ def run(level: Level, op: Any, args: list[Any]) -> Any:
             result, of_batch = run_random(call)
         elif not some:
             result, of_batch = call.run_as_called(call.values), False
-        elif record.variant == "inplace" or written_elsewhere(record):
+        elif record.variant == "inplace" or writes_first_argument(record):
             return _in_place(call, args)
         else:
             result = on_batch(call)

@@ -93,7 +93,7 @@ def _convolution(call: Call) -> Any:
     return output.squeeze(1) if single else output
 
 
-def _convolution_back(call: Call) -> Any:
+def _convolution_backward(call: Call) -> Any:
     """Return the gradients of a batched convolution."""
     single = call.rank(1) < call.rank(2)
     grad, input, weight = (call.expanded(i) for i in range(3))
@@ -118,7 +118,7 @@ def _convolution_back(call: Call) -> Any:
 
 
 batch("convolution", _convolution)
-batch("convolution_backward", _convolution_back)
+batch("convolution_backward", _convolution_backward)
 
 # ---------------------------------------------------------------- pooling, padding and resampling
 

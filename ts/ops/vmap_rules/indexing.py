@@ -157,7 +157,7 @@ def _embedding(call: Call) -> Any:
     return embedded.reshape([*indices.shape, weight.shape[2]])
 
 
-def _embedding_back(call: Call) -> Any:
+def _embedding_backward(call: Call) -> Any:
     """Compute the embedding gradients as one gradient of a table with the rows of all batch elements."""
     grad, indices, count = call.expanded(0), call.expanded(1), call["num_weights"]
     if call["scale_grad_by_freq"]:
@@ -196,7 +196,7 @@ batch("index_add index_copy index_fill.int_Scalar index_reduce", _index_write("s
 batch("select_scatter slice_scatter", lambda call: _scattered(call))
 batch("take", _take)
 batch("embedding", _embedding)
-batch("embedding_dense_backward", _embedding_back)
+batch("embedding_dense_backward", _embedding_backward)
 batch("one_hot", _one_hot)
 batch(
     "bucketize.Tensor",

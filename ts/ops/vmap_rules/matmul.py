@@ -62,7 +62,7 @@ def _vdot(call: Call) -> Any:
     return (call.expanded(0).conj() * call.expanded(1)).sum(1)
 
 
-def _added(call: Call, matrix_product: Tensor) -> Any:
+def _add_scaled_self(call: Call, matrix_product: Tensor) -> Any:
     """Return beta * self + alpha * `matrix_product`; if beta is 0, self is not read."""
     beta, alpha = call["beta"], call["alpha"]
     matrix_product = matrix_product if alpha == 1 else matrix_product * alpha
@@ -77,12 +77,14 @@ def _added(call: Call, matrix_product: Tensor) -> Any:
 def _addmv(call: Call) -> Any:
     a, v = call.values[1], call.values[2]
     matrix_product = ts.matmul(a, v.unsqueeze(2)).squeeze(2) if call.wholes[2] else ts.matmul(a, v)
-    return _added(call, matrix_product if matrix_product.dim() == 2 else matrix_product.unsqueeze(0))
+    return _add_scaled_self(
+        call, matrix_product if matrix_product.dim() == 2 else matrix_product.unsqueeze(0)
+    )
 
 
 def _addr(call: Call) -> Any:
     outer_product = call.expanded(1).unsqueeze(2) * call.expanded(2).unsqueeze(1)
-    return _added(call, outer_product)
+    return _add_scaled_self(call, outer_product)
 
 
 def _with_batch(call: Call, matrix_product: Tensor, rank: int) -> Tensor:
@@ -95,11 +97,16 @@ batch("bmm", _bmm)
 batch("mv", _mv)
 batch("dot", _dot)
 batch("vdot", _vdot)
-batch("addmm", lambda call: _added(call, _with_batch(call, product(call, 1, 2), 3)))
-batch("baddbmm", lambda call: _added(call, _with_batch(call, ts.matmul(call.values[1], call.values[2]), 4)))
+batch("addmm", lambda call: _add_scaled_self(call, _with_batch(call, product(call, 1, 2), 3)))
+batch(
+    "baddbmm",
+    lambda call: _add_scaled_self(call, _with_batch(call, ts.matmul(call.values[1], call.values[2]), 4)),
+)
 batch(
     "addbmm",
-    lambda call: _added(call, _with_batch(call, ts.matmul(call.values[1], call.values[2]).sum(-3), 3)),
+    lambda call: _add_scaled_self(
+        call, _with_batch(call, ts.matmul(call.values[1], call.values[2]).sum(-3), 3)
+    ),
 )
 batch("addmv", _addmv)
 batch("addr", _addr)

@@ -99,7 +99,7 @@ def _nll(call: Call) -> Any:
     return loss / total if reduction == 1 else loss, total
 
 
-def _nll_back(call: Call) -> Any:
+def _nll_backward(call: Call) -> Any:
     """Apply the batching rule of NLL loss backward: scatter each loss gradient to the target class."""
     grad, x, total = (call.expanded(call.at(name)) for name in ("grad_output", "self", "total_weight"))
     safe, each, counts = _targets(call)
@@ -171,7 +171,7 @@ batch(
     _loss,
 )
 batch("nll_loss_forward nll_loss2d_forward", _nll)
-batch("nll_loss_backward nll_loss2d_backward", _nll_back)
+batch("nll_loss_backward nll_loss2d_backward", _nll_backward)
 batch("_fused_rms_norm", _rms_norm)
 batch("gelu mish softplus log_sigmoid log_sigmoid_forward softshrink hardshrink threshold", pointwise)
 batch("_prelu_kernel _prelu_kernel_backward", pointwise)

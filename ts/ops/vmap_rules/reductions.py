@@ -73,7 +73,7 @@ batch(
     "sum.dim_IntList nansum mean.dim std.dim std.correction var.dim var.correction std_mean.dim "
     "std_mean.correction "
     "var_mean.dim var_mean.correction amax amin any.dims all.dims count_nonzero.dim_IntList",
-    along(whole="dim"),
+    along(optional_dims="dim"),
 )
 batch(
     "prod.dim_int max.dim min.dim any.dim all.dim logsumexp special_logsumexp cumsum cumprod logcumsumexp "
@@ -87,7 +87,7 @@ batch(
     "fft_fft fft_ifft fft_rfft fft_irfft",
     along("dim"),
 )
-batch("_fft_c2c _fft_r2c _fft_c2r fft_fftshift fft_ifftshift", along(whole="dim"))
+batch("_fft_c2c _fft_r2c _fft_c2r fft_fftshift fft_ifftshift", along(optional_dims="dim"))
 batch("sum", over_all(lambda x, d, dtype: x.sum(d, dtype=dtype)))
 batch("mean", over_all(lambda x, d, dtype: x.mean(d, dtype=dtype)))
 batch("prod", over_all(lambda x, d, dtype: x.prod(d, dtype=dtype)))

@@ -1,6 +1,6 @@
 """Registry of batching rules by operator key.
 
-In: `batch(keys, rule)`; out: `row_of(record)`.  A rule is a function of a `Call` and returns the results with
+In: `batch(keys, rule)`; out: `rule_of(record)`.  A rule is a function of a `Call` and returns the results with
 the batch as first dimension; it is called only if at least one argument is batched.
 """
 
@@ -18,15 +18,15 @@ Rule = Callable[[Call], Any]
 
 KINDS = ("views", "reductions", "matmul", "indexing", "creation", "conv_and_pooling", "normalizations")
 
-_rows: dict[str, Rule] = {}
+_rules: dict[str, Rule] = {}
 
 
 def batch(keys: str, rule: Rule) -> None:
     """Register the batching rule of operators, by keys without the "aten::" prefix."""
     for key in keys.split():
-        if key in _rows:
+        if key in _rules:
             raise ValueError(f"the rule of {key} for batches is declared twice")
-        _rows[key] = rule
+        _rules[key] = rule
 
 
 @cache
@@ -38,17 +38,17 @@ def _load() -> None:
 def rows() -> dict[str, Rule]:
     """Return all batching rules by operator key."""
     _load()
-    return _rows
+    return _rules
 
 
-def row_of(record: OperatorRecord) -> Rule | None:
+def rule_of(record: OperatorRecord) -> Rule | None:
     """Return the batching rule of an operator, for an alias that of the original operator, or None."""
     from ts.ops import registry
 
     record = record.base or record
     _load()
-    rule = _rows.get(record.key.removeprefix("aten::"))
+    rule = _rules.get(record.key.removeprefix("aten::"))
     if rule is None:
         other = registry.same(record)
-        return None if other is None else row_of(other)
+        return None if other is None else rule_of(other)
     return rule

@@ -18,7 +18,7 @@ from ts._core.thread.warnings import warn
 from ts.ops.derivatives.formula_registry import derivative_of
 from ts.ops.derivatives.formulas import decomposed
 from ts.ops.registry import OperatorRecord
-from ts.ops.vmap_rules.rule_registry import row_of
+from ts.ops.vmap_rules.rule_registry import rule_of
 
 # Families of elementwise operators, in addition to those that records mark as elementwise.
 _POINTWISE = frozenset({"activation_backward", "polynomial"})
@@ -28,7 +28,7 @@ _POINTWISE = frozenset({"activation_backward", "polynomial"})
 def composite(record: OperatorRecord) -> Callable[..., Any] | None:
     """Return the decomposition or composite kernel of an operator; None if it has a batching rule."""
     by_forms = record.variant and not (record.nondeterministic and record.variant == "inplace")
-    if by_forms or row_of(record) is not None:
+    if by_forms or rule_of(record) is not None:
         return None
     row = derivative_of(record)
     if row is not None and row.decomposition:
@@ -38,7 +38,7 @@ def composite(record: OperatorRecord) -> Callable[..., Any] | None:
     return None
 
 
-def written_elsewhere(record: OperatorRecord) -> bool:
+def writes_first_argument(record: OperatorRecord) -> bool:
     """Return whether an operator writes to its first argument and has no functional variant."""
     parameters = record.operator.signature.parameters
     return bool(parameters) and parameters[0].written and not record.variant
@@ -46,7 +46,7 @@ def written_elsewhere(record: OperatorRecord) -> bool:
 
 def on_batch(call: Call) -> Any:
     """Return the batched results of a call, by the first applicable rule."""
-    rule = row_of(call.record)
+    rule = rule_of(call.record)
     if rule is not None:
         return rule(call)
     if not any("Tensor" in r.kind for r in call.record.operator.signature.returns):
@@ -61,7 +61,7 @@ def _is_pointwise(record: OperatorRecord) -> bool:
 def has_rule(record: OperatorRecord) -> bool:
     """Return whether an operator runs once for the whole batch, without a loop over the batch elements."""
     gives_tensors = any("Tensor" in r.kind for r in record.operator.signature.returns)
-    return row_of(record) is not None or not gives_tensors or _is_pointwise(record)
+    return rule_of(record) is not None or not gives_tensors or _is_pointwise(record)
 
 
 def call_once_for_batch(call: Call) -> Any:

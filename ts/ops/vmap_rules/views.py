@@ -25,11 +25,11 @@ def shift_dim(dim: int, rank: int) -> int:
     return dim % n + 1
 
 
-def along(*names: str, whole: str = "", more: int = 0) -> Callable[[Call], Any]:
+def along(*names: str, optional_dims: str = "", more: int = 0) -> Callable[[Call], Any]:
     """Return a batching rule that adds 1 to the dimension arguments `names`.
 
-    whole   name of a list argument for which an empty or missing list means all dimensions
-    more    number by which the range of valid dimensions exceeds the rank
+    optional_dims   name of a list argument for which an empty or missing list means all dimensions
+    more            number by which the range of valid dimensions exceeds the rank
     """
 
     def rule(call: Call) -> Any:
@@ -39,22 +39,22 @@ def along(*names: str, whole: str = "", more: int = 0) -> Callable[[Call], Any]:
             values[i] = call.expanded(i)
         first = values[tensors[0]]
         rank = (first[0] if isinstance(first, list) else first).dim() - 1
-        numbers = rank == 0 and not more
-        if numbers:  # 0-dim elements: a dimension is inserted during the call
+        is_scalar = rank == 0 and not more
+        if is_scalar:  # 0-dim elements: a dimension is inserted during the call
             values = [
                 x.unsqueeze(1) if i in tensors and isinstance(x, Tensor) else x for i, x in enumerate(values)
             ]
-        for name in (*names, *([whole] if whole else [])):
+        for name in (*names, *([optional_dims] if optional_dims else [])):
             i = call.at(name)
             x = values[i]
-            if name == whole and (x is None or x == []):
+            if name == optional_dims and (x is None or x == []):
                 values[i] = list(range(1, max(rank, 1) + 1))
             elif isinstance(x, list):
                 values[i] = [shift_dim(d, rank + more) for d in x]
             elif x is not None:
                 values[i] = shift_dim(x, rank + more)
         result = call.run(values)
-        return _squeeze_inserted_dim(result) if numbers else result
+        return _squeeze_inserted_dim(result) if is_scalar else result
 
     return rule
 
@@ -311,9 +311,9 @@ batch(
 )
 batch("clone", _clone)
 batch("view_as_complex", _view_as_complex)
-batch("select_backward slice_backward", lambda call: _back(call, "dim"))
-batch("unfold_backward", lambda call: _back(call, "dim"))
-batch("diagonal_backward", lambda call: _back(call, "dim1", "dim2"))
+batch("select_backward slice_backward", lambda call: _view_backward(call, "dim"))
+batch("unfold_backward", lambda call: _view_backward(call, "dim"))
+batch("diagonal_backward", lambda call: _view_backward(call, "dim1", "dim2"))
 batch("flip", along("dims"))
 batch("roll", _roll)
 batch("rot90", along("dims"))
@@ -328,7 +328,7 @@ batch("atleast_3d", _at_least_rank(3))
 batch("to.other type_as", lambda call: call.expanded(0).to(call.values[1].dtype))
 
 
-def _back(call: Call, *names: str) -> Any:
+def _view_backward(call: Call, *names: str) -> Any:
     """Apply the batching rule of view backward operators: prepend the batch size to the size argument."""
     sizes = next(name for name in ("input_sizes", "input_size", "self_sizes") if name in call.names)
     values = list(call.values)
