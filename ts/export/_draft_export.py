@@ -196,11 +196,11 @@ class _DraftEnvironment(ShapeEnv):
         """
         return sympy_functions.value(self.simplify(expression), self.hints | self.examples)
 
-    def undetermined(self, condition: Any, wanted: str = "") -> Any:
+    def undetermined(self, condition: Any, type_name: str = "") -> Any:
         try:
             value = self.in_example(condition)
         except KeyError:
-            return super().undetermined(condition, wanted)
+            return super().undetermined(condition, type_name)
         self.report.add(
             FailureType.DATA_DEPENDENT_ERROR,
             "expr",
@@ -208,7 +208,7 @@ class _DraftEnvironment(ShapeEnv):
             result=str(value),
             user_stack=stack()[self.outer :],
         )
-        if wanted:
+        if type_name:
             self.require(sympy.Eq(condition, sympy_functions.to_sympy(value)))
             return value
         self.require(condition if value else sympy.Not(condition))

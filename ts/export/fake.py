@@ -50,10 +50,10 @@ class Fake(Layer):
     def element(self, x: Tensor) -> Any:
         """Return the single element of a tensor; under a tracer, return a symbol for it."""
         recorder = current_tracer()
-        asked = recorder if hasattr(recorder, "element") else self.mode
-        if asked is None:
+        context = recorder if hasattr(recorder, "element") else self.mode
+        if context is None:
             self.check_elements()
-        return asked.element(x)
+        return context.element(x)
 
     def copied(self, x: Tensor) -> Tensor:
         """Return a fake tensor with the same layout.
@@ -83,12 +83,12 @@ class Fake(Layer):
     def describe(self) -> str:
         """Return the `repr` of a fake tensor."""
         x = self.inner
-        parts = [f"size=({', '.join(map(str, x.array.shape))}{',' if x.ndim == 1 else ''})"]
+        fields = [f"size=({', '.join(map(str, x.array.shape))}{',' if x.ndim == 1 else ''})"]
         if self.device.type != "cpu":
-            parts.insert(0, f"device='{self.device}'")
+            fields.insert(0, f"device='{self.device}'")
         if x.dtype is not dtypes.float32:
-            parts.append(f"dtype={x.dtype}")
-        return f"FakeTensor(..., {', '.join(parts)})"
+            fields.append(f"dtype={x.dtype}")
+        return f"FakeTensor(..., {', '.join(fields)})"
 
 
 def fake_array(shape: Iterable[Any], dtype: Any, strides: Sequence[Any] | None = None) -> MetaArray:
@@ -111,25 +111,25 @@ def substitute_constants(array: MetaArray) -> MetaArray:
 
 def substitute_constant(n: Any) -> Any:
     """Return the int that a symbol is known to equal; other values unchanged."""
-    found = n.node.maybe_as_int() if isinstance(n, SymInt) else None
-    return n if found is None else found
+    constant = n.node.maybe_as_int() if isinstance(n, SymInt) else None
+    return n if constant is None else constant
 
 
 def fake_for(array: MetaArray, device: devices.device, requires_grad: bool = False) -> Tensor:
     """Create a fake tensor on `device` with the shape, dtype and strides of `array`."""
-    made = wrap_array(array)
-    set_layer(made, Fake(wrap_array(array), device))
-    return made._marked(True) if requires_grad else made  # type: ignore[no-any-return]
+    tensor = wrap_array(array)
+    set_layer(tensor, Fake(wrap_array(array), device))
+    return tensor._marked(True) if requires_grad else tensor  # type: ignore[no-any-return]
 
 
 def fake(x: Tensor, shape: Iterable[Any] | None = None) -> Tensor:
     """Create a fake tensor of `x`, optionally with another shape."""
     array = x.array
     if shape is None:
-        made = MetaArray(array.shape, array.dtype, tuple(array.strides))
+        meta_array = MetaArray(array.shape, array.dtype, tuple(array.strides))
     else:
-        made = MetaArray(shape, array.dtype)
-    return fake_for(made, x.device, x.requires_grad)
+        meta_array = MetaArray(shape, array.dtype)
+    return fake_for(meta_array, x.device, x.requires_grad)
 
 
 def is_fake(x: Any) -> bool:

@@ -70,11 +70,11 @@ class View:
     def of(self, x: Tensor) -> Tensor:
         """Return the result of this view operator for the tensor `x`."""
         parameters = self.op.signature.parameters[1:]
-        given = list(zip(parameters, self.arguments, strict=True))
-        positional = [a for p, a in given if not p.keyword_only]
-        named = {p.name: a for p, a in given if p.keyword_only}
-        found = overload_named(self.op.name, self.op.overload)(x, *positional, **named)
-        return found if self.index is None else found[self.index]  # type: ignore[no-any-return]
+        arguments = list(zip(parameters, self.arguments, strict=True))
+        positional = [a for p, a in arguments if not p.keyword_only]
+        named = {p.name: a for p, a in arguments if p.keyword_only}
+        output = overload_named(self.op.name, self.op.overload)(x, *positional, **named)
+        return output if self.index is None else output[self.index]  # type: ignore[no-any-return]
 
 
 @dataclass
@@ -110,18 +110,18 @@ class FunctionalizingTracer(ExportTracer):
 
     def _about(self) -> dict[str, Any]:
         """Return metadata for a new node, copied from the node being replayed."""
-        found = origin_of(self.origin)
+        metadata = origin_of(self.origin)
         if self.origin is not None and "torch_fn" in self.origin.meta:
-            found["torch_fn"] = self.origin.meta["torch_fn"]
-        return found
+            metadata["torch_fn"] = self.origin.meta["torch_fn"]
+        return metadata
 
     def node_of(self, x: Any) -> Any:
         """Return the node of a tensor or symbol.
 
         A number that the exported graph computes keeps the node of this computation.
         """
-        found = self.number_nodes.get(id(x)) if isinstance(x, SymNumber) else None
-        return super().node_of(x) if found is None else found[1]
+        entry = self.number_nodes.get(id(x)) if isinstance(x, SymNumber) else None
+        return super().node_of(x) if entry is None else entry[1]
 
     # ---- reading
 
@@ -142,10 +142,10 @@ class FunctionalizingTracer(ExportTracer):
 
     def alias_of(self, x: Tensor) -> TensorAlias:
         """Return the alias record of a tensor; a tensor without record becomes the base of a new storage."""
-        found = self._aliases.get(id(x))
-        if found is None:
-            found = self._aliases[id(x)] = x, TensorAlias(StorageState(x))
-        return found[1]
+        entry = self._aliases.get(id(x))
+        if entry is None:
+            entry = self._aliases[id(x)] = x, TensorAlias(StorageState(x))
+        return entry[1]
 
     def _stand(self, x: Tensor, value: Tensor) -> None:
         """Map `x` to the node of `value`."""
@@ -223,11 +223,14 @@ class FunctionalizingTracer(ExportTracer):
         written = [i for i, p in enumerate(op.signature.parameters) if p.written]
         if written and not (len(written) == 1 and op.key in self._decompositions):
             return self._written(op, values, written)
-        found = self.by_decomposition(op, values)
-        if found is not NotImplemented:
-            if op.name in _COPYING and found is not values[0]:
-                self._aliases[id(found)] = found, TensorAlias(StorageState(found))
-            return found
+        decomposition_output = self.by_decomposition(op, values)
+        if decomposition_output is not NotImplemented:
+            if op.name in _COPYING and decomposition_output is not values[0]:
+                self._aliases[id(decomposition_output)] = (
+                    decomposition_output,
+                    TensorAlias(StorageState(decomposition_output)),
+                )
+            return decomposition_output
         try:
             result = super().run(op, values)
         except UndecidableError:
@@ -288,10 +291,10 @@ class FunctionalizingTracer(ExportTracer):
         if not op.name.startswith("aten::"):
             return self._functionalized(op, values)
         functional = _without_write(op)
-        given = {p.name: x for p, x in zip(op.signature.parameters, values, strict=True)}
-        arguments = [given[p.name] for p in functional.signature.parameters]
-        found = self.run(functional, arguments)
-        results = list(found) if isinstance(found, tuple | list) else [found]
+        arguments_by_name = {p.name: x for p, x in zip(op.signature.parameters, values, strict=True)}
+        arguments = [arguments_by_name[p.name] for p in functional.signature.parameters]
+        output = self.run(functional, arguments)
+        results = list(output) if isinstance(output, tuple | list) else [output]
         targets = [values[i] for i in written]
         for x, value in zip(targets, results[-len(targets) :], strict=True):
             self.write(x, value)
@@ -303,24 +306,24 @@ class FunctionalizingTracer(ExportTracer):
         if any(each.view_of >= 0 for each in op.signature.returns):
             raise RuntimeError(f"{op.key} gives what it writes, for which there is no form without writes")
         bases: list[StorageState] = []
-        told: dict[str, Any] = {}
+        mutated_arguments: dict[str, Any] = {}
         for p, x in zip(parameters, values, strict=True):
             if p.written:
-                told |= self._mutated_arguments(f"_{p.name}", x, bases)
+                mutated_arguments |= self._mutated_arguments(f"_{p.name}", x, bases)
         pairs = zip(parameters, values, strict=True)
-        given = {p.name: readable(p.kind, x) for p, x in pairs if not p.written}
-        given |= told | {"_all_bases": [base.value for base in bases]}
-        arguments = self.node_of(given)
+        named_arguments = {p.name: readable(p.kind, x) for p, x in pairs if not p.written}
+        named_arguments |= mutated_arguments | {"_all_bases": [base.value for base in bases]}
+        arguments = self.node_of(named_arguments)
         with self.paused():
-            found = self.computed(op, values)
+            output = self.computed(op, values)
             left = [fake_for(x.array, device_of(x), x.requires_grad) for x in (b.value for b in bases)]
-        results = (*(found if isinstance(found, tuple | list) else (found,)), *left)
+        results = (*(output if isinstance(output, tuple | list) else (output,)), *left)
         target = overload_named(op.name, op.overload)
         self._bind(self._call(auto_functionalized_op, (target,), results, arguments), results)
         for base, value in zip(bases, left, strict=True):
             base.value = value
             base.writes += 1
-        return found
+        return output
 
     def _mutated_arguments(self, name: str, x: Any, bases: list[StorageState]) -> dict[str, Any]:
         """Return the `auto_functionalized_v2` arguments that describe a mutated argument.
@@ -328,21 +331,21 @@ class FunctionalizingTracer(ExportTracer):
         Append its new bases to `bases`.
         """
         if isinstance(x, list):
-            found = {f"{name}_length": len(x)}
+            described_arguments = {f"{name}_length": len(x)}
             for k, y in enumerate(x):
-                found |= self._mutated_arguments(f"{name}_{k}", y, bases)
-            return found
+                described_arguments |= self._mutated_arguments(f"{name}_{k}", y, bases)
+            return described_arguments
         if x is None:
             return {f"{name}_base_index": None}
         alias = self.alias_of(x)
         base = alias.base
-        if not any(base is known for known in bases):
+        if not any(base is existing for existing in bases):
             bases.append(base)
         value = base.value
         for view in alias.views:
             value = self.unrecorded(self.computed, view.op, [value, *view.arguments])
             value = value if view.index is None else value[view.index]
-        index = next(i for i, known in enumerate(bases) if known is base)
+        index = next(i for i, existing in enumerate(bases) if existing is base)
         return described(name, index, value, base.value, self._are_equal)
 
     def _are_equal(self, n: Any, m: Any) -> bool:
@@ -381,12 +384,12 @@ def _without_write(op: Any) -> Any:
         other for other in registry.lookup(base) if not any(p.written for p in other.signature.parameters)
     ]
     others = [other for other in named if other is not None]
-    wanted = {(p.name, p.kind) for p in op.signature.parameters if not (p.written and p.keyword_only)}
+    signature = {(p.name, p.kind) for p in op.signature.parameters if not (p.written and p.keyword_only)}
     for other in others:
-        if {(p.name, p.kind) for p in other.signature.parameters} == wanted:
+        if {(p.name, p.kind) for p in other.signature.parameters} == signature:
             return other
     for other in others:
-        if {p.name for p in other.signature.parameters} <= {name for name, _ in wanted}:
+        if {p.name for p in other.signature.parameters} <= {name for name, _ in signature}:
             return other
     raise RuntimeError(f"{op.key} writes, and no operator is known that gives what it writes")
 

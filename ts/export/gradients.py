@@ -88,8 +88,8 @@ class ExportTape:
     def note_function(self, name: str, values: list[Any], results: Any) -> None:
         """Append the call of the custom autograd function `name` to the tape."""
         fakes = [self.recorder.fake_of(x) for x in tensors_in(values)]
-        given = list(tensors_in(results if isinstance(results, list | tuple) else [results]))
-        self.entries.append(TapeEntry(CustomFunctionNode(name), fakes, given, ts.is_grad_enabled()))
+        outputs = list(tensors_in(results if isinstance(results, list | tuple) else [results]))
+        self.entries.append(TapeEntry(CustomFunctionNode(name), fakes, outputs, ts.is_grad_enabled()))
 
     def watch(self, x: Tensor, how: str) -> None:
         """Record that `x` has a gradient hook; `how` describes the hook in error messages."""
@@ -115,19 +115,25 @@ class ExportTape:
     # ---- backward pass
 
     def gradients(
-        self, roots: Sequence[Tensor], given: Sequence[Tensor], wanted: Sequence[Tensor], create: bool
+        self,
+        roots: Sequence[Tensor],
+        root_gradients: Sequence[Tensor],
+        inputs: Sequence[Tensor],
+        create: bool,
     ) -> list[Tensor | None]:
-        """Return the gradients of sum(root * given) for each tensor of `wanted`; None if independent.
+        """Return the gradients of sum(root * root_gradient) for each tensor of `inputs`; None if independent.
 
         create  True if the gradients are to be differentiable
         """
         recorder = self.recorder
-        roots, given, wanted = ([recorder.fake_of(x) for x in part] for part in (roots, given, wanted))
+        roots, root_gradients, inputs = (
+            [recorder.fake_of(x) for x in tensors] for tensors in (roots, root_gradients, inputs)
+        )
         before = set(recorder.graph.nodes)
         outside, self._in_backward = self._in_backward, True
         try:
             with self.recorder.in_function(), GradMode(create):
-                return self._backward(list(self.entries), roots, given, wanted)
+                return self._backward(list(self.entries), roots, root_gradients, inputs)
         finally:
             self._in_backward = outside
             self.nodes |= {node for node in recorder.graph.nodes if node not in before}
@@ -135,22 +141,22 @@ class ExportTape:
     def backward(
         self,
         roots: Sequence[Tensor],
-        given: Sequence[Tensor],
-        wanted: Sequence[Tensor] | None,
+        root_gradients: Sequence[Tensor],
+        inputs: Sequence[Tensor] | None,
         create: bool,
     ) -> None:
         """Add the gradients of `roots` to the `grad` of their leaves.
 
         Raise UserError if a leaf is a parameter.
         """
-        leaves = self._leaves(roots) if wanted is None else list(map(self.recorder.fake_of, wanted))
-        state = {id(made) for _, made in self.recorder._fakes.values()}
+        leaves = self._leaves(roots) if inputs is None else list(map(self.recorder.fake_of, inputs))
+        state = {id(fake_tensor) for _, fake_tensor in self.recorder._fakes.values()}
         if any(id(x) in state for x in leaves):
             raise UserError(
                 "backward() inside of an exported program would leave gradients at parameters, which are no "
                 "part of it: ask for those that are wanted by autograd.grad"
             )
-        for x, gradient in zip(leaves, self.gradients(roots, given, leaves, create), strict=True):
+        for x, gradient in zip(leaves, self.gradients(roots, root_gradients, leaves, create), strict=True):
             if gradient is not None:
                 if x.grad is None:
                     x.grad = gradient
@@ -162,34 +168,34 @@ class ExportTape:
     def _leaves(self, roots: Sequence[Tensor]) -> list[Tensor]:
         """Return the leaf tensors that require grad and contribute to `roots`."""
         reached = {id(x): x for x in map(self.recorder.fake_of, roots)}
-        made: set[int] = set()
+        computed_ids: set[int] = set()
         for entry in reversed(self.entries):
             if any(id(x) in reached for x in tensors_in(entry.results)) and _passes(entry):
                 arguments = [x for x in tensors_in(entry.values) if x.requires_grad]
                 if arguments:
-                    made |= {id(x) for x in tensors_in(entry.results)}
+                    computed_ids |= {id(x) for x in tensors_in(entry.results)}
                 reached |= {id(x): x for x in arguments}
-        return [x for i, x in reached.items() if i not in made and x.requires_grad]
+        return [x for i, x in reached.items() if i not in computed_ids and x.requires_grad]
 
     def _backward(
         self,
         entries: list[TapeEntry],
         roots: Sequence[Tensor],
-        given: Sequence[Tensor],
-        wanted: Sequence[Tensor],
+        root_gradients: Sequence[Tensor],
+        inputs: Sequence[Tensor],
     ) -> list[Tensor | None]:
-        dependents = _find_dependents(entries, wanted)
-        self._check(entries, roots, wanted, dependents)
+        dependents = _find_dependents(entries, inputs)
+        self._check(entries, roots, inputs, dependents)
         sums: dict[int, Tensor] = {}
-        for x, gradient in zip(roots, given, strict=True):
+        for x, gradient in zip(roots, root_gradients, strict=True):
             _add(sums, x, gradient)
-        asked = {id(x) for x in wanted}
-        found: dict[int, Tensor] = {}
+        input_ids = {id(x) for x in inputs}
+        input_gradients: dict[int, Tensor] = {}
         for entry in reversed(entries):
             results = [x for x in tensors_in(entry.results) if id(x) in sums]
             if not results:
                 continue
-            found |= {id(x): sums[id(x)] for x in results if id(x) in asked}
+            input_gradients |= {id(x): sums[id(x)] for x in results if id(x) in input_ids}
             gradients = []
             if _passes(entry) and any(id(x) in dependents for x in tensors_in(entry.values)):
                 gradients = self._through(entry, sums, dependents)
@@ -198,30 +204,30 @@ class ExportTape:
             for x, gradient in gradients:
                 if id(x) in dependents:
                     _add(sums, x, gradient)
-        return [found.get(id(x), sums.get(id(x))) for x in wanted]
+        return [input_gradients.get(id(x), sums.get(id(x))) for x in inputs]
 
     def _check(
         self,
         entries: list[TapeEntry],
         roots: Sequence[Tensor],
-        wanted: Sequence[Tensor],
+        inputs: Sequence[Tensor],
         dependents: set[int],
     ) -> None:
         """Raise UserError if the backward pass reaches an operator through which gradients cannot pass."""
         reached = {id(x): x for x in roots}
         memory = _memory(entries)
-        known = {id(x) for x in wanted}
-        asked = set(known)
+        computed_ids = {id(x) for x in inputs}
+        input_ids = set(computed_ids)
         for entry in reversed(entries):
             written = _written(entry) if entry.differentiable else []
             depends = any(id(x) in dependents for x in tensors_in(entry.values))
             # `roots` may depend on the write through another view of the written tensor
             if written and depends:
-                places = {memory.get(id(x), id(x)) for x in written}
-                if any(memory.get(i, i) in places for i in reached):
+                written_memory = {memory.get(id(x), id(x)) for x in written}
+                if any(memory.get(i, i) in written_memory for i in reached):
                     raise UserError(_WRITES.format(entry.op.key))
             if any(id(x) in reached for x in tensors_in(entry.results)):
-                known |= {id(x) for x in tensors_in(entry.results)}
+                computed_ids |= {id(x) for x in tensors_in(entry.results)}
                 if not _passes(entry):
                     continue
                 if written and depends:
@@ -234,14 +240,19 @@ class ExportTape:
                     )
                 reached |= {id(x): x for x in tensors_in(entry.values)}
         for i, (_, how) in self.watched.items():
-            if i in dependents and i in reached and not (how == "retain_grad" and i in asked):
+            if i in dependents and i in reached and not (how == "retain_grad" and i in input_ids):
                 raise UserError(
                     f"{how} of a tensor on the way of a gradient that is computed inside of an exported "
                     "program has no form there: ask for the gradient of that tensor by autograd.grad"
                 )
         for i, x in reached.items():
             node = self.recorder.node_of(x)
-            if i not in known and i not in asked and x.requires_grad and node.op == "call_function":
+            if (
+                i not in computed_ids
+                and i not in input_ids
+                and x.requires_grad
+                and node.op == "call_function"
+            ):
                 source = node.args[0] if node.target is operator.getitem else node
                 target = getattr(source, "target", node.target)
                 name = getattr(target, "name", getattr(target, "__name__", target))
@@ -303,27 +314,29 @@ class ExportTape:
             if id(old) in sums
         ]
         arguments = list({id(x): x for x in tensors_in(entry.values) if id(x) in dependents}.values())
-        found = self._backward(entries, [x for x, _ in pairs], [g for _, g in pairs], arguments)
-        return [(x, g) for x, g in zip(arguments, found, strict=True) if g is not None]
+        gradients = self._backward(entries, [x for x, _ in pairs], [g for _, g in pairs], arguments)
+        return [(x, g) for x, g in zip(arguments, gradients, strict=True) if g is not None]
 
     def _by_formula(
         self, entry: TapeEntry, row: Derivative, sums: dict[int, Tensor], dependents: set[int]
     ) -> list[tuple[Tensor, Tensor]]:
         inputs = formulas.inputs_of(entry.op.record)
         arguments = dict(zip(inputs.parameters, entry.values, strict=True))
-        wanted = [
+        differentiated_names = [
             name for name in row.inputs if any(id(x) in dependents for x in tensors_in([arguments[name]]))
         ]
-        if not wanted:
+        if not differentiated_names:
             return []
-        formula = formulas.gradient(entry.op.record, wanted)
-        values = _Values(inputs, arguments, entry, sums, row.absent, [n in wanted for n in formula.gives])
+        formula = formulas.gradient(entry.op.record, differentiated_names)
+        values = _Values(
+            inputs, arguments, entry, sums, row.absent, [n in differentiated_names for n in formula.gives]
+        )
         reads = [values.of(read) for read in formula.reads]
         for read, x in zip(formula.reads, reads, strict=True):
             if not read.fact and not values.is_gradient(read):
                 self._check_unwritten(tensors_in([x]), entry)
-        found = self._script(formula.function())(reads)
-        several = found if len(formula.gives) > 1 else (found,)
+        output = self._script(formula.function())(reads)
+        several = output if len(formula.gives) > 1 else (output,)
         pairs = []
         for name, gradient in zip(formula.gives, several, strict=True):
             of_lists = gradient if isinstance(gradient, list | tuple) else [gradient]
@@ -431,10 +444,10 @@ class _Values:
     def _gradient(self, result: Any) -> Any:
         if isinstance(result, list | tuple):
             return [self._gradient(x) for x in result]
-        found = self.sums.get(id(result))
-        if found is None and not self.absent:
+        gradient = self.sums.get(id(result))
+        if gradient is None and not self.absent:
             return overloads("zeros_like")(result)
-        return found
+        return gradient
 
 
 def _fact(x: Any, fact: str) -> Any:
@@ -476,7 +489,7 @@ def _written(entry: TapeEntry) -> list[Tensor]:
 
 def _memory(entries: list[TapeEntry]) -> dict[int, int]:
     """Return a dictionary: id of a differentiable view -> id of its base tensor."""
-    found: dict[int, int] = {}
+    base_ids: dict[int, int] = {}
     for entry in entries:
         row = None if isinstance(entry.op, CustomFunctionNode) else derivative_of(entry.op.record)
         if isinstance(entry.op, CustomFunctionNode) or (row is not None and row.reason):
@@ -487,17 +500,19 @@ def _memory(entries: list[TapeEntry]) -> dict[int, int]:
             for base in tensors_in([entry.values[returned.view_of]]):
                 for x in tensors_in([result]):
                     if x is not base:
-                        found[id(x)] = found.get(id(base), id(base))
-    return found
+                        base_ids[id(x)] = base_ids.get(id(base), id(base))
+    return base_ids
 
 
-def _find_dependents(entries: list[TapeEntry], wanted: Sequence[Tensor]) -> set[int]:
-    """Return the ids of `wanted` and of all tensors computed from `wanted`."""
-    found = {id(x) for x in wanted}
+def _find_dependents(entries: list[TapeEntry], inputs: Sequence[Tensor]) -> set[int]:
+    """Return the ids of `inputs` and of all tensors computed from `inputs`."""
+    dependents = {id(x) for x in inputs}
     for entry in entries:
-        if _passes(entry) and any(id(x) in found for x in tensors_in(entry.values)):
-            found |= {id(x) for x in tensors_in(entry.results) if x.is_floating_point() or x.is_complex()}
-    return found
+        if _passes(entry) and any(id(x) in dependents for x in tensors_in(entry.values)):
+            dependents |= {
+                id(x) for x in tensors_in(entry.results) if x.is_floating_point() or x.is_complex()
+            }
+    return dependents
 
 
 def _add(sums: dict[int, Tensor], x: Tensor, gradient: Tensor) -> None:

@@ -118,16 +118,16 @@ class FxGraphBuilder:
         self._last_placeholder = node
         return node
 
-    def stand_for(self, real: Tensor, made: Tensor) -> None:
-        """Represent the program's tensor `real` by the fake tensor `made` in the graph."""
-        self._fakes[id(real)] = real, made
+    def stand_for(self, real: Tensor, fake_tensor: Tensor) -> None:
+        """Represent the program's tensor `real` by `fake_tensor` in the graph."""
+        self._fakes[id(real)] = real, fake_tensor
 
     def is_state(self, real: Tensor) -> bool:
         """Return True if a tensor is a parameter or buffer of the program."""
         return id(real) in self._fakes and not any(real is x for _, x in self.constants)
 
-    def example(self, made: Tensor, real: Tensor) -> None:
-        """Record the real tensor that `made` represents; this class ignores it."""
+    def example(self, fake_tensor: Tensor, real: Tensor) -> None:
+        """Record the real tensor that `fake_tensor` represents; this class ignores it."""
 
     # ---- nodes of values
 
@@ -137,13 +137,13 @@ class FxGraphBuilder:
             return self._tensor_node(self.fake_of(x))
         # Use the expression as recorded, without equalities that were found later.
         if isinstance(x, SymNumber):
-            if not self.environment.frozen and (known := x.node.expr).is_number:
-                return sympy_functions.number(known)
-            made = self._size_nodes.get(x.node.expression)
-            return self._size_node(x.node.expr) if made is None else made
+            if not self.environment.frozen and (constant := x.node.expr).is_number:
+                return sympy_functions.number(constant)
+            size_node = self._size_nodes.get(x.node.expression)
+            return self._size_node(x.node.expr) if size_node is None else size_node
         if isinstance(x, list | tuple):
-            parts = [self.node_of(y) for y in x]
-            return parts if type(x) is not tuple else tuple(parts)
+            elements = [self.node_of(y) for y in x]
+            return elements if type(x) is not tuple else tuple(elements)
         if isinstance(x, dict):
             return {k: self.node_of(y) for k, y in x.items()}
         if isinstance(x, slice):
@@ -155,21 +155,21 @@ class FxGraphBuilder:
 
         A tensor unknown to the recording becomes a constant of the graph.
         """
-        found = self._fakes.get(id(x))
-        if found is None and is_fake(x) and (shown := self._same_memory(x)) is not None:
-            found = self._fakes[id(x)] = x, shown
-        if found is None and (is_fake(x) or id(x) in self._tensors):
+        entry = self._fakes.get(id(x))
+        if entry is None and is_fake(x) and (shared_fake := self._same_memory(x)) is not None:
+            entry = self._fakes[id(x)] = x, shared_fake
+        if entry is None and (is_fake(x) or id(x) in self._tensors):
             return x
-        if found is None:
+        if entry is None:
             with self.paused():
-                made = fake(x)
+                fake_tensor = fake(x)
             node = self.graph.create_node("get_attr", f"_constant{len(self.constants)}")
-            node.meta["val"] = made
+            node.meta["val"] = fake_tensor
             self.constants.append((node, x))
-            self._tensors[id(made)] = made, node
-            self._layers[id(made)] = layer_of(made)
-            found = self._fakes[id(x)] = x, made
-        return found[1]
+            self._tensors[id(fake_tensor)] = fake_tensor, node
+            self._layers[id(fake_tensor)] = layer_of(fake_tensor)
+            entry = self._fakes[id(x)] = x, fake_tensor
+        return entry[1]
 
     def _same_memory(self, x: Tensor) -> Tensor | None:
         """Return a detached alias of the known tensor whose memory `x` shares through `.data`; or None."""
@@ -192,17 +192,17 @@ class FxGraphBuilder:
                 )
 
     def _tensor_node(self, x: Tensor) -> Node:
-        found = self._tensors.get(id(x))
-        if found is None:
+        entry = self._tensors.get(id(x))
+        if entry is None:
             raise RuntimeError("a fake tensor of another export is used in this one")
-        return found[1]
+        return entry[1]
 
     def _size_node(self, expression: Any) -> Any:
         if sympy_functions.is_constant(expression):
             return sympy_functions.number(expression)
-        found = self._size_nodes.get(expression)
-        if found is not None:
-            return found
+        node = self._size_nodes.get(expression)
+        if node is not None:
+            return node
         if (size := self._size_of_input(expression)) is not None:
             return size
         if expression.is_Symbol and (solved := self._solved(expression)) is not None:
@@ -229,9 +229,9 @@ class FxGraphBuilder:
                     before = self._find_size_node_position(node, dim) if first else None
                     at = nullcontext() if before is None else self.graph.inserting_after(before)
                     with at:
-                        made = self._call(overload_named("aten::sym_size", "int"), (node, dim), n)
-                    self._size_nodes[expression] = made
-                    return made
+                        size_node = self._call(overload_named("aten::sym_size", "int"), (node, dim), n)
+                    self._size_nodes[expression] = size_node
+                    return size_node
         return None
 
     def _solved(self, symbol: Any) -> Node | None:
@@ -244,16 +244,17 @@ class FxGraphBuilder:
                 factor, offset = expression.coeff(symbol), expression.subs(symbol, 0)
                 if not factor.is_Integer or not offset.is_Integer or factor * symbol + offset != expression:
                     continue
-                found = self._size_of_input(expression)
-                assert found is not None  # a size with this symbol was found in an argument, so it has a node
+                result = self._size_of_input(expression)
+                # a size with this symbol was found in an argument, so it has a node
+                assert result is not None
                 if offset != 0:
                     times = symbol_of(factor * symbol, self.environment)
-                    found = self._call(FUNCTIONS["sub"], (found, int(offset)), times)
+                    result = self._call(FUNCTIONS["sub"], (result, int(offset)), times)
                 if factor != 1:
-                    by = (found, int(factor))
-                    found = self._call(FUNCTIONS["floordiv"], by, symbol_of(symbol, self.environment))
-                self._size_nodes[symbol] = found
-                return found
+                    by = (result, int(factor))
+                    result = self._call(FUNCTIONS["floordiv"], by, symbol_of(symbol, self.environment))
+                self._size_nodes[symbol] = result
+                return result
         return None
 
     def _find_size_node_position(self, argument: Node, dim: int) -> Node:
@@ -279,26 +280,26 @@ class FxGraphBuilder:
         function, _ = _CALLS.get(expression.func, (None, None))
         if function is None:
             raise RuntimeError(f"{expression} cannot be computed in a graph")
-        parts = [self._size_node(a) for a in expression.args]
-        found: Node = parts[0]
-        for k, part in enumerate(parts[1:], 1):
-            so_far = expression if k == len(parts) - 1 else expression.func(*expression.args[: k + 1])
-            found = self._call(function, (found, part), symbol_of(so_far, self.environment))
-        if len(parts) == 1:
-            found = self._call(function, (found,), symbol_of(expression, self.environment))
-        self._size_nodes[expression] = found
-        return found
+        operands = [self._size_node(a) for a in expression.args]
+        result: Node = operands[0]
+        for k, operand in enumerate(operands[1:], 1):
+            so_far = expression if k == len(operands) - 1 else expression.func(*expression.args[: k + 1])
+            result = self._call(function, (result, operand), symbol_of(so_far, self.environment))
+        if len(operands) == 1:
+            result = self._call(function, (result,), symbol_of(expression, self.environment))
+        self._size_nodes[expression] = result
+        return result
 
     def _chosen(self, expression: Any) -> Node:
         """Create nested `sym_ite` nodes for a Piecewise expression."""
         *pairs, (last, _) = expression.args
-        found = self._size_node(last)
+        result = self._size_node(last)
         for value, condition in reversed(pairs):
-            parts = (self._size_node(condition), self._size_node(value), found)
+            operands = (self._size_node(condition), self._size_node(value), result)
             last = sympy.Piecewise((value, condition), (last, True))
-            found = self._call(FUNCTIONS["sym_ite"], parts, symbol_of(last, self.environment))
-        self._size_nodes[expression] = found
-        return found  # type: ignore[no-any-return]
+            result = self._call(FUNCTIONS["sym_ite"], operands, symbol_of(last, self.environment))
+        self._size_nodes[expression] = result
+        return result  # type: ignore[no-any-return]
 
     def arithmetic(self, function: Any, arguments: tuple[Any, ...], result: Any) -> None:
         """Record a node for Python arithmetic on symbols, unless a node already computes this expression."""
@@ -356,17 +357,17 @@ class FxGraphBuilder:
 
     def _about(self) -> dict[str, Any]:
         """Return metadata for a new node: `stack_trace` and `nn_module_stack`."""
-        found: dict[str, Any] = {}
+        metadata: dict[str, Any] = {}
         frames: list[UserFrame | Line] = [*stack()[self.outer :]]
         if self.line is not None:
             frames.append(self.line)
         if frames:
-            found["stack_trace"] = "\n  ".join(
+            metadata["stack_trace"] = "\n  ".join(
                 f'File "{f.file}", line {f.line}, in {f.function}\n    {f.text}' for f in frames
             )
         if self.calls is not None:
-            found["nn_module_stack"] = self.calls.stack
-        return found
+            metadata["nn_module_stack"] = self.calls.stack
+        return metadata
 
 
 def _as_float(x: Any) -> Any:

@@ -39,8 +39,8 @@ def _written(x: Any, names: Callable[[Any], str]) -> tuple[str, int]:
         n = e.number(x)
         return str(n), _LEVELS["sum"] if not isinstance(n, bool) and n < 0 else _LEVELS["atom"]
 
-    def at(part: Any, level: str, more: int = 0) -> str:
-        return text(part, names, _LEVELS[level] + more)
+    def at(operand: Any, level: str, more: int = 0) -> str:
+        return text(operand, names, _LEVELS[level] + more)
 
     if x.func in RELATIONS:
         return f"{at(x.lhs, 'sum')} {RELATIONS[x.func]} {at(x.rhs, 'sum')}", _LEVELS["relation"]
@@ -81,26 +81,26 @@ class SymbolSources:
 
     def read(self, source: Source, leaves: list[Any]) -> Any:
         """Return the number at `source` in the argument leaves."""
-        found = leaves[self.leaves[source.name]]
-        number = found if source.dim is None else found.size()[source.dim]
-        return (number - source.offset) // source.factor
+        leaf = leaves[self.leaves[source.name]]
+        value = leaf if source.dim is None else leaf.size()[source.dim]
+        return (value - source.offset) // source.factor
 
-    def checks_of_small(self, least: Mapping[Any, int]) -> list[Check]:
+    def checks_of_small(self, min_sizes: Mapping[Any, int]) -> list[Check]:
         """Return guards that exclude sizes 0 or 1 for which decisions of the recording would be wrong."""
         environment = self.environment
         return [
             self.check(sympy.Ge(s, sympy.Integer(n), evaluate=False))
-            for s, n in sorted(least.items(), key=str)
+            for s, n in sorted(min_sizes.items(), key=str)
             if s not in environment.replaced and environment.ranges[s].low <= 2
         ]
 
     def checks_of_range(self, symbol: Any) -> list[Check]:
         """Return guards for the range of `symbol`, which is the value of an argument."""
         low, high = self.environment.ranges[symbol]
-        ends = [sympy.Ge(symbol, low, evaluate=False)] if low > 0 else []
+        bounds = [sympy.Ge(symbol, low, evaluate=False)] if low > 0 else []
         if not math.isinf(high):
-            ends.append(sympy.Le(symbol, high, evaluate=False))
-        return [self._without_code(condition) for condition in ends]
+            bounds.append(sympy.Le(symbol, high, evaluate=False))
+        return [self._without_code(condition) for condition in bounds]
 
     def equal(self, symbol: Any, expression: Any) -> Check:
         """Return a guard that `symbol` equals `expression`."""
@@ -108,15 +108,15 @@ class SymbolSources:
 
     def _without_code(self, condition: Any) -> Check:
         """Return a guard that archives omit, as they store this condition in the metadata of arguments."""
-        made = self.check(condition)
-        made.code = ""
-        return made
+        check = self.check(condition)
+        check.code = ""
+        return check
 
     def check(self, condition: Any, where: Line | None = None) -> Check:
         """Convert `condition` to a guard; all of its symbols have a source in the arguments."""
         environment = self.environment
-        wanted = sorted(condition.free_symbols, key=str)
-        sources = {s: environment.sources[s][0] for s in wanted}
+        symbols = sorted(condition.free_symbols, key=str)
+        sources = {s: environment.sources[s][0] for s in symbols}
 
         def holds(leaves: list[Any]) -> bool:
             numbers: Mapping[Any, Any] = {s: self.read(source, leaves) for s, source in sources.items()}

@@ -71,8 +71,8 @@ class _RegionExtractor:
         Return a dictionary: old name of a renamed result -> new name.
         """
         regions, last = self._regions()
-        for number, region in enumerate(regions, last + 1):
-            self._wrap(region, f"submod_{number}")
+        for index, region in enumerate(regions, last + 1):
+            self._wrap(region, f"submod_{index}")
         return self.renamed
 
     def _regions(self) -> tuple[list[_Region], int]:
@@ -81,7 +81,7 @@ class _RegionExtractor:
         Nodes without block information (numbers, assertions) belong to a region if they are between two nodes
         of the region.
         """
-        found: list[_Region] = []
+        regions: list[_Region] = []
         now = _Region(None, 0)
         # nodes without block information since the last node with block information
         undecided: list[Node] = []
@@ -96,12 +96,12 @@ class _RegionExtractor:
             if block != now.block:
                 now = _Region(block, now.index + 1)
                 if block is not None:
-                    found.append(now)
+                    regions.append(now)
             else:
                 now.nodes += undecided
             undecided = []
             now.nodes.append(node)
-        return found, now.index + (now.block is not None)
+        return regions, now.index + (now.block is not None)
 
     def _wrap(self, region: _Region, name: str) -> None:
         """Replace a region by a call of its subgraph, with `getitem` nodes for its results."""
@@ -118,9 +118,9 @@ class _RegionExtractor:
         values = tuple(n.meta.get("val") for n in outputs)
         target, *switches = region.block
         with self.graph.inserting_before(region.nodes[0]):
-            got = self.graph.create_node("get_attr", attribute, name=name)
+            subgraph_node = self.graph.create_node("get_attr", attribute, name=name)
             call = self.graph.create_node(
-                "call_function", target, (*switches, got, *operands), {}, name=target.name
+                "call_function", target, (*switches, subgraph_node, *operands), {}, name=target.name
             )
             call.meta["val"] = values
             items = [
@@ -139,8 +139,8 @@ class _RegionExtractor:
             call.name = names[0]
             self.renamed[names[0]] = items[0].name
         else:
-            for item, known in zip(items, names, strict=True):
-                item.name = known
+            for item, output_name in zip(items, names, strict=True):
+                item.name = output_name
 
     def _module(self, region: _Region, outputs: Sequence[Node]) -> tuple[list[Node], GraphModule]:
         """Return the nodes whose values the region uses, and the module of the region's subgraph."""

@@ -25,9 +25,9 @@ class Check:
     """
 
     def __init__(
-        self, told: str, holds: Callable[[list[Any]], bool], code: str = "", where: Line | None = None
+        self, text: str, holds: Callable[[list[Any]], bool], code: str = "", where: Line | None = None
     ) -> None:
-        self.text = told
+        self.text = text
         self.holds = holds
         self.code = code
         self.where = where
@@ -65,6 +65,6 @@ class GuardsFn(Module):
 
     def forward(self, *leaves: Any) -> None:
         """Evaluate the guards in order on the flattened arguments."""
-        given = list(leaves)
+        arguments = list(leaves)
         for guard in self.guards:
-            guard(given)
+            guard(arguments)

@@ -53,10 +53,10 @@ class InterpreterModule(Module):
         names = self.arg_names
         if unknown := [name for name in kwargs if name not in names]:
             raise TypeError(f"the module takes {', '.join(names)}, not {', '.join(unknown)}")
-        given = dict(zip(names, args, strict=False)) | kwargs
-        if missing := [name for name in names if name not in given]:
+        arguments = dict(zip(names, args, strict=False)) | kwargs
+        if missing := [name for name in names if name not in arguments]:
             raise TypeError(f"the module takes {', '.join(names)}; not given: {', '.join(missing)}")
-        return self._function(self, *(given[name] for name in names))
+        return self._function(self, *(arguments[name] for name in names))
 
 
 class InterpreterModuleDispatcher(Module):

@@ -122,21 +122,26 @@ class _Lowering:
 
     def results(self, inputs: Sequence[Value]) -> list[Value]:
         """Emit the graph's nodes at the insertion point and return its results for `inputs`."""
-        given = iter(inputs)
+        remaining_inputs = iter(inputs)
         for node in self.module.graph.nodes:
             if node in self.values:
                 continue
             if node.op == "placeholder":
-                self.values[node] = next(given)
+                self.values[node] = next(remaining_inputs)
             elif node.op == "output":
-                found = node.args[0]
-                return [self._value(x, None) for x in (found if isinstance(found, list | tuple) else [found])]
+                outputs = node.args[0]
+                return [
+                    self._value(x, None)
+                    for x in (outputs if isinstance(outputs, list | tuple) else [outputs])
+                ]
             elif node.op == "call_function":
                 self.values[node] = self._call(node)
             elif node.op == "get_attr":
                 # the subgraph of a control-flow operator, or a constant tensor
-                found = getattr(self.module, str(node.target))
-                self.values[node] = self._value(found, TENSOR) if isinstance(found, Tensor) else found
+                attribute = getattr(self.module, str(node.target))
+                self.values[node] = (
+                    self._value(attribute, TENSOR) if isinstance(attribute, Tensor) else attribute
+                )
             else:
                 raise UnsupportedNodeError(f"{node.op} {node.target}")
         raise UnsupportedNodeError("a graph without results")
@@ -165,47 +170,47 @@ class _Lowering:
             raise UnsupportedNodeError("a power of whole numbers")
         if kind is None or node.kwargs:
             raise UnsupportedNodeError(f"a call of {target}")
-        given = [self._value(x, None) for x in node.args]
+        operands = [self._value(x, None) for x in node.args]
         value = node.meta.get("val")
-        if kind in _GROWING and all(x.type() in (INT, NUMBER) for x in given) and _may_be_long(value):
+        if kind in _GROWING and all(x.type() in (INT, NUMBER) for x in operands) and _may_be_long(value):
             if self.acts and not _is_of_sizes(value):
                 raise UnsupportedNodeError("effects beside numbers that may be long")
-            self._check_overflow(kind, given)
-        found = self.graph.insert(kind, given)
-        if find_operator(found.node()) is None:
+            self._check_overflow(kind, operands)
+        output = self.graph.insert(kind, operands)
+        if find_operator(output.node()) is None:
             raise UnsupportedNodeError(f"{kind} on these numbers")
-        return found
+        return output
 
-    def _check_overflow(self, kind: str, given: list[Value]) -> None:
+    def _check_overflow(self, kind: str, operands: list[Value]) -> None:
         """Emit code that raises an error if an integer result exceeds 64 bits; see `lowered`."""
-        size = self.graph.insert(kind, [self.graph.insert("aten::Float", [x]) for x in given])
+        size = self.graph.insert(kind, [self.graph.insert("aten::Float", [x]) for x in operands])
         is_long = self.graph.insert("aten::gt", [self.graph.insert("prim::abs", [size]), _INT64_LIMIT])
         error = "builtins.RuntimeError" if self.acts else OVERFLOW_ERROR
         self._raise_if(is_long, "a whole number of the program has more than 64 bits", error)
 
     def _item(self, source: Any, index: Any) -> Any:
-        found = self.values[source]
-        if isinstance(found, list):
-            return found[index]
-        if isinstance(found.type(), TupleType):
+        value = self.values[source]
+        if isinstance(value, list):
+            return value[index]
+        if isinstance(value.type(), TupleType):
             raise UnsupportedNodeError("a tuple from an operator")
-        return self.graph.insert("aten::__getitem__", [found, index])
+        return self.graph.insert("aten::__getitem__", [value, index])
 
     # ---- branches and loops
 
     def _branch(self, truth: Any, first: Any, second: Any, operands: Any) -> list[Value]:
         """Lower `cond` to an If node whose blocks are the two branches."""
-        given = [self._value(x, None) for x in operands]
+        inputs = [self._value(x, None) for x in operands]
         node = self.graph.insert_node(self.graph.create_if(self._truth(self._value(truth, None))))
-        found: list[list[Value]] = []
+        branch_results: list[list[Value]] = []
         for block, branch in zip(node.blocks(), (first, second), strict=True):
             with self.graph.inserting_at_end(block):
-                found.append(self._inside(branch, given))
-            for value in found[-1]:
+                branch_results.append(self._inside(branch, inputs))
+            for value in branch_results[-1]:
                 block.register_output(value)
-        if [v.type() for v in found[0]] != [v.type() for v in found[1]]:
+        if [v.type() for v in branch_results[0]] != [v.type() for v in branch_results[1]]:
             raise UnsupportedNodeError("branches with results of other types")
-        return [node.add_output().set_type(value.type()) for value in found[0]]
+        return [node.add_output().set_type(value.type()) for value in branch_results[0]]
 
     def _loop(self, condition: Any, body: Any, carried: Any, others: Any) -> list[Value]:
         """Lower `while_loop` to a Loop node; the condition runs before the first and after each iteration."""
@@ -251,14 +256,16 @@ class _Lowering:
         The outputs of each step are collected in lists.
         """
         graph = self.graph
-        start, given, more = ([self._value(x, None) for x in part] for part in (init, xs, others))
-        count = graph.insert("aten::size", [given[0], 0])
+        start, sequences, more = (
+            [self._value(x, None) for x in arguments] for arguments in (init, xs, others)
+        )
+        count = graph.insert("aten::size", [sequences[0], 0])
         self._raise_if(graph.insert("aten::eq", [count, 0]), TOO_SHORT)
 
         def emit_iteration(iteration: Value, carried: list[Value]) -> tuple[list[Value], list[Value]]:
-            slices = [graph.insert("aten::select", [x, 0, iteration]) for x in given]
-            found = self._inside(body, [*carried, *slices, *more])
-            return found[: len(start)], found[len(start) :]
+            slices = [graph.insert("aten::select", [x, 0, iteration]) for x in sequences]
+            outputs = self._inside(body, [*carried, *slices, *more])
+            return outputs[: len(start)], outputs[len(start) :]
 
         carried, columns = self._over(count, start, emit_iteration)
         return [*carried, *self._stacked(columns)]
@@ -278,14 +285,14 @@ class _Lowering:
         (block,) = node.blocks()
         iteration, *inside = block.inputs()
         with graph.inserting_at_end(block):
-            carried, given = step(iteration, inside)
+            carried, step_outputs = step(iteration, inside)
             goes_on = self._value(True, BOOL)
         for value in (goes_on, *carried):
             block.register_output(value)
         if [v.type() for v in carried] != [v.type() for v in start]:
             raise UnsupportedNodeError("a loop that carries other types than it was given")
         columns = []
-        for value in given:
+        for value in step_outputs:
             if value.type() is NONE:
                 columns.append(self._value(None, None))
                 continue
@@ -314,12 +321,12 @@ class _Lowering:
             )
             self.graph.insert_node(raised)
 
-    def _inside(self, module: Any, given: list[Value]) -> list[Value]:
-        """Emit the nodes of a subgraph at the insertion point; return its results for the inputs `given`."""
-        found = self.values[module] if isinstance(module, Node) else None
-        if not isinstance(found, GraphModule):
+    def _inside(self, module: Any, inputs: list[Value]) -> list[Value]:
+        """Emit the nodes of a subgraph at the insertion point; return its results for `inputs`."""
+        subgraph = self.values[module] if isinstance(module, Node) else None
+        if not isinstance(subgraph, GraphModule):
             raise UnsupportedNodeError("a branch or loop whose graph is computed")
-        return _Lowering(self.graph, found, self).results(given)
+        return _Lowering(self.graph, subgraph, self).results(inputs)
 
     def _truth(self, value: Value) -> Value:
         return value if value.type() is BOOL else self.graph.insert("aten::Bool", [value])
@@ -327,21 +334,21 @@ class _Lowering:
     def _operator(self, target: OpOverload, node: Node) -> Any:
         """Emit an operator node, with all arguments of the schema, defaults included."""
         op, graph = target.operator, self.graph
-        given = dict(node.kwargs)
+        options = dict(node.kwargs)
         values = []
         for i, argument in enumerate(op.schema.arguments):
             if i < len(node.args):
                 x: Any = node.args[i]
-            elif argument.name in given:
-                x = given[argument.name]
+            elif argument.name in options:
+                x = options[argument.name]
             elif argument.default_value is not None or isinstance(argument.type, OptionalType):
                 x = argument.default_value
             else:
                 raise UnsupportedNodeError(f"{op.key} without {argument.name}")
             values.append(self._value(x, argument.type))
         emit_iteration = graph.insert_node(graph.create(op.name, values, len(op.schema.returns)))
-        found = find_operator(emit_iteration)
-        schema = None if found is None else found.schema
+        resolved_operator = find_operator(emit_iteration)
+        schema = None if resolved_operator is None else resolved_operator.schema
         if schema is None or len(schema.returns) != len(op.schema.returns):
             raise UnsupportedNodeError(f"{op.key} with these arguments")
         outputs = emit_iteration.outputs()
@@ -355,12 +362,12 @@ class _Lowering:
             type = type.elem
         graph = self.graph
         if isinstance(x, Node):
-            found = self.values[x]
-            if isinstance(found, list):
+            value = self.values[x]
+            if isinstance(value, list):
                 raise UnsupportedNodeError(f"all results of {x} at once")
-            if type is FLOAT and found.type() is INT:
-                return graph.insert("aten::Float", [found])
-            return graph.insert("aten::Int", [found]) if type is NUMBER and found.type() is BOOL else found
+            if type is FLOAT and value.type() is INT:
+                return graph.insert("aten::Float", [value])
+            return graph.insert("aten::Int", [value]) if type is NUMBER and value.type() is BOOL else value
         if isinstance(x, list | tuple) and isinstance(type, ListType):
             items = [self._value(y, type.elem) for y in x]
             node = graph.insert_node(graph.create("prim::ListConstruct", items))
@@ -394,10 +401,10 @@ def _may_be_long(value: Any) -> bool:
         return value is None  # no value was recorded if the node was added after the export
     ranges = {}
     for symbol in value.node.expression.free_symbols:
-        ends = value.node.environment.ranges.get(symbol, EVERYTHING)
+        value_bounds = value.node.environment.ranges.get(symbol, EVERYTHING)
         if not sympy_functions.is_of_data(symbol):
-            ends = ends._replace(high=min(ends.high, _MAX_SIZE))
-        ranges[symbol] = ends
+            value_bounds = value_bounds._replace(high=min(value_bounds.high, _MAX_SIZE))
+        ranges[symbol] = value_bounds
     low, high = value_range(value.node.expression, ranges)
     return not -_INT64_LIMIT < low <= high < _INT64_LIMIT
 

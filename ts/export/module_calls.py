@@ -73,9 +73,9 @@ _ARGUMENTS: dict[type, Any] = {
 
 def argument(x: Any, node: Any) -> ArgumentSpec:
     """Return the argument spec of the value `x`: its node's name, or a constant."""
-    for kind, made in _ARGUMENTS.items():
+    for kind, spec_class in _ARGUMENTS.items():
         if isinstance(x, kind) and hasattr(node, "name"):
-            return made(node.name)  # type: ignore[no-any-return]
+            return spec_class(node.name)  # type: ignore[no-any-return]
     return ConstantArgument("", node)  # a constant, because the program specialized the symbol to a number
 
 
@@ -117,16 +117,21 @@ class ModuleCalls:
 
         return run
 
-    def _signature(self, recorder: ExportTracer, given: Any, result: Any) -> ModuleCallSignature:
-        (inputs, in_spec), (outputs, out_spec) = pytree.tree_flatten(given), pytree.tree_flatten(result)
-        given = [argument(x, recorder.node_of(x)) for x in inputs]
-        made = [argument(x, recorder.node_of(x)) for x in outputs]
-        return ModuleCallSignature(given, made, in_spec, out_spec)
+    def _signature(self, recorder: ExportTracer, arguments: Any, result: Any) -> ModuleCallSignature:
+        (inputs, in_spec), (outputs, out_spec) = (
+            pytree.tree_flatten(arguments),
+            pytree.tree_flatten(result),
+        )
+        input_specs = [argument(x, recorder.node_of(x)) for x in inputs]
+        output_specs = [argument(x, recorder.node_of(x)) for x in outputs]
+        return ModuleCallSignature(input_specs, output_specs, in_spec, out_spec)
 
     def rename(self, before: str, name: str) -> None:
         """Rename a node in all signatures."""
         for call, signature in self.signatures.items():
-            self.signatures[call] = signature.renamed(lambda known: name if known == before else known)
+            self.signatures[call] = signature.renamed(
+                lambda old_name: name if old_name == before else old_name
+            )
 
     def entries(self, signature: ModuleCallSignature) -> list[ModuleCallEntry]:
         """Return the entries of the module call graph.
@@ -135,8 +140,8 @@ class ModuleCalls:
         """
         names = [name for name in self.paths.values() if name]
         again = [name for name in self.signatures if "@" in name]
-        found = [ModuleCallEntry(name, self.signatures.get(name)) for name in names + again]
-        return [ModuleCallEntry("", signature), *found]
+        call_entries = [ModuleCallEntry(name, self.signatures.get(name)) for name in names + again]
+        return [ModuleCallEntry("", signature), *call_entries]
 
 
 def class_name(module: Module) -> str:

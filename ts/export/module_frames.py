@@ -98,10 +98,10 @@ class Frame:
                 "its arguments"
             )
         with self.graph.inserting_before(next(iter(self.graph.nodes), None)):
-            made = self.graph.placeholder(node.name)
-        made.meta = dict(node.meta)
+            placeholder = self.graph.placeholder(node.name)
+        placeholder.meta = dict(node.meta)
         self.needs.insert(0, node)
-        return made
+        return placeholder
 
     def _attribute(self, name: str, value: Any, registered: bool = True) -> Node:
         """Create a `get_attr` node for a tensor of the module, after inputs and other `get_attr` nodes."""
@@ -109,8 +109,8 @@ class Frame:
         behind = self.last_state or (inputs[-1] if inputs else None)
         first = next(iter(self.graph.nodes), None)
         with self.graph.inserting_after(behind) if behind else self.graph.inserting_before(first):
-            made = self.graph.get_attr(name)
-        self.last_state = made
+            attribute_node = self.graph.get_attr(name)
+        self.last_state = attribute_node
         if not registered:
             self.module.__dict__[name] = value
         elif not _has(self.module, name):
@@ -118,14 +118,14 @@ class Frame:
                 self.module.add_module(name, value)
             else:
                 set_state(self.module, name, value)
-        return made
+        return attribute_node
 
     def run(self, node: Node) -> Node:
         """Copy a program node into this frame's graph."""
-        made = self.graph.node_copy(node, self.value)
-        self.values[node] = made
+        copied_node = self.graph.node_copy(node, self.value)
+        self.values[node] = copied_node
         self.nodes.append(node)
-        return made
+        return copied_node
 
     # ---- pytrees of calls with a preserved signature
 
@@ -172,8 +172,8 @@ class Frame:
         if self.signature is not None:
             self._close_preserved(parent, self.signature, results)
             return
-        made = [self.values[n] for n in results]
-        self.graph.output(made[0] if len(made) == 1 else made)
+        outputs = [self.values[n] for n in results]
+        self.graph.output(outputs[0] if len(outputs) == 1 else outputs)
         self.graph.eliminate_dead_code(lambda n: n.op == "call_module" or n.is_impure())
         call = parent.graph.call_module(self._placed(parent), tuple(map(parent.value, self.needs)))
         for k, node in enumerate(results):
@@ -185,26 +185,26 @@ class Frame:
         leaves = tuple(map(self._leaf, signature.outputs))
         spec = self._constant(signature.out_spec)
         self.graph.output(self.graph.call_function(pytree.tree_unflatten, (leaves, spec)))
-        given = list(map(parent._leaf, signature.inputs))
+        input_leaves = list(map(parent._leaf, signature.inputs))
         graph = parent.graph
-        both = graph.call_function(pytree.tree_unflatten, (given, parent._constant(signature.in_spec)))
+        both = graph.call_function(pytree.tree_unflatten, (input_leaves, parent._constant(signature.in_spec)))
         args, kwargs = parent._item(both, 0), parent._item(both, 1)
         args_spec, kwargs_spec = signature.in_spec.children()
         positional = tuple(parent._item(args, k) for k in range(args_spec.num_children))
         named = {key: parent._item(kwargs, key) for key in kwargs_spec.context}
         call = graph.call_module(self._placed(parent), positional, named)
-        places: dict[Node, int] = {}
+        output_index: dict[Node, int] = {}
         for k, argument in enumerate(signature.outputs):
             if not isinstance(argument, ConstantArgument):
-                places.setdefault(self.work.node(argument.name), k)
-        if hidden := [n for n in results if n not in places]:
+                output_index.setdefault(self.work.node(argument.name), k)
+        if hidden := [n for n in results if n not in output_index]:
             raise RuntimeError(
                 f"the signature of {self.call} cannot be preserved: {hidden[0].name} is used outside of it, "
                 "and is not among its results"
             )
         leaf = parent._spread(call, parent._constant(signature.out_spec))
-        for node in sorted(results, key=places.__getitem__):
-            parent.values[node] = leaf(places[node])
+        for node in sorted(results, key=output_index.__getitem__):
+            parent.values[node] = leaf(output_index[node])
 
     def _placed(self, parent: Frame) -> str:
         """Register the module of this finished frame in its parent; return its name.
@@ -252,23 +252,23 @@ class Unflattening:
 
     def node(self, name: str) -> Node:
         """Return the program node with this name."""
-        found = self._nodes.get(name)
-        if found is None:
+        node = self._nodes.get(name)
+        if node is None:
             raise RuntimeError(f"the signature of a call names {name}, which the program has not")
-        return found
+        return node
 
     def module_for(self, owner: Module, name: str) -> InterpreterModule:
         """Return the module of a call.
 
         It is the registered module for the first call, and a new module for later calls.
         """
-        found = _submodule(owner, name)
-        if isinstance(found, InterpreterModule) and (id(owner), name) not in self.closed:
-            return found
-        made = InterpreterModule(Graph())
-        if found is None:
-            put_module(owner, name, made)
-        return made
+        registered_module = _submodule(owner, name)
+        if isinstance(registered_module, InterpreterModule) and (id(owner), name) not in self.closed:
+            return registered_module
+        new_module = InterpreterModule(Graph())
+        if registered_module is None:
+            put_module(owner, name, new_module)
+        return new_module
 
     def run(self) -> None:
         """Create the submodules and their graphs."""
@@ -290,12 +290,12 @@ class Unflattening:
                 continue
             calls = _calls(node)
             at_head = at_head and _is_number(node)
-            wanted = [] if at_head else running if calls is None else [call for call, _ in calls]
-            frame = self._switch_frame(frame, running, wanted, dict(calls or ()))
-            running = wanted
-            made = frame.run(node)
+            enclosing_calls = [] if at_head else running if calls is None else [call for call, _ in calls]
+            frame = self._switch_frame(frame, running, enclosing_calls, dict(calls or ()))
+            running = enclosing_calls
+            copied_node = frame.run(node)
             for target in written.pop(node, ()):
-                frame.graph.call_function(_COPY, (frame.value(target), made))
+                frame.graph.call_function(_COPY, (frame.value(target), copied_node))
         self._switch_frame(frame, running, [], {})
         for node, targets in late.items():
             for target in targets:
@@ -307,8 +307,8 @@ class Unflattening:
         """Return the results that the program returns to its caller, without new values of mutated inputs."""
         outputs = self.program.graph.output_node().args[0]
         specs = self.program.graph_signature.output_specs
-        kept = (OutputKind.USER_OUTPUT, OutputKind.LOSS_OUTPUT)
-        return tuple(x for x, spec in zip(outputs, specs, strict=True) if spec.kind in kept)
+        returned_kinds = (OutputKind.USER_OUTPUT, OutputKind.LOSS_OUTPUT)
+        return tuple(x for x, spec in zip(outputs, specs, strict=True) if spec.kind in returned_kinds)
 
     def _add_state(self) -> None:
         program = self.program
@@ -332,7 +332,7 @@ class Unflattening:
         inputs = {name: node for node, name in self.state.items()} | self._nodes
         order = {node: k for k, node in enumerate(program.graph.nodes)}
         output = program.graph.output_node()
-        found: dict[Node, list[Node]] = {}
+        immediate_writes: dict[Node, list[Node]] = {}
         late: dict[Node, list[Node]] = {}
         for value, spec in zip(output.args[0], program.graph_signature.output_specs, strict=True):
             if spec.target is None or not isinstance(value, Node):
@@ -341,21 +341,21 @@ class Unflattening:
             is_late = value.op == "placeholder" or any(
                 order[user] > order[value] for user in target.users if user is not output
             )
-            (late if is_late else found).setdefault(value, []).append(target)
-        return found, late
+            (late if is_late else immediate_writes).setdefault(value, []).append(target)
+        return immediate_writes, late
 
     def _switch_frame(
-        self, frame: Frame, running: list[str], wanted: list[str], paths: dict[str, str]
+        self, frame: Frame, running: list[str], enclosing_calls: list[str], paths: dict[str, str]
     ) -> Frame:
-        """Close the frames of calls that ended and open those of `wanted`; return the innermost frame."""
+        """Close the frames of calls that ended, open those of `enclosing_calls`; return the innermost one."""
         common = 0
-        while common < min(len(running), len(wanted)) and running[common] == wanted[common]:
+        while common < min(len(running), len(enclosing_calls)) and running[common] == enclosing_calls[common]:
             common += 1
         for _ in running[common:]:
             frame.close()
             assert frame.parent is not None
             frame = frame.parent
-        for call in wanted[common:]:
+        for call in enclosing_calls[common:]:
             frame = Frame(self, paths[call], call, frame)
             frame.open()
         return frame
@@ -364,20 +364,20 @@ class Unflattening:
 def put_module(root: Module, path: str, module: Module) -> None:
     """Register a submodule at a dotted path; missing parent modules are created."""
     *around, name = path.split(".")
-    for part in around:
-        found = root._modules.get(part)
-        if found is None:
-            found = InterpreterModule(Graph())
-            root.add_module(part, found)
-        root = found
+    for atom in around:
+        submodule = root._modules.get(atom)
+        if submodule is None:
+            submodule = InterpreterModule(Graph())
+            root.add_module(atom, submodule)
+        root = submodule
     root._modules[name] = module
 
 
 def _submodule(root: Module, path: str) -> Module | None:
-    found: Module | None = root
-    for part in path.split("."):
-        found = found._modules.get(part) if found is not None else None
-    return found
+    module: Module | None = root
+    for atom in path.split("."):
+        module = module._modules.get(atom) if module is not None else None
+    return module
 
 
 def _has(module: Module, path: str) -> bool:
@@ -391,10 +391,10 @@ def _calls(node: Node) -> list[tuple[str, str]] | None:
     stack = node.meta.get("nn_module_stack")
     if not stack:
         return None
-    found = [
+    calls = [
         (key.removeprefix(_CALL_KEY), path) for key, (path, _) in stack.items() if key.startswith(_CALL_KEY)
     ]
-    return [(call, path) for call, path in found if path]
+    return [(call, path) for call, path in calls if path]
 
 
 def _is_number(node: Node) -> bool:
@@ -407,11 +407,13 @@ def _same(first: InterpreterModule, second: InterpreterModule) -> bool:
     nodes, others = list(first.graph.nodes), list(second.graph.nodes)
     if len(nodes) != len(others):
         return False
-    place = {n: k for k, n in enumerate(nodes)} | {n: k for k, n in enumerate(others)}
+    position = {n: k for k, n in enumerate(nodes)} | {n: k for k, n in enumerate(others)}
     for a, b in zip(nodes, others, strict=True):
         if a.op != b.op or (a.op != "placeholder" and a.target != b.target):
             return False
-        if map_arg((a.args, a.kwargs), place.__getitem__) != map_arg((b.args, b.kwargs), place.__getitem__):
+        if map_arg((a.args, a.kwargs), position.__getitem__) != map_arg(
+            (b.args, b.kwargs), position.__getitem__
+        ):
             return False
         if a.op == "call_module":
             one, other = (_submodule(m, str(a.target)) for m in (first, second))

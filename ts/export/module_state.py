@@ -50,12 +50,12 @@ class Snapshot:
 
     def _tensors(self) -> dict[str, Tensor]:
         """Return a dictionary: expression such as self.layer.seen[0] -> tensor in the module's attributes."""
-        found: dict[str, Tensor] = {}
+        tensors: dict[str, Tensor] = {}
         for path, module, _, _ in self.before:
             for name, x in module.__dict__.items():
                 if name not in _TABLES:
-                    found.update(_tensors_in(x, f"self.{path}.{name}" if path else f"self.{name}", ()))
-        return found
+                    tensors.update(_tensors_in(x, f"self.{path}.{name}" if path else f"self.{name}", ()))
+        return tensors
 
     def replaced_buffers(self) -> Iterator[tuple[str, Tensor, Tensor]]:
         """Yield (module path, old tensor, new tensor) for each buffer that was replaced."""

@@ -14,8 +14,8 @@ def values_of(x: Any, value: Callable[[Node], Any]) -> Any:
     if isinstance(x, Node):
         return value(x)
     if isinstance(x, list | tuple):
-        made = [values_of(y, value) for y in x]
-        return tuple(made) if isinstance(x, tuple) else made
+        values = [values_of(y, value) for y in x]
+        return tuple(values) if isinstance(x, tuple) else values
     if isinstance(x, dict):
         return {k: values_of(y, value) for k, y in x.items()}
     if isinstance(x, slice):

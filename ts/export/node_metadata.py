@@ -115,8 +115,8 @@ def rename_size_nodes(graph: Graph, used_sizes: int) -> dict[str, str]:
     sizes = [n for n in graph.nodes if str(n.target) == "aten.sym_size.int"]
     for node in sizes:
         value = node.meta["val"]
-        number = numbers.get(value.node.expression) if isinstance(value, SymNumber) else None
-        name = f"sym_size_int_{number}" if number else "sym_size_int"
+        index = numbers.get(value.node.expression) if isinstance(value, SymNumber) else None
+        name = f"sym_size_int_{index}" if index else "sym_size_int"
         before = node.name
         if name != before:
             node._rename(name)
@@ -137,18 +137,18 @@ def count_used_sizes(graph: Graph) -> int:
 
 def add_tensor_metadata(graph: Graph, environment: ShapeEnv) -> None:
     """Set `tensor_meta` of nodes with a tensor, and `unbacked_bindings` of nodes with new symbols."""
-    known: set[Any] = set()
+    bound_symbols: set[Any] = set()
     with environment.guessing():
         for node in graph.nodes:
             value = node.meta.get("val")
             if isinstance(value, Tensor):
                 node.meta["tensor_meta"] = _extract_tensor_metadata(value)
-            if node.op == "call_function" and (bindings := _new_bindings(value, known)):
+            if node.op == "call_function" and (bindings := _new_bindings(value, bound_symbols)):
                 node.meta["unbacked_bindings"] = bindings
 
 
-def _new_bindings(value: Any, known: set[Any]) -> dict[Any, tuple[Any, ...]]:
-    """Add the data-dependent symbols of `value` that are not in `known` to `known`.
+def _new_bindings(value: Any, bound_symbols: set[Any]) -> dict[Any, tuple[Any, ...]]:
+    """Add the data-dependent symbols of `value` to `bound_symbols`, unless it has them.
 
     Return a dictionary: new symbol -> path in `value`.
     """
@@ -162,8 +162,8 @@ def _new_bindings(value: Any, known: set[Any]) -> dict[Any, tuple[Any, ...]]:
             ]
         for number_path, n in numbers:
             symbol = _symbol_in(n)
-            if symbol is None or symbol in known or not is_of_data(symbol):
+            if symbol is None or symbol in bound_symbols or not is_of_data(symbol):
                 continue
-            known.add(symbol)
+            bound_symbols.add(symbol)
             bindings[symbol] = number_path
     return bindings

@@ -75,8 +75,8 @@ def _schema(case: _Case) -> None:
             if not parameter.written and not ts.equal(now.nan_to_num(), then.nan_to_num()):
                 raise RuntimeError(f"Argument {parameter.name} is not defined as mutable but was mutated")
     memory = {t.untyped_storage().data_ptr(): p.name for p, x, _ in before for t in _tensors(x) if t.numel()}
-    for made in _tensors(result):
-        at = memory.get(made.untyped_storage().data_ptr()) if made.numel() else None
+    for output in _tensors(result):
+        at = memory.get(output.untyped_storage().data_ptr()) if output.numel() else None
         if at is not None and "(" not in str(case.op._schema).rpartition(" -> ")[2].lstrip("("):
             raise RuntimeError(
                 f"{case.custom.name}: The output of this custom operator (1) must not also be an input to "
@@ -87,9 +87,9 @@ def _schema(case: _Case) -> None:
 
 def _autograd_registration(case: _Case) -> None:
     custom = case.custom
-    known = custom.of_function or custom.backward or any("Autograd" in key for key in custom.by_key)
+    has_autograd = custom.of_function or custom.backward or any("Autograd" in key for key in custom.by_key)
     args, kwargs = case.copied()
-    if known or not any(t.requires_grad for t in _tensors((args, kwargs))):
+    if has_autograd or not any(t.requires_grad for t in _tensors((args, kwargs))):
         return
     if any(t.requires_grad for t in _tensors(case.op(*args, **kwargs))):
         raise AssertionError(
@@ -119,21 +119,21 @@ def _faketensor(case: _Case) -> None:
     )
     try:
         with ts.no_grad():
-            made = _tensors(case.op(*args, **kwargs))
+            fake_outputs = _tensors(case.op(*args, **kwargs))
     # no fake results to compare; the export test covers operators with data-dependent results
     except ts.errors.DataDependentOutputException:
         return
-    told = (
+    prefix = (
         f"When comparing the output of {case.op} on FakeTensor and concrete Tensors, found mismatched tensor "
         "metadata: "
     )
-    if len(made) != len(real):
-        raise RuntimeError(f"{told}{len(real)} results and {len(made)} are not equal!")
-    for x, y in zip(real, made, strict=True):
+    if len(fake_outputs) != len(real):
+        raise RuntimeError(f"{prefix}{len(real)} results and {len(fake_outputs)} are not equal!")
+    for x, y in zip(real, fake_outputs, strict=True):
         for what in ("dtype", "shape"):
             theirs, own = getattr(x, what), getattr(y, what)
             if theirs != own:
-                raise RuntimeError(f"{told}{what.capitalize()}s {theirs} and {own} are not equal!")
+                raise RuntimeError(f"{prefix}{what.capitalize()}s {theirs} and {own} are not equal!")
 
 
 def _exported(case: _Case) -> None:
@@ -141,17 +141,17 @@ def _exported(case: _Case) -> None:
 
     _require_fake(case)
     leaves, spec = pytree.tree_flatten(case.copied())
-    places = [i for i, x in enumerate(leaves) if isinstance(x, Tensor)]
-    constants = [None if i in places else x for i, x in enumerate(leaves)]
+    tensor_indices = [i for i, x in enumerate(leaves) if isinstance(x, Tensor)]
+    constants = [None if i in tensor_indices else x for i, x in enumerate(leaves)]
 
     class OperatorCall(ts.nn.Module):
         """Module that calls the operator on its tensor arguments."""
 
         def forward(self, *tensors: Tensor) -> Any:
-            given = list(constants)
-            for i, x in zip(places, tensors, strict=True):
-                given[i] = x
-            args, kwargs = pytree.tree_unflatten(given, spec)
+            arguments = list(constants)
+            for i, x in zip(tensor_indices, tensors, strict=True):
+                arguments[i] = x
+            args, kwargs = pytree.tree_unflatten(arguments, spec)
             return case.op(*args, **kwargs)
 
     def fresh() -> tuple[Any, ...]:
@@ -159,15 +159,15 @@ def _exported(case: _Case) -> None:
 
     shapes = tuple(dict.fromkeys(range(x.ndim), Dim.AUTO) for x in fresh())
     program = export(OperatorCall(), fresh(), dynamic_shapes=(shapes,) if shapes else None)
-    want, got = fresh(), fresh()
-    expected, found = _tensors(OperatorCall()(*want)), _tensors(program.module()(*got))
-    ts.testing.assert_close(found, expected, **case.closeness)
-    ts.testing.assert_close(list(got), list(want), **case.closeness)
-    for result, given in ((expected, want), (found, got)):
-        wanted = [x for x in result if x.requires_grad]
-        if wanted and any(x.requires_grad for x in given):
-            sum(x.abs().sum() if x.is_complex() else x.sum() for x in wanted).backward()  # type: ignore[union-attr]
-    for x, y in zip(want, got, strict=True):
+    want, program_inputs = fresh(), fresh()
+    expected, program_outputs = _tensors(OperatorCall()(*want)), _tensors(program.module()(*program_inputs))
+    ts.testing.assert_close(program_outputs, expected, **case.closeness)
+    ts.testing.assert_close(list(program_inputs), list(want), **case.closeness)
+    for result, arguments in ((expected, want), (program_outputs, program_inputs)):
+        differentiable_outputs = [x for x in result if x.requires_grad]
+        if differentiable_outputs and any(x.requires_grad for x in arguments):
+            sum(x.abs().sum() if x.is_complex() else x.sum() for x in differentiable_outputs).backward()  # type: ignore[union-attr]
+    for x, y in zip(want, program_inputs, strict=True):
         if x.grad is not None or y.grad is not None:
             if x.grad is None or y.grad is None:
                 raise AssertionError(
@@ -205,14 +205,14 @@ def opcheck(
             "it was not"
         )
     case = _Case(op, custom, args, kwargs or {}, closeness)
-    found: dict[str, Any] = {}
+    results: dict[str, Any] = {}
     for name in names:
         try:
             _CHECKS[name](case)
         except Exception as error:  # an operator may raise any exception
             if raise_exception:
                 raise OpCheckError(f"opcheck(op, ...): {name} failed with {error}") from error
-            found[name] = error
+            results[name] = error
         else:
-            found[name] = "SUCCESS"
-    return found
+            results[name] = "SUCCESS"
+    return results

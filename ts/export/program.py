@@ -75,12 +75,12 @@ class ExportedProgram:
         dialect: str = "TRAINING",
     ) -> ExportedProgram:
         """Create a program with the given fields, and with the guards and shape environment of an export."""
-        made = cls.__new__(cls)
-        made._set(
+        program = cls.__new__(cls)
+        program._set(
             graph_module, graph_signature, state_dict, range_constraints, module_call_graph, example_inputs,
             constants, guards, environment, dialect,
         )  # fmt: skip
-        return made
+        return program
 
     def _set(
         self,
@@ -114,15 +114,15 @@ class ExportedProgram:
         super().__setattr__(name, value)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> ExportedProgram:
-        made = type(self).__new__(type(self))
-        memo[id(self)] = made
-        made.__dict__.update({k: copy.deepcopy(x, memo) for k, x in vars(self).items()})
-        return made
+        program = type(self).__new__(type(self))
+        memo[id(self)] = program
+        program.__dict__.update({k: copy.deepcopy(x, memo) for k, x in vars(self).items()})
+        return program
 
     def __copy__(self) -> ExportedProgram:
-        made = type(self).__new__(type(self))
-        made.__dict__.update(vars(self))
-        return made
+        program = type(self).__new__(type(self))
+        program.__dict__.update(vars(self))
+        return program
 
     @property
     def graph_module(self) -> GraphModule:
@@ -173,11 +173,11 @@ class ExportedProgram:
                     "Example inputs should be a tuple containing example arguments (as a tuple), "
                     "and example kwargs (as a dictionary)."
                 )
-            given = tree_flatten(value)[1]
-            if given != self.call_spec.in_spec:
+            in_spec = tree_flatten(value)[1]
+            if in_spec != self.call_spec.in_spec:
                 raise ValueError(
                     "Example inputs do not match with the example inputs in the exported program: "
-                    f"{given} and {self.call_spec.in_spec}"
+                    f"{in_spec} and {self.call_spec.in_spec}"
                 )
         self._example_inputs = value
 
@@ -315,14 +315,14 @@ class ExportedProgram:
 
         These inputs are parameters, buffers and constants.
         """
-        found = []
+        values = []
         for spec in self.graph_signature.input_specs:
             if spec.kind is InputKind.USER_INPUT:
                 continue
             target = str(spec.target)
             of_state = spec.kind is InputKind.PARAMETER or (spec.kind is InputKind.BUFFER and spec.persistent)
-            found.append((self.state_dict if of_state else self.constants)[target])
-        return found
+            values.append((self.state_dict if of_state else self.constants)[target])
+        return values
 
     def __str__(self) -> str:
         code = self.graph_module.print_readable(print_output=False).replace("\n", "\n    ")

@@ -20,9 +20,9 @@ def overload_for_numbers(op: Any) -> Any:
     """
     if op.overload not in ("Scalar", "Scalar_mode"):
         return op
-    wanted = ("", "Tensor") if op.overload == "Scalar" else ("Tensor_mode",)
+    overload_names = ("", "Tensor") if op.overload == "Scalar" else ("Tensor_mode",)
     for other in registry.lookup(op.name):
-        if other.overload in wanted and other.record is not None and other.record.wraps_numbers:
+        if other.overload in overload_names and other.record is not None and other.record.wraps_numbers:
             return other
     return op
 
@@ -33,13 +33,13 @@ def with_factory_options(op: Any, values: list[Any]) -> list[Any]:
     names = {p.name: i for i, p in enumerate(parameters)}
     if op.name in _WITHOUT_FACTORY_OPTIONS or "pin_memory" not in names or "device" not in names:
         return values
-    found = list(values)
+    arguments = list(values)
     of_tensor = any(p.kind == "Tensor" for p in parameters)
-    if found[names["device"]] is None and not of_tensor:
-        found[names["device"]] = devices.CPU
-    if found[names["pin_memory"]] is None:
-        found[names["pin_memory"]] = False
-    return found
+    if arguments[names["device"]] is None and not of_tensor:
+        arguments[names["device"]] = devices.CPU
+    if arguments[names["pin_memory"]] is None:
+        arguments[names["pin_memory"]] = False
+    return arguments
 
 
 _WITHOUT_FACTORY_OPTIONS = frozenset(("aten::_to_copy", "aten::to"))

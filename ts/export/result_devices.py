@@ -46,13 +46,13 @@ def result_device(op: Any, values: list[Any], *, ignore_meta: bool = False) -> d
             chosen = x
     if chosen is None:
         return devices.CPU
-    found = device_of(chosen)
+    device = device_of(chosen)
     if _accepts_several_devices(op):
-        return found
+        return device
     for x in tensors:
-        if device_of(x) != found and not (device_of(x).type == "cpu" and x.ndim == 0):
+        if device_of(x) != device and not (device_of(x).type == "cpu" and x.ndim == 0):
             raise FakeTensorDeviceMismatchError(
                 "Expected all tensors to be on the same device, but found at least two devices, "
-                f"{found} and {device_of(x)}!"
+                f"{device} and {device_of(x)}!"
             )
-    return found
+    return device

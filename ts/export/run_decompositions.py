@@ -56,7 +56,7 @@ _WRITTEN = {
 
 def decomposed(program: ExportedProgram, decompositions: Mapping[Any, Any] | None) -> ExportedProgram:
     """Decompose a program to core operators, or by the table `decompositions`."""
-    known = decomposition_table.core() if decompositions is None else _by_key(decompositions)
+    table = decomposition_table.core() if decompositions is None else _by_key(decompositions)
     environment = program.environment
     frozen, environment.frozen = environment.frozen, True
     before, environment.min_sizes_in_calls = (
@@ -64,7 +64,7 @@ def decomposed(program: ExportedProgram, decompositions: Mapping[Any, Any] | Non
         dict(environment.min_sizes_in_calls),
     )
     try:
-        run = _Run(program.graph_module, environment, known)
+        run = _Run(program.graph_module, environment, table)
         module, signature, calls = run.program(program.graph_signature, program.module_call_graph)
         if signature.lifted_tensor_constants:
             _order_state(module, signature)
@@ -107,13 +107,13 @@ def _order_state(module: GraphModule, signature: ExportGraphSignature) -> None:
         prefix = pending.pop()
         ordered_names += own[prefix]
         pending += reversed(modules[prefix])
-    places = {name: k for k, name in enumerate(ordered_names)}
+    position = {name: k for k, name in enumerate(ordered_names)}
     nodes = [node for node in module.graph.nodes if node.op == "placeholder"]
     pairs = list(zip(signature.input_specs, nodes, strict=True))
-    state = [pair for pair in pairs if str(pair[0].target) in places]
+    state = [pair for pair in pairs if str(pair[0].target) in position]
     if not state or any(spec.kind is not InputKind.USER_INPUT for spec, _ in pairs[len(state) :]):
         return  # not sorted: the constants include objects or tokens, for which no order is defined
-    ordered = sorted(state, key=lambda pair: places[str(pair[0].target)])
+    ordered = sorted(state, key=lambda pair: position[str(pair[0].target)])
     for before, (_, node) in zip([None, *(n for _, n in ordered)], ordered, strict=False):
         if before is None:
             next(iter(module.graph.nodes)).prepend(node)
@@ -125,12 +125,12 @@ def _order_state(module: GraphModule, signature: ExportGraphSignature) -> None:
 
 def default_decompositions() -> CustomDecompTable:
     """Return a copy of the table that `run_decompositions()` uses: operator -> decomposition."""
-    found = CustomDecompTable()
+    table = CustomDecompTable()
     for key, function in decomposition_table.core().items():
         operator = registry.operator(key)
         if operator is not None:
-            found[overload_named(operator.name, operator.overload)] = function
-    return found
+            table[overload_named(operator.name, operator.overload)] = function
+    return table
 
 
 def _by_key(decompositions: Mapping[Any, Any]) -> decomposition_table.Table:
@@ -219,16 +219,16 @@ class _Run:
 
     def _block(self, node: Node) -> Any:
         """Inline the subgraph of a grad-mode or autocast block and return its results."""
-        place = next(i for i, x in enumerate(node.args) if isinstance(x, Node))
-        before, inner = self.module, getattr(self.module, str(node.args[place].target))  # type: ignore[union-attr]
+        subgraph_index = next(i for i, x in enumerate(node.args) if isinstance(x, Node))
+        before, inner = self.module, getattr(self.module, str(node.args[subgraph_index].target))  # type: ignore[union-attr]
         inputs = [n for n in inner.graph.nodes if n.op == "placeholder"]
-        for given, x in zip(inputs, node.args[place + 1 :], strict=True):
-            self.values[given] = values_of(x, self.values.__getitem__)
+        for input_node, x in zip(inputs, node.args[subgraph_index + 1 :], strict=True):
+            self.values[input_node] = values_of(x, self.values.__getitem__)
         self.module = inner
         try:
             if node.target is set_grad_op:
                 return self._nodes()
-            device, dtype, enabled, *_ = node.args[:place]
+            device, dtype, enabled, *_ = node.args[:subgraph_index]
             with autocast(device, dtype, enabled):  # type: ignore[arg-type]
                 return self._nodes()
         finally:
@@ -255,8 +255,8 @@ class _Run:
 
     def _input(self, node: Node) -> Any:
         value = node.meta.get("val")
-        made = self.recorder.placeholder(node.name, value)
-        made.meta = dict(node.meta)
+        placeholder = self.recorder.placeholder(node.name, value)
+        placeholder.meta = dict(node.meta)
         self.values[node] = value
         return value
 
@@ -274,14 +274,14 @@ class _Run:
                 raise ts.errors.UserError(
                     f"{target.name} inside of vmap cannot be decomposed: run the program as it was exported"
                 )
-            made = self.recorder._call(
+            call_node = self.recorder._call(
                 target, self.recorder.node_of(args), value, self.recorder.node_of(kwargs)
             )
-            return _Results(made, value)
+            return _Results(call_node, value)
         if args and isinstance(args[0], _Results):
-            (results, index), found = args, args[0].values[args[1]]
-            self.recorder._bind(self.recorder._call(target, (results.node, index), found), found)
-            return found
+            (results, index), output = args, args[0].values[args[1]]
+            self.recorder._bind(self.recorder._call(target, (results.node, index), output), output)
+            return output
         if target is _ASSERT_SCALAR and isinstance(node.args[0], Node) and node.args[0] in self.symbol_nodes:
             name = "_assert_scalar"
             self.recorder._call(
@@ -289,10 +289,10 @@ class _Run:
             )
             return None
         if isinstance(value, SymNumber) and (not isinstance(target, OpOverload) or target.name() in _SIZES):
-            found = self._replay_symbol(target, args, value)
+            output = self._replay_symbol(target, args, value)
             if not self.recorder.open_batches.has(args):
                 self.symbol_nodes[node] = self.recorder.number_nodes[id(value)][1]
-            return found
+            return output
         if target in VMAP_OPERATORS:
             with self.recorder.recording():
                 return VMAP_OPERATORS[target](self.recorder.open_batches, *args, **kwargs)
@@ -307,18 +307,18 @@ class _Run:
     def _attribute(self, node: Node) -> Any:
         """Copy a `get_attr` node; a subgraph is decomposed, a constant is kept."""
         name = str(node.target)
-        found = getattr(self.module, name)
-        if isinstance(found, GraphModule) and name not in self.submodules:
-            self.submodules[name] = _Run(found, self.environment, self.decompositions).subgraph()
+        attribute = getattr(self.module, name)
+        if isinstance(attribute, GraphModule) and name not in self.submodules:
+            self.submodules[name] = _Run(attribute, self.environment, self.decompositions).subgraph()
             self.environment.observer = self.recorder.arithmetic
-        made = self.recorder.graph.create_node("get_attr", name)
-        made.meta = dict(node.meta)
-        if isinstance(found, Tensor):
-            self.submodules[name] = found
+        attribute_node = self.recorder.graph.create_node("get_attr", name)
+        attribute_node.meta = dict(node.meta)
+        if isinstance(attribute, Tensor):
+            self.submodules[name] = attribute
             value = node.meta["val"]
-            self.recorder._bind(made, value)
+            self.recorder._bind(attribute_node, value)
             return value
-        return made
+        return attribute_node
 
     def _replay_symbol(self, target: Any, args: Any, value: SymNumber) -> SymNumber:
         """Create a node for the symbolic number `value`, which keeps its symbol."""
@@ -326,9 +326,9 @@ class _Run:
         if recorder.open_batches.has(args):
             recorder.node_of(value)  # the number is a size of a batched tensor, which creates the node
         else:
-            made = recorder._call(target, tuple(map(recorder.node_of, args)), value)
-            recorder.number_nodes[id(value)] = value, made
-            recorder._size_nodes.setdefault(expression, made)
+            node = recorder._call(target, tuple(map(recorder.node_of, args)), value)
+            recorder.number_nodes[id(value)] = value, node
+            recorder._size_nodes.setdefault(expression, node)
         return value
 
     def _outputs(
@@ -380,12 +380,12 @@ def _is_of_block(node: Node) -> bool:
 
 def _data_symbols(value: Any) -> list[Any]:
     """Return the unbacked symbols in the recorded value of a node, in order."""
-    found: list[Any] = []
-    parts = value if isinstance(value, list | tuple) else [value]
-    for part in parts:
-        sizes = part.array.shape if isinstance(part, Tensor) else [part]
+    unbacked_symbols: list[Any] = []
+    elements = value if isinstance(value, list | tuple) else [value]
+    for element in elements:
+        sizes = element.array.shape if isinstance(element, Tensor) else [element]
         for n in sizes:
             if isinstance(n, SymNumber):
                 symbols = sorted(n.node.expression.free_symbols, key=str)
-                found += [s for s in symbols if is_of_data(s) and s not in found]
-    return found
+                unbacked_symbols += [s for s in symbols if is_of_data(s) and s not in unbacked_symbols]
+    return unbacked_symbols

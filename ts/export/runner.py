@@ -111,8 +111,8 @@ class Runner:
             for name in names:
                 module._modules[name](*leaves)  # type: ignore[misc]
             self._check_apart(module, leaves)
-            found: list[Any] = function(*self._state_of(module), *leaves)
-            return found
+            outputs: list[Any] = function(*self._state_of(module), *leaves)
+            return outputs
 
         return run
 
@@ -142,22 +142,22 @@ class _StateSlots:
             return list(map(operator.getitem, *self.tables))
 
     def _find(self) -> None:
-        found: dict[str, Module] = {"": self.root}  # path -> module
+        modules: dict[str, Module] = {"": self.root}  # path -> module
         around: list[tuple[dict[str, Any], str]] = []
         tables: list[tuple[dict[str, Any], str]] = []
         for path in self.names:
-            *parts, name = path.split(".")
+            *atoms, name = path.split(".")
             owner, at = self.root, ""
-            for part in parts:
-                at = f"{at}.{part}"
-                if at not in found:
-                    found[at] = getattr(owner, part)
-                    around.append((owner._modules, part))
-                owner = found[at]
+            for atom in atoms:
+                at = f"{at}.{atom}"
+                if at not in modules:
+                    modules[at] = getattr(owner, atom)
+                    around.append((owner._modules, atom))
+                owner = modules[at]
             getattr(owner, name)
             state_slots = (owner._parameters, owner._buffers, owner.__dict__)
             tables.append((next(t for t in state_slots if name in t), name))
-        self.modules = list(found.values())[1:]
+        self.modules = list(modules.values())[1:]
         self.around, self.tables = _columns(around), _columns(tables)
 
 
@@ -167,32 +167,33 @@ def _columns(pairs: list[tuple[dict[str, Any], str]]) -> tuple[list[dict[str, An
 
 def _contents(module: GraphModule) -> list[Any]:
     """Return the fields of all nodes of a graph and its subgraphs; a comparison detects changes."""
-    found: list[Any] = []
+    fields: list[Any] = []
     for node in module.graph.nodes:
-        found += (node, node.op, node.target, node.args, node.kwargs)
+        fields += (node, node.op, node.target, node.args, node.kwargs)
     for inner in module.children():
         if isinstance(inner, GraphModule):
-            found += _contents(inner)
-    return found
+            fields += _contents(inner)
+    return fields
 
 
-def _same(parts: list[Any], others: list[Any]) -> bool:
-    return len(parts) == len(others) and all(map(operator.is_, parts, others))
+def _same(fields: list[Any], others: list[Any]) -> bool:
+    return len(fields) == len(others) and all(map(operator.is_, fields, others))
 
 
 def check_apart(values: Mapping[Input, Any], written: Collection[Input]) -> None:
     """Raise RuntimeError if an input in `written` shares memory with another input."""
-    seen: dict[int, bool] = {}  # data pointer of an input -> True if the graph mutates the input
+    # data pointer of an input -> True if the graph mutates the input
+    mutated_by_pointer: dict[int, bool] = {}
     for source, x in values.items():
         if not isinstance(x, Tensor) or x.numel() == 0:
             continue
         at, writes = x.untyped_storage().data_ptr(), source in written
-        if at in seen and (writes or seen[at]):
+        if at in mutated_by_pointer and (writes or mutated_by_pointer[at]):
             raise RuntimeError(
                 f"the program writes to an input whose memory {source.name} shares: after "
                 "run_decompositions there are no writes that the other would see. Run the program as it was"
             )
-        seen[at] = seen.get(at, False) or writes
+        mutated_by_pointer[at] = mutated_by_pointer.get(at, False) or writes
 
 
 def _count_if_flat(in_spec: Any) -> int:

@@ -108,14 +108,14 @@ class _Insertion:
                 return True
         elif node.op == "call_function" and isinstance(value, SymNumber):
             expression = value.node.expression
-            known = self.defined.get(expression)
-            if known is None and isinstance(value, SymInt) and not sympy_functions.is_of_data(expression):
+            existing = self.defined.get(expression)
+            if existing is None and isinstance(value, SymInt) and not sympy_functions.is_of_data(expression):
                 self.defined[expression] = node
             elif self._is_apart(expression):
                 return False
-            elif known is not None and known is not node:
-                node.replace_all_uses_with(known)
-                self.replaced[node.name] = known
+            elif existing is not None and existing is not node:
+                node.replace_all_uses_with(existing)
+                self.replaced[node.name] = existing
                 self.recorder.graph.erase_node(node)
                 return True
         return False
@@ -132,15 +132,19 @@ class _Insertion:
             last = self._size(node, dim, symbol)
         equal = self.environment.replaced.get(symbol)
         is_new = self.is_first or (equal is None and _truth_of_data_number(node) is None)
-        known, asserted = dict(self.defined), set(self.asserted)
+        defined_before, asserted = dict(self.defined), set(self.asserted)
         self.defined[symbol] = last
         graph = self.recorder.graph
         with graph.inserting_before(_next_node(last)):
-            ends = self.environment.ranges[symbol]
-            if not math.isinf(ends.low):
-                self.insert_assertion(sympy.Ge(symbol, sympy_functions.to_sympy(ends.low), evaluate=False))
-            if not math.isinf(ends.high) and ends.high != MAX_UNBACKED_SIZE:
-                self.insert_assertion(sympy.Le(symbol, sympy_functions.to_sympy(ends.high), evaluate=False))
+            value_range = self.environment.ranges[symbol]
+            if not math.isinf(value_range.low):
+                self.insert_assertion(
+                    sympy.Ge(symbol, sympy_functions.to_sympy(value_range.low), evaluate=False)
+                )
+            if not math.isinf(value_range.high) and value_range.high != MAX_UNBACKED_SIZE:
+                self.insert_assertion(
+                    sympy.Le(symbol, sympy_functions.to_sympy(value_range.high), evaluate=False)
+                )
             for requirement in list(self.left):
                 condition = requirement.condition
                 if all(s in self.defined or s in self.environment.hints for s in condition.free_symbols):
@@ -152,17 +156,17 @@ class _Insertion:
                     if not _is_range_bound(condition):
                         self.insert_assertion(condition, requirement.signed_remainders)
         if not is_new:  # PyTorch creates a new symbol for this node, so its previous assertions are kept
-            self.defined = self.recorder._size_nodes = known | {symbol: last}
+            self.defined = self.recorder._size_nodes = defined_before | {symbol: last}
             self.asserted = asserted
 
     def _as_number(self, node: Node, symbol: Any) -> Node:
         """Insert a `sym_ite` node that converts a boolean to 0 or 1."""
         with self.recorder.graph.inserting_after(node):
-            number = symbol_of(_number_of_truth(symbol), self.environment)
-            made = self.recorder._call(FUNCTIONS["sym_ite"], (node, 1, 0), number)
-        made.meta |= origin_of(node)
-        self.number_by_symbol[symbol] = number.node.expression
-        return made
+            symbolic_number = symbol_of(_number_of_truth(symbol), self.environment)
+            number_node = self.recorder._call(FUNCTIONS["sym_ite"], (node, 1, 0), symbolic_number)
+        number_node.meta |= origin_of(node)
+        self.number_by_symbol[symbol] = symbolic_number.node.expression
+        return number_node
 
     def _size(self, node: Node, dim: int, symbol: Any) -> Node:
         """Return a `sym_size` node directly after the node of the tensor."""
@@ -181,51 +185,60 @@ class _Insertion:
         fixed = {s: n for s, n in self.environment.replaced.items() if s in self.environment.hints}
         # replace sizes that were specialized after the condition was recorded
         condition = condition.xreplace(fixed)
-        known = dict(self.defined)
-        made = self._condition_node(condition)
+        defined_before = dict(self.defined)
+        condition_node = self._condition_node(condition)
         if signed_remainders:  # PyTorch uses `PythonMod` in these conditions, and `Mod` in later conditions
-            self.defined = recorder._size_nodes = known
+            self.defined = recorder._size_nodes = defined_before
         self.asserted.add(condition)
-        if isinstance(made, Node):
-            shown = condition.xreplace({m: sympy.Function("PythonMod")(*m.args) for m in signed_remainders})
-            told = f"Runtime assertion failed for expression {shown} on node '{made.name}'"
-            said = recorder._call(
-                overload_named("aten::_assert_scalar", ""), (made, told), None, name="_assert_scalar_default"
+        if isinstance(condition_node, Node):
+            printed_condition = condition.xreplace(
+                {m: sympy.Function("PythonMod")(*m.args) for m in signed_remainders}
             )
-            for each in (made, said):
+            message = (
+                f"Runtime assertion failed for expression {printed_condition} on node '{condition_node.name}'"
+            )
+            assertion_node = recorder._call(
+                overload_named("aten::_assert_scalar", ""),
+                (condition_node, message),
+                None,
+                name="_assert_scalar_default",
+            )
+            for each in (condition_node, assertion_node):
                 each.meta |= origin_of(self.origin)
             if any(s in self.number_by_symbol for s in condition.free_symbols):
                 value = condition.xreplace(self.number_by_symbol)
-                made.meta["val"] = SymBool(SymNode(value, self.environment))
+                condition_node.meta["val"] = SymBool(SymNode(value, self.environment))
 
     def _condition_node(self, condition: Any) -> Any:
         """Return the node of a condition; its inequalities are written with the number on the right."""
-        recorder, shown = self.recorder, condition
+        recorder, normalized_condition = self.recorder, condition
         if isinstance(condition, sympy.Ne):
-            parts = (self._uncached_node(sympy.Eq(condition.lhs, condition.rhs, evaluate=False)),)
+            operands = (self._uncached_node(sympy.Eq(condition.lhs, condition.rhs, evaluate=False)),)
             function = "sym_not"
         elif isinstance(condition, sympy.And | sympy.Or) and len(condition.args) == 2:
-            parts = tuple(map(self._condition_node, condition.args))
+            operands = tuple(map(self._condition_node, condition.args))
             function = "and" if isinstance(condition, sympy.And) else "or"
-            parts_expressions = [part.meta["val"].node.expression for part in parts]
-            shown = condition.func(*parts_expressions, evaluate=False)
+            operand_expressions = [operand.meta["val"].node.expression for operand in operands]
+            normalized_condition = condition.func(*operand_expressions, evaluate=False)
         elif isinstance(condition, sympy.Lt | sympy.Le) and condition.lhs.is_number:
             mirrored = sympy.Gt if isinstance(condition, sympy.Lt) else sympy.Ge
             return self._uncached_node(mirrored(condition.rhs, condition.lhs, evaluate=False))
         else:
             return recorder._size_node(condition)
-        made = recorder._call(FUNCTIONS[function], parts, symbol_of(shown, self.environment))
-        self.defined[condition] = made
-        return made
+        node = recorder._call(
+            FUNCTIONS[function], operands, symbol_of(normalized_condition, self.environment)
+        )
+        self.defined[condition] = node
+        return node
 
     def _uncached_node(self, condition: Any) -> Any:
         """Return a new node for a condition, which is not reused for equal conditions later."""
-        known = self.defined.pop(condition, None)
-        made = self.recorder._size_node(condition)
+        cached_node = self.defined.pop(condition, None)
+        node = self.recorder._size_node(condition)
         self.defined.pop(condition, None)
-        if known is not None:
-            self.defined[condition] = known
-        return made
+        if cached_node is not None:
+            self.defined[condition] = cached_node
+        return node
 
 
 def _is_range_bound(condition: Any) -> bool:
@@ -270,7 +283,7 @@ def _truth_of_data_number(node: Node) -> Any:
 def _new_symbols(node: Node, defined: dict[Any, Node]) -> list[tuple[Any, int | None]]:
     """Return the unbacked symbols that `node` defines first, with their dimension (None for a number)."""
     value = node.meta.get("val")
-    found: list[tuple[Any, int | None]] = []
+    symbols: list[tuple[Any, int | None]] = []
     if isinstance(value, SymNumber):
         # not simplified, because the symbol may have become equal to another one
         expression = value.node.expression
@@ -281,12 +294,12 @@ def _new_symbols(node: Node, defined: dict[Any, Node]) -> list[tuple[Any, int | 
             and expression not in defined
             and "sym_size" not in str(node.target)
         ):
-            found.append((expression, None))
+            symbols.append((expression, None))
     elif isinstance(value, Tensor):
         for dim, n in enumerate(value.array.shape):
             expression = n.node.expression if isinstance(n, SymInt) else None
             if expression is None or not sympy_functions.is_of_data(expression):
                 continue
-            if expression not in defined and expression not in [s for s, _ in found]:
-                found.append((expression, dim))
-    return found
+            if expression not in defined and expression not in [s for s, _ in symbols]:
+                symbols.append((expression, dim))
+    return symbols

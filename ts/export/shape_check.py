@@ -53,9 +53,9 @@ class Question(NamedTuple):
 class _DecisionRecorder(ShapeEnv):
     """Shape environment that records conditions the ranges do not decide, and decides them by the example."""
 
-    def __init__(self, known: ShapeEnv) -> None:
+    def __init__(self, environment: ShapeEnv) -> None:
         super().__init__()
-        self.hints, self.ranges = dict(known.hints), dict(known.ranges)
+        self.hints, self.ranges = dict(environment.hints), dict(environment.ranges)
         self.computed = {}
         self.questions: list[Question] = []
         self.node: Node | None = None
@@ -69,11 +69,11 @@ class _DecisionRecorder(ShapeEnv):
         return self._answers[condition]
 
     def is_provably_equal(self, x: Any, y: Any) -> bool:
-        found = self._equal.get((x, y))
-        if found is None:
-            found = self.related("eq", x, y)
-            found = self._equal[x, y] = super().is_provably_equal(x, y) if found is None else bool(found)
-        return found
+        result = self._equal.get((x, y))
+        if result is None:
+            result = self.related("eq", x, y)
+            result = self._equal[x, y] = super().is_provably_equal(x, y) if result is None else bool(result)
+        return result
 
     def result(self, name: str, operands: list[Any]) -> Any:
         if math.prod(map(e.terms, operands)) > _MAX_TERMS:
@@ -87,14 +87,14 @@ class _DecisionRecorder(ShapeEnv):
             return None
         low, high = value_range(difference, self.ranges)
         if name in ("ge", "lt"):
-            found = True if low >= 0 else False if high < 0 else None
+            holds = True if low >= 0 else False if high < 0 else None
         elif name in ("gt", "le"):
-            found = True if low > 0 else False if high <= 0 else None
+            holds = True if low > 0 else False if high <= 0 else None
         else:
-            found = True if low == high == 0 else None if low <= 0 <= high else False
-        if found is None:
+            holds = True if low == high == 0 else None if low <= 0 <= high else False
+        if holds is None:
             return None
-        return sympy.true if found is (name in ("ge", "gt", "eq")) else sympy.false
+        return sympy.true if holds is (name in ("ge", "gt", "eq")) else sympy.false
 
     def _difference(self, a: Any, b: Any) -> Any:
         """Return a - b if both are polynomials; otherwise None."""
@@ -113,9 +113,9 @@ class _DecisionRecorder(ShapeEnv):
         return self.guess(condition)
 
     def guess(self, condition: Any) -> bool:
-        found = self.evaluate_static(condition)
-        if found is not None:
-            return found
+        value = self.evaluate_static(condition)
+        if value is not None:
+            return value
         try:
             return self._note(condition, super().guess(condition))
         except (ArithmeticError, ValueError):  # the condition is undefined for the example
@@ -145,7 +145,7 @@ class _DecisionRecorder(ShapeEnv):
         if self.evaluate_static(condition) is False:
             raise RuntimeError(message or f"Runtime assertion failed for expression {condition}")
 
-    def unbacked(self, is_size: bool = False, most: Any = math.inf) -> Any:
+    def unbacked(self, is_size: bool = False, max_size: Any = math.inf) -> Any:
         self._fresh += 1  # the symbol's name, zz1, zz2, ..., does not occur in programs
         symbol = sympy.Symbol(f"zz{self._fresh}", integer=True, nonnegative=is_size or None)
         self.ranges[symbol] = ValueRange(0) if is_size else ValueRange()
@@ -195,11 +195,11 @@ class _Check:
         An unbacked number may have any value.
         """
         self.environment.node, self.environment.quiet = node, True
-        said = self._value(node)
+        recorded_value = self._value(node)
         try:
             args = [values_of(x, self._value) for x in node.args]
             compute: Any = _SIZES.get(str(node.target), _of_data) if _is_operator(node) else node.target
-            made = compute(*args)
+            computed_value = compute(*args)
         except (LimitExceeded, ShapeError):
             raise
         except IndexError as error:
@@ -216,10 +216,12 @@ class _Check:
             return
         except AttributeError as error:  # the program reads the size of a value that has no sizes
             raise ShapeError(f"{node.name} cannot be computed of what the program says: {error}") from None
-        if isinstance(said, SymInt) and isinstance(made, int | SymInt):
-            where = self._difference(_expression(made), _expression(said), {})
+        if isinstance(recorded_value, SymInt) and isinstance(computed_value, int | SymInt):
+            where = self._difference(_expression(computed_value), _expression(recorded_value), {})
             if where is not None:
-                raise ShapeError(f"{node.name} is {made}, where the program says {said}{where}")
+                raise ShapeError(
+                    f"{node.name} is {computed_value}, where the program says {recorded_value}{where}"
+                )
 
     # ---- check of one operator
 
@@ -230,28 +232,28 @@ class _Check:
             environment.questions += (Question(condition, node) for condition in self.right[key])
             return
         environment.node, environment.quiet = node, True
-        asked = len(environment.questions)
-        self._ask(node, target, asked)
+        previous_count = len(environment.questions)
+        self._ask(node, target, previous_count)
         if key is not None:
-            self.right[key] = [question.condition for question in environment.questions[asked:]]
+            self.right[key] = [question.condition for question in environment.questions[previous_count:]]
 
-    def _ask(self, node: Node, target: OpOverload, asked: int) -> None:
+    def _ask(self, node: Node, target: OpOverload, previous_count: int) -> None:
         environment = self.environment
         try:
             args, kwargs = (values_of(x, self._value) for x in (node.args, node.kwargs))
             with self.recorder.paused(), ts.no_grad():
                 op, values, _ = target.resolve(args, kwargs)
-                made = self.recorder.computed(op, values)
+                computed_value = self.recorder.computed(op, values)
         except (LimitExceeded, ShapeError):
             raise
         # The call cannot be checked, because its result depends on elements.
         except (TsError, UndecidableError, NotImplementedError, KeyError):
             return
         except Exception as error:  # an operator may raise any exception for invalid arguments
-            if len(environment.questions) > asked:
+            if len(environment.questions) > previous_count:
                 return
             raise ShapeError(f"{node.name} ({target}) cannot run on what the program says: {error}") from None
-        self._compare(node, made, node.meta.get("val"), {})
+        self._compare(node, computed_value, node.meta.get("val"), {})
 
     def _key(self, node: Node) -> Any:
         """Return a hashable key of a call: its target and its arguments' metadata; None if not hashable."""
@@ -287,19 +289,21 @@ class _Check:
 
     # ---- comparison
 
-    def _compare(self, node: Node, made: Any, said: Any, fresh: dict[Any, Any]) -> None:
-        if isinstance(made, Tensor) and isinstance(said, Tensor):
-            if made.dtype is not said.dtype:
-                raise ShapeError(f"{node.name} gives {made.dtype}, where the program says {said.dtype}")
-            shapes = list(made.array.shape), list(said.array.shape)
+    def _compare(self, node: Node, computed_value: Any, recorded_value: Any, fresh: dict[Any, Any]) -> None:
+        if isinstance(computed_value, Tensor) and isinstance(recorded_value, Tensor):
+            if computed_value.dtype is not recorded_value.dtype:
+                raise ShapeError(
+                    f"{node.name} gives {computed_value.dtype}, where the program says {recorded_value.dtype}"
+                )
+            shapes = list(computed_value.array.shape), list(recorded_value.array.shape)
             if len(shapes[0]) != len(shapes[1]):
                 raise self._differs(node, shapes, "")
             for mine, theirs in zip(*shapes, strict=True):
                 where = self._difference(_expression(mine), _expression(theirs), fresh)
                 if where is not None:
                     raise self._differs(node, shapes, where)
-        elif isinstance(made, list | tuple) and isinstance(said, list | tuple):
-            for mine, theirs in zip(made, said, strict=False):
+        elif isinstance(computed_value, list | tuple) and isinstance(recorded_value, list | tuple):
+            for mine, theirs in zip(computed_value, recorded_value, strict=False):
                 self._compare(node, mine, theirs, fresh)
 
     def _differs(self, node: Node, shapes: tuple[list[Any], list[Any]], where: str) -> ShapeError:
@@ -351,10 +355,10 @@ class _Check:
             deadline.charge(10_000 * (1 + len(self.program._guards)))
             numbers = {}
             for symbol, (low, high) in ranges.items():
-                least = 0 if math.isinf(low) else int(low)
-                limit = least + _SAMPLE_RANGE_SIZE
-                most = limit if math.isinf(high) else min(int(high), limit)
-                numbers[symbol] = draw.randint(least, max(least, most))
+                lower = 0 if math.isinf(low) else int(low)
+                limit = lower + _SAMPLE_RANGE_SIZE
+                upper = limit if math.isinf(high) else min(int(high), limit)
+                numbers[symbol] = draw.randint(lower, max(lower, upper))
             if left and self._allows(numbers):
                 left -= 1
                 yield numbers

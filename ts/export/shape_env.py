@@ -133,12 +133,12 @@ class ShapeEnv:
             self.small.add(symbol)
         return symbol
 
-    def unbacked(self, is_size: bool = False, most: Any = math.inf) -> Any:
-        """Create an unbacked symbol; with `is_size`, its range is 0 to `most`."""
+    def unbacked(self, is_size: bool = False, max_size: Any = math.inf) -> Any:
+        """Create an unbacked symbol; with `is_size`, its range is 0 to `max_size`."""
         if self.recycled:
             return self.recycled.popleft()
         symbol = sympy.Symbol(f"u{next(self._counts['u'])}", integer=True, nonnegative=is_size or None)
-        self.ranges[symbol] = ValueRange(0, min(most, MAX_UNBACKED_SIZE)) if is_size else ValueRange()
+        self.ranges[symbol] = ValueRange(0, min(max_size, MAX_UNBACKED_SIZE)) if is_size else ValueRange()
         if is_size:
             self.size_symbols.add(symbol)
         return symbol
@@ -179,14 +179,14 @@ class ShapeEnv:
     def between(self, expression: Any) -> ValueRange:
         """Return bounds of the values of an expression."""
         expression = self.resolve(expression)
-        found = value_range(expression, self.ranges).both(self._between_of_quotients(expression))
-        found = found.both(self._between_of_extremes(expression))
+        bounds = value_range(expression, self.ranges).both(self._between_of_quotients(expression))
+        bounds = bounds.both(self._between_of_extremes(expression))
         if expression.is_number or e.is_truth(expression):
-            return found
+            return bounds
         rest, constant = _without_constant(expression)
         low = self._lower_bounds.get(rest, -math.inf) + constant
         high = constant - self._lower_bounds.get(-rest, -math.inf)
-        return found.both(ValueRange(low, high))
+        return bounds.both(ValueRange(low, high))
 
     def _between_of_quotients(self, expression: Any) -> ValueRange:
         """Return bounds of a sum with floor divisions; each x // n is rewritten as (x - remainder) / n."""
@@ -200,9 +200,9 @@ class ShapeEnv:
             ranges[left_over] = ValueRange(0, int(divisor) - 1)
             expression = expression.xreplace({q: (numerator - left_over) / divisor})
             times *= int(divisor)
-        found = value_range(sympy.expand(expression * times), ranges)
-        low = found.low if math.isinf(found.low) else -(-found.low // times)
-        return ValueRange(low, found.high if math.isinf(found.high) else found.high // times)
+        bounds = value_range(sympy.expand(expression * times), ranges)
+        low = bounds.low if math.isinf(bounds.low) else -(-bounds.low // times)
+        return ValueRange(low, bounds.high if math.isinf(bounds.high) else bounds.high // times)
 
     def _between_of_extremes(self, expression: Any) -> ValueRange:
         """Return bounds of a sum that contains one `Min` or `Max`, from its values for each argument."""
@@ -219,34 +219,34 @@ class ShapeEnv:
 
     def evaluate_static(self, condition: Any) -> bool | None:
         """Return True or False if known facts decide the condition, otherwise None."""
-        found = self._evaluate_resolved(self.simplify(condition))
-        if found is None and self.implied:
-            found = self._evaluate_resolved(self.resolve(condition))
-        return found
+        truth = self._evaluate_resolved(self.simplify(condition))
+        if truth is None and self.implied:
+            truth = self._evaluate_resolved(self.resolve(condition))
+        return truth
 
     def _evaluate_resolved(self, condition: Any) -> bool | None:
         if condition in (sympy.true, sympy.false):
             return bool(condition)
         if isinstance(condition, sympy.Not):
-            found = self.evaluate_static(condition.args[0])
-            return None if found is None else not found
+            truth = self.evaluate_static(condition.args[0])
+            return None if truth is None else not truth
         if isinstance(condition, sympy.And | sympy.Or):
             stop = isinstance(condition, sympy.Or)
             each = [self.evaluate_static(x) for x in condition.args]
             return stop if stop in each else None if None in each else not stop
-        found = self._evaluate_relation(condition)
-        if found is None and (multiple := _as_multiple(condition)) != condition:
-            found = self._evaluate_relation(multiple)
-        if found is None and (others := self._in_multiples(condition)) != condition:
-            found = self._evaluate_relation(others)
-        return found
+        truth = self._evaluate_relation(condition)
+        if truth is None and (multiple := _as_multiple(condition)) != condition:
+            truth = self._evaluate_relation(multiple)
+        if truth is None and (others := self._in_multiples(condition)) != condition:
+            truth = self._evaluate_relation(others)
+        return truth
 
     def is_provably_equal(self, x: Any, y: Any) -> bool:
         """Return True if two expressions are known to be equal; results are cached until facts are added."""
-        found = self._equal.get((x, y))
-        if found is None:
-            found = self._equal[x, y] = self.evaluate_static(sympy.Eq(x, y)) is True
-        return found
+        is_equal = self._equal.get((x, y))
+        if is_equal is None:
+            is_equal = self._equal[x, y] = self.evaluate_static(sympy.Eq(x, y)) is True
+        return is_equal
 
     def result(self, name: str, operands: list[Any]) -> Any:
         """Return the expression of an operation on integers; None lets sympy compute it."""
@@ -284,8 +284,8 @@ class ShapeEnv:
 
     def _in_multiples(self, expression: Any) -> Any:
         """Replace each symbol with a known divisor by divisor * quotient."""
-        found = {s: n * k for s, (n, k) in self._multiples.items() if s in expression.free_symbols}
-        return expression.xreplace(found).doit() if found else expression
+        replacements = {s: n * k for s, (n, k) in self._multiples.items() if s in expression.free_symbols}
+        return expression.xreplace(replacements).doit() if replacements else expression
 
     def is_provable(self, condition: Any, answer: bool) -> bool:
         """Return True if a condition is known to have the value `answer`.
@@ -307,10 +307,10 @@ class ShapeEnv:
 
     def decide(self, condition: Any) -> bool:
         """Return the value of a condition in the example, and add a guard that it keeps this value."""
-        found = self.evaluate_static(condition)
-        if found is not None:
-            self._compare_at_small(condition, found)
-            return found
+        static_value = self.evaluate_static(condition)
+        if static_value is not None:
+            self._compare_at_small(condition, static_value)
+            return static_value
         if self.frozen and self.noted is None:
             raise UndecidableError(str(condition))
         condition = _as_multiple(self.simplify(condition))
@@ -345,8 +345,8 @@ class ShapeEnv:
 
     def _small_in(self, expressions: Iterable[Any]) -> list[Any]:
         """Return the symbols of `expressions` to which calls may bind 0 or 1."""
-        found = {s for x in expressions for s in x.free_symbols if s in self.small}
-        return [s for s in found if self.min_sizes_in_calls.get(s, 0) < 2 and self.ranges[s].low <= 2]
+        symbols = {s for x in expressions for s in x.free_symbols if s in self.small}
+        return [s for s in symbols if self.min_sizes_in_calls.get(s, 0) < 2 and self.ranges[s].low <= 2]
 
     def _raise_min_size(self, symbol: Any, lower_bound: int) -> None:
         self.min_sizes_in_calls[symbol] = max(lower_bound, self.min_sizes_in_calls.get(symbol, 0))
@@ -381,7 +381,7 @@ class ShapeEnv:
         others = {s for x in arguments for s in x.free_symbols}
         if not symbols or not all(s in self.hints for s in others):
             return []
-        found = []
+        differences = []
         compute = e.OPERATORS[name]
         numbers = {s: self.hints[s] for s in others}
         for symbol in symbols:
@@ -392,9 +392,9 @@ class ShapeEnv:
                 except (ArithmeticError, ValueError):
                     same = False
                 if not same:
-                    found.append((symbol, n))
+                    differences.append((symbol, n))
             numbers[symbol] = self.hints[symbol]
-        return found
+        return differences
 
     @contextmanager
     def guessing(self) -> Iterator[None]:
@@ -407,9 +407,9 @@ class ShapeEnv:
 
     def guess(self, condition: Any) -> bool:
         """Return the value of a condition in the example, without a guard; assume large unbacked symbols."""
-        found = self.evaluate_static(condition)
-        if found is not None:
-            return found
+        static_value = self.evaluate_static(condition)
+        if static_value is not None:
+            return static_value
         condition = self.simplify(condition)
         numbers = {
             s: self.hints.get(s, 8191 + 2 * i) for i, s in enumerate(sorted(condition.free_symbols, key=str))
@@ -427,36 +427,36 @@ class ShapeEnv:
         if self.frozen and self.noted is None:
             raise UndecidableError(str(expression))
         try:
-            found = self.hint(expression)
+            example_value = self.hint(expression)
         except KeyError:
-            return self.undetermined(expression, wanted="integer")
-        self.assume(sympy.Eq(expression, e.to_sympy(found)))
-        return found
+            return self.undetermined(expression, type_name="integer")
+        self.assume(sympy.Eq(expression, e.to_sympy(example_value)))
+        return example_value
 
-    def undetermined(self, expression: Any, wanted: str = "") -> Any:
+    def undetermined(self, expression: Any, type_name: str = "") -> Any:
         """Raise the error for an expression that depends on elements; subclasses may return a value."""
-        raise self.depends_on_data(expression, wanted) from None
+        raise self.depends_on_data(expression, type_name) from None
 
-    def depends_on_data(self, expression: Any, wanted: str = "") -> GuardOnDataDependentSymNode:
+    def depends_on_data(self, expression: Any, type_name: str = "") -> GuardOnDataDependentSymNode:
         """Return the error for a guard on an expression that depends on elements."""
         at = self.line or current_user_frame()
         what = (
-            f"Could not extract specialized {wanted} from data-dependent expression {expression} "
+            f"Could not extract specialized {type_name} from data-dependent expression {expression} "
             f"(unhinted: {expression})."
-            if wanted
+            if type_name
             else f"Could not guard on data-dependent expression {expression} (unhinted: {expression})."
         )
-        told = f"{what}  (Size-like symbols: {', '.join(map(str, self._sizes(expression))) or 'none'})\n\n"
-        if not wanted:
-            told += (
+        message = f"{what}  (Size-like symbols: {', '.join(map(str, self._sizes(expression))) or 'none'})\n\n"
+        if not type_name:
+            message += (
                 "consider using data-dependent friendly APIs such as guard_or_false, guard_or_true and "
                 "statically_known_true.\n"
             )
         if at is not None:
-            told += f"Caused by: {at.text}  # {at.file}:{at.line} in {at.function}\n\n"
-            told += "The following call raised this error:\n"
-            told += f'  File "{at.file}", line {at.line}, in {at.function}\n    {at.text}\n'
-        return GuardOnDataDependentSymNode(told)
+            message += f"Caused by: {at.text}  # {at.file}:{at.line} in {at.function}\n\n"
+            message += "The following call raised this error:\n"
+            message += f'  File "{at.file}", line {at.line}, in {at.function}\n    {at.text}\n'
+        return GuardOnDataDependentSymNode(message)
 
     def _sizes(self, expression: Any) -> list[Any]:
         return sorted(self.size_symbols & expression.free_symbols, key=str)
@@ -478,12 +478,12 @@ class ShapeEnv:
 
     def require(self, condition: Any, message: str = "") -> None:
         """Require a condition; if it depends on elements, the graph asserts it at run time."""
-        found = self.evaluate_static(condition)
-        if found:
-            self._compare_at_small(condition, found)
+        static_value = self.evaluate_static(condition)
+        if static_value:
+            self._compare_at_small(condition, static_value)
             return
         condition = self.simplify(condition)
-        if found is False or condition == sympy.false:
+        if static_value is False or condition == sympy.false:
             raise RuntimeError(message or f"Runtime assertion failed for expression {condition}")
         if self.has_hint(condition):
             if not self.hint(condition):
@@ -518,7 +518,7 @@ class ShapeEnv:
 
     def _append_requirement(self, condition: Any, message: str) -> None:
         condition = canonical_inequality(condition)
-        if all(condition != known.condition for known in self.requirements):
+        if all(condition != requirement.condition for requirement in self.requirements):
             signed = [m for m in condition.atoms(e.Mod) if self.between(m.args[0]).low < 0]
             self.requirements.append(Requirement(condition, message, current_user_frame(), tuple(signed)))
 
@@ -526,8 +526,8 @@ class ShapeEnv:
         """Derive facts, ranges and replacements from a condition that holds."""
         self._equal.clear()
         if isinstance(condition, sympy.And):
-            for part in condition.args:
-                self.learn(part)
+            for conjunct in condition.args:
+                self.learn(conjunct)
             return
         self._facts[condition] = True
         self._facts[sympy.Not(condition)] = False
@@ -578,10 +578,10 @@ class ShapeEnv:
                 or symbol in self.replaced
             ):
                 continue
-            most = value_range(rest - term, self.ranges).high
-            if math.isinf(most) or math.isinf(lower_bound):
+            upper_bound = value_range(rest - term, self.ranges).high
+            if math.isinf(upper_bound) or math.isinf(lower_bound):
                 continue
-            factor, short = int(factor), int(lower_bound - most)
+            factor, short = int(factor), int(lower_bound - upper_bound)
             limit = (
                 ValueRange(-(-short // factor)) if factor > 0 else ValueRange(-math.inf, (-short) // -factor)
             )
@@ -589,11 +589,11 @@ class ShapeEnv:
             if before.both(limit) != before:
                 self._narrow(symbol, before.both(limit))
 
-    def _narrow(self, symbol: Any, found: ValueRange) -> None:
+    def _narrow(self, symbol: Any, narrowed_range: ValueRange) -> None:
         self._equal.clear()
-        self.ranges[symbol] = found
-        if found.low == found.high:
-            self._replace(symbol, sympy.Integer(found.low))
+        self.ranges[symbol] = narrowed_range
+        if narrowed_range.low == narrowed_range.high:
+            self._replace(symbol, sympy.Integer(narrowed_range.low))
         elif symbol in self.implied:
             self._learn_implied_bound(symbol)
 

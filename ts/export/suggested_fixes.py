@@ -75,18 +75,18 @@ class Fixes:
         lines = "\n".join(
             f"  - {line}" for line in (*self.relations, *self.specializations, *self.conditions)
         )
-        said = (
+        message = (
             f'Constraints violated ({names})! For more information, run with TORCH_LOGS="+dynamic".\n{lines}'
         )
         if self.fixes:
             fixes = sorted(self.fixes, key=lambda fix: " = Dim(" not in fix)
-            said += "\nSuggested fixes:\n" + "\n".join(f"  {fix}" for fix in fixes)
-        said += (
+            message += "\nSuggested fixes:\n" + "\n".join(f"  {fix}" for fix in fixes)
+        message += (
             "\n\nThe error above occurred when calling torch.export.export. If you would like to view some "
             "more information about this error, and get a list of all other errors that may occur in your "
             "export call, you can replace your `export()` call with `draft_export()`."
         )
-        raise UserError(said, UserErrorType.CONSTRAINT_VIOLATION)
+        raise UserError(message, UserErrorType.CONSTRAINT_VIOLATION)
 
     def _violation(self, n: Named, among: list[str], conditions: str, *fixes: str) -> None:
         self.violated[n.name] = None
@@ -95,38 +95,38 @@ class Fixes:
             self.fixes += fixes
 
     def _name(self, symbol: Any) -> str:
-        found = self.named.get(symbol)
-        return found.name if found is not None else str(self.environment.sources[symbol][0])
+        dimension = self.named.get(symbol)
+        return dimension.name if dimension is not None else str(self.environment.sources[symbol][0])
 
     def _look_at(self, n: Named) -> None:
         environment = self.environment
-        found = environment.simplify(n.symbol)
-        if e.is_constant(found):
+        expression = environment.simplify(n.symbol)
+        if e.is_constant(expression):
             self._violation(
-                n, self.specializations, _SPECIALIZED.format(n.name, found), f"{n.name} = {found}"
+                n, self.specializations, _SPECIALIZED.format(n.name, expression), f"{n.name} = {expression}"
             )
             return
         if not n.is_dim:  # Dim.AUTO and other hints allow all conditions
             return
-        if found != n.symbol:
+        if expression != n.symbol:
             # no error: the graph asserts the condition at run time, as in PyTorch
-            if len(found.free_symbols) > 1:
+            if len(expression.free_symbols) > 1:
                 return
-            if not found.is_Symbol or (found in self.named and self.named[found].is_dim):
-                self._related(n, found)
+            if not expression.is_Symbol or (expression in self.named and self.named[expression].is_dim):
+                self._related(n, expression)
                 return
-            n = n._replace(symbol=found)
+            n = n._replace(symbol=expression)
         n = n._replace(range=self._said(n))
         if self._divisible(n):
             return
-        found = environment.ranges[n.symbol]
-        if found.low > max(n.range.low, 2) or found.high < n.range.high:
-            high = "IntInfinity()" if math.isinf(found.high) else found.high
+        value_range = environment.ranges[n.symbol]
+        if value_range.low > max(n.range.low, 2) or value_range.high < n.range.high:
+            high = "IntInfinity()" if math.isinf(value_range.high) else value_range.high
             self._violation(
                 n,
                 self.conditions,
-                n.not_all(f"{found.low} <= {n.size} and {n.size} <= {high}"),
-                _dim(n.name, found.low if found.low > 2 else None, found.high),
+                n.not_all(f"{value_range.low} <= {n.size} and {n.size} <= {high}"),
+                _dim(n.name, value_range.low if value_range.low > 2 else None, value_range.high),
             )
         for guard in environment.guards:
             condition = guard.condition
@@ -148,12 +148,12 @@ class Fixes:
         difference = sympy.expand(condition.lhs - condition.rhs)
         return difference.as_independent(symbol)[1].as_coeff_Mul()[1] == symbol  # type: ignore[no-any-return]
 
-    def _related(self, n: Named, found: Any) -> None:
-        others = {s: sympy.Symbol(self._name(s)) for s in found.free_symbols}
-        written = str(found.xreplace(others))
-        if found.is_Symbol:
-            first = self.named.get(found)
-            other = f"{self._name(found)} = {first.size}" if first else written
+    def _related(self, n: Named, expression: Any) -> None:
+        others = {s: sympy.Symbol(self._name(s)) for s in expression.free_symbols}
+        written = str(expression.xreplace(others))
+        if expression.is_Symbol:
+            first = self.named.get(expression)
+            other = f"{self._name(expression)} = {first.size}" if first else written
             conditions = f"The values of {n.name} = {n.size} and {other} must always be equal."
         else:
             names = ", ".join(map(str, others.values()))
@@ -180,11 +180,11 @@ class Fixes:
                 continue
             by, rest = int(by), int(rest)
             low, high = environment.ranges[n.symbol]
-            least = -(-(low + rest) // by)
-            most = high if math.isinf(high) else (high + rest) // by
+            lower = -(-(low + rest) // by)
+            upper = high if math.isinf(high) else (high + rest) // by
             less = "" if not rest else f" - {rest}" if rest > 0 else f" + {-rest}"
             bounds = ", ".join(
-                [*([f"min={least}"] if not rest else []), f"max={'oo' if math.isinf(most) else most}"]
+                [*([f"min={lower}"] if not rest else []), f"max={'oo' if math.isinf(upper) else upper}"]
             )
             self._violation(
                 n,
@@ -213,9 +213,9 @@ def _of(n: Named, condition: Any) -> str:
 
 
 def _dim(name: str, low: Any, high: Any) -> str:
-    parts = [f"'{name}'"]
+    arguments = [f"'{name}'"]
     if low is not None:
-        parts.append(f"min={low}")
+        arguments.append(f"min={low}")
     if not math.isinf(high):
-        parts.append(f"max={high}")
-    return f"{name} = Dim({', '.join(parts)})"
+        arguments.append(f"max={high}")
+    return f"{name} = Dim({', '.join(arguments)})"

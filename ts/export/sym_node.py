@@ -56,8 +56,8 @@ class SymNode:
 
     def maybe_as_int(self) -> int | None:
         """Return the number as int if it is a constant integer; otherwise None."""
-        found = self.expr
-        return int(found) if found.is_Integer else None
+        expression = self.expr
+        return int(expression) if expression.is_Integer else None
 
     def __str__(self) -> str:
         return str(self.expr)
@@ -129,21 +129,23 @@ class SymNode:
             expression = self._computed(name, operands)
         else:
             key = (name, *((x.expression, x.is_float) for x in operands))
-            found = computed.get(key)
-            expression = computed[key] = self._computed(name, operands) if found is None else found
-        made = symbol_of(expression, self.environment)
-        if isinstance(made, SymNumber):
+            cached_expression = computed.get(key)
+            expression = computed[key] = (
+                self._computed(name, operands) if cached_expression is None else cached_expression
+            )
+        result = symbol_of(expression, self.environment)
+        if isinstance(result, SymNumber):
             observer = self.environment.observer
             if observer is not None:
-                observer(FUNCTIONS[name], arguments, made)
-        return made
+                observer(FUNCTIONS[name], arguments, result)
+        return result
 
     def _computed(self, name: str, operands: list[_Operand]) -> Any:
         _check_size([x.expression for x in operands])
         if not any(x.is_float for x in operands):
-            found = self.environment.result(name, [x.expression for x in operands])
-            if found is not None:
-                return found
+            known_result = self.environment.result(name, [x.expression for x in operands])
+            if known_result is not None:
+                return known_result
         expression = self.environment.simplify(_RULES[name](*operands))
         if expression.has(sympy.ITE):  # sympy creates `ITE` from conditions on Piecewise expressions
             expression = expression.replace(sympy.ITE, _either)
@@ -338,7 +340,7 @@ def _functions() -> dict[str, Any]:
     """Return a dictionary: operation name -> function of `operator`, `math` or `ts` that graph nodes call."""
     from ts.python_api import sym_functions
 
-    found: dict[str, Any] = {
+    functions: dict[str, Any] = {
         name: getattr(operator, name)
         for name in (
             "add",
@@ -354,11 +356,11 @@ def _functions() -> dict[str, Any]:
             "abs",
         )
     }
-    found |= {name: getattr(operator, name) for name in ("lt", "le", "gt", "ge", "eq", "ne", "xor")}
-    found |= {"and": operator.and_, "or": operator.or_, "trunc": math.trunc, "floor": math.floor}
-    found |= {"ceil": math.ceil, "round": round}
-    found |= {name: getattr(sym_functions, name, None) for name in _RULES if name.startswith("sym_")}
-    return found
+    functions |= {name: getattr(operator, name) for name in ("lt", "le", "gt", "ge", "eq", "ne", "xor")}
+    functions |= {"and": operator.and_, "or": operator.or_, "trunc": math.trunc, "floor": math.floor}
+    functions |= {"ceil": math.ceil, "round": round}
+    functions |= {name: getattr(sym_functions, name, None) for name in _RULES if name.startswith("sym_")}
+    return functions
 
 
 FUNCTIONS: Final = _functions()

@@ -42,21 +42,21 @@ def explain_symbols(program: ExportedProgram) -> list[ExplainedSymbol]:
     has the line of an operator that requires it, or None. Raise ShapeError if a recorded shape differs from
     the result of its operator.
     """
-    asked = check_shapes(program)
+    questions = check_shapes(program)
     symbols: dict[Any, list[str]] = {}
     for node, value in _values(program):
-        for place, expression in _expressions(node, value):
+        for location, expression in _expressions(node, value):
             for symbol in sorted(expression.free_symbols, key=str):
                 if expression == symbol or symbol not in symbols:
-                    symbols.setdefault(symbol, []).append(place)
-    lines = {str(question.condition): _line(question.node) for question in asked}
+                    symbols.setdefault(symbol, []).append(location)
+    lines = {str(question.condition): _line(question.node) for question in questions}
     sources = []
-    for symbol, places in symbols.items():
+    for symbol, locations in symbols.items():
         range = program.range_constraints.get(symbol)
-        said = "any" if range is None else f"{range.lower} to {range.upper}"
-        arguments = [p for p in places if "size()" in p] or places[:1]
+        range_text = "any" if range is None else f"{range.lower} to {range.upper}"
+        arguments = [p for p in locations if "size()" in p] or locations[:1]
         about = list(_conditions(program, symbol, arguments, lines))
-        sources.append(ExplainedSymbol(str(symbol), list(dict.fromkeys(arguments)), said, about))
+        sources.append(ExplainedSymbol(str(symbol), list(dict.fromkeys(arguments)), range_text, about))
     return sources
 
 
@@ -69,32 +69,32 @@ def _values(program: ExportedProgram) -> Iterator[tuple[Node, Any]]:
 
 def _expressions(node: Node, value: Any) -> Iterator[tuple[str, Any]]:
     """Yield (location, expression) for each symbolic size or number in a value."""
-    told = node.name if node.op == "placeholder" else f"{node.name} ({node.target})"
+    description = node.name if node.op == "placeholder" else f"{node.name} ({node.target})"
     if isinstance(value, SymNumber):
-        yield told, value.node.expr
+        yield description, value.node.expr
     elif isinstance(value, Tensor):
         for dim, n in enumerate(value.array.shape):
             if isinstance(n, SymNumber):
-                yield f"{node.name}.size()[{dim}]" if node.op == "placeholder" else told, n.node.expr
+                yield f"{node.name}.size()[{dim}]" if node.op == "placeholder" else description, n.node.expr
 
 
 def _conditions(
-    program: ExportedProgram, symbol: Any, places: list[str], lines: dict[str, Line | None]
+    program: ExportedProgram, symbol: Any, locations: list[str], lines: dict[str, Line | None]
 ) -> Iterator[Condition]:
     """Yield the guards and assertions on a symbol, and the conditions that operators assume."""
-    told: set[str] = set()
+    reported_texts: set[str] = set()
     for check in program._guards:
-        if any(place in check.text for place in places):
-            told.add(check.text)
+        if any(location in check.text for location in locations):
+            reported_texts.add(check.text)
             yield Condition(check.text, check.where)
     name = re.compile(rf"\b{re.escape(str(symbol))}\b")
     for node in program.graph.nodes:
         if str(node.target) == "aten._assert_scalar.default" and name.search(str(node.args[1])):
-            text = str(node.args[1]).removeprefix("Runtime assertion failed for expression ")
-            yield Condition(text.rpartition(" on node ")[0] or text, _line(node))
-    for text, line in lines.items():
-        if name.search(text):
-            yield Condition(f"{text}, of an operator", line)
+            condition = str(node.args[1]).removeprefix("Runtime assertion failed for expression ")
+            yield Condition(condition.rpartition(" on node ")[0] or condition, _line(node))
+    for condition, line in lines.items():
+        if name.search(condition):
+            yield Condition(f"{condition}, of an operator", line)
 
 
 _FRAME = re.compile(r'File "(.*)", line (\d+), in (.*)\n\s*(.*)')
@@ -105,5 +105,5 @@ def _line(node: Node) -> Line | None:
     frames = _FRAME.findall(str(node.meta.get("stack_trace") or ""))
     if not frames:
         return None
-    file, line, function, text = frames[-1]
-    return Line(file, int(line), function, text.strip())
+    file, line, function, source = frames[-1]
+    return Line(file, int(line), function, source.strip())

@@ -104,10 +104,10 @@ class FloorDiv(sympy.Function):
         if isinstance(a, FloorDiv):
             return FloorDiv(a.args[0], a.args[1] * b)
         if a.is_Add:  # move terms that are multiples of `b` out of the division
-            whole = [x for x in a.args if _divides(b, x)]
-            if whole:
-                rest = sympy.Add(*(x for x in a.args if x not in whole))
-                return sympy.Add(*(sympy.cancel(x / b) for x in whole)) + FloorDiv(rest, b)
+            multiples = [x for x in a.args if _divides(b, x)]
+            if multiples:
+                rest = sympy.Add(*(x for x in a.args if x not in multiples))
+                return sympy.Add(*(sympy.cancel(x / b) for x in multiples)) + FloorDiv(rest, b)
         if _divides(b, a):
             return sympy.cancel(a / b)
         reduced = _common(a, b)

@@ -87,11 +87,11 @@ class _Run:
         try:
             for value, x in zip(graph.inputs(), self._given(args, kwargs), strict=True):
                 self.values[value] = x
-            found = self._block(graph)
+            outputs = self._block(graph)
             self._write_attributes()
         finally:
             self.recorder.line = before
-        return found[0] if len(found) == 1 else tuple(found)
+        return outputs[0] if len(outputs) == 1 else tuple(outputs)
 
     def _write_attributes(self) -> None:
         """Record the new values of buffers that the script assigns; raise UserError for other attributes."""
@@ -109,18 +109,19 @@ class _Run:
     def _given(self, args: Sequence[Any], kwargs: dict[str, Any]) -> list[Any]:
         parameters = self.function.schema.arguments
         inputs = len(list(self.graph.inputs()))
-        found = list(args[: inputs - len(parameters)])  # the first argument of a method is the object
-        rest = list(args[len(found) :])
+        # the first argument of a method is the object
+        bound_arguments = list(args[: inputs - len(parameters)])
+        rest = list(args[len(bound_arguments) :])
         for i, parameter in enumerate(parameters):
             if i < len(rest):
-                found.append(rest[i])
+                bound_arguments.append(rest[i])
             elif parameter.name in kwargs:
-                found.append(kwargs[parameter.name])
+                bound_arguments.append(kwargs[parameter.name])
             elif parameter.has_default:
-                found.append(parameter.default)
+                bound_arguments.append(parameter.default)
             else:
                 raise TypeError(f"{self.function.name}() is missing value for argument '{parameter.name}'")
-        return found
+        return bound_arguments
 
     # ---- nodes
 
@@ -134,95 +135,95 @@ class _Run:
                 self.values[value] = x
         return [self.values[v] for v in block.outputs()]
 
-    def _run(self, node: Node, kind: str, given: list[Any]) -> Sequence[Any]:
+    def _run(self, node: Node, kind: str, inputs: list[Any]) -> Sequence[Any]:
         match kind:
             case "prim::Constant":
                 is_function = isinstance(node.output().type(), FunctionType)
                 return [None if is_function else node.output().to_ivalue()]
             case "prim::GetAttr":
-                slot = given[0].cls.slot(node.get("name"))
-                known = self.set.get((given[0], slot))
-                return [_attribute(given[0], slot) if known is None else known[1]]
+                slot = inputs[0].cls.slot(node.get("name"))
+                assignment = self.set.get((inputs[0], slot))
+                return [_attribute(inputs[0], slot) if assignment is None else assignment[1]]
             case "prim::SetAttr":
-                self.set[given[0], given[0].cls.slot(node.get("name"))] = node, given[1]
+                self.set[inputs[0], inputs[0].cls.slot(node.get("name"))] = node, inputs[1]
                 return []
             case "prim::If":
                 blocks = list(node.blocks())
-                return self._block(blocks[0] if given[0] else blocks[1])
+                return self._block(blocks[0] if inputs[0] else blocks[1])
             case "prim::Loop":
-                return self._loop(node, given)
+                return self._loop(node, inputs)
             case "prim::RaiseException":
-                raise self._unsupported(f"the script raises: {given[0]}")
+                raise self._unsupported(f"the script raises: {inputs[0]}")
             case "prim::Uninitialized":
                 return [None]
             case "prim::unchecked_cast":
-                return given
+                return inputs
             case "prim::ListConstruct":
-                return [list(given)]
+                return [list(inputs)]
             case "prim::DictConstruct":
-                return [dict(zip(given[::2], given[1::2], strict=True))]
+                return [dict(zip(inputs[::2], inputs[1::2], strict=True))]
             case "prim::TupleConstruct":
-                return [tuple(given)]
+                return [tuple(inputs)]
             case "prim::TupleUnpack" | "prim::ListUnpack":
-                return list(given[0])
+                return list(inputs[0])
             case "prim::CallFunction":  # a call that was not inlined, because it is recursive
                 type: Any = next(iter(node.inputs())).type()
-                return [call(self.recorder, type.function, given[1:], {})]
+                return [call(self.recorder, type.function, inputs[1:], {})]
             case "prim::NumToTensor":
-                op, values, _ = overload_named("aten::scalar_tensor", "").resolve((given[0],), {})
+                op, values, _ = overload_named("aten::scalar_tensor", "").resolve((inputs[0],), {})
                 return [self.recorder.run(op, values)]
-        return self._operator(node, kind, given)
+        return self._operator(node, kind, inputs)
 
-    def _loop(self, node: Node, given: list[Any]) -> list[Any]:
-        most, goes_on, *carried = given
+    def _loop(self, node: Node, inputs: list[Any]) -> list[Any]:
+        max_iterations, goes_on, *carried = inputs
         (body,) = node.blocks()
-        turn = 0
-        while goes_on and turn < most:
+        iteration = 0
+        while goes_on and iteration < max_iterations:
             self.iterations += 1
             if self.iterations > _MAX_ITERATIONS:
                 raise self._unsupported("a loop has too many turns: each becomes nodes of the program")
-            for value, x in zip(body.inputs(), [turn, *carried], strict=True):
+            for value, x in zip(body.inputs(), [iteration, *carried], strict=True):
                 self.values[value] = x
             goes_on, *carried = self._block(body)
-            turn += 1
+            iteration += 1
         return carried
 
-    def _operator(self, node: Node, kind: str, given: list[Any]) -> Sequence[Any]:
+    def _operator(self, node: Node, kind: str, inputs: list[Any]) -> Sequence[Any]:
         recorder = self.recorder
-        if given and isinstance(given[0], Tensor):
+        if inputs and isinstance(inputs[0], Tensor):
             if kind == "aten::size":
-                return [list(recorder.shape(given[0])) if len(given) == 1 else recorder.size(*given)]
+                return [list(recorder.shape(inputs[0])) if len(inputs) == 1 else recorder.size(*inputs)]
             if kind == "aten::len":
-                return [recorder.size(given[0], 0)]
+                return [recorder.size(inputs[0], 0)]
             if kind == "aten::numel":
-                return [recorder.numel(given[0])]
+                return [recorder.numel(inputs[0])]
             if kind in _ELEMENTS:
-                return [recorder.element(given[0])]
+                return [recorder.element(inputs[0])]
         on_lists = _ON_LISTS.get(kind)
-        if on_lists is not None and isinstance(given[0], list | dict | str):
-            return [on_lists(*given)]
-        tensors = any(isinstance(x, Tensor) for x in _flat(given)) or _makes_tensors(node)
-        symbols = any(isinstance(x, SymNumber) for x in _flat(given))
+        if on_lists is not None and isinstance(inputs[0], list | dict | str):
+            return [on_lists(*inputs)]
+        tensors = any(isinstance(x, Tensor) for x in _flat(inputs)) or _makes_tensors(node)
+        symbols = any(isinstance(x, SymNumber) for x in _flat(inputs))
         if symbols and not tensors and kind in _ON_SYMBOLS:
-            return [_ON_SYMBOLS[kind](*given)]
+            return [_ON_SYMBOLS[kind](*inputs)]
         op = node.operator()
         recorded = getattr(op, "record", None) is not None
         # Compute operations on numbers, strings or metadata of tensors without recording them.
         if not symbols and not (tensors and recorded):
             with recorder.paused():
-                found = evaluate(node, given)
-            if found is not NOT_EVALUATED:
-                return found  # type: ignore[no-any-return]
+                evaluated_outputs = evaluate(node, inputs)
+            if evaluated_outputs is not NOT_EVALUATED:
+                return evaluated_outputs  # type: ignore[no-any-return]
         if op is None or not recorded:
             raise self._unsupported(f"{kind} has no form in exported programs")
-        made = recorder.run(
+        output = recorder.run(
             recorder.of_tensors(op),
             [
                 devices.as_device(x) if isinstance(x, str) and p.kind == "Device" else x
-                for p, x in zip(op.signature.parameters, given, strict=True)
+                for p, x in zip(op.signature.parameters, inputs, strict=True)
             ],
         )
-        return list(made) if len(list(node.outputs())) > 1 else [made]
+        return list(output) if len(list(node.outputs())) > 1 else [output]
 
     def _unsupported(self, why: str) -> UserError:
         assert self.node is not None  # this method is only called while a node runs
@@ -231,8 +232,8 @@ class _Run:
 
 def _attribute(owner: Object, slot: int) -> Any:
     """Return the value of an attribute; values other than script objects are converted to Python."""
-    found = object_get(owner, slot, False)
-    return found if isinstance(found, Object) else object_get(owner, slot)
+    value = object_get(owner, slot, False)
+    return value if isinstance(value, Object) else object_get(owner, slot)
 
 
 def _makes_tensors(node: Node) -> bool:
@@ -240,19 +241,19 @@ def _makes_tensors(node: Node) -> bool:
 
 
 def _flat(values: Any) -> list[Any]:
-    found: list[Any] = []
+    elements: list[Any] = []
     for x in values.values() if isinstance(values, dict) else values:
-        found += _flat(x) if isinstance(x, list | tuple | dict) else [x]
-    return found
+        elements += _flat(x) if isinstance(x, list | tuple | dict) else [x]
+    return elements
 
 
 def _line(node: Node) -> Line | None:
     """Return the source line of a node; None if it is unknown."""
-    place = node.range
-    if place is None:
+    source_range = node.range
+    if source_range is None:
         return None
-    place = place.origin() or place
-    if not place.source.filename:
+    source_range = source_range.origin() or source_range
+    if not source_range.source.filename:
         return None
-    text = place.source.text.split("\n")[place.source.line_index(place.start)].strip()
-    return Line(place.source.filename, place.line, "forward", text)
+    source = source_range.source.text.split("\n")[source_range.source.line_index(source_range.start)].strip()
+    return Line(source_range.source.filename, source_range.line, "forward", source)

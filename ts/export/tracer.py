@@ -98,10 +98,10 @@ class ExportTracer(FxGraphBuilder):
         """Raise RuntimeError if the operator mutates a parameter or argument that requires grad."""
         for p, value in zip(op.signature.parameters, values, strict=True):
             for x in tensors_in([value]) if p.written else ():
-                made = self.fake_of(x)
-                if not made.requires_grad:
+                fake_tensor = self.fake_of(x)
+                if not fake_tensor.requires_grad:
                     continue
-                node = base = self.node_of(made)
+                node = base = self.node_of(fake_tensor)
                 while base.op == "call_function" and _is_view(base.target):
                     base = base.args[0]
                 if base.op == "placeholder" and base.meta["val"].requires_grad:
@@ -126,8 +126,8 @@ class ExportTracer(FxGraphBuilder):
             for p, value in zip(op.signature.parameters, values, strict=True)
             for x in (tensors_in([value]) if p.written else ())
         }
-        known = self._data_scalars
-        self._data_scalars = {k: v for k, v in known.items() if v.base not in written}
+        scalars = self._data_scalars
+        self._data_scalars = {k: v for k, v in scalars.items() if v.base not in written}
 
     def _lies_so(self, x: Tensor, memory_format: Any) -> bool:
         """Return True if `x.contiguous(memory_format)` returns `x`, so no node is recorded."""
@@ -208,12 +208,12 @@ class ExportTracer(FxGraphBuilder):
         needed = 0
         for p, x in zip(op.signature.parameters, values, strict=True):
             is_default = p.has_default and not isinstance(x, Tensor | SymNumber) and _same(x, p.default)
-            made = self.node_of(readable(p.kind, x))
+            argument = self.node_of(readable(p.kind, x))
             if p.keyword_only:
                 if not is_default and x is not None:
-                    options[p.name] = made
+                    options[p.name] = argument
             else:
-                positional.append(made)
+                positional.append(argument)
                 needed = needed if is_default else len(positional)
         return tuple(positional[:needed]), options
 
@@ -222,13 +222,13 @@ class ExportTracer(FxGraphBuilder):
         if mask is None:
             return None
 
-        def count(least: int, most: Any) -> Any:
-            known = self._data_scalars.get(id(mask))
-            if known is not None and known.tensor is mask and known.count is not None:
-                return known.count
-            found = self._new_size(least, most)
-            self._data_scalars[id(mask)] = _DataScalars(mask, self._base(mask), count=found)
-            return found
+        def count(lower: int, upper: Any) -> Any:
+            scalar = self._data_scalars.get(id(mask))
+            if scalar is not None and scalar.tensor is mask and scalar.count is not None:
+                return scalar.count
+            size = self._new_size(lower, upper)
+            self._data_scalars[id(mask)] = _DataScalars(mask, self._base(mask), count=size)
+            return size
 
         return count
 
@@ -253,45 +253,45 @@ class ExportTracer(FxGraphBuilder):
             _example_number(x) if _is_value(op, p.kind, x) else lowered(x)
             for p, x in zip(op.signature.parameters, values, strict=True)
         ]
-        place = result_device(op, values)
+        device = result_device(op, values)
         if next(tensors_in(values), None) is None:
             arguments = [
                 devices.device("meta") if p.kind == "Device" else x
                 for p, x in zip(op.signature.parameters, arguments, strict=True)
             ]
-        wanted = ts.is_grad_enabled() and any(x.requires_grad for x in tensors_in(values))
-        wanted = wanted and not ((row := derivative_of(op.record)) is not None and row.reason)
+        requires_grad = ts.is_grad_enabled() and any(x.requires_grad for x in tensors_in(values))
+        requires_grad = requires_grad and not ((row := derivative_of(op.record)) is not None and row.reason)
         environment = self.environment
         before, environment.quiet = environment.quiet, True
         new_sizes: list[Any] = []
 
-        def noted_size(least: int, most: Any) -> Any:
-            new_sizes.append((new_size or self._new_size)(least, most))
+        def noted_size(lower: int, upper: Any) -> Any:
+            new_sizes.append((new_size or self._new_size)(lower, upper))
             return new_sizes[-1]
 
         try:
-            asked = FakeImplCtx(op.name, noted_size, self._new_unbacked)
-            with ts.no_grad(), level_stack.no_transforms(), FakeContext(asked):
-                found = self._item(arguments[0]) if op.name == "aten::item" else op.call_list(arguments)
+            fake_context = FakeImplCtx(op.name, noted_size, self._new_unbacked)
+            with ts.no_grad(), level_stack.no_transforms(), FakeContext(fake_context):
+                output = self._item(arguments[0]) if op.name == "aten::item" else op.call_list(arguments)
         finally:
             environment.quiet = before
 
         def raised(x: Any) -> Any:
             if isinstance(x, Tensor):
-                known = inner.get(id(x))
-                if known is not None and writes:
-                    if known.array is not x.array:
-                        self._save_meta(known)
-                        known.data = x
-                    return known
-                differentiable = wanted and (x.is_floating_point() or x.is_complex())
+                original = inner.get(id(x))
+                if original is not None and writes:
+                    if original.array is not x.array:
+                        self._save_meta(original)
+                        original.data = x
+                    return original
+                differentiable = requires_grad and (x.is_floating_point() or x.is_complex())
                 array = x.array if new_sizes else substitute_constants(x.array)
-                return fake_for(array, place, differentiable)
+                return fake_for(array, device, differentiable)
             if (isinstance(x, tuple) and hasattr(x, "_fields")) or type(x).__module__ == "torch.return_types":
                 return type(x)([raised(y) for y in x])
             return type(x)(map(raised, x)) if isinstance(x, list | tuple) else x
 
-        return raised(found)
+        return raised(output)
 
     def _item(self, x: Tensor) -> Any:
         """Return the only element of a tensor as an unbacked symbol."""
@@ -306,42 +306,44 @@ class ExportTracer(FxGraphBuilder):
             return symbol_of(environment.unbacked_float(), environment)
         return symbol_of(environment.unbacked_truth() if kind == "b" else environment.unbacked(), environment)
 
-    def _new_size(self, least: int, most: Any) -> Any:
-        """Create an unbacked size from `least` to `most` for a shape rule."""
+    def _new_size(self, lower: int, upper: Any) -> Any:
+        """Create an unbacked size from `lower` to `upper` for a shape rule."""
         environment = self.environment
-        if isinstance(most, SymNumber):
-            most = environment.between(most.node.expr).high
+        if isinstance(upper, SymNumber):
+            upper = environment.between(upper.node.expr).high
         symbol = environment.unbacked(is_size=True)
         if environment.frozen:  # during a replay, reuse the symbol of the exported program
             return symbol_of(symbol, environment)
-        if most is None:
-            environment.ranges[symbol] = ValueRange(least)
+        if upper is None:
+            environment.ranges[symbol] = ValueRange(lower)
         else:
-            environment.ranges[symbol] = environment.ranges[symbol].both(ValueRange(least, most))
+            environment.ranges[symbol] = environment.ranges[symbol].both(ValueRange(lower, upper))
         return symbol_of(symbol, environment)
 
     def _save_meta(self, x: Tensor) -> None:
         """Store the metadata of a tensor's node before an operator changes the tensor's shape in place."""
-        found = self._tensors.get(id(x))
-        if found is not None and found[1].meta.get("val") is x:
-            found[1].meta["val"] = fake_for(x.array, device_of(x), x.requires_grad)
+        entry = self._tensors.get(id(x))
+        if entry is not None and entry[1].meta.get("val") is x:
+            entry[1].meta["val"] = fake_for(x.array, device_of(x), x.requires_grad)
 
     # ---- gradients
 
     def gradients(
-        self, roots: list[Any], given: list[Any], wanted: list[Any], create: bool
+        self, roots: list[Any], root_gradients: list[Any], inputs: list[Any], create: bool
     ) -> list[Tensor | None]:
-        """Record the computation of gradients of `roots` with respect to `wanted`; return the gradients."""
-        return self.tape.gradients(roots, given, wanted, create)
+        """Record the computation of gradients of `roots` with respect to `inputs`; return the gradients."""
+        return self.tape.gradients(roots, root_gradients, inputs, create)
 
-    def backward(self, roots: list[Any], given: list[Any], wanted: list[Any] | None, create: bool) -> None:
-        """Add the gradients of `roots` to the `grad` of the leaves, or only of `wanted`."""
-        self.tape.backward(roots, given, wanted, create)
+    def backward(
+        self, roots: list[Any], root_gradients: list[Any], inputs: list[Any] | None, create: bool
+    ) -> None:
+        """Add the gradients of `roots` to the `grad` of the leaves, or only of `inputs`."""
+        self.tape.backward(roots, root_gradients, inputs, create)
 
     def tracked(self, x: Tensor) -> Tensor:
         """Record an alias of `x` that requires grad, and return it."""
-        made: Tensor = overloads("alias")(self.fake_of(x))
-        return made._marked(True)  # type: ignore[attr-defined, no-any-return]
+        alias: Tensor = overloads("alias")(self.fake_of(x))
+        return alias._marked(True)  # type: ignore[attr-defined, no-any-return]
 
     def _bind(self, node: Node, result: Any) -> None:
         """Store `node` as the node of a result; for a list, create a `getitem` node for each element."""
@@ -356,12 +358,12 @@ class ExportTracer(FxGraphBuilder):
                     self._bind(self._call(python_operator.getitem, (node, k), item), item)
 
     def _same_memory(self, x: Tensor) -> Tensor | None:
-        shown = super()._same_memory(x)
-        if shown is not None:
-            self.tape.separate(shown)
+        shared_fake = super()._same_memory(x)
+        if shared_fake is not None:
+            self.tape.separate(shared_fake)
             if x.requires_grad:
-                shown._marked(True)  # type: ignore[attr-defined]
-        return shown
+                shared_fake._marked(True)  # type: ignore[attr-defined]
+        return shared_fake
 
     # ---- methods of tensors
 
@@ -391,8 +393,8 @@ class ExportTracer(FxGraphBuilder):
         """Record `x[index] = value`."""
         if isinstance(value, int | float | complex):
             with self.paused():
-                kept = ts.tensor(value, dtype=x.dtype, device=device_of(self.fake_of(x)))
-            value = self.run(overload_named("aten::lift_fresh_copy", "").operator, [kept])
+                constant = ts.tensor(value, dtype=x.dtype, device=device_of(self.fake_of(x)))
+            value = self.run(overload_named("aten::lift_fresh_copy", "").operator, [constant])
         elif isinstance(value, SymNumber):
             value = self.tensor_of_symbols(value, x.dtype, device_of(self.fake_of(x)))
         put_index(x, index, value, skip_whole=True, to_number=self.element, several=self._is_of_batch)
@@ -422,10 +424,10 @@ class ExportTracer(FxGraphBuilder):
 
     def to(self, x: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
         """Record `x.to(...)` with the overload that its arguments select."""
-        given = arguments_of_to(args, dict(kwargs))
+        options = arguments_of_to(args, dict(kwargs))
         x = self.fake_of(x)
-        device, dtype, other = given.get("device"), given.get("dtype"), given.get("other")
-        rest = {k: given[k] for k in ("non_blocking", "copy", "memory_format") if given.get(k)}
+        device, dtype, other = options.get("device"), options.get("dtype"), options.get("other")
+        rest = {k: options[k] for k in ("non_blocking", "copy", "memory_format") if options.get(k)}
         arguments: tuple[Any, ...]
         if other is not None:
             name, arguments = "other", (x, other)
@@ -436,25 +438,29 @@ class ExportTracer(FxGraphBuilder):
         else:
             name, arguments = "dtype_layout", (x,)
             if device is not None:
-                place = devices.as_device(device)
-                rest = {"dtype": x.dtype, "layout": dtypes.strided, "device": place} | rest
-        place = devices.as_device(device) if device is not None else device_of(x)
+                target_device = devices.as_device(device)
+                rest = {"dtype": x.dtype, "layout": dtypes.strided, "device": target_device} | rest
+        target_device = devices.as_device(device) if device is not None else device_of(x)
         if other is not None:
-            place, dtype = device_of(self.fake_of(other)), other.dtype
+            target_device, dtype = device_of(self.fake_of(other)), other.dtype
         self._metadata(x)
         with self.environment.guessing(), self.paused():  # compare layouts without adding guards
             below = plain(x).to(dtype=dtype) if dtype is not None else plain(x)
-            same = below.array is plain(x).array and place == device_of(x) and not given.get("copy")
-            made = x if same else fake_for(below.array, place, x.requires_grad and below.is_floating_point())
+            same = below.array is plain(x).array and target_device == device_of(x) and not options.get("copy")
+            output = (
+                x
+                if same
+                else fake_for(below.array, target_device, x.requires_grad and below.is_floating_point())
+            )
         target = overload_named("aten::to", name)
-        node = self._call(target, tuple(map(self.node_of, arguments)), made, rest)
+        node = self._call(target, tuple(map(self.node_of, arguments)), output, rest)
         if same:
             with self.paused():
-                made = fake_for(x.array, place, x.requires_grad)
-            node.meta["val"] = made
-        self._bind(node, made)
-        self.tape.note(target.operator, [x], made)
-        return made
+                output = fake_for(x.array, target_device, x.requires_grad)
+            node.meta["val"] = output
+        self._bind(node, output)
+        self.tape.note(target.operator, [x], output)
+        return output
 
     def _metadata(self, x: Tensor) -> None:
         """Record an assertion on the dtype, device and layout of a tensor that is converted."""
@@ -465,12 +471,12 @@ class ExportTracer(FxGraphBuilder):
     def constructed(self, x: Tensor, function: str) -> Any:
         """Record a tensor made of Python numbers as a constant that the program copies at each run."""
         with self.paused():
-            kept = x.clone()
-        made = self.run(overload_named("aten::lift_fresh_copy", "").operator, [kept])
+            constant = x.clone()
+        copied_tensor = self.run(overload_named("aten::lift_fresh_copy", "").operator, [constant])
         if function != "as_tensor":
-            self.run(overload_named("aten::detach_", "").operator, [made])
-        self.stand_for(x, made)
-        return made
+            self.run(overload_named("aten::detach_", "").operator, [copied_tensor])
+        self.stand_for(x, copied_tensor)
+        return copied_tensor
 
     def tensor_of_symbols(self, data: Any, dtype: Any = None, device: Any = None) -> Tensor | None:
         """Create a tensor from nested lists of numbers and symbols; return None if there are no symbols."""
@@ -479,15 +485,15 @@ class ExportTracer(FxGraphBuilder):
             return None
         device = devices.CPU if device is None else devices.as_device(device)
         kind = _dtype_of(numbers) if dtype is None else dtypes.as_dtype(dtype)
-        made = self.to(self._stacked(data, kind, device), (device, kind), {})
-        return self.run(overload_named("aten::detach_", "").operator, [made])  # type: ignore[no-any-return]
+        converted_tensor = self.to(self._stacked(data, kind, device), (device, kind), {})
+        return self.run(overload_named("aten::detach_", "").operator, [converted_tensor])  # type: ignore[no-any-return]
 
     def _stacked(self, data: Any, dtype: Any, device: Any) -> Tensor:
         if isinstance(data, list | tuple):
-            found = ts.ops.aten.stack([self._stacked(x, dtype, device) for x in data])
+            stacked_tensor = ts.ops.aten.stack([self._stacked(x, dtype, device) for x in data])
         else:
-            found = ts.ops.aten.scalar_tensor(data, dtype=dtype, device=device, pin_memory=False)
-        return found  # type: ignore[no-any-return]
+            stacked_tensor = ts.ops.aten.scalar_tensor(data, dtype=dtype, device=device, pin_memory=False)
+        return stacked_tensor  # type: ignore[no-any-return]
 
     def listed(self, x: Tensor) -> Any:
         """Return x.tolist() as unbacked numbers; None for a real tensor."""
@@ -501,17 +507,17 @@ class ExportTracer(FxGraphBuilder):
         """Record a constant tensor for numbers in an index or an assignment."""
         return self.run(overload_named("aten::lift_fresh_copy", "").operator, [x])  # type: ignore[no-any-return]
 
-    def escape(self, x: Tensor, kind: str, number: Any) -> None:
+    def escape(self, x: Tensor, kind: str, python_value: Any) -> None:
         """Ignore the conversion of a tensor to a Python value: for fake tensors, `element` records it."""
 
     def element(self, x: Tensor) -> Any:
         """Return the symbol of the only element of a fake tensor; a second call returns the same symbol."""
-        known = self._data_scalars.get(id(x))
-        if known is not None and known.tensor is x and known.number is not None:
-            return known.number
-        found = self.run(overload_named("aten::item", "").operator, [x])
-        self._data_scalars[id(x)] = _DataScalars(x, self._base(x), number=found)
-        return found
+        scalar = self._data_scalars.get(id(x))
+        if scalar is not None and scalar.tensor is x and scalar.number is not None:
+            return scalar.number
+        symbol = self.run(overload_named("aten::item", "").operator, [x])
+        self._data_scalars[id(x)] = _DataScalars(x, self._base(x), number=symbol)
+        return symbol
 
     # ---- scripted functions, modules, control flow
 
@@ -523,9 +529,9 @@ class ExportTracer(FxGraphBuilder):
         with no_side_effects(operator.name, filter(callable, args)):
             return rule(self, *args)
 
-    def vmap(self, call: Any, *given: Any) -> Any:
+    def vmap(self, call: Any, *operands: Any) -> Any:
         """Record a function on a batch (`ts.func.vmap`)."""
-        return CONTROL_FLOW["vmap"](self, call, *given)
+        return CONTROL_FLOW["vmap"](self, call, *operands)
 
     def function(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run a scripted function: its Python source, or the script graph of methods and archives."""

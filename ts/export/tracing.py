@@ -82,9 +82,9 @@ def export(
     if not isinstance(args, tuple):
         raise UserError(f"Expecting `args` to be a tuple of example positional inputs, got {type(args)}")
     kwargs = dict(kwargs or {})
-    made = Export(mod, args, kwargs, dynamic_shapes, preserve_module_call_signature)
-    made.environment.defers_guards = prefer_deferred_runtime_asserts_over_guards
-    return made.program()
+    exporter = Export(mod, args, kwargs, dynamic_shapes, preserve_module_call_signature)
+    exporter.environment.defers_guards = prefer_deferred_runtime_asserts_over_guards
+    return exporter.program()
 
 
 class Export:
@@ -155,8 +155,8 @@ class Export:
         add_tensor_metadata(recorder.graph, self.environment)
         renamed |= hop_regions.wrap(recorder.graph, recorder.blocks, recorder.submodules)
         renamed |= {before: renamed.get(now, now) for before, now in replaced.items()}
-        for known, name in renamed.items():
-            self.calls.rename(known, name)
+        for old_name, name in renamed.items():
+            self.calls.rename(old_name, name)
         for spec in specs:
             if not isinstance(spec.arg, ConstantArgument) and spec.arg.name in renamed:
                 spec.arg = dataclasses.replace(spec.arg, name=renamed[spec.arg.name])
@@ -166,12 +166,12 @@ class Export:
         hidden = {n for n, _, persistent in _buffers(self.module) if not persistent}
         self.checks += self._size_checks()
         constants |= {n: x for n, x in state.items() if n in hidden}
-        kept = {n: x for n, x in state.items() if n not in hidden}
+        saved_state = {n: x for n, x in state.items() if n not in hidden}
         names = argument_names(self.module, self.args, self.kwargs)
         call = ModuleCallSignature([], [], in_spec, out_spec, names)
         return ExportedProgram._create(
-            module, signature, kept, self._ranges(), self.calls.entries(call), (self.args, self.kwargs),
-            constants, self.checks, self.environment,
+            module, signature, saved_state, self._ranges(), self.calls.entries(call),
+            (self.args, self.kwargs), constants, self.checks, self.environment,
         )  # fmt: skip
 
     def _lift_state(self) -> dict[str, Any]:
@@ -182,10 +182,12 @@ class Export:
         state: dict[str, Any] = {}
         # Id of a tensor -> parameter made of it, because parameters of modules from archives are plain
         # tensors.
-        made: dict[int, Parameter] = {}
+        parameters: dict[int, Parameter] = {}
         for name, parameter in self.module.named_parameters(remove_duplicate=False):
             if not isinstance(parameter, Parameter):
-                state[name] = made.setdefault(id(parameter), Parameter(parameter, parameter.requires_grad))
+                state[name] = parameters.setdefault(
+                    id(parameter), Parameter(parameter, parameter.requires_grad)
+                )
             else:
                 state[name] = parameter
             self._lift(InputKind.PARAMETER, "p_", name, parameter, None)
@@ -195,9 +197,9 @@ class Export:
         return state
 
     def _lift(self, kind: InputKind, prefix: str, name: str, x: Tensor, persistent: bool | None) -> None:
-        made = fake(x)
-        node = self.recorder.placeholder(prefix + name, made)
-        self.recorder.stand_for(x, made)
+        fake_tensor = fake(x)
+        node = self.recorder.placeholder(prefix + name, fake_tensor)
+        self.recorder.stand_for(x, fake_tensor)
         self.state_nodes[id(x)] = node
         self.inputs.append(InputSpec(kind, TensorArgument(node.name), name, persistent))
 
@@ -210,14 +212,14 @@ class Export:
             source = str(path[0].key) + pytree.keystr(path[1:])  # type: ignore[attr-defined]
             flat = "_".join(map(_format_entry, path))
             if isinstance(x, Tensor):
-                made = fake(x, self._sizes(x, shape, source, leaf_index))
-                self.recorder.example(made, x)
-                node = self.recorder.placeholder(flat, made)
+                fake_tensor = fake(x, self._sizes(x, shape, source, leaf_index))
+                self.recorder.example(fake_tensor, x)
+                node = self.recorder.placeholder(flat, fake_tensor)
                 self.inputs.append(InputSpec(InputKind.USER_INPUT, TensorArgument(node.name), None))
-                fakes.append(made)
+                fakes.append(fake_tensor)
             elif type(x) is int and isinstance(shape, _Hint) and shape.kind != "STATIC":
-                number = self._int_symbol(x, shape, flat, source, leaf_index)
-                fakes.append(number)
+                symbolic_int = self._int_symbol(x, shape, flat, source, leaf_index)
+                fakes.append(symbolic_int)
             else:
                 node = self.recorder.placeholder(flat, x)
                 self.inputs.append(InputSpec(InputKind.USER_INPUT, ConstantArgument(node.name, x), None))
@@ -243,34 +245,34 @@ class Export:
         self.symbol_sources.leaves[source] = leaf_index
         symbol = environment.size(Source(source, None), n, low, high)
         self.int_symbols.append(symbol)
-        made = symbol_of(symbol, environment)
-        node = self.recorder.placeholder(flat, made)
+        symbolic_int = symbol_of(symbol, environment)
+        node = self.recorder.placeholder(flat, symbolic_int)
         self.inputs.append(InputSpec(InputKind.USER_INPUT, SymIntArgument(node.name), None))
         self.checks.append(IntegerGuard(source, leaf_index))
-        return made
+        return symbolic_int
 
     def _sizes(self, x: Tensor, shape: Any, source: str, leaf_index: int) -> list[Any]:
         self.symbol_sources.leaves[source] = leaf_index
-        found: list[Any] = []
+        sizes: list[Any] = []
         for i, n in enumerate(x.shape):
             dim = shape.get(i) if isinstance(shape, dict) else None
-            found.append(self._size(dim, n, Source(source, i)))
-        self.tensors.append((source, leaf_index, found, list(x.shape)))
-        return found
+            sizes.append(self._size(dim, n, Source(source, i)))
+        self.tensors.append((source, leaf_index, sizes, list(x.shape)))
+        return sizes
 
     def _size_checks(self) -> list[Check]:
         """Return the guards on argument sizes: ranges, equalities and divisibility."""
         environment = self.environment
-        made: list[Check] = []
+        checks: list[Check] = []
         divisible: list[Check] = []
         seen: set[Any] = set()
         # Symbol -> sizes derived from it that occur in earlier arguments than the symbol itself.
         before: dict[Any, list[tuple[str, int, int, Any]]] = {}
-        found = {s: environment.simplify(s) for s in self.int_symbols}
-        for symbol, expression in found.items():
+        int_expressions = {s: environment.simplify(s) for s in self.int_symbols}
+        for symbol, expression in int_expressions.items():
             if expression == symbol:
                 seen.add(symbol)
-                made += self.symbol_sources.checks_of_range(symbol)
+                checks += self.symbol_sources.checks_of_range(symbol)
         for source, leaf_index, sizes, _ in self.tensors:
             for i, size in enumerate(sizes):
                 at = f"{source}.size()[{i}]"
@@ -280,26 +282,28 @@ class Export:
                     environment.sources[expression] = [Source(source, i)]
                     low, high = environment.ranges[expression]
                     if low > 2:
-                        made.append(self._check(at, leaf_index, i, ">=", sympy.Integer(low)))
+                        checks.append(self._check(at, leaf_index, i, ">=", sympy.Integer(low)))
                     if not math.isinf(high):
-                        made.append(self._check(at, leaf_index, i, "<=", sympy.Integer(high)))
+                        checks.append(self._check(at, leaf_index, i, "<=", sympy.Integer(high)))
                     for other, other_place, dim, size_there in before.pop(expression, ()):
-                        made.append(self._check(other, other_place, dim, "==", size_there))
+                        checks.append(self._check(other, other_place, dim, "==", size_there))
                 elif (derived := self._derived(expression, source, i)) is not None:
-                    made += self._derived_range_checks(at, leaf_index, i, derived, expression)
+                    checks += self._derived_range_checks(at, leaf_index, i, derived, expression)
                     divisible += self._divisible(at, leaf_index, i, derived)
                     (symbol,) = expression.free_symbols
                     before.setdefault(symbol, []).append((at, leaf_index, i, expression))
                 else:
-                    least = environment.between(expression).low
-                    if expression.free_symbols and not expression.is_Symbol and 2 < least < math.inf:
-                        made.append(self._check(at, leaf_index, i, ">=", sympy.Integer(least)))
-                    made.append(self._check(at, leaf_index, i, "==", expression))
-        made += divisible
-        made += [
-            self.symbol_sources.equal(s, expression) for s, expression in found.items() if expression != s
+                    lower_bound = environment.between(expression).low
+                    if expression.free_symbols and not expression.is_Symbol and 2 < lower_bound < math.inf:
+                        checks.append(self._check(at, leaf_index, i, ">=", sympy.Integer(lower_bound)))
+                    checks.append(self._check(at, leaf_index, i, "==", expression))
+        checks += divisible
+        checks += [
+            self.symbol_sources.equal(s, expression)
+            for s, expression in int_expressions.items()
+            if expression != s
         ]
-        made += self.symbol_sources.checks_of_small(environment.min_sizes_in_calls)
+        checks += self.symbol_sources.checks_of_small(environment.min_sizes_in_calls)
         for guard in environment.guards:
             condition = environment.simplify(guard.condition)
             if (
@@ -307,8 +311,8 @@ class Export:
                 and environment.has_hint(condition)
                 and not self.fixes._in_range(condition, next(iter(condition.free_symbols)))
             ):
-                made.append(self.symbol_sources.check(condition, guard.where and guard.where.to_line()))
-        return made
+                checks.append(self.symbol_sources.check(condition, guard.where and guard.where.to_line()))
+        return checks
 
     def _derived(self, expression: Any, name: str, dim: int) -> Source | None:
         """Return the location of a size factor * symbol + offset if it is the first with this symbol."""
@@ -336,16 +340,16 @@ class Export:
     ) -> list[Check]:
         """Return the guards for the range of a derived size."""
         (symbol,) = expression.free_symbols
-        ends = self.environment.ranges[symbol]
+        value_range = self.environment.ranges[symbol]
         return [
             self._check(at, leaf_index, dim, relation, sympy.Integer(end * source.factor + source.offset))
-            for relation, end in ((">=", ends.low), ("<=", ends.high))
+            for relation, end in ((">=", value_range.low), ("<=", value_range.high))
             if not math.isinf(end) and not (relation == ">=" and end <= 2)
         ]
 
     def _check(self, at: str, leaf_index: int, dim: int, relation: str, expression: Any) -> Check:
         """Return a guard that compares x.size()[dim] with an expression of earlier sizes."""
-        places, environment = self.symbol_sources, self.environment
+        symbol_sources, environment = self.symbol_sources, self.environment
         compare = {">=": operator.ge, "<=": operator.le, "==": operator.eq}[relation]
         sources = {s: environment.sources[s][0] for s in expression.free_symbols}
         if not sources:
@@ -359,7 +363,7 @@ class Export:
 
         def holds(leaves: list[Any]) -> bool:
             shape = leaves[leaf_index].size()
-            int_symbols = {s: places.read(source, leaves) for s, source in sources.items()}
+            int_symbols = {s: symbol_sources.read(source, leaves) for s, source in sources.items()}
             return dim < len(shape) and bool(
                 compare(shape[dim], sympy_functions.value(expression, int_symbols))
             )
@@ -422,7 +426,7 @@ class Export:
 
     def _lift_constants(self) -> dict[str, Any]:
         """Make constant tensors inputs, before the user inputs, named after their attributes."""
-        found: dict[str, Any] = {}
+        constants: dict[str, Any] = {}
         names = _names_of_attributes(self.module)
         unnamed = itertools.count()
         graph = self.recorder.graph
@@ -434,55 +438,59 @@ class Export:
         placeholders = [n for n in graph.nodes if n.op == "placeholder"]
         before = placeholders[first] if first < len(placeholders) else next(iter(graph.nodes))
         for k, (node, x) in enumerate(self.recorder.constants):
-            known = names.get(id(x), [])
-            name = known[0] if known else f"{_module_prefix(node)}lifted_tensor_{next(unnamed)}"
-            with graph.inserting_before(before):
-                made = graph.placeholder(f"c_{word(name)}")
-            made.target = made.name
-            made.meta = dict(node.meta)
-            node.replace_all_uses_with(made)
-            self.calls.rename(node.name, made.name)
-            graph.erase_node(node)
-            found |= dict.fromkeys(known or [name], x)
-            self.inputs.insert(
-                first + k, InputSpec(InputKind.CONSTANT_TENSOR, TensorArgument(made.name), name)
+            attribute_names = names.get(id(x), [])
+            name = (
+                attribute_names[0]
+                if attribute_names
+                else f"{_module_prefix(node)}lifted_tensor_{next(unnamed)}"
             )
-        return found
+            with graph.inserting_before(before):
+                placeholder = graph.placeholder(f"c_{word(name)}")
+            placeholder.target = placeholder.name
+            placeholder.meta = dict(node.meta)
+            node.replace_all_uses_with(placeholder)
+            self.calls.rename(node.name, placeholder.name)
+            graph.erase_node(node)
+            constants |= dict.fromkeys(attribute_names or [name], x)
+            self.inputs.insert(
+                first + k, InputSpec(InputKind.CONSTANT_TENSOR, TensorArgument(placeholder.name), name)
+            )
+        return constants
 
     def _ranges(self) -> dict[Any, Any]:
         """Return `range_constraints`: the ranges of symbols and of derived sizes."""
         environment = self.environment
-        said = {n.symbol: n.range for n in self.named if n.is_dim}
+        dim_ranges = {n.symbol: n.range for n in self.named if n.is_dim}
 
         def range_of(symbol: Any, of_dim: bool = True) -> ValueRange:
             """Return the range of a symbol.
 
             Its lower bound is that of its `Dim` unless the program raised it.
             """
-            ends, range = environment.ranges[symbol], said.get(symbol)
-            if of_dim and range is not None and ends.low == max(range.low, 2):
-                return ends._replace(low=range.low)
-            return ends
+            bounds, range = environment.ranges[symbol], dim_ranges.get(symbol)
+            if of_dim and range is not None and bounds.low == max(range.low, 2):
+                return bounds._replace(low=range.low)
+            return bounds
 
-        found = {}
+        constraints = {}
         for _, _, sizes, _ in self.tensors:
             for size in sizes:
                 expression = None if isinstance(size, int) else size.node.expr
                 if expression is not None and not expression.is_Symbol and expression.free_symbols:
                     ranges = {s: range_of(s) for s in expression.free_symbols}
-                    found[expression] = ValueRanges(*value_range(expression, ranges))
+                    constraints[expression] = ValueRanges(*value_range(expression, ranges))
         for symbol in environment.ranges:
             if "_" in str(symbol):
                 continue
             if symbol in environment.replaced:
                 if sympy_functions.is_of_data(symbol):
-                    ends = environment.between(symbol).both(environment.ranges[symbol])
-                    found[symbol] = ValueRanges(*ends, bool(symbol.is_integer))
+                    bounds = environment.between(symbol).both(environment.ranges[symbol])
+                    constraints[symbol] = ValueRanges(*bounds, bool(symbol.is_integer))
             else:
                 first = next(iter(environment.sources.get(symbol, ())), None)
                 is_size = first is None or (first.factor, first.offset) == (1, 0)
-                found[symbol] = ValueRanges(*range_of(symbol, is_size), bool(symbol.is_integer))
-        return found
+                constraints[symbol] = ValueRanges(*range_of(symbol, is_size), bool(symbol.is_integer))
+        return constraints
 
 
 def _stays(node: Node) -> bool:
@@ -513,8 +521,8 @@ def _is(source: str, leaf_index: int, value: Any) -> Check:
             lambda leaves: isinstance(leaves[leaf_index], float) and math.isnan(leaves[leaf_index]),
         )
     if isinstance(value, float) and math.isinf(value):
-        told = f"{source} == {'-' if value < 0 else ''}math.inf"
-        return Check(told, lambda leaves: bool(leaves[leaf_index] == value))
+        condition = f"{source} == {'-' if value < 0 else ''}math.inf"
+        return Check(condition, lambda leaves: bool(leaves[leaf_index] == value))
     return Check(f"{source} == {value!r}", lambda leaves: bool(leaves[leaf_index] == value))
 
 
@@ -536,17 +544,17 @@ def _module_prefix(constant: Node) -> str:
 
 def _names_of_attributes(module: Module) -> dict[int, list[str]]:
     """Return a dictionary: id of a tensor that is no parameter or buffer -> names of its attributes."""
-    found: dict[int, list[str]] = {}
+    attribute_names: dict[int, list[str]] = {}
     for path, each in module.named_modules():
         for name, x in vars(each).items():
             if isinstance(x, Tensor):
-                found.setdefault(id(x), []).append(f"{path}.{name}" if path else name)
-    return found
+                attribute_names.setdefault(id(x), []).append(f"{path}.{name}" if path else name)
+    return attribute_names
 
 
 def _buffers(module: Module) -> list[tuple[str, Tensor, bool]]:
-    found = []
+    buffers = []
     saved = module.state_dict()
     for name, x in module.named_buffers(remove_duplicate=False):
-        found.append((name, x, name in saved))
-    return found
+        buffers.append((name, x, name in saved))
+    return buffers

@@ -140,10 +140,10 @@ def set_state(module: Module, name: str, value: Any, persistent: bool = True) ->
 def _owner(module: Module, name: str) -> tuple[Module, str]:
     """Return the module that holds a dotted name, and the last part of the name; create missing modules."""
     *path, last = name.split(".")
-    for part in path:
-        if part not in module._modules:
-            module.add_module(part, Module())
-        module = module._modules[part]  # type: ignore[assignment]
+    for atom in path:
+        if atom not in module._modules:
+            module.add_module(atom, Module())
+        module = module._modules[atom]  # type: ignore[assignment]
     return module, last
 
 
@@ -164,21 +164,21 @@ def _unlifted(program: ExportedProgram, check_guards: bool) -> Graph:
     graph = Graph()
     # reserves the name `self`, which generated code uses for the module
     graph._graph_namespace.create_name("self", None)
-    made: dict[Node, Node] = {}
+    copied_nodes: dict[Node, Node] = {}
     inputs: dict[Input, Node] = {}
     leaves: list[Node] = []
     nodes = list(program.graph.nodes)
     for node, spec in zip(nodes, program.graph_signature.input_specs, strict=False):
         if spec.kind is InputKind.USER_INPUT:
-            made[node] = inputs[Input(True, spec.arg.name)] = graph.node_copy(node)
-            leaves.append(made[node])
+            copied_nodes[node] = inputs[Input(True, spec.arg.name)] = graph.node_copy(node)
+            leaves.append(copied_nodes[node])
         else:
-            made[node] = inputs[Input(False, str(spec.target))] = graph.get_attr(str(spec.target))
-            made[node].meta = dict(node.meta)
+            copied_nodes[node] = inputs[Input(False, str(spec.target))] = graph.get_attr(str(spec.target))
+            copied_nodes[node].meta = dict(node.meta)
     if check_guards and leaves:
         graph.call_module(_GUARDS, tuple(leaves))
-    graph.graph_copy(program.graph, made)
-    outputs = map_arg(program.graph.output_node().args[0], made.__getitem__)
+    graph.graph_copy(program.graph, copied_nodes)
+    outputs = map_arg(program.graph.output_node().args[0], copied_nodes.__getitem__)
     specs = program.graph_signature.output_specs
     copies = _write(graph, specs, outputs, inputs)
     results = [x for x, spec in zip(outputs, specs, strict=True) if spec.kind not in _WRITES]
@@ -202,16 +202,16 @@ def _write(
         for spec, x, value in zip(specs, _written(specs), values, strict=False)
     ]
     targets = [target for _, target, _ in writes]
-    kept: dict[Node, Node] = {}
+    preserved_values: dict[Node, Node] = {}
     copies: dict[Node, Node] = {}
     for _, _, value in writes:
-        if value in targets and value not in kept:
-            kept[value] = graph.call_function(aten.clone.default, (value,))
+        if value in targets and value not in preserved_values:
+            preserved_values[value] = graph.call_function(aten.clone.default, (value,))
     for kind, target, value in writes:
         # parameters require grad, so they are written under `no_grad`
         is_parameter = kind is OutputKind.PARAMETER_MUTATION
-        place = graph.call_function(aten.detach.default, (target,)) if is_parameter else target
-        copied = graph.call_function(aten.copy_.default, (place, kept.get(value, value)))
+        destination = graph.call_function(aten.detach.default, (target,)) if is_parameter else target
+        copied = graph.call_function(aten.copy_.default, (destination, preserved_values.get(value, value)))
         if value not in inputs.values():
             copies.setdefault(value, target if is_parameter else copied)
     return copies
@@ -229,12 +229,12 @@ def _trees(signature: ModuleCallSignature) -> PyTreeInfo:
 
 def _parameters(names: Iterable[str]) -> list[str]:
     """Convert argument names to unique parameter names of generated code."""
-    found: dict[str, None] = {}
+    parameters: dict[str, None] = {}
     for name in names:
-        made = word(name)
-        if made[:1].isdigit():
-            made = f"_{made}"
-        while made in found or made in _OF_CODE or keyword.iskeyword(made):
-            made += "_"
-        found[made] = None
-    return list(found)
+        parameter = word(name)
+        if parameter[:1].isdigit():
+            parameter = f"_{parameter}"
+        while parameter in parameters or parameter in _OF_CODE or keyword.iskeyword(parameter):
+            parameter += "_"
+        parameters[parameter] = None
+    return list(parameters)

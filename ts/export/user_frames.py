@@ -59,10 +59,10 @@ def current_user_frame() -> UserFrame | None:
 
 def stack() -> list[UserFrame]:
     """Return all frames outside of `ts`, outermost first."""
-    found = []
+    frames = []
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         if _is_of_program(frame):
-            found.append(UserFrame(frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name))
+            frames.append(UserFrame(frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name))
         frame = frame.f_back
-    return found[::-1]
+    return frames[::-1]

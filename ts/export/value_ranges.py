@@ -194,9 +194,9 @@ def value_range(expression: Any, ranges: Mapping[Any, ValueRange]) -> ValueRange
     combine = _BETWEEN.get(expression.func)
     if combine is None:
         return TRUTH if e.is_truth(expression) else EVERYTHING
-    parts = [value_range(a, ranges) for a in expression.args if not e.is_truth(a)]
+    operand_bounds = [value_range(a, ranges) for a in expression.args if not e.is_truth(a)]
     try:
-        found = combine(*parts)
+        bounds = combine(*operand_bounds)
     except (ArithmeticError, ValueError):  # the bounds are too large or undefined
         return EVERYTHING
-    return found if not any(isinstance(x, float) and math.isnan(x) for x in found) else EVERYTHING
+    return bounds if not any(isinstance(x, float) and math.isnan(x) for x in bounds) else EVERYTHING

@@ -90,12 +90,12 @@ def _check_inputs(program: ExportedProgram) -> None:
     """Raise SpecViolationError if placeholders do not match the input specs, or state is missing."""
     specs = program.graph_signature.input_specs
     names = [n.name for n in program.graph.nodes if n.op == "placeholder"]
-    known = [spec.arg.name for spec in specs]
+    spec_names = [spec.arg.name for spec in specs]
     if len(names) != len(specs):
         raise SpecViolationError(
             f"Number of graph inputs ({len(names)}) does not match number of inputs in the graph signature "
-            f"({len(specs)})\nPlaceholders missing input_specs: {set(names) - set(known)}\n"
-            f"Input_specs missing placeholders: {set(known) - set(names)}"
+            f"({len(specs)})\nPlaceholders missing input_specs: {set(names) - set(spec_names)}\n"
+            f"Input_specs missing placeholders: {set(spec_names) - set(names)}"
         )
     for name, spec in zip(names, specs, strict=True):
         if name != spec.arg.name:

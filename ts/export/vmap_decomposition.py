@@ -60,16 +60,16 @@ class OpenVmapLevels:
 
     def remove(self, x: Tensor, level: int, size: Any, dim: int) -> Tensor:
         """Return the batch that the stand-in `x` represents, with the batch dimension at `dim`."""
-        inner, whole = self.parts(level, x)
-        found: Tensor = inner if whole else inner.expand([size, *inner.shape])
-        return found if dim == 0 else found.movedim(0, dim)
+        inner, is_batched = self.parts(level, x)
+        batch: Tensor = inner if is_batched else inner.expand([size, *inner.shape])
+        return batch if dim == 0 else batch.movedim(0, dim)
 
     def _standing(self, level: int, inner: Tensor) -> Tensor:
         array = inner.array
         steps = [s // array.itemsize for s in array.strides[1:]]
-        made = fake_for(fake_array(array.shape[1:], array.dtype, steps), device_of(inner))
-        self._layers[id(made)] = made, Batched(level, inner, True)
-        return made
+        stand_in = fake_for(fake_array(array.shape[1:], array.dtype, steps), device_of(inner))
+        self._layers[id(stand_in)] = stand_in, Batched(level, inner, True)
+        return stand_in
 
     # ---- stand-ins
 
@@ -78,8 +78,8 @@ class OpenVmapLevels:
 
         Return the result, and True if it had such a layer.
         """
-        found = self._layers.get(id(x))
-        return (x, False) if found is None or found[1].level != level else (found[1].inner, True)
+        entry = self._layers.get(id(x))
+        return (x, False) if entry is None or entry[1].level != level else (entry[1].inner, True)
 
     def has(self, values: Any) -> bool:
         """Return True if the arguments contain a stand-in."""
@@ -89,9 +89,9 @@ class OpenVmapLevels:
         """Return the innermost level of the stand-ins in the arguments; None without stand-ins."""
         if not self.levels:
             return None
-        found = [self._layers[id(x)][1].level for x in tensors_in(values) if id(x) in self._layers]
-        if found:
-            return self.levels[max(found) - 1]
+        levels = [self._layers[id(x)][1].level for x in tensors_in(values) if id(x) in self._layers]
+        if levels:
+            return self.levels[max(levels) - 1]
         if op.record is not None and op.record.nondeterministic and draws(op.record, values):
             return self.levels[-1]
         return None
@@ -102,13 +102,13 @@ class OpenVmapLevels:
         """Run an operator on stand-ins by its batching rule."""
         record, recorder = op.record, self.recorder
         with recorder.recording():
-            whole = composite(record)
-            if whole is not None:
-                return whole(*values)
+            decomposition = composite(record)
+            if decomposition is not None:
+                return decomposition(*values)
             if not has_rule(record.functional):
-                found = recorder.by_decomposition(op, values)
-                if found is not NotImplemented:
-                    return found
+                output = recorder.by_decomposition(op, values)
+                if output is not NotImplemented:
+                    return output
                 if isinstance(level.size, SymNumber):
                     raise UserError(
                         f"{op.key} works on one element of a batch after the other, and this one has any "
@@ -120,22 +120,22 @@ class OpenVmapLevels:
                 outer = self.levels
                 self.levels = outer[: level.number - 1]
                 try:
-                    found, of_batch = drawn(call)
+                    output, of_batch = drawn(call)
                 finally:
                     self.levels = outer
             elif not some:
-                found, of_batch = call.run_as_called(call.values), False
+                output, of_batch = call.run_as_called(call.values), False
             elif record.variant == "inplace" or writes_first_argument(record):
                 return self._written(call, values)
             else:
-                found = on_batch(call)
-                found, of_batch = (
-                    (found.value, False) if isinstance(found, batched_tensor.Unbatched) else (found, True)
+                output = on_batch(call)
+                output, of_batch = (
+                    (output.value, False) if isinstance(output, batched_tensor.Unbatched) else (output, True)
                 )
         returns = op.signature.returns
-        if isinstance(found, Tensor) and returns and returns[0].alias_of >= 0:
+        if isinstance(output, Tensor) and returns and returns[0].alias_of >= 0:
             return values[returns[0].alias_of]
-        return self._wrapped(level.number, found) if of_batch else found
+        return self._wrapped(level.number, output) if of_batch else output
 
     def _written(self, call: _RecordedOperator, values: list[Any]) -> Any:
         """Run an operator that mutates its first argument.
@@ -145,28 +145,32 @@ class OpenVmapLevels:
         if not call.wholes[0]:
             raise RuntimeError(not_of_batch(call))
         target, below = values[0], call.values[0]
-        found = on_batch(call)
+        output = on_batch(call)
         if call.operator.record.reshapes:  # the operator may change the shape of its argument in place
-            made = self._standing(call.level.number, found)
-            self._layers[id(target)] = target, self._layers[id(made)][1]
+            stand_in = self._standing(call.level.number, output)
+            self._layers[id(target)] = target, self._layers[id(stand_in)][1]
             with self.recorder.paused():
-                target.data = made
-        elif found is not below:
-            self.recorder.write(below, found)
+                target.data = stand_in
+        elif output is not below:
+            self.recorder.write(below, output)
         return target
 
-    def _wrapped(self, level: int, found: Any) -> Any:
-        if isinstance(found, tuple | list):
-            parts = [self._wrapped(level, x) for x in found]
-            return type(found)(parts) if type(found) in (tuple, list) or hasattr(found, "_fields") else parts
-        return self._standing(level, found) if isinstance(found, Tensor) else found
+    def _wrapped(self, level: int, output: Any) -> Any:
+        if isinstance(output, tuple | list):
+            elements = [self._wrapped(level, x) for x in output]
+            return (
+                type(output)(elements)
+                if type(output) in (tuple, list) or hasattr(output, "_fields")
+                else elements
+            )
+        return self._standing(level, output) if isinstance(output, Tensor) else output
 
     def converted(self, x: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor | None:
         """Convert a stand-in by `x.to(...)`; return None for other tensors."""
-        found = self._layers.get(id(x))
-        if found is None:
+        entry = self._layers.get(id(x))
+        if entry is None:
             return None
-        layer = found[1]
+        layer = entry[1]
         args = tuple(self.parts(layer.level, y)[0] for y in args)
         return self._standing(layer.level, layer.inner.to(*args, **kwargs))
 

@@ -495,7 +495,7 @@ class Graph:
         The order, owners, names and targets of nodes are checked.
         """
         names: set[str] = set()
-        defined: set[Node] = set()
+        defined_nodes: set[Node] = set()
         for node in self.nodes:
             if node.op not in _LEGAL_OPS:
                 raise RuntimeError(f"Node {node} had unknown opcode {node.op}!")
@@ -504,8 +504,8 @@ class Graph:
             if node not in self._find_nodes_lookup_table:
                 raise RuntimeError(f"Node '{node}' is not added to the side table")
             for argument in node._input_nodes:
-                self._lint_argument(argument, node, defined)
-            defined.add(node)
+                self._lint_argument(argument, node, defined_nodes)
+            defined_nodes.add(node)
             if node.name in names:
                 raise RuntimeError(f"Node redefined name {node.name}!")
             names.add(node.name)
@@ -513,7 +513,7 @@ class Graph:
             for node in self.nodes:
                 self._lint_target(node)
 
-    def _lint_argument(self, argument: Node, node: Node, defined: set[Node]) -> None:
+    def _lint_argument(self, argument: Node, node: Node, defined_nodes: set[Node]) -> None:
         if argument.graph is not self:
             raise RuntimeError(
                 f"Argument '{argument}' of Node '{node}' does not belong to this Graph, but was used as an "
@@ -522,7 +522,7 @@ class Graph:
                 "node_copy() to "
                 f"remap values\n{self}"
             )
-        if argument not in defined:
+        if argument not in defined_nodes:
             raise RuntimeError(
                 f"Argument '{argument}' of Node '{node}' was used before it has been defined! Please check "
                 "that Nodes "

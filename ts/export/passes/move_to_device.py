@@ -54,9 +54,11 @@ def move_to_device_pass(
 def _moved(x: Tensor, device: devices.device) -> Tensor:
     if x.device == device:
         return x
-    made = x.detach().to(device)  # type: ignore[attr-defined]
+    moved_tensor = x.detach().to(device)  # type: ignore[attr-defined]
     return (
-        Parameter(made, x.requires_grad) if isinstance(x, Parameter) else made.requires_grad_(x.requires_grad)
+        Parameter(moved_tensor, x.requires_grad)
+        if isinstance(x, Parameter)
+        else moved_tensor.requires_grad_(x.requires_grad)
     )
 
 

@@ -48,10 +48,10 @@ def load(
         return read(container, expected_opset_version)
 
     try:
-        found: ExportedProgram = open_container(f, read_all)
+        program: ExportedProgram = open_container(f, read_all)
     except RecursionError:
         raise ArchiveError("the file is nested too deeply") from None
-    return found
+    return program
 
 
 def save(

@@ -50,9 +50,9 @@ class _SymbolSource(NamedTuple):
 
     def read(self, leaves: list[Any]) -> Any:
         """Return the value of the symbol for the argument leaves of a call."""
-        found = leaves[self.leaf]
-        number = found if self.dim is None else found.size()[self.dim]
-        return (number - self.offset) // self.factor
+        argument = leaves[self.leaf]
+        value = argument if self.dim is None else argument.size()[self.dim]
+        return (value - self.offset) // self.factor
 
 
 class Conditions:
@@ -70,17 +70,17 @@ class Conditions:
     def checks(self, values: list[Any], guards: list[str]) -> list[Check]:
         """Build all guards, from the arguments' metadata `values` and the file's guard expressions."""
         self._find_symbols(values)
-        found: list[Check] = []
+        checks: list[Check] = []
         seen: set[Any] = set()
         for leaf, value in enumerate(values):
             if isinstance(value, Tensor):
                 for dim, size in enumerate(value.array.shape):
-                    found += self._of_size(leaf, dim, size, seen)
+                    checks += self._of_size(leaf, dim, size, seen)
             elif isinstance(value, SymInt):
-                found += self._int_guards(leaf, value.node.expr)
+                checks += self._int_guards(leaf, value.node.expr)
             elif not isinstance(value, SymNumber):
-                found.append(self._of_constant(leaf, value))
-        return found + [self._of_guard(text) for text in guards]
+                checks.append(self._of_constant(leaf, value))
+        return checks + [self._of_guard(guard) for guard in guards]
 
     def _find_symbols(self, values: list[Any]) -> None:
         """Find a location for each symbol.
@@ -123,13 +123,13 @@ class Conditions:
         if None in sources.values():
             return []
         if len(sources) == 1:
-            (symbol, place) = next(iter(sources.items()))
-            assert place is not None
-            if (place.leaf, place.dim) == (leaf, dim):
+            (symbol, symbol_source) = next(iter(sources.items()))
+            assert symbol_source is not None
+            if (symbol_source.leaf, symbol_source.dim) == (leaf, dim):
                 if symbol in seen:
                     return []
                 seen.add(symbol)
-                return self._of_range(symbol, place, at)
+                return self._of_range(symbol, symbol_source, at)
         return [self._equal(leaf, dim, at, expression)]
 
     def _equal(self, leaf: int, dim: int | None, at: str, expression: Any) -> Check:
@@ -140,13 +140,13 @@ class Conditions:
         sources = {s: self.sources[s] for s in expression.free_symbols}
 
         def holds(leaves: list[Any]) -> bool:
-            wanted = sympy_functions.value(
-                expression, {s: place.read(leaves) for s, place in sources.items()}
+            expected = sympy_functions.value(
+                expression, {s: source.read(leaves) for s, source in sources.items()}
             )
             if dim is None:
-                return bool(leaves[leaf] == wanted)
+                return bool(leaves[leaf] == expected)
             shape = leaves[leaf].size()
-            return dim < len(shape) and bool(shape[dim] == wanted)
+            return dim < len(shape) and bool(shape[dim] == expected)
 
         return Check(f"{at} == {text(expression, lambda s: sources[s].name)}", holds)
 
@@ -156,35 +156,35 @@ class Conditions:
         They check the type, the range, and equality with a known expression.
         """
         name = self.names[leaf]
-        found: list[Check] = [IntegerGuard(name, leaf)]
-        place = self.sources.get(expression)
-        if place is None or (place.leaf, place.dim) != (leaf, None):
+        checks: list[Check] = [IntegerGuard(name, leaf)]
+        source = self.sources.get(expression)
+        if source is None or (source.leaf, source.dim) != (leaf, None):
             if all(s in self.sources for s in expression.free_symbols):
-                found.append(self._equal(leaf, None, name, expression))
-        elif (ends := self.ranges.get(expression)) is not None:
-            if type(ends.lower) is int and ends.lower > 0:
-                found.append(self._compared(leaf, None, name, ">=", ends.lower))
-            if type(ends.upper) is int:
-                found.append(self._compared(leaf, None, name, "<=", ends.upper))
-        return found
+                checks.append(self._equal(leaf, None, name, expression))
+        elif (value_range := self.ranges.get(expression)) is not None:
+            if type(value_range.lower) is int and value_range.lower > 0:
+                checks.append(self._compared(leaf, None, name, ">=", value_range.lower))
+            if type(value_range.upper) is int:
+                checks.append(self._compared(leaf, None, name, "<=", value_range.upper))
+        return checks
 
-    def _of_range(self, symbol: Any, place: _SymbolSource, at: str) -> list[Check]:
+    def _of_range(self, symbol: Any, source: _SymbolSource, at: str) -> list[Check]:
         """Return the guards of a symbol's location: divisibility by `factor`, and the symbol's range."""
-        found = []
-        leaf, dim, factor, offset, _ = place
+        checks = []
+        leaf, dim, factor, offset, _ = source
         if factor > 1:
 
             def divides(leaves: list[Any]) -> bool:
                 return bool((leaves[leaf].size()[dim] - offset) % factor == 0)
 
             inside = f"({at} - {offset})" if offset > 0 else f"({at} + {-offset})" if offset else at
-            found.append(Check(f"{inside} % {factor} == 0", divides))
-        ends = self.ranges.get(symbol)
-        if ends is not None:
-            for relation, end, least in ((">=", ends.lower, 2), ("<=", ends.upper, -1)):
-                if type(end) is int and end > least:
-                    found.append(self._compared(leaf, dim, at, relation, end * factor + offset))
-        return found
+            checks.append(Check(f"{inside} % {factor} == 0", divides))
+        value_range = self.ranges.get(symbol)
+        if value_range is not None:
+            for relation, end, min_relevant in ((">=", value_range.lower, 2), ("<=", value_range.upper, -1)):
+                if type(end) is int and end > min_relevant:
+                    checks.append(self._compared(leaf, dim, at, relation, end * factor + offset))
+        return checks
 
     def _compared(self, leaf: int, dim: int | None, at: str, relation: str, end: int) -> Check:
         compare = _RELATIONS[relation]
@@ -199,16 +199,16 @@ class Conditions:
 
     def _of_constant(self, leaf: int, value: Any) -> Check:
         def holds(leaves: list[Any]) -> bool:
-            given = leaves[leaf]
-            return given is value or (not isinstance(given, Tensor) and bool(given == value))
+            argument = leaves[leaf]
+            return argument is value or (not isinstance(argument, Tensor) and bool(argument == value))
 
         relation = "is" if value is None else "=="
         return Check(f"{self.names[leaf]} {relation} {value!r}", holds)
 
     # ---- conditions as text
 
-    def _of_guard(self, text: str) -> Check:
-        compute = self._computed(expr_parser.parse(text), text)
+    def _of_guard(self, source: str) -> Check:
+        compute = self._computed(expr_parser.parse(source), source)
 
         def holds(leaves: list[Any]) -> bool:
             try:
@@ -217,42 +217,42 @@ class Conditions:
             except (ArithmeticError, IndexError, TypeError, ValueError):
                 return False
 
-        return Check(_ARGUMENT.sub(r"\1", text), holds, text)
+        return Check(_ARGUMENT.sub(r"\1", source), holds, source)
 
-    def _computed(self, formula: Formula, text: str) -> _Compute:
+    def _computed(self, formula: Formula, condition: str) -> _Compute:
         """Convert a formula to a function of the argument leaves."""
         match formula:
             case Constant(value=value):
                 return lambda leaves: value
             case Operation(operator="and" | "or" as name, operands=operands):
-                first, second = (self._computed(x, text) for x in operands)
+                first, second = (self._computed(x, condition) for x in operands)
                 if name == "and":
                     return lambda leaves: first(leaves) and second(leaves)
                 return lambda leaves: first(leaves) or second(leaves)
             case Operation(operator="if", operands=operands):
-                truth, one, other = (self._computed(x, text) for x in operands)
+                truth, one, other = (self._computed(x, condition) for x in operands)
                 return lambda leaves: one(leaves) if truth(leaves) else other(leaves)
             case Operation(operator=name, operands=operands):
-                parts = [self._computed(x, text) for x in operands]
+                operand_functions = [self._computed(x, condition) for x in operands]
                 function = _OPERATORS[name]
-                return lambda leaves: function(*(part(leaves) for part in parts))
+                return lambda leaves: function(*(operand(leaves) for operand in operand_functions))
             case FunctionCall(function=function, arguments=arguments, options=()):
                 called = _FUNCTIONS.get(_dotted(function))
                 if called is not None and (len(arguments) == 1 or (called in (max, min) and arguments)):
-                    parts = [self._computed(x, text) for x in arguments]
-                    return lambda leaves: called(*(part(leaves) for part in parts))
+                    operand_functions = [self._computed(x, condition) for x in arguments]
+                    return lambda leaves: called(*(operand(leaves) for operand in operand_functions))
             case Subscript(
                 of=FunctionCall(function=Attribute(of=source, name="size"), arguments=()),
                 key=Constant(value=int(d)),
             ):
-                leaf = self._leaf(source, text)
+                leaf = self._leaf(source, condition)
                 return lambda leaves: leaves[leaf].size()[d]
             case Subscript() | Attribute():
-                leaf = self._leaf(formula, text)
+                leaf = self._leaf(formula, condition)
                 return lambda leaves: leaves[leaf]
-        raise ArchiveError(f"the condition {text[:120]!r} cannot be read")
+        raise ArchiveError(f"the condition {condition[:120]!r} cannot be read")
 
-    def _leaf(self, source: Formula, text: str) -> int:
+    def _leaf(self, source: Formula, condition: str) -> int:
         """Return the index of the leaf that an expression such as `L['x'][0].field` names."""
         steps: list[tuple[bool, Any]] = []
         while not isinstance(source, Name):
@@ -264,19 +264,19 @@ class Conditions:
                     steps.append((True, name))
                     source = of
                 case _:
-                    raise ArchiveError(f"the condition {text[:120]!r} is of no argument")
+                    raise ArchiveError(f"the condition {condition[:120]!r} is of no argument")
         steps.reverse()
         if source.name != "L" or not steps:
-            raise ArchiveError(f"the condition {text[:120]!r} is of no argument")
+            raise ArchiveError(f"the condition {condition[:120]!r} is of no argument")
         (_, argument), *rest = steps
         # Elements of `*rest` are named rest_0, rest_1, ...
         if rest and not any(name == argument for name, _ in self.paths):
-            (_, place), *rest = rest
-            argument = f"{argument}_{place}"
+            (_, index), *rest = rest
+            argument = f"{argument}_{index}"
         for leaf, (name, path) in enumerate(self.paths):
             if name == argument and len(path) == len(rest) and all(map(_is_path_entry, path, rest)):
                 return leaf
-        raise ArchiveError(f"the condition {text[:120]!r} is of no argument")
+        raise ArchiveError(f"the condition {condition[:120]!r} is of no argument")
 
 
 def _is_path_entry(step: pytree_specs.PathEntry, written: tuple[bool, Any]) -> bool:

@@ -44,10 +44,12 @@ def found(name: str) -> Any:
 
 def _overload(name: str) -> OpOverload:
     match name.split("."):
-        case [namespace, base, overload] if all(part.isidentifier() for part in (namespace, base, overload)):
-            wanted = "" if overload == "default" else overload
+        case [namespace, base, overload] if all(
+            segment.isidentifier() for segment in (namespace, base, overload)
+        ):
+            overload_name = "" if overload == "default" else overload
             for each in registry.lookup(f"{namespace}::{base}"):
-                if each.overload == wanted:
+                if each.overload == overload_name:
                     return overload_named(each.name, each.overload)
             raise ArchiveError(
                 f"the program calls the operator {namespace}::{base}.{overload}, which is not registered"
@@ -99,11 +101,11 @@ def name_of(target: Any) -> str:
     if isinstance(target, OpOverload):
         return f"{_PREFIX}{target}"
     try:
-        known = _NAMES.get(target)
+        registered_name = _NAMES.get(target)
     except TypeError:
-        known = None
-    if known is not None:
-        return known
+        registered_name = None
+    if registered_name is not None:
+        return registered_name
     if is_of_functions(target):
         return f"{_HIGHER}{target.__name__}"
     name = getattr(target, "__name__", "")

@@ -78,18 +78,18 @@ class Container:
 
     def _model(self) -> str:
         """Return the name of the model that the file contains."""
-        found = [
+        models = [
             name.removeprefix("models/").removesuffix(".json")
             for name in self.records.entries
             if name.startswith("models/") and name.endswith(".json")
         ]
-        if "model" in found:
+        if "model" in models:
             return "model"
-        if len(found) == 1:
-            return found[0]
-        if not found:
+        if len(models) == 1:
+            return models[0]
+        if not models:
             raise ArchiveError("the file has no program in models/: it may hold compiled code only")
-        raise ArchiveError(f"the file has several programs: {', '.join(sorted(found))[:200]}")
+        raise ArchiveError(f"the file has several programs: {', '.join(sorted(models))[:200]}")
 
 
 def open_container(f: str | os.PathLike[str] | IO[bytes], read: Callable[[Container], Any]) -> Any:

@@ -90,15 +90,15 @@ def _operands(formula: Formula) -> tuple[Formula, ...]:
     return ()
 
 
-def parse(text: str) -> Formula:
+def parse(source: str) -> Formula:
     """Parse a formula to a syntax tree; raise ArchiveError if it is malformed."""
-    return _Parser(text).whole()
+    return _Parser(source).whole()
 
 
 class _Parser:
-    def __init__(self, text: str) -> None:
-        self.text = text
-        if len(text) > _MAX_FORMULA_CHARS:
+    def __init__(self, source: str) -> None:
+        self.text = source
+        if len(source) > _MAX_FORMULA_CHARS:
             self.fail("it is too long")
         self.at = 0
         self.depth = 0
@@ -111,12 +111,12 @@ class _Parser:
     def advance(self) -> str:
         """Move to the next token and return the previous one."""
         before = self.token
-        found = _TOKEN.match(self.text, self.at)
-        if found is None:
+        match = _TOKEN.match(self.text, self.at)
+        if match is None:
             self.fail(f"what stands at {self.at} is unknown")
-        self.kind = found.lastgroup or ""
-        self.token = found[self.kind]
-        self.at = found.end()
+        self.kind = match.lastgroup or ""
+        self.token = match[self.kind]
+        self.at = match.end()
         return before
 
     def take(self, *marks: str) -> str:
@@ -130,125 +130,125 @@ class _Parser:
             self.fail(f"{mark!r} is missing before {self.token!r}")
 
     def whole(self) -> Formula:
-        found = self.choice()
+        formula = self.choice()
         if self.kind != "end":
             self.fail(f"{self.token!r} stands behind its end")
-        level = [found]
+        level = [formula]
         for _ in range(_MAX_TREE_HEIGHT):
-            level = [part for x in level for part in _operands(x)]
+            level = [operand for x in level for operand in _operands(x)]
             if not level:
-                return found
+                return formula
         self.fail("it is too large")
 
     # ---- precedence levels, from weakest to strongest binding
 
     def choice(self) -> Formula:
-        found = self.disjunction()
+        formula = self.disjunction()
         if self.take("if"):
             condition = self.disjunction()
             self.expect("else")
             self.depth += 1
             if self.depth > _MAX_NESTING_DEPTH:
                 self.fail("it is nested too deeply")
-            found = Operation("if", (condition, found, self.choice()))
+            formula = Operation("if", (condition, formula, self.choice()))
             self.depth -= 1
-        return found
+        return formula
 
     def disjunction(self) -> Formula:
         self.depth += 1
         if self.depth > _MAX_NESTING_DEPTH:
             self.fail("it is nested too deeply")
-        found = self.conjunction()
+        formula = self.conjunction()
         while self.take("or"):
-            found = Operation("or", (found, self.conjunction()))
+            formula = Operation("or", (formula, self.conjunction()))
         self.depth -= 1
-        return found
+        return formula
 
     def conjunction(self) -> Formula:
-        found = self.negation()
+        formula = self.negation()
         while self.take("and"):
-            found = Operation("and", (found, self.negation()))
-        return found
+            formula = Operation("and", (formula, self.negation()))
+        return formula
 
     def negation(self) -> Formula:
         count = 0
         while self.take("not"):
             count += 1
-        found = self.comparison()
+        formula = self.comparison()
         for _ in range(count % 2 or 2 * (count > 0)):
-            found = Operation("not", (found,))
-        return found
+            formula = Operation("not", (formula,))
+        return formula
 
     def comparison(self) -> Formula:
-        found = self.bits()
+        formula = self.bits()
         if (operator := self.take(*_COMPARISONS)) != "":
-            found = Operation(operator, (found, self.bits()))
+            formula = Operation(operator, (formula, self.bits()))
             if self.token in _COMPARISONS:
                 self.fail("comparisons are chained")
-        return found
+        return formula
 
     def bits(self) -> Formula:
-        found = self.sum()
+        formula = self.sum()
         while (operator := self.take("&", "|", "^", "<<", ">>")) != "":
-            found = Operation(operator, (found, self.sum()))
-        return found
+            formula = Operation(operator, (formula, self.sum()))
+        return formula
 
     def sum(self) -> Formula:
-        found = self.product()
+        formula = self.product()
         while (operator := self.take("+", "-")) != "":
-            found = Operation(operator, (found, self.product()))
-        return found
+            formula = Operation(operator, (formula, self.product()))
+        return formula
 
     def product(self) -> Formula:
-        found = self.signed()
+        formula = self.signed()
         while (operator := self.take("*", "/", "//", "%")) != "":
-            found = Operation(operator, (found, self.signed()))
-        return found
+            formula = Operation(operator, (formula, self.signed()))
+        return formula
 
     def signed(self) -> Formula:
         negative = False
         while (sign := self.take("-", "+")) != "":
             negative ^= sign == "-"
-        found = self.power()
-        return Operation("neg", (found,)) if negative else found
+        formula = self.power()
+        return Operation("neg", (formula,)) if negative else formula
 
     def power(self) -> Formula:
-        found = self.primary()
+        formula = self.primary()
         if self.take("**"):
             self.depth += 1
             if self.depth > _MAX_NESTING_DEPTH:
                 self.fail("it is nested too deeply")
-            found = Operation("**", (found, self.signed()))
+            formula = Operation("**", (formula, self.signed()))
             self.depth -= 1
-        return found
+        return formula
 
     def primary(self) -> Formula:
-        found = self.atom()
+        formula = self.atom()
         steps = 0
         while (mark := self.take("(", "[", ".")) != "":
             steps += 1
             if steps > _MAX_NESTING_DEPTH:
                 self.fail("it is nested too deeply")
             if mark == "(":
-                found = self.call(found)
+                formula = self.call(formula)
             elif mark == "[":
-                found = Subscript(found, self.choice())
+                formula = Subscript(formula, self.choice())
                 self.expect("]")
             elif self.kind == "name":
-                found = Attribute(found, self.advance())
+                formula = Attribute(formula, self.advance())
             else:
                 self.fail("a name is missing behind a dot")
-        return found
+        return formula
 
     def call(self, function: Formula) -> Formula:
         arguments: list[Formula] = []
         options: list[tuple[str, Formula]] = []
         while not self.take(")"):
-            found = self.choice()
-            if isinstance(found, Name) and self.take("="):
-                options.append((found.name, self.choice()))
+            argument = self.choice()
+            if isinstance(argument, Name) and self.take("="):
+                options.append((argument.name, self.choice()))
             else:
-                arguments.append(found)
+                arguments.append(argument)
             if self.token != ")":
                 self.expect(",")
         return FunctionCall(function, tuple(arguments), tuple(options))
@@ -264,9 +264,9 @@ class _Parser:
             token = self.advance()
             return Constant(token == "True") if token in ("True", "False") else Name(token)
         if self.take("("):
-            found = self.choice()
+            formula = self.choice()
             self.expect(")")
-            return found
+            return formula
         self.fail(f"a value is missing before {self.token!r}")
 
     def float(self, token: str) -> float:

@@ -62,18 +62,18 @@ def _depth(text: str) -> int:
 
 
 def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    mapping = dict(pairs)
+    if len(mapping) != len(pairs):
         raise ValueError("an object has a key twice")
-    return found
+    return mapping
 
 
-def _constant(text: str) -> Any:
-    raise ValueError(f"{text} is no number of JSON")
+def _constant(constant: str) -> Any:
+    raise ValueError(f"{constant} is no number of JSON")
 
 
-def _wrong(where: str, wanted: str) -> ArchiveError:
-    return ArchiveError(f"{where} is not {wanted}")
+def _wrong(where: str, expected: str) -> ArchiveError:
+    return ArchiveError(f"{where} is not {expected}")
 
 
 # ---- reading -----------------------------------------------------------------------------------------

@@ -37,10 +37,10 @@ def lifted(program: ExportedProgram) -> ExportedProgram:
     inputs = [n for n in graph.nodes if n.op == "placeholder"]
     before = inputs[first] if first < len(inputs) else next(n for n in graph.nodes if n.op != "placeholder")
     there: dict[int, Node] = {}
-    number = 0
+    index = 0
     for k, (i, x) in enumerate(tensors.items()):
-        while (name := f"lifted_tensor_{number}") in constants:
-            number += 1
+        while (name := f"lifted_tensor_{index}") in constants:
+            index += 1
         constants[name] = x
         with graph.inserting_before(before):
             there[i] = graph.placeholder(f"c_{name}")
@@ -57,10 +57,10 @@ def lifted(program: ExportedProgram) -> ExportedProgram:
 def _functions(module: GraphModule) -> Iterator[tuple[Node, GraphModule]]:
     """Yield (`get_attr` node, subgraph) for all subgraphs of higher-order operators, recursively."""
     for node in module.graph.nodes:
-        found = _value(module, node)
-        if isinstance(found, GraphModule):
-            yield node, found
-            yield from _functions(found)
+        value = _value(module, node)
+        if isinstance(value, GraphModule):
+            yield node, value
+            yield from _functions(value)
 
 
 def _value(module: GraphModule, node: Node) -> Any:
@@ -92,12 +92,14 @@ def _give(held: dict[str, Any], graph: Graph, there: dict[int, Node]) -> None:
             continue
         graphs = [n for n in node.all_input_nodes if isinstance(before.get(str(n.target)), GraphModule)]
         inside = [before[str(n.target)] for n in graphs]
-        wanted = {id(x) for f in inside for _, m in _functions(f) for x in _held(m)}
-        wanted |= {id(x) for f in inside for x in _held(f)}
-        given = [i for i in there if i in wanted]
+        used_ids = {id(x) for f in inside for _, m in _functions(f) for x in _held(m)}
+        used_ids |= {id(x) for f in inside for x in _held(f)}
+        lifted_ids = [i for i in there if i in used_ids]
         for n, function in zip(graphs, inside, strict=True):
-            held[str(n.target)] = _taking(function, given, [there[i].meta.get("val") for i in given])
-        operands = [there[i] for i in given]
+            held[str(n.target)] = _taking(
+                function, lifted_ids, [there[i].meta.get("val") for i in lifted_ids]
+            )
+        operands = [there[i] for i in lifted_ids]
         *rest, last = node.args
         node.args = (
             (*rest, type(last)([*last, *operands]))
@@ -106,15 +108,15 @@ def _give(held: dict[str, Any], graph: Graph, there: dict[int, Node]) -> None:
         )
 
 
-def _taking(module: GraphModule, given: Sequence[int], values: Sequence[Any]) -> GraphModule:
+def _taking(module: GraphModule, lifted_ids: Sequence[int], values: Sequence[Any]) -> GraphModule:
     """Return the module of a subgraph, with its tensor attributes replaced by inputs."""
     held, graph = _copied(module)
     rest = next(n for n in graph.nodes if n.op != "placeholder")
-    taken = {n.name for n in graph.nodes}
-    names = (made for k in itertools.count() if (made := f"lifted_tensor_{k}") not in taken)
+    used_names = {n.name for n in graph.nodes}
+    names = (name for k in itertools.count() if (name := f"lifted_tensor_{k}") not in used_names)
     there: dict[int, Node] = {}
     with graph.inserting_before(rest):
-        for i, value in zip(given, values, strict=True):
+        for i, value in zip(lifted_ids, values, strict=True):
             there[i] = graph.placeholder(next(names))
             there[i].meta["val"] = value
     for node in list(graph.nodes):

@@ -49,8 +49,8 @@ def _spec(written: Any) -> Any:
                     "ts.utils._pytree.register_pytree_node or ts.export.register_dataclass with this "
                     "serialized_type_name"
                 )
-            made = list(map(_spec, children))
-            return pytree.TreeSpec(cls, _context(cls, context, len(made)), made)
+            child_specs = list(map(_spec, children))
+            return pytree.TreeSpec(cls, _context(cls, context, len(child_specs)), child_specs)
     raise ArchiveError("a tree of arguments is damaged")
 
 
@@ -60,12 +60,12 @@ def _context(cls: Any, written: Any, count: int) -> Any:
     The context of a pytree node contains everything except the children, such as dictionary keys.
     """
     if cls is namedtuple:
-        found = SERIALIZED_TYPE_TO_PYTHON_TYPE.get(written) if isinstance(written, str) else None
-        if found is None or not is_namedtuple_class(found):
+        named_tuple_class = SERIALIZED_TYPE_TO_PYTHON_TYPE.get(written) if isinstance(written, str) else None
+        if named_tuple_class is None or not is_namedtuple_class(named_tuple_class):
             raise ArchiveError(f"arguments have a named tuple {str(written)[:80]!r}, which is not registered")
-        if len(found._fields) != count:
+        if len(named_tuple_class._fields) != count:
             raise ArchiveError(f"a named tuple {written[:80]!r} has other fields")
-        return found
+        return named_tuple_class
     if cls is defaultdict:
         return _default_context(written, count)
     parsed = json_codec.parse(written, "a tree of arguments") if isinstance(written, str) else written
@@ -114,16 +114,18 @@ def write(spec: Any) -> str:
 
 def named_tuples(*specs: Any) -> dict[str, list[str]]:
     """Return a dictionary for the named tuple classes in `specs`: serialized class name -> field names."""
-    found = {}
+    field_names = {}
     waiting = list(specs)
     while waiting:
         spec = waiting.pop()
         if spec.is_leaf():
             continue
         if spec.type is namedtuple:
-            found[SUPPORTED_SERIALIZED_TYPES[spec.context].serialized_type_name] = list(spec.context._fields)
+            field_names[SUPPORTED_SERIALIZED_TYPES[spec.context].serialized_type_name] = list(
+                spec.context._fields
+            )
         waiting += spec.children()
-    return found
+    return field_names
 
 
 # ---- leaves ------------------------------------------------------------------------------------------
@@ -177,19 +179,19 @@ def _is_of_fields(context: Any, count: int) -> bool:
 
 def argument_paths(spec: Any, names: list[str] | None) -> list[tuple[str, tuple[PathEntry, ...]]]:
     """Return (argument name, path within the argument) for each leaf of (args, kwargs)."""
-    found = []
+    leaf_paths = []
     for path in paths(spec):
         if len(path) < 2:
             raise ArchiveError("the tree of arguments is none of positions and names")
-        part, argument, *rest = path
-        if part.position == 1:
+        group, argument, *rest = path
+        if group.position == 1:
             name = str(argument.key)
         elif names is not None and argument.position < len(names):
             name = names[argument.position]
         else:
             name = f"args_{argument.position}"
-        found.append((name, tuple(rest)))
-    return found
+        leaf_paths.append((name, tuple(rest)))
+    return leaf_paths
 
 
 def check_arguments(spec: Any) -> None:

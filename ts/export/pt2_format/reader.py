@@ -88,11 +88,11 @@ def check_name(name: str) -> str:
 
 def check_path(name: str) -> str:
     """Return `name`; raise ArchiveError if it is not a valid dotted name of a parameter or buffer."""
-    parts = name.split(".")
-    if len(name) > _MAX_NAME_CHARS or len(parts) > 100 or not all(parts):
+    segments = name.split(".")
+    if len(name) > _MAX_NAME_CHARS or len(segments) > 100 or not all(segments):
         raise ArchiveError(f"{name[:80]!r} is no name of a parameter or buffer")
-    for part in parts:
-        if part.startswith("__") or part in _OF_MODULES:
+    for segment in segments:
+        if segment.startswith("__") or segment in _OF_MODULES:
             raise ArchiveError(f"{name[:80]!r} is no name of a parameter or buffer")
     return name
 
@@ -151,24 +151,24 @@ class _Reader:
         checks = conditions.checks([n.meta["val"] for n in users], self.file.guards_code)
         _add_lines(checks, written.metadata.get(schema.LINES_OF_GUARDS))
         dialect = self.file.verifiers[0] if self.file.verifiers else Verifier.dialect
-        made = ExportedProgram._create(
+        program = ExportedProgram._create(
             module, signature, weights, ranges, calls, self.sample_inputs(), constants, checks,
             self.symbols.environment if self.symbols.any else None, dialect,
         )  # fmt: skip
         if self.symbols.any:
-            _check_shapes(made)
-        return made
+            _check_shapes(program)
+        return program
 
     def module_calls(self, graph: _GraphReader) -> list[ModuleCallEntry]:
         """Return the entries of the module call graph, the program first."""
-        found = [
+        entries = [
             ModuleCallEntry(e.fqn and check_path(e.fqn), self.call(e.signature, graph, e.fqn != ""))
             for e in self.file.graph_module.module_call_graph
         ]
-        found.sort(key=lambda entry: entry.fqn != "")
-        if not found or found[0].fqn != "" or found[0].signature is None:
+        entries.sort(key=lambda entry: entry.fqn != "")
+        if not entries or entries[0].fqn != "" or entries[0].signature is None:
             raise ArchiveError("nothing says how the program is called")
-        return found
+        return entries
 
     def call(
         self, written: schema.CallSignature | None, graph: _GraphReader, inside: bool
@@ -183,11 +183,11 @@ class _Reader:
                 if check_name(str(name)) in _OF_CODE or name.startswith("_positional_arg_"):
                     raise ArchiveError(f"{name!r} cannot be the name of an argument of a module")
         names = written.forward_arg_names
-        made = ModuleCallSignature(
+        signature = ModuleCallSignature(
             list(map(self.argument, written.inputs)), list(map(self.argument, written.outputs)),
             in_spec, out_spec, None if names is None else list(map(check_name, names)),
         )  # fmt: skip
-        return made.renamed(graph.name_of)
+        return signature.renamed(graph.name_of)
 
     def sample_inputs(self) -> Any:
         """Load the sample inputs.
@@ -199,13 +199,13 @@ class _Reader:
             return None
         data = self.container.records.bytes(record)
         try:
-            found = torch_save.load(io.BytesIO(data), map_location="cpu") if data else None
+            inputs = torch_save.load(io.BytesIO(data), map_location="cpu") if data else None
         # the sample inputs, which are optional, contain classes that are not allowed in untrusted files
         except pickle.UnpicklingError:
             return None
-        if found is not None and not (isinstance(found, tuple) and len(found) == 2):
+        if inputs is not None and not (isinstance(inputs, tuple) and len(inputs) == 2):
             raise ArchiveError("the sample inputs are no arguments")
-        return found
+        return inputs
 
     # ---- signature
 
@@ -239,8 +239,8 @@ class _Reader:
             return OutputSpec(OutputKind.USER_OUTPUT, self.argument(value.arg), None)
         if kind == "token":
             return OutputSpec(OutputKind.TOKEN, kinds.TokenArgument(check_name(value.arg.name)), None)
-        made, field = _OUTPUTS[kind]
-        return OutputSpec(made, _tensor(value.arg), field and getattr(value, field))
+        output_kind, field = _OUTPUTS[kind]
+        return OutputSpec(output_kind, _tensor(value.arg), field and getattr(value, field))
 
     def argument(self, written: schema.TaggedUnion) -> Any:
         """Decode a user input or output of a signature."""
@@ -319,8 +319,8 @@ class _GraphReader:
         """Decode the graph and return its module."""
         if specs is not None and len(specs) != len(self.written.inputs):
             raise ArchiveError("the program has other inputs than its signature")
-        for place, each in enumerate(self.written.inputs):
-            self.input(each, None if specs is None else specs[place])
+        for index, each in enumerate(self.written.inputs):
+            self.input(each, None if specs is None else specs[index])
         batches = 0
         for call in self.written.nodes:
             batches += call_targets.depth_change(call.target)
@@ -406,13 +406,13 @@ class _GraphReader:
         if kind == "as_tensors":
             return [self.decode_meta(schema.Argument("as_tensor", x)) for x in value]
         if kind in _SIZE_KINDS and value.kind == "as_name":
-            found = getattr(graph, _SIZE_KINDS[kind][1]).get(value.value)
-            if found is None:
+            symbol = getattr(graph, _SIZE_KINDS[kind][1]).get(value.value)
+            if symbol is None:
                 raise ArchiveError(f"nothing is known of the number {value.value[:80]}")
-            number = self.reader.symbols.decode_scalar(found)
-            if type(number) not in _SIZE_KINDS[kind][2]:
+            scalar = self.reader.symbols.decode_scalar(symbol)
+            if type(scalar) not in _SIZE_KINDS[kind][2]:
                 raise ArchiveError(f"the number {value.value[:80]} is of another type than the program says")
-            return number
+            return scalar
         if kind in _SIZE_KINDS:
             return value.value
         if kind in _NUMBERS:
@@ -469,41 +469,41 @@ class _GraphReader:
 
     def items(self, node: Node, outputs: Sequence[schema.TaggedUnion], metadata: dict[str, Any]) -> list[Any]:
         """Create a `getitem` node for each result of a call."""
-        found = []
-        for place, each in enumerate(outputs):
+        values = []
+        for index, each in enumerate(outputs):
             if each.kind == "as_tensors":
                 inside = [schema.Argument("as_tensor", x) for x in each.value]
                 if len(outputs) == 1:
                     return self.items(node, inside, metadata)
-                name = f"{node.name}_{place}"
-                item = self.graph.create_node("call_function", operator.getitem, (node, place), {}, name=name)
+                name = f"{node.name}_{index}"
+                item = self.graph.create_node("call_function", operator.getitem, (node, index), {}, name=name)
                 self.nodes[item.name] = item
                 item.meta["val"] = self.items(item, inside, metadata)
-                found.append(item.meta["val"])
+                values.append(item.meta["val"])
                 continue
             if each.kind == "as_none":
-                found.append(None)
+                values.append(None)
                 continue
             value = self.decode_meta(each)
-            found.append(value)
+            values.append(value)
             name = each.value.name if each.kind == "as_tensor" else getattr(each.value, "value", "")
             if not isinstance(name, str) or not name:
                 continue
             item = self.graph.create_node(
-                "call_function", operator.getitem, (node, place), {}, name=check_name(name)
+                "call_function", operator.getitem, (node, index), {}, name=check_name(name)
             )
             item.meta.update(metadata)
             self.named(name, item, value)
-        return found
+        return values
 
     # ---- arguments
 
     def node(self, name: str) -> Node:
         """Return the node of the value `name`; raise ArchiveError if no earlier node defines it."""
-        found = self.nodes.get(name)
-        if found is None:
+        node = self.nodes.get(name)
+        if node is None:
             raise ArchiveError(f"{name[:80]!r} is used before there is such a value")
-        return found
+        return node
 
     def value(self, written: schema.TaggedUnion) -> Any:
         """Decode an argument of a call."""
@@ -550,15 +550,15 @@ class _GraphReader:
 _ENDINGS: Final = ("as_sym_int", "as_sym_float", "as_sym_bool")
 
 
-def _memory_format(reader: _GraphReader, number: int) -> Any:
-    name = _MEMORY_FORMATS.get(number)
+def _memory_format(reader: _GraphReader, code: int) -> Any:
+    name = _MEMORY_FORMATS.get(code)
     if name is None:
-        raise ArchiveError(f"the file has the memory format {number}, which ts does not have")
+        raise ArchiveError(f"the file has the memory format {code}, which ts does not have")
     return getattr(dtypes, name)
 
 
-def _layout(reader: _GraphReader, number: int) -> Any:
-    check_layout(number)
+def _layout(reader: _GraphReader, code: int) -> Any:
+    check_layout(code)
     return dtypes.strided
 
 
@@ -595,8 +595,8 @@ def _add_lines(checks: list[Check], written: str | None) -> None:
     lines = json_codec.parse(written, "the lines of conditions")
     for check in checks:
         match lines.get(check.code) if isinstance(lines, dict) and check.code else None:
-            case [str(file), int(line), str(function), str(text)]:
-                check.where = Line(file, line, function, text)
+            case [str(file), int(line), str(function), str(source)]:
+                check.where = Line(file, line, function, source)
 
 
 def _check_call(target: Any, count: int, options: dict[str, Any]) -> None:
@@ -613,8 +613,12 @@ def _check_call(target: Any, count: int, options: dict[str, Any]) -> None:
         return
     parameters = signature.parameters
     positional = [p.name for p in parameters if not p.keyword_only]
-    known = {p.name for p in parameters}
-    if count > len(positional) or not options.keys() <= known or options.keys() & set(positional[:count]):
+    parameter_names = {p.name for p in parameters}
+    if (
+        count > len(positional)
+        or not options.keys() <= parameter_names
+        or options.keys() & set(positional[:count])
+    ):
         raise ArchiveError(f"{target} is called with other arguments than it takes")
 
 
@@ -630,14 +634,14 @@ def _is_keyword(target: Any, name: str) -> bool:
 
 def _metadata(written: dict[str, str]) -> dict[str, Any]:
     """Decode the source metadata of a node: `stack_trace`, `nn_module_stack`, `torch_fn`."""
-    found: dict[str, Any] = {}
+    metadata: dict[str, Any] = {}
     if "stack_trace" in written:
-        found["stack_trace"] = written["stack_trace"]
+        metadata["stack_trace"] = written["stack_trace"]
     stack = written.get("nn_module_stack")
     if stack:
         entries = [entry.split(",") for entry in stack.split(";")]
-        found["nn_module_stack"] = {e[0]: (e[1], e[2]) for e in entries if len(e) == 3}
+        metadata["nn_module_stack"] = {e[0]: (e[1], e[2]) for e in entries if len(e) == 3}
     function = written.get("torch_fn", "").split(";")
     if len(function) == 2:
-        found["torch_fn"] = tuple(function)
-    return found
+        metadata["torch_fn"] = tuple(function)
+    return metadata

@@ -81,29 +81,29 @@ class Symbols:
 
     def expression(self, written: Expression) -> Any:
         """Decode an expression; equal texts are decoded once."""
-        text = written.expr_str
-        found = self._expressions.get(text)
-        if found is None:
+        source = written.expr_str
+        expression = self._expressions.get(source)
+        if expression is None:
             _ = self.environment
-            formula = expr_parser.parse(text)
+            formula = expr_parser.parse(source)
             terms = _terms(formula)
             if terms > _MAX_TERMS:
-                raise ArchiveError(f"the size {text[:80]!r} is none: it is too large")
+                raise ArchiveError(f"the size {source[:80]!r} is none: it is too large")
             deadline.charge(terms * 100_000)
             try:
-                found = _checked(_Builder(self, text).build(formula), text)
+                expression = _checked(_Builder(self, source).build(formula), source)
             except (ValueError, TypeError, ArithmeticError, AttributeError, RecursionError) as error:
-                raise ArchiveError(f"the size {text[:80]!r} is none: {error}") from None
-            self._expressions[text] = found
+                raise ArchiveError(f"the size {source[:80]!r} is none: {error}") from None
+            self._expressions[source] = expression
         hint = written.hint
-        if hint is not None and found.is_Symbol and type(hint.value) is int:
-            self.environment.hints.setdefault(found, hint.value)
-        return found
+        if hint is not None and expression.is_Symbol and type(hint.value) is int:
+            self.environment.hints.setdefault(expression, hint.value)
+        return expression
 
     def symbol(self, name: str, assumptions: dict[str, bool] | None = None) -> Any:
         """Return the symbol `name`; its assumptions are those of the first call for this name."""
-        found = self._symbols.get(name)
-        if found is None:
+        symbol = self._symbols.get(name)
+        if symbol is None:
             _ = self.environment
             import sympy
 
@@ -112,13 +112,15 @@ class Symbols:
             if assumptions is None:
                 is_float = name.startswith("zuf")
                 assumptions = {"real": True} if is_float else {"integer": True}
-            found = self._symbols[name] = sympy.Symbol(name, **assumptions)
-            said = self._said.get(name)
-            low, high = (None, None) if said is None else (said.min_val, said.max_val)
-            self.environment.ranges[found] = Ends(
+            symbol = self._symbols[name] = sympy.Symbol(name, **assumptions)
+            declared_range = self._said.get(name)
+            low, high = (
+                (None, None) if declared_range is None else (declared_range.min_val, declared_range.max_val)
+            )
+            self.environment.ranges[symbol] = Ends(
                 -math.inf if low is None else low, math.inf if high is None else high
             )
-        return found
+        return symbol
 
     def range_constraints(self) -> dict[Any, Any]:
         """Return a dictionary: symbol -> range in the file; raise ArchiveError for an empty range."""
@@ -127,18 +129,18 @@ class Symbols:
         _ = self.environment
         from ts.export.value_ranges import ValueRanges
 
-        found = {}
-        for text, ends in self._said.items():
-            expression = self.expression(Expression(text))
-            low = -math.inf if ends.min_val is None else ends.min_val
-            high = math.inf if ends.max_val is None else ends.max_val
+        constraints = {}
+        for source, bounds in self._said.items():
+            expression = self.expression(Expression(source))
+            low = -math.inf if bounds.min_val is None else bounds.min_val
+            high = math.inf if bounds.max_val is None else bounds.max_val
             if low > high:
-                raise ArchiveError(f"the range of {text} ends before it begins")
-            found[expression] = ValueRanges(low, high, bool(expression.is_integer))
-        return found
+                raise ArchiveError(f"the range of {source} ends before it begins")
+            constraints[expression] = ValueRanges(low, high, bool(expression.is_integer))
+        return constraints
 
 
-def _checked(expression: Any, text: str) -> Any:
+def _checked(expression: Any, source: str) -> Any:
     """Return `expression` if it contains only finite numbers, symbols and listed functions.
 
     Otherwise raise ArchiveError.
@@ -154,16 +156,16 @@ def _checked(expression: Any, text: str) -> Any:
             continue
         if x.args and (x.func in e.COMPUTE or type(x).__name__ in ("Piecewise", "ExprCondPair")):
             continue
-        raise ArchiveError(f"the size {text[:80]!r} is none: it has {str(x)[:80]}")
+        raise ArchiveError(f"the size {source[:80]!r} is none: it has {str(x)[:80]}")
     return expression
 
 
 class _Builder:
     """Converter of a parsed formula to a sympy expression."""
 
-    def __init__(self, symbols: Symbols, text: str) -> None:
+    def __init__(self, symbols: Symbols, source: str) -> None:
         self.symbols = symbols
-        self.text = text
+        self.text = source
         self.nodes = 0
 
     def fail(self, why: str) -> NoReturn:
@@ -225,12 +227,12 @@ class _Builder:
                 pass
             case _:
                 self.fail("a symbol has no name")
-        said: dict[str, bool] = {}
+        assumptions: dict[str, bool] = {}
         for key, value in options.items():
             if key not in _ASSUMPTIONS or not isinstance(value, Constant) or type(value.value) is not bool:
                 self.fail(f"{key[:80]} cannot be said of a symbol")
-            said[key] = value.value
-        return self.symbols.symbol(name, said)
+            assumptions[key] = value.value
+        return self.symbols.symbol(name, assumptions)
 
     def constant(self, name: str, arguments: tuple[Formula, ...]) -> Any:
         import sympy
@@ -248,8 +250,8 @@ class _Builder:
                 return sympy.Integer(sign * n)
             case "Rational", [(sign, int(n)), (1, int(m))] if m > 0:
                 return sympy.Rational(sign * n, m)
-            case "Float", [(sign, str(text))] if len(text) < 400:
-                return sympy.Float(sign * float(text))
+            case "Float", [(sign, str(digits))] if len(digits) < 400:
+                return sympy.Float(sign * float(digits))
             case "Float", [(sign, float(n) | int(n))]:
                 return sympy.Float(sign * float(n))
         self.fail(f"{name} is of no number")
@@ -259,17 +261,17 @@ class _Builder:
             case FunctionCall(
                 function=Name(name="ExprCondPair" | "Tuple"), arguments=(value, condition), options=()
             ):
-                found = self.build(value), self.build(condition)
-                self.check_kinds("Add", [found[0]])
-                self.check_kinds("Not", [found[1]])
-                return found
+                pair = self.build(value), self.build(condition)
+                self.check_kinds("Add", [pair[0]])
+                self.check_kinds("Not", [pair[1]])
+                return pair
         self.fail("a case has no condition")
 
     def apply(self, name: str, values: list[Any]) -> Any:
-        function, least, most = functions().get(name, (None, 0, 0))
+        function, min_count, max_count = functions().get(name, (None, 0, 0))
         if function is None:
             self.fail(f"{name[:80]} is no function of sizes")
-        if not least <= len(values) <= most:
+        if not min_count <= len(values) <= max_count:
             self.fail(f"{name} takes another number of arguments")
         self.check_kinds(name, values)
         if name in ("Pow", "PowByNatural"):
@@ -296,13 +298,13 @@ class _Builder:
         if abs(exponent) > _MAX_POWER or bits > _MAX_BITS:
             self.fail("a power is too large")
 
-    def checked(self, found: Any) -> Any:
-        if found.is_Integer and int(found).bit_length() > _MAX_BITS:
+    def checked(self, result: Any) -> Any:
+        if result.is_Integer and int(result).bit_length() > _MAX_BITS:
             self.fail("a number is too large")
         # Check the result, because sympy combines nested powers.
-        if found.is_Pow and found.exp.is_Integer and abs(found.exp) > _MAX_POWER:
+        if result.is_Pow and result.exp.is_Integer and abs(result.exp) > _MAX_POWER:
             self.fail("a power is too large")
-        return found
+        return result
 
 
 _OPERATORS: Final = {
@@ -325,15 +327,16 @@ def _terms(formula: Formula) -> int:
     """Return an upper bound for the number of terms that the expansion of a formula has."""
     match formula:
         case (
-            FunctionCall(function=Name(name=name), arguments=parts) | Operation(operator=name, operands=parts)
+            FunctionCall(function=Name(name=name), arguments=operands)
+            | Operation(operator=name, operands=operands)
         ):
-            each = [min(_terms(x), _MAX_TERMS + 1) for x in parts]
+            each = [min(_terms(x), _MAX_TERMS + 1) for x in operands]
         case _:
             return 1
     if name in _PRODUCTS:
         return math.prod(each[:_MAX_NODES])
     if name in ("Pow", "PowByNatural", "**") and len(each) == 2:
-        power = parts[1]
+        power = operands[1]
         if isinstance(power, FunctionCall) and power.arguments:
             power = power.arguments[0]
         n = power.value if isinstance(power, Constant) and type(power.value) is int else 1
@@ -372,13 +375,13 @@ def functions() -> dict[str, tuple[Any, int, int]]:
         "CeilToInt": e.CeilToInt, "RoundToInt": e.RoundToInt, "Abs": sympy.Abs, "Not": sympy.Not,
         "Identity": lambda a: a, **{f"OpaqueUnaryFn_{name}": f for name, f in e.REAL.items()},
     }  # fmt: skip
-    many = {
+    variadic = {
         "Add": sympy.Add, "Mul": sympy.Mul, "Max": sympy.Max, "Min": sympy.Min, "And": sympy.And,
         "Or": sympy.Or, "Xor": sympy.Xor,
     }  # fmt: skip
     table: dict[str, tuple[Any, int, int]] = {name: (f, 2, 2) for name, f in two.items()}
     table |= {name: (f, 1, 1) for name, f in one.items()} | {
-        name: (f, 1, _MAX_VALUES) for name, f in many.items()
+        name: (f, 1, _MAX_VALUES) for name, f in variadic.items()
     }
     _tables.append(table)
     return table
@@ -394,12 +397,12 @@ def text(expression: Any) -> str:
     from ts.export import sympy_functions as e
 
     if expression.is_Symbol:
-        said = "".join(
+        assumptions = "".join(
             f", {name}=True"
             for name in ("positive", "nonnegative", "integer")
             if expression._assumptions_orig.get(name)
         )
-        return f"Symbol({str(expression)!r}{said})"
+        return f"Symbol({str(expression)!r}{assumptions})"
     if expression in (sympy.true, sympy.false):
         return "true" if expression == sympy.true else "false"
     if expression.is_Integer:

@@ -29,10 +29,10 @@ _MAX_DIMENSIONS: Final = 64
 
 def dtype_of(code: int) -> dtypes.dtype:
     """Return the dtype with the code `code`; raise ArchiveError if it is unsupported."""
-    found = _DTYPES.get(code)
-    if found is None:
+    dtype = _DTYPES.get(code)
+    if dtype is None:
         raise ArchiveError(f"the file has tensors of the dtype {code}, which ts does not have")
-    return found
+    return dtype
 
 
 def dtype_code(dtype: dtypes.dtype) -> int:
@@ -71,17 +71,17 @@ class TensorFolder:
         """Load a tensor."""
         record = f"{self.folder}/{payload.path_name}"
         if payload.use_pickle:
-            made = torch_save.load(io.BytesIO(self.container.records.bytes(record)))
-            if not isinstance(made, Tensor):
+            tensor = torch_save.load(io.BytesIO(self.container.records.bytes(record)))
+            if not isinstance(tensor, Tensor):
                 raise ArchiveError(f"{name} is no tensor")
         elif payload.tensor_meta is None:
             raise ArchiveError(f"nothing says how {name} lies in {record}")
         else:
-            made = self.placed(record, payload.tensor_meta)
-        wanted = payload.tensor_meta is not None and payload.tensor_meta.requires_grad
+            tensor = self.placed(record, payload.tensor_meta)
+        requires_grad = payload.tensor_meta is not None and payload.tensor_meta.requires_grad
         if payload.is_param:
-            return Parameter(made.detach(), wanted)
-        return made.detach().requires_grad_() if wanted else made
+            return Parameter(tensor.detach(), requires_grad)
+        return tensor.detach().requires_grad_() if requires_grad else tensor
 
     def placed(self, record: str, meta: schema.TensorMeta) -> Tensor:
         """Create a tensor as a view of its record, with the sizes, strides and storage offset of `meta`."""
@@ -92,16 +92,16 @@ class TensorFolder:
             entry = self.container.records.entries.get(record)
             size = 0 if entry is None else entry.file_size
             data = self.bytes[record] = self.container.records.storage(record, size)
-        whole = data[: len(data) - len(data) % dtype.itemsize].view(dtype.numpy_dtype)
+        elements = data[: len(data) - len(data) % dtype.itemsize].view(dtype.numpy_dtype)
         numbers = [*meta.sizes, *meta.strides, meta.storage_offset]
         if any(n.kind != "as_int" for n in numbers) or len(meta.sizes) > _MAX_DIMENSIONS:
             raise ArchiveError(f"the tensor in {record} has no sizes")
         sizes, strides = (tuple(n.value for n in each) for each in (meta.sizes, meta.strides))
-        storage = Storage(whole, "cpu")
-        made = wrap_array(view(storage, meta.storage_offset.value, sizes, strides))
+        storage = Storage(elements, "cpu")
+        tensor = wrap_array(view(storage, meta.storage_offset.value, sizes, strides))
         target = device_of(meta.device)
         try:
-            return made if target.type == "cpu" else made.to(target)
+            return tensor if target.type == "cpu" else tensor.to(target)
         except MissingCudaError as error:
             raise MissingCudaError(f"the file has tensors on {target}: {error}") from None
 
@@ -132,8 +132,8 @@ class WrittenFolder:
         folder = f"data/{self.name}"
         for key, elements in self.storages.arrays.items():
             self.writer.record(f"{folder}/{_PREFIXES[self.name]}{key}", elements.data)
-        text = json_codec.write(schema.Payloads(self.config))
-        self.writer.record(f"{folder}/{model}_{self.name}_config.json", text)
+        config = json_codec.write(schema.Payloads(self.config))
+        self.writer.record(f"{folder}/{model}_{self.name}_config.json", config)
 
 
 def meta_of(

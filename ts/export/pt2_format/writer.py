@@ -49,7 +49,7 @@ _OF_TYPE: Final = {  # element type of a list in the schema -> kind of an empty 
 def write(program: ExportedProgram, writer: ContainerWriter, opset_version: dict[str, int] | None) -> None:
     """Write all records of a program."""
     program = lift_constants.lifted(program)
-    text = json_codec.write(_program(program, opset_version))
+    model_json = json_codec.write(_program(program, opset_version))
     weights, constants = WrittenFolder(writer, "weights"), WrittenFolder(writer, "constants")
     for name, x in program.state_dict.items():
         weights.add(name, x)
@@ -59,7 +59,7 @@ def write(program: ExportedProgram, writer: ContainerWriter, opset_version: dict
         constants.add(name, x)
     weights.write(MODEL)
     constants.write(MODEL)
-    writer.record(f"models/{MODEL}.json", text)
+    writer.record(f"models/{MODEL}.json", model_json)
     data = io.BytesIO()
     if program.example_inputs is not None:
         torch_save.save(program.example_inputs, data)
@@ -155,9 +155,9 @@ _OUTPUTS: Final = {
 def _output_spec(spec: OutputSpec, signature: Any) -> schema.OutputSpec:
     if spec.kind is OutputKind.USER_OUTPUT:
         return schema.OutputSpec("user_output", schema.UserSpec(_of_signature(spec.arg)))
-    kind, made = _OUTPUTS[spec.kind]
+    kind, spec_class = _OUTPUTS[spec.kind]
     name = schema.Name(spec.arg.name)
-    return schema.OutputSpec(kind, made(name) if spec.target is None else made(name, spec.target))
+    return schema.OutputSpec(kind, spec_class(name) if spec.target is None else spec_class(name, spec.target))
 
 
 def _of_signature(argument: Any) -> Argument:
@@ -257,9 +257,9 @@ class _GraphWriter:
             return [self.result(node.name, value)]
         names = {user.args[1]: user for user in node.users if _takes_apart(user)}
         items: list[Argument] = []
-        for place, item in enumerate(value):
-            user = names.get(place)
-            name = user.name if user is not None else f"{node.name}_unused_{place}"
+        for index, item in enumerate(value):
+            user = names.get(index)
+            name = user.name if user is not None else f"{node.name}_unused_{index}"
             items.append(self.item(user, name, item))
         if _gives_list(node) and all(x.kind == "as_tensor" for x in items):
             return [Argument("as_tensors", [x.value for x in items])]
@@ -270,8 +270,8 @@ class _GraphWriter:
         if not isinstance(value, list | tuple):
             return self.result(name, value)
         inner = {} if user is None else {u.args[1]: u.name for u in user.users if _takes_apart(u)}
-        found = [self.result(inner.get(i, f"{name}_unused_{i}"), x) for i, x in enumerate(value)]
-        return Argument("as_tensors", [x.value for x in found])
+        tensors = [self.result(inner.get(i, f"{name}_unused_{i}"), x) for i, x in enumerate(value)]
+        return Argument("as_tensors", [x.value for x in tensors])
 
     # ---- calls
 
@@ -295,9 +295,9 @@ class _GraphWriter:
         parameters = list(target.operator.signature.parameters) if isinstance(target, OpOverload) else []
         higher = call_targets.is_of_functions(target)
         names = "ab" if not parameters and not higher else ""
-        for place, x in enumerate(node.args):
-            parameter = parameters[place] if place < len(parameters) else None
-            name = parameter.name if parameter is not None else names[place : place + 1]
+        for index, x in enumerate(node.args):
+            parameter = parameters[index] if index < len(parameters) else None
+            name = parameter.name if parameter is not None else names[index : index + 1]
             kind = parameter.kind if parameter is not None else "Tensor[]" if higher else None
             yield schema.NamedArgument(name, self.argument(x, kind), schema.POSITIONAL)
         types = {p.name: p.kind for p in parameters}
@@ -332,8 +332,8 @@ class _GraphWriter:
         """Encode a node that is an argument: the name of its value, or its subgraph."""
         if x.op == "get_attr":
             inner: Any = self.module
-            for part in str(x.target).split("."):
-                inner = getattr(inner, part)
+            for atom in str(x.target).split("."):
+                inner = getattr(inner, atom)
             if not isinstance(inner, GraphModule):
                 raise ArchiveError(f"the attribute {x.target} is no graph, and cannot be saved")
             return Argument("as_graph", schema.SubgraphArgument(x.name, _GraphWriter(inner, None).graph()))
@@ -356,30 +356,30 @@ class _GraphWriter:
         if all(isinstance(x, list | tuple) for x in items):
             return self.nested([list(x) for x in items])
         written = [self.argument(x, element) for x in items]
-        found = {x.kind for x in written}
-        if found <= {"as_tensor", "as_none"} and ("as_none" in found or element == "Tensor?"):
+        kinds = {x.kind for x in written}
+        if kinds <= {"as_tensor", "as_none"} and ("as_none" in kinds or element == "Tensor?"):
             optional = [schema.OptionalTensor(x.kind, x.value) for x in written]
             return Argument("as_optional_tensors", optional)
-        if found == {"as_tensor"}:
+        if kinds == {"as_tensor"}:
             return Argument("as_tensors", [x.value for x in written])
-        if element == "Tensor" and "as_tensor" in found and found <= {"as_tensor", "as_sym_int", "as_int"}:
+        if element == "Tensor" and "as_tensor" in kinds and kinds <= {"as_tensor", "as_sym_int", "as_int"}:
             return Argument("as_tensors", [self.named(x) for x in written])
-        for kind_of_symbol, plain, whole in (
+        for kind_of_symbol, plain, list_kind in (
             ("as_sym_int", "as_int", "as_ints"),
             ("as_sym_float", "as_float", "as_floats"),
             ("as_sym_bool", "as_bool", "as_bools"),
         ):
-            if found == {plain}:
-                return Argument(whole, [x.value for x in written])
-            if found <= {kind_of_symbol, plain}:
+            if kinds == {plain}:
+                return Argument(list_kind, [x.value for x in written])
+            if kinds <= {kind_of_symbol, plain}:
                 cls = _OR_NAME[kind_of_symbol]
                 mixed = [x.value if x.kind == kind_of_symbol else cls(plain, x.value) for x in written]
                 return Argument(f"{kind_of_symbol}s", mixed)
-        if found == {"as_string"}:
+        if kinds == {"as_string"}:
             return Argument("as_strings", [x.value for x in written])
-        if found <= {"as_int", "as_float"}:
+        if kinds <= {"as_int", "as_float"}:
             return Argument("as_floats", [float(x.value) for x in written])
-        raise ArchiveError(f"a list of {', '.join(sorted(found))} cannot be saved")
+        raise ArchiveError(f"a list of {', '.join(sorted(kinds))} cannot be saved")
 
     def named(self, x: Argument) -> schema.Name:
         """Return the name of an element of a tensor list.
@@ -390,15 +390,15 @@ class _GraphWriter:
             return x.value  # type: ignore[no-any-return]
         if x.kind == "as_sym_int":
             return schema.Name(x.value.value)
-        taken = {n.name for n in self.module.graph.nodes} | self.written.sym_int_values.keys()
-        name = next(made for i in itertools.count() if (made := f"number_{i}") not in taken)
-        parts = [
+        used_names = {n.name for n in self.module.graph.nodes} | self.written.sym_int_values.keys()
+        name = next(candidate for i in itertools.count() if (candidate := f"number_{i}") not in used_names)
+        arguments = [
             schema.NamedArgument(which, Argument("as_int", n), schema.POSITIONAL)
             for which, n in (("a", x.value), ("b", 0))
         ]
         result = self.result(name, x.value)
         self.written.nodes.append(
-            schema.Node(call_targets.name_of(operator.add), parts, [result], {}, None, name)
+            schema.Node(call_targets.name_of(operator.add), arguments, [result], {}, None, name)
         )
         return schema.Name(name)
 
@@ -418,8 +418,8 @@ def _takes_apart(node: Node) -> bool:
     """Return True if the node is a `getitem` that extracts one of several results of a call."""
     if node.op != "call_function" or node.target is not operator.getitem or len(node.args) != 2:
         return False
-    first, place = node.args
-    return isinstance(first, Node) and first.op == "call_function" and type(place) is int
+    first, index = node.args
+    return isinstance(first, Node) and first.op == "call_function" and type(index) is int
 
 
 def _gives_list(node: Node) -> bool:
@@ -438,17 +438,17 @@ def _element(kind: str) -> str | None:
 
 def _metadata(node: Node) -> dict[str, str]:
     """Encode source metadata of a node: `stack_trace`, `nn_module_stack`, `torch_fn`."""
-    found = {}
+    metadata = {}
     if node.meta.get("stack_trace"):
-        found["stack_trace"] = node.meta["stack_trace"]
+        metadata["stack_trace"] = node.meta["stack_trace"]
     stack = node.meta.get("nn_module_stack")
     if stack:
-        found["nn_module_stack"] = ";".join(
+        metadata["nn_module_stack"] = ";".join(
             f"{key},{path},{_class_name(kind)}" for key, (path, kind) in stack.items()
         )
     if node.meta.get("torch_fn"):
-        found["torch_fn"] = ";".join(node.meta["torch_fn"])
-    return found
+        metadata["torch_fn"] = ";".join(node.meta["torch_fn"])
+    return metadata
 
 
 def _class_name(kind: Any) -> str:

@@ -36,16 +36,16 @@ class AST_Rewriter(ast.NodeTransformer):
         new = set(names) - before
         if len(new) != 1:
             raise AssertionError(f"Expected 1 new key, got {len(new)}")
-        rewritten = names[new.pop()]
+        rewritten_function = names[new.pop()]
         result = FunctionType(
-            rewritten.__code__,
+            rewritten_function.__code__,
             fn.__globals__,
-            rewritten.__name__,
-            rewritten.__defaults__,
-            rewritten.__closure__,
+            rewritten_function.__name__,
+            rewritten_function.__defaults__,
+            rewritten_function.__closure__,
         )
-        functools.update_wrapper(result, rewritten)
-        result.__kwdefaults__ = copy.copy(rewritten.__kwdefaults__)
+        functools.update_wrapper(result, rewritten_function)
+        result.__kwdefaults__ = copy.copy(rewritten_function.__kwdefaults__)
         return result
 
     def visit_Assert(self, node: ast.Assert) -> Any:

@@ -209,14 +209,14 @@ class SubgraphMatcher:
         )
 
     def _remove_overlapping_matches(self, matches: list[InternalMatch]) -> list[InternalMatch]:
-        disjoint: list[InternalMatch] = []
-        covered: set[Node] = set()
+        disjoint_matches: list[InternalMatch] = []
+        covered_nodes: set[Node] = set()
         for match in matches:
             inner = _inner(match)
-            if covered.isdisjoint(inner):
-                disjoint.append(match)
-                covered.update(inner)
-        return disjoint
+            if covered_nodes.isdisjoint(inner):
+                disjoint_matches.append(match)
+                covered_nodes.update(inner)
+        return disjoint_matches
 
 
 def _inner(match: InternalMatch) -> list[Node]:
