@@ -27,7 +27,11 @@ def test_sentences_are_sentences(name):
     """Each documentation sentence belongs to an existing operator, is well formed, and has an example that
     calls it."""
     sentence, example = SENTENCES[name]
-    assert sentence.endswith(".") and len(sentence) < 130 and (sentence[0].isupper() or not sentence[0].isalpha() or "(" in sentence or "@" in sentence)
+    assert (
+        sentence.endswith(".")
+        and len(sentence) < 130
+        and (sentence[0].isupper() or not sentence[0].isalpha() or "(" in sentence or "@" in sentence)
+    )
     assert registry.records(f"aten::{name}")
     plain = name.removeprefix("linalg_").removeprefix("special_")
     assert f".{plain}(" in example
@@ -38,9 +42,13 @@ def test_all_operators_have_texts():
     dtypes."""
     registry.load()
     for name in sorted(registry.names()):
-        text = documentation.text(name, overloads(name).operators())
+        text = documentation.help_text(name, overloads(name).operators())
         plain = name.removeprefix("aten::")
-        assert text.replace(".", "_", 1).startswith(f"{plain}(".replace(".", "_", 1)) and "\nErrors: TypeError" in text and registry.records(name)[0].schema_text in text, text
+        assert (
+            text.replace(".", "_", 1).startswith(f"{plain}(".replace(".", "_", 1))
+            and "\nErrors: TypeError" in text
+            and registry.records(name)[0].schema_text in text
+        ), text
         schemas = {op.schema_text for op in overloads(name).operators()}
         lines = set(text.partition("\n\n")[2].partition(">>>")[0].split("\n")) - schemas
         assert max(map(len, lines)) <= 100, text
@@ -82,5 +90,7 @@ def test_documentation_of_derived_operators():
     assert "broadcast together" in ts.mul.__doc__ and "`keepdim` is true" in ts.sum.__doc__
     assert "Dtypes: bool, integers" in ts.mul.__doc__
     assert ts.linalg.inv.__doc__.startswith("linalg.inv(A) -> Tensor\n")
-    assert "for float16 and bfloat16: 'linalg.inv: Low precision dtypes not" in " ".join(ts.linalg.inv.__doc__.split())
+    assert "for float16 and bfloat16: 'linalg.inv: Low precision dtypes not" in " ".join(
+        ts.linalg.inv.__doc__.split()
+    )
     assert ts.ldexp.__doc__.split("\n\n")[1] == "Of `input` and `other` it gives a tensor."

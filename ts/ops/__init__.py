@@ -13,8 +13,8 @@ def __getattr__(name: str) -> Any:
     if name in ("aten", "prim", "profiler"):
         from ts.ops.namespace import Namespace, namespaces
 
-        found = globals()[name] = namespaces(name)
-        return found
+        namespace = globals()[name] = namespaces(name)
+        return namespace
     if name == "higher_order":
         from ts._higher_order_ops import operators
 

@@ -31,7 +31,7 @@ _ASK = (
 
 
 def backward(
-    text: str, kernel: str, kinds: str = "bic", layout: str = "like_all", **fields: Any
+    schema: str, kernel: str, kinds: str = "bic", layout: str = "like_all", **fields: Any
 ) -> Callable[[Body], Body]:
     """Declare the backward operator with schema `aten::text`.
 
@@ -41,11 +41,11 @@ def backward(
 
     def declare(body: Body) -> Body:
         def compute(xp: Any, grad: Array, *rest: Any) -> Array:
-            found = body(xp, *(wide(xp, x) if hasattr(x, "dtype") else x for x in (grad, *rest)))
-            return common.cast(xp, found, grad.dtype)
+            gradient = body(xp, *(wide(xp, x) if hasattr(x, "dtype") else x for x in (grad, *rest)))
+            return common.cast(xp, gradient, grad.dtype)
 
         record = op(
-            f"aten::{text} -> Tensor",
+            f"aten::{schema} -> Tensor",
             where="",
             family=_FAMILY,
             layout=layout,

@@ -62,13 +62,13 @@ def _update_scale(
     _check(xp, "growth_tracker", growth_tracker, xp.int32, "an int")
     _check(xp, "current_scale", self)
     _check(xp, "found_inf", found_inf)
-    scale, found = self.reshape(()).astype(xp.float64), found_inf.reshape(()) != 0
+    scale, has_inf = self.reshape(()).astype(xp.float64), found_inf.reshape(()) != 0
     steps = growth_tracker.reshape(()) + 1
     is_due = steps == interval
     grown = (scale * growth).astype(xp.float32)
-    kept = xp.where(is_due & xp.isfinite(grown), grown, scale)
-    self[...] = xp.where(found, scale * backoff, kept)
-    growth_tracker[...] = xp.where(found | is_due, 0, steps)
+    next_scale = xp.where(is_due & xp.isfinite(grown), grown, scale)
+    self[...] = xp.where(has_inf, scale * backoff, next_scale)
+    growth_tracker[...] = xp.where(has_inf | is_due, 0, steps)
     return self
 
 

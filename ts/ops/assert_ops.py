@@ -82,17 +82,18 @@ def _assert_tensor_metadata(
     if stride is not None and list(stride) != list(a.stride()):
         raise RuntimeError(f"Tensor strides mismatch! Expected: {list(stride)}, Got: {list(a.stride())}")
     if dtype is not None and dtype != a.dtype.code:
-        want, got = common.dtype_from(dtype), a.dtype.numpy_dtype
-        text = "Tensor dtype mismatch! Expected: {want}, Got: {got_cpp}"
-        raise RuntimeError(common.dtype_message(text, want, got))
+        expected, actual = common.dtype_from(dtype), a.dtype.numpy_dtype
+        template = "Tensor dtype mismatch! Expected: {want}, Got: {got_cpp}"
+        raise RuntimeError(common.dtype_message(template, expected, actual))
     if device is not None and (device.type != a.device.type or device.index not in (None, a.device.index)):
         raise RuntimeError(f"Tensor device mismatch! Expected: {device}, Got: {a.device}")
     if layout is not None and layout != dtypes.strided.code:
         raise RuntimeError(f"Tensor layout mismatch! Expected: {layout}, Got: {dtypes.strided}")
 
 
-def _constrain(size: Any, least: int | None, most: int | None) -> None:
-    low, high = _INT64_MIN if least is None else least, common.INT64_MAX if most is None else most
+def _constrain(size: Any, min_size: int | None, max_size: int | None) -> None:
+    low = _INT64_MIN if min_size is None else min_size
+    high = common.INT64_MAX if max_size is None else max_size
     if high < low:
         raise RuntimeError(f"Max must be greater than or equal to min. Got min={low} max={high}")
     if isinstance(size, int) and not low <= size <= high:

@@ -107,10 +107,10 @@ def _rescaled_heads(xp: Any, qkv: Array, qkv_bias: Array, num_heads: int) -> tup
     if common.CATEGORY_OF[qkv.dtype] != common.FLOATING:
         common.refuse("transform_bias_rescale_qkv", qkv.dtype)
     wide = common.opmath(qkv.dtype)
-    whole = common.cast(xp, qkv, wide) + common.cast(xp, qkv_bias, wide)
-    parts = whole.reshape(batch, length, 3, num_heads, width // num_heads).transpose(2, 0, 3, 1, 4)
-    query = parts[0] / wide.type(math.sqrt(width // num_heads))
-    return tuple(common.cast(xp, x, qkv.dtype) for x in (query, parts[1], parts[2]))
+    biased = common.cast(xp, qkv, wide) + common.cast(xp, qkv_bias, wide)
+    projections = biased.reshape(batch, length, 3, num_heads, width // num_heads).transpose(2, 0, 3, 1, 4)
+    query = projections[0] / wide.type(math.sqrt(width // num_heads))
+    return tuple(common.cast(xp, x, qkv.dtype) for x in (query, projections[1], projections[2]))
 
 
 # ------------------------------------------------------------------------------------- fused attention layers
@@ -136,9 +136,9 @@ def _hidden(xp: Any, mask: Array, kind: int | None, scores: tuple[int, ...]) -> 
     }
     if kind not in shapes:
         raise RuntimeError("Mask Type should be defined")
-    wanted, full = shapes[kind]
-    if not size_guards.same(mask.shape, wanted):
-        raise RuntimeError(f"Mask should have the shape {list(wanted)}, but has {list(mask.shape)}")
+    expected_shape, full = shapes[kind]
+    if not size_guards.same(mask.shape, expected_shape):
+        raise RuntimeError(f"Mask should have the shape {list(expected_shape)}, but has {list(mask.shape)}")
     return hidden.reshape(full)
 
 
@@ -173,18 +173,19 @@ def _native_multi_head_attention(
         raise RuntimeError(f"passed-in embed_dim {embed_dim} didn't match last dim of query {query.shape[2]}")
     if num_head <= 0 or embed_dim % num_head:
         raise RuntimeError("`embed_dim` must divide evenly by `num_heads`")
-    whole = 3 * embed_dim
+    qkv_width = 3 * embed_dim
     if not (
-        size_guards.same(qkv_weight.shape, (whole, embed_dim)) and size_guards.same(qkv_bias.shape, (whole,))
+        size_guards.same(qkv_weight.shape, (qkv_width, embed_dim))
+        and size_guards.same(qkv_bias.shape, (qkv_width,))
     ):
         raise RuntimeError("expected `qkv_weight` first dim to be 3x embed_dim")
     n, width = query.shape[0], embed_dim // num_head
-    parts = []
+    projections = []
     for k, x in enumerate((query, key, value)):
         rows = slice(k * embed_dim, (k + 1) * embed_dim)
-        part = _linear(xp, x, qkv_weight[rows], qkv_bias[rows])
-        parts.append(part.reshape(n, x.shape[1], num_head, width).swapaxes(1, 2))
-    q, k, v = (common.cast(xp, part, common.opmath(query.dtype)) for part in parts)
+        projection = _linear(xp, x, qkv_weight[rows], qkv_bias[rows])
+        projections.append(projection.reshape(n, x.shape[1], num_head, width).swapaxes(1, 2))
+    q, k, v = (common.cast(xp, projection, common.opmath(query.dtype)) for projection in projections)
     scores = xp.products(q * q.dtype.type(1 / math.sqrt(width)), k.swapaxes(-1, -2))
     if mask is not None:
         scores = xp.where(_hidden(xp, mask, mask_type, scores.shape), scores.dtype.type(-math.inf), scores)

@@ -54,8 +54,8 @@ def batch_norm_kernel(
     1 / standard deviation; in the second case, mean and deviation are empty.
     """
     channels = input.shape[1] if input.ndim > 1 else 0
-    given = {"running_mean": running_mean, "running_var": running_var, "weight": weight, "bias": bias}
-    for name, value in given.items():
+    named_tensors = {"running_mean": running_mean, "running_var": running_var, "weight": weight, "bias": bias}
+    for name, value in named_tensors.items():
         if value is None and not training and name.startswith("running"):
             raise RuntimeError(f"{name} must be defined in evaluation mode")
         if value is not None and not size_guards.equal(value.size, channels):
@@ -65,13 +65,13 @@ def batch_norm_kernel(
     dtype = moment_dtype(input, weight, bias, running_mean, running_var)
     axes = (0, *range(2, input.ndim))
     per = [-1 if d == 1 else 1 for d in range(input.ndim)] if channels else [1, 0, *(1,) * (input.ndim - 2)]
-    parts = [None if w is None else w.reshape(per) for w in (weight, bias)]
+    scale_and_shift = [None if w is None else w.reshape(per) for w in (weight, bias)]
     if not training:
         assert running_mean is not None and running_var is not None
         mean, var = (common.cast(xp, r, wide.dtype).reshape(per) for r in (running_mean, running_var))
         result = (wide - mean) / xp.sqrt(var + eps)
         saved = xp.zeros(0, dtype=dtype)
-        return common.cast(xp, affine(result, *parts), input.dtype), saved, saved
+        return common.cast(xp, affine(result, *scale_and_shift), input.dtype), saved, saved
     result, mean, variance = normalised(xp, wide, axes, eps)
     mean, variance = mean.reshape(channels), variance.reshape(channels)
     free = math.prod(input.shape[a] for a in axes) - 1
@@ -79,7 +79,7 @@ def batch_norm_kernel(
     for running, new in ((running_mean, mean), (running_var, unbiased)):
         _update(xp, running, new, momentum)
     return (
-        common.cast(xp, affine(result, *parts), input.dtype),
+        common.cast(xp, affine(result, *scale_and_shift), input.dtype),
         common.cast(xp, mean, dtype),
         common.cast(xp, 1 / xp.sqrt(variance + eps), dtype),
     )
@@ -189,8 +189,8 @@ def _instance_norm(
             "Expected running_mean and running_var to be defined when use_input_stats is false"
         )
     n, c = input.shape[:2]
-    given = {"running_mean": running_mean, "running_var": running_var, "weight": weight, "bias": bias}
-    for name, value in given.items():
+    named_tensors = {"running_mean": running_mean, "running_var": running_var, "weight": weight, "bias": bias}
+    for name, value in named_tensors.items():
         if value is not None and not size_guards.equal(value.size, c):
             raise RuntimeError(f"{name} should contain {n * c} elements not {n * value.size}")
     scale, shift, mean, variance = (
@@ -249,19 +249,19 @@ def _native_batch_norm_backward(
     middle, inverse = (common.cast(xp, x, wide.dtype).reshape(per) for x in (mean, spread))
     if not train:
         inverse = 1 / xp.sqrt(inverse + eps)
-    made = [xp.zeros(0, dtype=input.dtype)] * 3
+    gradients = [xp.zeros(0, dtype=input.dtype)] * 3
     like = input if weight is None else weight
     if (output_mask[0] and train) or output_mask[1]:
         result = (wide - middle) * inverse
     if output_mask[0]:
         scale = inverse if weight is None else inverse * common.cast(xp, weight, wide.dtype).reshape(per)
-        found = of_normalised(xp, grad, result, scale, axes) if train else grad * scale
-        made[0] = common.cast(xp, found, input.dtype)
+        input_gradient = of_normalised(xp, grad, result, scale, axes) if train else grad * scale
+        gradients[0] = common.cast(xp, input_gradient, input.dtype)
     if output_mask[1]:
-        made[1] = summed(xp, grad * result, axes, like)
+        gradients[1] = summed(xp, grad * result, axes, like)
     if output_mask[2]:
-        made[2] = summed(xp, grad, axes, like)
-    return made
+        gradients[2] = summed(xp, grad, axes, like)
+    return gradients
 
 
 @op(
@@ -316,8 +316,8 @@ def _batch_norm_no_update(
     momentum: float,
     eps: float,
 ) -> tuple[Array, ...]:
-    found = batch_norm_kernel(xp, input, weight, bias, running_mean, running_var, False, momentum, eps)
-    return *found, _reserved(xp)
+    outputs = batch_norm_kernel(xp, input, weight, bias, running_mean, running_var, False, momentum, eps)
+    return *outputs, _reserved(xp)
 
 
 @op(
@@ -331,8 +331,8 @@ def _batch_norm_no_update(
     out_dtype_error=(SCALAR, SCALAR, SCALAR, ""),
 )
 def _batch_norm_with_update(xp: Any, input: Array, *rest: Any) -> tuple[Array, ...]:
-    *given, momentum, eps = rest
-    return *_native_batch_norm(xp, input, *given, True, momentum, eps), _reserved(xp)
+    *tensors, momentum, eps = rest
+    return *_native_batch_norm(xp, input, *tensors, True, momentum, eps), _reserved(xp)
 
 
 @op(
@@ -427,8 +427,8 @@ def _elemt(
 ) -> Array:
     wide = floating_wide(xp, "batch_norm", input)
     per = [-1 if d == 1 else 1 for d in range(input.ndim)]
-    parts = [None if w is None else w.reshape(per) for w in (weight, bias)]
-    result = affine((wide - mean.reshape(per)) * invstd.reshape(per), *parts)
+    scale_and_shift = [None if w is None else w.reshape(per) for w in (weight, bias)]
+    result = affine((wide - mean.reshape(per)) * invstd.reshape(per), *scale_and_shift)
     return common.cast(xp, result, input.dtype)
 
 
@@ -480,7 +480,7 @@ def _gather_stats(
     share = (of_part / xp.sum(of_part))[:, None]
     total = xp.sum(common.cast(xp, mean, wide) * share, axis=0)
     variance = xp.sum((1 / (invstd * invstd) - eps + (mean - total) ** 2) * share, axis=0)
-    number = xp.sum(of_part)
+    total_count = xp.sum(of_part)
     _update(xp, running_mean, total, momentum)
-    _update(xp, running_var, variance * number / (number - 1), momentum)
+    _update(xp, running_var, variance * total_count / (total_count - 1), momentum)
     return total, 1 / xp.sqrt(variance + eps)

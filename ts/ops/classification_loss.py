@@ -53,24 +53,28 @@ def _nll_and_weight(
         common.refuse("nll_loss_out_frame", logp.dtype)
     single = logp.ndim == 1
     x, t = (logp[None], target.reshape(1)) if single else (logp, target)
-    wanted = (x.shape[0], *x.shape[2:])
-    if not size_guards.same(t.shape, wanted):
-        raise RuntimeError(f"Expected target size {list(wanted)}, got {list(target.shape)}")
+    expected_shape = (x.shape[0], *x.shape[2:])
+    if not size_guards.same(t.shape, expected_shape):
+        raise RuntimeError(f"Expected target size {list(expected_shape)}, got {list(target.shape)}")
     n = x.shape[1]
     _check_weight(weight, n)
     if weight is not None and weight.dtype != logp.dtype:
         raise RuntimeError(
             f"expected scalar type {common.NAME_OF[logp.dtype]} but found {common.NAME_OF[weight.dtype]}"
         )
-    kept = t != ignore_index
-    safe = xp.where(kept, t, common.cast(xp, 0, t.dtype)).astype(common.INT64)
-    ends = common.extremes(xp, safe)
-    if ends is not None and (ends[0] < 0 or ends[1] >= n):
-        raise IndexError(f"Target {ends[0] if ends[0] < 0 else ends[1]} is out of bounds.")
+    is_counted = t != ignore_index
+    safe = xp.where(is_counted, t, common.cast(xp, 0, t.dtype)).astype(common.INT64)
+    bounds = common.extremes(xp, safe)
+    if bounds is not None and (bounds[0] < 0 or bounds[1] >= n):
+        raise IndexError(f"Target {bounds[0] if bounds[0] < 0 else bounds[1]} is out of bounds.")
     x = wide(xp, x)
-    w = kept.astype(x.dtype) if weight is None else wide(xp, weight)[safe] * kept
-    picked = xp.take_along_axis(x, xp.expand_dims(safe, 1), 1)[:, 0] if x.size else xp.zeros(wanted, x.dtype)
-    loss = xp.where(kept, -picked * w, xp.zeros((), x.dtype))
+    w = is_counted.astype(x.dtype) if weight is None else wide(xp, weight)[safe] * is_counted
+    picked = (
+        xp.take_along_axis(x, xp.expand_dims(safe, 1), 1)[:, 0]
+        if x.size
+        else xp.zeros(expected_shape, x.dtype)
+    )
+    loss = xp.where(is_counted, -picked * w, xp.zeros((), x.dtype))
     total = common.cast(xp, xp.sum(w) if single or reduction != NONE else xp.zeros((), x.dtype), logp.dtype)
     if reduction == MEAN:
         return common.cast(xp, xp.sum(loss) / xp.sum(w), logp.dtype), total
@@ -171,14 +175,14 @@ def _nll_loss_backward(
     x, t = (self[None], target.reshape(1)) if self.ndim == 1 else (self, target)
     if not size_guards.same(t.shape, (x.shape[0], *x.shape[2:])):
         raise RuntimeError(f"size mismatch (got input: {list(self.shape)}, target: {list(target.shape)})")
-    kept = t != ignore_index
-    safe = xp.where(kept, t, common.cast(xp, 0, t.dtype)).astype(common.INT64)
+    is_counted = t != ignore_index
+    safe = xp.where(is_counted, t, common.cast(xp, 0, t.dtype)).astype(common.INT64)
     each = -wide(xp, grad_output)
     if reduction == MEAN:
         each = each / wide(xp, total_weight)
     if weight is not None:
         each = each * wide(xp, weight)[safe]
-    each = common.cast(xp, xp.where(kept, each, xp.zeros((), each.dtype)), self.dtype)
+    each = common.cast(xp, xp.where(is_counted, each, xp.zeros((), each.dtype)), self.dtype)
     result = xp.zeros(x.shape, dtype=self.dtype)
     if result.size:
         xp.put_along_axis(result, xp.expand_dims(safe, 1), xp.expand_dims(each, 1), 1)
@@ -219,10 +223,10 @@ def _cross_entropy(
     w = None if weight is None else wide(xp, weight)
     loss = nll(xp, logp, target, w, reduction, ignore_index)
     n = self.shape[axis]
-    kept = target != ignore_index
-    smooth = -xp.sum(logp if w is None else logp * _per_class(w, axis, self.ndim), axis=axis) * kept
+    is_counted = target != ignore_index
+    smooth = -xp.sum(logp if w is None else logp * _per_class(w, axis, self.ndim), axis=axis) * is_counted
     if reduction == MEAN:
-        total = xp.sum(kept) if w is None else xp.sum(w[xp.where(kept, target, 0)] * kept)
+        total = xp.sum(is_counted) if w is None else xp.sum(w[xp.where(is_counted, target, 0)] * is_counted)
         smooth = xp.sum(smooth) / total
     elif reduction == SUM:
         smooth = xp.sum(smooth)
@@ -244,10 +248,10 @@ def _of_probabilities(
     _check_weight(weight, n, "cross_entropy: ")
     dtype = common.result_type(self, target, weight)
     logp = softmax_kernel(xp, wide(xp, self), axis, None, True)
-    wanted = wide(xp, target)
+    target_probabilities = wide(xp, target)
     if label_smoothing > 0:
-        wanted = wanted * (1 - label_smoothing) + label_smoothing / n
-    terms = wanted * logp
+        target_probabilities = target_probabilities * (1 - label_smoothing) + label_smoothing / n
+    terms = target_probabilities * logp
     if weight is not None:
         terms = terms * _per_class(wide(xp, weight), axis, self.ndim)
     loss = -xp.sum(terms, axis=axis)
@@ -304,8 +308,8 @@ def _multi_margin_loss(
         common.refuse("multi_margin_loss_cpu_kernel", self.dtype)
     if target.dtype != common.INT64:
         raise RuntimeError(f"expected scalar type Long but found {common.NAME_OF[target.dtype]}")
-    ends = common.extremes(xp, target)
-    if ends is not None and (ends[0] < 0 or ends[1] >= classes):
+    bounds = common.extremes(xp, target)
+    if bounds is not None and (bounds[0] < 0 or bounds[1] >= classes):
         raise RuntimeError("target out of range")
     own = target.reshape(rows, 1)
     gap = xp.maximum(margin - xp.take_along_axis(x, own, 1) + x, 0)
@@ -323,8 +327,8 @@ def _multilabel_margin(xp: Any, self: Array, target: Array, reduction: int) -> t
         raise RuntimeError(
             f"inconsistent target size: {list(target.shape)} for input of size: {list(self.shape)}"
         )
-    ends = common.extremes(xp, target)
-    if ends is not None and (ends[0] < -1 or ends[1] >= x.shape[1]):
+    bounds = common.extremes(xp, target)
+    if bounds is not None and (bounds[0] < -1 or bounds[1] >= x.shape[1]):
         raise RuntimeError("argument #2 'target' is out of range")
     if self.dtype not in (common.FLOAT, common.DOUBLE):
         common.refuse("multilabel_margin_loss_forward_out_frame", self.dtype)

@@ -61,14 +61,14 @@ _COMPLEX_OF = {FLOAT: CFLOAT, DOUBLE: CDOUBLE}
 HALF_DTYPES: set[DType] = {HALF}  # 16-bit floats: float16 and bfloat16
 
 
-def _enter_borrowed(d: dtypes.dtype, found: DType) -> None:
-    CODE_OF[found], NAME_OF[found], CATEGORY_OF[found] = d.code, d.type_name, d.category
-    CPP_NAME_OF[found] = f"c10::{d.type_name}"
+def _enter_borrowed(d: dtypes.dtype, numpy_dtype: DType) -> None:
+    CODE_OF[numpy_dtype], NAME_OF[numpy_dtype], CATEGORY_OF[numpy_dtype] = d.code, d.type_name, d.category
+    CPP_NAME_OF[numpy_dtype] = f"c10::{d.type_name}"
     if d is dtypes.bfloat16:
-        _COMPLEX_OF[found] = CFLOAT
-        HALF_DTYPES.add(found)
+        _COMPLEX_OF[numpy_dtype] = CFLOAT
+        HALF_DTYPES.add(numpy_dtype)
     elif d is dtypes.complex32:
-        _REAL_OF[found], _COMPLEX_OF[HALF] = HALF, found
+        _REAL_OF[numpy_dtype], _COMPLEX_OF[HALF] = HALF, numpy_dtype
 
 
 dtypes.with_borrowed(_enter_borrowed)
@@ -83,10 +83,10 @@ def dtype_from(code: int | None, default: DType | None = None) -> DType:
     """Return NumPy's dtype for a PyTorch ScalarType code; `default` (or the default dtype) for None."""
     if code is None:
         return default_dtype() if default is None else default
-    found = dtypes.BY_CODE.get(int(code))
-    if found is None:
+    dtype = dtypes.BY_CODE.get(int(code))
+    if dtype is None:
         raise RuntimeError(f"{code} is the number of no dtype")
-    return found.numpy_dtype
+    return dtype.numpy_dtype
 
 
 def category(x: Any) -> int:
@@ -143,11 +143,11 @@ def promote_types(a: DType, b: DType) -> DType:
     """Return the dtype to which PyTorch promotes two dtypes."""
     if a == b:
         return a
-    found = _promoted.get((a, b))
-    if found is None:
+    promoted = _promoted.get((a, b))
+    if promoted is None:
         common = dtypes.promote(dtypes.from_numpy_dtype(a), dtypes.from_numpy_dtype(b))
-        found = _promoted[a, b] = _promoted[b, a] = common.numpy_dtype
-    return found
+        promoted = _promoted[a, b] = _promoted[b, a] = common.numpy_dtype
+    return promoted
 
 
 def _combine(high: DType | None, low: DType | None) -> DType | None:
@@ -166,18 +166,18 @@ def result_type(*operands: Any) -> DType:
     """Return the promoted dtype of `operands` (arrays and Python numbers)."""
     dim: DType | None = None
     zero: DType | None = None
-    number: DType | None = None
+    scalar: DType | None = None
     for x in operands:
         if x is None:
             continue
         if isinstance(x, (int, float, complex)):
             d = number_dtype(x)
-            number = d if number is None else promote_types(number, d)
+            scalar = d if scalar is None else promote_types(scalar, d)
         elif x.ndim:
             dim = x.dtype if dim is None else promote_types(dim, x.dtype)
         else:
             zero = x.dtype if zero is None else promote_types(zero, x.dtype)
-    result = _combine(dim, _combine(zero, number))
+    result = _combine(dim, _combine(zero, scalar))
     assert result is not None, "result_type needs an operand"
     return result
 
@@ -210,9 +210,9 @@ def cast(xp: Any, x: Any, dtype: DType) -> Array:
             x = x.real
         if isinstance(x, int) and not -(1 << 63) <= x < 1 << 63:
             x = x & 0xFFFFFFFFFFFFFFFF
-        number = np.asarray(x)
+        array = np.asarray(x)
         narrow = dtypes.is_float8(dtype) or dtypes.is_complex32(dtype)
-        return xp.asarray(factories.cast_elements(number, dtype) if narrow else number.astype(dtype))
+        return xp.asarray(factories.cast_elements(array, dtype) if narrow else array.astype(dtype))
     if x.dtype == dtype:
         return x
     if x.dtype.kind == "c" and CATEGORY_OF[dtype] != COMPLEX and dtype != BOOL:
@@ -259,10 +259,13 @@ def accumulate_dtype(dtype: DType) -> DType:
     return INT64 if CATEGORY_OF[dtype] <= INTEGRAL else dtype
 
 
-def dtype_message(text: str, want: DType, got: DType) -> str:
-    """Format `text` with the names of two dtypes: {want} and {got} (PyTorch), {want_cpp}, {got_cpp} (C++)."""
-    return text.format(
-        want=NAME_OF[want], got=NAME_OF[got], want_cpp=CPP_NAME_OF[want], got_cpp=CPP_NAME_OF[got]
+def dtype_message(template: str, expected: DType, actual: DType) -> str:
+    """Format `template` with two dtype names: {want}, {got} (PyTorch), {want_cpp}, {got_cpp} (C++)."""
+    return template.format(
+        want=NAME_OF[expected],
+        got=NAME_OF[actual],
+        want_cpp=CPP_NAME_OF[expected],
+        got_cpp=CPP_NAME_OF[actual],
     )
 
 
@@ -373,36 +376,38 @@ def infer_size(size: Sequence[int], numel: int) -> Shape:
         raise RuntimeError(f"invalid shape dimension {shape[at]} at index {at} of shape {shape}")
     for n in shape:
         size_guards.check_length(n)
-    known = size_guards.product(n for i, n in enumerate(shape) if i not in unknown)
+    size_product = size_guards.product(n for i, n in enumerate(shape) if i not in unknown)
     if unknown:
-        if size_guards.known_zero(known) and size_guards.known_zero(numel):
+        if size_guards.known_zero(size_product) and size_guards.known_zero(numel):
             raise RuntimeError(
                 f"cannot reshape tensor of 0 elements into shape {shape} because the unspecified dimension "
                 f"size -1 can be any value and is ambiguous"
             )
-        if not (size_guards.hinted(known) and size_guards.hinted(numel)):
-            _require_multiple(numel, known)
-            shape[unknown[0]] = numel // known
-            known = numel
-        elif not size_guards.known_zero(known) and size_guards.equal(numel // known * known, numel):
-            shape[unknown[0]] = numel // known
-            known = numel
-    if not size_guards.equal(known, numel):
+        if not (size_guards.hinted(size_product) and size_guards.hinted(numel)):
+            _require_multiple(numel, size_product)
+            shape[unknown[0]] = numel // size_product
+            size_product = numel
+        elif not size_guards.known_zero(size_product) and size_guards.equal(
+            numel // size_product * size_product, numel
+        ):
+            shape[unknown[0]] = numel // size_product
+            size_product = numel
+    if not size_guards.equal(size_product, numel):
         raise RuntimeError(f"shape '{list(size)}' is invalid for input of size {numel}")
     return tuple(shape)
 
 
-def _require_multiple(numel: Any, known: Any) -> None:
-    """Require `numel` to be a multiple of `known`, the product of the given sizes.
+def _require_multiple(numel: Any, size_product: Any) -> None:
+    """Require `numel` to be a multiple of `size_product`, the product of the given sizes.
 
     One of the two numbers is data-dependent, so the requirement is recorded as a constraint.
     """
-    if size_guards.known_one(known) or size_guards.is_provably_equal(numel, known):
+    if size_guards.known_one(size_product) or size_guards.is_provably_equal(numel, size_product):
         return
-    if size_guards.is_symbol(known):
-        size_guards.require(known != 0)
-    size_guards.require(numel % known == 0)
-    product = known * (numel // known)
+    if size_guards.is_symbol(size_product):
+        size_guards.require(size_product != 0)
+    size_guards.require(numel % size_product == 0)
+    product = size_product * (numel // size_product)
     size_guards.require_noted(numel == product if size_guards.is_symbol(numel) else product == numel)
 
 

@@ -94,21 +94,21 @@ def check(record: OperatorRecord, dtype: dtypes.dtype, args: Sequence[Any]) -> N
         _refuse(record, args)
 
 
-def kernel(record: OperatorRecord, found: Kernel, args: Sequence[Any]) -> Kernel:
-    """Return a kernel that computes in complex64 if the operands promote to complex32, else `found`."""
+def kernel(record: OperatorRecord, base_kernel: Kernel, args: Sequence[Any]) -> Kernel:
+    """Return a kernel that computes in complex64 if the operands promote to complex32, else `base_kernel`."""
     base, _ = float8.names(record)
     name = base.removesuffix("_")
     if _is_moved(record, base):
-        return found
+        return base_kernel
     together = dtypes.is_complex32(float8.common_dtype(args)) if record.promotion else all(map(_fits, args))
     if not any(map(_is_narrow, args)) and not (record.promotion and together):
-        return found  # no operand is complex32: a complex number was combined with another dtype
+        return base_kernel  # no operand is complex32: a complex number was combined with another dtype
     empty = all(x.numel() == 0 for x in args if isinstance(x, Tensor)) and not any(
         type(x) is list and _is_narrow(x) for x in args
     )
     there, low = not together or empty or _is_there(record, args), _low_precision(record)
     if name in _STEPWISE and together:
-        return found
+        return base_kernel
     rounded = together and not _converts(record, args)
 
     def computed(xp: Any, *values: Any) -> Any:
@@ -118,12 +118,13 @@ def kernel(record: OperatorRecord, found: Kernel, args: Sequence[Any]) -> Kernel
             common.check_cast(dtypes.complex32.numpy_dtype, values[0].dtype)
         wide = [_widened(x, together) for x in values]
         if not there:
-            _refuse_like(found, xp, wide, record, args)
-        result = found(xp, *wide)
-        for given, made in zip(values, wide, strict=True):
-            if result is made and made is not given and hasattr(made, "strides"):
-                given[...] = cast_elements(made, given.dtype)  # an in-place operator returned its argument
-                return given
+            _refuse_like(base_kernel, xp, wide, record, args)
+        result = base_kernel(xp, *wide)
+        for value, wide_value in zip(values, wide, strict=True):
+            if result is wide_value and wide_value is not value and hasattr(wide_value, "strides"):
+                # An in-place operator returned its argument
+                value[...] = cast_elements(wide_value, value.dtype)
+                return value
         if isinstance(result, tuple | list):
             return type(result)(_rounded(x, rounded) for x in result)
         return _rounded(result, rounded)
@@ -144,19 +145,19 @@ def _is_there(record: OperatorRecord, args: Sequence[Any]) -> bool:
 
 def _converts(record: OperatorRecord, args: Sequence[Any]) -> bool:
     """Return whether the `dtype=` argument of the call selects a computation dtype other than complex32."""
-    return float8.names(record)[0] in float8.CONVERTING and float8.wanted_dtype(record, args) not in (
+    return float8.names(record)[0] in float8.CONVERTING and float8.dtype_argument(record, args) not in (
         None,
         dtypes.complex32,
     )
 
 
 def _refuse_like(
-    found: Kernel, xp: Any, wide: Sequence[Any], record: OperatorRecord, args: Sequence[Any]
+    base_kernel: Kernel, xp: Any, wide: Sequence[Any], record: OperatorRecord, args: Sequence[Any]
 ) -> NoReturn:
     """Raise the error that the kernel for complex64 raises for invalid arguments, else PyTorch's error."""
     if not record.nondeterministic:
         try:
-            found(xp, *wide)
+            base_kernel(xp, *wide)
         except (RuntimeError, IndexError, ValueError) as error:
             if "Complex" not in str(error):
                 raise
@@ -166,18 +167,18 @@ def _refuse_like(
 def _refuse(record: OperatorRecord, args: Sequence[Any]) -> NoReturn:
     name = float8.names(record)[0].removesuffix("_")
     dims = [x.dim() for x in args if isinstance(x, Tensor)]
-    said = KERNELS.get(name, name)
+    kernel_name = KERNELS.get(name, name)
     if name == "equal" and args[0] is args[1]:
-        said = "equal_notnan_cpu"
+        kernel_name = "equal_notnan_cpu"
     elif name == "matmul":
         left, right = dims
-        said = "addmm_impl_cpu_" if right == 2 or (left, right >= 3) == (2, True) else "bmm"
-        said = ("dot" if left == 1 else "addmv_impl_cpu") if right == 1 else said
+        kernel_name = "addmm_impl_cpu_" if right == 2 or (left, right >= 3) == (2, True) else "bmm"
+        kernel_name = ("dot" if left == 1 else "addmv_impl_cpu") if right == 1 else kernel_name
     elif name == "lerp" and isinstance(args[2], Tensor):
-        said = "lerp_kernel_tensor"
-    elif said in _OF_LAST and isinstance(args[1], int) and args[1] % max(dims[0], 1) == dims[0] - 1:
-        said = said.replace("_kernel", "_lastdim_kernel")
-    common.refuse(said, dtypes.complex32.numpy_dtype)
+        kernel_name = "lerp_kernel_tensor"
+    elif kernel_name in _OF_LAST and isinstance(args[1], int) and args[1] % max(dims[0], 1) == dims[0] - 1:
+        kernel_name = kernel_name.replace("_kernel", "_lastdim_kernel")
+    common.refuse(kernel_name, dtypes.complex32.numpy_dtype)
 
 
 _OF_LAST: Final = ("softmax_kernel_impl", "log_softmax_kernel_impl")
@@ -189,8 +190,8 @@ def _low_precision(record: OperatorRecord) -> str:
     if "fft_" in float8.names(record)[0] and "shift" not in float8.names(record)[0]:
         return _FOURIER
     messages = unsupported_dtypes.by_kind((record.base or record).dtype_errors or {})
-    said = messages.get("h", "")
-    return said.format(dtype="ComplexHalf") if " " in said else ""
+    message = messages.get("h", "")
+    return message.format(dtype="ComplexHalf") if " " in message else ""
 
 
 def _is_moved(record: OperatorRecord, base: str) -> bool:

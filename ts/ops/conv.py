@@ -54,7 +54,7 @@ class Geometry:
         return (self.filters, *self.output_size)
 
 
-_known: dict[Any, Geometry] = {}
+_geometries: dict[Any, Geometry] = {}
 MAX_CACHED_GEOMETRIES = 1024
 MAX_COLUMNS = 1 << 22  # maximum number of elements of the window matrix in a product, for the weight gradient
 MAX_PADDING = (1 << 62) - 1  # maximum padding, so that the padding of both sides fits in 64 bits
@@ -83,12 +83,12 @@ def _checked(name: str, x: Array, weight: Array, bias: Array | None, groups: int
             f"weight of size [{list(weight.shape)}] instead"
         )
     channels = x.shape[-n - 1]
-    wanted = weight.shape[0] if transposed else weight.shape[1] * groups
-    if not size_guards.equal(channels, wanted):
+    expected = weight.shape[0] if transposed else weight.shape[1] * groups
+    if not size_guards.equal(channels, expected):
         how = "transposed=1" if transposed else f"groups={groups}"
         raise RuntimeError(
             f"Given {how}, weight of size {list(weight.shape)}, expected input{list(x.shape)} to "
-            f"have {wanted} channels, but got {channels} channels instead"
+            f"have {expected} channels, but got {channels} channels instead"
         )
     outputs = weight.shape[1] * groups if transposed else weight.shape[0]
     if bias is not None and not size_guards.same(bias.shape, (outputs,)):
@@ -123,13 +123,15 @@ def described(
     moves = (*stride, *(() if isinstance(padding, str) else padding), *dilation, *output_padding, groups)
     if any(map(size_guards.is_symbol, (*input.shape, *weight.shape, *moves))):
         return _describe(input, weight, bias, stride, padding, dilation, groups, transposed, output_padding)
-    found = _known.get(key)
-    if found is None:
-        found = _describe(input, weight, bias, stride, padding, dilation, groups, transposed, output_padding)
-        if len(_known) >= MAX_CACHED_GEOMETRIES:
-            _known.clear()
-        _known[key] = found
-    return found
+    geometry = _geometries.get(key)
+    if geometry is None:
+        geometry = _describe(
+            input, weight, bias, stride, padding, dilation, groups, transposed, output_padding
+        )
+        if len(_geometries) >= MAX_CACHED_GEOMETRIES:
+            _geometries.clear()
+        _geometries[key] = geometry
+    return geometry
 
 
 def _describe(
@@ -161,7 +163,7 @@ def _describe(
         raise RuntimeError("non-positive stride is not supported")
     if any(d <= 0 for d in gaps):
         raise RuntimeError(f"dilation should be greater than zero, but got {list(gaps)}")
-    given = input.shape[-n:]
+    input_size = input.shape[-n:]
     if transposed:
         more = _sizes("output_padding", output_padding, n)
         if any(o < 0 for o in more):
@@ -172,19 +174,19 @@ def _describe(
                 "output padding must be smaller than either stride or dilation, but got output_padding: "
                 f"{list(more)}, stride: {list(steps)}, dilation: {list(gaps)}"
             )
-        places = tuple(
+        output_size = tuple(
             (m - 1) * s - a - b + d * (k - 1) + o + 1
-            for m, s, (a, b), d, k, o in zip(given, steps, pads, gaps, kernel, more, strict=True)
+            for m, s, (a, b), d, k, o in zip(input_size, steps, pads, gaps, kernel, more, strict=True)
         )
-        if min(places) < 1:
+        if min(output_size) < 1:
             one = (1,) * (n == 1)  # PyTorch computes a 1-d convolution as a 2-d convolution of height 1
-            lengths, counts = (" x ".join(map(str, (*one, *v))) for v in (given, places))
+            lengths, counts = (" x ".join(map(str, (*one, *v))) for v in (input_size, output_size))
             raise RuntimeError(
                 f"Given input size per channel: ({lengths}). Calculated output size per channel: ({counts}). "
                 "Output size is too small"
             )
     else:
-        reach = [size + a + b for size, (a, b) in zip(given, pads, strict=True)]
+        reach = [size + a + b for size, (a, b) in zip(input_size, pads, strict=True)]
         if any(
             size_guards.evaluate_guard(r < d * (k - 1) + 1)
             for r, k, d in zip(reach, kernel, gaps, strict=True)
@@ -193,22 +195,22 @@ def _describe(
                 f"Calculated padded input size per channel: ({' x '.join(map(str, reach))}). Kernel size: "
                 f"({' x '.join(map(str, kernel))}). Kernel size can't be greater than actual input size"
             )
-        places = tuple(
+        output_size = tuple(
             (r - d * (k - 1) - 1) // s + 1 for r, k, s, d in zip(reach, kernel, steps, gaps, strict=True)
         )
     filters = weight.shape[1] * groups if transposed else weight.shape[0]
     return Geometry(
-        input.ndim == n + 2, kernel, steps, tuple(pads), gaps, groups, transposed, places, filters
+        input.ndim == n + 2, kernel, steps, tuple(pads), gaps, groups, transposed, output_size, filters
     )
 
 
-def _sizes(what: str, given: Sizes, n: int) -> tuple[int, ...]:
-    if len(given) not in (1, n):
+def _sizes(what: str, values: Sizes, n: int) -> tuple[int, ...]:
+    if len(values) not in (1, n):
         raise RuntimeError(
             f"expected {what} to be a single integer value or a list of {n} values to match the convolution "
-            f"dimensions, but got {what}={list(given)}"
+            f"dimensions, but got {what}={list(values)}"
         )
-    return per_dim(given, n)
+    return per_dim(values, n)
 
 
 def _pads(padding: Sizes | str, stride: Sizes, dilation: Sizes, kernel: Sizes) -> list[tuple[int, int]]:
@@ -238,10 +240,10 @@ def product(xp: Any, g: Geometry, input: Array, weight: Array, bias: Array | Non
     wide, groups = common.opmath(x.dtype), g.groups
     x, rows = common.cast(xp, x, wide), common.cast(xp, weight, wide)
     if g.transposed:
-        given = x.shape[2:]
+        input_size = x.shape[2:]
         rows = rows.reshape(groups, weight.shape[0] // groups, -1)
-        flat = x.reshape(x.shape[0], groups, weight.shape[0] // groups, math.prod(given))
-        cols = xp.matmul(rows.swapaxes(1, 2), flat).reshape(x.shape[0], g.filters, *g.kernel, *given)
+        flat = x.reshape(x.shape[0], groups, weight.shape[0] // groups, math.prod(input_size))
+        cols = xp.matmul(rows.swapaxes(1, 2), flat).reshape(x.shape[0], g.filters, *g.kernel, *input_size)
         result = folded(xp, cols, g.output_size, g.stride, [a for a, _ in g.pads], g.dilation)
     else:
         depth = weight.shape[1] * math.prod(g.kernel)
@@ -266,19 +268,19 @@ def backwards(g: Geometry, input: Array) -> Geometry:
     return g.back
 
 
-def weight_gradient(xp: Any, g: Geometry, seen: Array, other: Array) -> Array:
+def weight_gradient(xp: Any, g: Geometry, windowed: Array, other: Array) -> Array:
     """Return the weight gradient (filters, channels per group, *kernel), computed in image batches.
 
-    `g` is not transposed: its windows slide over `seen`, and `other` has the shape of its result.
+    `g` is not transposed: its windows slide over `windowed`, and `other` has the shape of its result.
     """
-    images, lead, places = other.shape[0], other.shape[1], other.shape[2:]
+    images, lead, output_size = other.shape[0], other.shape[1], other.shape[2:]
     area, groups, n = math.prod(g.kernel), g.groups, len(g.kernel)
-    dtype = common.opmath(seen.dtype)
-    total = xp.zeros((groups, lead // groups, seen.shape[1] // groups * area), dtype=dtype)
-    wide = padded(xp, common.cast(xp, seen, dtype), g.pads)
+    dtype = common.opmath(windowed.dtype)
+    total = xp.zeros((groups, lead // groups, windowed.shape[1] // groups * area), dtype=dtype)
+    wide = padded(xp, common.cast(xp, windowed, dtype), g.pads)
     view = windows(xp, wide, g.kernel, g.stride, g.dilation)
-    # The view then has the shape (images, channels, *places, *kernel).
-    view = view[(slice(None), slice(None), *map(slice, places))]
+    # The view then has the shape (images, channels, *output_size, *kernel).
+    view = view[(slice(None), slice(None), *map(slice, output_size))]
     view = view.transpose(1, *range(2 + n, 2 + 2 * n), 0, *range(2, 2 + n))
     some = max(1, MAX_COLUMNS // max(1, math.prod(view.shape) // max(1, images)))
     for at in cost_model.steps(range(0, images, some)):
@@ -286,7 +288,7 @@ def weight_gradient(xp: Any, g: Geometry, seen: Array, other: Array) -> Array:
         rows = common.cast(xp, other[at : at + some], dtype).swapaxes(0, 1)
         cols = cols.reshape(groups, total.shape[2], -1)
         total += xp.matmul(rows.reshape(groups, lead // groups, cols.shape[2]), cols.swapaxes(1, 2))
-    return common.cast(xp, total.reshape(lead, -1, *g.kernel), seen.dtype)
+    return common.cast(xp, total.reshape(lead, -1, *g.kernel), windowed.dtype)
 
 
 def convolution_backward(
@@ -308,22 +310,23 @@ def convolution_backward(
 ) -> list[Array]:
     """Return the gradients of input, weight and bias; a gradient that the mask does not request is empty."""
     g = described(input, weight, None, stride, padding, dilation, groups, transposed, output_padding)
-    wanted = (input.shape[0], *g.shape) if g.batched else g.shape
-    if not size_guards.same(grad_output.shape, wanted):
+    expected_shape = (input.shape[0], *g.shape) if g.batched else g.shape
+    if not size_guards.same(grad_output.shape, expected_shape):
         raise RuntimeError(
-            f"Expected a gradient of the output's size {list(wanted)}, but got {list(grad_output.shape)}"
+            f"Expected a gradient of the output's size {list(expected_shape)}, but got "
+            f"{list(grad_output.shape)}"
         )
-    made = [xp.zeros(0, dtype=input.dtype)] * 3
+    gradients = [xp.zeros(0, dtype=input.dtype)] * 3
     if output_mask[0]:
-        made[0] = compute(xp, backwards(g, input), grad_output, weight, None)
+        gradients[0] = compute(xp, backwards(g, input), grad_output, weight, None)
     x, grad = (input, grad_output) if g.batched else (input[None], grad_output[None])
     if output_mask[1]:
-        made[1] = weigh(xp, backwards(g, x), grad, x) if g.transposed else weigh(xp, g, x, grad)
+        gradients[1] = weigh(xp, backwards(g, x), grad, x) if g.transposed else weigh(xp, g, x, grad)
     if output_mask[2]:
-        places = grad.reshape(*grad.shape[:2], math.prod(grad.shape[2:]))
-        rows = xp.sum(places, axis=2, dtype=common.opmath(grad.dtype))
-        made[2] = common.cast(xp, xp.sum(rows, axis=0), grad.dtype)
-    return made
+        flat_grad = grad.reshape(*grad.shape[:2], math.prod(grad.shape[2:]))
+        rows = xp.sum(flat_grad, axis=2, dtype=common.opmath(grad.dtype))
+        gradients[2] = common.cast(xp, xp.sum(rows, axis=0), grad.dtype)
+    return gradients
 
 
 def conv(
@@ -339,8 +342,8 @@ def conv(
     compute: Compute = product,
 ) -> Array:
     """Compute conv1d, conv2d or conv3d by `compute`."""
-    found = described(input, weight, bias, stride, padding, dilation, groups)
-    return compute(xp, found, input, weight, bias)
+    geometry = described(input, weight, bias, stride, padding, dilation, groups)
+    return compute(xp, geometry, input, weight, bias)
 
 
 def conv_transpose(
@@ -357,8 +360,8 @@ def conv_transpose(
     compute: Compute = product,
 ) -> Array:
     """Compute conv_transpose1d, 2d or 3d by `compute`."""
-    found = described(input, weight, bias, stride, padding, dilation, groups, True, output_padding)
-    return compute(xp, found, input, weight, bias)
+    geometry = described(input, weight, bias, stride, padding, dilation, groups, True, output_padding)
+    return compute(xp, geometry, input, weight, bias)
 
 
 def convolution(
@@ -376,8 +379,8 @@ def convolution(
     compute: Compute = product,
 ) -> Array:
     """Compute `aten::convolution`, which includes transposed and grouped convolutions, by `compute`."""
-    found = described(input, weight, bias, stride, padding, dilation, groups, transposed, output_padding)
-    return compute(xp, found, input, weight, bias)
+    geometry = described(input, weight, bias, stride, padding, dilation, groups, transposed, output_padding)
+    return compute(xp, geometry, input, weight, bias)
 
 
 def _convolution(
@@ -401,8 +404,8 @@ def _convolution(
             f"{list(weight.shape)}, but got {input.ndim}-dimensional input of size {list(input.shape)} "
             "instead"
         )
-    given = input, weight, bias, stride, padding, dilation, transposed, output_padding, groups
-    return convolution(xp, *given, compute=compute)
+    arguments = input, weight, bias, stride, padding, dilation, transposed, output_padding, groups
+    return convolution(xp, *arguments, compute=compute)
 
 
 def depthwise(
@@ -422,8 +425,8 @@ def depthwise(
         raise RuntimeError(
             f"Expected a kernel size of {list(weight.shape[2:])}, the weight's, but got {list(kernel_size)}"
         )
-    found = described(self, weight, bias, stride, padding, dilation, self.shape[1 - weight.ndim])
-    return compute(xp, found, self, weight, bias)
+    geometry = described(self, weight, bias, stride, padding, dilation, self.shape[1 - weight.ndim])
+    return compute(xp, geometry, self, weight, bias)
 
 
 def _shape(xp: Any, g: Geometry, input: Array, *more: Array | None) -> tuple[tuple[int, ...], Any]:

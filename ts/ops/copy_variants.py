@@ -23,7 +23,7 @@ _VIEWS = (
 def _copying(view: Callable[..., Any]) -> Callable[..., Any]:
     def kernel(xp: Any, self: common.Array, *args: Any) -> Any:
         result = view(xp, self, *args)
-        return [part.copy() for part in result] if isinstance(result, (list, tuple)) else result.copy()
+        return [piece.copy() for piece in result] if isinstance(result, (list, tuple)) else result.copy()
 
     return kernel
 
@@ -33,13 +33,13 @@ def _copy_of(key: str) -> OperatorRecord:
     assert view is not None, key
     head, _, rest = view.schema_text.partition("(")
     name, dot, overload = head.partition(".")
-    text = f"{name}_copy{dot}{overload}({rest}"
+    schema = f"{name}_copy{dot}{overload}({rest}"
     for mark in ("(a -> *)", "(a)"):
-        text = text.replace(f"Tensor{mark}", "Tensor")
+        schema = schema.replace(f"Tensor{mark}", "Tensor")
     kernel = _copying(view.kernel)
     output = {"out_resized": NEVER} if key == "split.Tensor" else COPIED
-    known = {"dtype_errors": view.dtype_errors, "autocast": view.autocast, **output}
-    return add(OperatorRecord(text, kernel, "copy_variants", where="f", **known))
+    fields = {"dtype_errors": view.dtype_errors, "autocast": view.autocast, **output}
+    return add(OperatorRecord(schema, kernel, "copy_variants", where="f", **fields))
 
 
 for _key in _VIEWS:

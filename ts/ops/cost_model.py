@@ -78,19 +78,19 @@ def _makes_tensor(record: OperatorRecord) -> bool:
 
 def tensors(args: Iterable[Any]) -> list[Tensor]:
     """Return the tensors in arguments, including those in lists."""
-    found: list[Tensor] = []
+    result: list[Tensor] = []
     for x in args:
         if isinstance(x, Tensor):
-            found.append(x)
+            result.append(x)
         elif isinstance(x, List | list) and len(x) and isinstance(x[0], Tensor | None):
-            found += [y for y in x if isinstance(y, Tensor)]
-    return found
+            result += [y for y in x if isinstance(y, Tensor)]
+    return result
 
 
 def sizes(args: Iterable[Any]) -> list[int]:
     """Return the first int-list argument, or [] without such arguments."""
-    found = (list(x) for x in args if isinstance(x, List | list) and len(x) and isinstance(x[0], int))
-    return next(found, [])
+    int_lists = (list(x) for x in args if isinstance(x, List | list) and len(x) and isinstance(x[0], int))
+    return next(int_lists, [])
 
 
 def elements(*args: Any) -> float:
@@ -114,10 +114,10 @@ def read(*args: Any) -> float:
 
 def broadcast(*args: Any) -> float:
     """Return the size in bytes of a result with the broadcast shape of the argument tensors."""
-    found = tensors(args)
-    ndim = max([x.ndim for x in found], default=0)
-    width = max([x.element_size() for x in found if x.ndim == ndim], default=1)
-    return _together([x.shape for x in found]) * width
+    operands = tensors(args)
+    ndim = max([x.ndim for x in operands], default=0)
+    width = max([x.element_size() for x in operands if x.ndim == ndim], default=1)
+    return _together([x.shape for x in operands]) * width
 
 
 def _together(shapes: Sequence[Sequence[int]]) -> int:
@@ -130,14 +130,14 @@ def created(*args: Any) -> float:
     """Return the number of elements of a new tensor, from its size or a tensor that it is like; 0 on meta."""
     if any(isinstance(x, devices.device) and x.type == "meta" for x in args):
         return 0
-    given = sizes(args)
-    return math.prod(given) if given else elements(*args)
+    shape = sizes(args)
+    return math.prod(shape) if shape else elements(*args)
 
 
 def enlarged(x: Tensor, *args: Any) -> float:
     """Return the number of elements of `x` with its last sizes replaced by the first list argument."""
-    given = sizes(args)
-    return math.prod([*x.shape[: x.ndim - len(given)], *given])
+    new_sizes = sizes(args)
+    return math.prod([*x.shape[: x.ndim - len(new_sizes)], *new_sizes])
 
 
 def fewest(*args: Any) -> float:
@@ -157,12 +157,12 @@ def named_rows(x: Tensor, dim: int, index: Tensor, *rest: Any) -> float:
 
 def picked(x: Tensor, indices: Any, *rest: Any) -> float:
     """Return the byte size of an advanced indexing result: `x[i, :, j]`."""
-    found = [y for y in indices if y is not None and y.dtype not in _MASKS]
-    if len(found) < sum(y is not None for y in indices):
+    index_tensors = [y for y in indices if y is not None and y.dtype not in _MASKS]
+    if len(index_tensors) < sum(y is not None for y in indices):
         return 0  # the indices are masks; their elements determine the size of the result
-    kept = [n for d, n in enumerate(x.shape) if d >= len(indices) or indices[d] is None]
-    shapes = [y.shape for y in found]
-    return float(_together(shapes) * math.prod(kept) * x.element_size())
+    unindexed_sizes = [n for d, n in enumerate(x.shape) if d >= len(indices) or indices[d] is None]
+    shapes = [y.shape for y in index_tensors]
+    return float(_together(shapes) * math.prod(unindexed_sizes) * x.element_size())
 
 
 def looked_up(weight: Tensor, indices: Tensor, *rest: Any) -> float:
@@ -198,16 +198,16 @@ def multiplications(*args: Any) -> float:
 
 def products(*args: Any) -> float:
     """Return nanoseconds of a matrix product; with a vector operand, at least the time to read both."""
-    found = tensors(args)[-2:]
-    if not found:
+    operands = tensors(args)[-2:]
+    if not operands:
         return 0
     reading = 0.0
-    if any(x.ndim == 1 for x in found):
-        count = elements(*found)
+    if any(x.ndim == 1 for x in operands):
+        count = elements(*operands)
         reading = count * (_UNCACHED_READ_NS if count > _CACHE_ELEMENTS else _CACHED_READ_NS)
-        if found[-1].dtype in _READ:  # 16-bit floats are converted to 32 bits first
+        if operands[-1].dtype in _READ:  # 16-bit floats are converted to 32 bits first
             reading *= 4
-    return max(multiply(found[-1]) * multiplications(*args), reading)
+    return max(multiply(operands[-1]) * multiplications(*args), reading)
 
 
 def multiply(x: Tensor) -> float:
@@ -258,8 +258,8 @@ def pairs(x: Tensor, *rest: Any) -> float:
 
 def chain(matrices: Any) -> float:
     """Return a lower bound of a matrix chain product's cost."""
-    found = tensors([matrices])
-    return sum(map(linear, found, found[1:])) / 2
+    operands = tensors([matrices])
+    return sum(map(linear, operands, operands[1:])) / 2
 
 
 def power(x: Tensor, n: int, *rest: Any) -> float:
@@ -283,22 +283,27 @@ def einsum(equation: str, operands: Any, *rest: Any) -> float:
 
     For a single operand, it is proportional to the number of elements.
     """
-    found = tensors([operands])
-    given, arrow, kept = equation.replace(" ", "").partition("->")
-    names = given.split(",")
-    if len(found) < 2 or [len(n) for n in names] != [x.ndim for x in found]:
+    tensor_operands = tensors([operands])
+    input_subscripts, arrow, output_subscripts = equation.replace(" ", "").partition("->")
+    names = input_subscripts.split(",")
+    if len(tensor_operands) < 2 or [len(n) for n in names] != [x.ndim for x in tensor_operands]:
         return 0.1 * elements(operands)
     if not arrow:
-        kept = "".join(name for name in set(given) if given.count(name) == 1)
-    left = [dict(zip(text, x.shape, strict=True)) for text, x in zip(names, found, strict=True)]
+        output_subscripts = "".join(
+            name for name in set(input_subscripts) if input_subscripts.count(name) == 1
+        )
+    left = [
+        dict(zip(subscripts, x.shape, strict=True))
+        for subscripts, x in zip(names, tensor_operands, strict=True)
+    ]
     products = 0
-    for pair in _path(f"{given}->{kept}", found):
+    for pair in _path(f"{input_subscripts}->{output_subscripts}", tensor_operands):
         size: dict[str, int] = {}
         for operand in [left.pop(at) for at in sorted(pair, reverse=True)]:
             size |= {name: max(n, size.get(name, 1)) for name, n in operand.items()}
         products += math.prod(size.values())
-        left.append({name: n for name, n in size.items() if name in set(kept).union(*left)})
-    return max(multiply(found[0]) * products, 0.05 * max(x.numel() for x in found))
+        left.append({name: n for name, n in size.items() if name in set(output_subscripts).union(*left)})
+    return max(multiply(tensor_operands[0]) * products, 0.05 * max(x.numel() for x in tensor_operands))
 
 
 def _path(equation: str, operands: Sequence[Tensor]) -> list[tuple[int, ...]]:

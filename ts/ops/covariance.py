@@ -38,8 +38,8 @@ def _cov(
     target = common.float_dtype(weighted)
     x = common.cast(xp, x, common.opmath(target))
     w = xp.ones(x.shape[1], dtype=common.real_dtype(x.dtype))
-    for part in weights:
-        w = w * common.cast(xp, part, w.dtype)
+    for weight in weights:
+        w = w * common.cast(xp, weight, w.dtype)
     total = xp.sum(w)
     mean = xp.sum(x * w, axis=1, keepdims=True) / total
     if aweights is None or not correction:
@@ -92,9 +92,9 @@ def _corrcoef(xp: Any, self: Array) -> Array:
     if c.ndim == 0:
         return common.cast(xp, xp.asarray(c / c), dtype)
     spread = xp.sqrt(xp.diagonal(c).real)
-    found = c / spread[:, None] / spread[None, :]
-    if found.dtype.kind == "c":
-        found = xp.clip(found.real, -1, 1) + 1j * xp.clip(found.imag, -1, 1)
+    correlation = c / spread[:, None] / spread[None, :]
+    if correlation.dtype.kind == "c":
+        correlation = xp.clip(correlation.real, -1, 1) + 1j * xp.clip(correlation.imag, -1, 1)
     else:
-        found = xp.clip(found, -1, 1)
-    return common.cast(xp, found, dtype)
+        correlation = xp.clip(correlation, -1, 1)
+    return common.cast(xp, correlation, dtype)

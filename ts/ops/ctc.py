@@ -28,21 +28,21 @@ Lengths = Sequence[int]
 _WHERE = "(while checking arguments for ctc_loss_allocate_outputs)"
 
 
-def _check_lengths(name: str, lengths: Lengths, batch: int, most: int | None) -> None:
+def _check_lengths(name: str, lengths: Lengths, batch: int, limit: int | None) -> None:
     if len(lengths) != batch:
         raise RuntimeError(f"{name} must be of size batch_size")
     for n in lengths:
         if n < 0:
             raise RuntimeError(f"Expected {name} to have value at least 0, but got value {n} {_WHERE}")
-        if most is not None and n > most:
-            raise RuntimeError(f"Expected {name} to have value at most {most}, but got value {n} {_WHERE}")
+        if limit is not None and n > limit:
+            raise RuntimeError(f"Expected {name} to have value at most {limit}, but got value {n} {_WHERE}")
 
 
 def _padded(xp: Any, targets: Array, lengths: Lengths, blank: int) -> Array:
     """Return targets as (N, longest), padded with blanks."""
     longest, batch = max(lengths, default=0), len(lengths)
-    place = np.arange(longest)
-    real = place < np.asarray(lengths, dtype=np.int64)[:, None]
+    position = np.arange(longest)
+    real = position < np.asarray(lengths, dtype=np.int64)[:, None]
     if targets.ndim == 1:
         if targets.shape[0] != sum(lengths):
             raise RuntimeError(
@@ -50,7 +50,7 @@ def _padded(xp: Any, targets: Array, lengths: Lengths, blank: int) -> Array:
                 f"{targets.shape[0]} for argument #2 'targets' {_WHERE}"
             )
         starts = np.cumsum([0, *lengths[:-1]]) if batch else np.zeros(0, np.int64)
-        index = np.where(real, starts[:, None] + place, 0)
+        index = np.where(real, starts[:, None] + position, 0)
         rows = targets[xp.asarray(index)] if targets.size else xp.zeros((batch, longest), common.INT64)
     else:
         if targets.shape[0] != batch:
@@ -106,9 +106,9 @@ def _states(
     _check_lengths("input_lengths", input_lengths, batch, steps)
     _check_lengths("target_lengths", target_lengths, batch, None)
     rows = _padded(xp, targets, target_lengths, blank)
-    ends = common.extremes(xp, rows)
-    if ends is not None and (ends[0] < 0 or ends[1] >= labels):
-        raise RuntimeError(f"Expected targets to be labels below {labels}, but got {ends[ends[0] >= 0]}")
+    bounds = common.extremes(xp, rows)
+    if bounds is not None and (bounds[0] < 0 or bounds[1] >= labels):
+        raise RuntimeError(f"Expected targets to be labels below {labels}, but got {bounds[bounds[0] >= 0]}")
     width = 2 * rows.shape[1] + 1
     states = xp.full((batch, width), blank, dtype=common.INT64)
     states[:, 1::2] = rows
@@ -133,13 +133,13 @@ def likelihood(
     last = xp.full((batch, width), never, dtype=logs.dtype)
     now = last
     for t in cost_model.steps(range(steps)):
-        said = xp.take_along_axis(logs[t], states, 1)
+        emissions = xp.take_along_axis(logs[t], states, 1)
         if t == 0:
-            now = xp.where(xp.arange(width) < 2, said, never)
+            now = xp.where(xp.arange(width) < 2, emissions, never)
         else:
             beside, beyond = xp.full_like(now, never), xp.full_like(now, never)
             beside[:, 1:], beyond[:, 2:] = now[:, :-1], now[:, :-2]
-            now = _log_add(xp, now, beside, xp.where(skips, beyond, never)) + said
+            now = _log_add(xp, now, beside, xp.where(skips, beyond, never)) + emissions
         alpha[:, t] = now
         last = xp.where((lengths == t + 1)[:, None], now, last)
     final = xp.asarray(2 * np.asarray(target_lengths, dtype=np.int64).reshape(batch, 1))
@@ -230,8 +230,8 @@ def _ctc_likelihood(
     blank: int = 0,
     zero_infinity: bool = False,
 ) -> tuple[Array, Array]:
-    given = _lengths_of("input_lengths", input_lengths)
-    return likelihood(xp, log_probs, targets, given, _lengths_of("target_lengths", target_lengths), blank)
+    lengths = _lengths_of("input_lengths", input_lengths)
+    return likelihood(xp, log_probs, targets, lengths, _lengths_of("target_lengths", target_lengths), blank)
 
 
 # ------------------------------------------------------------------------------------ gradients
@@ -275,35 +275,35 @@ def _ctc_loss_backward(
     It is the probability of each label minus its posterior occupancy.
     """
     logs = _check_logs(log_probs, targets, blank)
-    given = _lengths_of("input_lengths", input_lengths)
+    input_sizes = _lengths_of("input_lengths", input_lengths)
     sizes = _lengths_of("target_lengths", target_lengths)
-    states, skips = _states(xp, logs, targets, given, sizes, blank)
+    states, skips = _states(xp, logs, targets, input_sizes, sizes, blank)
     steps, batch, labels = logs.shape
     alpha = log_alpha.reshape(batch, steps, -1)
     loss = neg_log_likelihood.reshape(batch, 1)
     if alpha.shape[2] != states.shape[1]:
         raise RuntimeError(f"Expected log_alpha of {states.shape[1]} states, but got {alpha.shape[2]}")
-    lengths = xp.asarray(np.asarray(given, dtype=np.int64).reshape(batch, 1))
+    lengths = xp.asarray(np.asarray(input_sizes, dtype=np.int64).reshape(batch, 1))
     last = xp.asarray(2 * np.asarray(sizes, dtype=np.int64).reshape(batch, 1))
-    place = xp.arange(states.shape[1])
-    ends = (place == last) | (place == last - 1)
+    state = xp.arange(states.shape[1])
+    is_final = (state == last) | (state == last - 1)
     names = (states[:, :, None] == xp.arange(labels)).astype(logs.dtype)
     never = logs.dtype.type(-math.inf)
     # Log probability of all path continuations from each state
     beta = xp.full(states.shape, never, dtype=logs.dtype)
-    made = xp.zeros(logs.shape, dtype=logs.dtype)
+    gradient = xp.zeros(logs.shape, dtype=logs.dtype)
     for t in cost_model.steps(range(steps - 1, -1, -1)):
-        said = xp.take_along_axis(logs[t], states, 1)
+        emissions = xp.take_along_axis(logs[t], states, 1)
         beside, beyond = xp.full_like(beta, never), xp.full_like(beta, never)
         beside[:, :-1] = beta[:, 1:]
         beyond[:, :-2] = xp.where(skips, beta, never)[:, 2:]
         on = _log_add(xp, beta, beside, beyond)
-        on = xp.where(lengths == t + 1, xp.where(ends, 0, never), on)
+        on = xp.where(lengths == t + 1, xp.where(is_final, 0, never), on)
         inside = xp.exp(alpha[:, t] + on + loss)
-        seen = xp.matmul(inside[:, None], names)[:, 0]
-        made[t] = xp.where(t < lengths, xp.exp(logs[t]) - seen, 0)
-        beta = on + said
+        occupancy = xp.matmul(inside[:, None], names)[:, 0]
+        gradient[t] = xp.where(t < lengths, xp.exp(logs[t]) - occupancy, 0)
+        beta = on + emissions
     each = grad.reshape(-1, 1)
     if zero_infinity:
-        made = xp.where(loss == math.inf, 0, made)
-    return common.cast(xp, made * each, log_probs.dtype).reshape(log_probs.shape)
+        gradient = xp.where(loss == math.inf, 0, gradient)
+    return common.cast(xp, gradient * each, log_probs.dtype).reshape(log_probs.shape)

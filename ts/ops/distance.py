@@ -201,10 +201,10 @@ def _pdist_backward(xp: Any, grad: Array, self: Array, p: float, pdist: Array) -
     """Return the gradient of `pdist` with respect to `self`; each distance contributes to two vectors."""
     n = self.shape[0]
     rows, columns = xp.triu_indices(n, 1)
-    whole, distance = xp.zeros((n, n), dtype=self.dtype), xp.zeros((n, n), dtype=self.dtype)
-    whole[rows, columns] = whole[columns, rows] = grad
+    pairwise_grad, distance = xp.zeros((n, n), dtype=self.dtype), xp.zeros((n, n), dtype=self.dtype)
+    pairwise_grad[rows, columns] = pairwise_grad[columns, rows] = grad
     distance[rows, columns] = distance[columns, rows] = pdist
-    return _cdist_backward(xp, whole, self, self, p, distance)
+    return _cdist_backward(xp, pairwise_grad, self, self, p, distance)
 
 
 @op(

@@ -46,38 +46,38 @@ _WORDS: Final = {
 }
 
 
-def text(name: str, operators: Sequence[Any]) -> str:
+def help_text(name: str, operators: Sequence[Any]) -> str:
     """Return the help text of an operator."""
     plain = name.removeprefix("aten::")
-    shown = [op for op in operators if op.record is None or op.record.variant != "out"] or list(operators)
-    parts = ["\n".join(dict.fromkeys(_call(plain, op) for op in shown)), _sentence(plain, shown)]
-    facts = [*_facts(plain, shown, len(shown) < len(operators))]
-    parts += ["\n".join(facts)] if facts else []
+    listed = [op for op in operators if op.record is None or op.record.variant != "out"] or list(operators)
+    sections = ["\n".join(dict.fromkeys(_call(plain, op) for op in listed)), _sentence(plain, listed)]
+    facts = [*_facts(plain, listed, len(listed) < len(operators))]
+    sections += ["\n".join(facts)] if facts else []
     if plain in RESULTS:
-        parts.append(f">>> {SENTENCES[plain][1]}\n{RESULTS[plain]}")
-    parts.append("\n".join(op.schema_text for op in operators))
-    return "\n\n".join(parts)
+        sections.append(f">>> {SENTENCES[plain][1]}\n{RESULTS[plain]}")
+    sections.append("\n".join(op.schema_text for op in operators))
+    return "\n\n".join(sections)
 
 
 def _call(name: str, operator: Any) -> str:
     """Return the Python call signature of an overload."""
-    shown = []
+    parameters = []
     keyword_only = False
     for p in operator.signature.parameters:
         if p.keyword_only and not keyword_only:
-            shown.append("*")
+            parameters.append("*")
             keyword_only = True
-        given = "input" if p.name == "self" else p.name
+        rendered = "input" if p.name == "self" else p.name
         if p.has_default:
-            given += f"={p.default!r}"
+            rendered += f"={p.default!r}"
         elif p.keyword_only and p.optional:
-            given += "=None"
-        shown.append(given)
+            rendered += "=None"
+        parameters.append(rendered)
     results = [_WORDS.get(r.kind, r.kind) for r in operator.signature.returns]
-    given = results[0] if len(results) == 1 else f"({', '.join(results)})" if results else "None"
+    rendered = results[0] if len(results) == 1 else f"({', '.join(results)})" if results else "None"
     space, _, inner = name.partition("_")
     spelled = f"{space}.{inner}" if space in ("linalg", "special", "fft") and inner else name
-    return f"{spelled}({', '.join(shown)}) -> {given}"
+    return f"{spelled}({', '.join(parameters)}) -> {rendered}"
 
 
 def _sentence(name: str, operators: Sequence[Any]) -> str:
@@ -87,18 +87,18 @@ def _sentence(name: str, operators: Sequence[Any]) -> str:
     record = operators[0].record
     if record is not None and record.variant == "inplace":
         base = name.removesuffix("_")
-        said = f" {SENTENCES[base][0]}" if base in SENTENCES else ""
-        return textwrap.fill(f"`{base}` in place: the tensor itself gets the result.{said}", _WIDTH)
+        summary = f" {SENTENCES[base][0]}" if base in SENTENCES else ""
+        return textwrap.fill(f"`{base}` in place: the tensor itself gets the result.{summary}", _WIDTH)
     if record is not None and record.same_as:
         other = record.same_as.removeprefix("aten::")
-        said = f": {SENTENCES[other][0]}" if other in SENTENCES else "."
-        return textwrap.fill(f"Another name of `{other}`{said}", _WIDTH)
-    takes = [f"`{_shown(p)}`" for p in operators[0].signature.parameters if not p.keyword_only]
+        summary = f": {SENTENCES[other][0]}" if other in SENTENCES else "."
+        return textwrap.fill(f"Another name of `{other}`{summary}", _WIDTH)
+    takes = [f"`{_display_name(p)}`" for p in operators[0].signature.parameters if not p.keyword_only]
     gives = [_noun(r.kind) + (f" `{r.name}`" if r.name else "") for r in operators[0].signature.returns]
     return textwrap.fill(f"Of {_listed(takes) or 'nothing'} it gives {_listed(gives) or 'nothing'}.", _WIDTH)
 
 
-def _shown(parameter: Any) -> str:
+def _display_name(parameter: Any) -> str:
     return "input" if parameter.name == "self" else str(parameter.name)
 
 
@@ -128,8 +128,8 @@ def _facts(name: str, operators: Sequence[Any], out: bool) -> Iterator[str]:
     yield _line("Errors", "; ".join(_errors(record, operators)) + ".")
 
 
-def _line(title: str, said: str) -> str:
-    return textwrap.fill(f"{title + ':':8}{said}", _WIDTH, subsequent_indent=" " * 8)
+def _line(title: str, description: str) -> str:
+    return textwrap.fill(f"{title + ':':8}{description}", _WIDTH, subsequent_indent=" " * 8)
 
 
 def _shape(record: Any, signature: Any) -> str:
@@ -170,7 +170,7 @@ def _errors(record: Any, operators: Sequence[Any]) -> Iterator[str]:
         yield "RuntimeError where shapes cannot be broadcast together"
     if record.variant == "inplace":
         yield "RuntimeError where the result is of a dtype that the tensor cannot hold"
-    for kinds, said in (base.dtype_errors or {}).items():
+    for kinds, message in (base.dtype_errors or {}).items():
         spelled = _listed([_REFUSED[kind] for kind in kinds if kind in _REFUSED])
-        if spelled and isinstance(said, str):
-            yield f"for {spelled}: {re.sub('{.*?}', '...', said)!r}"
+        if spelled and isinstance(message, str):
+            yield f"for {spelled}: {re.sub('{.*?}', '...', message)!r}"

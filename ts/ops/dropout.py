@@ -26,7 +26,7 @@ _FIELDS: dict[str, Any] = {"where": "f", "nondeterministic": True}
 # ---------------------------------------------------------------------------------------- dropout
 
 
-def _kept(xp: Any, input: Array, p: float, channels: bool) -> Array:
+def _dropout_mask(xp: Any, input: Array, p: float, channels: bool) -> Array:
     """Draw the mask of kept elements (1 or 0); with `channels`, it has one element per channel."""
     if channels and input.ndim < 2:
         raise RuntimeError("Feature dropout requires at least 2 dimensions in the input")
@@ -59,7 +59,7 @@ def dropped(
     dtype = input.dtype
     if p == 1:
         return input * xp.zeros((), dtype=dtype)
-    noise = _kept(xp, input, p, channels)
+    noise = _dropout_mask(xp, input, p, channels)
     if not alpha:
         common.check_cast(common.float_dtype(dtype), dtype)
         noise = _step(xp, "divide", noise, 1 - p, dtype)

@@ -23,12 +23,12 @@ def _type_name(x: Array) -> str:
     return f"torch.{common.NAME_OF[x.dtype]}Tensor"
 
 
-def _check_indices(operator: str, number: int, **indices: Array) -> None:
+def _check_indices(operator: str, ordinal: int, **indices: Array) -> None:
     for name, x in indices.items():
         if x.dtype not in (common.INT64, common.INT32):
             raise RuntimeError(
-                f"Expected tensor for argument #{number} '{name}' to have one of the following scalar types: "
-                f"Long, Int; but got {_type_name(x)} instead (while checking arguments for {operator})"
+                f"Expected tensor for argument #{ordinal} '{name}' to have one of the following scalar "
+                f"types: Long, Int; but got {_type_name(x)} instead (while checking arguments for {operator})"
             )
 
 
@@ -51,8 +51,8 @@ def _embedding(
     if weight.ndim != 2:
         raise RuntimeError("'weight' must be 2-D")
     _check_indices("embedding", 1, indices=indices)
-    ends = common.extremes(xp, indices)
-    if ends is not None and (ends[0] < 0 or ends[1] >= weight.shape[0]):
+    bounds = common.extremes(xp, indices)
+    if bounds is not None and (bounds[0] < 0 or bounds[1] >= weight.shape[0]):
         raise IndexError("index out of range in self")
     return xp.take(weight, indices, axis=0)
 
@@ -82,10 +82,10 @@ def _embedding_dense_backward(
         )
     width = grad_output.shape[-1]
     table = xp.zeros((num_weights, width), dtype=grad_output.dtype)
-    ends = common.extremes(xp, indices)
-    if ends is None:
+    bounds = common.extremes(xp, indices)
+    if bounds is None:
         return table
-    if ends[0] < 0 or ends[1] >= num_weights:
+    if bounds[0] < 0 or bounds[1] >= num_weights:
         raise IndexError("index out of range in self")
     index = common.settled(indices).reshape(-1)
     order = xp.argsort(index, kind="stable")
@@ -109,8 +109,8 @@ def _shortened(
 ) -> tuple[Array, Array]:
     """Return the indices of the rows whose norm exceeds `max_norm`, and the rescaled rows."""
     _check_indices("embedding_renorm_", 2, indices=indices)
-    ends = common.extremes(xp, indices)
-    if ends is not None and (ends[0] < 0 or ends[1] >= self.shape[0]):
+    bounds = common.extremes(xp, indices)
+    if bounds is not None and (bounds[0] < 0 or bounds[1] >= self.shape[0]):
         raise IndexError("index out of range in self")
     rows = xp.unique(indices)
     chosen = common.cast(xp, self[rows], common.opmath(self.dtype))
@@ -176,10 +176,10 @@ def _one_hot(xp: Any, self: Array, num_classes: int = -1) -> Array:
     if num_classes <= 0 and self.size == 0:
         raise RuntimeError("Can not infer total number of classes from empty tensor.")
     n = int(self.max()) + 1 if num_classes == -1 else num_classes
-    ends = common.extremes(xp, self)
-    if ends is not None and ends[0] < 0:
+    bounds = common.extremes(xp, self)
+    if bounds is not None and bounds[0] < 0:
         raise RuntimeError("Class values must be non-negative.")
-    if ends is not None and ends[1] >= n:
+    if bounds is not None and bounds[1] >= n:
         raise RuntimeError("Class values must be smaller than num_classes.")
     return (self[..., None] == xp.arange(n)).astype(common.INT64)
 
@@ -204,11 +204,11 @@ def _bag_shapes(
     bags = offsets.size - include_last_offset
     result = ((bags, weight.shape[1]), weight.dtype)
     sizes = ((offsets.size,) if mode == SUM else (bags,), dtype)
-    owners = ((indices.size,) if _long_way(weight, mode, padding_idx) else (0,), dtype)
+    owners = ((indices.size,) if _fills_offset2bag(weight, mode, padding_idx) else (0,), dtype)
     return [result, owners, sizes, (result[0], dtype) if mode == MAX else sizes]
 
 
-def _long_way(weight: Array, mode: int, padding_idx: int | None) -> bool:
+def _fills_offset2bag(weight: Array, mode: int, padding_idx: int | None) -> bool:
     """Return whether the result `offset2bag` is filled; PyTorch's fast path for sums leaves it empty."""
     padded = padding_idx is not None and padding_idx >= 0
     return mode != SUM or padded or bool(weight.dtype == common.DOUBLE)
@@ -229,8 +229,8 @@ def _padding(weight: Array, padding_idx: int | None) -> int:
 
 def _public_bag_shapes(weight: Array, *args: Any) -> list[Made]:
     """Return the result shapes of public `embedding_bag`, which accepts a negative `padding_idx`."""
-    given = (weight, *args[:7], _padding(weight, args[7] if len(args) == 8 else None))
-    return _bag_shapes(*given)
+    arguments = (weight, *args[:7], _padding(weight, args[7] if len(args) == 8 else None))
+    return _bag_shapes(*arguments)
 
 
 def _check_bags(weight: Array, indices: Array, offsets: Array, mode: int, scales: Array | None) -> None:
@@ -319,29 +319,29 @@ def _embedding_bag(
     starts = starts[:-1] if include_last_offset else starts
     bags = starts.size
     rows, width = weight.shape
-    ends = common.extremes(xp, index)
-    if ends is not None and (ends[0] < 0 or ends[1] >= rows):
+    bounds = common.extremes(xp, index)
+    if bounds is not None and (bounds[0] < 0 or bounds[1] >= rows):
         at = int(xp.argmax((index < 0) | (index >= rows)))
         raise RuntimeError(
             f"Index {at} of input takes value {int(index[at])} which is not in the valid range [0, {rows})"
         )
     every = xp.searchsorted(starts, xp.arange(index.size), side="right") - 1  # bag number of each index
-    kept = xp.arange(index.size) < end
+    is_valid = xp.arange(index.size) < end
     if padding_idx >= 0:
-        kept &= index != padding_idx
-    bag, chosen = every[kept], index[kept]
+        is_valid &= index != padding_idx
+    bag, chosen = every[is_valid], index[is_valid]
     counts = xp.bincount(bag, minlength=bags) if bags else xp.zeros(0, dtype=common.INT64)
     full = xp.flatnonzero(counts)
     first = (xp.cumsum(counts) - counts)[full]  # first index of each nonempty bag
     picked = common.cast(xp, weight[chosen], common.opmath(weight.dtype))
     if per_sample_weights is not None:
-        scale = common.cast(xp, per_sample_weights.reshape(-1)[kept], picked.dtype)
+        scale = common.cast(xp, per_sample_weights.reshape(-1)[is_valid], picked.dtype)
         picked = picked * scale[:, None]
     result = xp.zeros((bags, width), dtype=picked.dtype)
     if full.size:
         result[full] = (xp.maximum if mode == MAX else xp.add).reduceat(picked, first, axis=0)
-    long_way = _long_way(weight, mode, padding_idx)
-    owners = every.astype(index_dtype) if long_way else xp.zeros(0, dtype=index_dtype)
+    fills_offset2bag = _fills_offset2bag(weight, mode, padding_idx)
+    owners = every.astype(index_dtype) if fills_offset2bag else xp.zeros(0, dtype=index_dtype)
     sizes = counts.astype(index_dtype)
     if mode == SUM:
         sizes = xp.zeros(offsets.size, dtype=index_dtype)
@@ -411,8 +411,8 @@ def _rowwise_prune(xp: Any, weight: Array, mask: Array, compressed_indices_dtype
         raise RuntimeError("compressed_indices_dtype should be either int(int32) or long(int64).")
     if weight.dtype == common.BOOL or weight.dtype.kind == "c":
         common.refuse("rowwise_prune_helper", weight.dtype)
-    kept = mask.reshape(-1) != 0
-    return weight[kept], xp.where(kept, xp.cumsum(kept) - 1, -1).astype(dtype)
+    retained = mask.reshape(-1) != 0
+    return weight[retained], xp.where(retained, xp.cumsum(retained) - 1, -1).astype(dtype)
 
 
 @op("aten::_saturate_weight_to_fp16(Tensor weight) -> Tensor", where="f", side_effect=True, shape=itself)

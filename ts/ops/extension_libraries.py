@@ -74,49 +74,50 @@ def load_library(path: Any) -> None:
     A library that is linked with PyTorch is not loaded; a warning is issued, and its operators in
     `_OPERATORS` are available.
     """
-    place = os.path.realpath(os.fspath(path))
-    refusal = f"Could not load this library: {place}"
-    if not os.path.isfile(place):
+    real_path = os.path.realpath(os.fspath(path))
+    refusal = f"Could not load this library: {real_path}"
+    if not os.path.isfile(real_path):
         raise OSError(refusal)
-    with open(place, "rb") as file:
+    with open(real_path, "rb") as file:
         if not file.read(4).startswith(_SHARED_LIBRARY_MAGIC):
             raise OSError(refusal)
-    if not _search(place, _PYTORCH_SYMBOLS):
+    if not _search(real_path, _PYTORCH_SYMBOLS):
         try:
-            ctypes.CDLL(place)
+            ctypes.CDLL(real_path)
         except OSError as error:
             raise OSError(refusal) from error
-        loaded_libraries.add(place)
+        loaded_libraries.add(real_path)
         return
-    present = [schema for schema in _OPERATORS if _declares(place, *schema.partition("(")[0].split("::"))]
-    if not _PACKAGES_WITH_FALLBACK.isdisjoint(os.path.normpath(place).split(os.sep)):
+    present = [schema for schema in _OPERATORS if _declares(real_path, *schema.partition("(")[0].split("::"))]
+    if not _PACKAGES_WITH_FALLBACK.isdisjoint(os.path.normpath(real_path).split(os.sep)):
         raise OSError(f"{refusal}: it is linked with PyTorch's libraries, and ts does not run their code")
     for schema in present:
         if not registry.lookup(schema.partition("(")[0]):
             registry.add(
                 OperatorRecord(schema, _OPERATORS[schema], "custom", where="", whole=True, of_program=True)
             )
-    if place not in loaded_libraries:
-        loaded_libraries.add(place)
-        _unloaded_libraries.append(place)
+    if real_path not in loaded_libraries:
+        loaded_libraries.add(real_path)
+        _unloaded_libraries.append(real_path)
         warnings.warn(
-            f"{place} is linked with PyTorch's libraries, and ts does not run its code in C++; calls of its "
-            "operators raise NotImplementedError unless ts or a program (by torch.library) implements them",
+            f"{real_path} is linked with PyTorch's libraries, and ts does not run its code in C++; calls of "
+            "its operators raise NotImplementedError unless ts or a program (by torch.library) "
+            "implements them",
             stacklevel=2,
         )
 
 
-def _search(place: str, pattern: re.Pattern[bytes]) -> bool:
-    """Return whether the file `place` contains a match of a bytes pattern."""
-    with open(place, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+def _search(path: str, pattern: re.Pattern[bytes]) -> bool:
+    """Return whether the file `path` contains a match of a bytes pattern."""
+    with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
         return pattern.search(content) is not None
 
 
 @functools.cache
-def _declares(place: str, namespace: str, name: str) -> bool:
-    """Return whether the file `place` contains the names of an operator's namespace and of the operator."""
+def _declares(path: str, namespace: str, name: str) -> bool:
+    """Return whether the file `path` contains the names of an operator's namespace and of the operator."""
     words = (re.escape(x.encode("utf-8", "surrogatepass")) for x in (namespace, name))
-    return all(_search(place, re.compile(rb"(?<!\w)" + word + rb"(?!\w)")) for word in words)
+    return all(_search(path, re.compile(rb"(?<!\w)" + word + rb"(?!\w)")) for word in words)
 
 
 class UnavailableOperator:
@@ -144,7 +145,7 @@ class UnavailableOperator:
 
 def unavailable_operator(namespace: str, name: str) -> UnavailableOperator | None:
     """Return the placeholder of an operator that an unloaded library declares, or None."""
-    for place in _unloaded_libraries:
-        if _declares(place, namespace, name):
-            return UnavailableOperator(namespace, name, place)
+    for path in _unloaded_libraries:
+        if _declares(path, namespace, name):
+            return UnavailableOperator(namespace, name, path)
     return None

@@ -245,8 +245,8 @@ def _new_zeros_alike(xp: Any, self: Array, other: Array, self_num_batch_dims: in
     block = storage_ops.empty_like(xp, other, other.dtype, None)
     order = sorted(range(block.ndim), key=lambda d: -block.strides[d])
     inverse = [len(batch) + order.index(d) for d in range(block.ndim)]
-    made = xp.zeros((*batch, *(block.shape[d] for d in order)), dtype=self.dtype)
-    return made.transpose(*range(len(batch)), *inverse)
+    zeros = xp.zeros((*batch, *(block.shape[d] for d in order)), dtype=self.dtype)
+    return zeros.transpose(*range(len(batch)), *inverse)
 
 
 @op(
@@ -279,21 +279,21 @@ def arange_kernel(xp: Any, start: Any, end: Any, step: Any, dtype: int | None) -
         check(start <= end if step > 0 else start >= end)
     if (step > 0 and start > end) or (step < 0 and start < end):
         raise RuntimeError("upper bound and lower bound inconsistent with step sign")
-    whole = all(isinstance(x, int | SymInt) for x in (start, end, step))
-    if not whole and not (math.isfinite(start) and math.isfinite(end)):
+    is_integral = all(isinstance(x, int | SymInt) for x in (start, end, step))
+    if not is_integral and not (math.isfinite(start) and math.isfinite(end)):
         raise RuntimeError(f"unsupported range: {start:g} -> {end:g}")
-    target = common.dtype_from(dtype, common.INT64 if whole else None)
+    target = common.dtype_from(dtype, common.INT64 if is_integral else None)
     if target.kind in "iu":
-        first, stride = (start, step) if whole else (int(start), int(step))
+        first, stride = (start, step) if is_integral else (int(start), int(step))
         if stride == 0:
             raise ValueError("step must be nonzero")
-        if whole or target == common.INT64:
-            count = _steps(first, end if whole else int(end), stride)
+        if is_integral or target == common.INT64:
+            count = _steps(first, end if is_integral else int(end), stride)
         # The float arguments determine the number of elements, before they are converted to integers.
         else:
             count = max(math.ceil((end - start) / step), 0)
         return (first + xp.arange(count, dtype=common.INT64) * stride).astype(target)
-    count = _steps(start, end, step) if whole else max(math.ceil((end - start) / step), 0)
+    count = _steps(start, end, step) if is_integral else max(math.ceil((end - start) / step), 0)
     if count >= 1 << 60:
         raise RuntimeError("invalid size, possible overflow?")
     wide = common.DOUBLE
@@ -386,10 +386,10 @@ def _line(
                 f"{name} only supports 0-dimensional start and end tensors, but got {what} with {x.ndim} "
                 "dimension(s)."
             )
-    given = [
+    endpoint_dtypes = [
         x.dtype if not isinstance(x, (int, float, complex)) else common.number_dtype(x) for x in (start, end)
     ]
-    kinds = [common.CATEGORY_OF[d] for d in given]
+    kinds = [common.CATEGORY_OF[d] for d in endpoint_dtypes]
     natural = (
         common.complex_dtype(common.default_dtype()) if common.COMPLEX in kinds else common.default_dtype()
     )

@@ -237,14 +237,14 @@ def _cholesky_ex(
         if check_errors:
             raise
     factors, info = xp.zeros_like(self), xp.zeros(self.shape[:-2], dtype=common.INT32)
-    for place in np.ndindex(self.shape[:-2]):
+    for batch_index in np.ndindex(self.shape[:-2]):
         # `info` is the size of the smallest leading block that is not positive definite.
         for k in cost_model.steps(range(1, self.shape[-1] + 1)):
             try:
-                block = (*place, slice(k), slice(k))
+                block = (*batch_index, slice(k), slice(k))
                 factors[block] = _cholesky(xp, self[block], upper)
             except LinAlgError:
-                info[place] = k
+                info[batch_index] = k
                 break
     return factors, info
 
@@ -510,13 +510,13 @@ def _solve_triangular(
 
 
 def _triangular(xp: Any, a: Array, b: Array, upper: bool, left: bool, unit: bool) -> Array:
-    part = xp.triu(a) if upper else xp.tril(a)
+    triangle = xp.triu(a) if upper else xp.tril(a)
     if unit:
         n = a.shape[-1]
-        part = part * (1 - xp.eye(n, dtype=a.dtype)) + xp.eye(n, dtype=a.dtype)
+        triangle = triangle * (1 - xp.eye(n, dtype=a.dtype)) + xp.eye(n, dtype=a.dtype)
     if left:
-        return xp.linalg.solve(part, b)
-    return transposed(xp.linalg.solve(transposed(part), transposed(b)))
+        return xp.linalg.solve(triangle, b)
+    return transposed(xp.linalg.solve(transposed(triangle), transposed(b)))
 
 
 @op(
@@ -547,10 +547,10 @@ def _triangular_solve(
             "b matrix "
             f"is {self.shape[-2]} by {self.shape[-1]}"
         )
-    part = transposed(A) if transpose else A
+    matrix = transposed(A) if transpose else A
     shape = common.broadcast_shapes(self.shape[:-2], A.shape[:-2])
     clone = xp.array(xp.broadcast_to(A, (*shape, *A.shape[-2:])))
-    return _triangular(xp, part, self, upper != transpose, True, unitriangular), clone
+    return _triangular(xp, matrix, self, upper != transpose, True, unitriangular), clone
 
 
 @op(

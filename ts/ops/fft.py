@@ -55,7 +55,7 @@ def _reserve(x: Array, axes: Sequence[int], lengths: Ints) -> None:
     for axis, n in zip(axes, lengths or [x.shape[a] for a in axes], strict=False):
         factor = _largest_factor(n)
         if factor * factor > n > _SMALL_TRANSFORM_LENGTH:
-            level = next(level for most, level in _LEVELS if n < most)
+            level = next(level for length_limit, level in _LEVELS if n < length_limit)
             deadline.charge(level * x.size / max(x.shape[axis], 1) * n * math.log2(n))
             deadline.reserve(8 * n * x.dtype.itemsize)
 
@@ -85,7 +85,7 @@ def _one(xp: Any, name: str, self: Array, n: int | None, dim: int, norm: str | N
     return getattr(xp.transforms, name)(x, n, axis, norm)
 
 
-def _many(xp: Any, name: str, self: Array, s: Ints, dim: Ints, norm: str | None) -> Array:
+def _transform_axes(xp: Any, name: str, self: Array, s: Ints, dim: Ints, norm: str | None) -> Array:
     if dim is None:
         axes = tuple(range(self.ndim - len(s), self.ndim)) if s is not None else tuple(range(self.ndim))
     else:
@@ -194,7 +194,7 @@ def _ihfft(xp: Any, self: Array, n: int | None = None, dim: int = -1, norm: str 
 )
 @shared_fields(dtype_errors=_NO_HALF, autocast={"cpu": "float32"})
 def _fftn(xp: Any, self: Array, s: Ints = None, dim: Ints = None, norm: str | None = None) -> Array:
-    return _many(xp, "fftn", self, s, dim, norm)
+    return _transform_axes(xp, "fftn", self, s, dim, norm)
 
 
 @op(
@@ -212,7 +212,7 @@ def _fftn(xp: Any, self: Array, s: Ints = None, dim: Ints = None, norm: str | No
 )
 @shared_fields(dtype_errors=_NO_HALF, autocast={"cpu": "float32"})
 def _ifftn(xp: Any, self: Array, s: Ints = None, dim: Ints = None, norm: str | None = None) -> Array:
-    return _many(xp, "ifftn", self, s, dim, norm)
+    return _transform_axes(xp, "ifftn", self, s, dim, norm)
 
 
 @op(
@@ -227,7 +227,7 @@ def _ifftn(xp: Any, self: Array, s: Ints = None, dim: Ints = None, norm: str | N
 )
 @shared_fields(dtype_errors=_NO_HALF, autocast={"cpu": "float32"})
 def _rfftn(xp: Any, self: Array, s: Ints = None, dim: Ints = None, norm: str | None = None) -> Array:
-    return _many(xp, "rfftn", self, s, dim, norm)
+    return _transform_axes(xp, "rfftn", self, s, dim, norm)
 
 
 @op(
@@ -244,7 +244,7 @@ def _rfftn(xp: Any, self: Array, s: Ints = None, dim: Ints = None, norm: str | N
 )
 @shared_fields(dtype_errors=_NO_HALF, autocast={"cpu": "float32"})
 def _irfftn(xp: Any, self: Array, s: Ints = None, dim: Ints = None, norm: str | None = None) -> Array:
-    return _many(xp, "irfftn", self, s, dim, norm)
+    return _transform_axes(xp, "irfftn", self, s, dim, norm)
 
 
 @op(
@@ -261,7 +261,7 @@ def _irfftn(xp: Any, self: Array, s: Ints = None, dim: Ints = None, norm: str | 
 )
 @shared_fields(dtype_errors=_NO_HALF)
 def _hfftn(xp: Any, self: Array, s: Ints = None, dim: Ints = None, norm: str | None = None) -> Array:
-    return _many(xp, "hfftn", self, s, dim, norm)
+    return _transform_axes(xp, "hfftn", self, s, dim, norm)
 
 
 @op(
@@ -276,7 +276,7 @@ def _hfftn(xp: Any, self: Array, s: Ints = None, dim: Ints = None, norm: str | N
 )
 @shared_fields(dtype_errors={**_NO_HALF, "c": "Only supports floating-point dtypes, but found: {dtype}"})
 def _ihfftn(xp: Any, self: Array, s: Ints = None, dim: Ints = None, norm: str | None = None) -> Array:
-    return _many(xp, "ihfftn", self, s, dim, norm)
+    return _transform_axes(xp, "ihfftn", self, s, dim, norm)
 
 
 def _check_shifts(self: Array, dim: Ints) -> None:
@@ -377,13 +377,13 @@ def _complex_to_real(
 # ------------------------------------------------------------------------------------- frequencies and shifts
 
 
-def _frequencies(xp: Any, name: str, places: Array, n: int, d: float, dtype: int | None) -> Array:
+def _frequencies(xp: Any, name: str, indices: Array, n: int, d: float, dtype: int | None) -> Array:
     target = common.dtype_from(dtype)
     if common.CATEGORY_OF[target] < common.FLOATING:
         raise RuntimeError(f"{name} requires a floating point or complex dtype")
     if target.kind == "c":
         common.refuse("arange_cpu", target)
-    return common.cast(xp, places / xp.asarray(n * d), target)
+    return common.cast(xp, indices / xp.asarray(n * d), target)
 
 
 @op(
@@ -393,8 +393,8 @@ def _frequencies(xp: Any, name: str, places: Array, n: int, d: float, dtype: int
     out_resized=COUNTED,
 )
 def _fftfreq(xp: Any, n: int, d: float = 1, dtype: int | None = None, *_: Any) -> Array:
-    places = xp.arange(common.check_sizes([n])[0])
-    return _frequencies(xp, "fftfreq", xp.where(places < (n + 1) // 2, places, places - n), n, d, dtype)
+    indices = xp.arange(common.check_sizes([n])[0])
+    return _frequencies(xp, "fftfreq", xp.where(indices < (n + 1) // 2, indices, indices - n), n, d, dtype)
 
 
 @op(

@@ -72,23 +72,23 @@ def _gradient(
     dims = common.wrap_dims(axes, self.ndim) if len(axes) else ()
     if any((self.shape[d] if self.ndim else 0) < edge_order + 1 for d in dims):
         raise RuntimeError("torch.gradient expected each dimension size to be at least edge_order+1")
-    parts = []
+    gradients = []
     for spacing, axis in zip(spacings, dims, strict=True):
         dtype = common.float_dtype(common.result_type(self, spacing))
         x = xp.moveaxis(common.cast(xp, self, common.opmath(dtype)), axis, -1)
-        parts.append(common.cast(xp, xp.moveaxis(_along(xp, x, spacing, edge_order), -1, axis), dtype))
-    return parts
+        gradients.append(common.cast(xp, xp.moveaxis(_along(xp, x, spacing, edge_order), -1, axis), dtype))
+    return gradients
 
 
 def _axes(self: Array, dim: int | None) -> list[int]:
     return list(range(self.ndim)) if dim is None else [dim]
 
 
-def _per_axis(self: Array, spacing: Sequence[Any], axes: Sequence[int], given: bool) -> Sequence[Any]:
+def _per_axis(self: Array, spacing: Sequence[Any], axes: Sequence[int], has_dim: bool) -> Sequence[Any]:
     """Return `spacing` after checking that it has one item per axis."""
     if len(spacing) == len(axes):
         return spacing
-    if given:
+    if has_dim:
         raise RuntimeError(
             "torch.gradient expected spacing to be unspecified, a scalar or it's spacing and dim arguments "
             f"to have the same length, but got a spacing argument of length {len(spacing)} and a "

@@ -302,7 +302,7 @@ def check(record: OperatorRecord, dtype: dtypes.dtype, args: Sequence[Any]) -> N
         or dtype in _WITH_INFINITY.get(base, ())
     ):
         return
-    if base in CONVERTING and wanted_dtype(record, args) not in (None, *dtypes.FLOAT8):
+    if base in CONVERTING and dtype_argument(record, args) not in (None, *dtypes.FLOAT8):
         return
     common.refuse(KERNELS.get(base, base), dtype.numpy_dtype)
 
@@ -319,7 +319,7 @@ def common_dtype(args: Sequence[Any]) -> common.DType:
     return common.result_type(*(x.array if isinstance(x, Tensor) else x for x in operands))
 
 
-def wanted_dtype(record: OperatorRecord, args: Sequence[Any]) -> dtypes.dtype | None:
+def dtype_argument(record: OperatorRecord, args: Sequence[Any]) -> dtypes.dtype | None:
     """Return a call's `dtype` argument, or None if it is missing."""
     for parameter, x in zip(record.schema.arguments, args, strict=True):
         if parameter.name == "dtype" and x is not None:

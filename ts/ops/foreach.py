@@ -134,7 +134,7 @@ def _by_one(schema: str, base: str) -> None:
     _declare(schema, kernel)
 
 
-def _by_many(schema: str, base: str) -> None:
+def _declare_tensor_overload(schema: str, base: str) -> None:
     """Declare an overload with a 1-dim tensor that has one scalar for each tensor of the list."""
     compute = _each(schema, base)
 
@@ -161,8 +161,8 @@ def _max(self: Sequence[Tensor]) -> list[Tensor]:
         raise RuntimeError(
             "_foreach_max cannot compute the maximum of an empty tensor; max over zero elements is undefined."
         )
-    found: list[Tensor] = _largest(self)
-    return found
+    maxima: list[Tensor] = _largest(self)
+    return maxima
 
 
 for _name, _rest in (("add", ", *, Scalar alpha=1"), ("mul", ""), ("div", "")):
@@ -174,7 +174,7 @@ for _name, _rest in (("add", ", *, Scalar alpha=1"), ("mul", ""), ("div", "")):
     )
 for _name in ("addcdiv", "addcmul"):
     _rest = "Tensor[] tensor1, Tensor[] tensor2, Tensor scalars"
-    _by_many(f"aten::_foreach_{_name}.Tensor(Tensor[] self, {_rest}) -> Tensor[]", _name)
-    _by_many(f"aten::_foreach_{_name}_.Tensor(Tensor(a!)[] self, {_rest}) -> ()", f"{_name}_")
+    _declare_tensor_overload(f"aten::_foreach_{_name}.Tensor(Tensor[] self, {_rest}) -> Tensor[]", _name)
+    _declare_tensor_overload(f"aten::_foreach_{_name}_.Tensor(Tensor(a!)[] self, {_rest}) -> ()", f"{_name}_")
 _largest = _each("aten::_foreach_max(Tensor[] self) -> Tensor[]", "max")
 _declare("aten::_foreach_max(Tensor[] self) -> Tensor[]", _max)

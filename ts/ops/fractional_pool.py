@@ -27,8 +27,8 @@ def _starts(xp: Any, sample: Array, n: int, m: int, kernel: int) -> Array:
     if m == 1:
         return last
     step = sample.dtype.type((n - kernel) / (m - 1))
-    place = xp.arange(m - 1).astype(sample.dtype)
-    start = xp.trunc((sample[:, None] + place) * step) - xp.trunc(sample * step)[:, None]
+    window = xp.arange(m - 1).astype(sample.dtype)
+    start = xp.trunc((sample[:, None] + window) * step) - xp.trunc(sample * step)[:, None]
     # Invalid samples, outside [0, 1), must not lead to invalid indices
     start = xp.clip(xp.nan_to_num(start), 0, n - kernel)
     return xp.concatenate([start.astype(common.INT64), last], 1)
@@ -38,17 +38,17 @@ def _pooled(
     xp: Any, self: Array, kernel_size: Sizes, output_size: Sizes, random_samples: Array, n: int
 ) -> tuple[Array, Array]:
     name = f"fractional_max_pool{n}d" + ("_out" if n == 3 else "")
-    for what, given in (("kernel_size", kernel_size), ("output_size", output_size)):
-        if len(given) != n:
+    for what, sizes in (("kernel_size", kernel_size), ("output_size", output_size)):
+        if len(sizes) != n:
             several = "tuple of three Ints" if n == 3 else "tuple of Ints"
             raise RuntimeError(f"fractional_max_pool{n}d: {what} must either be a single Int or {several}")
     if self.ndim not in (n + 1, n + 2):
         raise RuntimeError(f"{name}(): Expected {n + 1}D or {n + 2}D tensor, but got: {list(self.shape)}")
-    kernel, places, sizes = per_dim(kernel_size, n), per_dim(output_size, n), self.shape[-n:]
+    kernel, output_sizes, sizes = per_dim(kernel_size, n), per_dim(output_size, n), self.shape[-n:]
     if min(kernel) <= 0:
         raise RuntimeError(f"{name}(): kernel_size must be greater than zero, but got {list(kernel)}")
-    if min(places) < 0:
-        raise RuntimeError(f"{name}(): output_size must not be negative, but got {list(places)}")
+    if min(output_sizes) < 0:
+        raise RuntimeError(f"{name}(): output_size must not be negative, but got {list(output_sizes)}")
     if common.CATEGORY_OF[self.dtype] != common.FLOATING:
         common.refuse(name, self.dtype)
     if random_samples.dtype != self.dtype:
@@ -57,17 +57,19 @@ def _pooled(
     channels = self.shape[-n - 1]
     if random_samples.ndim != 3:
         raise RuntimeError(f"Expect _random_samples to have 3 dimensions, got {random_samples.ndim}")
-    for d, (wanted, least) in enumerate(((batch, True), (channels, False), (n, False))):
-        given = random_samples.shape[d]
-        if evaluate_guard(given < wanted) if least else not equal(given, wanted):
-            raise RuntimeError(f"Expect _random_samples.size({d}) equals to {wanted}; got {given}.")
-    for word, size, k, m in zip(("time", "height", "width")[3 - n :], sizes, kernel, places, strict=True):
+    for d, (expected, is_minimum) in enumerate(((batch, True), (channels, False), (n, False))):
+        actual = random_samples.shape[d]
+        if evaluate_guard(actual < expected) if is_minimum else not equal(actual, expected):
+            raise RuntimeError(f"Expect _random_samples.size({d}) equals to {expected}; got {actual}.")
+    for word, size, k, m in zip(
+        ("time", "height", "width")[3 - n :], sizes, kernel, output_sizes, strict=True
+    ):
         if evaluate_guard(m + k - 1 > size):
             raise RuntimeError(f"{name}(): pool {word} {k} too large relative to input {word} {size}")
     planes = batch * channels
     samples = common.cast(xp, random_samples[:batch], common.opmath(self.dtype)).reshape(planes, n)
     index: Any = 0
-    for d, (size, k, m) in enumerate(zip(sizes, kernel, places, strict=True)):
+    for d, (size, k, m) in enumerate(zip(sizes, kernel, output_sizes, strict=True)):
         # The random samples are in the order (width, height) for images, and (time, height, width) for
         # volumes.
         start = (
@@ -79,11 +81,11 @@ def _pooled(
         shape = [planes, *(1,) * (2 * n)]
         shape[1 + d], shape[1 + n + d] = m, k
         index = index * size + cell.reshape(shape)
-    index = index.reshape(planes, math.prod(places), math.prod(kernel))
+    index = index.reshape(planes, math.prod(output_sizes), math.prod(kernel))
     flat = self.reshape(planes, 1, math.prod(sizes))
     windows = xp.take_along_axis(flat, index, 2) if index.size else xp.zeros(index.shape, self.dtype)
     best = xp.argmax(windows, axis=2)[:, :, None]
-    shape = [*self.shape[:-n], *places]
+    shape = [*self.shape[:-n], *output_sizes]
     values, where = (xp.take_along_axis(a, best, 2).reshape(shape) for a in (windows, index))
     return values, where
 

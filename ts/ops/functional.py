@@ -50,15 +50,15 @@ def block_diag(*tensors: Any) -> Any:
 
 def chain_matmul(*matrices: Any, out: Any = None) -> Any:
     """Return the product of matrices, in the order that needs the fewest multiplications."""
-    given = _listed(matrices)
-    if len(given) == 1:
-        return given[0]
+    operands = _listed(matrices)
+    if len(operands) == 1:
+        return operands[0]
     warn(
         "torch.chain_matmul is deprecated and will be removed in a future PyTorch release. Use "
         "torch.linalg.multi_dot instead, which accepts a list of two or more tensors rather than multiple "
         "parameters."
     )
-    return operator("chain_matmul")(given) if out is None else operator("chain_matmul")(given, out=out)
+    return operator("chain_matmul")(operands) if out is None else operator("chain_matmul")(operands, out=out)
 
 
 def cartesian_prod(*tensors: Any) -> Any:
@@ -108,9 +108,9 @@ def _each(name: str) -> Function:
     """Return a function that applies operator `name` to a tensor, or to each of several tensors."""
 
     def function(*tensors: Any) -> Any:
-        given = _listed(tensors)
-        found = [operator(name)(x) for x in given]
-        return found[0] if len(tensors) == 1 and tensors[0] is given[0] else tuple(found)
+        inputs = _listed(tensors)
+        outputs = [operator(name)(x) for x in inputs]
+        return outputs[0] if len(tensors) == 1 and tensors[0] is inputs[0] else tuple(outputs)
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f"The tensor with {name[8]} dimensions at least; of several tensors, a tuple of them."

@@ -27,15 +27,15 @@ Number = Any  # a float, or a tensor without dimensions
 @cache
 def on_lists(name: str) -> Callable[..., Any]:
     """Return the foreach function `ts._foreach_{name}`."""
-    found: Callable[..., Any] = overloads(f"_foreach_{name}")
-    return found
+    function: Callable[..., Any] = overloads(f"_foreach_{name}")
+    return function
 
 
 def then(name: str, temporaries: Tensors, *args: Any) -> Tensors:
     """Apply a foreach operator to temporary tensors, in place if no gradients are recorded."""
     if is_grad_enabled():
-        made: Tensors = on_lists(name)(temporaries, *args)
-        return made
+        outputs: Tensors = on_lists(name)(temporaries, *args)
+        return outputs
     on_lists(f"{name}_")(temporaries, *args)
     return temporaries
 
@@ -148,9 +148,9 @@ def adagrad(
 # ---------------------------------------------------------------------------------------- fused operators
 
 
-def _scaled(grads: Tensors, scale: Tensor | None, found: Tensor | None) -> bool:
+def _scaled(grads: Tensors, scale: Tensor | None, found_inf: Tensor | None) -> bool:
     """Divide the gradients by the scale of the GradScaler; return False if the step must be skipped."""
-    if found is not None and not found.is_meta and float(found) != 0:
+    if found_inf is not None and not found_inf.is_meta and float(found_inf) != 0:
         return False
     if scale is not None:
         on_lists("div_")(grads, number_in(scale))
@@ -310,12 +310,12 @@ def _declare(name: str, lists: str, rest: str, before: str, behind: str, kernel:
                 kernel, "fused_optimizers", "f", whole=True, side_effect=True,
             )
         )  # fmt: skip
-        given = [*names, "state_steps"] if rest != plain and not overload else names
-        results = ", ".join(f"Tensor[] {x}_out" for x in given)
+        output_names = [*names, "state_steps"] if rest != plain and not overload else names
+        results = ", ".join(f"Tensor[] {x}_out" for x in output_names)
         add(
             OperatorRecord(
                 f"aten::_fused_{name}{overload}({read}{plain}{options} -> ({results})",
-                _on_copies(in_place, len(given)), "fused_optimizers", "", whole=True,
+                _on_copies(in_place, len(output_names)), "fused_optimizers", "", whole=True,
             )
         )  # fmt: skip
 

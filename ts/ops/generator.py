@@ -43,8 +43,8 @@ class CpuStream(MersenneTwister):  # type: ignore[misc]  # the stub has another 
         If `n` is not a multiple of 16, a block for the last 16 numbers is drawn and overwrites the end of the
         previous block.  For `narrow` dtypes, the overwritten numbers are not drawn at all.
         """
-        made: NDArray[Any] = randn.block_normals(self, n, double, narrow)
-        return made
+        normals: NDArray[Any] = randn.block_normals(self, n, double, narrow)
+        return normals
 
 
 default_stream = CpuStream(DEFAULT_SEED)
@@ -97,9 +97,9 @@ class Generator:
 
     def seed(self) -> int:
         """Seed the stream from entropy; return the seed."""
-        number = fresh_seed()
-        self.stream.seed(number)
-        return number
+        new_seed = fresh_seed()
+        self.stream.seed(new_seed)
+        return new_seed
 
     def initial_seed(self) -> int:
         """Return the seed of the stream."""
@@ -135,9 +135,9 @@ class Generator:
 
 
 def _restored(device: str, state: bytes) -> Generator:
-    made = Generator(device)
-    made.stream.set_state(np.frombuffer(state, dtype=np.uint8))
-    return made
+    generator = Generator(device)
+    generator.stream.set_state(np.frombuffer(state, dtype=np.uint8))
+    return generator
 
 
 default_generator = Generator()

@@ -25,7 +25,7 @@ BILINEAR, NEAREST, BICUBIC = 0, 1, 2
 ZEROS, BORDER, REFLECTION = 0, 1, 2
 
 
-def _places(at: Array, size: int, align: bool) -> Array:
+def _pixel_positions(at: Array, size: int, align: bool) -> Array:
     """Map grid coordinates to pixel positions.
 
     With `align`, -1 and 1 are the centers of the first and last pixel, otherwise their outer borders.
@@ -83,7 +83,7 @@ def _corners(
     valid: Any = True
     weights = []
     for d, size in enumerate(sizes):
-        at, weight = _taps(xp, _places(points[:, :, d], size, align), size, mode, padding, align)
+        at, weight = _taps(xp, _pixel_positions(points[:, :, d], size, align), size, mode, padding, align)
         within = (at >= 0) & (at < size)
         cell = xp.where(within, at, 0).astype(common.INT64)
         weights.append(weight)
@@ -116,28 +116,28 @@ def sampled(xp: Any, input: Array, grid: Array, mode: int, padding: int, align: 
 # ------------------------------------------------------------------------------------ gradients
 
 
-def _way(xp: Any, at: Array, size: int, padding: int, align: bool) -> Array:
+def _inside_derivative(xp: Any, at: Array, size: int, padding: int, align: bool) -> Array:
     """Return the derivative of `_inside`: 1 for positions in the image, -1 if reflected, 0 if clamped."""
     if padding == ZEROS:
         return xp.ones_like(at)
     inside = _inside(xp, at, size, padding, align)
-    way = ((inside > 0) & (inside < size - 1)).astype(at.dtype)
+    derivative = ((inside > 0) & (inside < size - 1)).astype(at.dtype)
     if padding == REFLECTION:
         low, span = (0.0, float(size - 1)) if align else (-0.5, float(size))
         folds = xp.floor(xp.abs(at - low) / (span or 1))
-        way = xp.where((folds % 2 == 0) == (at >= low), way, -way)
-    return way
+        derivative = xp.where((folds % 2 == 0) == (at >= low), derivative, -derivative)
+    return derivative
 
 
 def _slopes(xp: Any, points: Array, size: int, mode: int, padding: int, align: bool) -> Array:
     """Return the derivatives (taps, N, P) of the interpolation weights with respect to the coordinate."""
     if mode == NEAREST:
         return xp.zeros((1, *points.shape), points.dtype)
-    at = _places(points, size, align)
+    at = _pixel_positions(points, size, align)
     rate = points.dtype.type((size - 1) / 2 if align else size / 2)
     if mode == BICUBIC:
         return xp.moveaxis(cubic_slopes(xp, at - xp.floor(at)), -1, 0) * rate
-    rate = _way(xp, at, size, padding, align) * rate
+    rate = _inside_derivative(xp, at, size, padding, align) * rate
     return xp.stack([-rate, rate])
 
 
@@ -162,32 +162,32 @@ def _gradients(
     points = _points(grid)
     cells, weights = _corners(xp, sizes, points, mode, padding, align)
     grad = grad_output.reshape(*lead, points.shape[1])
-    made = [xp.zeros(0, dtype=input.dtype)] * 2
+    gradients = [xp.zeros(0, dtype=input.dtype)] * 2
     if output_mask[0]:
         rows = xp.arange(math.prod(lead)).reshape(lead)[None, :, :, None] * plane
         shares = xp.where(cells >= 0, _products(weights), 0)[:, :, None] * grad
-        places = xp.broadcast_to(xp.maximum(cells, 0)[:, :, None] + rows, shares.shape)
-        found = xp.bincount(places.reshape(-1), shares.reshape(-1), math.prod(lead) * plane)
-        made[0] = common.cast(xp, found, input.dtype).reshape(input.shape)
+        indices = xp.broadcast_to(xp.maximum(cells, 0)[:, :, None] + rows, shares.shape)
+        input_gradient = xp.bincount(indices.reshape(-1), shares.reshape(-1), math.prod(lead) * plane)
+        gradients[0] = common.cast(xp, input_gradient, input.dtype).reshape(input.shape)
     if output_mask[1]:
         flat = input.reshape(*lead, plane)
-        seen = []  # for each corner, the sum over channels of element * gradient
+        corner_products = []  # for each corner, the sum over channels of element * gradient
         for cell in cells:
-            found = xp.take_along_axis(flat, xp.maximum(cell, 0)[:, None], 2)
-            seen.append(xp.where(cell >= 0, (found * grad).sum(axis=1), 0))
-        read = xp.stack(seen)
+            corner_values = xp.take_along_axis(flat, xp.maximum(cell, 0)[:, None], 2)
+            corner_products.append(xp.where(cell >= 0, (corner_values * grad).sum(axis=1), 0))
+        read = xp.stack(corner_products)
         along = []
         for d, size in enumerate(sizes):
             slopes = _slopes(xp, points[:, :, d], size, mode, padding, align)
             along.append((_products([*weights[:d], slopes, *weights[d + 1 :]]) * read).sum(axis=0))
-        made[1] = common.cast(xp, xp.stack(along[::-1], -1), grid.dtype).reshape(grid.shape)
-    return made
+        gradients[1] = common.cast(xp, xp.stack(along[::-1], -1), grid.dtype).reshape(grid.shape)
+    return gradients
 
 
 # ------------------------------------------------------------------------------------ operators
 
 
-def _check_places(input: Array, grid: Array) -> None:
+def _check_grid_size(input: Array, grid: Array) -> None:
     if input.ndim >= 2 and grid.ndim and not equal(grid.shape[-1], input.ndim - 2):
         raise RuntimeError(
             f"grid_sampler(): expected grid to have size {input.ndim - 2} in last dimension, but got grid "
@@ -201,17 +201,17 @@ def _checked(input: Array, grid: Array, n: int | None, mode: int) -> None:
         raise RuntimeError(
             f"grid_sampler(): expected grid and input to have same batch size, but got {shapes}"
         )
-    _check_places(input, grid)
+    _check_grid_size(input, grid)
     for d, size in enumerate(input.shape[2:], 2):
         if size <= 0:
             raise RuntimeError(
                 "grid_sampler(): expected input to have non-empty spatial dimensions, but input has sizes "
                 f"{list(input.shape)} with dimension {d} being empty"
             )
-    wanted = n + 2 if n else 4 if input.ndim == 4 else 5
-    if input.ndim != wanted or grid.ndim != input.ndim:
+    expected_ndim = n + 2 if n else 4 if input.ndim == 4 else 5
+    if input.ndim != expected_ndim or grid.ndim != input.ndim:
         raise RuntimeError(
-            f"grid_sampler(): expected {wanted}D input and grid with same "
+            f"grid_sampler(): expected {expected_ndim}D input and grid with same "
             f"number of dimensions, but got {shapes}"
         )
     if mode == BICUBIC and input.ndim == 5:
@@ -262,9 +262,11 @@ def _grid_sampler_3d(xp: Any, input: Array, grid: Array, mode: int, padding: int
 
 def _gradient_shapes(grad_output: Array, input: Array, grid: Array, *how: Any) -> list[Made]:
     """Return shape and dtype of both gradients; a gradient that the mask does not request is empty."""
-    _check_places(input, grid)
+    _check_grid_size(input, grid)
     mask = how[3] if len(how) > 3 else (True, True)
-    return [like(x) if wanted else ((0,), x.dtype) for x, wanted in zip((input, grid), mask, strict=True)]
+    return [
+        like(x) if requested else ((0,), x.dtype) for x, requested in zip((input, grid), mask, strict=True)
+    ]
 
 
 _BACKWARD = (
@@ -318,8 +320,8 @@ def _centres(xp: Any, n: int, align: bool, dtype: common.DType) -> Array:
     """Return n coordinates in [-1, 1]: both ends and equidistant points (`align`), or n interval centers."""
     if n <= 1:
         return xp.zeros(n, dtype=dtype)
-    places = xp.linspace(-1, 1, n, dtype=dtype)
-    return places if align else places * dtype.type((n - 1) / n)
+    centers = xp.linspace(-1, 1, n, dtype=dtype)
+    return centers if align else centers * dtype.type((n - 1) / n)
 
 
 @op(

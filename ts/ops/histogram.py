@@ -27,11 +27,11 @@ def _points(xp: Any, self: Array, weight: Array | None) -> tuple[Array, Array | 
     if self.ndim < 2:
         raise RuntimeError("torch.histogramdd: input tensor should have at least 2 dimensions")
     if weight is not None and weight.dtype != self.dtype:
-        text = (
+        template = (
             "torch.histogramdd: if weight tensor is provided, input tensor and weight tensor should have the "
             "same dtype, but got input({want_cpp}), and weight({got_cpp})"
         )
-        raise RuntimeError(common.dtype_message(text, self.dtype, weight.dtype))
+        raise RuntimeError(common.dtype_message(template, self.dtype, weight.dtype))
     if weight is not None and not size_guards.same(weight.shape, self.shape[:-1]):
         raise RuntimeError(
             "torch.histogramdd: if weight tensor is provided it should have the same shape as the input "
@@ -84,12 +84,12 @@ def _even_edges(xp: Any, points: Array, bins: Sequence[int], range: Floats) -> l
 def _check_edges(points: Array, edges: Sequence[Array]) -> None:
     for i, e in enumerate(edges):
         if e.dtype != points.dtype:
-            text = (
+            template = (
                 "torch.histogramdd: input tensor and bins tensors should have the same dtype, but got input "
                 "with dtype {want_cpp} and bins for dimension "
             )
             raise RuntimeError(
-                common.dtype_message(f"{text}{i} with dtype {{got_cpp}}", points.dtype, e.dtype)
+                common.dtype_message(f"{template}{i} with dtype {{got_cpp}}", points.dtype, e.dtype)
             )
         if e.ndim != 1:
             raise RuntimeError(
@@ -115,14 +115,16 @@ def _counted(xp: Any, points: Array, weight: Array | None, edges: Sequence[Array
     if xp.shapes_only:
         return xp.zeros(shape, dtype=points.dtype)
     inside = xp.ones(len(points), dtype=bool)
-    places = xp.zeros(len(points), dtype=common.INT64)
+    bin_indices = xp.zeros(len(points), dtype=common.INT64)
     for i, (e, n) in enumerate(zip(edges, shape, strict=True)):
         x = points[:, i]
         inside &= (x >= e[0]) & (x <= e[-1])
-        places = places * n + xp.clip(xp.searchsorted(e, x, side="right") - 1, 0, n - 1)
+        bin_indices = bin_indices * n + xp.clip(xp.searchsorted(e, x, side="right") - 1, 0, n - 1)
     chosen = None if weight is None else weight[inside].astype(common.DOUBLE)
     total = (
-        xp.bincount(places[inside], chosen, minlength=math.prod(shape)).astype(points.dtype).reshape(shape)
+        xp.bincount(bin_indices[inside], chosen, minlength=math.prod(shape))
+        .astype(points.dtype)
+        .reshape(shape)
     )
     if density:
         total = total / total.sum()

@@ -33,7 +33,7 @@ def index_arrays(self: Array, indices: Sequence[Array | None]) -> list[Array | N
         if i is None:
             arrays.append(None)
         elif i.dtype in _MASKS:
-            arrays.extend(_places(self, i, len(arrays)))
+            arrays.extend(_mask_coordinates(self, i, len(arrays)))
         elif i.dtype in (common.INT64, common.INT32):
             arrays.append(i)
         else:
@@ -52,7 +52,7 @@ def index_arrays(self: Array, indices: Sequence[Array | None]) -> list[Array | N
     return arrays
 
 
-def _places(self: Array, mask: Array, dim: int) -> list[Array]:
+def _mask_coordinates(self: Array, mask: Array, dim: int) -> list[Array]:
     """Return the coordinates of the true elements of a mask over the dimensions of `self` from `dim` on."""
     _check_mask(self, mask, dim)
     return list(mask.nonzero())
@@ -83,27 +83,27 @@ def _out_of_range(error: IndexError, arrays: Sequence[Array | None]) -> IndexErr
 
     PyTorch's message counts only the indexed dimensions, NumPy's message counts all dimensions.
     """
-    found = re.fullmatch(r"(index -?\d+ is out of bounds for) axis (\d+) (with size \d+)", str(error))
-    if found is None:
+    match = re.fullmatch(r"(index -?\d+ is out of bounds for) axis (\d+) (with size \d+)", str(error))
+    if match is None:
         return error
-    if found[3] == "with size 0":
+    if match[3] == "with size 0":
         return IndexError("index is out of bounds for dimension with size 0")
-    before = sum(a is not None for a in arrays[: int(found[2])])
-    return IndexError(f"{found[1]} dimension {before} {found[3]}")
+    before = sum(a is not None for a in arrays[: int(match[2])])
+    return IndexError(f"{match[1]} dimension {before} {match[3]}")
 
 
-def _taken(self: Array, arrays: Sequence[Array | None]) -> Array:
+def _select_elements(self: Array, arrays: Sequence[Array | None]) -> Array:
     """Return elements selected by index arrays, with PyTorch's memory order."""
-    found = self[_key(arrays)]
-    if found.flags.c_contiguous and (self.flags.c_contiguous or arrays[0] is not None):
-        return found
-    wanted = strides.of_result(found.shape, *_operand_strides(self, arrays, found.ndim))
-    item = found.dtype.itemsize
-    if found.strides == tuple(step * item for step in wanted):
-        return found
-    made = factories.empty_strided(found, wanted, found.dtype)
-    made[...] = found
-    return made
+    selected = self[_key(arrays)]
+    if selected.flags.c_contiguous and (self.flags.c_contiguous or arrays[0] is not None):
+        return selected
+    result_strides = strides.of_result(selected.shape, *_operand_strides(self, arrays, selected.ndim))
+    item = selected.dtype.itemsize
+    if selected.strides == tuple(step * item for step in result_strides):
+        return selected
+    copy = factories.empty_strided(selected, result_strides, selected.dtype)
+    copy[...] = selected
+    return copy
 
 
 def _operand_strides(self: Array, arrays: Sequence[Array | None], ndim: int) -> list[list[int]]:
@@ -112,12 +112,12 @@ def _operand_strides(self: Array, arrays: Sequence[Array | None], ndim: int) -> 
     The stride of a broadcast dimension is 0.
     """
     used = [d for d, a in enumerate(arrays) if a is not None]
-    given = [a for a in arrays if a is not None]
-    count = max(a.ndim for a in given)
+    index_operands = [a for a in arrays if a is not None]
+    count = max(a.ndim for a in index_operands)
     first = used[0] if used == list(range(used[0], used[-1] + 1)) else 0
     rest = [self.strides[d] for d in range(self.ndim) if d >= len(arrays) or arrays[d] is None]
     operands = [[*rest[:first], *[0] * count, *rest[first:]]]
-    for a in given:
+    for a in index_operands:
         steps = [s if n > 1 else 0 for s, n in zip(a.strides, a.shape, strict=True)]
         lead = first + count - len(steps)
         operands.append([*[0] * lead, *steps, *[0] * (ndim - lead - len(steps))])
@@ -139,15 +139,15 @@ def indexed(xp: Any, self: Array, indices: Sequence[Array | None]) -> Array:
     if all(a is None for a in arrays):
         raise ValueError("At least one indices should be defined")
     try:
-        return _taken(self, arrays)
+        return _select_elements(self, arrays)
     except IndexError as error:
         raise _out_of_range(error, arrays) from None
 
 
 def _indexed_ndim(self: Array, arrays: Sequence[Array | None]) -> int:
     """Return the number of dimensions of `self[arrays]`."""
-    given = [a.ndim for a in arrays if a is not None]
-    return int(self.ndim) - len(given) + max(given, default=0)
+    index_ndims = [a.ndim for a in arrays if a is not None]
+    return int(self.ndim) - len(index_ndims) + max(index_ndims, default=0)
 
 
 def _write_at(
@@ -249,8 +249,8 @@ def _index_select(xp: Any, self: Array, dim: int, index: Array) -> Array:
     if index.dtype not in (common.INT64, common.INT32):
         raise RuntimeError("index_select(): Expected dtype int32 or int64 for index")
     n = self.shape[axis] if self.ndim else 1
-    ends = common.extremes(xp, index)
-    if ends is not None and (ends[0] < 0 or ends[1] >= n):
+    bounds = common.extremes(xp, index)
+    if bounds is not None and (bounds[0] < 0 or bounds[1] >= n):
         raise IndexError("index out of range in self")
     if self.ndim == 0:
         return self.copy()
@@ -279,21 +279,23 @@ def _gather(xp: Any, self: Array, dim: int, index: Array, sparse_grad: bool = Fa
                 f"larger than self "
                 f"{list(self.shape)} apart from dimension {axis}"
             )
-    ends = common.extremes(xp, i)
-    if ends is not None and (ends[0] < 0 or ends[1] >= x.shape[axis]):
-        raise RuntimeError(f"index {ends[1]} is out of bounds for dimension {axis} with size {x.shape[axis]}")
-    return x[places(xp, i, axis)].reshape(index.shape)
+    bounds = common.extremes(xp, i)
+    if bounds is not None and (bounds[0] < 0 or bounds[1] >= x.shape[axis]):
+        raise RuntimeError(
+            f"index {bounds[1]} is out of bounds for dimension {axis} with size {x.shape[axis]}"
+        )
+    return x[gather_key(xp, i, axis)].reshape(index.shape)
 
 
-def places(xp: Any, index: Array, axis: int) -> tuple[Array, ...]:
+def gather_key(xp: Any, index: Array, axis: int) -> tuple[Array, ...]:
     """Return the NumPy key for `gather`, which reads element [i, j, ..., index[i, j, ...], ...].
 
     `index[i, j, ...]` is the coordinate along `axis`.
     """
     key: list[Array] = []
     for d, n in enumerate(index.shape):
-        places_of_d = (1,) * d + (n,) + (1,) * (index.ndim - d - 1)
-        key.append(common.settled(index) if d == axis else xp.arange(n).reshape(places_of_d))
+        shape_of_d = (1,) * d + (n,) + (1,) * (index.ndim - d - 1)
+        key.append(common.settled(index) if d == axis else xp.arange(n).reshape(shape_of_d))
     return tuple(key)
 
 
@@ -304,8 +306,8 @@ def places(xp: Any, index: Array, axis: int) -> tuple[Array, ...]:
 )
 def _take_along_dim(xp: Any, self: Array, indices: Array, dim: int | None = None) -> Array:
     if indices.dtype != common.INT64:
-        found = common.NAME_OF[indices.dtype]
-        raise RuntimeError(f"torch.take_along_dim(): dtype of indices should be Long but got {found}")
+        dtype_name = common.NAME_OF[indices.dtype]
+        raise RuntimeError(f"torch.take_along_dim(): dtype of indices should be Long but got {dtype_name}")
     if dim is None:
         return self.reshape(-1)[common.settled(indices).reshape(-1)]
     if indices.ndim != self.ndim:
@@ -320,10 +322,10 @@ def _take_along_dim(xp: Any, self: Array, indices: Array, dim: int | None = None
         tuple(1 if d == axis else n for d, n in enumerate(self.shape)),
         tuple(1 if d == axis else n for d, n in enumerate(indices.shape)),
     ))  # fmt: skip
-    whole, chosen = list(rest), list(rest)
-    whole[axis], chosen[axis] = self.shape[axis], indices.shape[axis]
+    self_shape, indices_shape = list(rest), list(rest)
+    self_shape[axis], indices_shape[axis] = self.shape[axis], indices.shape[axis]
     return xp.take_along_axis(
-        xp.broadcast_to(self, whole), xp.broadcast_to(common.settled(indices), chosen), axis
+        xp.broadcast_to(self, self_shape), xp.broadcast_to(common.settled(indices), indices_shape), axis
     )
 
 
@@ -345,8 +347,8 @@ def _take(xp: Any, self: Array, index: Array) -> Array:
 
 def _check_flat(xp: Any, at: Array, n: int) -> None:
     """Raise IndexError for flat indices out of range for `n` elements."""
-    ends = common.extremes(xp, at)
-    if ends is not None and (ends[0] < -n or ends[1] >= n):
+    bounds = common.extremes(xp, at)
+    if bounds is not None and (bounds[0] < -n or bounds[1] >= n):
         first = at[(at < -n) | (at >= n)].reshape(-1)[0]
         raise IndexError(f"out of range: tried to access index {first} on a tensor of {n} elements.")
 
@@ -477,7 +479,7 @@ def _nonzero_shape(self: Array) -> Laid:
     return (count, self.ndim), common.INT64, (item, count * item)
 
 
-def _places_shape(self: Array) -> list[Made]:
+def _nonzero_numpy_shape(self: Array) -> list[Made]:
     count = new_size(max_size=self.size)
     return [((count,), common.INT64) for _ in range(max(self.ndim, 1))]
 
@@ -502,7 +504,7 @@ def _nonzero(xp: Any, self: Array) -> Array:
 
 @op("aten::nonzero_numpy(Tensor self) -> Tensor[]", layout="like_all")
 @op("aten::where(Tensor condition) -> Tensor[]", layout="like_all")
-@shared_fields(shape=NONZERO.unless(_places_shape), work=cost_model.search_nonzero)
+@shared_fields(shape=NONZERO.unless(_nonzero_numpy_shape), work=cost_model.search_nonzero)
 def _nonzero_numpy(xp: Any, self: Array) -> list[Array]:
     return list(xp.nonzero(xp.atleast_1d(self)))
 
@@ -529,9 +531,9 @@ def _nonzero_static_shape(self: Array, size: int, fill_value: int = -1) -> Made:
     out_dtype_error="nonzero_static: Expected out tensor to have scalar type {want} but got scalar type{got}",
 )
 def _nonzero_static(xp: Any, self: Array, size: int, fill_value: int = -1) -> Array:
-    found = _nonzero(xp, self)[:size]
-    rest = xp.full((size - found.shape[0], found.shape[1]), fill_value, dtype=common.INT64)
-    return xp.concatenate([found, rest])
+    coordinates = _nonzero(xp, self)[:size]
+    rest = xp.full((size - coordinates.shape[0], coordinates.shape[1]), fill_value, dtype=common.INT64)
+    return xp.concatenate([coordinates, rest])
 
 
 # ------------------------------------------------------------------------------------- writes to all elements
@@ -603,13 +605,13 @@ def _copied(self: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
     return _copy(self.clone(), src, non_blocking)
 
 
-def _check_source(src: Array, place: Array) -> None:
+def _check_source(src: Array, target: Array) -> None:
     """Raise a RuntimeError if the shapes of source and target slice differ."""
-    if not size_guards.same(src.shape, place.shape):
+    if not size_guards.same(src.shape, target.shape):
         raise RuntimeError(
             f"expected src to have a size equal to the slice of self. src size = {list(src.shape)}, slice "
             "size = "
-            f"{list(place.shape)}"
+            f"{list(target.shape)}"
         )
 
 
@@ -625,9 +627,9 @@ def _select_scatter(xp: Any, self: Array, src: Array, dim: int, index: int) -> A
             f"select(): index {index} out of range for tensor of size {list(self.shape)} at dimension {dim}"
         )
     result = self.copy()
-    place = (slice(None),) * axis + (index, ...)
-    _check_source(src, result[place])
-    result[place] = src
+    key = (slice(None),) * axis + (index, ...)
+    _check_source(src, result[key])
+    result[key] = src
     return result
 
 
@@ -650,9 +652,9 @@ def _slice_scatter(
     if step <= 0:
         raise RuntimeError("slice step must be positive")
     result = self.copy()
-    place = (slice(None),) * common.wrap_dim(dim, self.ndim) + (slice(start, end, step),)
-    _check_source(src, result[place])
-    result[place] = src
+    key = (slice(None),) * common.wrap_dim(dim, self.ndim) + (slice(start, end, step),)
+    _check_source(src, result[key])
+    result[key] = src
     return result
 
 
@@ -667,9 +669,9 @@ def _diagonal_scatter(
     from ts.ops.view import diagonal_kernel
 
     result = self.copy()
-    place = diagonal_kernel(xp, result, offset, dim1, dim2)
-    _check_source(src, place)
-    write(xp, place, src)
+    diagonal = diagonal_kernel(xp, result, offset, dim1, dim2)
+    _check_source(src, diagonal)
+    write(xp, diagonal, src)
     return result
 
 
@@ -693,8 +695,8 @@ def _fill_diagonal(xp: Any, self: Array, fill_value: Any, wrap: bool = False) ->
         raise RuntimeError("all dimensions of input must be of equal length")
     n = min(self.shape)
     value = common.cast_checked(xp, fill_value, self.dtype)
-    places = xp.arange(n)
-    self[(places,) * self.ndim] = value
+    positions = xp.arange(n)
+    self[(positions,) * self.ndim] = value
     rows, columns = self.shape[:2]
     if wrap and self.ndim == 2 and rows > columns + 1:
         again = xp.arange((columns + 1) * columns, rows * columns, columns + 1)

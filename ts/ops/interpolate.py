@@ -41,8 +41,8 @@ def _computed(name: str, xp: Any, *args: Any) -> Array:
     return record.guarded(record.kernel)(xp, *args)
 
 
-def _for_each(given: Any, n: int) -> list[Any]:
-    return list(given) if isinstance(given, Sequence) else [given] * n
+def _for_each(value: Any, n: int) -> list[Any]:
+    return list(value) if isinstance(value, Sequence) else [value] * n
 
 
 def _size_of(x: Array, size: _Sizes, factors: _Factors) -> list[int]:
@@ -117,11 +117,11 @@ def _interpolate(
             "for "
             "details."
         )
-    place = mode, input.ndim
+    mode_and_ndim = mode, input.ndim
     if mode == "area" and 3 <= input.ndim <= 5:
-        parts = _size_of(input, size, scale_factor)
-        return _computed(f"adaptive_avg_pool{input.ndim - 2}d", xp, input, parts)
-    if place not in _PLAIN and place not in _ALIGNED:
+        output_size = _size_of(input, size, scale_factor)
+        return _computed(f"adaptive_avg_pool{input.ndim - 2}d", xp, input, output_size)
+    if mode_and_ndim not in _PLAIN and mode_and_ndim not in _ALIGNED:
         if 3 <= input.ndim <= 5 and mode in _NEEDS:
             raise RuntimeError(f"Got {input.ndim}D input, but {mode} mode needs {_NEEDS[mode]}D input")
         raise RuntimeError(
@@ -130,9 +130,9 @@ def _interpolate(
             f"linear | bilinear | trilinear (got {mode}) "
         )
     lengths, factors = _lengths_or_factors(input, size, scale_factor, recompute_scale_factor)
-    if place in _PLAIN:
-        return _computed(f"{_PLAIN[place]}.vec", xp, input, lengths, factors)
-    return _computed(f"{_ALIGNED[place]}.vec", xp, input, lengths, bool(align_corners), factors)
+    if mode_and_ndim in _PLAIN:
+        return _computed(f"{_PLAIN[mode_and_ndim]}.vec", xp, input, lengths, factors)
+    return _computed(f"{_ALIGNED[mode_and_ndim]}.vec", xp, input, lengths, bool(align_corners), factors)
 
 
 def _lengths_or_factors(

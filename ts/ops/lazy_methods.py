@@ -28,10 +28,11 @@ class LazyMethod:
         from ts.ops import registry
 
         registry.load()
-        found = Tensor.__dict__[self.name]
-        if found is self:  # the operators are loaded, but another thread has installed this placeholder again
-            found = registry.function(self.name)
-        return found.__get__(instance, owner)
+        method = Tensor.__dict__[self.name]
+        # The operators are loaded, but another thread may have installed this placeholder again
+        if method is self:
+            method = registry.function(self.name)
+        return method.__get__(instance, owner)
 
 
 def announce() -> None:

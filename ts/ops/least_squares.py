@@ -99,14 +99,14 @@ def _lstsq(
         cut = eps  # as in LAPACK, a negative `rcond` means machine precision
     else:
         cut = rcond
-    kept = s > cut * s[..., :1]
-    rank = xp.asarray(kept.sum(axis=-1, dtype=common.INT64))
+    is_significant = s > cut * s[..., :1]
+    rank = xp.asarray(is_significant.sum(axis=-1, dtype=common.INT64))
     if driver == "gels" and not bool((rank == min(m, n)).all()):
         raise LinAlgError(
             "torch.linalg.lstsq: The least squares solution could not be computed because the input matrix "
             "does not have full rank."
         )
-    inverse = xp.where(kept, 1 / xp.where(kept, s, 1), 0).astype(s.dtype)
+    inverse = xp.where(is_significant, 1 / xp.where(is_significant, s, 1), 0).astype(s.dtype)
     turned = xp.matmul(xp.conj(u.swapaxes(-1, -2)), side) * inverse[..., None]
     solution = xp.matmul(xp.conj(vh.swapaxes(-1, -2)), turned)
     residuals = xp.zeros((0,), dtype=s.dtype)

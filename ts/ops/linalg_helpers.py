@@ -220,14 +220,14 @@ def raise_errors(info: Array, name: str, is_matrix: bool) -> None:
     if not failed.size:
         return
     first = int(failed[0])
-    number = int(info.reshape(-1)[first])
+    error_code = int(info.reshape(-1)[first])
     batch = "" if is_matrix else f"(Batch element {first}): "
-    text = next((text for part, text in _MESSAGES.items() if part in name), None)
-    if number < 0 or text is None:
-        what = "Argument {} has illegal value" if number < 0 else "Unknown error code: {}"
-        raise RuntimeError(f"{name}: {batch}{what.format(abs(number))}.")
+    message = next((message for function_name, message in _MESSAGES.items() if function_name in name), None)
+    if error_code < 0 or message is None:
+        what = "Argument {} has illegal value" if error_code < 0 else "Unknown error code: {}"
+        raise RuntimeError(f"{name}: {batch}{what.format(abs(error_code))}.")
     kind = RuntimeError if "lu_factor" in name else LinAlgError
-    raise kind(f"{name}: {batch}{text.format(info=number)}")
+    raise kind(f"{name}: {batch}{message.format(info=error_code)}")
 
 
 @op(

@@ -46,10 +46,10 @@ def same(xp: Any, a: Array, b: Array) -> tuple[Array, Array]:
 
 def _check_output_shape(target: Sequence[int], other: Sequence[int]) -> None:
     """Raise RuntimeError if broadcasting with `other` would change `target`, PyTorch's output shape."""
-    whole = common.broadcast_shapes(target, other)
-    if not size_guards.same(whole, target):
+    broadcast_shape = common.broadcast_shapes(target, other)
+    if not size_guards.same(broadcast_shape, target):
         raise RuntimeError(
-            f"output with shape {list(target)} doesn't match the broadcast shape {list(whole)}"
+            f"output with shape {list(target)} doesn't match the broadcast shape {list(broadcast_shape)}"
         )
 
 

@@ -18,7 +18,7 @@ Array = common.Array
 _MIN_DENOMINATOR = 1e-12  # lower bound of p (1 - p), so that the slope is finite for probabilities 0 and 1
 
 
-def _backward(text: str, kernel: str, kinds: str = "bc") -> Callable[[Body], Body]:
+def _backward(schema: str, kernel: str, kinds: str = "bc") -> Callable[[Body], Body]:
     """Declare the backward operator with schema `aten::text`; its body returns the elementwise derivative."""
 
     def declare(body: Body) -> Body:
@@ -30,7 +30,7 @@ def _backward(text: str, kernel: str, kinds: str = "bc") -> Callable[[Body], Bod
             return common.cast(xp, each * slope, common.result_type(self, target))
 
         record = op(
-            f"aten::{text} -> Tensor", where="", family="loss_backward", layout="like_all",
+            f"aten::{schema} -> Tensor", where="", family="loss_backward", layout="like_all",
             dtype_errors={kinds: kernel},
         )  # fmt: skip
         record(compute)

@@ -50,8 +50,8 @@ def _check(
     _check_shapes(input, [w_ih, w_hh, *biases, hx, cx], shapes)
 
 
-def _check_shapes(input: Array, given: Sequence[Array | None], shapes: Sequence[tuple[int, ...]]) -> None:
-    for x, shape in zip(given, shapes, strict=True):
+def _check_shapes(input: Array, arrays: Sequence[Array | None], shapes: Sequence[tuple[int, ...]]) -> None:
+    for x, shape in zip(arrays, shapes, strict=True):
         if x is not None and not size_guards.same(x.shape, shape):
             raise RuntimeError(
                 f"mkldnn_rnn_layer: expected a tensor of shape {list(shape)}, but got {list(x.shape)}"
@@ -72,7 +72,7 @@ def _gradient_shapes(input: Array, *others: Any) -> list[Any]:
     """Return shape and dtype of the gradients; a gradient that the mask does not request is empty."""
     mask = others[-1] if isinstance(others[-1], list) else [True] * 7
     arguments = zip((input, *others[:6]), mask, strict=True)
-    return [like(x) if wanted else ((0,), x.dtype) for x, wanted in arguments]
+    return [like(x) if is_requested else ((0,), x.dtype) for x, is_requested in arguments]
 
 
 @op(
@@ -103,16 +103,16 @@ def _layer(
 ) -> tuple[Array, ...]:
     _check(mode, input, w_ih, w_hh, (b_ih, b_hh) if has_biases else (), hx, cx)
     hidden, cell = hx.reshape(hx.shape[-2:]), cx.reshape(cx.shape[-2:])
-    given = linear(xp, input, w_ih, b_ih if has_biases else None)
-    output = xp.empty((*given.shape[:-1], hidden.shape[-1]), dtype=given.dtype)
-    gates, cells = xp.empty_like(given), xp.empty_like(output)
-    for t in cost_model.steps(_times(len(given), reverse)):
+    input_gates = linear(xp, input, w_ih, b_ih if has_biases else None)
+    output = xp.empty((*input_gates.shape[:-1], hidden.shape[-1]), dtype=input_gates.dtype)
+    gates, cells = xp.empty_like(input_gates), xp.empty_like(output)
+    for t in cost_model.steps(_times(len(input_gates), reverse)):
         own = linear(xp, hidden, w_hh, b_hh if has_biases else None)
-        parts = lstm_gates(xp, given[t] + own)
-        i, f, g, o = parts
+        activations = lstm_gates(xp, input_gates[t] + own)
+        i, f, g, o = activations
         cell = f * cell + i * g
         hidden = o * xp.tanh(cell)
-        gates[t], cells[t], output[t] = xp.concatenate(parts, axis=-1), cell, hidden
+        gates[t], cells[t], output[t] = xp.concatenate(activations, axis=-1), cell, hidden
     workspace = xp.concatenate([gates.reshape(-1), cells.reshape(-1)]).view(xp.uint8)
     return output, hidden.reshape(hx.shape), cell.reshape(cx.shape), workspace
 
@@ -132,9 +132,9 @@ def _masked_backward(xp: Any, *arguments: Any) -> tuple[Array, ...]:
     *others, mask = arguments
     if len(mask) != 7:
         raise RuntimeError(f"mkldnn_rnn_layer_backward: output_mask must have 7 elements, not {len(mask)}")
-    found = _backward(xp, *others)
-    nothing = xp.empty((0,), dtype=found[0].dtype)
-    return tuple(x if wanted else nothing for x, wanted in zip(found, mask, strict=True))
+    gradients = _backward(xp, *others)
+    nothing = xp.empty((0,), dtype=gradients[0].dtype)
+    return tuple(x if is_requested else nothing for x, is_requested in zip(gradients, mask, strict=True))
 
 
 @op(
@@ -172,7 +172,7 @@ def _backward(
     _check(mode, input, w_ih, w_hh, (b_ih, b_hh) if has_biases else (), hx, cx)
     shape = (*input.shape[:2], hx.shape[-1])
     _check_shapes(input, [output, grad_output, grad_hy, grad_cy], [shape, shape, hx.shape, hx.shape])
-    gates, cells = _kept(xp, workspace, output)
+    gates, cells = _unpack_workspace(xp, workspace, output)
     shape = hx.shape[-2:]
     of_hidden = xp.zeros(shape, output.dtype) if grad_hy is None else grad_hy.reshape(shape)
     of_cell = xp.zeros(shape, output.dtype) if grad_cy is None else grad_cy.reshape(shape)
@@ -181,17 +181,17 @@ def _backward(
     states = xp.empty_like(output)
     for t, behind in cost_model.steps(zip(order, [*order[1:], None], strict=True)):
         i, f, g, o = xp.split(gates[t], 4, axis=-1)
-        shown, cell = xp.tanh(cells[t]), cx.reshape(shape) if behind is None else cells[behind]
+        tanh_cell, cell = xp.tanh(cells[t]), cx.reshape(shape) if behind is None else cells[behind]
         states[t] = hx.reshape(shape) if behind is None else output[behind]
         if grad_output is not None:
             of_hidden = of_hidden + grad_output[t]
-        of_cell = of_cell + of_hidden * o * (1 - shown * shown)
+        of_cell = of_cell + of_hidden * o * (1 - tanh_cell * tanh_cell)
         of_gates[t] = xp.concatenate(
             [
                 of_cell * g * i * (1 - i),
                 of_cell * cell * f * (1 - f),
                 of_cell * i * (1 - g * g),
-                of_hidden * shown * o * (1 - o),
+                of_hidden * tanh_cell * o * (1 - o),
             ],
             axis=-1,
         )
@@ -212,13 +212,13 @@ def _product(xp: Any, x: Array, y: Array) -> Array:
     return xp.matmul(x, y).astype(x.dtype, copy=False)  # the product of bfloat16 arrays is float32
 
 
-def _kept(xp: Any, workspace: Array, output: Array) -> tuple[Array, Array]:
+def _unpack_workspace(xp: Any, workspace: Array, output: Array) -> tuple[Array, Array]:
     """Read the gate activations and cell states of all time steps from the workspace."""
     if workspace.nbytes != 5 * output.nbytes or workspace.dtype != xp.uint8:
         raise RuntimeError(
             f"mkldnn_rnn_layer_backward: a workspace of {5 * output.nbytes} bytes belongs to an output of "
             f"shape {list(output.shape)}, not one of {workspace.nbytes}"
         )
-    kept = xp.ascontiguousarray(workspace).view(output.dtype)
+    values = xp.ascontiguousarray(workspace).view(output.dtype)
     count = 4 * output.size
-    return kept[:count].reshape(*output.shape[:-1], -1), kept[count:].reshape(output.shape)
+    return values[:count].reshape(*output.shape[:-1], -1), values[count:].reshape(output.shape)

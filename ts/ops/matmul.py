@@ -244,11 +244,11 @@ def _addmv(xp: Any, self: Array, mat: Array, vec: Array, beta: Any = 1, alpha: A
     autocast={"cuda": "lower"},
 )
 def _addr(xp: Any, self: Array, vec1: Array, vec2: Array, beta: Any = 1, alpha: Any = 1) -> Array:
-    found = _outer(xp, vec1, vec2)
-    dtype = common.promote_types(self.dtype, found.dtype)
+    product = _outer(xp, vec1, vec2)
+    dtype = common.promote_types(self.dtype, product.dtype)
     for name, factor in (("beta", beta), ("alpha", alpha)):
         common.check_factor(dtype, factor, name)
-    return blend(xp, common.cast(xp, self, dtype), common.cast(xp, found, dtype), beta, alpha)
+    return blend(xp, common.cast(xp, self, dtype), common.cast(xp, product, dtype), beta, alpha)
 
 
 @op(
@@ -310,9 +310,9 @@ def _bilinear(xp: Any, input1: Array, input2: Array, weight: Array, bias: Array 
             raise RuntimeError(f"bilinear(): input batch dimensions do not match at dim {d}: got {m} and {n}")
     for k, x in ((1, input1), (2, input2)):
         if x.ndim == 0 or not size_guards.equal(x.shape[-1], weight.shape[k]):
-            given = x.shape[-1] if x.ndim else 0
+            input_size = x.shape[-1] if x.ndim else 0
             raise RuntimeError(
-                f"bilinear(): input{k} size does not match weight size: got {given} but expected "
+                f"bilinear(): input{k} size does not match weight size: got {input_size} but expected "
                 f"{weight.shape[k]}"
             )
     outputs, first, second = weight.shape
@@ -441,9 +441,9 @@ def _multi_dot(xp: Any, tensors: Sequence[Array]) -> Array:
             which = "the last" if i else "the first"
             raise RuntimeError(f"multi_dot(): {which} tensor must be 1D or 2D but got {t.ndim}D")
         if t.dtype != tensors[0].dtype:
-            text = "multi_dot(): all tensors must have be the same dtype but tensor 0 is {want_cpp} and "
-            text += f"tensor {i} {{got_cpp}}"
-            raise RuntimeError(common.dtype_message(text, tensors[0].dtype, t.dtype))
+            template = "multi_dot(): all tensors must have be the same dtype but tensor 0 is {want_cpp} and "
+            template += f"tensor {i} {{got_cpp}}"
+            raise RuntimeError(common.dtype_message(template, tensors[0].dtype, t.dtype))
     dtype = tensors[0].dtype
     result = common.cast(xp, tensors[0], common.opmath(dtype))
     for i, t in enumerate(tensors[1:]):
@@ -493,12 +493,12 @@ def _matrix_power(xp: Any, self: Array, n: int) -> Array:
     return self.copy() if result is self else result.astype(self.dtype, copy=False)
 
 
-def _expand_summed_ellipsis(text: str, tensors: Sequence[Array]) -> str:
+def _expand_summed_ellipsis(equation: str, tensors: Sequence[Array]) -> str:
     """Replace `...` in the operands by letters if the output has no `...`: its dimensions are summed."""
-    inputs, arrow, output = text.partition("->")
+    inputs, arrow, output = equation.partition("->")
     if not arrow or "." in output or "." not in inputs:
-        return text
-    free = [c for c in string.ascii_letters if c not in text]
+        return equation
+    free = [c for c in string.ascii_letters if c not in equation]
     operands = []
     for letters, x in zip(inputs.split(","), tensors, strict=True):
         more = x.ndim - len(letters) + 3
@@ -506,9 +506,9 @@ def _expand_summed_ellipsis(text: str, tensors: Sequence[Array]) -> str:
     return ",".join(operands) + "->" + output
 
 
-def _check_equation(text: str, tensors: Sequence[Array]) -> None:
+def _check_equation(equation: str, tensors: Sequence[Array]) -> None:
     """Raise RuntimeError if the equation's subscripts do not match the operands."""
-    inputs, _, output = text.partition("->")
+    inputs, _, output = equation.partition("->")
     operands = inputs.split(",")
     if len(operands) != len(tensors):
         few = len(operands) < len(tensors)
@@ -516,7 +516,7 @@ def _check_equation(text: str, tensors: Sequence[Array]) -> None:
             "einsum(): more operands were provided than specified in the equation" if few
             else "einsum(): fewer operands were provided than specified in the equation"
         )  # fmt: skip
-    seen: dict[str, int] = {}
+    letter_sizes: dict[str, int] = {}
     for at, (letters, x) in enumerate(zip(operands, tensors, strict=True)):
         head, dots, tail = letters.partition("...")
         named = len(head) + len(tail)
@@ -529,14 +529,14 @@ def _check_equation(text: str, tensors: Sequence[Array]) -> None:
             )
         sizes = [*x.shape[: len(head)], *x.shape[x.ndim - len(tail) :]]
         for letter, n in zip(head + tail, sizes, strict=True):
-            if seen.setdefault(letter, n) != n and 1 not in (seen[letter], n):
+            if letter_sizes.setdefault(letter, n) != n and 1 not in (letter_sizes[letter], n):
                 raise RuntimeError(
                     f"einsum(): subscript {letter} has size {n} for operand {at} which does not broadcast "
-                    f"with previously seen size {seen[letter]}"
+                    f"with previously seen size {letter_sizes[letter]}"
                 )
-            seen[letter] = max(seen[letter], n)
+            letter_sizes[letter] = max(letter_sizes[letter], n)
     for letter in output.replace(".", ""):
-        if letter not in seen:
+        if letter not in letter_sizes:
             raise RuntimeError(
                 f"einsum(): output subscript {letter} does not appear in the equation for any input operand"
             )
@@ -552,17 +552,17 @@ def _check_equation(text: str, tensors: Sequence[Array]) -> None:
 )
 def _einsum(xp: Any, equation: str, tensors: Sequence[Array], path: Sequence[int] | None = None) -> Array:
     # Equations without `->` are passed on, because NumPy and PyTorch sort the subscripts of the result alike.
-    text = equation.replace(" ", "")
-    if any(c not in string.ascii_letters + ",.->" for c in text):
+    compact = equation.replace(" ", "")
+    if any(c not in string.ascii_letters + ",.->" for c in compact):
         raise RuntimeError(f"einsum(): invalid subscript given in the equation string: {equation}")
     if not tensors:
         raise RuntimeError("einsum(): must provide at least one operand")
-    _check_equation(text, tensors)
-    text = _expand_summed_ellipsis(text, tensors)
+    _check_equation(compact, tensors)
+    compact = _expand_summed_ellipsis(compact, tensors)
     dtype = common.result_type(*tensors)
     wide = common.opmath(dtype)
     try:
-        summed = xp.einsum(text, *[common.cast(xp, t, wide) for t in tensors], optimize=len(tensors) > 2)
+        summed = xp.einsum(compact, *[common.cast(xp, t, wide) for t in tensors], optimize=len(tensors) > 2)
         return common.cast(xp, xp.asarray(summed), dtype)
     except ValueError as error:
         raise RuntimeError(f"einsum(): {error}") from None

@@ -150,8 +150,8 @@ def _norm_except_dim(xp: Any, v: Array, pow: int = 2, dim: int = 0) -> Array:
     """Return the norm over all dimensions except `dim`; over all dimensions for `dim` -1."""
     if dim == -1:
         return vector_norm(xp, v, pow, None, False)
-    kept = common.wrap_dim(dim, v.ndim)
-    return vector_norm(xp, v, pow, [d for d in range(v.ndim) if d != kept], True) if v.ndim > 1 else abs(v)
+    axis = common.wrap_dim(dim, v.ndim)
+    return vector_norm(xp, v, pow, [d for d in range(v.ndim) if d != axis], True) if v.ndim > 1 else abs(v)
 
 
 # --------------------------------------------------------------------------------------- weight normalization

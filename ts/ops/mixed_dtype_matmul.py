@@ -32,24 +32,26 @@ def _in_dtype(name: str, matrices: int, at: int) -> None:
     compute = record.guarded(record.kernel)
 
     def kernel(xp: Any, *args: Any) -> Array:
-        given, wanted, rest = args[:at], common.dtype_from(args[at]), args[at + 1 :]
-        dtype = given[-1].dtype
-        if any(x.dtype != dtype for x in given[-matrices:]):
+        operands, out_dtype, rest = args[:at], common.dtype_from(args[at]), args[at + 1 :]
+        dtype = operands[-1].dtype
+        if any(x.dtype != dtype for x in operands[-matrices:]):
             raise RuntimeError("expected all matrices to have the same dtype")
-        if wanted != dtype and not (wanted == common.FLOAT and dtype in common.HALF_DTYPES):
+        if out_dtype != dtype and not (out_dtype == common.FLOAT and dtype in common.HALF_DTYPES):
             raise RuntimeError(
                 f"out_dtype must be the same as the inputs', {common.NAME_OF[dtype]}, or Float for 16-bit "
                 "floats, "
-                f"but got {common.NAME_OF[wanted]}"
+                f"but got {common.NAME_OF[out_dtype]}"
             )
-        return compute(xp, *(common.cast(xp, x, wanted) for x in given), *rest)
+        return compute(xp, *(common.cast(xp, x, out_dtype) for x in operands), *rest)
 
     head, _, tail = record.schema_text.partition("(")
     first, star, keywords = tail.partition(", *")
     arguments, arrow, result = (first if star else tail).partition(") -> ")
-    text = f"{head}.dtype({arguments}, ScalarType out_dtype{star}{keywords}{arrow}{result}"
-    made = add(OperatorRecord(text, kernel, "mixed_dtype_matmul", where="f", order="- out dtype_out dtype"))
-    add(out_of(made, "dtype_out"))
+    schema = f"{head}.dtype({arguments}, ScalarType out_dtype{star}{keywords}{arrow}{result}"
+    with_dtype = add(
+        OperatorRecord(schema, kernel, "mixed_dtype_matmul", where="f", order="- out dtype_out dtype")
+    )
+    add(out_of(with_dtype, "dtype_out"))
 
 
 for _name, _matrices, _at in (("mm", 2, 2), ("bmm", 2, 2), ("addmm", 2, 3), ("baddbmm", 2, 3)):
@@ -131,8 +133,8 @@ def _check_groups(
     if out_dtype is not None and common.dtype_from(out_dtype) != self.dtype:
         raise RuntimeError("Grouped gemm output dtype must match `mat_a` dtype")
     if self.dtype != mat2.dtype:
-        text = "expected m1 and m2 to have the same dtype, but got: {want_cpp} != {got_cpp}"
-        raise RuntimeError(common.dtype_message(text, self.dtype, mat2.dtype))
+        template = "expected m1 and m2 to have the same dtype, but got: {want_cpp} != {got_cpp}"
+        raise RuntimeError(common.dtype_message(template, self.dtype, mat2.dtype))
 
 
 @op(
@@ -155,8 +157,8 @@ def _grouped_mm(
     a, b = (common.cast(xp, x, common.opmath(dtype)) for x in (self, mat2))
     if offs is None:
         return common.cast(xp, xp.products(a, b), dtype)
-    ends = [int(n) for n in offs]
-    made = xp.zeros(shape, dtype=dtype)
+    offsets = [int(n) for n in offs]
+    output = xp.zeros(shape, dtype=dtype)
     limit = (
         self.shape[0]
         if self.ndim == 2 and mat2.ndim == 3
@@ -164,17 +166,17 @@ def _grouped_mm(
         if self.ndim == 3
         else a.shape[1]
     )
-    if ends != sorted(ends) or (ends and not 0 <= ends[0] <= ends[-1] <= limit):
-        raise RuntimeError(f"Expected offsets that grow up to {limit} at most, but got {ends}")
-    for i, (start, end) in cost_model.steps(list(enumerate(zip([0, *ends[:-1]], ends, strict=True)))):
-        part = slice(start, end)
+    if offsets != sorted(offsets) or (offsets and not 0 <= offsets[0] <= offsets[-1] <= limit):
+        raise RuntimeError(f"Expected offsets that grow up to {limit} at most, but got {offsets}")
+    for i, (start, end) in cost_model.steps(list(enumerate(zip([0, *offsets[:-1]], offsets, strict=True)))):
+        group = slice(start, end)
         if self.ndim == 2 and mat2.ndim == 3:
-            made[part] = common.cast(xp, xp.matmul(a[part], b[i]), dtype)
+            output[group] = common.cast(xp, xp.matmul(a[group], b[i]), dtype)
         elif self.ndim == 3:
-            made[:, part] = common.cast(xp, xp.matmul(a[i], b[:, part]), dtype)
+            output[:, group] = common.cast(xp, xp.matmul(a[i], b[:, group]), dtype)
         else:
-            made[i] = common.cast(xp, xp.matmul(a[:, part], b[part]), dtype)
-    return made
+            output[i] = common.cast(xp, xp.matmul(a[:, group], b[group]), dtype)
+    return output
 
 
 @op(
@@ -224,14 +226,14 @@ def _trilinear(
         common.refuse("bmm", dtype)
     if not 0 <= unroll_dim < rank:
         raise RuntimeError(f"unroll_dim must be in [0,{rank - 1}]")
-    parts = []
+    factors = []
     for x, new in ((i1, expand1), (i2, expand2), (i3, expand3)):
         wide = common.cast(xp, x, common.opmath(dtype))
-        places = [d for d in range(rank) if d not in {common.wrap_dim(n, rank) for n in new}]
+        own_dims = [d for d in range(rank) if d not in {common.wrap_dim(n, rank) for n in new}]
         shape = [1] * rank
-        for d, n in zip(places, x.shape, strict=True):
+        for d, n in zip(own_dims, x.shape, strict=True):
             shape[d] = n
-        parts.append(wide.reshape(shape))
-    total = math.prod(parts[1:], start=parts[0])
+        factors.append(wide.reshape(shape))
+    total = math.prod(factors[1:], start=factors[0])
     axes = tuple(common.wrap_dim(d, rank) for d in sumdim)
     return common.cast(xp, xp.sum(total, axis=axes, dtype=total.dtype) if axes else total, dtype)

@@ -649,7 +649,7 @@ def _narrow_kernel(record: Any, kernel: Any, args: Any) -> Any:
 def _documentation(name: str, operators: Sequence[Any]) -> str:
     from ts.ops import documentation
 
-    return documentation.text(name, operators)
+    return documentation.help_text(name, operators)
 
 
 connect(backends, overloads)

@@ -10,7 +10,7 @@ from typing import Any
 
 from ts._core.tensor import size_guards
 from ts.ops import common, cost_model
-from ts.ops.index import places
+from ts.ops.index import gather_key
 from ts.ops.out_variants import COPIED, EXPECTED_DTYPE_ERROR
 from ts.ops.registry import op, shared_fields
 
@@ -34,7 +34,7 @@ def _key(xp: Any, self: Array, dim: int, index: Array, source: Any) -> tuple[Arr
             f"index {index_range[1]} is out of bounds for dimension {axis} with size {result.shape[axis]}"
         )
     if isinstance(source, (int, float, complex)):
-        return result, places(xp, i, axis), common.cast_checked(xp, source, self.dtype)
+        return result, gather_key(xp, i, axis), common.cast_checked(xp, source, self.dtype)
     if source.dtype != self.dtype:
         raise RuntimeError("scatter(): Expected self.dtype to be equal to src.dtype")
     s = xp.atleast_1d(source)
@@ -45,7 +45,7 @@ def _key(xp: Any, self: Array, dim: int, index: Array, source: Any) -> tuple[Arr
             f"Expected index {list(index.shape)} to be no larger than src {list(source.shape)} apart "
             f"from dimension {axis}"
         )
-    return result, places(xp, i, axis), s[tuple(slice(n) for n in i.shape)]
+    return result, gather_key(xp, i, axis), s[tuple(slice(n) for n in i.shape)]
 
 
 def _combine(xp: Any, target: Array, key: Any, source: Array, reduce: str, include_self: bool = True) -> None:

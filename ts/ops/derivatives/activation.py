@@ -165,8 +165,8 @@ derive(
 
 def of_masked_softmax(grad: Tensor, result: Tensor, mask: Tensor, dim: int | None) -> Tensor:
     """Return the gradient of masked softmax, zero at masked positions."""
-    found = ts.where(mask, 0, result)
-    return of_softmax(grad, found, -1 if dim is None else dim)
+    output = ts.where(mask, 0, result)
+    return of_softmax(grad, output, -1 if dim is None else dim)
 
 
 derive("aten::_masked_softmax", self="of_masked_softmax(grad, result, mask, dim)")

@@ -24,8 +24,8 @@ def _attention(
     factor = query.size(-1) ** -0.5 if scale is None else scale
     scores = query.matmul(key.transpose(-2, -1)) * factor
     if is_causal:
-        seen = ts.ones([query.size(-2), key.size(-2)], dtype=ts.bool, device=query.device).tril()
-        return _weighted(scores.masked_fill(~seen, float("-inf")), value, dropout_p)
+        causal_mask = ts.ones([query.size(-2), key.size(-2)], dtype=ts.bool, device=query.device).tril()
+        return _weighted(scores.masked_fill(~causal_mask, float("-inf")), value, dropout_p)
     if attn_mask is None:
         return _weighted(scores, value, dropout_p)
     if attn_mask.dtype == ts.bool:

@@ -65,7 +65,7 @@ def product_of_others(x: Tensor, dim: int) -> Tensor:
     return before * after
 
 
-def shared_by_all(grad: Tensor, x: Tensor, found: Tensor) -> Tensor:
+def shared_by_all(grad: Tensor, x: Tensor, extremum: Tensor) -> Tensor:
     """Return the gradient of the input of a full `max` or `min`: equal extremes get equal shares."""
-    there = (x == found) | (x.isnan() & found.isnan())
+    there = (x == extremum) | (x.isnan() & extremum.isnan())
     return grad * there / there.sum()

@@ -42,10 +42,10 @@ def correlation(self: Tensor) -> Tensor:
     if c.dim() == 0:
         return c / c
     spread = ts.real(c.diagonal()).sqrt()
-    found = c / spread.unsqueeze(1) / spread.unsqueeze(0)
-    if found.is_complex():
-        return ts.complex(ts.real(found).clamp(-1, 1), ts.imag(found).clamp(-1, 1))
-    return found.clamp(-1, 1)
+    coefficients = c / spread.unsqueeze(1) / spread.unsqueeze(0)
+    if coefficients.is_complex():
+        return ts.complex(ts.real(coefficients).clamp(-1, 1), ts.imag(coefficients).clamp(-1, 1))
+    return coefficients.clamp(-1, 1)
 
 
 compose("aten::cov", "covariance(self, correction, fweights, aweights)")

@@ -116,10 +116,10 @@ derive(
 
 def of_pairs(grad: Tensor, self: Tensor, p: float, result: Tensor) -> Tensor:
     """Return the gradient of `pdist`, the pairwise distances between rows of one matrix."""
-    ends = ts.triu_indices(self.size(0), self.size(0), 1, device=self.device)
-    gap = self[ends[0]] - self[ends[1]]
+    pairs = ts.triu_indices(self.size(0), self.size(0), 1, device=self.device)
+    gap = self[pairs[0]] - self[pairs[1]]
     each = of_gap(grad.unsqueeze(-1), gap, result.unsqueeze(-1), p)
-    return ts.zeros_like(self).index_add(0, ends[0], each).index_add(0, ends[1], -each)
+    return ts.zeros_like(self).index_add(0, pairs[0], each).index_add(0, pairs[1], -each)
 
 
 derive("aten::pdist aten::_pdist_forward", self="of_pairs(grad, self, p, result)", name="PdistBackward0")

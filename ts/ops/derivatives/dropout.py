@@ -12,7 +12,7 @@ from ts.ops.derivatives.formula_registry import LINEAR, compose, derive
 SELU_LIMIT: Final = -1.7580993408473766
 
 
-def kept(input: Tensor, p: float, channels: bool) -> Tensor:
+def dropout_mask(input: Tensor, p: float, channels: bool) -> Tensor:
     """Return a dropout mask of zeros and ones; with `channels`, one element per channel."""
     if not channels:
         return ts.empty_like(input).bernoulli_(1 - p)
@@ -27,7 +27,7 @@ def dropped(input: Tensor, p: float, train: bool, channels: bool) -> Tensor:
         raise RuntimeError(f"dropout probability has to be between 0 and 1, but got {p}")
     if p == 0 or not train or input.numel() == 0:
         return input
-    return input * 0 if p == 1 else input * (kept(input, p, channels) / (1 - p))
+    return input * 0 if p == 1 else input * (dropout_mask(input, p, channels) / (1 - p))
 
 
 def limited(input: Tensor, p: float, train: bool, channels: bool) -> Tensor:
@@ -38,7 +38,7 @@ def limited(input: Tensor, p: float, train: bool, channels: bool) -> Tensor:
         return input
     if p == 1:
         return input * 0
-    noise = kept(input, p, channels)
+    noise = dropout_mask(input, p, channels)
     scale = 1 / math.sqrt((SELU_LIMIT * SELU_LIMIT * p + 1) * (1 - p))
     moved = (noise - 1) * (-SELU_LIMIT * scale) + -SELU_LIMIT * scale * p
     return input * (noise * scale) + moved

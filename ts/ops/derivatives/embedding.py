@@ -47,15 +47,15 @@ def _bags(
     count = indices.numel()
     at = ts.arange(count, device=indices.device)
     starts = offsets.to(ts.int64)
-    kept = ts.ones_like(at, dtype=ts.bool)
+    is_valid = ts.ones_like(at, dtype=ts.bool)
     if include_last_offset:
-        kept = at < starts[-1]
+        is_valid = at < starts[-1]
         starts = starts[:-1]
     if padding_idx >= 0:
-        kept = kept & (indices.reshape(-1) != padding_idx)
+        is_valid = is_valid & (indices.reshape(-1) != padding_idx)
     bag = ts.searchsorted(starts, at, right=True) - 1
-    sizes = ts.zeros_like(starts).scatter_add(0, bag.masked_fill(~kept, 0), kept.to(ts.int64))
-    return bag, kept, sizes
+    sizes = ts.zeros_like(starts).scatter_add(0, bag.masked_fill(~is_valid, 0), is_valid.to(ts.int64))
+    return bag, is_valid, sizes
 
 
 def _sparse_bag_table_gradient(
@@ -63,7 +63,7 @@ def _sparse_bag_table_gradient(
     count: int,
     indices: Tensor,
     bag: Tensor,
-    kept: Tensor,
+    is_valid: Tensor,
     sizes: Tensor,
     scale_grad_by_freq: bool,
     mode: int,
@@ -79,7 +79,7 @@ def _sparse_bag_table_gradient(
     rows = grad.index_select(0, bag)
     if per_sample_weights is not None:
         rows = rows * per_sample_weights.reshape(-1).unsqueeze(1)
-    return ts.ops.aten._rows_as_sparse(indices.reshape(-1)[kept], rows[kept], count)
+    return ts.ops.aten._rows_as_sparse(indices.reshape(-1)[is_valid], rows[is_valid], count)
 
 
 def _of_table(
@@ -95,10 +95,10 @@ def _of_table(
     padding_idx: int,
     sparse: bool,
 ) -> Tensor:
-    bag, kept, sizes = _bags(indices, offsets, include_last_offset, padding_idx)
+    bag, is_valid, sizes = _bags(indices, offsets, include_last_offset, padding_idx)
     if sparse:
         return _sparse_bag_table_gradient(
-            grad, count, indices, bag, kept, sizes, scale_grad_by_freq, mode, per_sample_weights
+            grad, count, indices, bag, is_valid, sizes, scale_grad_by_freq, mode, per_sample_weights
         )
     table = grad.new_zeros([count, grad.size(1)])
     if mode == 2:
@@ -113,7 +113,7 @@ def _of_table(
     if scale_grad_by_freq:
         often = ts.bincount(index, minlength=count).index_select(0, index)
         rows = rows / often.unsqueeze(1)
-    return table.index_add(0, index, rows.masked_fill(~kept.unsqueeze(1), 0))
+    return table.index_add(0, index, rows.masked_fill(~is_valid.unsqueeze(1), 0))
 
 
 def _of_weights(
@@ -124,9 +124,9 @@ def _of_weights(
     include_last_offset: bool,
     padding_idx: int,
 ) -> Tensor:
-    bag, kept, _ = _bags(indices, offsets, include_last_offset, padding_idx)
+    bag, is_valid, _ = _bags(indices, offsets, include_last_offset, padding_idx)
     products = grad.index_select(0, bag) * weight.index_select(0, indices.reshape(-1))
-    return products.sum(1).masked_fill(~kept, 0).view(indices.shape)
+    return products.sum(1).masked_fill(~is_valid, 0).view(indices.shape)
 
 
 derive(

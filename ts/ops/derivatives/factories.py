@@ -26,8 +26,8 @@ def powers(x: Tensor, count: int) -> Tensor:
 
 def columns(x: Tensor, count: int, increasing: bool) -> Tensor:
     """Return the columns of a Vandermonde matrix, highest power first unless `increasing`."""
-    found = powers(x, count)
-    return found if increasing else found.flip([-1])
+    matrix = powers(x, count)
+    return matrix if increasing else matrix.flip([-1])
 
 
 def rows(x: Tensor, N: int | None) -> Tensor:

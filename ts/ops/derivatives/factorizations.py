@@ -188,8 +188,8 @@ def _of_cholesky_solve(grad: Tensor, solution: Tensor, factor: Tensor, upper: bo
 def _of_cholesky_inverse(grad: Tensor, inverse: Tensor, factor: Tensor, upper: bool) -> Tensor:
     """Return the gradient of `cholesky_inverse`; it is zero in the triangle that the operator ignores."""
     factor = factor.triu() if upper else factor.tril()
-    found = -_of_product(inverse.matmul(grad).matmul(inverse), factor, upper)
-    return found.triu() if upper else found.tril()
+    gradient = -_of_product(inverse.matmul(grad).matmul(inverse), factor, upper)
+    return gradient.triu() if upper else gradient.tril()
 
 
 derive(

@@ -43,11 +43,11 @@ def _of_real(grad: Tensor, sizes: list[int], dim: int, norm: str | None, is_comp
     All frequencies except the first and the Nyquist frequency count twice, because the half spectrum
     does not contain their conjugates.
     """
-    found = ts.fft.rfft(grad, None, dim, _other(norm))
-    twice = grad.size(dim) - found.size(dim)
-    middle = found.narrow(dim, 1, twice) * 2
-    rest = found.narrow(dim, 1 + twice, found.size(dim) - 1 - twice)
-    return _returned(ts.cat([found.narrow(dim, 0, 1), middle, rest], dim), sizes, dim, is_complex)
+    spectrum = ts.fft.rfft(grad, None, dim, _other(norm))
+    twice = grad.size(dim) - spectrum.size(dim)
+    middle = spectrum.narrow(dim, 1, twice) * 2
+    rest = spectrum.narrow(dim, 1 + twice, spectrum.size(dim) - 1 - twice)
+    return _returned(ts.cat([spectrum.narrow(dim, 0, 1), middle, rest], dim), sizes, dim, is_complex)
 
 
 derive(
@@ -122,7 +122,9 @@ compose("aten::fft_ihfftn aten::fft_ihfft2", "_to_half(self, s, dim, _other(norm
 # ------------------------------------------------------------------------------------- internal FFT operators
 
 
-def _whole(grad: Tensor, sizes: list[int], dim: list[int], normalization: int, onesided: bool) -> Tensor:
+def _r2c_backward(
+    grad: Tensor, sizes: list[int], dim: list[int], normalization: int, onesided: bool
+) -> Tensor:
     """Return the gradient of an FFT of real numbers over several dimensions.
 
     If the FFT was `onesided`, the last dimension of `grad` is padded with zeros first.
@@ -132,17 +134,17 @@ def _whole(grad: Tensor, sizes: list[int], dim: list[int], normalization: int, o
     return ts.real(ts.ops.aten._fft_c2c(grad, dim, normalization, False))
 
 
-def _halved(grad: Tensor, sizes: list[int], dim: list[int], normalization: int) -> Tensor:
+def _c2r_backward(grad: Tensor, sizes: list[int], dim: list[int], normalization: int) -> Tensor:
     """Return the gradient of a one-sided inverse FFT.
 
     In the last dimension, all frequencies except the first and the Nyquist frequency count twice.
     """
-    found = ts.ops.aten._fft_r2c(grad, dim, normalization, True)
+    spectrum = ts.ops.aten._fft_r2c(grad, dim, normalization, True)
     last = dim[-1]
-    twice = grad.size(last) - found.size(last)
-    middle = found.narrow(last, 1, twice) * 2
-    rest = found.narrow(last, 1 + twice, found.size(last) - 1 - twice)
-    return _fitted(ts.cat([found.narrow(last, 0, 1), middle, rest], last), sizes[last], last)
+    twice = grad.size(last) - spectrum.size(last)
+    middle = spectrum.narrow(last, 1, twice) * 2
+    rest = spectrum.narrow(last, 1 + twice, spectrum.size(last) - 1 - twice)
+    return _fitted(ts.cat([spectrum.narrow(last, 0, 1), middle, rest], last), sizes[last], last)
 
 
 derive(
@@ -150,10 +152,10 @@ derive(
     name="FftC2CBackward0",
 )  # fmt: skip
 derive(
-    "aten::_fft_r2c", self="_whole(grad, self.size(), dim, normalization, onesided)", result=LINEAR,
+    "aten::_fft_r2c", self="_r2c_backward(grad, self.size(), dim, normalization, onesided)", result=LINEAR,
     name="FftR2CBackward0",
 )  # fmt: skip
 derive(
-    "aten::_fft_c2r", self="_halved(grad, self.size(), dim, normalization)", result=LINEAR,
+    "aten::_fft_c2r", self="_c2r_backward(grad, self.size(), dim, normalization)", result=LINEAR,
     name="FftC2RBackward0",
 )  # fmt: skip

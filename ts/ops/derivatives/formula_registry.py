@@ -97,10 +97,10 @@ class Derivative:
         """Names of the arguments that have a gradient formula."""
         return tuple(name for names in self.formulas for name in names)
 
-    def wanted(self, inputs: Iterable[str]) -> list[tuple[tuple[str, ...], str]]:
+    def formulas_for(self, inputs: Iterable[str]) -> list[tuple[tuple[str, ...], str]]:
         """Return the formulas that compute gradients of the given arguments."""
         inputs = set(inputs)
-        return [(names, text) for names, text in self.formulas.items() if not inputs.isdisjoint(names)]
+        return [(names, formula) for names, formula in self.formulas.items() if not inputs.isdisjoint(names)]
 
 
 def names_in(formula: str) -> set[str]:
@@ -138,8 +138,8 @@ def derive(
     names the results with gradients, such as "values"; by default, these are all floating-point results.
     """
     for key in keys.split():
-        by_inputs: dict[tuple[str, ...], str] = {(name,): text for name, text in formulas.items()}
-        by_inputs |= {tuple(names.split(", ")): text for names, text in (joint or {}).items()}
+        by_inputs: dict[tuple[str, ...], str] = {(name,): formula for name, formula in formulas.items()}
+        by_inputs |= {tuple(names.split(", ")): formula for names, formula in (joint or {}).items()}
         row = Derivative(
             key, by_inputs, _caller(), name=name, forward=result, absent=absent,
             differentiable=tuple(differentiable.split()),
@@ -147,10 +147,10 @@ def derive(
         _add(row)
 
 
-def compose(keys: str, text: str, /) -> None:
-    """Declare a decomposition for differentiation: `text` is an equivalent expression."""
+def compose(keys: str, formula: str, /) -> None:
+    """Declare a decomposition for differentiation: `formula` is an equivalent expression."""
     for key in keys.split():
-        _add(Derivative(key, {}, _caller(), decomposition=text))
+        _add(Derivative(key, {}, _caller(), decomposition=formula))
 
 
 def constant(keys: str, reason: str, /) -> None:
@@ -159,10 +159,10 @@ def constant(keys: str, reason: str, /) -> None:
         _add(Derivative(key, {}, _caller(), reason=reason))
 
 
-def refuse(keys: str, text: str, /) -> None:
-    """Declare that an operator raises RuntimeError with `text` for tensors that require grad."""
+def refuse(keys: str, reason: str, /) -> None:
+    """Declare that an operator raises RuntimeError with `reason` for tensors that require grad."""
     for key in keys.split():
-        _add(Derivative(key, {}, _caller(), reason=text, refused=True))
+        _add(Derivative(key, {}, _caller(), reason=reason, refused=True))
 
 
 @cache
@@ -183,11 +183,11 @@ def derivative_of(record: OperatorRecord) -> Derivative | None:
         if own is not None:
             return own
     record = record.base or record
-    found = _rows.get(record.key)
-    if found is None:
+    row = _rows.get(record.key)
+    if row is None:
         other = registry.same(record)
         return None if other is None else _renamed(derivative_of(other), other, record)
-    return found
+    return row
 
 
 @cache
@@ -199,18 +199,18 @@ def _renamed(row: Derivative | None, before: OperatorRecord, record: OperatorRec
     names = dict(zip(old, new, strict=True))
     names |= {f"{a}_t": f"{b}_t" for a, b in names.items()}
 
-    def text(formula: str) -> str:
-        return _NAME.sub(lambda found: names.get(found[0], found[0]), formula)
+    def rename(formula: str) -> str:
+        return _NAME.sub(lambda match: names.get(match[0], match[0]), formula)
 
     forward = row.forward
     if isinstance(forward, str) and forward not in (ELEMENTWISE, LINEAR):
-        forward = text(forward)
+        forward = rename(forward)
     elif isinstance(forward, Mapping):
-        forward = {result: text(formula) for result, formula in forward.items()}
-    formulas = {tuple(names[i] for i in inputs): text(formula) for inputs, formula in row.formulas.items()}
+        forward = {result: rename(formula) for result, formula in forward.items()}
+    formulas = {tuple(names[i] for i in inputs): rename(formula) for inputs, formula in row.formulas.items()}
     return Derivative(
         row.key, formulas, row.home, name=row.name, forward=forward, absent=row.absent,
-        differentiable=row.differentiable, decomposition=text(row.decomposition), reason=row.reason,
+        differentiable=row.differentiable, decomposition=rename(row.decomposition), reason=row.reason,
         refused=row.refused,
     )  # fmt: skip
 

@@ -93,11 +93,11 @@ class Inputs:
     def __init__(self, record: OperatorRecord) -> None:
         self.derivative = derivative_of(record)
         self.record = record.base or record
-        found = signature(self.record.schema_text)
-        self.parameters = {p.name if p.name != "grad" else "grad_": p for p in found.parameters}
-        several = len(found.returns) > 1
+        schema = signature(self.record.schema_text)
+        self.parameters = {p.name if p.name != "grad" else "grad_": p for p in schema.parameters}
+        several = len(schema.returns) > 1
         self.results = []
-        for i, r in enumerate(found.returns):
+        for i, r in enumerate(schema.returns):
             name = r.name or (f"result{i}" if several else "result")
             gradient = f"grad_{r.name}" if r.name and several else f"grad{i}" if several else "grad"
             self.results.append(Result(name, "grads" if r.kind == "Tensor[]" else gradient, r.kind))
@@ -131,8 +131,8 @@ def inputs_of(record: OperatorRecord) -> Inputs:
 
 
 def _annotation(parameter: Parameter) -> str:
-    text = _SCALARS[parameter.kind]
-    return f"Optional[{text}]" if parameter.optional else text
+    annotation = _SCALARS[parameter.kind]
+    return f"Optional[{annotation}]" if parameter.optional else annotation
 
 
 def _gradient_type(kind: str, absent: bool) -> str:
@@ -140,29 +140,31 @@ def _gradient_type(kind: str, absent: bool) -> str:
     return f"List[{of_one}]" if kind == "Tensor[]" else of_one
 
 
-def gradient(record: OperatorRecord, wanted: Sequence[str]) -> Formula:
-    """Return the formula for the gradients of arguments `wanted`, and of arguments with joint formulas."""
+def gradient(record: OperatorRecord, requested: Sequence[str]) -> Formula:
+    """Return the formula for the gradients of arguments `requested`, and of arguments with joint formulas."""
     inputs = Inputs(record)
     row = inputs.derivative
     assert row is not None
     reads: dict[str, FormulaParameter] = {}
-    found = [(names, _with_facts(text, inputs, reads)) for names, text in row.wanted(wanted)]
-    gives = tuple(name for names, _ in found for name in names)
-    for name in _order(inputs, set().union(*(names_in(text) for _, text in found))):
+    expressions = [
+        (names, _with_facts(formula, inputs, reads)) for names, formula in row.formulas_for(requested)
+    ]
+    gives = tuple(name for names, _ in expressions for name in names)
+    for name in _order(inputs, set().union(*(names_in(formula) for _, formula in expressions))):
         if inputs.annotation(name, row.absent) is not None:
             reads[name] = FormulaParameter(name, name, "")
     types = [
         _type_of_fact(r, inputs) if r.fact else inputs.annotation(r.of, row.absent) for r in reads.values()
     ]
     declared = ", ".join(f"{name}: {type}" for name, type in zip(reads, types, strict=True))
-    text = f"def {node_name(record)}({declared}):\n"
-    if len(found) == 1:
-        text += f"    return {found[0][1]}\n"
+    source = f"def {node_name(record)}({declared}):\n"
+    if len(expressions) == 1:
+        source += f"    return {expressions[0][1]}\n"
     else:
-        for names, formula in found:
-            text += f"    {', '.join(f'of_{n}' for n in names)} = {formula}\n"
-        text += f"    return {', '.join(f'of_{n}' for n in gives)}\n"
-    return Formula(tuple(reads.values()), gives, text, row.namespace)
+        for names, formula in expressions:
+            source += f"    {', '.join(f'of_{n}' for n in names)} = {formula}\n"
+        source += f"    return {', '.join(f'of_{n}' for n in gives)}\n"
+    return Formula(tuple(reads.values()), gives, source, row.namespace)
 
 
 def _type_of_fact(read: FormulaParameter, inputs: Inputs) -> str:
@@ -171,7 +173,7 @@ def _type_of_fact(read: FormulaParameter, inputs: Inputs) -> str:
     return of_one if inputs.annotation(read.of, False) == "Tensor" else f"List[{of_one}]"
 
 
-def _with_facts(text: str, inputs: Inputs, reads: dict[str, FormulaParameter]) -> str:
+def _with_facts(formula: str, inputs: Inputs, reads: dict[str, FormulaParameter]) -> str:
     """Replace property reads such as `self.size()` in a formula by parameters, which are added to `reads`.
 
     Properties of gradients are not replaced, because gradients are not saved.  For a list of tensors,
@@ -187,8 +189,8 @@ def _with_facts(text: str, inputs: Inputs, reads: dict[str, FormulaParameter]) -
         reads[name] = FormulaParameter(name, of, what)
         return name
 
-    text = _LENGTH.sub(lambda m: f"{name}[{m[2]}]" if (name := fact(m[1], "size")) else m[0], text)
-    return _FACT.sub(lambda m: fact(m[1], str(m.lastgroup)) or m[0], text)
+    formula = _LENGTH.sub(lambda m: f"{name}[{m[2]}]" if (name := fact(m[1], "size")) else m[0], formula)
+    return _FACT.sub(lambda m: fact(m[1], str(m.lastgroup)) or m[0], formula)
 
 
 def _order(inputs: Inputs, read: set[str]) -> list[str]:
@@ -216,27 +218,27 @@ def decomposed(record: OperatorRecord) -> Any:
     declared = ", ".join(f"{name}: {_annotation(p)}" for name, p in inputs.parameters.items())
     # The suffix avoids hiding a function with the operator's name
     name = record.name.rpartition("::")[2] + "_by_parts"
-    text = f"def {name}({declared}):\n    return {row.decomposition}\n"
-    return _compiled(name, text, row.namespace)
+    source = f"def {name}({declared}):\n    return {row.decomposition}\n"
+    return _compiled(name, source, row.namespace)
 
 
-def _compiled(name: str, text: str, namespace: dict[str, Any]) -> Any:
+def _compiled(name: str, source: str, namespace: dict[str, Any]) -> Any:
     from ts.runtime.function import compile_function
 
-    return compile_function(_defined(name, text, namespace))
+    return compile_function(_defined(name, source, namespace))
 
 
-def _defined(name: str, text: str, namespace: dict[str, Any]) -> FunctionType:
+def _defined(name: str, source: str, namespace: dict[str, Any]) -> FunctionType:
     """Define a Python function from source text, registered with `linecache`."""
     from ts import Generator, Tensor, device
 
-    filename = f"<{name} {crc32(text.encode()):08x}>"
-    known = {
+    filename = f"<{name} {crc32(source.encode()):08x}>"
+    global_names = {
         "Tensor": Tensor, "Device": device, "Generator": Generator,
         "List": list, "Optional": Optional, "Union": Union, **namespace,
     }  # fmt: skip
-    linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
-    exec(compile(text, filename, "exec"), known)
-    function = known[name]
+    linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
+    exec(compile(source, filename, "exec"), global_names)
+    function = global_names[name]
     assert isinstance(function, FunctionType)
     return function

@@ -64,15 +64,15 @@ def tangents_of(
     if row.decomposition:
         return _by_two_passes(record, primals, tangents, results)
     inputs = inputs_of(record)
-    places = [i for i, name in enumerate(inputs.parameters) if name in row.inputs]
-    if not any(_is_there(tangents[i]) for i in places):
+    input_indices = [i for i, name in enumerate(inputs.parameters) if name in row.inputs]
+    if not any(_is_there(tangents[i]) for i in input_indices):
         return [None] * len(results)
     if row.forward == ELEMENTWISE:
-        return _elementwise(record, inputs, places, primals, tangents, results)
+        return _elementwise(record, inputs, input_indices, primals, tangents, results)
     if row.forward == LINEAR:
-        return _linear(record, places, primals, tangents, len(results))
+        return _linear(record, input_indices, primals, tangents, len(results))
     if row.forward is not None:
-        return _by_formula(record, inputs, row, places, primals, tangents, results)
+        return _by_formula(record, inputs, row, input_indices, primals, tangents, results)
     return _by_two_passes(record, primals, tangents, results)
 
 
@@ -94,34 +94,34 @@ def _or_zero(x: Any, t: Any) -> Any:
 
 
 def _linear(
-    record: OperatorRecord, places: list[int], primals: list[Any], tangents: list[Any], count: int
+    record: OperatorRecord, input_indices: list[int], primals: list[Any], tangents: list[Any], count: int
 ) -> list[Tensor | None]:
-    given = list(primals)
-    for i in places:
-        given[i] = _or_zero(primals[i], tangents[i])
-    found = record.functional.operator.call_list(given)
-    return list(found) if isinstance(found, (tuple, list)) else [found] * count
+    args = list(primals)
+    for i in input_indices:
+        args[i] = _or_zero(primals[i], tangents[i])
+    outputs = record.functional.operator.call_list(args)
+    return list(outputs) if isinstance(outputs, (tuple, list)) else [outputs] * count
 
 
 def _elementwise(
     record: OperatorRecord,
     inputs: Inputs,
-    places: list[int],
+    input_indices: list[int],
     primals: list[Any],
     tangents: list[Any],
     results: list[Any],
 ) -> list[Tensor | None]:
     names = list(inputs.parameters)
     total: Tensor | None = None
-    for i in places:
+    for i in input_indices:
         if tangents[i] is None:
             continue
         function, reads = _gradient(record, names[i])
         along = tangents[i].conj()
-        known = _known(inputs, primals, results)
-        known |= {result.gradient: along for result in inputs.results} | {"grad": along}
-        found = function(*[_value(known[read.of], read.fact) for read in reads]).conj()
-        total = found if total is None else total + found
+        values = _formula_values(inputs, primals, results)
+        values |= {result.gradient: along for result in inputs.results} | {"grad": along}
+        term = function(*[_value(values[read.of], read.fact) for read in reads]).conj()
+        total = term if total is None else total + term
     return [total]
 
 
@@ -132,40 +132,40 @@ def _gradient(record: OperatorRecord, name: str) -> tuple[Any, tuple[FormulaPara
     return formula.function(), formula.reads
 
 
-def _known(inputs: Inputs, primals: list[Any], results: list[Any]) -> dict[str, Any]:
+def _formula_values(inputs: Inputs, primals: list[Any], results: list[Any]) -> dict[str, Any]:
     """Return a dict from names in formulas to arguments and results.
 
     A number is converted to a tensor if the parameter is a Tensor.
     """
-    known: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for (name, parameter), x in zip(inputs.parameters.items(), primals, strict=False):
         if parameter.kind == "Tensor" and x is not None and not isinstance(x, Tensor):
             x = ts.tensor(x, dtype=ts.float64 if isinstance(x, float) else None)
-        known[name] = x
+        values[name] = x
     if len(inputs.results) == 1 and inputs.results[0].kind == "Tensor[]":
-        known[inputs.results[0].name] = results
+        values[inputs.results[0].name] = results
     else:
-        known |= {r.name: value for r, value in zip(inputs.results, results, strict=False)}
-    return known
+        values |= {r.name: value for r, value in zip(inputs.results, results, strict=False)}
+    return values
 
 
 def _value(x: Any, fact: str) -> Any:
     if not fact:
         return x
-    found = getattr(x, fact)
-    found = found() if callable(found) else found
+    value = getattr(x, fact)
+    value = value() if callable(value) else value
     if fact == "dtype":
-        return found.code
-    return list(found) if fact in ("size", "stride") else found
+        return value.code
+    return list(value) if fact in ("size", "stride") else value
 
 
 @cache
-def _function(record: OperatorRecord, text: str) -> tuple[Any, tuple[str, ...]]:
+def _function(record: OperatorRecord, formula: str) -> tuple[Any, tuple[str, ...]]:
     """Compile a forward-mode formula; return the function and the names it reads."""
     inputs = inputs_of(record)
     row = derivative_of(record)
     assert row is not None
-    used = names_in(text)
+    used = names_in(formula)
     types: dict[str, str] = {}
     for name in inputs.parameters:
         for spelled in {name, f"{name}_t"} & used:
@@ -178,34 +178,34 @@ def _function(record: OperatorRecord, text: str) -> tuple[Any, tuple[str, ...]]:
     reads = tuple(types)
     name = node_name(record).replace("Backward", "Forward")
     declared = ", ".join(f"{n}: {types[n]}" for n in reads)
-    return _compiled(name, f"def {name}({declared}):\n    return {text}\n", row.namespace), reads
+    return _compiled(name, f"def {name}({declared}):\n    return {formula}\n", row.namespace), reads
 
 
 def _by_formula(
     record: OperatorRecord,
     inputs: Inputs,
     row: Derivative,
-    places: list[int],
+    input_indices: list[int],
     primals: list[Any],
     tangents: list[Any],
     results: list[Any],
 ) -> list[Tensor | None]:
-    known = _known(inputs, primals, results)
-    for i in places:
+    values = _formula_values(inputs, primals, results)
+    for i in input_indices:
         name = list(inputs.parameters)[i]
-        known[f"{name}_t"] = _or_zero(known[name], tangents[i])
+        values[f"{name}_t"] = _or_zero(values[name], tangents[i])
     texts = row.forward
     if isinstance(texts, str):
         texts = {inputs.results[inputs.differentiable[0]].name: texts}
     assert texts is not None
-    found: list[Tensor | None] = []
+    output_tangents: list[Tensor | None] = []
     for result in inputs.results:
         if result.name not in texts:
-            found.append(None)
+            output_tangents.append(None)
             continue
         function, reads = _function(record, texts[result.name])
-        found.append(function(*[known[name] for name in reads]))
-    return found if len(found) == len(results) else found * len(results)
+        output_tangents.append(function(*[values[name] for name in reads]))
+    return output_tangents if len(output_tangents) == len(results) else output_tangents * len(results)
 
 
 def _by_two_passes(
@@ -216,18 +216,18 @@ def _by_two_passes(
     ds: list[Tensor] = []
     with GradMode(True):
 
-        def place(x: Any, t: Any) -> Any:
+        def track_primal(x: Any, t: Any) -> Any:
             if isinstance(x, list):
-                return [place(a, b) for a, b in zip(x, t, strict=True)]
+                return [track_primal(a, b) for a, b in zip(x, t, strict=True)]
             if t is None:
                 return x
             xs.append(tracked(x))
             ds.append(t)
             return xs[-1]
 
-        placed = [place(x, t) for x, t in zip(primals, tangents, strict=True)]
-        found = record.functional.operator.call_list(placed)
-        ys = list(found) if isinstance(found, (tuple, list)) else [found]
+        tracked_primals = [track_primal(x, t) for x, t in zip(primals, tangents, strict=True)]
+        outputs = record.functional.operator.call_list(tracked_primals)
+        ys = list(outputs) if isinstance(outputs, (tuple, list)) else [outputs]
         roots = [y for y in ys if isinstance(y, Tensor) and y.requires_grad]
         if not roots:
             return [None] * len(results)
@@ -238,15 +238,15 @@ def _by_two_passes(
         pairs = [(g, d) for g, d in zip(gs, ds, strict=True) if g is not None and g.requires_grad]
         if not pairs:
             return [None] * len(results)
-        made = autograd_grad(
+        products = autograd_grad(
             [g for g, _ in pairs], us, [d for _, d in pairs], create_graph=True, allow_unused=True
         )
-    goes_on = recorded and any(x.requires_grad for x in _tensors([primals, tangents]))
-    by_root = iter(made)
+    needs_graph = recorded and any(x.requires_grad for x in _tensors([primals, tangents]))
+    by_root = iter(products)
     answer: list[Tensor | None] = []
     for y in ys:
         t = next(by_root) if any(y is root for root in roots) else None
-        answer.append(t if t is None or goes_on else detached(t))
+        answer.append(t if t is None or needs_graph else detached(t))
     return answer
 
 

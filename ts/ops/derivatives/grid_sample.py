@@ -77,24 +77,29 @@ def _taps(
     at = (x + 1) * ((size - 1) / 2) if align else (x + 1) * (size / 2) - 0.5
     if mode == 2:
         low = at.detach().floor()
-        part = at - low
-        places = [_inside(low + step, size, padding, align) for step in range(-1, 3)]
-        weights = [_far(part + 1), _near(part), _near(1 - part), _far(2 - part)]
-        slopes = [_far_slope(part + 1), _near_slope(part), -_near_slope(1 - part), -_far_slope(2 - part)]
-        return places, weights, slopes
+        fraction = at - low
+        indices = [_inside(low + step, size, padding, align) for step in range(-1, 3)]
+        weights = [_far(fraction + 1), _near(fraction), _near(1 - fraction), _far(2 - fraction)]
+        slopes = [
+            _far_slope(fraction + 1),
+            _near_slope(fraction),
+            -_near_slope(1 - fraction),
+            -_far_slope(2 - fraction),
+        ]
+        return indices, weights, slopes
     inside = _inside(at, size, padding, align)
     if mode == 1:
         return [inside.detach().round()], [ts.ones_like(at)], [ts.zeros_like(at)]
-    way = ts.ones_like(at)
+    derivative = ts.ones_like(at)
     if padding == 2 and size > 1:
         low, span = (0.0, float(size - 1)) if align else (-0.5, float(size))
         away = at.detach() - low
         forth = (away.abs() / span).floor() % 2 == 0
-        way = ts.where(forth == (away >= 0), way, -way)
+        derivative = ts.where(forth == (away >= 0), derivative, -derivative)
     if padding != 0:
-        way = ts.where((inside > 0) & (inside < size - 1), way, 0)
+        derivative = ts.where((inside > 0) & (inside < size - 1), derivative, 0)
     floor = inside.detach().floor()
-    return [floor, floor + 1], [floor + 1 - inside, inside - floor], [-way, way]
+    return [floor, floor + 1], [floor + 1 - inside, inside - floor], [-derivative, derivative]
 
 
 def _gradients(
@@ -104,20 +109,20 @@ def _gradients(
     lead = [input.size(0), input.size(1)]
     flat = input.reshape(lead + [-1])
     points = grid.reshape([lead[0], -1, n])
-    given = grad.reshape([lead[0], lead[1], points.size(1)])
-    shape = given.size()
-    places: list[list[Tensor]] = []
+    flat_grad = grad.reshape([lead[0], lead[1], points.size(1)])
+    shape = flat_grad.size()
+    indices: list[list[Tensor]] = []
     weights: list[list[Tensor]] = []
     slopes: list[list[Tensor]] = []
     along: list[Tensor] = []
     for d in range(n):
-        found = _taps(points.select(2, n - 1 - d), sizes[d], mode, padding, align)
-        places.append(found[0])
-        weights.append(found[1])
-        slopes.append(found[2])
+        taps = _taps(points.select(2, n - 1 - d), sizes[d], mode, padding, align)
+        indices.append(taps[0])
+        weights.append(taps[1])
+        slopes.append(taps[2])
         along.append(ts.zeros_like(points.select(2, 0)))
     of_input = ts.zeros_like(flat)
-    count, corners = len(places[0]), 1
+    count, corners = len(indices[0]), 1
     for _ in range(n):
         corners *= count
     for corner in range(corners):
@@ -129,15 +134,15 @@ def _gradients(
         cell, weight = ts.zeros_like(points.select(2, 0), dtype=ts.int64), ts.ones_like(points.select(2, 0))
         within = cell == 0
         for d in range(n):
-            at = places[d][chosen[d]]
+            at = indices[d][chosen[d]]
             there = (at >= 0) & (at < sizes[d])
             within = within & there
             cell = cell * sizes[d] + ts.where(there, at, 0).to(ts.int64)
             weight = weight * weights[d][chosen[d]]
         where = cell.unsqueeze(1).expand(shape)
-        share = ts.where(within, weight, 0).unsqueeze(1) * given
+        share = ts.where(within, weight, 0).unsqueeze(1) * flat_grad
         of_input = of_input.scatter_add(2, where, share)
-        read = ts.where(within, (flat.gather(2, where) * given).sum(1), 0)
+        read = ts.where(within, (flat.gather(2, where) * flat_grad).sum(1), 0)
         for d in range(n):
             change = read * slopes[d][chosen[d]]
             for e in range(n):
@@ -164,8 +169,8 @@ def _homogeneous(size: list[int], align: bool, like: Tensor) -> Tensor:
     unit = ts.zeros([1, n, n + 1], dtype=like.dtype, device=like.device)
     for d in range(n):
         unit[0, d, d] = 1
-    places = ts.affine_grid_generator(unit, [1, 1] + size[2:], align).reshape([-1, n])
-    return ts.cat([places, places.new_ones([places.size(0), 1])], 1)
+    points = ts.affine_grid_generator(unit, [1, 1] + size[2:], align).reshape([-1, n])
+    return ts.cat([points, points.new_ones([points.size(0), 1])], 1)
 
 
 derive(

@@ -91,11 +91,11 @@ derive(
 
 def from_mask(grad: Tensor, mask: Tensor, sizes: list[int]) -> Tensor:
     """Return the elements of `grad` at which `mask` is true, in order, padded with zeros to `sizes`."""
-    found = grad.masked_select(mask)
+    selected = grad.masked_select(mask)
     count = 1
     for n in sizes:
         count *= n
-    return ts.cat([found, found.new_zeros([count - found.numel()])]).reshape(sizes)
+    return ts.cat([selected, selected.new_zeros([count - selected.numel()])]).reshape(sizes)
 
 
 derive(

@@ -124,7 +124,7 @@ def of_probability(self: Tensor, target: Tensor) -> Tensor:
     return (self - target) / (self * (1 - self)).clamp_min(MIN_DENOMINATOR)
 
 
-def of_wanted_probability(self: Tensor) -> Tensor:
+def of_target_probability(self: Tensor) -> Tensor:
     """Return the derivative of the binary cross entropy with respect to the target probability."""
     return ts.log1p(-self) - self.log()
 
@@ -137,7 +137,7 @@ def of_logit(self: Tensor, target: Tensor, pos_weight: Tensor | None) -> Tensor:
     return (held + 1 - target) * ts.sigmoid(self) - held
 
 
-def of_wanted_logit(self: Tensor, pos_weight: Tensor | None) -> Tensor:
+def of_logit_target(self: Tensor, pos_weight: Tensor | None) -> Tensor:
     """Return the derivative of the binary cross entropy with logits with respect to the target."""
     if pos_weight is None:
         return -self
@@ -147,10 +147,10 @@ def of_wanted_logit(self: Tensor, pos_weight: Tensor | None) -> Tensor:
 derive(
     "aten::binary_cross_entropy",
     self="weighted(grad, self, weight, reduction) * of_probability(self, target)",
-    target="weighted(grad, self, weight, reduction) * of_wanted_probability(self)",
+    target="weighted(grad, self, weight, reduction) * of_target_probability(self)",
 )
 derive(
     "aten::binary_cross_entropy_with_logits",
     self="weighted(grad, self, weight, reduction) * of_logit(self, target, pos_weight)",
-    target="weighted(grad, self, weight, reduction) * of_wanted_logit(self, pos_weight)",
+    target="weighted(grad, self, weight, reduction) * of_logit_target(self, pos_weight)",
 )

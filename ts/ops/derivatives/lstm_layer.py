@@ -22,7 +22,7 @@ def _of_layer(
     has_biases: bool,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor]:
     """Return the gradients of all inputs of an LSTM layer, computed one time step after the other."""
-    given = ts.linear(input, w_ih, b_ih if has_biases else None)
+    input_gates = ts.linear(input, w_ih, b_ih if has_biases else None)
     count = input.size(0)
     hidden = hx.view(hx.size()[-2:])
     cell = cx.view(hidden.size())
@@ -31,7 +31,7 @@ def _of_layer(
     gates: list[list[Tensor]] = []
     for k in range(count):
         own = ts.linear(hidden, w_hh, b_hh if has_biases else None)
-        i, f, g, o = (given[count - 1 - k if reverse else k] + own).chunk(4, -1)
+        i, f, g, o = (input_gates[count - 1 - k if reverse else k] + own).chunk(4, -1)
         i, f, g, o = i.sigmoid(), f.sigmoid(), g.tanh(), o.sigmoid()
         states.append(hidden)
         gates.append([i, f, g, o])
@@ -40,27 +40,27 @@ def _of_layer(
         hidden = o * cell.tanh()
     of_hidden = ts.zeros_like(hidden) if grad_hy is None else grad_hy.view(hidden.size())
     of_cell = ts.zeros_like(cell) if grad_cy is None else grad_cy.view(cell.size())
-    found: list[Tensor] = []
+    gate_gradients: list[Tensor] = []
     for k in range(count - 1, -1, -1):
         i, f, g, o = gates[k][0], gates[k][1], gates[k][2], gates[k][3]
-        shown = cells[k + 1].tanh()
+        tanh_cell = cells[k + 1].tanh()
         if grad_output is not None:
             of_hidden = of_hidden + grad_output[count - 1 - k if reverse else k]
-        of_cell = of_cell + of_hidden * o * (1 - shown * shown)
-        parts = [
+        of_cell = of_cell + of_hidden * o * (1 - tanh_cell * tanh_cell)
+        step_gradients = [
             of_cell * g * i * (1 - i),
             of_cell * cells[k] * f * (1 - f),
             of_cell * i * (1 - g * g),
-            of_hidden * shown * o * (1 - o),
+            of_hidden * tanh_cell * o * (1 - o),
         ]
-        of_all = ts.cat(parts, -1)
-        found.append(of_all)
+        of_all = ts.cat(step_gradients, -1)
+        gate_gradients.append(of_all)
         of_cell, of_hidden = of_cell * f, of_all.mm(w_hh)
     if reverse:
         states.reverse()
     else:
-        found.reverse()
-    of_gates = ts.stack(found)
+        gate_gradients.reverse()
+    of_gates = ts.stack(gate_gradients)
     rows = of_gates.flatten(0, 1)
     first = rows.sum(0) if has_biases else ts.zeros_like(b_ih)
     second = first.clone() if has_biases else ts.zeros_like(b_hh)

@@ -21,16 +21,16 @@ def _of_factors(of_l: Tensor, of_u: Tensor, permutation: Tensor, lower: Tensor, 
         below = below - of_u.narrow(-1, k, columns).matmul(adjoint(upper.narrow(-1, k, columns)))
     inner = below.tril(-1) + above.triu()
     inner = ts.linalg.solve_triangular(right, inner, upper=False, left=False)
-    found = ts.linalg.solve_triangular(left, inner, upper=True, unitriangular=True)
+    gradient = ts.linalg.solve_triangular(left, inner, upper=True, unitriangular=True)
     if rows > 0:
         rest = of_l.narrow(-2, k, rows)
         rest = ts.linalg.solve_triangular(right, rest, upper=False, left=False)
-        found = ts.cat([found, rest], -2)
+        gradient = ts.cat([gradient, rest], -2)
     if columns > 0:
         rest = of_u.narrow(-1, k, columns)
         rest = ts.linalg.solve_triangular(left, rest, upper=True, unitriangular=True)
-        found = ts.cat([found, rest], -1)
-    return permutation.matmul(found)
+        gradient = ts.cat([gradient, rest], -1)
+    return permutation.matmul(gradient)
 
 
 def _of_packed(grad: Tensor, packed: Tensor, pivots: Tensor) -> Tensor:

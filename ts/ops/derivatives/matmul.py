@@ -139,11 +139,11 @@ def _inner(self: Tensor, other: Tensor) -> Tensor:
 
 
 def _others(rank: int, dims: list[int]) -> list[int]:
-    found: list[int] = []
+    remaining: list[int] = []
     for d in range(rank):
         if d not in dims:
-            found.append(d)
-    return found
+            remaining.append(d)
+    return remaining
 
 
 def _tensordot(self: Tensor, other: Tensor, dims_self: list[int], dims_other: list[int]) -> Tensor:
@@ -235,28 +235,28 @@ def _spelled(equation: str, tensors: list[Tensor]) -> list[str]:
         elif left.count(c) == 1:
             once += c
     longest = 0
-    found: list[str] = []
+    subscripts: list[str] = []
     for named, x in zip(left.split(","), tensors):
         more = x.dim() - len(named) + 3 if named.find("...") >= 0 else 0
         longest = max(longest, more)
-        found.append(named.replace("...", free[len(free) - more :]))
+        subscripts.append(named.replace("...", free[len(free) - more :]))
     result = right if arrow >= 0 else once
-    found.append(result.replace("...", free[len(free) - longest :]))
-    found.append(free[: len(free) - longest])
-    return found
+    subscripts.append(result.replace("...", free[len(free) - longest :]))
+    subscripts.append(free[: len(free) - longest])
+    return subscripts
 
 
 def _einsum(grad: Tensor, equation: str, tensors: list[Tensor]) -> list[Tensor]:
     spelled = _spelled(equation, tensors)
     count = len(tensors)
-    found: list[Tensor] = []
+    gradients: list[Tensor] = []
     for i in range(count):
         terms, factors = [spelled[count]], [grad]
         for j in range(count):
             if j != i:
                 terms.append(spelled[j])
                 factors.append(tensors[j].conj())
-        known, own, free = ",".join(terms), "", spelled[count + 1]
+        joined, own, free = ",".join(terms), "", spelled[count + 1]
         for d, c in enumerate(spelled[i]):
             n = tensors[i].size(d)
             if own.find(c) >= 0:  # a repeated subscript, which selects a diagonal
@@ -265,11 +265,11 @@ def _einsum(grad: Tensor, equation: str, tensors: list[Tensor]) -> list[Tensor]:
                 own, free = own + free[0], free[1:]
             else:
                 own += c
-                if known.find(c) < 0:
+                if joined.find(c) < 0:
                     terms.append(c)
                     factors.append(ts.ones([n], dtype=grad.dtype, device=grad.device))
-        found.append(ts.einsum(",".join(terms) + "->" + own, factors))
-    return found
+        gradients.append(ts.einsum(",".join(terms) + "->" + own, factors))
+    return gradients
 
 
 derive("aten::einsum", tensors="_einsum(grad, equation, tensors)")

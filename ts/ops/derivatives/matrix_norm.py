@@ -12,12 +12,12 @@ def _matrix_norm(self: Tensor, ord: float, dim: list[int], keepdim: bool, dtype:
     rows, columns = dim[0] % x.dim(), dim[1] % x.dim()
     if abs(ord) == 2.0:
         s = ts.linalg.svdvals(x.movedim([rows, columns], [-2, -1]))
-        found = s.amax(-1) if ord > 0 else s.amin(-1)
-        return _kept(found, rows, columns, keepdim)
+        norms = s.amax(-1) if ord > 0 else s.amin(-1)
+        return _restore_dims(norms, rows, columns, keepdim)
     summed, other = (columns, rows) if abs(ord) == float("inf") else (rows, columns)
     sums = x.abs().sum(summed, True)
-    found = sums.amax(other, True) if ord > 0 else sums.amin(other, True)
-    return found if keepdim else found.squeeze([rows, columns])
+    norms = sums.amax(other, True) if ord > 0 else sums.amin(other, True)
+    return norms if keepdim else norms.squeeze([rows, columns])
 
 
 def _matrix_norm_named(self: Tensor, ord: str, dim: list[int], keepdim: bool, dtype: int | None) -> Tensor:
@@ -25,11 +25,11 @@ def _matrix_norm_named(self: Tensor, ord: str, dim: list[int], keepdim: bool, dt
     if ord == "fro":
         return ts.linalg.vector_norm(x, 2, dim, keepdim)
     rows, columns = dim[0] % x.dim(), dim[1] % x.dim()
-    found = ts.linalg.svdvals(x.movedim([rows, columns], [-2, -1])).sum(-1)
-    return _kept(found, rows, columns, keepdim)
+    norms = ts.linalg.svdvals(x.movedim([rows, columns], [-2, -1])).sum(-1)
+    return _restore_dims(norms, rows, columns, keepdim)
 
 
-def _kept(x: Tensor, rows: int, columns: int, keepdim: bool) -> Tensor:
+def _restore_dims(x: Tensor, rows: int, columns: int, keepdim: bool) -> Tensor:
     """Insert the two matrix dimensions with size 1 if `keepdim`."""
     if not keepdim:
         return x

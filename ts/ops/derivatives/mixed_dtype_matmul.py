@@ -22,24 +22,24 @@ def grouped(self: Tensor, mat2: Tensor, offs: Tensor | None) -> Tensor:
     """Return the grouped matrix product; groups are rows, columns or sections of the contracted dimension."""
     if offs is None:
         return ts.bmm(self, mat2)
-    ends: list[int] = offs.tolist()
-    made: list[Tensor] = []
+    offsets: list[int] = offs.tolist()
+    products: list[Tensor] = []
     start = 0
-    for i, end in enumerate(ends):
+    for i, end in enumerate(offsets):
         if self.dim() == 2 and mat2.dim() == 3:
-            made.append(self[start:end].mm(mat2[i]))
+            products.append(self[start:end].mm(mat2[i]))
         elif self.dim() == 3:
-            made.append(self[i].mm(mat2[:, start:end]))
+            products.append(self[i].mm(mat2[:, start:end]))
         else:
-            made.append(self[:, start:end].mm(mat2[start:end]))
+            products.append(self[:, start:end].mm(mat2[start:end]))
         start = end
     if self.dim() == 2 and mat2.dim() == 2:
-        return ts.stack(made)
+        return ts.stack(products)
     if self.dim() == 2:
-        made.append(self.new_zeros([self.size(0) - start, mat2.size(-1)]))
-        return ts.cat(made, 0)
-    made.append(self.new_zeros([self.size(-2), mat2.size(1) - start]))
-    return ts.cat(made, 1)
+        products.append(self.new_zeros([self.size(0) - start, mat2.size(-1)]))
+        return ts.cat(products, 0)
+    products.append(self.new_zeros([self.size(-2), mat2.size(1) - start]))
+    return ts.cat(products, 1)
 
 
 def spaced(x: Tensor, new: list[int], rank: int) -> Tensor:

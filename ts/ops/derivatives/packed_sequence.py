@@ -17,11 +17,11 @@ def packed(padded: Tensor, batch_sizes: Tensor, batch_first: bool) -> Tensor:
 def unpadded(padded: Tensor, like: list[Tensor], batch_first: bool, side: str) -> list[Tensor]:
     """Split padded sequences into tensors with the lengths of the tensors `like`."""
     rows = padded if batch_first else padded.transpose(0, 1)
-    found: list[Tensor] = []
+    gradients: list[Tensor] = []
     for i, x in enumerate(like):
         start = rows.size(1) - x.size(0) if side == "left" else 0
-        found.append(rows.select(0, i).narrow(0, start, x.size(0)))
-    return found
+        gradients.append(rows.select(0, i).narrow(0, start, x.size(0)))
+    return gradients
 
 
 derive(

@@ -19,12 +19,12 @@ def around(x: Tensor, pad: list[int]) -> Tensor:
         a, b = pad[2 * i], pad[2 * i + 1]
         x = x.narrow(dim, max(-a, 0), x.size(dim) - max(-a, 0) - max(-b, 0))
         n = x.size(dim)
-        parts = [x]
+        pieces = [x]
         if a > 0:
-            parts = [x.narrow(dim, n - a, a)] + parts
+            pieces = [x.narrow(dim, n - a, a)] + pieces
         if b > 0:
-            parts = parts + [x.narrow(dim, 0, b)]
-        x = ts.cat(parts, dim) if len(parts) > 1 else x
+            pieces = pieces + [x.narrow(dim, 0, b)]
+        x = ts.cat(pieces, dim) if len(pieces) > 1 else x
     return x
 
 

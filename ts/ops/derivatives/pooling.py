@@ -10,9 +10,9 @@ from ts import Tensor
 from ts.ops.derivatives.formula_registry import LINEAR, compose, derive
 
 
-def at_places(x: Tensor, places: Tensor, n: int) -> Tensor:
-    """Return the elements at flat indices `places` of each n-dimensional plane, as for max pooling."""
-    return x.flatten(-n).gather(-1, places.flatten(-n)).view_as(places)
+def elements_at_indices(x: Tensor, indices: Tensor, n: int) -> Tensor:
+    """Return the elements at flat indices `indices` of each n-dimensional plane, as for max pooling."""
+    return x.flatten(-n).gather(-1, indices.flatten(-n)).view_as(indices)
 
 
 _WINDOWS = "kernel_size, stride, padding, dilation, ceil_mode"
@@ -23,22 +23,22 @@ for _n in (2, 3):
     derive(
         f"aten::max_pool{_n}d_with_indices",
         self=f"ts.ops.aten.max_pool{_n}d_with_indices_backward(grad, self, {_WINDOWS}, result1)",
-        result={"result0": f"at_places(self_t, result1, {_n})"},
+        result={"result0": f"elements_at_indices(self_t, result1, {_n})"},
         differentiable="result0",
     )
     derive(
         f"aten::max_pool{_n}d_with_indices_backward",
-        grad_output=f"at_places(grad, indices, {_n})", self="ts.zeros_like(self)",
+        grad_output=f"elements_at_indices(grad, indices, {_n})", self="ts.zeros_like(self)",
     )  # fmt: skip
     derive(
         f"aten::adaptive_max_pool{_n}d",
         self=f"ts.ops.aten.adaptive_max_pool{_n}d_backward(grad, self, result1)",
-        result={"result0": f"at_places(self_t, result1, {_n})"},
+        result={"result0": f"elements_at_indices(self_t, result1, {_n})"},
         differentiable="result0",
     )
     derive(
         f"aten::adaptive_max_pool{_n}d_backward",
-        grad_output=f"at_places(grad, indices, {_n})", self="ts.zeros_like(self)",
+        grad_output=f"elements_at_indices(grad, indices, {_n})", self="ts.zeros_like(self)",
     )  # fmt: skip
     derive(
         f"aten::avg_pool{_n}d",
@@ -64,11 +64,11 @@ for _n in (2, 3):
         result=f"ts.ops.aten._adaptive_avg_pool{_n}d_backward(grad_output_t, self)",
     )
 derive(
-    "aten::max_unpool2d", self="at_places(grad, indices, 2)",
+    "aten::max_unpool2d", self="elements_at_indices(grad, indices, 2)",
     result="ts.ops.aten.max_unpool2d(self_t, indices, output_size)",
 )  # fmt: skip
 derive(
-    "aten::max_unpool3d", self="at_places(grad, indices, 3)",
+    "aten::max_unpool3d", self="elements_at_indices(grad, indices, 3)",
     result="ts.ops.aten.max_unpool3d(self_t, indices, output_size, stride, padding)",
 )  # fmt: skip
 
@@ -95,10 +95,10 @@ def _max_pool1d(
     ceil_mode: bool,
 ) -> tuple[Tensor, Tensor]:
     step = [1] + (stride if len(stride) > 0 else kernel_size)
-    values, places = ts.ops.aten.max_pool2d_with_indices(
+    values, indices = ts.ops.aten.max_pool2d_with_indices(
         self.unsqueeze(-2), [1] + kernel_size, step, [0] + padding, [1] + dilation, ceil_mode
     )
-    return values.squeeze(-2), places.squeeze(-2)
+    return values.squeeze(-2), indices.squeeze(-2)
 
 
 def _avg_pool1d(
@@ -116,8 +116,8 @@ def _avg_pool1d(
 
 
 def _adaptive_max_pool1d(self: Tensor, output_size: list[int]) -> tuple[Tensor, Tensor]:
-    values, places = ts.ops.aten.adaptive_max_pool2d(self.unsqueeze(-2), [1] + output_size)
-    return values.squeeze(-2), places.squeeze(-2)
+    values, indices = ts.ops.aten.adaptive_max_pool2d(self.unsqueeze(-2), [1] + output_size)
+    return values.squeeze(-2), indices.squeeze(-2)
 
 
 compose("aten::max_pool1d", f"_max_pool1d(self, {_WINDOWS})[0]")

@@ -7,9 +7,9 @@ from ts import Tensor
 from ts.ops.derivatives.formula_registry import derive
 
 
-def inside(grad: Tensor, number: Tensor, quant_min: int, quant_max: int) -> Tensor:
+def inside(grad: Tensor, quantized: Tensor, quant_min: int, quant_max: int) -> Tensor:
     """Return the gradient, with zeros for elements whose quantized value is outside of the range."""
-    return ts.where((number >= quant_min) & (number <= quant_max), grad, 0)
+    return ts.where((quantized >= quant_min) & (quantized <= quant_max), grad, 0)
 
 
 def per_channel(x: Tensor, self: Tensor, axis: int) -> Tensor:

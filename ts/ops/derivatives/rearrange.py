@@ -10,20 +10,20 @@ from ts.ops.derivatives.formula_registry import LINEAR, compose, derive
 # ---------------------------------------------------------------------------------------- concatenation
 
 
-def parts(grad: Tensor, sizes: list[list[int]], dim: int) -> list[Tensor]:
+def cat_tensors_backward(grad: Tensor, sizes: list[list[int]], dim: int) -> list[Tensor]:
     """Return the gradients of `cat`: slices of `grad`; zeros for tensors of shape (0,), which `cat` skips."""
-    found: list[Tensor] = []
+    slices: list[Tensor] = []
     at = 0
     for size in sizes:
         if size == [0]:
-            found.append(grad.new_zeros([0]))
+            slices.append(grad.new_zeros([0]))
         else:
-            found.append(grad.narrow(dim, at, size[dim]))
+            slices.append(grad.narrow(dim, at, size[dim]))
             at += size[dim]
-    return found
+    return slices
 
 
-derive("aten::cat", tensors="parts(grad, tensors.size(), dim)", result=LINEAR)
+derive("aten::cat", tensors="cat_tensors_backward(grad, tensors.size(), dim)", result=LINEAR)
 derive("aten::_chunk_cat", tensors="[underivable('aten::_chunk_cat')]")
 derive("aten::stack aten::_stack", tensors="grad.unbind(dim)", result=LINEAR, name="StackBackward0")
 
@@ -64,12 +64,12 @@ def grids(tensors: list[Tensor], indexing: str) -> list[Tensor]:
     sizes = [1] * len(tensors)
     for i, x in zip(order, tensors):
         sizes[i] = x.numel()
-    made: list[Tensor] = []
+    expanded: list[Tensor] = []
     for i, x in zip(order, tensors):
         shape = [1] * len(tensors)
         shape[i] = x.numel()
-        made.append(x.reshape(shape).expand(sizes))
-    return made
+        expanded.append(x.reshape(shape).expand(sizes))
+    return expanded
 
 
 compose("aten::meshgrid", "grids(tensors, 'ij')")
@@ -78,14 +78,14 @@ compose("aten::meshgrid.indexing", "grids(tensors, indexing)")
 
 def blocks(grad: Tensor, sizes: list[list[int]]) -> list[Tensor]:
     """Return the gradients of `block_diag`: the diagonal block of `grad` for each tensor."""
-    found: list[Tensor] = []
+    gradients: list[Tensor] = []
     row, column = 0, 0
     for size in sizes:
         rows = size[0] if len(size) == 2 else 1
         columns = size[-1] if len(size) > 0 else 1
-        found.append(grad.narrow(0, row, rows).narrow(1, column, columns).reshape(size))
+        gradients.append(grad.narrow(0, row, rows).narrow(1, column, columns).reshape(size))
         row, column = row + rows, column + columns
-    return found
+    return gradients
 
 
 derive("aten::block_diag", tensors="blocks(grad, tensors.size())", result=LINEAR)
@@ -100,8 +100,8 @@ def pairs(tensors: list[Tensor]) -> Tensor:
 
 def choices(x: Tensor, r: int, with_replacement: bool) -> Tensor:
     """Return all combinations of r elements of a vector, one per row."""
-    places = ts.combinations(ts.arange(x.size(0), device=x.device), r, with_replacement)
-    return x.index_select(0, places.reshape(-1)).reshape(places.size())
+    positions = ts.combinations(ts.arange(x.size(0), device=x.device), r, with_replacement)
+    return x.index_select(0, positions.reshape(-1)).reshape(positions.size())
 
 
 compose("aten::cartesian_prod", "pairs(tensors)")

@@ -30,12 +30,12 @@ def of_product(grad: Tensor, x: Tensor, result: Tensor, dim: int) -> Tensor:
     return grad * (result / x).conj()
 
 
-def of_whole_product(grad: Tensor, x: Tensor, result: Tensor) -> Tensor:
+def of_full_product(grad: Tensor, x: Tensor, result: Tensor) -> Tensor:
     """Return the gradient of the product of all elements."""
     return of_product(grad, x.reshape(-1), result, 0).reshape(x.size())
 
 
-derive("aten::prod", self="of_whole_product(grad, self, result)")
+derive("aten::prod", self="of_full_product(grad, self, result)")
 derive(
     "aten::prod.dim_int", name="ProdBackward1",
     self="of_product(restored(grad, [dim], keepdim), self, restored(result, [dim], keepdim), dim)",
@@ -73,10 +73,10 @@ def of_variance(grad: Tensor, x: Tensor, dim: list[int] | None, correction: floa
     mean = x.mean(dim, True)
     count = x.numel() // max(mean.numel(), 1)
     freedom = count - correction
-    whole = restored(grad, dim, keepdim)
+    expanded_grad = restored(grad, dim, keepdim)
     if freedom <= 0:
-        return whole * ts.where(x == mean, float("nan"), float("inf"))
-    return whole * (x - mean) * (2 / freedom)
+        return expanded_grad * ts.where(x == mean, float("nan"), float("inf"))
+    return expanded_grad * (x - mean) * (2 / freedom)
 
 
 def of_deviation(
@@ -92,38 +92,38 @@ def of_deviation(
     return of_variance(half, x, dim, correction, keepdim)
 
 
-_SAID = {
+_VARIANCE_ARGUMENTS = {
     "": "None, float(unbiased), False",
     ".dim": "dim, float(unbiased), keepdim",
     ".correction": "dim, 1.0 if correction is None else float(correction), keepdim",
 }
-for _overload, _given in _SAID.items():
+for _overload, _arguments in _VARIANCE_ARGUMENTS.items():
     _dims = "None, False" if not _overload else "dim, keepdim"
     _mean = f"of_mean(grad1, self.size(), self.numel(), {_dims})"
-    derive(f"aten::var{_overload}", self=f"of_variance(grad, self, {_given})")
-    derive(f"aten::std{_overload}", self=f"of_deviation(grad, self, result, {_given})")
-    derive(f"aten::var_mean{_overload}", self=f"of_variance(grad0, self, {_given}) + {_mean}")
-    derive(f"aten::std_mean{_overload}", self=f"of_deviation(grad0, self, result0, {_given}) + {_mean}")
+    derive(f"aten::var{_overload}", self=f"of_variance(grad, self, {_arguments})")
+    derive(f"aten::std{_overload}", self=f"of_deviation(grad, self, result, {_arguments})")
+    derive(f"aten::var_mean{_overload}", self=f"of_variance(grad0, self, {_arguments}) + {_mean}")
+    derive(f"aten::std_mean{_overload}", self=f"of_deviation(grad0, self, result0, {_arguments}) + {_mean}")
 
 # ---------------------------------------------------------------------------------------- minimum and maximum
 
 
-def shared(grad: Tensor, x: Tensor, found: Tensor, dim: list[int], keepdim: bool) -> Tensor:
+def shared(grad: Tensor, x: Tensor, extremum: Tensor, dim: list[int], keepdim: bool) -> Tensor:
     """Return the gradient of an extreme value over `dim`, divided equally among equal elements."""
-    there = x == restored(found, dim, keepdim)
+    there = x == restored(extremum, dim, keepdim)
     return restored(grad, dim, keepdim) * there / there.sum(dim, True)
 
 
 derive("aten::amax aten::amin", self="shared(grad, self, result, dim, keepdim)")
 
 
-def shared_along(grad: Tensor, x: Tensor, found: Tensor, dim: int | None, keepdim: bool) -> Tensor:
+def shared_along(grad: Tensor, x: Tensor, extremum: Tensor, dim: int | None, keepdim: bool) -> Tensor:
     """Return the gradient of an extreme value along `dim`, divided equally among equal elements.
 
     If `dim` is None, the extreme value is that of all elements.
     """
     dims: list[int] = []
-    return shared(grad, x, found, dims if dim is None else [dim], keepdim)
+    return shared(grad, x, extremum, dims if dim is None else [dim], keepdim)
 
 
 derive(

@@ -18,8 +18,8 @@ derive(
 
 def cut(flat: Tensor, tensors: list[Tensor]) -> list[Tensor]:
     """Split a vector into consecutive sections, and reshape these to the shapes of `tensors`."""
-    found = flat.split([x.numel() for x in tensors])
-    return [part.reshape(x.size()) for part, x in zip(found, tensors)]
+    chunks = flat.split([x.numel() for x in tensors])
+    return [chunk.reshape(x.size()) for chunk, x in zip(chunks, tensors)]
 
 
 compose("aten::flatten_dense_tensors", "ts.cat([x.reshape(-1) for x in tensors])")

@@ -17,7 +17,7 @@ from ts.ops.derivatives.formula_registry import compose
 
 def _step(
     kind: str,
-    given: Tensor,
+    input_gates: Tensor,
     hidden: Tensor,
     cell: Tensor,
     w_hh: Tensor,
@@ -26,18 +26,18 @@ def _step(
 ) -> tuple[Tensor, Tensor]:
     own = ts.linear(hidden, w_hh, b_hh)
     if kind == "lstm":
-        i, f, g, o = (given + own).chunk(4, -1)
+        i, f, g, o = (input_gates + own).chunk(4, -1)
         cell = f.sigmoid() * cell + i.sigmoid() * g.tanh()
         hidden = o.sigmoid() * cell.tanh()
         return (hidden if w_hr is None else ts.linear(hidden, w_hr)), cell
     if kind == "gru":
-        r, z, n = given.chunk(3, -1)
+        r, z, n = input_gates.chunk(3, -1)
         hr, hz, hn = own.chunk(3, -1)
         new = (n + (r + hr).sigmoid() * hn).tanh()
         return (hidden - new) * (z + hz).sigmoid() + new, cell
     if kind == "tanh":
-        return (given + own).tanh(), cell
-    return (given + own).relu(), cell
+        return (input_gates + own).tanh(), cell
+    return (input_gates + own).relu(), cell
 
 
 def _cell(
@@ -80,22 +80,22 @@ def _layer(
 
     In packed input, the state of a sequence does not change after its end.
     """
-    found: list[Tensor] = []
+    outputs: list[Tensor] = []
     count = len(times)
     for k in range(count):
-        given = times[count - 1 - k if reverse else k]
-        rows = given.size(0)
+        input_gates = times[count - 1 - k if reverse else k]
+        rows = input_gates.size(0)
         if rows == hidden.size(0):
-            hidden, cell = _step(kind, given, hidden, cell, w_hh, b_hh, w_hr)
-            found.append(hidden)
+            hidden, cell = _step(kind, input_gates, hidden, cell, w_hh, b_hh, w_hr)
+            outputs.append(hidden)
         else:
-            now, inside = _step(kind, given, hidden[:rows], cell[:rows], w_hh, b_hh, w_hr)
+            now, inside = _step(kind, input_gates, hidden[:rows], cell[:rows], w_hh, b_hh, w_hr)
             hidden = ts.cat([now, hidden[rows:]])
             cell = ts.cat([inside, cell[rows:]])
-            found.append(now)
+            outputs.append(now)
     if reverse:
-        found.reverse()
-    return found, hidden, cell
+        outputs.reverse()
+    return outputs, hidden, cell
 
 
 def _layers(
@@ -118,7 +118,7 @@ def _layers(
     directions = 2 if bidirectional else 1
     size = len(params) // (num_layers * directions)
     plain = 4 if has_biases else 2
-    whole = kind == "lstm" and not x.is_cuda and x.numel() > 0 and x.dtype in (ts.float32, ts.float64)
+    is_fusible = kind == "lstm" and not x.is_cuda and x.numel() > 0 and x.dtype in (ts.float32, ts.float64)
     last_hidden: list[Tensor] = []
     last_cell: list[Tensor] = []
     for layer in range(num_layers):
@@ -133,7 +133,7 @@ def _layers(
                 b_ih, b_hh = weights[2], weights[3]
             if size > plain:
                 w_hr = weights[plain]
-            if whole and sizes is None and w_hr is None:
+            if is_fusible and sizes is None and w_hr is None:
                 nothing = x.new_zeros(0)
                 y, h, c, _ = ts.mkldnn_rnn_layer(
                     x,
@@ -154,12 +154,12 @@ def _layers(
                     train,
                 )
             else:
-                given = ts.linear(x, weights[0], b_ih)
-                times = given.unbind(0) if sizes is None else given.split(sizes)
-                found, h, c = _layer(
+                input_gates = ts.linear(x, weights[0], b_ih)
+                times = input_gates.unbind(0) if sizes is None else input_gates.split(sizes)
+                hidden_states, h, c = _layer(
                     kind, times, hidden[at], cell[at], weights[1], b_hh, w_hr, direction == 1
                 )
-                y = ts.stack(found) if sizes is None else ts.cat(found)
+                y = ts.stack(hidden_states) if sizes is None else ts.cat(hidden_states)
             outputs.append(y)
             last_hidden.append(h)
             last_cell.append(c)

@@ -75,12 +75,12 @@ derive(
 
 def differences(x: Tensor, n: int, dim: int, prepend: Tensor | None, append: Tensor | None) -> Tensor:
     """Compute `diff` by subtraction of slices."""
-    parts = [x]
+    pieces = [x]
     if prepend is not None:
-        parts = [prepend] + parts
+        pieces = [prepend] + pieces
     if append is not None:
-        parts = parts + [append]
-    result = ts.cat(parts, dim) if len(parts) > 1 else x
+        pieces = pieces + [append]
+    result = ts.cat(pieces, dim) if len(pieces) > 1 else x
     for _ in range(min(n, result.size(dim))):
         count = result.size(dim) - 1
         result = result.narrow(dim, 1, count) - result.narrow(dim, 0, count)

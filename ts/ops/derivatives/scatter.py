@@ -92,10 +92,10 @@ def of_extreme(
     grad: Tensor, x: Tensor, dim: int, index: Tensor, source: Tensor, result: Tensor
 ) -> tuple[Tensor, Tensor]:
     """Return the gradients of `scatter_reduce` with "amax" or "amin", divided among equal extremes."""
-    kept = (x == result).to(grad.dtype)
-    given = (source == result.gather(dim, index)).to(grad.dtype)
-    share = grad / kept.scatter_add(dim, index, given)
-    return kept * share, given * share.gather(dim, index)
+    in_target = (x == result).to(grad.dtype)
+    in_source = (source == result.gather(dim, index)).to(grad.dtype)
+    share = grad / in_target.scatter_add(dim, index, in_source)
+    return in_target * share, in_source * share.gather(dim, index)
 
 
 def of_reduced(
@@ -110,16 +110,16 @@ def of_reduced(
 ) -> tuple[Tensor, Tensor]:
     """Return the gradients of the target and the source of `scatter_reduce`."""
     sizes, source = source.size(), reached(source, index)
-    kept, given = grad, grad.gather(dim, index)
+    of_target, of_source = grad, grad.gather(dim, index)
     if reduce == "prod":
-        kept, given = of_product(grad, x, dim, index, source, include_self, result)
+        of_target, of_source = of_product(grad, x, dim, index, source, include_self, result)
     elif reduce == "mean":
-        kept, given = of_mean(grad, dim, index, include_self)
+        of_target, of_source = of_mean(grad, dim, index, include_self)
     elif reduce == "amax" or reduce == "amin":
-        kept, given = of_extreme(grad, x, dim, index, source, result)
+        of_target, of_source = of_extreme(grad, x, dim, index, source, result)
     if not include_self:
-        kept = kept.scatter(dim, index, 0)
-    return kept, filled(given, sizes)
+        of_target = of_target.scatter(dim, index, 0)
+    return of_target, filled(of_source, sizes)
 
 
 derive(

@@ -58,24 +58,26 @@ def among_sorted(
     """Compute quantiles along a dimension; a vector `q` adds a first dimension to the result."""
     rows = x.reshape(-1) if dim is None or x.dim() == 0 else x.movedim(dim, -1)
     values = rows.sort(-1)[0]
-    found = between(values, ranks(values, q.reshape(-1), ignore_nan), interpolation)
-    found = found.squeeze(-1) if q.dim() == 0 else found.movedim(-1, 0)
+    quantiles = between(values, ranks(values, q.reshape(-1), ignore_nan), interpolation)
+    quantiles = quantiles.squeeze(-1) if q.dim() == 0 else quantiles.movedim(-1, 0)
     if not keepdim:
-        return found
+        return quantiles
     if dim is None or x.dim() == 0:
-        return found.reshape(q.size() + [1] * x.dim())
-    return found.unsqueeze(dim % x.dim() + q.dim())
+        return quantiles.reshape(q.size() + [1] * x.dim())
+    return quantiles.unsqueeze(dim % x.dim() + q.dim())
 
 
-def number(q: float, x: Tensor) -> Tensor:
+def as_tensor(q: float, x: Tensor) -> Tensor:
     """Convert the quantile `q` to a tensor with the dtype and device of `x`."""
     return ts.tensor(q, dtype=x.dtype, device=x.device)
 
 
 compose("aten::quantile", "among_sorted(self, q, dim, keepdim, interpolation, False)")
-compose("aten::quantile.scalar", "among_sorted(self, number(q, self), dim, keepdim, interpolation, False)")
+compose("aten::quantile.scalar", "among_sorted(self, as_tensor(q, self), dim, keepdim, interpolation, False)")
 compose("aten::nanquantile", "among_sorted(self, q, dim, keepdim, interpolation, True)")
-compose("aten::nanquantile.scalar", "among_sorted(self, number(q, self), dim, keepdim, interpolation, True)")
+compose(
+    "aten::nanquantile.scalar", "among_sorted(self, as_tensor(q, self), dim, keepdim, interpolation, True)"
+)
 
 # ---------------------------------------------------------------------------------------- histograms
 

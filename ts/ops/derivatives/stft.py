@@ -19,8 +19,8 @@ def _window(window: Tensor | None, length: int, n_fft: int, like: Tensor) -> Ten
 def _padded(x: Tensor, half: int, mode: str) -> Tensor:
     """Pad the signals by half a window on both sides."""
     signals = x.reshape([1] * (3 - x.dim()) + x.size())
-    made = ts.nn.functional.pad(signals, [half, half], mode)
-    return made.reshape(x.size()[:-1] + [made.size(-1)])
+    padded = ts.nn.functional.pad(signals, [half, half], mode)
+    return padded.reshape(x.size()[:-1] + [padded.size(-1)])
 
 
 def _stft(
@@ -40,10 +40,10 @@ def _stft(
         frames = frames * _window(window, length, n_fft, self)
     norm = "ortho" if normalized else "backward"
     half = not is_complex if onesided is None else onesided
-    found = ts.fft.rfft(frames, norm=norm) if half else ts.fft.fft(frames, norm=norm)
-    found = found.transpose(-2, -1)
+    spectrum = ts.fft.rfft(frames, norm=norm) if half else ts.fft.fft(frames, norm=norm)
+    spectrum = spectrum.transpose(-2, -1)
     as_complex = is_complex if return_complex is None else return_complex
-    return found if as_complex else ts.view_as_real(found)
+    return spectrum if as_complex else ts.view_as_real(spectrum)
 
 
 def _added(frames: Tensor, hop: int) -> Tensor:
@@ -69,10 +69,10 @@ def _istft(
     weight = _added((shape * shape).expand([1, spectra.size(1), n_fft]), hop)
     first = n_fft // 2 if center else 0
     last = signal.size(1) - first if length is None else first + max(length, 0)
-    found = signal[:, first:last] / weight[:, first:last]
-    if length is not None and found.size(1) < length:
-        found = ts.nn.functional.pad(found, [0, length - found.size(1)])
-    return found if self.dim() == 3 else found.squeeze(0)
+    samples = signal[:, first:last] / weight[:, first:last]
+    if length is not None and samples.size(1) < length:
+        samples = ts.nn.functional.pad(samples, [0, length - samples.size(1)])
+    return samples if self.dim() == 3 else samples.squeeze(0)
 
 
 _HOW = "hop_length, win_length, window, normalized, onesided, return_complex, align_to_window"

@@ -39,10 +39,10 @@ def of_storage(
     """
     first = min(mine[2], view[2])
     count = max(mine[2] + reach(mine[0], mine[1]), view[2] + reach(view[0], view[1])) - first
-    places = ts.arange(count, device=grad.device)
-    seen = places.as_strided(view[0], view[1], view[2] - first).reshape(-1)
-    held = grad.new_zeros([count]).index_add(0, seen, grad.reshape(-1))
-    own = places.as_strided(mine[0], mine[1], mine[2] - first)
+    positions = ts.arange(count, device=grad.device)
+    viewed = positions.as_strided(view[0], view[1], view[2] - first).reshape(-1)
+    held = grad.new_zeros([count]).index_add(0, viewed, grad.reshape(-1))
+    own = positions.as_strided(mine[0], mine[1], mine[2] - first)
     shares = ts.bincount(own.reshape(-1), minlength=count).clamp(min=1)
     return (held / shares)[own]
 

@@ -39,11 +39,11 @@ def rule_of(record: OperatorRecord) -> Rule:
         )
     if record.variant == "out":
         name = record.name.removeprefix("aten::")
-        text = (
+        message = (
             f"{name}(): functions with out=... arguments don't support automatic differentiation, but one "
             "of the arguments requires grad."
         )
-        return Rule(DifferentiationKind.UNSUPPORTED, text=text)
+        return Rule(DifferentiationKind.UNSUPPORTED, text=message)
     if row is None:
         if record.whole or not _gives_tensors(record):
             return Rule(DifferentiationKind.INSIDE)
@@ -54,19 +54,21 @@ def rule_of(record: OperatorRecord) -> Rule:
 
 
 def _gives_tensors(record: OperatorRecord) -> bool:
-    found = signature(record.schema_text)
-    return any(r.kind.startswith("Tensor") for r in found.returns) or any(p.written for p in found.parameters)
+    schema = signature(record.schema_text)
+    return any(r.kind.startswith("Tensor") for r in schema.returns) or any(
+        p.written for p in schema.parameters
+    )
 
 
 def _forms(record: OperatorRecord) -> dict[str, Any]:
     """Return the fields of a `Rule` that describe results: tensor indices, mutated argument, lists."""
-    found = signature(record.schema_text)
-    in_place = record.variant or not found.returns or record.name.endswith("_")
-    written = [i for i, p in enumerate(found.parameters) if in_place and p.written and p.kind == "Tensor"]
+    schema = signature(record.schema_text)
+    in_place = record.variant or not schema.returns or record.name.endswith("_")
+    written = [i for i, p in enumerate(schema.parameters) if in_place and p.written and p.kind == "Tensor"]
     return {
-        "results": [i for i, r in enumerate(found.returns) if r.kind.startswith("Tensor")],
+        "results": [i for i, r in enumerate(schema.returns) if r.kind.startswith("Tensor")],
         "written": written[0] if written else -1,
-        "lists": any(r.kind == "Tensor[]" for r in found.returns),
+        "lists": any(r.kind == "Tensor[]" for r in schema.returns),
     }
 
 
@@ -78,19 +80,19 @@ def _by_formula(record: OperatorRecord, inputs: Inputs, row: Derivative) -> Rule
     names = list(inputs.parameters)
 
     def build(bits: int) -> Formula:
-        wanted = [names[i] for k, i in enumerate(numbers) if bits >> k & 1]
-        return _formula(inputs, gradient(record, wanted), wanted)
+        requested = [names[i] for k, i in enumerate(numbers) if bits >> k & 1]
+        return _formula(inputs, gradient(record, requested), requested)
 
     return Rule(
         DifferentiationKind.BY_FORMULA, node_name(record), numbers, absent=row.absent, build=build, **forms
     )  # fmt: skip
 
 
-def _formula(inputs: Inputs, formula: formulas.Formula, wanted: list[str]) -> Formula:
+def _formula(inputs: Inputs, formula: formulas.Formula, requested: list[str]) -> Formula:
     names = list(inputs.parameters)
     sources = [_source(inputs, read) for read in formula.reads]
     gives = tuple(names.index(name) for name in formula.gives)
-    return Formula(formula.function(), sources, gives, tuple(name in wanted for name in formula.gives))
+    return Formula(formula.function(), sources, gives, tuple(name in requested for name in formula.gives))
 
 
 def _source(inputs: Inputs, read: formulas.FormulaParameter) -> tuple[int, int, bool]:

@@ -21,23 +21,23 @@ def of_norm(
     For p = inf, it is divided among the elements with the largest magnitude. Return None for p = 0, because
     the norm is a count of nonzero elements.
     """
-    whole, norm = restored(grad, dim, keepdim), restored(result, dim, keepdim)
+    expanded_grad, norm = restored(grad, dim, keepdim), restored(result, dim, keepdim)
     if p == 0:
         return None
     if p == 1:
-        return whole * x.sgn()
+        return expanded_grad * x.sgn()
     if p == 2:
-        return whole * (x / norm).masked_fill(norm == 0, 0)
+        return expanded_grad * (x / norm).masked_fill(norm == 0, 0)
     if p == float("inf") or p == -float("inf"):
         size = x.abs()
         there = size == norm
         dims: list[int] = []
         count = there.sum(dims if dim is None else dim, True)
-        return x.sgn() * (there / count * whole)
+        return x.sgn() * (there / count * expanded_grad)
     if p < 1:
         share = x.sgn() * x.abs().pow(p - 1).masked_fill(x == 0, 0)
-        return share * (whole * norm.pow(1 - p))
-    scale = (whole / norm.pow(p - 1)).masked_fill(norm == 0, 0)
+        return share * (expanded_grad * norm.pow(1 - p))
+    scale = (expanded_grad / norm.pow(p - 1)).masked_fill(norm == 0, 0)
     if p < 2:
         return x.sgn() * x.abs().pow(p - 1) * scale
     return x * x.abs().pow(p - 2) * scale
@@ -58,8 +58,8 @@ for _overload, _dims, _name in (
 
 def of_distance(grad: Tensor, x: Tensor, p: float, result: Tensor) -> tuple[Tensor | None, Tensor | None]:
     """Return the gradients of a p-norm distance for both points; `x` is the difference of the points."""
-    found = of_norm(grad, x, p, result, None, False)
-    return found, None if found is None else -found
+    gradient = of_norm(grad, x, p, result, None, False)
+    return gradient, None if gradient is None else -gradient
 
 
 derive("aten::dist", {"self, other": "of_distance(grad, self - other, float(p), result)"})

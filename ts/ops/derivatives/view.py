@@ -64,13 +64,13 @@ def evenly(x: Tensor, count: int, dim: int) -> list[Tensor]:
     return between(x, [i * length + min(i, longer) for i in range(1, count)], dim)
 
 
-def between(x: Tensor, places: list[int], dim: int) -> list[Tensor]:
-    """Split x at the indices `places`.
+def between(x: Tensor, split_indices: list[int], dim: int) -> list[Tensor]:
+    """Split x at the indices `split_indices`.
 
     An index that is smaller than the previous one results in an empty section, and later sections overlap.
     """
-    starts = [0] + places
-    ends = places + [x.size(dim)]
+    starts = [0] + split_indices
+    ends = split_indices + [x.size(dim)]
     return [ts.ops.aten.slice(x, dim, start, end, 1) for start, end in zip(starts, ends)]
 
 
@@ -78,8 +78,8 @@ def by_tensor(x: Tensor, where: Tensor, dim: int) -> list[Tensor]:
     """Split x by a tensor, which is a number of sections (0-d) or contains the split indices (1-d)."""
     if where.dim() == 0:
         return evenly(x, int(where), dim)
-    places: list[int] = where.tolist()
-    return between(x, places, dim)
+    split_indices: list[int] = where.tolist()
+    return between(x, split_indices, dim)
 
 
 derive("aten::split.Tensor", self="ts.cat(grads, dim)", result=LINEAR)
