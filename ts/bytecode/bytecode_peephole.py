@@ -25,9 +25,13 @@ def tidy(code: list[Instruction], real_register: dict[int, int]) -> list[Instruc
     while changed:
         changed = False
         result: list[Instruction] = []
-        for at, instruction in enumerate(code):
+        for index, instruction in enumerate(code):
             target = instruction.target
-            if target is not None and instruction.name != "LOOP_STEP" and _labels_here(code, at + 1, target):
+            if (
+                target is not None
+                and instruction.name != "LOOP_STEP"
+                and _labels_here(code, index + 1, target)
+            ):
                 changed = True
                 continue
             if (
@@ -35,7 +39,7 @@ def tidy(code: list[Instruction], real_register: dict[int, int]) -> list[Instruc
                 and result
                 and result[-1].name in _INVERSE
                 and result[-1].target is not None
-                and _labels_here(code, at + 1, result[-1].target)
+                and _labels_here(code, index + 1, result[-1].target)
             ):
                 previous = result[-1]
                 name, swapped = _INVERSE[previous.name]
@@ -49,12 +53,12 @@ def tidy(code: list[Instruction], real_register: dict[int, int]) -> list[Instruc
     return code
 
 
-def _labels_here(code: list[Instruction], at: int, label: Label) -> bool:
-    """Return whether the label is between index `at` and the next instruction."""
-    while at < len(code) and not code[at].name:
-        if code[at].a is label:
+def _labels_here(code: list[Instruction], index: int, label: Label) -> bool:
+    """Return whether the label is between `index` and the next instruction."""
+    while index < len(code) and not code[index].name:
+        if code[index].a is label:
             return True
-        at += 1
+        index += 1
     return False
 
 

@@ -226,8 +226,8 @@ class CodeBuilder:
         allocator = RegisterAllocator(self.code, self.classes, len(parameters), constants, self.strings)
         real_register, real = allocator.run()
         code = tidy(self.code, real_register)
-        used = sorted({r for i in code for r in i.reads if r in constants})
-        for index, register in enumerate(used, len(real)):
+        used_constants = sorted({r for i in code for r in i.reads if r in constants})
+        for index, register in enumerate(used_constants, len(real)):
             real_register[register] = index
         target: dict[int, int] = {}
         position = 0
@@ -265,9 +265,9 @@ class CodeBuilder:
         self.program = SerializedCode(
             self.name,
             rows,
-            "".join(real) + "".join(self.classes[r] for r in used),
+            "".join(real) + "".join(self.classes[r] for r in used_constants),
             parameters,
-            [self.constant_values[r] for r in used],
+            [self.constant_values[r] for r in used_constants],
             operand_pool,
             [operator for _, operator in self.operators.values()],
             [function for _, function in self.functions.values()],

@@ -55,9 +55,9 @@ def cache_folder() -> Path | None:
     """Return the root folder of the code cache; None if the cache is disabled."""
     if os.environ.get("TS_CACHE", "1") in ("", "0"):
         return None
-    chosen = os.environ.get("TS_CACHE_DIR")
-    if chosen:
-        return Path(chosen)
+    configured = os.environ.get("TS_CACHE_DIR")
+    if configured:
+        return Path(configured)
     try:
         return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "ts")
     except RuntimeError:  # the user has no home directory

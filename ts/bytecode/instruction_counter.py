@@ -53,12 +53,12 @@ class InstructionCounter:
             blocks[start] = stop_point
         return _with_breaks(program, blocks, self._breaks).code()
 
-    def _count_block(self, stopped: PausedProgram, stop_point: int, armed: bool) -> None:
+    def _count_block(self, program: PausedProgram, stop_point: int, is_breakpoint_set: bool) -> None:
         self._counts[stop_point] += 1
         self._steps[self._last, stop_point] += 1
         self._last = stop_point
 
-    def _ignore_failure(self, stopped: PausedProgram, error: BaseException) -> None:
+    def _ignore_failure(self, program: PausedProgram, error: BaseException) -> None:
         """Ignore a failure; the rest of the failing block is counted as executed."""
 
     def instructions(self) -> Bag[str]:
@@ -73,8 +73,8 @@ class InstructionCounter:
         """Return the number of executions of each pair of successive opcodes, keyed by their names."""
         counts: Bag[tuple[str, str]] = Bag()
         for (program, start, end), count in zip(self._blocks, self._counts, strict=True):
-            for at in range(start, end - 1):
-                counts[_name(program, at), _name(program, at + 1)] += count
+            for index in range(start, end - 1):
+                counts[_name(program, index), _name(program, index + 1)] += count
         for (before, after), count in self._steps.items():
             if before >= 0:
                 program, _, end = self._blocks[before]
@@ -94,8 +94,8 @@ class InstructionCounter:
         return counts
 
 
-def _name(program: SerializedCode, at: int) -> str:
-    return OPCODES[program.rows[at][0]].name
+def _name(program: SerializedCode, index: int) -> str:
+    return OPCODES[program.rows[index][0]].name
 
 
 def leaders(rows: Sequence[tuple[int, ...]]) -> list[int]:
@@ -104,12 +104,12 @@ def leaders(rows: Sequence[tuple[int, ...]]) -> list[int]:
     These are the first instruction, jump targets, and the instructions after jumps, calls and returns.
     """
     indices = {0}
-    for at, row in enumerate(rows):
+    for index, row in enumerate(rows):
         if OPCODES[row[0]].jumps:
-            indices |= {row[1], at + 1}
+            indices |= {row[1], index + 1}
         elif row[0] in _TERMINATORS or row[0] in _CALLS:
-            indices.add(at + 1)
-    return sorted(at for at in indices if at < len(rows))
+            indices.add(index + 1)
+    return sorted(index for index in indices if index < len(rows))
 
 
 def _with_breaks(program: SerializedCode, stop_points: dict[int, int], breaks: Breakpoints) -> SerializedCode:

@@ -52,16 +52,16 @@ class LiveRange:
     def writes_in(self, other: LiveRange) -> list[int]:
         """Return the writes that happen while the registers of `other` are live or written."""
         conflicts, writes = [], self.writes
-        starts, ends, written = other.starts, other.ends, other.writes
-        if len(writes) <= len(starts) + len(written):
+        starts, ends, other_writes = other.starts, other.ends, other.writes
+        if len(writes) <= len(starts) + len(other_writes):
             for index in writes:
-                i, j = bisect_right(starts, index), bisect_left(written, index)
-                if (i and ends[i - 1] > index) or (j < len(written) and written[j] == index):
+                i, j = bisect_right(starts, index), bisect_left(other_writes, index)
+                if (i and ends[i - 1] > index) or (j < len(other_writes) and other_writes[j] == index):
                     conflicts.append(index)
             return conflicts
         for start, end in zip(starts, ends, strict=True):
             conflicts += writes[bisect_left(writes, start) : bisect_left(writes, end)]
-        for index in written:
+        for index in other_writes:
             i = bisect_left(writes, index)
             if i < len(writes) and writes[i] == index:
                 conflicts.append(index)
@@ -120,19 +120,19 @@ class LiveRanges:
     def _find_jumps(self) -> None:
         passed_labels: set[Label] = set()
         variable, objects = self.variable, self.objects
-        for at, instruction in enumerate(self.code):
+        for index, instruction in enumerate(self.code):
             if not instruction.name:
                 passed_labels.add(instruction.a)
                 continue
             reads = instruction.reads
             if reads:
-                self.reads[at] = [register for register in reads if variable[register]]
+                self.reads[index] = [register for register in reads if variable[register]]
             if objects and not (objects.isdisjoint(reads) and objects.isdisjoint(instruction.writes)):
-                self.with_objects.add(at)
+                self.with_objects.add(index)
             target = instruction.target
             if target is None:
                 continue
-            self.targets[at] = target
+            self.targets[index] = target
             if target in passed_labels:
                 self.loop_heads[target] = frozenset()
             else:
@@ -143,19 +143,19 @@ class LiveRanges:
         alive: set[int] = set()
         labels = _Labels(self.jumps, self.loop_heads)
         reads, targets = self.reads, self.targets
-        for at in range(len(self.code) - 1, -1, -1):
-            if not at % _CHECK_INTERVAL:
+        for index in range(len(self.code) - 1, -1, -1):
+            if not index % _CHECK_INTERVAL:
                 deadline.charge(_CHECK_INTERVAL * _STEP_NS, _CHECK_INTERVAL * _STEP_BYTES)
-            instruction = self.code[at]
+            instruction = self.code[index]
             if not instruction.name:
                 labels.reach(instruction.a, alive)
                 continue
             if instruction.name in TERMINATORS:
                 alive.clear()
-            if targets[at] is not None:
-                alive |= labels.alive_at(targets[at])
+            if targets[index] is not None:
+                alive |= labels.alive_at(targets[index])
             alive.difference_update(instruction.writes)
-            alive.update(reads[at])
+            alive.update(reads[index])
 
     def collect_ranges(self) -> bool:
         """Collect all ranges in one backward pass over the code.
@@ -168,54 +168,54 @@ class LiveRanges:
         self.alive = alive = dict[int, int]()  # live register -> end of its range
         labels = _Labels(self.jumps, self.loop_heads)
         code, reads, targets = self.code, self.reads, self.targets
-        for at in range(len(code) - 1, -1, -1):
-            if not at % _CHECK_INTERVAL:
+        for index in range(len(code) - 1, -1, -1):
+            if not index % _CHECK_INTERVAL:
                 deadline.charge(_CHECK_INTERVAL * _STEP_NS, _CHECK_INTERVAL * _STEP_BYTES)
-            instruction = code[at]
+            instruction = code[index]
             if not instruction.name:
                 labels.reach(instruction.a, alive)
                 continue
-            target = targets[at]
+            target = targets[index]
             if instruction.name in TERMINATORS:
-                self.end_ranges(at, labels.alive_at(target))
+                self.end_ranges(index, labels.alive_at(target))
             elif target is not None:
-                self.join_paths(at, instruction, target, labels.alive_at(target))
-            if at in self.with_objects:
-                self.record_dying(at, instruction)
+                self.join_paths(index, instruction, target, labels.alive_at(target))
+            if index in self.with_objects:
+                self.record_dying(index, instruction)
             for register in instruction.writes:
                 lifetime = lifetimes[register]
-                lifetime.writes.append(at)
+                lifetime.writes.append(index)
                 end = alive.pop(register, None)
                 if end is not None:
-                    lifetime.starts.append(at)
+                    lifetime.starts.append(index)
                     lifetime.ends.append(end)
-            for register in reads[at]:
+            for register in reads[index]:
                 if register not in alive:
-                    alive[register] = at
+                    alive[register] = index
         for register in range(self.parameters):
             lifetimes[register].writes.append(-1)
         self.end_ranges(-2, frozenset())  # the range of a parameter begins at -1
         return labels.changed
 
-    def record_dying(self, at: int, instruction: Instruction) -> None:
+    def record_dying(self, index: int, instruction: Instruction) -> None:
         """Record which object registers of an instruction are dead after it."""
         alive, objects = self.alive, self.objects
         dying = [r for r in (*instruction.writes, *instruction.reads) if r in objects and r not in alive]
         if dying:
-            self.dying[at] = dying
+            self.dying[index] = dying
 
-    def end_ranges(self, at: int, live_at_target: frozenset[int]) -> None:
+    def end_ranges(self, index: int, live_at_target: frozenset[int]) -> None:
         """Process an unconditional jump or a return: only `live_at_target` are live before it."""
         alive = self.alive
         for register in alive.keys() - live_at_target:
             end = alive.pop(register)
-            self.lifetimes[register].starts.append(at + 1)
+            self.lifetimes[register].starts.append(index + 1)
             self.lifetimes[register].ends.append(end)
         for register in live_at_target.difference(alive):
-            alive[register] = at + 1
+            alive[register] = index + 1
 
     def join_paths(
-        self, at: int, instruction: Instruction, target: Label, live_at_target: frozenset[int]
+        self, jump_index: int, instruction: Instruction, target: Label, live_at_target: frozenset[int]
     ) -> None:
         """Process a conditional jump: registers that are live on either path are live before it.
 
@@ -223,15 +223,15 @@ class LiveRanges:
         """
         alive, objects = self.alive, self.objects
         if objects:
-            read = objects.intersection(instruction.reads)
-            for index, lost in (
-                (at + 1, (objects & (live_at_target | read)).difference(alive)),
-                (target, objects & read.union(alive) - live_at_target),
+            read_objects = objects.intersection(instruction.reads)
+            for index, dead in (
+                (jump_index + 1, (objects & (live_at_target | read_objects)).difference(alive)),
+                (target, objects & read_objects.union(alive) - live_at_target),
             ):
-                if lost:
-                    self.dead.setdefault(index, set()).update(lost)
+                if dead:
+                    self.dead.setdefault(index, set()).update(dead)
         for register in live_at_target.difference(alive):
-            alive[register] = at + 1
+            alive[register] = jump_index + 1
 
 
 class _Labels:

@@ -142,7 +142,7 @@ class Lowering(FutureLowering):
 
     def lower_nodes(self, block: Block) -> None:
         """Lower the nodes of a block, up to a node that ends the control flow."""
-        entered = len(self.active_handlers)
+        handler_count = len(self.active_handlers)
         for node in block.nodes():
             deadline.charge(5_000, bytes=500)
             if self.terminated:
@@ -155,7 +155,7 @@ class Lowering(FutureLowering):
                 method(self, node)
             else:
                 self.lower_operator(node)
-        while len(self.active_handlers) > entered:  # end the regions whose `__exit__` is unreachable
+        while len(self.active_handlers) > handler_count:  # end the regions whose `__exit__` is unreachable
             self.code.append(Instruction("", self.active_handlers.pop().end, depth=self.depth))
 
     def lower_operator(self, node: Node) -> None:
@@ -176,10 +176,10 @@ class Lowering(FutureLowering):
         arguments = [self.use(v) for v in inputs]
         if operator.schema.is_vararg:
             fixed = operator.nargs - 1
-            packed = self.new_register("o")
+            tuple_register = self.new_register("o")
             rest = TupleType([v.type() for v in inputs[fixed:]])
-            self.emit("TUPLE_NEW", packed, self.type_index(rest), register_list=arguments[fixed:])
-            arguments = [*arguments[:fixed], packed]
+            self.emit("TUPLE_NEW", tuple_register, self.type_index(rest), register_list=arguments[fixed:])
+            arguments = [*arguments[:fixed], tuple_register]
         results, casts = [], []
         for value, type in zip_longest(node.outputs()[: operator.nrets], self.declared(operator, inputs)):
             if value is not None and (type is not ANY or value.type() is ANY):
@@ -367,10 +367,15 @@ class Lowering(FutureLowering):
         """Lower `__exit__` at the regular end of a `with` block."""
         context = self.active_handlers.pop()
         self.bind_label(context.end)
-        none = self.constant(None, "x")
+        none_register = self.constant(None, "x")
         index = self.function_index(context.function)
         ignored_result = self.new_register(register_class(context.function.schema.returns[0].type))
-        self.emit("CALL", ignored_result, index, register_list=[context.register, none, none, none])
+        self.emit(
+            "CALL",
+            ignored_result,
+            index,
+            register_list=[context.register, none_register, none_register, none_register],
+        )
 
     # ---- calls and failures ----------------------------------------------------------------------------
 
@@ -519,14 +524,14 @@ class Lowering(FutureLowering):
         """Emit a call of a subgraph's operator, then its nodes, which run if the call returns False."""
         inputs = [self.use(value) for value in values]
         outputs = [self.define(value) for value in node.outputs()]
-        ran = self.new_register("b")
-        registers = [*inputs, ran, *outputs]
+        success = self.new_register("b")
+        registers = [*inputs, success, *outputs]
         self.emit(
             "CALL_OPERATOR", self.operator_index(operator), register_list=registers, results=1 + len(outputs)
         )
         end = Label()
         self.depth += 1
-        self.emit("JUMP_IF", end, ran)
+        self.emit("JUMP_IF", end, success)
         self.lower_branch(subgraph.block(), outputs)
         self.depth -= 1
         self.bind_label(end)
@@ -544,9 +549,9 @@ class Lowering(FutureLowering):
 
     def lower_store_element(self, node: Node) -> None:
         """Lower the store of a tensor element."""
-        stored, *operands = (self.use(value) for value in node.inputs())
-        name = "STORE_INT" if self.classes[stored] == "i" else "STORE_FLOAT"
-        self.emit(name, 0, stored, node.get("dtype"), register_list=operands)
+        value_register, *operands = (self.use(value) for value in node.inputs())
+        name = "STORE_INT" if self.classes[value_register] == "i" else "STORE_FLOAT"
+        self.emit(name, 0, value_register, node.get("dtype"), register_list=operands)
 
     def lower_round(self, node: Node) -> None:
         """Lower the rounding of a float to float32."""
@@ -560,15 +565,15 @@ class Lowering(FutureLowering):
         self.depth += 1
         self.branch(node.input(), otherwise, False)
         self.lower_branch(then_block, outputs)
-        ended = self.terminated
-        if not ended:
+        both_terminated = self.terminated
+        if not both_terminated:
             self.emit("JUMP", end)
         self.bind_label(otherwise)
         self.lower_branch(else_block, outputs)
-        ended = ended and self.terminated
+        both_terminated = both_terminated and self.terminated
         self.depth -= 1
         self.bind_label(end)
-        self.terminated = ended
+        self.terminated = both_terminated
 
     def lower_branch(self, block: Block, outputs: list[int]) -> None:
         """Lower a branch and copy its results to the output registers."""

@@ -251,8 +251,8 @@ class BranchLowering(CodeBuilder):
 
     def _is_bare(self, block: Block) -> bool:
         """Return whether a block contains only constants and returns one of them."""
-        bare = all(n.kind() == "prim::Constant" for n in block.nodes())
-        return bare and self.is_constant(block.outputs()[0])
+        only_constants = all(n.kind() == "prim::Constant" for n in block.nodes())
+        return only_constants and self.is_constant(block.outputs()[0])
 
     def _is_and(self, node: Node) -> bool:
         """Return whether a `prim::If` is an `and`: its false branch returns the constant False."""

@@ -34,10 +34,10 @@ class LoopLowering(BranchLowering):
         """Lower `prim::Loop`; emit a counter if the loop has a trip count or its body reads the index."""
         (body,) = node.blocks()
         trip, start, *initial = node.inputs()
-        index, *carried = body.inputs()
+        index, *carried_values = body.inputs()
         condition, *results = body.outputs()
         counted = self.constant_value(trip) != INT64_MAX
-        variables = [self.define(v) for v in carried]
+        variables = [self.define(v) for v in carried_values]
         for output, variable in zip(node.outputs(), variables, strict=True):
             self.register[output] = variable
         self.copy_all(zip(variables, [self.use(v) for v in initial], strict=True))
@@ -66,16 +66,16 @@ class LoopLowering(BranchLowering):
         self.bind_label(end)
         self.terminated = False
 
-    def settle_condition(self, condition: Value, changing: set[Value]) -> None:
+    def settle_condition(self, condition: Value, changing_values: set[Value]) -> None:
         """Compute a condition that reads loop variables, before the variables are overwritten."""
-        if not self.reads_any(condition, changing | self.counters):
+        if not self.reads_any(condition, changing_values | self.counters):
             return
         if self.is_deferred_value(condition):
             self.compute(condition)
         else:  # the condition is a loop variable, whose register will be overwritten
-            saved = self.new_register("b")
-            self.emit("MOVE", saved, self.use(condition))
-            self.register[condition] = saved
+            copy = self.new_register("b")
+            self.emit("MOVE", copy, self.use(condition))
+            self.register[condition] = copy
 
     def start_counter(self, index: Value, trip: Value, body: Block, end: Label) -> tuple[int, int, int]:
         """Return the registers of the counter, its limit and its step (0 instead of a step of one).
@@ -99,13 +99,13 @@ class LoopLowering(BranchLowering):
             self.emit("JUMP_LE_I64", end, limit, start)
             self.emit("MOVE", counter, start)
             return counter, limit, 0
-        trips, start = self.use(trip), self.use(low)
-        self.emit("JUMP_LE_I64", end, trips, zero)
+        trip_count, start = self.use(trip), self.use(low)
+        self.emit("JUMP_LE_I64", end, trip_count, zero)
         limit = self.new_register("i")
         if self.constant_value(increment) == 1:
-            self.emit("ADD_I64", limit, trips, start)
+            self.emit("ADD_I64", limit, trip_count, start)
         else:
-            self.emit("MUL_I64", limit, trips, self.use(increment))
+            self.emit("MUL_I64", limit, trip_count, self.use(increment))
             self.emit("ADD_I64", limit, limit, start)
         self.emit("MOVE", counter, start)
         return counter, limit, 0 if self.constant_value(increment) == 1 else self.use(increment) or one
@@ -133,13 +133,13 @@ class LoopLowering(BranchLowering):
                 target, source = pair
                 if any(target == other for _, other in pending) or source in self.constant_values:
                     continue
-                at = self.last_mention(target, source, first)
-                if at is None:
+                index = self.last_mention(target, source, first)
+                if index is None:
                     continue
-                following = self.code[at:]
-                del self.code[at:]
+                rest = self.code[index:]
+                del self.code[index:]
                 self.move(target, source)
-                self.code += following
+                self.code += rest
                 pending.remove(pair)
                 changed = True
                 break
@@ -147,31 +147,31 @@ class LoopLowering(BranchLowering):
 
     def last_mention(self, target: int, source: int, first: int) -> int | None:
         """Return the earliest position in the loop body at which `source` can be copied to `target`."""
-        for at in range(len(self.code) - 1, first - 1, -1):
-            instruction = self.code[at]
+        for index in range(len(self.code) - 1, first - 1, -1):
+            instruction = self.code[index]
             if target in instruction.reads or target in instruction.writes or source in instruction.writes:
                 if instruction.depth != self.depth:
                     # Inside of a branch or an inner loop, continue after the label at its end, which is
                     # the first label with this depth.
                     count = len(self.code)
-                    while at < count and (self.code[at].name or self.code[at].depth != self.depth):
-                        at += 1
-                    return self.after_jumps(first, at + 1) if at < len(self.code) else None
-                return at + 1
+                    while index < count and (self.code[index].name or self.code[index].depth != self.depth):
+                        index += 1
+                    return self.after_jumps(first, index + 1) if index < len(self.code) else None
+                return index + 1
         return first
 
-    def after_jumps(self, first: int, at: int) -> int:
-        """Return the first position from `at` on that all control-flow paths pass."""
+    def after_jumps(self, first: int, position: int) -> int:
+        """Return the first position from `position` on that all control-flow paths pass."""
         while True:
-            targets = {id(i.target) for i in self.code[first:at] if i.target is not None}
-            crossed = [
+            targets = {id(i.target) for i in self.code[first:position] if i.target is not None}
+            crossing_jumps = [
                 index
-                for index in range(at, len(self.code))
+                for index in range(position, len(self.code))
                 if not self.code[index].name and id(self.code[index].a) in targets
             ]
-            if not crossed:
-                return at
-            at = crossed[-1] + 1
+            if not crossing_jumps:
+                return position
+            position = crossing_jumps[-1] + 1
 
     def copy_all(self, pairs: Iterable[tuple[int, int]]) -> None:
         """Emit a parallel copy: each source is read before any target is written."""

@@ -87,16 +87,16 @@ class RegisterAllocator:
             if b < self.parameters or self.overwrites(a, b) or self.overwrites(b, a):
                 continue
             self.leader[b] = a
-            large, small = self.lifetimes[a], self.lifetimes[b]
-            if len(large.writes) < len(small.writes):
-                large, small = small, large
-            large.absorb(small)
-            self.lifetimes[a] = self.lifetimes[b] = large
+            larger, smaller = self.lifetimes[a], self.lifetimes[b]
+            if len(larger.writes) < len(smaller.writes):
+                larger, smaller = smaller, larger
+            larger.absorb(smaller)
+            self.lifetimes[a] = self.lifetimes[b] = larger
 
     def overwrites(self, a: int, b: int) -> bool:
         """Return whether group `a` is written while `b` is live, except by a copy of `b`."""
-        for at in self.lifetimes[a].writes_in(self.lifetimes[b]):
-            if at < 0 or self.code[at].name not in COPIES or self.find(self.code[at].b) != b:
+        for index in self.lifetimes[a].writes_in(self.lifetimes[b]):
+            if index < 0 or self.code[index].name not in COPIES or self.find(self.code[index].b) != b:
                 return True
         return False
 
@@ -105,10 +105,10 @@ class RegisterAllocator:
         self.occupied_ranges = [self.lifetimes[self.find(register)] for register in range(self.parameters)]
         colour_of = {register: register for register in range(self.parameters)}
         real_registers, constants = self.real_register, self.constants
-        free: dict[str, list[int]] = {}
+        free_colours: dict[str, list[int]] = {}
         # heap of (index of the instruction at which the occupation ends, real register)
         occupied: list[tuple[int, int]] = [(0, colour) for colour in range(self.parameters)]
-        for at, instruction in enumerate(self.code):
+        for index, instruction in enumerate(self.code):
             deadline.charge(_STEP_NS)
             for register in (*instruction.writes, *instruction.reads):
                 if register in real_registers or register in constants:
@@ -116,26 +116,28 @@ class RegisterAllocator:
                 group = self.find(register)
                 colour = colour_of.get(group)
                 if colour is None:
-                    self.release(at, free, occupied)
-                    colour = colour_of[group] = self.first_free(at, group, free, occupied)
+                    self.release(index, free_colours, occupied)
+                    colour = colour_of[group] = self.first_free(index, group, free_colours, occupied)
                 real_registers[register] = colour
 
-    def release(self, at: int, free: dict[str, list[int]], occupied: list[tuple[int, int]]) -> None:
-        """Free the real registers whose occupation ends at or before instruction `at`."""
-        while occupied and occupied[0][0] <= at:
+    def release(
+        self, index: int, free_colours: dict[str, list[int]], occupied: list[tuple[int, int]]
+    ) -> None:
+        """Free the real registers whose occupation ends at or before instruction `index`."""
+        while occupied and occupied[0][0] <= index:
             _, colour = heappop(occupied)
-            end = self.occupied_ranges[colour].end_at(at)
+            end = self.occupied_ranges[colour].end_at(index)
             if end < 0:
-                heappush(free.setdefault(self.real[colour], []), colour)
+                heappush(free_colours.setdefault(self.real[colour], []), colour)
             else:
                 heappush(occupied, (end, colour))
 
     def first_free(
-        self, at: int, group: int, free: dict[str, list[int]], occupied: list[tuple[int, int]]
+        self, index: int, group: int, free_colours: dict[str, list[int]], occupied: list[tuple[int, int]]
     ) -> int:
         """Return the first free real register that does not interfere with `group`; add one if needed."""
         kind, lifetime = self.classes[group], self.lifetimes[group]
-        candidates = free.setdefault(kind, [])
+        candidates = free_colours.setdefault(kind, [])
         rejected = []
         while candidates:
             colour = heappop(candidates)
@@ -149,7 +151,7 @@ class RegisterAllocator:
             self.real.append(kind)
             self.occupied_ranges.append(lifetime)
         for each in (*rejected, colour):
-            end = self.occupied_ranges[each].end_at(at)
+            end = self.occupied_ranges[each].end_at(index)
             if end < 0:
                 heappush(candidates, each)
             else:
@@ -165,55 +167,61 @@ class RegisterAllocator:
             return
         code: list[Instruction] = []
         pending: list[int] = []  # dead registers since the previous label
-        for at, instruction in enumerate(self.code):
+        for index, instruction in enumerate(self.code):
             if not instruction.name:
-                code += [_drop(register, self.code[at - 1]) for register in pending]
+                code += [_drop(register, self.code[index - 1]) for register in pending]
                 code.append(instruction)
-                pending = self.dead_at(at, self.dead.get(instruction.a))
+                pending = self.dead_at(index, self.dead.get(instruction.a))
                 continue
-            pending += self.dead_at(at, self.dead.get(at))
+            pending += self.dead_at(index, self.dead.get(index))
             code += self.drops(pending, instruction, instruction)
             pending = []
             code.append(instruction)
-            if at in self.dying and instruction.target is None and instruction.name not in TERMINATORS:
-                following = self.code[min(at + 1, len(self.code) - 1)]
-                code += self.drops(self.dying_at(at, instruction), instruction, following)
+            if index in self.dying and instruction.target is None and instruction.name not in TERMINATORS:
+                following = self.code[min(index + 1, len(self.code) - 1)]
+                code += self.drops(self.dying_at(index, instruction), instruction, following)
         code += [_drop(register, self.code[-1]) for register in pending]
         self.code[:] = code
 
-    def dead_at(self, at: int, registers: set[int] | None) -> list[int]:
-        """Return the real registers to drop at instruction `at`, except registers that are in use again."""
+    def dead_at(self, index: int, registers: set[int] | None) -> list[int]:
+        """Return the real registers to drop at instruction `index`, except registers that are in use again."""
         if not registers:
             return []
-        read = {self.real_register.get(register) for register in self.code[at].reads}
+        read_registers = {self.real_register.get(register) for register in self.code[index].reads}
         dead = {
             self.real_register[register] for register in registers if register in self.real_register
-        } - read
-        return sorted(register for register in dead if self.occupied_ranges[register].end_at(at) < 0)
+        } - read_registers
+        return sorted(register for register in dead if self.occupied_ranges[register].end_at(index) < 0)
 
-    def dying_at(self, at: int, instruction: Instruction) -> list[int]:
+    def dying_at(self, index: int, instruction: Instruction) -> list[int]:
         """Return the real registers to drop after an instruction; turn a copy at the last use into a TAKE."""
         real_registers = self.real_register
-        dying = set(self.dying[at])
-        written = {real_registers[register] for register in instruction.writes if register not in dying}
+        dying = set(self.dying[index])
+        written_registers = {
+            real_registers[register] for register in instruction.writes if register not in dying
+        }
         if instruction.name == "COPY" and instruction.b in dying:
             source = real_registers[instruction.b]
-            if self.occupied_ranges[source].end_at(at) < 0:
+            if self.occupied_ranges[source].end_at(index) < 0:
                 if source != real_registers[instruction.a]:
                     instruction.name = "TAKE"
                 dying.discard(instruction.b)
-        free = {real_registers[register] for register in dying} - written
-        return sorted(register for register in free if self.occupied_ranges[register].end_at(at) < 0)
+        free_registers = {real_registers[register] for register in dying} - written_registers
+        return sorted(
+            register for register in free_registers if self.occupied_ranges[register].end_at(index) < 0
+        )
 
-    def drops(self, registers: list[int], near: Instruction, following: Instruction) -> list[Instruction]:
+    def drops(
+        self, registers: list[int], instruction: Instruction, following: Instruction
+    ) -> list[Instruction]:
         """Return DROPs of `registers` that `following` does not overwrite; [] before RETURN and RAISE."""
         if not registers or following.name in ("RETURN", "RAISE"):
             return []
-        written = {self.real_register[register] for register in following.writes}
-        written -= {self.real_register.get(register) for register in following.reads}
-        return [_drop(register, near) for register in registers if register not in written]
+        written_registers = {self.real_register[register] for register in following.writes}
+        written_registers -= {self.real_register.get(register) for register in following.reads}
+        return [_drop(register, instruction) for register in registers if register not in written_registers]
 
 
-def _drop(register: int, near: Instruction) -> Instruction:
+def _drop(register: int, instruction: Instruction) -> Instruction:
     """Return a DROP of a real register, encoded as `~register` to distinguish it from virtual registers."""
-    return Instruction("DROP", ~register, line=near.line)
+    return Instruction("DROP", ~register, line=instruction.line)

@@ -147,10 +147,10 @@ def deserialize_program(data: Mapping[str, Any], owner: CodeOwner) -> Serialized
 def serialize_spec(spec: TypeSpec, owner: CodeOwner, parameter: bool = False) -> str:
     """Return the text of a type; raise NotSerializableError if the text does not determine it."""
     try:
-        same = deserialize_spec(spec.text, owner, parameter) == spec
+        round_trips = deserialize_spec(spec.text, owner, parameter) == spec
     except Exception as error:  # parsing may raise any exception if the text is not a type
         raise NotSerializableError(spec.text) from error
-    if not same:
+    if not round_trips:
         raise NotSerializableError(spec.text)
     return spec.text
 
@@ -362,8 +362,8 @@ class _LineTable:
         from ts.ir.source import in_program
 
         call = in_program(range)
-        called = [] if call is range else [None, *self._range(call)]
-        return [name, *self._range(range), *called]
+        call_range = [] if call is range else [None, *self._range(call)]
+        return [name, *self._range(range), *call_range]
 
     def _range(self, range: SourceRange | None) -> tuple[int, int, int]:
         if range is None:
@@ -371,14 +371,14 @@ class _LineTable:
         source = range.source
         if id(source) not in self._text_numbers:
             self._text_numbers[id(source)] = len(self.texts)
-            owned = self._owner.sources.get(source.filename or "") is source
+            is_owned = self._owner.sources.get(source.filename or "") is source
             source_fields = [
                 source.text,
                 source.filename,
                 source.first_line,
                 source.leading_whitespace_removed,
             ]
-            self.texts.append(source.filename if owned else source_fields)
+            self.texts.append(source.filename if is_owned else source_fields)
         return self._text_numbers[id(source)], range.start, range.end
 
 
@@ -421,8 +421,10 @@ class _LazyStack(Sequence[tuple[str, Any]]):
         return SourceRange(self._sources[source](), start, end) if source >= 0 else None
 
 
-def _stacks(stacks: Iterable[list[Any]], texts: Iterable[Any], owner: CodeOwner) -> list[_LazyStack]:
-    sources = [_source(owner, data) for data in texts]
+def _stacks(
+    stacks: Iterable[list[Any]], encoded_sources: Iterable[Any], owner: CodeOwner
+) -> list[_LazyStack]:
+    sources = [_source(owner, data) for data in encoded_sources]
     return [_LazyStack(items, sources) for items in stacks]
 
 
@@ -431,12 +433,12 @@ def _source(owner: CodeOwner, data: Any) -> Callable[[], Source]:
     if isinstance(data, str):
         source = owner.sources[data]
         return lambda: source
-    source_text, filename, first_line, removed = data
+    source_text, filename, first_line, leading_whitespace_removed = data
 
     @cache
     def make_source() -> Source:
         from ts.ir.source import Source
 
-        return Source(source_text, filename, first_line, removed)
+        return Source(source_text, filename, first_line, leading_whitespace_removed)
 
     return make_source

@@ -142,7 +142,7 @@ def object_class(type: ClassType) -> ObjectClass:
 
     with build_lock():
         if type.object_class is None:
-            created = ObjectClass(type.qualified_name(), describe, type)
-            created.spec = TypeSpec(KINDS["ClassType"], (), type.annotation_str, created)
-            type.object_class = created
+            new_class = ObjectClass(type.qualified_name(), describe, type)
+            new_class.spec = TypeSpec(KINDS["ClassType"], (), type.annotation_str, new_class)
+            type.object_class = new_class
         return type.object_class  # type: ignore[no-any-return]

@@ -89,7 +89,7 @@ def is_compiling(code: Code) -> bool:
     with _lock:
         pending = [*_queue, *([] if _compiling is None else [_compiling])]
     return code.machine_code is None and any(
-        code is each for one in pending for each in (one, *_callees(one))
+        code is each for entry in pending for each in (entry, *_callees(entry))
     )
 
 

@@ -106,22 +106,22 @@ def _is_closed(code: Code, loop: Loop) -> bool:
     return True
 
 
-def _steps(code: Code, loop: Loop, written: set[int]) -> LoopStep | None:
+def _steps(code: Code, loop: Loop, written_registers: set[int]) -> LoopStep | None:
     """Return the counter update of a loop; None unless it runs once per iteration with invariant step."""
     rows, span = code.instructions, range(loop.head, loop.end)
     op, _, counter, bound = rows[loop.end]
     relation, _, type = OPCODES[op].name.removeprefix("LOOP_").partition("_")
     if type != "I64" or relation == "EQ" or not _is_closed(code, loop):
         return None
-    if counter not in written:
+    if counter not in written_registers:
         counter, bound, relation = bound, counter, relation.translate(_TURNED)
     increments = [pc for pc in span if counter in reads_and_writes(code, pc)[1]]
-    if len(increments) != 1 or bound in written:
+    if len(increments) != 1 or bound in written_registers:
         return None
     (increment,) = increments
     op, _, augend, amount = rows[increment]
     name = OPCODES[op].name
-    if name not in ("ADD_I64", "SUB_I64") or augend != counter or amount in written:
+    if name not in ("ADD_I64", "SUB_I64") or augend != counter or amount in written_registers:
         return None
     if any(OPCODES[rows[pc][0]].jumps and rows[pc][1] > increment for pc in range(loop.head, increment)):
         return None
@@ -134,8 +134,8 @@ def find_hoistable_checks(code: Code, loop: Loop, tensors: bool = False) -> Hois
     span = range(loop.head, loop.end)
     if len(span) > _MAX_INSTRUCTIONS or not all(_is_safe_opcode(OPCODES[rows[pc][0]].name) for pc in span):
         return None
-    written = {register for pc in (*span, loop.end) for register in reads_and_writes(code, pc)[1]}
-    steps = None if is_simple(code, loop) else _steps(code, loop, written)
+    written_registers = {register for pc in (*span, loop.end) for register in reads_and_writes(code, pc)[1]}
+    steps = None if is_simple(code, loop) else _steps(code, loop, written_registers)
     if steps is None and not is_simple(code, loop):
         return None
     indices: dict[tuple[int, int], tuple[Holder, AffineIndex]] = {}
@@ -151,13 +151,13 @@ def find_hoistable_checks(code: Code, loop: Loop, tensors: bool = False) -> Hois
                     affine.pop(register, None)
         operands = _indexed_operands(code, pc, tensors)
         for k, (holder, index) in enumerate(operands):
-            line = _affine_form(code, affine, written, index)
+            line = _affine_form(code, affine, written_registers, index)
             register = holder if isinstance(holder, int) else holder[0].register
-            if line is not None and register not in written:
+            if line is not None and register not in written_registers:
                 indices[pc, k] = holder, line
             else:
                 has_other_indices = True
-        result = _affine_result(code, affine, written, pc)
+        result = _affine_result(code, affine, written_registers, pc)
         for register in reads_and_writes(code, pc)[1]:
             affine.pop(register, None)
         if result is not None:
@@ -183,7 +183,7 @@ def _is_safe_opcode(name: str) -> bool:
 
 
 def _affine_form(
-    code: Code, affine: dict[int, AffineIndex], written: set[int], register: int
+    code: Code, affine: dict[int, AffineIndex], written_registers: set[int], register: int
 ) -> AffineIndex | None:
     """Return the affine form of a register's value; None for non-affine values."""
     if register in affine:
@@ -194,21 +194,21 @@ def _affine_form(
         if type(value) is not int or abs(value) > _MAX_FACTOR:
             return None
         return AffineIndex({}, {_CONSTANT_INDEX: value} if value else {})
-    return AffineIndex({}, {register: 1}) if register not in written else None
+    return AffineIndex({}, {register: 1}) if register not in written_registers else None
 
 
 def _affine_result(
-    code: Code, affine: dict[int, AffineIndex], written: set[int], pc: int
+    code: Code, affine: dict[int, AffineIndex], written_registers: set[int], pc: int
 ) -> AffineIndex | None:
     """Return the affine form of an instruction's result; None for non-affine results."""
     op, _, b, c = code.instructions[pc]
     name = OPCODES[op].name
     if name not in ("MOVE", "ADD_I64", "SUB_I64", "MUL_I64") or code.classes[b] != "i":
         return None
-    x = _affine_form(code, affine, written, b)
+    x = _affine_form(code, affine, written_registers, b)
     if x is None or name == "MOVE":
         return x
-    y = _affine_form(code, affine, written, c)
+    y = _affine_form(code, affine, written_registers, c)
     if y is None:
         return None
     if name == "MUL_I64":
@@ -218,8 +218,8 @@ def _affine_result(
 
 
 def _sum(x: Sum, y: Sum, sign: int) -> Sum:
-    both = {register: x.get(register, 0) + sign * y.get(register, 0) for register in (*x, *y)}
-    return {register: factor for register, factor in both.items() if factor}
+    factors = {register: x.get(register, 0) + sign * y.get(register, 0) for register in (*x, *y)}
+    return {register: factor for register, factor in factors.items() if factor}
 
 
 def _product(x: AffineIndex, y: AffineIndex) -> AffineIndex | None:
@@ -250,6 +250,6 @@ def _bounded(slope: Sum, offset: Sum) -> AffineIndex | None:
     """
     if len(slope) > 1 or len(offset) > _MAX_TERMS or any(abs(f) > _MAX_FACTOR for f in offset.values()):
         return None
-    if any(abs(factor) > (_MAX_FACTOR if of == _CONSTANT_INDEX else 1) for of, factor in slope.items()):
+    if any(abs(factor) > (_MAX_FACTOR if term == _CONSTANT_INDEX else 1) for term, factor in slope.items()):
         return None
     return AffineIndex(slope, offset)

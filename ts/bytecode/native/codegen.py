@@ -34,11 +34,11 @@ def translate(code: Code, loops: tuple[Loop, ...], layout: dict[str, int], force
     If `forced`, each instruction first checks whether the code must exit there, for tests.
     """
     entries = [loop.end for loop in loops if not loop.reason]
-    within = sorted(reachable(code, entries))
+    pcs = sorted(reachable(code, entries))
     live = live_before(code)
     dirty = 0
     registers: set[int] = set()
-    for pc in within:
+    for pc in pcs:
         reads, writes = reads_and_writes(code, pc)
         registers.update(reads, writes)
         for register in writes:
@@ -51,7 +51,7 @@ def translate(code: Code, loops: tuple[Loop, ...], layout: dict[str, int], force
         w.do(f"%r{register}.v = alloca {w.type(register)}")
         if w.type(register) == "double":
             w.do(f"%r{register}.s = alloca float")
-    w.tensors = TensorAccesses(w, within)
+    w.tensors = TensorAccesses(w, pcs)
     for loop in loops:
         for name in ("base", "limit", "iteration", "iterations"):
             w.do(f"%{name}.{loop.end} = alloca i64")
@@ -64,11 +64,9 @@ def translate(code: Code, loops: tuple[Loop, ...], layout: dict[str, int], force
     # `spend_one` requires a non-negative budget
     budget = w.new(f"call i64 @llvm.smax.i64(i64 {initial}, i64 0)")
     w.do(f"store i64 {budget}, ptr %left")
-    _load_functions(
-        w, {code.instructions[pc][1] for pc in within if code.instructions[pc][0] == _CALL_SCALAR}
-    )
-    at, first = (w.new(f"ptrtoint ptr {p} to i64") for p in ("%at", "%instructions"))
-    offset = w.new(f"sub i64 {at}, {first}")
+    _load_functions(w, {code.instructions[pc][1] for pc in pcs if code.instructions[pc][0] == _CALL_SCALAR})
+    address, first = (w.new(f"ptrtoint ptr {p} to i64") for p in ("%at", "%instructions"))
+    offset = w.new(f"sub i64 {address}, {first}")
     cases = " ".join(f"i64 {pc * layout['instruction']}, label %enter.{pc}" for pc in entries)
     w.do(f"switch i64 {offset}, label %nowhere [{cases}]")
     for pc in entries:
@@ -85,23 +83,21 @@ def translate(code: Code, loops: tuple[Loop, ...], layout: dict[str, int], force
     for version in (*w.tensors.versions, ""):
         w.version = version
         counted_loops = {
-            loop.end: find_hoistable_checks(code, loop, version == DENSE)
-            for loop in loops
-            if loop.end in within
+            loop.end: find_hoistable_checks(code, loop, version == DENSE) for loop in loops if loop.end in pcs
         }
         counted_loops = {end: checks for end, checks in counted_loops.items() if checks or w.counts(end)}
         w.loop_heads = frozenset(code.instructions[end][1] for end in counted_loops)
         for pc in entries:
             w.label(f"begin.{pc}{w.version}")
             _enter(w, pc, counted_loops)
-        for pc in within:
+        for pc in pcs:
             _instruction(w, pc, forced)
         for end, hoistable in counted_loops.items():
             _enter_from_loop_head(w, end, hoistable)
         # Generate a second version of each loop; it contains the checks that the first version hoists.
         for w.unchecked_loop in filter(None, counted_loops.values()):
             for pc in range(w.unchecked_loop.head, w.unchecked_loop.end + 1):
-                if pc in within:
+                if pc in pcs:
                     _instruction(w, pc, forced)
         w.unchecked_loop = None
     w.write_exits()
@@ -137,10 +133,10 @@ def _enter(w: FunctionBuilder, pc: int, counted_loops: dict[int, HoistableChecks
     build = BUILDERS[OPCODES[op].name]
     if pc in counted_loops:
         hoistable = counted_loops[pc]
-        holds = enter(w, pc, hoistable, 1)
+        condition = enter(w, pc, hoistable, 1)
         if hoistable:
             accepted, rejected = w.fresh(), w.fresh()
-            w.branch(holds, accepted, rejected)
+            w.branch(condition, accepted, rejected)
             w.label(accepted)
             w.unchecked_loop = hoistable
             build(w, pc, a, b, c)
@@ -154,9 +150,9 @@ def _enter_from_loop_head(w: FunctionBuilder, end: int, hoistable: HoistableChec
     loop_head = w.code.instructions[end][1]
     w.label(f"into.{loop_head}{w.version}")
     w.pc = loop_head
-    holds = enter(w, end, hoistable, 0)
+    condition = enter(w, end, hoistable, 0)
     if hoistable:
-        w.branch(holds, w.at(loop_head, hoistable), w.at(loop_head))
+        w.branch(condition, w.at(loop_head, hoistable), w.at(loop_head))
     else:
         w.jump(w.at(loop_head))
 

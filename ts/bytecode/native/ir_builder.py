@@ -95,16 +95,16 @@ class FunctionBuilder:
         if pc in self.loop_heads and pc == self.pc + 1:
             return f"into.{pc}{self.version}"
         loop = loop or self.unchecked_loop
-        inside = loop is not None and loop.head <= pc <= loop.end
-        return f"{'unchecked' if inside else 'at'}.{pc}{self.version}"
+        in_loop = loop is not None and loop.head <= pc <= loop.end
+        return f"{'unchecked' if in_loop else 'at'}.{pc}{self.version}"
 
     def jump(self, label: str) -> None:
         """Append an unconditional branch."""
         self.do(f"br label %{label}")
 
-    def branch(self, condition: str, yes: str, no: str) -> None:
+    def branch(self, condition: str, true_label: str, false_label: str) -> None:
         """Append a conditional branch."""
-        self.do(f"br i1 {condition}, label %{yes}, label %{no}")
+        self.do(f"br i1 {condition}, label %{true_label}, label %{false_label}")
 
     def branch_unlikely(self, condition: str, label: str) -> None:
         """Append a branch to `label` that is marked as unlikely, and begin the fall-through block."""
@@ -233,16 +233,16 @@ class FunctionBuilder:
         if self.is_non_negative(pc, register):
             self.branch_unlikely(self.new(f"icmp uge i64 {i}, {size}"), self.leave(pc))
             return i
-        start, odd, after = self._block, self.fresh(), self.fresh()
-        beyond = self.new(f"icmp uge i64 {i}, {size}")
-        self.do(f"br i1 {beyond}, label %{odd}, label %{after}, !prof !4")
-        self.label(odd)
+        start, unlikely, after = self._block, self.fresh(), self.fresh()
+        out_of_range = self.new(f"icmp uge i64 {i}, {size}")
+        self.do(f"br i1 {out_of_range}, label %{unlikely}, label %{after}, !prof !4")
+        self.label(unlikely)
         j = self.new(f"add i64 {i}, {size}")
         self.branch_unlikely(self.new(f"icmp uge i64 {j}, {size}"), self.leave(pc))
-        odd = self._block
+        unlikely = self._block
         self.jump(after)
         self.label(after)
-        return self.new(f"phi i64 [ {i}, %{start} ], [ {j}, %{odd} ]")
+        return self.new(f"phi i64 [ {i}, %{start} ], [ {j}, %{unlikely} ]")
 
     def flush_write_counts(self) -> None:
         """Update the version counters of written tensors; required before other code runs."""
@@ -266,10 +266,10 @@ class FunctionBuilder:
         """Store a tensor element."""
         self.do(f"store {type} {value}, ptr {address}, align 1, {ELEMENT}")
 
-    def count_writes(self, address: str, more: str) -> None:
-        """Add `more` to the version counter of a tensor."""
+    def count_writes(self, address: str, increment: str) -> None:
+        """Add `increment` to the version counter of a tensor."""
         count = self.new(f"load i32, ptr {address}, {WRITES}")
-        self.do(f"store i32 {self.new(f'add i32 {count}, {more}')}, ptr {address}, {WRITES}")
+        self.do(f"store i32 {self.new(f'add i32 {count}, {increment}')}, ptr {address}, {WRITES}")
 
     def function(self, index: int) -> str:
         """Load the address of a runtime function at `index` of the table."""
@@ -304,8 +304,8 @@ class FunctionBuilder:
         if status.isdigit():
             self.do(f"ret i64 {int(status) << 32 | pc}")
             return
-        wide = self.new(f"shl i64 {self.new(f'zext i32 {status} to i64')}, 32")
-        self.do(f"ret i64 {self.new(f'or i64 {wide}, {pc}')}")
+        high_word = self.new(f"shl i64 {self.new(f'zext i32 {status} to i64')}, 32")
+        self.do(f"ret i64 {self.new(f'or i64 {high_word}, {pc}')}")
 
     # ---- budget --------------------------------------------------------------------------------------
 
@@ -328,9 +328,11 @@ class FunctionBuilder:
 
     def spend_one(self, pc: int) -> str:
         """Decrement the non-negative step budget; return whether it was 0."""
-        both = self.new(f"call {{i64, i1}} @llvm.usub.with.overflow.i64(i64 {self.budget_left(pc)}, i64 1)")
-        self.do(f"store i64 {self.new(f'extractvalue {{i64, i1}} {both}, 0')}, ptr %left")
-        return self.new(f"extractvalue {{i64, i1}} {both}, 1")
+        difference = self.new(
+            f"call {{i64, i1}} @llvm.usub.with.overflow.i64(i64 {self.budget_left(pc)}, i64 1)"
+        )
+        self.do(f"store i64 {self.new(f'extractvalue {{i64, i1}} {difference}, 0')}, ptr %left")
+        return self.new(f"extractvalue {{i64, i1}} {difference}, 1")
 
     def count(self, end: int) -> None:
         """From now on, compute the remaining budget in the loop that ends at `end` as base - counter."""
@@ -357,8 +359,8 @@ class FunctionBuilder:
     def _stepped_loop(self, pc: int) -> HoistableChecks | None:
         """Return the loop that contains `pc` if it has a separate iteration counter, else None."""
         loop = self.unchecked_loop
-        inside = loop is not None and loop.steps is not None and loop.head <= pc <= loop.end
-        return loop if inside else None
+        in_stepped_loop = loop is not None and loop.steps is not None and loop.head <= pc <= loop.end
+        return loop if in_stepped_loop else None
 
     def is_hoisted(self, pc: int, dimension: int = 0) -> bool:
         """Return whether the bounds check of the index at `pc` was moved in front of the loop."""

@@ -51,14 +51,14 @@ def successors(code: Code, pc: int) -> tuple[int, ...]:
 
 def reachable(code: Code, starts: list[int]) -> set[int]:
     """Return the indices of instructions reachable from the instructions in `starts`."""
-    reached = set(starts)
+    visited = set(starts)
     pending = list(starts)
     while pending:
         for pc in successors(code, pending.pop()):
-            if pc not in reached:
-                reached.add(pc)
+            if pc not in visited:
+                visited.add(pc)
                 pending.append(pc)
-    return reached
+    return visited
 
 
 def live_before(code: Code) -> list[int]:
@@ -69,14 +69,14 @@ def live_before(code: Code) -> list[int]:
         read, written = reads_and_writes(code, pc)
         reads.append(_bits(read))
         writes.append(_bits(written))
-    following = [successors(code, pc) for pc in range(code.size)]
+    successor_lists = [successors(code, pc) for pc in range(code.size)]
     live = [0] * len(rows)
     changed = True
     while changed:
         changed = False
         for pc in reversed(range(len(rows))):
             after = 0
-            for successor in following[pc]:
+            for successor in successor_lists[pc]:
                 after |= live[successor]
             before = reads[pc] | after & ~writes[pc]
             if before != live[pc]:

@@ -49,27 +49,27 @@ def _enter_stepped_loop(w: FunctionBuilder, loop: HoistableChecks, steps: LoopSt
     first, last, increment = w.value(steps.counter), w.value(steps.bound), w.value(steps.step)
     if steps.is_subtracted:
         increment = w.new(f"sub i64 0, {increment}")
-    holds = "true"
+    condition = "true"
     for x in (first, last, increment):
         shifted = w.new(f"add i64 {x}, {_NO_OVERFLOW_LIMIT}")
-        holds = w.new(f"and i1 {holds}, {w.new(f'icmp ult i64 {shifted}, {2 * _NO_OVERFLOW_LIMIT}')}")
+        condition = w.new(f"and i1 {condition}, {w.new(f'icmp ult i64 {shifted}, {2 * _NO_OVERFLOW_LIMIT}')}")
     up, down = w.new(f"sub i64 {last}, {first}"), w.new(f"sub i64 {first}, {last}")
     if steps.relation == "NE":
         falls = w.new(f"icmp slt i64 {increment}, 0")
         distance = w.new(f"select i1 {falls}, i64 {down}, i64 {up}")
         stride = w.new(f"select i1 {falls}, i64 {w.new(f'sub i64 0, {increment}')}, i64 {increment}")
     else:
-        falling = steps.relation in ("GT", "GE")
-        distance, stride = (down, w.new(f"sub i64 0, {increment}")) if falling else (up, increment)
+        is_decreasing = steps.relation in ("GT", "GE")
+        distance, stride = (down, w.new(f"sub i64 0, {increment}")) if is_decreasing else (up, increment)
         if steps.relation in ("LE", "GE"):
             distance = w.new(f"add i64 {distance}, 1")
     for x in (stride, distance):
-        holds = w.new(f"and i1 {holds}, {w.new(f'icmp sgt i64 {x}, 0')}")
-    divisor = w.new(f"select i1 {holds}, i64 {stride}, i64 1")
+        condition = w.new(f"and i1 {condition}, {w.new(f'icmp sgt i64 {x}, 0')}")
+    divisor = w.new(f"select i1 {condition}, i64 {stride}, i64 1")
     if steps.relation == "NE":
         iterations = w.new(f"sdiv i64 {distance}, {divisor}")
         is_multiple = w.new(f"icmp eq i64 {w.new(f'mul i64 {iterations}, {divisor}')}, {distance}")
-        holds = w.new(f"and i1 {holds}, {is_multiple}")
+        condition = w.new(f"and i1 {condition}, {is_multiple}")
     else:
         iterations = w.new(f"sdiv i64 {w.new(f'add i64 {distance}, {divisor}')}, {divisor}")
         exact = w.new(f"icmp eq i64 {w.new(f'srem i64 {distance}, {divisor}')}, 0")
@@ -85,7 +85,7 @@ def _enter_stepped_loop(w: FunctionBuilder, loop: HoistableChecks, steps: LoopSt
         w.do(f"store i64 {value}, ptr %{name}.{loop.end}")
     past = w.new(f"mul i64 {w.new(f'add i64 {limit}, -1')}, {increment}")
     valid = _emit_bounds_checks(w, loop, first, w.new(f"add i64 {first}, {past}"))
-    return w.new(f"and i1 {holds}, {valid}")
+    return w.new(f"and i1 {condition}, {valid}")
 
 
 def _saturating_add(w: FunctionBuilder, x: str, y: str) -> str:
@@ -102,12 +102,12 @@ def _emit_bounds_checks(w: FunctionBuilder, loop: HoistableChecks, first: str, l
         sizes[items] = _sign_extend(w, w.field(x, "size", "i64"))
     for tensor, k in loop.lengths:
         sizes[tensor, k] = _sign_extend(w, w.new(f"load i64, ptr {tensor.name(f'size{k}')}"))
-    holds = "true"
+    condition = "true"
     for holder, line in _distinct_indices(loop):
         for counter in bounds if line.slope else bounds[:1]:
             index = _affine_value(w, line, counter)
-            holds = w.new(f"and i1 {holds}, {w.new(f'icmp ult i128 {index}, {sizes[holder]}')}")
-    return holds
+            condition = w.new(f"and i1 {condition}, {w.new(f'icmp ult i128 {index}, {sizes[holder]}')}")
+    return condition
 
 
 def _distinct_indices(loop: HoistableChecks) -> list[tuple[Holder, AffineIndex]]:

@@ -75,8 +75,8 @@ def _comparison(expression: str) -> Builder:
 def _select(expression: str) -> Builder:
     def build(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
         x, y = w.value(b), w.value(c)
-        holds = w.new(f"{expression} {x}, {y}")
-        w.set(a, w.new(f"select i1 {holds}, {w.type(a)} {x}, {w.type(a)} {y}"))
+        condition = w.new(f"{expression} {x}, {y}")
+        w.set(a, w.new(f"select i1 {condition}, {w.type(a)} {x}, {w.type(a)} {y}"))
 
     return build
 
@@ -191,9 +191,10 @@ def _float_remainder(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> Non
 @builds("FLOAT_TO_INT")
 def _to_int(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
     x = w.value(b)
-    above = w.new(f"fcmp oge double {x}, 0xC3E0000000000000")  # -2.0 ** 63, in LLVM's hexadecimal notation
+    # The constant is -2.0 ** 63 in LLVM's hexadecimal notation.
+    in_lower_bound = w.new(f"fcmp oge double {x}, 0xC3E0000000000000")
     below = w.new(f"fcmp olt double {x}, 0x43E0000000000000")
-    fits = w.new(f"and i1 {above}, {below}")
+    fits = w.new(f"and i1 {in_lower_bound}, {below}")
     w.set(a, w.new(f"select i1 {fits}, i64 {w.new(f'fptosi double {x} to i64')}, i64 {-(1 << 63)}"))
 
 
@@ -290,8 +291,8 @@ def _call_runtime(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
         if w.is_number(register) and not w.is_constant(register):
             w.store(register)
     w.flush_write_counts()
-    at = w.new(f"getelementptr i8, ptr %instructions, i64 {pc * w.layout['instruction']}")
-    status = w.new(f"call i32 {w.function(w.code.instructions[pc][0])}(ptr %registers, ptr {at})")
+    instruction = w.new(f"getelementptr i8, ptr %instructions, i64 {pc * w.layout['instruction']}")
+    status = w.new(f"call i32 {w.function(w.code.instructions[pc][0])}(ptr %registers, ptr {instruction})")
     failed, after = w.fresh(), w.fresh()
     w.do(f"br i1 {w.new(f'icmp ne i32 {status}, 0')}, label %{failed}, label %{after}, !prof !4")
     w.label(failed)
@@ -315,8 +316,8 @@ def _append(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
     size = w.field(x, "size", "i64")
     full, room, after = w.fresh(), w.fresh(), w.fresh()
     fits = w.new(f"icmp ne i64 {size}, {w.field(x, 'capacity', 'i64')}")
-    same = w.new(f"icmp eq i32 {w.field(x, 'item', 'i32')}, {w.layout['tag_' + w.code.classes[b]]}")
-    w.branch(w.new(f"and i1 {fits}, {same}"), room, full)
+    same_tag = w.new(f"icmp eq i32 {w.field(x, 'item', 'i32')}, {w.layout['tag_' + w.code.classes[b]]}")
+    w.branch(w.new(f"and i1 {fits}, {same_tag}"), room, full)
     w.label(full)
     _call_runtime(w, pc, a, b, c)
     w.jump(after)
@@ -420,12 +421,14 @@ def _end_iteration(w: FunctionBuilder, pc: int, a: int) -> None:
     """
     iteration = w.new(f"add i64 {w.new(f'load i64, ptr %iteration.{pc}')}, 1")
     w.do(f"store i64 {iteration}, ptr %iteration.{pc}")
-    stopped, ended = w.fresh(), w.fresh()
-    w.branch(w.new(f"icmp ne i64 {iteration}, {w.new(f'load i64, ptr %limit.{pc}')}"), w.at(a), stopped)
-    w.label(stopped)
+    last_iteration, loop_end = w.fresh(), w.fresh()
+    w.branch(
+        w.new(f"icmp ne i64 {iteration}, {w.new(f'load i64, ptr %limit.{pc}')}"), w.at(a), last_iteration
+    )
+    w.label(last_iteration)
     is_last = w.new(f"icmp eq i64 {iteration}, {w.new(f'load i64, ptr %iterations.{pc}')}")
-    w.branch(is_last, ended, w.leave(a, w.layout["meter_zero"]))
-    w.label(ended)
+    w.branch(is_last, loop_end, w.leave(a, w.layout["meter_zero"]))
+    w.label(loop_end)
     w.spend(pc, -1)
     w.jump(w.at(pc + 1))
 
@@ -437,13 +440,13 @@ def _step(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
     if not w.counts(pc):
         _loop("NE_I64")(w, pc, a, b, c)
         return
-    stopped, ended = w.fresh(), w.fresh()
-    goes_on = w.new(f"icmp ne i64 {w.value(b)}, {w.new(f'load i64, ptr %limit.{pc}')}")
-    several = ", !llvm.loop !30" if w.has_remaining_checks(pc) else ""
-    w.do(f"br i1 {goes_on}, label %{w.at(a)}, label %{stopped}{several}")
-    w.label(stopped)
-    w.branch(w.new(f"icmp eq i64 {w.value(b)}, {w.value(c)}"), ended, w.leave(a, w.layout["meter_zero"]))
-    w.label(ended)
+    limit_reached, loop_end = w.fresh(), w.fresh()
+    continues = w.new(f"icmp ne i64 {w.value(b)}, {w.new(f'load i64, ptr %limit.{pc}')}")
+    loop_metadata = ", !llvm.loop !30" if w.has_remaining_checks(pc) else ""
+    w.do(f"br i1 {continues}, label %{w.at(a)}, label %{limit_reached}{loop_metadata}")
+    w.label(limit_reached)
+    w.branch(w.new(f"icmp eq i64 {w.value(b)}, {w.value(c)}"), loop_end, w.leave(a, w.layout["meter_zero"]))
+    w.label(loop_end)
     w.spend(pc, -1)  # refund one unit of the budget: the last jump was not taken
     w.jump(w.at(pc + 1))
 

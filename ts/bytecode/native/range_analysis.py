@@ -81,10 +81,10 @@ class ValueRanges:
                 if successor < self._code.size:
                     predecessors[successor].append(pc)
         for pc in range(1, self._code.size):
-            incoming = [self._after(source, pc) for source in predecessors[pc]]
-            if incoming:
-                joined = incoming[0]
-                for ranges in incoming[1:]:
+            incoming_ranges = [self._after(source, pc) for source in predecessors[pc]]
+            if incoming_ranges:
+                joined = incoming_ranges[0]
+                for ranges in incoming_ranges[1:]:
                     joined = _join(joined, ranges)
                 self._before[pc] = joined
 
@@ -95,14 +95,14 @@ class ValueRanges:
             self._before[pc] = ranges
             return True
         self._visits[pc] += 1
-        widens = self._visits[pc] > _MAX_BOUND_WIDENINGS
+        must_widen = self._visits[pc] > _MAX_BOUND_WIDENINGS
         joined: Ranges = {}
         for register, (low, high) in before.items():
             other = ranges.get(register)
             if other is None:
                 continue
             min_value, max_value = min(low, other[0]), max(high, other[1])
-            if widens:
+            if must_widen:
                 min_value, max_value = (
                     (low if min_value == low else INT64_MIN),
                     (high if max_value == high else INT64_MAX),
@@ -168,9 +168,9 @@ class ValueRanges:
             self._narrow(ranges, b, (low, min(high, max_value - gap)))
             self._narrow(ranges, c, (max(min_value, low + gap), max_value))
         elif relation == "EQ":
-            both = max(low, min_value), min(high, max_value)
-            self._narrow(ranges, b, both)
-            self._narrow(ranges, c, both)
+            intersection = max(low, min_value), min(high, max_value)
+            self._narrow(ranges, b, intersection)
+            self._narrow(ranges, c, intersection)
 
     def _narrow(self, ranges: Ranges, register: int, range: Range) -> None:
         # An empty range means that control never takes this edge; the range is left unchanged.
@@ -195,8 +195,8 @@ def is_counted(code: Code, end: int, targets: dict[int, list[int]]) -> bool:
     guard, start = rows[loop_head - 2], rows[loop_head - 1]
     if guard[0] != NUMBER["JUMP_LE_I64"] or start[0] != NUMBER["MOVE"]:
         return False
-    inside = loop_head <= guard[1] <= end
-    if inside or (guard[2], start[1]) != (bound, counter):
+    in_loop = loop_head <= guard[1] <= end
+    if in_loop or (guard[2], start[1]) != (bound, counter):
         return False
     if guard[3] != start[2] or start[2] < code.first_constant():
         return False
@@ -224,8 +224,8 @@ def _put(ranges: Ranges, register: int, range: Range) -> None:
 
 def _join(x: Ranges, y: Ranges) -> Ranges:
     """Return ranges that contain the ranges of both `x` and `y`."""
-    both = {r: (min(x[r][0], y[r][0]), max(x[r][1], y[r][1])) for r in x.keys() & y.keys()}
-    return {register: range for register, range in both.items() if range != ANY}
+    union = {r: (min(x[r][0], y[r][0]), max(x[r][1], y[r][1])) for r in x.keys() & y.keys()}
+    return {register: range for register, range in union.items() if range != ANY}
 
 
 def _checked(min_value: int, max_value: int) -> Range:

@@ -87,9 +87,9 @@ def _classify_loop(rows: Rows, loop_head: int, end: int, spans: list[tuple[int, 
     for first, last in spans:
         if loop_head <= first and last <= end and (first, last) != (loop_head, end):
             inner.update(range(first, last + 1))
-    names = {at: OPCODES[rows[at][0]].name for at in range(loop_head, end + 1) if at not in inner}
-    for at, name in names.items():
+    names = {pc: OPCODES[rows[pc][0]].name for pc in range(loop_head, end + 1) if pc not in inner}
+    for pc, name in names.items():
         if name in LEFT_ALONE and name not in _LOOP_ENDING_OPCODES:
-            return Loop(loop_head, end, CALL_REASONS[name], at)
+            return Loop(loop_head, end, CALL_REASONS[name], pc)
     heavy = sum(name in HEAVY for name in names.values())
     return Loop(loop_head, end, REASON_OPERATORS if 2 * heavy > len(names) else "")

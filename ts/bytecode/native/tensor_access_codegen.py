@@ -38,10 +38,10 @@ _STORES: Final = frozenset((NUMBER["STORE_FLOAT"], NUMBER["STORE_INT"]))
 class TensorAccesses:
     """Element accesses of a code to tensors, and the variables that cache tensor headers."""
 
-    def __init__(self, w: FunctionBuilder, within: list[int]) -> None:
+    def __init__(self, w: FunctionBuilder, reachable_pcs: list[int]) -> None:
         sites: dict[TensorOperand, list[int]] = {}
         self._written: set[TensorOperand] = set()
-        for pc in within:
+        for pc in reachable_pcs:
             tensor = tensor_operands_of(w.code, pc)
             if tensor is not None:
                 sites.setdefault(tensor, []).append(pc)
@@ -55,10 +55,10 @@ class TensorAccesses:
         for tensor in sites:
             w.do(f"{tensor.name('ok')} = alloca i1")
             w.do(f"{tensor.name('writeable')} = alloca i1")
-            for what in ("bytes", "writes"):
-                w.do(f"{tensor.name(what)} = alloca ptr")
-            for what in tensor.lengths():
-                w.do(f"{tensor.name(what)} = alloca i64")
+            for field in ("bytes", "writes"):
+                w.do(f"{tensor.name(field)} = alloca ptr")
+            for field in tensor.lengths():
+                w.do(f"{tensor.name(field)} = alloca i64")
             if tensor in self._written:
                 w.do(f"{tensor.name('pending')} = alloca i32")
                 w.do(f"store i32 0, ptr {tensor.name('pending')}")
@@ -73,28 +73,28 @@ class TensorAccesses:
     def flush_writes(self, w: FunctionBuilder) -> None:
         """Add writes not yet counted to the version counters, before other code runs."""
         for tensor in sorted(self._written):
-            some, none = w.fresh(), w.fresh()
+            has_writes, no_writes = w.fresh(), w.fresh()
             count = _load_field(w, tensor, "pending", "i32")
-            w.branch(w.new(f"icmp ne i32 {count}, 0"), some, none)
-            w.label(some)
+            w.branch(w.new(f"icmp ne i32 {count}, 0"), has_writes, no_writes)
+            w.label(has_writes)
             w.count_writes(_load_field(w, tensor, "writes", "ptr"), count)
             w.do(f"store i32 0, ptr {tensor.name('pending')}")
-            w.jump(none)
-            w.label(none)
+            w.jump(no_writes)
+            w.label(no_writes)
 
     def are_dense(self, w: FunctionBuilder, pc: int) -> str:
         """Return the condition for running the dense version from `pc` on."""
-        holds = "true"
+        conjunction = "true"
         for tensor in self._used_tensors(w, pc):
-            answers = [_load_field(w, tensor, "ok", "i1")]
+            conditions = [_load_field(w, tensor, "ok", "i1")]
             if tensor in self._written:
-                answers.append(_load_field(w, tensor, "writeable", "i1"))
+                conditions.append(_load_field(w, tensor, "writeable", "i1"))
             if tensor.rank:
                 stride = _load_field(w, tensor, f"stride{tensor.rank - 1}", "i64")
-                answers.append(w.new(f"icmp eq i64 {stride}, {_TYPES[tensor.dtype][1]}"))
-            for answer in answers:
-                holds = w.new(f"and i1 {holds}, {answer}")
-        return holds
+                conditions.append(w.new(f"icmp eq i64 {stride}, {_TYPES[tensor.dtype][1]}"))
+            for condition in conditions:
+                conjunction = w.new(f"and i1 {conjunction}, {condition}")
+        return conjunction
 
     def _used_tensors(self, w: FunctionBuilder, pc: int) -> list[TensorOperand]:
         before = self._before.items()
@@ -120,16 +120,16 @@ def _reload_header(w: FunctionBuilder, tensor: TensorOperand) -> None:
     x = w.object(tensor.register)
     matches, after = w.fresh(), w.fresh()
     array = w.field(x, "array", "ptr")
-    holds = ""
+    condition = ""
     for header, name, expected in (
         (x, "scalar_type", tensor.dtype),
         (x, "backend", 0),
         (array, "ndim", tensor.rank),
     ):
-        same = w.new(f"icmp eq i32 {w.field(header, name, 'i32')}, {expected}")
-        holds = w.new(f"and i1 {holds}, {same}") if holds else same
-    w.do(f"store i1 {holds}, ptr {tensor.name('ok')}")
-    w.branch(holds, matches, after)
+        is_equal = w.new(f"icmp eq i32 {w.field(header, name, 'i32')}, {expected}")
+        condition = w.new(f"and i1 {condition}, {is_equal}") if condition else is_equal
+    w.do(f"store i1 {condition}, ptr {tensor.name('ok')}")
+    w.branch(condition, matches, after)
     w.label(matches)
     w.do(f"store ptr {w.field(array, 'bytes', 'ptr')}, ptr {tensor.name('bytes')}")
     flag = w.new(f"and i32 {w.field(array, 'flags', 'i32')}, {w.layout['writeable']}")
@@ -147,8 +147,8 @@ def _reload_header(w: FunctionBuilder, tensor: TensorOperand) -> None:
     w.label(after)
 
 
-def _load_field(w: FunctionBuilder, tensor: TensorOperand, what: str, type: str) -> str:
-    return w.new(f"load {type}, ptr {tensor.name(what)}")
+def _load_field(w: FunctionBuilder, tensor: TensorOperand, field: str, type: str) -> str:
+    return w.new(f"load {type}, ptr {tensor.name(field)}")
 
 
 def _element(w: FunctionBuilder, pc: int) -> tuple[TensorOperand, str]:
@@ -172,10 +172,10 @@ def _element(w: FunctionBuilder, pc: int) -> tuple[TensorOperand, str]:
     return tensor, address
 
 
-def _require(w: FunctionBuilder, pc: int, tensor: TensorOperand, what: str) -> None:
+def _require(w: FunctionBuilder, pc: int, tensor: TensorOperand, field: str) -> None:
     if w.version == DENSE:  # checked at the entry of the dense version
         return
-    w.branch_unlikely(w.new(f"xor i1 {_load_field(w, tensor, what, 'i1')}, true"), w.leave(pc))
+    w.branch_unlikely(w.new(f"xor i1 {_load_field(w, tensor, field, 'i1')}, true"), w.leave(pc))
 
 
 @builds("LOAD_FLOAT")
@@ -193,8 +193,8 @@ def _load_int(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
     if c not in _INTS:
         w.set(a, w.element(address, "i64"))
         return
-    type, widen = _INTS[c]
-    w.set(a, w.new(f"{widen} {type} {w.element(address, type)} to i64"))
+    type, extension = _INTS[c]
+    w.set(a, w.new(f"{extension} {type} {w.element(address, type)} to i64"))
 
 
 @builds("STORE_FLOAT", "STORE_INT")

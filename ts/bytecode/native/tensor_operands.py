@@ -25,13 +25,13 @@ class TensorOperand(NamedTuple):
     dtype: int
     rank: int
 
-    def name(self, what: str) -> str:
-        """Return the name of the LLVM variable that caches the field `what` of the tensor."""
-        return f"%r{self.register}.{self.dtype}.{self.rank}.{what}"
+    def name(self, field: str) -> str:
+        """Return the name of the LLVM variable that caches `field` of the tensor."""
+        return f"%r{self.register}.{self.dtype}.{self.rank}.{field}"
 
     def lengths(self) -> list[str]:
         """Return the names of the fields with the tensor's sizes and strides."""
-        return [f"{what}{k}" for k in range(self.rank) for what in ("size", "stride")]
+        return [f"{field}{k}" for k in range(self.rank) for field in ("size", "stride")]
 
 
 def tensor_operands_of(code: Code, pc: int) -> TensorOperand | None:
