@@ -105,7 +105,11 @@ def _operators(sources: dict[str, Source]) -> Iterator[str]:
                 statements = [definition]
             for statement in statements:
                 if isinstance(statement, ast.FunctionDef):
-                    yield from (need.name for need in needs(statement, ranges) if need.kind == "operator")
+                    yield from (
+                        requirement.name
+                        for requirement in needs(statement, ranges)
+                        if requirement.kind == "operator"
+                    )
 
 
 def _contents_of_exported(path: Path) -> list[Section]:
@@ -164,8 +168,10 @@ def _methods(module: ScriptModule) -> list[str]:
         except FrontendError:  # the section `missing` contains the reason
             lines.append(f"{name}: does not compile")
             continue
-        takes = ", ".join(map(str, schema.arguments[1:]))
-        lines.append(f"{name}({takes}) -> {', '.join(str(result) for result in schema.returns) or 'None'}")
+        parameters = ", ".join(map(str, schema.arguments[1:]))
+        lines.append(
+            f"{name}({parameters}) -> {', '.join(str(result) for result in schema.returns) or 'None'}"
+        )
     return lines
 
 
@@ -176,14 +182,14 @@ def kind(tensor: Any) -> str:
 
 def _tree(named: dict[str, Any]) -> Iterator[str]:
     """Yield lines that list the tensors as a tree of modules."""
-    above: list[str] = []
+    parents: list[str] = []
     width = max(2 * name.count(".") + len(name.rpartition(".")[2]) for name in named)
     for name, tensor in named.items():
         *modules, last = name.split(".")
         shared = 0
-        while shared < min(len(above), len(modules)) and above[shared] == modules[shared]:
+        while shared < min(len(parents), len(modules)) and parents[shared] == modules[shared]:
             shared += 1
         for depth in range(shared, len(modules)):
             yield "  " * depth + modules[depth]
-        above = modules
+        parents = modules
         yield f"{'  ' * len(modules) + last:{width}}  {kind(tensor)}"

@@ -135,17 +135,17 @@ def random_tensor(dtype: ts.dtype, sizes: list[int]) -> ts.Tensor:
     """
     source = ts.Generator().manual_seed(0)
     if dtype.is_floating_point or dtype.is_complex:
-        wide = ts.complex64 if dtype.is_complex else ts.float32
-        return ts.randn(sizes, dtype=wide, generator=source).to(dtype)
+        sampled_dtype = ts.complex64 if dtype.is_complex else ts.float32
+        return ts.randn(sizes, dtype=sampled_dtype, generator=source).to(dtype)
     return ts.randint(0, 2, sizes, generator=source).to(dtype)
 
 
-def tensor_of(array: Any, where: str) -> ts.Tensor:
+def tensor_of(array: Any, location: str) -> ts.Tensor:
     """Convert an array to a tensor; raise UsageError for strings and other unsupported dtypes."""
     try:
         return ts.from_numpy(array)
     except (TypeError, ValueError) as error:
-        raise UsageError(f"{where}: {error}") from None
+        raise UsageError(f"{location}: {error}") from None
 
 
 def load_arrays(path: str) -> Any:
@@ -203,12 +203,12 @@ def read_arguments(
     parser = _ArgumentParser(function, declared)
     for word in words:
         parser.add(word)
-    absent = [
+    missing = [
         argument.name for argument in declared if not (parser.has(argument.name) or argument.has_default)
     ]
-    if absent:
+    if missing:
         raise UsageError(
-            f"{function.name} needs {', '.join(absent)}: {_format_signature(function, declared)}"
+            f"{function.name} needs {', '.join(missing)}: {_format_signature(function, declared)}"
         )
     return parser.positional, parser.keywords
 
@@ -238,8 +238,8 @@ class _ArgumentParser:
         if equals and name in self.parameters:
             self.keyword(name, read_argument(value, self.parameters[name]))
         elif equals and name.isidentifier() and not isinstance(self.next_type(), types.StringType):
-            takes = ", ".join(self.order) or "none"
-            raise UsageError(f"{self.function.name} has no argument {name!r}; its arguments are: {takes}")
+            accepted = ", ".join(self.order) or "none"
+            raise UsageError(f"{self.function.name} has no argument {name!r}; its arguments are: {accepted}")
         elif word.endswith(".npz") and self.add_arrays(word):
             return
         else:
@@ -278,8 +278,8 @@ class _ArgumentParser:
         return True
 
 
-def from_array(array: Any, expected: types.Type, where: str) -> Any:
+def from_array(array: Any, expected: types.Type, location: str) -> Any:
     """Convert an array to the type of a parameter: a tensor, a number, a string or a list."""
     if isinstance(expected, types.OptionalType):
         expected = expected.elem
-    return tensor_of(array, where) if isinstance(expected, types.TensorType) else array.tolist()
+    return tensor_of(array, location) if isinstance(expected, types.TensorType) else array.tolist()

@@ -80,11 +80,11 @@ def run(options: argparse.Namespace) -> int:
             function = load_function(target)
             values, names = _encode_arguments(function, options.arguments)
             path, method = _archive(target, function, stack)
-        patience = _TIMEOUT_SECONDS if options.seconds is None else options.seconds or threading.TIMEOUT_MAX
-        until = time.monotonic() + patience
-        engines = [stack.enter_context(_Process("ts", sys.executable, until))]
+        timeout = _TIMEOUT_SECONDS if options.seconds is None else options.seconds or threading.TIMEOUT_MAX
+        deadline = time.monotonic() + timeout
+        engines = [stack.enter_context(_Process("ts", sys.executable, deadline))]
         if options.against is not None:
-            peer = _Process(options.against, options.python or sys.executable, until)
+            peer = _Process(options.against, options.python or sys.executable, deadline)
             engines.append(stack.enter_context(peer))
         with console.progress(f"measuring {target.path.name}", options.rounds) as advance:
             model = {"path": path, "method": method, "threads": options.threads}
@@ -131,8 +131,8 @@ def _archive(target: Target, function: ScriptFunction | ScriptMethod, stack: Exi
 class _Process:
     """Subprocess that runs one engine; it is terminated at the end of the `with` block."""
 
-    def __init__(self, name: str, python: str, until: float) -> None:
-        self.name, self.python, self.until = name, python, until
+    def __init__(self, name: str, python: str, deadline: float) -> None:
+        self.name, self.python, self.deadline = name, python, deadline
         environment = dict(os.environ)
         if name == "ts":  # the subprocess imports `ts` from the same folder
             folders = [str(Path(ts.__file__).parents[1]), environment.get("PYTHONPATH", "")]
@@ -152,13 +152,13 @@ class _Process:
         self.process.kill()
         self.process.communicate()
 
-    def ask(self, what: str, **details: Any) -> Any:
+    def ask(self, command: str, **details: Any) -> Any:
         """Send a request and return the response; raise ProgramError on timeout or an invalid response."""
         assert self.process.stdin is not None and self.process.stdout is not None
-        timer = threading.Timer(max(self.until - time.monotonic(), 0.0), self.process.kill)
+        timer = threading.Timer(max(self.deadline - time.monotonic(), 0.0), self.process.kill)
         timer.start()
         try:
-            self.process.stdin.write(json.dumps({"do": what, **details}) + "\n")
+            self.process.stdin.write(json.dumps({"do": command, **details}) + "\n")
             self.process.stdin.flush()
             line = self.process.stdout.readline()
         except BrokenPipeError:
@@ -166,12 +166,14 @@ class _Process:
         finally:
             timer.cancel()
         if not line:
-            late = time.monotonic() >= self.until
-            raise ProgramError(f"{self.name} {'took too long (--seconds gives it more)' if late else 'died'}")
-        answer = json.loads(line)
-        if "error" in answer:
-            raise ProgramError(self._describe_error(answer["error"]))
-        return answer
+            timed_out = time.monotonic() >= self.deadline
+            raise ProgramError(
+                f"{self.name} {'took too long (--seconds gives it more)' if timed_out else 'died'}"
+            )
+        response = json.loads(line)
+        if "error" in response:
+            raise ProgramError(self._describe_error(response["error"]))
+        return response
 
     def _describe_error(self, error: str) -> str:
         if error == f"ModuleNotFoundError: No module named '{self.name}'":
@@ -217,34 +219,34 @@ def duration(seconds: float) -> str:
     return f"{seconds * 1e9:.3g} ns"
 
 
-def difference(one: Any, other: Any) -> float:
+def difference(first: Any, second: Any) -> float:
     """Return the largest absolute difference between two results, relative to the largest magnitude.
 
     Return infinity for different types, shapes or dtypes.
     """
-    if isinstance(one, ts.Tensor) and isinstance(other, ts.Tensor):
-        if one.shape != other.shape or one.dtype != other.dtype:
+    if isinstance(first, ts.Tensor) and isinstance(second, ts.Tensor):
+        if first.shape != second.shape or first.dtype != second.dtype:
             return np.inf
-        wide = ts.complex128 if one.is_complex() else ts.float64
-        return _apart(one.to(wide).numpy(), other.to(wide).numpy())
-    if type(one) is not type(other):
+        wide_dtype = ts.complex128 if first.is_complex() else ts.float64
+        return _apart(first.to(wide_dtype).numpy(), second.to(wide_dtype).numpy())
+    if type(first) is not type(second):
         return np.inf
-    if isinstance(one, dict):
-        one, other = [*one, *one.values()], [*other, *other.values()]
-    if isinstance(one, list | tuple):
-        if len(one) != len(other):
+    if isinstance(first, dict):
+        first, second = [*first, *first.values()], [*second, *second.values()]
+    if isinstance(first, list | tuple):
+        if len(first) != len(second):
             return np.inf
-        return max(map(difference, one, other), default=0.0)
-    if isinstance(one, float | complex):
-        return _apart(np.asarray(one), np.asarray(other))
-    return 0.0 if one == other else np.inf
+        return max(map(difference, first, second), default=0.0)
+    if isinstance(first, float | complex):
+        return _apart(np.asarray(first), np.asarray(second))
+    return 0.0 if first == second else np.inf
 
 
-def _apart(one: Any, other: Any) -> float:
+def _apart(first: Any, second: Any) -> float:
     with np.errstate(all="ignore"):
-        same = (one == other) | (np.isnan(one) & np.isnan(other))
-        if same.all():
+        is_equal = (first == second) | (np.isnan(first) & np.isnan(second))
+        if is_equal.all():
             return 0.0
-        apart = np.where(same, 0.0, np.abs(one - other)).max()
-        largest = np.abs(one[np.isfinite(one)]).max(initial=1.0)
-    return float(apart / largest) if np.isfinite(apart) else np.inf
+        max_difference = np.where(is_equal, 0.0, np.abs(first - second)).max()
+        scale = np.abs(first[np.isfinite(first)]).max(initial=1.0)
+    return float(max_difference / scale) if np.isfinite(max_difference) else np.inf

@@ -133,17 +133,17 @@ class Engine:
 
 def main() -> None:
     """Answer requests until standard input ends."""
-    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    output = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     engine = None
     for line in sys.stdin:
         request = json.loads(line)
         try:
             engine = engine or Engine(sys.argv[1])
-            answer = getattr(engine, request.pop("do"))(**request)
+            response = getattr(engine, request.pop("do"))(**request)
         except Exception as error:  # raised by the package or by the measured program
-            answer = {"error": f"{type(error).__name__}: {error}"}
-        print(json.dumps(answer), file=answers, flush=True)
+            response = {"error": f"{type(error).__name__}: {error}"}
+        print(json.dumps(response), file=output, flush=True)
 
 
 if __name__ == "__main__":

@@ -104,18 +104,18 @@ def run(options: argparse.Namespace) -> int:
         raise UsageError(
             f"no file in {', '.join(options.targets)} imports ts or torch, and there is no archive"
         )
-    wrong = 0
+    failure_count = 0
     with console.progress(f"checking {len(files)} files", len(files)) as advance:
         for file in files:
             is_single_file = len(files) == 1 and not Path(options.targets[0]).is_dir()
             with limited(options, untrusted=not file.is_program):
-                wrong += _check_file(file, inputs, is_single_file)
+                failure_count += _check_file(file, inputs, is_single_file)
             advance()
     unused = inputs.keys() - inputs.used
-    if unused and not wrong:  # parameters of a failed definition are unknown
+    if unused and not failure_count:  # parameters of a failed definition are unknown
         names = ", ".join(sorted(unused))
         raise UsageError(f"--input {names}: nothing that is checked has such a parameter")
-    return 1 if wrong else 0
+    return 1 if failure_count else 0
 
 
 def files_of(target: Target) -> Iterator[Target]:
@@ -174,15 +174,17 @@ def _check_call(
     """
     values = _input_values(parameters, inputs)
     samples = [x.to("meta") if isinstance(x, ts.Tensor) else x for x in values]
-    failing = [f.format_message(function.name) for f in failures(function.inlined_graph, [*object, *samples])]
-    if failing or not any(x is not None for x in values):
-        return "", failing
+    messages = [
+        f.format_message(function.name) for f in failures(function.inlined_graph, [*object, *samples])
+    ]
+    if messages or not any(x is not None for x in values):
+        return "", messages
     if not inputs.runs:
         return "  (shapes and dtypes; values such as indices are checked with --run)", []
     keywords = {p.name: x for p, x in zip(parameters, values, strict=True) if p.name in inputs}
-    absent = [p.name for p in parameters if p.name not in inputs and not p.has_default]
-    if absent:
-        raise UsageError(f"--run needs --input for {', '.join(absent)} of {function.name}")
+    missing = [p.name for p in parameters if p.name not in inputs and not p.has_default]
+    if missing:
+        raise UsageError(f"--run needs --input for {', '.join(missing)} of {function.name}")
     try:
         with ts.no_grad():
             function(**keywords)
@@ -208,22 +210,22 @@ def _check_file(target: Target, inputs: _Inputs, is_single_file: bool) -> int:
         checks = {target.name: checks[target.name]}
     if not checks and is_single_file:
         raise UsageError(f"{target.path} defines nothing to compile")
-    wrong = 0
+    failure_count = 0
     for name, compile_it in checks.items():
         try:
-            description, failing = compile_it()
+            description, messages = compile_it()
         except UsageError:
             raise
         except Exception as error:  # raised by the compiler or by a constructor
-            failing = [format_error(error) if _is_foreign(error) else str(error)]
-        for failure in failing:
-            wrong += 1
+            messages = [format_error(error) if _is_foreign(error) else str(error)]
+        for failure in messages:
+            failure_count += 1
             console.status(False, f"{target.path}:{name}: {failure}", sys.stderr)
-        if not failing:
+        if not messages:
             console.status(
                 True, description if is_single_file else f"{target.path}: {description}", sys.stdout
             )
-    return wrong
+    return failure_count
 
 
 def _is_foreign(error: Exception) -> bool:
@@ -243,10 +245,10 @@ def _checks_of_archive(path: Path, inputs: _Inputs) -> Iterator[tuple[str, Check
         yield "forward", partial(_program, path, inputs)
         return
     with report_read_errors(path):
-        absent = ts.jit.missing(path)
-    for each in absent:
+        missing = ts.jit.missing(path)
+    for each in missing:
         yield f"{each.kind} {each.name}", partial(_absent, each)
-    if not absent:
+    if not missing:
         module = load_archive(path)
         for name in method_names(module):
             yield name, partial(_method, module, name, inputs)
@@ -262,8 +264,8 @@ def _program(path: Path, inputs: _Inputs) -> tuple[str, list[str]]:
     return takes(function), wrong_shapes(function.program)
 
 
-def _absent(missing: Any) -> tuple[str, list[str]]:
-    return "", ["\n".join(["missing", *str(missing).splitlines()[1:]])]
+def _absent(requirement: Any) -> tuple[str, list[str]]:
+    return "", ["\n".join(["missing", *str(requirement).splitlines()[1:]])]
 
 
 def checks_of(module: ModuleType, inputs: _Inputs) -> Iterator[tuple[str, Check]]:
@@ -284,22 +286,22 @@ def checks_of(module: ModuleType, inputs: _Inputs) -> Iterator[tuple[str, Check]
 
 def _function(function: Any, inputs: _Inputs) -> tuple[str, list[str]]:
     scripted: Any = ts.jit.script(function)
-    added, failing = _check_call(scripted, [], scripted.schema.arguments, inputs)
-    return f"{scripted.schema}{added}", failing
+    added, messages = _check_call(scripted, [], scripted.schema.arguments, inputs)
+    return f"{scripted.schema}{added}", messages
 
 
 def _module(name: str, module: Any, inputs: _Inputs) -> tuple[str, list[str]]:
     scripted: Any = ts.jit.script(module)
     methods = [_method(scripted, method, inputs) for method in method_names(scripted)]
-    return f"module {name}", [failure for _, failing in methods for failure in failing]
+    return f"module {name}", [failure for _, messages in methods for failure in messages]
 
 
 def _method(module: ScriptModule, name: str, inputs: _Inputs) -> tuple[str, list[str]]:
     method = getattr(module, name)
-    added, failing = _check_call(method, [module.archived()], method.schema.arguments[1:], inputs)
-    takes = ", ".join(map(str, method.schema.arguments[1:]))
+    added, messages = _check_call(method, [module.archived()], method.schema.arguments[1:], inputs)
+    parameters = ", ".join(map(str, method.schema.arguments[1:]))
     returns = ", ".join(map(str, method.schema.returns))
-    return f"{name}({takes}) -> {returns}{added}", failing
+    return f"{name}({parameters}) -> {returns}{added}", messages
 
 
 def _class(name: str, cls: type, inputs: _Inputs) -> tuple[str, list[str]]:

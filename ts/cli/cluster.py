@@ -87,22 +87,22 @@ def _config(options: argparse.Namespace) -> ClusterConfig:
 async def _cluster(config: ClusterConfig, ends_with_input: bool) -> None:
     from ts.distributed.cluster.supervisor import ClusterSupervisor
 
-    ended = asyncio.Event()
+    shutdown = asyncio.Event()
     loop = asyncio.get_running_loop()
     for signal_number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        loop.add_signal_handler(signal_number, ended.set)
+        loop.add_signal_handler(signal_number, shutdown.set)
     if ends_with_input:
-        loop.add_reader(sys.stdin, ended.set)
+        loop.add_reader(sys.stdin, shutdown.set)
     async with ClusterSupervisor(config, lambda line: print(line, file=sys.stderr, flush=True)) as cluster:
         print(cluster.address, flush=True)
-        ending = asyncio.create_task(ended.wait())
+        shutdown_task = asyncio.create_task(shutdown.wait())
         complete = asyncio.create_task(cluster.complete())
-        await asyncio.wait((ending, complete), return_when=asyncio.FIRST_COMPLETED)
-        if not ended.is_set():
+        await asyncio.wait((shutdown_task, complete), return_when=asyncio.FIRST_COMPLETED)
+        if not shutdown.is_set():
             complete.result()
             print(_use(cluster.address, config), flush=True)
         complete.cancel()
-        await ending
+        await shutdown_task
 
 
 def _use(address: str, config: ClusterConfig) -> str:
@@ -129,7 +129,7 @@ def _status(options: argparse.Namespace) -> int:
 
 
 def _table_row(member: dict[str, Any]) -> list[str]:
-    since = datetime.datetime.fromtimestamp(member["since"]).strftime("%Y-%m-%d %H:%M:%S")
+    start_time = datetime.datetime.fromtimestamp(member["since"]).strftime("%Y-%m-%d %H:%M:%S")
     counts = [str(member[name]) for name in ("pid", "running", "done", "failed")]
     identity = [member["name"], str(member["number"]), member["kind"], member["address"]]
-    return [*identity, *counts, f"{member['memory'] / (1 << 20):.0f}M", since]
+    return [*identity, *counts, f"{member['memory'] / (1 << 20):.0f}M", start_time]

@@ -113,17 +113,19 @@ def _export(source: Path, out: Path, options: argparse.Namespace) -> int:
     if not is_archive(source) or options.into or options.freeze or options.strip_debug:
         raise UsageError("a .pt2 is made of an archive, without --freeze, --strip-debug and --into")
     model = load_archive(source)
-    texts = dict(map(split_input, options.input))
+    input_arguments = dict(map(split_input, options.input))
     declared = {a.name: a for a in model.forward.schema.arguments[1:]}  # without `self`
     parameters = list(declared)
-    if unknown := [name for name in texts if name not in declared]:
+    if unknown := [name for name in input_arguments if name not in declared]:
         raise UsageError(f"--input {unknown[0]}: forward takes {', '.join(parameters)}")
-    if missing := [name for name, a in declared.items() if name not in texts and not a.has_default]:
+    if missing := [name for name, a in declared.items() if name not in input_arguments and not a.has_default]:
         raise UsageError(
             f"forward takes {', '.join(parameters)}: give --input {missing[0]}=..., as float32[1,3,224,224]"
         )
-    values = {name: read_input(name, argument, declared[name].type) for name, argument in texts.items()}
-    shapes = _varying_sizes(values, texts, options.vary)
+    values = {
+        name: read_input(name, argument, declared[name].type) for name, argument in input_arguments.items()
+    }
+    shapes = _varying_sizes(values, input_arguments, options.vary)
     # leading parameters with a value, which are passed positionally
     first = list(itertools.takewhile(values.__contains__, parameters))
     args = tuple(values.pop(name) for name in first)
@@ -138,7 +140,9 @@ def _export(source: Path, out: Path, options: argparse.Namespace) -> int:
     return 0
 
 
-def _varying_sizes(values: dict[str, Any], texts: dict[str, str], words: Sequence[str]) -> dict[str, Any]:
+def _varying_sizes(
+    values: dict[str, Any], input_arguments: dict[str, str], varying: Sequence[str]
+) -> dict[str, Any]:
     """Return the `dynamic_shapes` argument of `export` for the `--vary` options.
 
     Example sizes 0 and 1 would be specialized. Therefore, varying dimensions of random examples have size 2;
@@ -148,7 +152,7 @@ def _varying_sizes(values: dict[str, Any], texts: dict[str, str], words: Sequenc
     from ts.utils import _pytree as pytree
 
     shapes = {name: pytree.tree_map(lambda leaf: None, value) for name, value in values.items()}
-    for word in words:
+    for word in varying:
         name, _, dim = word.partition(":")
         x = values.get(name)
         if not isinstance(x, ts.Tensor) or not dim.isdecimal():
@@ -156,7 +160,7 @@ def _varying_sizes(values: dict[str, Any], texts: dict[str, str], words: Sequenc
         if int(dim) >= x.ndim:
             raise UsageError(f"--vary {word}: {name} has {x.ndim} dimensions")
         if x.shape[int(dim)] < 2:
-            if described_tensor(texts[name]) is None:
+            if described_tensor(input_arguments[name]) is None:
                 size = x.shape[int(dim)]
                 raise UsageError(
                     f"--vary {word}: {name} has the size {size} there, and needs an example of 2 or more"

@@ -44,12 +44,12 @@ def run(options: argparse.Namespace) -> int:
     with limited(options, untrusted=not target.is_program):
         function = load_function(target)
     positional, keywords = read_arguments(function, options.arguments)
-    called, before = callable_of(function)
+    target_function, bound_arguments = callable_of(function)
     try:
         debugger = Debugger(Terminal(options.commands).read, print)
         # no time limit, because the user steps through the program
         with limited(options, untrusted=False), interrupting(debugger):
-            result = debugger.run(called, [*before, *positional], keywords)
+            result = debugger.run(target_function, [*bound_arguments, *positional], keywords)
     except DebuggerQuit:
         return 0
     print(f"returned {result!r}")

@@ -43,9 +43,9 @@ def arguments(parser: argparse.ArgumentParser, command: str) -> str:
     """Add the command's arguments to `parser` and return its help epilog."""
     parser.add_argument("first", metavar="ARCHIVE")
     parser.add_argument("second", metavar="ARCHIVE")
-    what = parser.add_mutually_exclusive_group()
-    what.add_argument("--code", action="store_true", help="compare the code only")
-    what.add_argument("--weights", action="store_true", help="compare the tensors only")
+    group = parser.add_mutually_exclusive_group()
+    group.add_argument("--code", action="store_true", help="compare the code only")
+    group.add_argument("--weights", action="store_true", help="compare the tensors only")
     add_limits(parser)
     return """\
 Exit codes: 0 equal archives, 1 differences, 2 unreadable archive.
@@ -84,13 +84,15 @@ def _code(first: Path, second: Path) -> Iterator[str]:
 def _sources(path: Path) -> dict[str, list[str]]:
     """Return the lines of each source file, with mangled class names renumbered in file order."""
     with report_read_errors(path), open(path, "rb") as file, ZipRecords(file) as records:
-        texts = {n: records.text(n) for n in records.entries if n.startswith("code/") and n.endswith(".py")}
+        sources = {n: records.text(n) for n in records.entries if n.startswith("code/") and n.endswith(".py")}
         numbers: dict[str, int] = {}
 
         def renumber(match: re.Match[str]) -> str:
             return f"___torch_mangle_{numbers.setdefault(match[1], len(numbers))}"
 
-        return {_MANGLED.sub(renumber, n): _lines(_MANGLED.sub(renumber, texts[n])) for n in sorted(texts)}
+        return {
+            _MANGLED.sub(renumber, n): _lines(_MANGLED.sub(renumber, sources[n])) for n in sorted(sources)
+        }
 
 
 def _lines(source: str) -> list[str]:
@@ -123,6 +125,6 @@ def _elements(name: str, old: Any, new: Any) -> Iterator[str]:
     if a.dtype.kind == "b":
         yield summary
         return
-    wide = np.complex128 if a.dtype.kind == "c" else np.float64
-    max_difference = np.abs(a[differ].astype(wide) - b[differ].astype(wide)).max()
+    wide_dtype = np.complex128 if a.dtype.kind == "c" else np.float64
+    max_difference = np.abs(a[differ].astype(wide_dtype) - b[differ].astype(wide_dtype)).max()
     yield f"{summary}, by at most {max_difference:.4g}"

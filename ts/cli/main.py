@@ -123,12 +123,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return _FAILURE_EXIT_CODES.get(command, 1)
 
 
-def _launch(words: Sequence[str]) -> int:
+def _launch(arguments: Sequence[str]) -> int:
     """Run `ts launch` and return the exit code."""
     from ts.distributed import run
 
     try:
-        run.main(words)
+        run.main(arguments)
     except SystemExit as error:
         return error.code if isinstance(error.code, int) else 0
     return 0

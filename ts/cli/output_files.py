@@ -78,10 +78,10 @@ def _leaves(value: Any, name: str) -> Iterator[tuple[str, Any]]:
         yield from _leaves(child, f"{name}.{child_name}" if name else child_name)
 
 
-def _array(value: Any, where: str) -> NDArray[Any]:
+def _array(value: Any, origin: str) -> NDArray[Any]:
     if isinstance(value, ts.Tensor):
         array: NDArray[Any] = value.detach().cpu().numpy()
         return array if array.dtype.isbuiltin == 1 else array.astype(np.float32)
     if isinstance(value, bool | int | float | complex | str):
         return np.asarray(value)
-    raise UsageError(f"{where} returned a {type(value).__name__}, which files of arrays do not hold")
+    raise UsageError(f"{origin} returned a {type(value).__name__}, which files of arrays do not hold")

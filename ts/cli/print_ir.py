@@ -17,11 +17,11 @@ from ts.cli.targets import load_runnable, parse_target
 def arguments(parser: argparse.ArgumentParser, stage: str) -> str:
     """Add the command's arguments to `parser` and return its help epilog."""
     parser.add_argument("target", metavar="FILE.py:FUNCTION | ARCHIVE[:METHOD] | PROGRAM.pt2")
-    drawn = ""
+    svg_example = ""
     if stage == "graph":
         help_text = "draw it into this file instead: SVG, or by its suffix (.dot, .gv) Graphviz's language"
         parser.add_argument("--svg", metavar="OUT", help=help_text)
-        drawn = (
+        svg_example = (
             "  ts graph examples/lstm.py:lstm_cell --svg cell.svg\n\n"
             "`ts explain` shows the picture beside the source, with the time of each line.\n"
         )
@@ -31,17 +31,17 @@ examples:
   ts {stage} examples/lstm.py:lstm_cell
   ts {stage} model.pt
   ts {stage} model.pt:encoder.forward
-{drawn}"""
+{svg_example}"""
 
 
 def run(options: argparse.Namespace) -> int:
     """Print the output of the stage that the command names, or draw the graph."""
     target = parse_target(options.target)
-    drawn: str | None = getattr(options, "svg", None)
-    if drawn is not None:
-        with limited(options, untrusted=not target.is_program), writing(drawn):
-            load_runnable(target).graph.draw(drawn)
-        print(f"wrote {drawn}", file=sys.stderr)
+    svg_path: str | None = getattr(options, "svg", None)
+    if svg_path is not None:
+        with limited(options, untrusted=not target.is_program), writing(svg_path):
+            load_runnable(target).graph.draw(svg_path)
+        print(f"wrote {svg_path}", file=sys.stderr)
         return 0
     with limited(options, untrusted=not target.is_program):
         output = str(getattr(load_runnable(target), options.command)).rstrip("\n")

@@ -19,17 +19,17 @@ if TYPE_CHECKING:
 def arguments(parser: argparse.ArgumentParser, command: str) -> str:
     """Add the command's arguments to `parser` and return its help epilog."""
     parser.add_argument("target", nargs="?", metavar="ARCHIVE[:METHOD]", help="without it: the playground")
-    where = parser.add_argument_group("where")
-    where.add_argument(
+    group = parser.add_argument_group("where")
+    group.add_argument(
         "--host", default="127.0.0.1", metavar="ADDRESS", help="default: %(default)s, this machine only"
     )
-    where.add_argument(
+    group.add_argument(
         "--port", type=int, default=8000, metavar="N", help="default: %(default)s; 0: any that is free"
     )
-    where.add_argument(
+    group.add_argument(
         "--allow-host", action="append", default=[], metavar="NAME", help="another name of this server"
     )
-    where.add_argument(
+    group.add_argument(
         "--client-header",
         metavar="NAME",
         help="a header in which a proxy before this server says who the client is; default: its address",
@@ -95,17 +95,17 @@ def run(options: argparse.Namespace) -> int:
     from ts.serve.app import serve
     from ts.serve.fork_server_client import ForkServerError
 
-    chosen = _options(options)
-    what = "the playground" if chosen.model is None else chosen.model
+    serve_options = _options(options)
+    content = "the playground" if serve_options.model is None else serve_options.model
 
     def started(address: str) -> None:
-        print(f"serving {what} at {address}", file=sys.stderr, flush=True)
+        print(f"serving {content} at {address}", file=sys.stderr, flush=True)
 
     try:
         with asyncio.Runner(loop_factory=_loop_factory()) as runner:
-            runner.run(serve(chosen, started=started))
+            runner.run(serve(serve_options, started=started))
     except ForkServerError as error:
-        raise ProgramError(f"cannot serve {what}: {error}") from None
+        raise ProgramError(f"cannot serve {content}: {error}") from None
     return 0
 
 

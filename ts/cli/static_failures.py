@@ -158,11 +158,11 @@ class _Search:
     def visit_loop(self, node: Node) -> None:
         """Visit a loop body; only values that the loop does not change are known in it."""
         (body,) = node.blocks()
-        for before, inside, after, output in zip(
+        for before, inner, after, output in zip(
             node.inputs()[2:], body.inputs()[1:], body.outputs()[1:], node.outputs(), strict=True
         ):
-            if inside is after and before in self.constants:
-                self.constants[inside] = self.constants[output] = self.constants[before]
+            if inner is after and before in self.constants:
+                self.constants[inner] = self.constants[output] = self.constants[before]
         if self.constants.get(node.input(0), 1) != 0:
             decided, self.is_decided = self.is_decided, False
             self.visit(body)

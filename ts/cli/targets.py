@@ -98,11 +98,11 @@ def method_of(module: ScriptModule, name: str, path: Path) -> ScriptMethod:
     return getattr(submodule, "forward")  # type: ignore[no-any-return]  # noqa: B009
 
 
-def _find_submodule(module: ScriptModule, name: str, where: str, path: Path) -> ScriptModule:
+def _find_submodule(module: ScriptModule, name: str, parent_name: str, path: Path) -> ScriptModule:
     children: dict[str, Any] = dict(module.named_children())
     if name not in children:
         names = ", ".join([*method_names(module), *children])
-        raise UsageError(f"{path}: {where or 'the model'} has no {name!r}; it has: {names}")
+        raise UsageError(f"{path}: {parent_name or 'the model'} has no {name!r}; it has: {names}")
     return children[name]  # type: ignore[no-any-return]
 
 

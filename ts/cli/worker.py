@@ -57,13 +57,13 @@ def add_worker(parser: argparse.ArgumentParser) -> None:
 
 def worker_arguments(options: argparse.Namespace) -> tuple[str, ...]:
     """Return command-line words that pass the worker options to a subprocess."""
-    words = ["--allow-python"] if options.allow_python else []
+    arguments = ["--allow-python"] if options.allow_python else []
     for name in options.allow_op or ():
-        words += ["--allow-op", name]
+        arguments += ["--allow-op", name]
     for name in ("seconds", "bytes", "fuel", "threads", "patience"):
         value = getattr(options, name)
-        words += [] if value is None else [f"--{name}", str(value)]
-    return tuple(words)
+        arguments += [] if value is None else [f"--{name}", str(value)]
+    return tuple(arguments)
 
 
 def checked(options: argparse.Namespace) -> None:
