@@ -56,11 +56,11 @@ _absent = names_for(__name__)
 
 
 def __getattr__(name: str) -> Any:
-    home = _LATER.get(name)
-    if home is None:
+    module_name = _LATER.get(name)
+    if module_name is None:
         return _absent(name)
     try:
-        value = globals()[name] = getattr(importlib.import_module(home), name)
+        value = globals()[name] = getattr(importlib.import_module(module_name), name)
     except ModuleNotFoundError as error:
         if error.name != "sympy":
             raise

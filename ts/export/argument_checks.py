@@ -34,24 +34,24 @@ def _format_location(path: Sequence[Any]) -> str:
     return (f"*args[{first.idx}]" if kind.idx == 0 else str(first.key)) + pytree.keystr(tuple(rest))
 
 
-def _check_leaf(x: Any, value: Any, where: str, ranges: Any) -> None:
+def _check_leaf(x: Any, value: Any, path: str, ranges: Any) -> None:
     if not isinstance(value, Tensor):
         if not hasattr(value, "node") and (type(x) is not type(value) or x != value):
-            raise RuntimeError(f"Expected input at '{where}' to be equal to {value}, but got {x}")
+            raise RuntimeError(f"Expected input at '{path}' to be equal to {value}, but got {x}")
         return
     if not isinstance(x, Tensor):
-        raise RuntimeError(f"Expected input at {where} to be a tensor, but got {type(x)}")
+        raise RuntimeError(f"Expected input at {path} to be a tensor, but got {type(x)}")
     sizes = list(value.array.shape)
     if x.ndim != len(sizes):
         expected = f"torch.Size([{', '.join(map(str, sizes))}])"
         raise RuntimeError(
-            f"Unexpected number of dimensions in input at {where}.shape (expected {expected}, got {x.shape})"
+            f"Unexpected number of dimensions in input at {path}.shape (expected {expected}, got {x.shape})"
         )
     for dim, (n, size) in enumerate(zip(x.shape, sizes, strict=True)):
         if isinstance(size, int):
             if n != size:
                 raise RuntimeError(
-                    f"Expected input at {where}.shape[{dim}] to be equal to {size}, but got {n}. If you "
+                    f"Expected input at {path}.shape[{dim}] to be equal to {size}, but got {n}. If you "
                     "meant for this dimension to be dynamic, please re-export and specify dynamic_shapes "
                     "(e.g. with Dim.DYNAMIC)"
                 )
@@ -59,6 +59,6 @@ def _check_leaf(x: Any, value: Any, where: str, ranges: Any) -> None:
         range = ranges.get(size.node.expr)
         low, high = (None, None) if range is None else (to_int_bound(range.lower), to_int_bound(range.upper))
         if low is not None and low > 2 and n < low:
-            raise RuntimeError(f"Expected input at {where}.shape[{dim}] to be >= {low}, but got {n}")
+            raise RuntimeError(f"Expected input at {path}.shape[{dim}] to be >= {low}, but got {n}")
         if high is not None and n > high:
-            raise RuntimeError(f"Expected input at {where}.shape[{dim}] to be <= {high}, but got {n}")
+            raise RuntimeError(f"Expected input at {path}.shape[{dim}] to be <= {high}, but got {n}")

@@ -31,5 +31,5 @@ def argument_names(mod: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -
     parameters = inspect.signature(forward).parameters.values()
     names = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     rest = next((p.name for p in parameters if p.kind is p.VAR_POSITIONAL), "")
-    more = [f"{rest}_{i}" for i in range(len(args) - len(names))]
-    return [*names[: len(args)], *more, *kwargs]
+    rest_names = [f"{rest}_{i}" for i in range(len(args) - len(names))]
+    return [*names[: len(args)], *rest_names, *kwargs]

@@ -41,10 +41,10 @@ def of_sizes() -> Iterator[None]:
         _count(-1)
 
 
-def _count(by: int) -> None:
+def _count(increment: int) -> None:
     global _open
     with _lock:
-        _open += by
+        _open += increment
         for name, function in (_PLAIN if _open == 0 else _OF_SIZES).items():
             setattr(math if name == "pow" else builtins, name, function)
 

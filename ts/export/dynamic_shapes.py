@@ -134,18 +134,18 @@ def by_leaf(arguments: Mapping[str, Any], shapes: Any) -> list[Any]:
         return [None] * count
     if isinstance(shapes, dict):
         if list(shapes) != list(arguments) and set(shapes) != set(arguments):
-            one = list(arguments)
-            packed = (
+            names = list(arguments)
+            hint = (
                 " Since here `inputs` is a list/tuple enclosing a single dict, maybe you just forgot to "
                 "enclose "
                 "`dynamic_shapes` in a list/tuple?"
-                if len(one) == 1 and isinstance(arguments[one[0]], dict)
+                if len(names) == 1 and isinstance(arguments[names[0]], dict)
                 else " Alternatively, you could also ignore arg names entirely and specify "
                 "`dynamic_shapes` as a list/tuple matching `inputs`."
             )
             raise UserError(
                 "When `dynamic_shapes` is specified as a dict, its top-level keys must be the arg names "
-                f"{one} of `inputs`, but here they are {list(shapes)}.{packed} {_MORE}"
+                f"{names} of `inputs`, but here they are {list(shapes)}.{hint} {_MORE}"
             )
         specs = [shapes[name] for name in arguments]
         paths = [f"['{name}']" for name in arguments]
@@ -165,17 +165,17 @@ def by_leaf(arguments: Mapping[str, Any], shapes: Any) -> list[Any]:
     return leaf_specs
 
 
-def _mismatch(what: str) -> UserError:
+def _mismatch(detail: str) -> UserError:
     return UserError(
-        f"Detected mismatch between the structure of `inputs` and `dynamic_shapes`: {what}\n{_MORE}"
+        f"Detected mismatch between the structure of `inputs` and `dynamic_shapes`: {detail}\n{_MORE}"
     )
 
 
-def _walk(value: Any, shape: Any, path: str, put: Callable[[Any], None]) -> None:
+def _walk(value: Any, shape: Any, path: str, append: Callable[[Any], None]) -> None:
     kind = type(value)
     node = SUPPORTED_NODES.get(kind) or (SUPPORTED_NODES.get(tuple) if hasattr(value, "_fields") else None)
     if node is None or isinstance(value, Tensor):
-        put(_of_leaf(value, shape, path))
+        append(_of_leaf(value, shape, path))
         return
     children = list(value) if hasattr(value, "_fields") else list(node.flatten_fn(value)[0])
     if not isinstance(shape, list | tuple | dict) and type(shape) is not kind:
@@ -188,7 +188,7 @@ def _walk(value: Any, shape: Any, path: str, put: Callable[[Any], None]) -> None
                 f"`inputs{path}` has keys {list(value)}, but `dynamic_shapes{path}` has keys {list(shape)}"
             )
         for name, child in value.items():
-            _walk(child, shape[name], f"{path}['{name}']", put)
+            _walk(child, shape[name], f"{path}['{name}']", append)
         return
     # For containers other than lists and tuples, `shapes` may be a list with one element for each child.
     sequence = issubclass(kind, list | tuple)
@@ -201,7 +201,7 @@ def _walk(value: Any, shape: Any, path: str, put: Callable[[Any], None]) -> None
             f"{len(child_shapes)} elements"
         )
     for i, (child, child_shape) in enumerate(zip(children, child_shapes, strict=True)):
-        _walk(child, child_shape, f"{path}[{i}]", put)
+        _walk(child, child_shape, f"{path}[{i}]", append)
 
 
 def _of_leaf(value: Any, shape: Any, path: str) -> Any:

@@ -38,8 +38,8 @@ def record_cond(recorder: ExportTracer, pred: Any, true_fn: Any, false_fn: Any, 
     first, second = (b.capture(f, operands) for b, f in zip(branches, (true_fn, false_fn), strict=True))
     with recorder.paused():
         check_branches(first, second, pred, pytree.tree_leaves(operands))
-        both = zip(first.leaves, second.leaves, strict=True)
-        merged = [_merged(recorder.environment, a, b) for a, b in both]
+        pairs = zip(first.leaves, second.leaves, strict=True)
+        merged = [_merged(recorder.environment, a, b) for a, b in pairs]
     inputs = captured_nodes(*branches)
     modules = [
         module_of(b, inputs, tuple(map(b.node_of, result.leaves)))
@@ -81,8 +81,8 @@ def _merged(environment: ShapeEnv, a: Any, b: Any) -> Any:
         else _between(environment, n, m)
         for n, m in zip(a.array.shape, b.array.shape, strict=True)
     ]
-    same = all(n is m for n, m in zip(sizes, a.array.shape, strict=True))
-    strides = a.array.strides if same else _strides(sizes, a.array)
+    is_same_shape = all(n is m for n, m in zip(sizes, a.array.shape, strict=True))
+    strides = a.array.strides if is_same_shape else _strides(sizes, a.array)
     array = MetaArray(sizes, a.array.dtype, strides)
     return fake_for(array, device_of(a), a.requires_grad or b.requires_grad)
 

@@ -190,10 +190,10 @@ class Branch(ExportTracer):
         node.meta["val"] = fake_copy
         self._tensors[id(fake_copy)] = fake_copy, node
         self.attributes[name] = constant
-        copied = self.run(overload_named("aten::lift_fresh_copy", "").operator, [fake_copy])
-        self.run(overload_named("aten::detach_", "").operator, [copied])
-        self.stand_for(x, copied)
-        return copied
+        output = self.run(overload_named("aten::lift_fresh_copy", "").operator, [fake_copy])
+        self.run(overload_named("aten::detach_", "").operator, [output])
+        self.stand_for(x, output)
+        return output
 
     @contextmanager
     def _asking(self) -> Iterator[None]:

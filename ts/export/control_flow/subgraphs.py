@@ -30,8 +30,8 @@ def module_of(branch: Branch, inputs: Sequence[Node], output: Any) -> GraphModul
     graph = branch.graph
     graph.output(output)
     graph.eliminate_dead_code()
-    own = [n for n in graph.nodes if n.op == "placeholder" and n not in branch.lifted.values()]
-    order = [*own, *(branch.lifted.get(outer, outer) for outer in inputs)]
+    own_inputs = [n for n in graph.nodes if n.op == "placeholder" and n not in branch.lifted.values()]
+    order = [*own_inputs, *(branch.lifted.get(outer, outer) for outer in inputs)]
     attributes = {**branch.submodules, **branch.attributes}
     wrap(graph, branch.blocks, attributes)
     ordered = _rebuilt(graph, order, [f"arg{i}_1" for i in range(len(order))])
@@ -83,8 +83,8 @@ def name_inputs(module: GraphModule) -> None:
     for node in module.graph.nodes:
         if node.op != "call_function" or getattr(node.target, "__module__", "") != "torch.ops.higher_order":
             continue
-        inside = [x for x in node.args if isinstance(x, Node) and x.op == "get_attr"]
-        for each in inside:
+        subgraph_nodes = [x for x in node.args if isinstance(x, Node) and x.op == "get_attr"]
+        for each in subgraph_nodes:
             child = getattr(module, str(each.target))
             if not isinstance(child, GraphModule):
                 continue

@@ -86,9 +86,9 @@ def hardshrink(x: Tensor, lambd: Any = 0.5) -> Tensor:
 @decomposes("aten::softshrink")
 def softshrink(x: Tensor, lambd: Any = 0.5) -> Tensor:
     """Move each element of `x` towards 0 by `lambd`; elements within [-lambd, lambd] become 0."""
-    far = aten.gt.Scalar(aten.abs(x), lambd)
-    nearer = aten.sub.Tensor(x, aten.mul.Tensor(aten.sign(x), lambd))
-    return aten.where.self(far, nearer, aten.mul.Tensor(x, 0))
+    exceeds = aten.gt.Scalar(aten.abs(x), lambd)
+    shrunk = aten.sub.Tensor(x, aten.mul.Tensor(aten.sign(x), lambd))
+    return aten.where.self(exceeds, shrunk, aten.mul.Tensor(x, 0))
 
 
 @decomposes("aten::threshold")

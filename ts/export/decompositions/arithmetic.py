@@ -49,14 +49,14 @@ for _name, _target in _OTHER_NAMES.items():
     decomposes(f"aten::{_name}", implicit=True)(_renamed(_target))
 
 
-def either(condition: Tensor, yes: Any, no: Any, like: Tensor) -> Tensor:
-    """Select elements of `yes` if `condition` is true, otherwise of `no`.
+def either(condition: Tensor, true_value: Any, false_value: Any, like: Tensor) -> Tensor:
+    """Select elements of `true_value` if `condition` is true, otherwise of `false_value`.
 
-    If `yes` or `no` is a number, it becomes a tensor with the dtype and device of `like`.
+    If `true_value` or `false_value` is a number, it becomes a tensor with the dtype and device of `like`.
     """
-    no = no if isinstance(no, Tensor) else zero_of(like, no)
-    yes = yes if isinstance(yes, Tensor) else zero_of(like, yes)
-    return aten.where.self(condition, yes, no)
+    false_value = false_value if isinstance(false_value, Tensor) else zero_of(like, false_value)
+    true_value = true_value if isinstance(true_value, Tensor) else zero_of(like, true_value)
+    return aten.where.self(condition, true_value, false_value)
 
 
 def _dtype_of(scalar: Any) -> Any:
@@ -92,8 +92,10 @@ def where_scalar_self(condition: Tensor, x: Any, other: Tensor) -> Tensor:
 def where_scalar(condition: Tensor, x: Any, other: Any) -> Tensor:
     """Select the number `x` if `condition` is true, otherwise the number `other`."""
     dtype = ts.result_type(x, other)
-    one, two = (aten.scalar_tensor(v, dtype=dtype, device=condition.device) for v in (x, other))
-    return aten.where.self(condition, one, two)
+    true_value, false_value = (
+        aten.scalar_tensor(v, dtype=dtype, device=condition.device) for v in (x, other)
+    )
+    return aten.where.self(condition, true_value, false_value)
 
 
 @decomposes("aten::where", "aten::nonzero_numpy", implicit=True)
@@ -220,8 +222,8 @@ def sinc(x: Tensor) -> Tensor:
 def logit(x: Tensor, eps: float | None = None) -> Tensor:
     """Return log(x / (1 - x)) with x clamped to [eps, 1 - eps]."""
     low, high = (-1.0, 2.0) if eps is None else (eps, 1 - eps)
-    below, above = aten.lt.Scalar(x, low), aten.gt.Scalar(x, high)
-    upper = aten.where.self(above, zero_of(x, high), x)
+    below, exceeds = aten.lt.Scalar(x, low), aten.gt.Scalar(x, high)
+    upper = aten.where.self(exceeds, zero_of(x, high), x)
     x = aten.where.self(below, zero_of(x, low), upper)
     return aten.log(aten.div.Tensor(x, aten.sub.Tensor(1, x)))
 
@@ -235,9 +237,9 @@ def lerp(x: Tensor, end: Tensor, weight: Any) -> Tensor:
 @decomposes("aten::lerp.Tensor")
 def lerp_tensor(x: Tensor, end: Tensor, weight: Tensor) -> Tensor:
     """Return x + weight * (end - x), computed from the nearer of `x` and `end` for accuracy."""
-    far = aten.ge.Scalar(aten.abs(weight), 0.5)
-    adjusted_weight = aten.where.self(far, aten.sub.Tensor(weight, 1), weight)
-    start = aten.where.self(far, end, x)
+    near_end = aten.ge.Scalar(aten.abs(weight), 0.5)
+    adjusted_weight = aten.where.self(near_end, aten.sub.Tensor(weight, 1), weight)
+    start = aten.where.self(near_end, end, x)
     return aten.add.Tensor(aten.mul.Tensor(adjusted_weight, aten.sub.Tensor(end, x)), start)
 
 
@@ -281,12 +283,12 @@ def isclose(
     """Return True for each pair of elements that is equal within the relative and absolute tolerances."""
     equal = aten.eq.Tensor(x, other)
     if equal_nan and x.is_floating_point():
-        both = aten.bitwise_and.Tensor(aten.isnan(x), aten.isnan(other))
-        equal = aten.bitwise_or.Tensor(equal, both)
+        both_nan = aten.bitwise_and.Tensor(aten.isnan(x), aten.isnan(other))
+        equal = aten.bitwise_or.Tensor(equal, both_nan)
     allowed = aten.add.Scalar(aten.abs(aten.mul.Scalar(other, rtol)), atol)
     distance = aten.abs(aten.sub.Tensor(x, other))
-    near = aten.bitwise_and.Tensor(isfinite(distance), aten.le.Tensor(distance, allowed))
-    return aten.bitwise_or.Tensor(equal, near)
+    is_near = aten.bitwise_and.Tensor(isfinite(distance), aten.le.Tensor(distance, allowed))
+    return aten.bitwise_or.Tensor(equal, is_near)
 
 
 @decomposes("aten::nan_to_num")
@@ -313,9 +315,9 @@ def logaddexp(x: Tensor, other: Tensor) -> Tensor:
     """Return log(exp x + exp other)."""
     first = aten.ge.Tensor(x, other)
     high, low = aten.where.self(first, x, other), aten.where.self(first, other, x)
-    same = aten.logical_and(aten.logical_not(isfinite(x)), aten.eq.Tensor(x, other))
+    equal_infinities = aten.logical_and(aten.logical_not(isfinite(x)), aten.eq.Tensor(x, other))
     log_sum = aten.add.Tensor(high, aten.log1p(aten.exp(aten.sub.Tensor(low, high))))
-    return aten.where.self(same, x, log_sum)
+    return aten.where.self(equal_infinities, x, log_sum)
 
 
 @decomposes("aten::logaddexp2")
@@ -323,9 +325,9 @@ def logaddexp2(x: Tensor, other: Tensor) -> Tensor:
     """Return log₂(2^x + 2^other)."""
     first = aten.ge.Tensor(x, other)
     high, low = aten.where.self(first, x, other), aten.where.self(first, other, x)
-    same = aten.logical_and(aten.isinf(x), aten.eq.Tensor(x, other))
+    equal_infinities = aten.logical_and(aten.isinf(x), aten.eq.Tensor(x, other))
     rest = aten.mul.Tensor(aten.log1p(aten.exp2(aten.sub.Tensor(low, high))), 1 / math.log(2))
-    return aten.where.self(same, x, aten.add.Tensor(high, rest))
+    return aten.where.self(equal_infinities, x, aten.add.Tensor(high, rest))
 
 
 @decomposes("aten::xlogy.Tensor")

@@ -65,8 +65,8 @@ def copy(x: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
 
     Otherwise keep the operator, which returns a copy.
     """
-    same = x.dtype is src.dtype and x.device == src.device and list(x.shape) == list(src.shape)
-    return src if same and is_computed(src) else NotImplemented
+    same_layout = x.dtype is src.dtype and x.device == src.device and list(x.shape) == list(src.shape)
+    return src if same_layout and is_computed(src) else NotImplemented
 
 
 def is_computed(x: Tensor) -> bool:
@@ -177,8 +177,8 @@ def detach(x: Tensor) -> Tensor:
 @decomposes("aten::bernoulli")
 def bernoulli(x: Tensor, *, generator: Any = None) -> Tensor:
     """Draw 1 with the probability given by each element of `x`, otherwise 0."""
-    drawn = aten.rand(list(x.shape), dtype=ts.float32, device=x.device)
-    return aten._to_copy(aten.lt.Tensor(drawn, x), dtype=x.dtype)
+    uniform = aten.rand(list(x.shape), dtype=ts.float32, device=x.device)
+    return aten._to_copy(aten.lt.Tensor(uniform, x), dtype=x.dtype)
 
 
 @decomposes(
@@ -250,8 +250,8 @@ def type_as(x: Tensor, other: Tensor) -> Tensor:
 
 
 def _converted(x: Tensor, copy: bool, memory_format: Any, **requested: Any) -> Tensor:
-    own = {"dtype": x.dtype, "device": x.device}
-    other = {k: v for k, v in requested.items() if v is not None and v != own[k]}
+    current = {"dtype": x.dtype, "device": x.device}
+    other = {k: v for k, v in requested.items() if v is not None and v != current[k]}
     if memory_format in (None, ts.preserve_format):
         memory_format = None
     if not other and not copy and (memory_format is None or x.is_contiguous(memory_format=memory_format)):

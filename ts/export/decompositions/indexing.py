@@ -88,8 +88,8 @@ def cross(x: Tensor, other: Tensor, dim: int | None = -1) -> Tensor:
     other = other if list(other.shape) == shape else aten.expand(other, shape)
     indices = aten.arange(3, device=x.device)
 
-    def turned(v: Tensor, by: int) -> Tensor:
-        return aten.index_select(v, dim, aten.remainder.Scalar(aten.add.Tensor(indices, by), 3))
+    def turned(v: Tensor, offset: int) -> Tensor:
+        return aten.index_select(v, dim, aten.remainder.Scalar(aten.add.Tensor(indices, offset), 3))
 
     first = aten.mul.Tensor(turned(x, 1), turned(other, 2))
     second = aten.mul.Tensor(turned(x, 2), turned(other, 1))
@@ -123,8 +123,8 @@ def embedding_bag(
 def trapezoid(x: Tensor, dx: Any = 1, dim: int = -1) -> Tensor:
     """Integrate along `dim` by the trapezoidal rule: (sum - half of the first and last element) * dx."""
     last = aten.select.int(x, dim, -1)
-    half_ends = aten.mul.Scalar(aten.add.Tensor(aten.select.int(x, dim, 0), last), 0.5)
-    inner = aten.sub.Tensor(aten.sum.dim_IntList(x, [dim]), half_ends)
+    end_mean = aten.mul.Scalar(aten.add.Tensor(aten.select.int(x, dim, 0), last), 0.5)
+    inner = aten.sub.Tensor(aten.sum.dim_IntList(x, [dim]), end_mean)
     return aten.mul.Scalar(inner, float(dx))
 
 

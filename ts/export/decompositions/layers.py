@@ -35,13 +35,13 @@ def _convolution(
     output_padding: Any = 0,
 ) -> Tensor:
     """Compute a convolution over `n` dimensions; `x` may have no batch dimension."""
-    single = x.dim() == n + 1
-    x = aten.unsqueeze(x, 0) if single else x
+    is_unbatched = x.dim() == n + 1
+    x = aten.unsqueeze(x, 0) if is_unbatched else x
     output = aten.convolution(
         x, weight, bias, _each(stride, n), _each(padding, n), _each(dilation, n), transposed,
         _each(output_padding, n), groups,
     )  # fmt: skip
-    return aten.squeeze.dim(output, 0) if single else output
+    return aten.squeeze.dim(output, 0) if is_unbatched else output
 
 
 def _register_convolution(n: int) -> None:
@@ -120,10 +120,10 @@ def max_pool1d(
 ) -> Tensor:
     """Max-pool over one dimension by 2-D pooling with an additional dimension of size 1."""
     kernel, steps = _as_2d(kernel_size, stride)
-    wide = aten.max_pool2d_with_indices(
+    pooled = aten.max_pool2d_with_indices(
         aten.unsqueeze(x, -2), kernel, steps, [0, *_each(padding, 1)], [1, *_each(dilation, 1)], ceil_mode
     )
-    return aten.squeeze.dim(wide[0], -2)
+    return aten.squeeze.dim(pooled[0], -2)
 
 
 def _as_2d(kernel_size: Any, stride: Any) -> tuple[list[Any], list[Any]]:
@@ -143,10 +143,10 @@ def avg_pool1d(
 ) -> Tensor:
     """Average-pool over one dimension by 2-D pooling with an additional dimension of size 1."""
     kernel, steps = _as_2d(kernel_size, stride)
-    wide = aten.avg_pool2d(
+    pooled = aten.avg_pool2d(
         aten.unsqueeze(x, -2), kernel, steps, [0, *_each(padding, 1)], ceil_mode, count_include_pad
     )
-    return aten.squeeze.dim(wide, -2)
+    return aten.squeeze.dim(pooled, -2)
 
 
 @decomposes("aten::adaptive_avg_pool1d", implicit=True)
@@ -403,8 +403,8 @@ def reflection_pad(x: Tensor, padding: list[Any]) -> Tensor:
     if not _has_elements(x, padding):
         return NotImplemented
 
-    def mirrored(at: Tensor, size: Any) -> Tensor:
-        distance = aten.abs(aten.sub.Tensor(size - 1, aten.abs(at)))
+    def mirrored(indices: Tensor, size: Any) -> Tensor:
+        distance = aten.abs(aten.sub.Tensor(size - 1, aten.abs(indices)))
         return aten.sub.Tensor(size - 1, distance)
 
     return _padded(x, padding, mirrored)
@@ -415,7 +415,7 @@ def replication_pad(x: Tensor, padding: list[Any]) -> Tensor:
     """Pad the last dimensions by replicating the elements at the edges."""
     if not _has_elements(x, padding):
         return NotImplemented
-    return _padded(x, padding, lambda at, size: aten.clamp(at, 0, size - 1))
+    return _padded(x, padding, lambda indices, size: aten.clamp(indices, 0, size - 1))
 
 
 # ---- recurrent cells

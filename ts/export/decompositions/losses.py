@@ -39,19 +39,19 @@ def smooth_l1_loss(x: Tensor, target: Tensor, reduction: int = 1, beta: float = 
     if beta == 0:
         return l1_loss(x, target, reduction)
     distance = aten.abs(aten.sub.Tensor(x, target))
-    near = aten.lt.Scalar(distance, beta)
+    is_near = aten.lt.Scalar(distance, beta)
     square = aten.div.Tensor(aten.mul.Tensor(aten.pow.Tensor_Scalar(distance, 2), 0.5), beta)
-    return reduced(aten.where.self(near, square, aten.sub.Tensor(distance, 0.5 * beta)), reduction)
+    return reduced(aten.where.self(is_near, square, aten.sub.Tensor(distance, 0.5 * beta)), reduction)
 
 
 @decomposes("aten::huber_loss")
 def huber_loss(x: Tensor, target: Tensor, reduction: int = 1, delta: float = 1.0) -> Tensor:
     """Compute the Huber loss: a quadratic function for errors below `delta`, a linear function above."""
     distance = aten.abs(aten.sub.Tensor(x, target))
-    near = aten.lt.Scalar(distance, delta)
+    is_near = aten.lt.Scalar(distance, delta)
     square = aten.mul.Tensor(aten.mul.Tensor(distance, 0.5), distance)
-    far = aten.mul.Tensor(aten.sub.Tensor(distance, 0.5 * delta), delta)
-    return reduced(aten.where.self(near, square, far), reduction)
+    linear = aten.mul.Tensor(aten.sub.Tensor(distance, 0.5 * delta), delta)
+    return reduced(aten.where.self(is_near, square, linear), reduction)
 
 
 @decomposes("aten::kl_div", implicit=True)
@@ -70,8 +70,8 @@ def binary_cross_entropy(x: Tensor, target: Tensor, weight: Any = None, reductio
     def logarithm(value: Tensor) -> Tensor:
         return aten.maximum(value, aten.full([], -100, dtype=x.dtype, device=x.device))
 
-    against = aten.mul.Tensor(aten.sub.Tensor(target, 1), logarithm(aten.log1p(aten.neg(x))))
-    loss = aten.sub.Tensor(against, aten.mul.Tensor(target, logarithm(aten.log(x))))
+    negative_term = aten.mul.Tensor(aten.sub.Tensor(target, 1), logarithm(aten.log1p(aten.neg(x))))
+    loss = aten.sub.Tensor(negative_term, aten.mul.Tensor(target, logarithm(aten.log(x))))
     return reduced(loss if weight is None else aten.mul.Tensor(loss, weight), reduction)
 
 
@@ -80,12 +80,12 @@ def binary_cross_entropy_with_logits(
     x: Tensor, target: Tensor, weight: Any = None, pos_weight: Any = None, reduction: int = 1
 ) -> Tensor:
     """Compute binary cross entropy of logits."""
-    against = aten.mul.Tensor(aten.sub.Tensor(1, target), x)
+    negative_term = aten.mul.Tensor(aten.sub.Tensor(1, target), x)
     logarithm = aten.log_sigmoid(x)
     if pos_weight is not None:
-        more = aten.add.Tensor(aten.mul.Tensor(aten.sub.Tensor(pos_weight, 1), target), 1)
-        logarithm = aten.mul.Tensor(more, logarithm)
-    loss = aten.sub.Tensor(against, logarithm)
+        log_weight = aten.add.Tensor(aten.mul.Tensor(aten.sub.Tensor(pos_weight, 1), target), 1)
+        logarithm = aten.mul.Tensor(log_weight, logarithm)
+    loss = aten.sub.Tensor(negative_term, logarithm)
     return reduced(loss if weight is None else aten.mul.Tensor(loss, weight), reduction)
 
 

@@ -130,8 +130,8 @@ def baddbmm(x: Tensor, a: Tensor, b: Tensor, *, beta: Any = 1, alpha: Any = 1) -
 @decomposes("aten::addr")
 def addr(x: Tensor, a: Tensor, b: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
     """Return beta * x + alpha * a bᵀ for vectors a and b."""
-    wide = aten.mul.Tensor(aten.expand(x, [a.shape[0], b.shape[0]]), beta)
-    return aten.add.Tensor(wide, aten.mul.Tensor(outer(a, b), alpha))
+    scaled = aten.mul.Tensor(aten.expand(x, [a.shape[0], b.shape[0]]), beta)
+    return aten.add.Tensor(scaled, aten.mul.Tensor(outer(a, b), alpha))
 
 
 @decomposes("aten::inner", implicit=True)
@@ -208,17 +208,22 @@ def _terms(equation: str, tensors: list[Tensor]) -> tuple[list[list[str]], list[
     left, arrow, right = equation.replace(" ", "").partition("->")
     subscripts = left.split(",")
     named = [len(t.replace("...", "")) for t in subscripts]
-    wide = max(x.dim() - n if "..." in t else 0 for t, n, x in zip(subscripts, named, tensors, strict=True))
+    ellipsis_rank = max(
+        x.dim() - n if "..." in t else 0 for t, n, x in zip(subscripts, named, tensors, strict=True)
+    )
 
     def letters(subscript: str, count: int) -> list[str]:
         before, dots, after = subscript.partition("...")
-        return [*before, *(map(str, range(wide - count, wide)) if dots else ()), *after]
+        return [*before, *(map(str, range(ellipsis_rank - count, ellipsis_rank)) if dots else ()), *after]
 
     terms = [letters(t, x.dim() - n) for t, n, x in zip(subscripts, named, tensors, strict=True)]
     if arrow:
-        return terms, letters(right, wide)
+        return terms, letters(right, ellipsis_rank)
     all_letters = [c for term in terms for c in term if c.isalpha()]
-    return terms, [*map(str, range(wide)), *sorted(c for c in all_letters if all_letters.count(c) == 1)]
+    return terms, [
+        *map(str, range(ellipsis_rank)),
+        *sorted(c for c in all_letters if all_letters.count(c) == 1),
+    ]
 
 
 def _along(x: Tensor, term: list[str], letters: list[str]) -> Tensor:
@@ -226,20 +231,20 @@ def _along(x: Tensor, term: list[str], letters: list[str]) -> Tensor:
 
     A repeated label selects the diagonal; a label that is missing in `term` becomes a dimension of size 1.
     """
-    there = list(term)
+    labels = list(term)
     for c in dict.fromkeys(term):
-        while there.count(c) > 1:
-            first = there.index(c)
-            second = there.index(c, first + 1)
+        while labels.count(c) > 1:
+            first = labels.index(c)
+            second = labels.index(c, first + 1)
             x = aten.diagonal(x, 0, first, second)
             order = [*range(first), x.dim() - 1, *range(first, x.dim() - 1)]
             x = aten.permute(x, order)
-            del there[second]
-    missing = [c for c in letters if c not in there]
+            del labels[second]
+    missing = [c for c in letters if c not in labels]
     for _ in missing:
         x = aten.unsqueeze(x, x.dim())
-    there += missing
-    return aten.permute(x, [there.index(c) for c in letters])
+    labels += missing
+    return aten.permute(x, [labels.index(c) for c in letters])
 
 
 def _summed_product(x: Tensor, y: Tensor, dims: list[int]) -> Tensor:
@@ -247,14 +252,14 @@ def _summed_product(x: Tensor, y: Tensor, dims: list[int]) -> Tensor:
     if not dims:
         return aten.mul.Tensor(x, y)
     n = x.dim()
-    one = [[bool(evaluate_guard(size == 1)) for size in operand.shape] for operand in (x, y)]
+    is_one = [[bool(evaluate_guard(size == 1)) for size in operand.shape] for operand in (x, y)]
     remaining = [d for d in range(n) if d not in dims]
-    batch = [d for d in remaining if not one[0][d] and not one[1][d]]
-    left = [d for d in remaining if not one[0][d] and one[1][d]]
-    right = [d for d in remaining if one[0][d]]
+    batch = [d for d in remaining if not is_one[0][d] and not is_one[1][d]]
+    left = [d for d in remaining if not is_one[0][d] and is_one[1][d]]
+    right = [d for d in remaining if is_one[0][d]]
 
-    def sizes(operand: Tensor, chosen: list[int]) -> Any:
-        return math.prod(operand.shape[d] for d in chosen)
+    def sizes(operand: Tensor, selected_dims: list[int]) -> Any:
+        return math.prod(operand.shape[d] for d in selected_dims)
 
     count, rows, columns, depth = sizes(x, batch), sizes(x, left), sizes(y, right), sizes(x, dims)
     first = aten.reshape(aten.permute(x, [*batch, *left, *dims, *right]), [count, rows, depth])

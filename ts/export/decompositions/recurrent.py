@@ -77,9 +77,9 @@ def _weights(params: list[Tensor], has_biases: bool, projected: bool) -> list[li
     count = (4 if has_biases else 2) + projected
     layers = []
     for k in range(0, len(params), count):
-        some = list(params[k : k + count])
-        last = some.pop() if projected else None
-        layers.append([*some, *[None] * (4 - len(some)), last])
+        layer_params = list(params[k : k + count])
+        last = layer_params.pop() if projected else None
+        layers.append([*layer_params, *[None] * (4 - len(layer_params)), last])
     return layers
 
 

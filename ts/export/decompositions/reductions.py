@@ -155,8 +155,8 @@ def nansum(x: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = No
 def nanmean(x: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
     """Compute the mean of the elements of `x` that are not NaN, along `dim` if given."""
     y = aten.detach(x)
-    there = aten.logical_not(aten.ne.Tensor(y, y))
-    count = aten.sum.dim_IntList(there, dim, keepdim)
+    is_number = aten.logical_not(aten.ne.Tensor(y, y))
+    count = aten.sum.dim_IntList(is_number, dim, keepdim)
     return aten.div.Tensor(nansum(x, dim, keepdim, dtype=dtype), count)
 
 
@@ -175,9 +175,9 @@ def diff(x: Tensor, n: int = 1, dim: int = -1, prepend: Any = None, append: Any 
     for _ in range(n):
         size = x.shape[dim]
         before = aten.slice.Tensor(x, dim, 0, size - 1)
-        behind = aten.slice.Tensor(x, dim, 1, size)
+        after = aten.slice.Tensor(x, dim, 1, size)
         bools = x.dtype is ts.bool
-        x = aten.logical_xor(behind, before) if bools else aten.sub.Tensor(behind, before)
+        x = aten.logical_xor(after, before) if bools else aten.sub.Tensor(after, before)
     return x
 
 
@@ -200,9 +200,9 @@ def renorm(x: Tensor, p: Any, dim: int, maxnorm: Any) -> Tensor:
     """Scale each slice along `dim` whose p-norm exceeds `maxnorm` to the norm `maxnorm`."""
     dims = [d for d in range(x.dim()) if d != dim % x.dim()]
     norms = aten.linalg_vector_norm(x, p, dims, True)
-    longer = aten.gt.Scalar(norms, maxnorm)
+    exceeds = aten.gt.Scalar(norms, maxnorm)
     smaller = aten.mul.Tensor(aten.reciprocal(aten.add.Tensor(norms, 1e-7)), maxnorm)
-    factor = either(longer, smaller, 1.0, norms)
+    factor = either(exceeds, smaller, 1.0, norms)
     return aten.mul.Tensor(x, factor)
 
 

@@ -58,9 +58,9 @@ def transpose(x: Tensor, dim0: int, dim1: int) -> Tensor:
 @decomposes("aten::movedim.intlist", "aten::moveaxis.intlist", implicit=True)
 def movedim(x: Tensor, source: list[int], destination: list[int]) -> Tensor:
     """Move the dimensions `source` to the positions `destination`; other dimensions keep their order."""
-    at = {_dim(x, d): _dim(x, s) for s, d in zip(source, destination, strict=True)}
-    rest = iter(d for d in range(x.dim()) if d not in at.values())
-    return aten.permute(x, [at[d] if d in at else next(rest) for d in range(x.dim())])
+    source_dims = {_dim(x, d): _dim(x, s) for s, d in zip(source, destination, strict=True)}
+    rest = iter(d for d in range(x.dim()) if d not in source_dims.values())
+    return aten.permute(x, [source_dims[d] if d in source_dims else next(rest) for d in range(x.dim())])
 
 
 @decomposes("aten::movedim.int", "aten::moveaxis.int", implicit=True)
@@ -186,8 +186,8 @@ def broadcast(shapes: list[list[Any]]) -> list[Any]:
     result: list[Any] = [1] * max(map(len, shapes))
     for shape in shapes:
         for d in range(1, len(shape) + 1):
-            same = is_provably_equal(shape[-d], result[-d])
-            if not same and (known_one(result[-d]) or not evaluate_guard(shape[-d] == 1)):
+            is_equal = is_provably_equal(shape[-d], result[-d])
+            if not is_equal and (known_one(result[-d]) or not evaluate_guard(shape[-d] == 1)):
                 result[-d] = shape[-d]
     return result
 
@@ -331,11 +331,11 @@ def repeat_interleave(x: Tensor, repeats: Any, dim: int | None = None, output_si
     if dim is None:
         x, dim = flatten(x), 0
     dim = _dim(x, dim)
-    wide = aten.unsqueeze(x, dim + 1)
-    shape = list(wide.shape)
+    expanded = aten.unsqueeze(x, dim + 1)
+    shape = list(expanded.shape)
     shape[dim + 1] = repeats
-    wide = aten.clone(aten.expand(wide, shape), memory_format=ts.contiguous_format)
-    return flatten(wide, dim, dim + 1)
+    expanded = aten.clone(aten.expand(expanded, shape), memory_format=ts.contiguous_format)
+    return flatten(expanded, dim, dim + 1)
 
 
 @decomposes("aten::repeat_interleave.self_Tensor", implicit=True)
@@ -378,15 +378,15 @@ def flipud(x: Tensor) -> Tensor:
 @decomposes("aten::meshgrid", "aten::meshgrid.indexing", implicit=True)
 def meshgrid(tensors: list[Tensor], indexing: str = "ij") -> list[Tensor]:
     """Expand the k-th 1-D tensor along dimension k to the shape of the grid."""
-    turned = indexing == "xy" and len(tensors) >= 2
-    if turned:
+    is_transposed = indexing == "xy" and len(tensors) >= 2
+    if is_transposed:
         tensors = [tensors[1], tensors[0], *tensors[2:]]
     sizes = [x.numel() for x in tensors]
     grids = [
         aten.expand(aten.view(x, [-1 if d == k else 1 for d in range(len(tensors))]), sizes)
         for k, x in enumerate(tensors)
     ]
-    if turned:
+    if is_transposed:
         grids = [swapped(x, 0, 1) for x in grids]
         grids[0], grids[1] = grids[1], grids[0]
     return grids
@@ -419,18 +419,18 @@ def diag_embed(x: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Te
     if offset:
         zeros = aten.full([*x.shape[:-1], abs(offset)], 0, dtype=x.dtype, device=x.device)
         x = aten.cat([zeros, x] if offset > 0 else [x, zeros], -1)
-    wide = aten.unsqueeze(x, first)
-    order = list(range(wide.dim()))
-    order.remove(wide.dim() - 1)
-    order.insert(second, wide.dim() - 1)
-    wide = aten.permute(wide, order)
+    expanded = aten.unsqueeze(x, first)
+    order = list(range(expanded.dim()))
+    order.remove(expanded.dim() - 1)
+    order.insert(second, expanded.dim() - 1)
+    expanded = aten.permute(expanded, order)
     columns = aten.arange(0, size, dtype=ts.int64, device=x.device)
     rows = aten.arange(0, size, dtype=ts.int64, device=x.device)
     if offset:
         rows = aten.add.Tensor(rows, offset)
-    chosen = aten.eq.Tensor(columns, aten.unsqueeze(rows, -1))
+    on_diagonal = aten.eq.Tensor(columns, aten.unsqueeze(rows, -1))
     shape = [size if d in (first, second) else 1 for d in range(n)]
-    return aten.where.self(aten.view(chosen, shape), wide, zero_of(x))
+    return aten.where.self(aten.view(on_diagonal, shape), expanded, zero_of(x))
 
 
 def zero_of(x: Tensor, value: Any = 0) -> Tensor:
@@ -470,8 +470,8 @@ def roll(x: Tensor, shifts: list[int], dims: list[int] = ()) -> Tensor:  # type:
 def channel_shuffle(x: Tensor, groups: int) -> Tensor:
     """Split the channels into `groups` groups and interleave the groups."""
     n, channels, *rest = list(x.shape)
-    wide = aten.view(x, [n, groups, channels // groups, *rest])
-    return aten.reshape(swapped(wide, 1, 2), list(x.shape))
+    grouped = aten.view(x, [n, groups, channels // groups, *rest])
+    return aten.reshape(swapped(grouped, 1, 2), list(x.shape))
 
 
 @decomposes("aten::pixel_shuffle")
@@ -479,9 +479,9 @@ def pixel_shuffle(x: Tensor, factor: int) -> Tensor:
     """Rearrange blocks of factor² channels to an image that is `factor` times as high and wide."""
     *batch, channels, height, width = list(x.shape)
     n = len(batch)
-    wide = aten.view(x, [*batch, channels // factor**2, factor, factor, height, width])
-    wide = aten.permute(wide, [*range(n), n, n + 3, n + 1, n + 4, n + 2])
-    return _in_order(aten.reshape(wide, [*batch, channels // factor**2, height * factor, width * factor]))
+    blocks = aten.view(x, [*batch, channels // factor**2, factor, factor, height, width])
+    blocks = aten.permute(blocks, [*range(n), n, n + 3, n + 1, n + 4, n + 2])
+    return _in_order(aten.reshape(blocks, [*batch, channels // factor**2, height * factor, width * factor]))
 
 
 @decomposes("aten::pixel_unshuffle")
@@ -489,9 +489,9 @@ def pixel_unshuffle(x: Tensor, factor: int) -> Tensor:
     """Rearrange blocks of `factor` x `factor` pixels to channels."""
     *batch, channels, height, width = list(x.shape)
     n = len(batch)
-    wide = aten.view(x, [*batch, channels, height // factor, factor, width // factor, factor])
-    wide = aten.permute(wide, [*range(n), n, n + 2, n + 4, n + 1, n + 3])
-    return _in_order(aten.reshape(wide, [*batch, channels * factor**2, height // factor, width // factor]))
+    blocks = aten.view(x, [*batch, channels, height // factor, factor, width // factor, factor])
+    blocks = aten.permute(blocks, [*range(n), n, n + 2, n + 4, n + 1, n + 3])
+    return _in_order(aten.reshape(blocks, [*batch, channels * factor**2, height // factor, width // factor]))
 
 
 def _in_order(x: Tensor) -> Tensor:

@@ -161,6 +161,6 @@ def select_scatter(x: Tensor, src: Tensor, dim: int, index: int) -> Tensor:
     size = x.shape[dim]
     indices = aten.arange(size, device=x.device)
     indices = aten.view(indices, [-1 if d == dim else 1 for d in range(x.dim())])
-    chosen = aten.eq.Scalar(indices, index + size if index < 0 else index)
-    wide = aten.expand(aten.unsqueeze(src, dim), list(x.shape))
-    return aten.where.self(chosen, wide, x)
+    is_selected = aten.eq.Scalar(indices, index + size if index < 0 else index)
+    expanded = aten.expand(aten.unsqueeze(src, dim), list(x.shape))
+    return aten.where.self(is_selected, expanded, x)
