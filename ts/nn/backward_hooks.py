@@ -74,40 +74,40 @@ class BackwardHooks:
 
     def _note(self, _: Gradients, gradients: Gradients) -> Gradients:
         assert self._result_indices is not None  # this hook is registered only if the indices are set
-        noted = _spread(self._result_indices, gradients, self._results)
+        grad_outputs = _scatter_gradients(self._result_indices, gradients, self._results)
         for hook in self._pre_hooks:
-            given = hook(self._module, noted)
-            if given is not None:
-                if len(given) != len(noted):
+            replacement = hook(self._module, grad_outputs)
+            if replacement is not None:
+                if len(replacement) != len(grad_outputs):
                     raise RuntimeError(
                         "Backward pre hook returned an invalid number of grad_output, "
-                        f"got {len(given)}, but expected {len(noted)}"
+                        f"got {len(replacement)}, but expected {len(grad_outputs)}"
                     )
-                noted = given
+                grad_outputs = replacement
         if self._argument_indices is None:
-            self._call_without_arguments(noted)
+            self._call_without_arguments(grad_outputs)
         else:
-            self._grad_outputs = noted
-        return tuple(noted[i] for i in self._result_indices)
+            self._grad_outputs = grad_outputs
+        return tuple(grad_outputs[i] for i in self._result_indices)
 
     def _call_hooks(self, gradients: Gradients, _: Gradients) -> Gradients | None:
         if self._grad_outputs is None:  # no gradients were computed for the results
             return None
         assert self._argument_indices is not None
-        found = _spread(self._argument_indices, gradients, self._arguments)
+        grad_inputs = _scatter_gradients(self._argument_indices, gradients, self._arguments)
         for hook in self._hooks:
-            given = hook(self._module, found, self._grad_outputs)
-            if given is not None:
-                if len(given) != len(found):
+            replacement = hook(self._module, grad_inputs, self._grad_outputs)
+            if replacement is not None:
+                if len(replacement) != len(grad_inputs):
                     raise RuntimeError(
                         "Backward hook returned an invalid number of grad_input, "
-                        f"got {len(given)}, but expected {len(found)}"
+                        f"got {len(replacement)}, but expected {len(grad_inputs)}"
                     )
-                found = given
+                grad_inputs = replacement
         self._grad_outputs = None
-        return tuple(found[i] for i in self._argument_indices)
+        return tuple(grad_inputs[i] for i in self._argument_indices)
 
-    def _call_without_arguments(self, noted: Gradients) -> None:
+    def _call_without_arguments(self, grad_outputs: Gradients) -> None:
         warnings.warn(
             "Full backward hook is firing when gradients are computed with respect to module outputs since "
             "no inputs require gradients. See "
@@ -116,8 +116,10 @@ class BackwardHooks:
             stacklevel=2,
         )
         for hook in self._hooks:
-            given = hook(self._module, (None,) * self._arguments, noted)
-            if given is not None and not (isinstance(given, tuple) and all(x is None for x in given)):
+            returned = hook(self._module, (None,) * self._arguments, grad_outputs)
+            if returned is not None and not (
+                isinstance(returned, tuple) and all(x is None for x in returned)
+            ):
                 raise RuntimeError(
                     "Backward hook for Modules where no input requires gradient should always return None or "
                     "None for all gradients."
@@ -131,24 +133,26 @@ def _through_node(
 
     Return the values and the indices of the tensors; None instead of the indices if nothing requires grad.
     """
-    places = [i for i, x in enumerate(values) if isinstance(x, Tensor)]
-    if not is_grad_enabled() or not any(values[i].requires_grad for i in places):
+    tensor_indices = [i for i, x in enumerate(values) if isinstance(x, Tensor)]
+    if not is_grad_enabled() or not any(values[i].requires_grad for i in tensor_indices):
         return values, None
     changed = list(values)
-    for i, x in zip(places, BackwardHookFunction.apply(*[values[i] for i in places]), strict=True):
+    for i, x in zip(
+        tensor_indices, BackwardHookFunction.apply(*[values[i] for i in tensor_indices]), strict=True
+    ):
         changed[i] = x
-    node = next(changed[i].grad_fn for i in places if changed[i].grad_fn is not None)
+    node = next(changed[i].grad_fn for i in tensor_indices if changed[i].grad_fn is not None)
     node.register_hook(hook)
     same = type(values)
-    return (tuple(changed) if same is tuple else same(*changed)), places
+    return (tuple(changed) if same is tuple else same(*changed)), tensor_indices
 
 
-def _spread(places: list[int], gradients: Gradients, n: int) -> Gradients:
-    """Return a tuple of length `n` with the gradients at the indices `places` and None elsewhere."""
-    spread: list[Any] = [None] * n
-    for i, gradient in zip(places, gradients, strict=True):
-        spread[i] = gradient
-    return tuple(spread)
+def _scatter_gradients(indices: list[int], gradients: Gradients, n: int) -> Gradients:
+    """Return a tuple of length `n` with the gradients at `indices` and None elsewhere."""
+    scattered: list[Any] = [None] * n
+    for i, gradient in zip(indices, gradients, strict=True):
+        scattered[i] = gradient
+    return tuple(scattered)
 
 
 def hook_result_node(module: Any, hooks: Iterable[Any], args: tuple[Any, ...], result: Any) -> None:

@@ -23,14 +23,14 @@ def _each(value: Sizes, n: int) -> list[int]:
 
 def _gradient(
     n: int, input: Tensor, weight: Tensor, grad_output: Tensor, how: tuple[Sizes, Sizes, Sizes], groups: int,
-    wanted: int,
+    argument_index: int,
 ) -> Tensor:  # fmt: skip
     stride, padding, dilation = (_each(value, n) for value in how)
-    found: Any = aten.convolution_backward(
+    gradients: Any = aten.convolution_backward(
         grad_output, input, weight, None, stride, padding, dilation, False, [0] * n, groups,
-        [wanted == 0, wanted == 1, False],
+        [argument_index == 0, argument_index == 1, False],
     )  # fmt: skip
-    return found[wanted]  # type: ignore[no-any-return]
+    return gradients[argument_index]  # type: ignore[no-any-return]
 
 
 def _of_input(

@@ -259,7 +259,7 @@ def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01, generator: Gener
     return tensor
 
 
-def _older(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
+def _make_deprecate(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
     """Return a deprecated alias of an initializer; the name of the alias lacks the underscore at the end."""
     new = function.__name__
     old = new[:-1]
@@ -276,18 +276,17 @@ def _older(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
 
 
 # Private names of PyTorch that some programs use.
-_make_deprecate = _older
 _no_grad_uniform_, _no_grad_normal_, _no_grad_trunc_normal_ = uniform_, normal_, trunc_normal_
 _no_grad_fill_, _no_grad_zero_ = constant_, zeros_
 
-uniform = _older(uniform_)
-normal = _older(normal_)
-constant = _older(constant_)
-eye = _older(eye_)
-dirac = _older(dirac_)
-xavier_uniform = _older(xavier_uniform_)
-xavier_normal = _older(xavier_normal_)
-kaiming_uniform = _older(kaiming_uniform_)
-kaiming_normal = _older(kaiming_normal_)
-orthogonal = _older(orthogonal_)
-sparse = _older(sparse_)
+uniform = _make_deprecate(uniform_)
+normal = _make_deprecate(normal_)
+constant = _make_deprecate(constant_)
+eye = _make_deprecate(eye_)
+dirac = _make_deprecate(dirac_)
+xavier_uniform = _make_deprecate(xavier_uniform_)
+xavier_normal = _make_deprecate(xavier_normal_)
+kaiming_uniform = _make_deprecate(kaiming_uniform_)
+kaiming_normal = _make_deprecate(kaiming_normal_)
+orthogonal = _make_deprecate(orthogonal_)
+sparse = _make_deprecate(sparse_)

@@ -44,19 +44,19 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
         `detach`
         returns another class.
         """
-        given = ts.empty(0) if data is None else data
-        if type(given) is Tensor or type(given) is Parameter:
-            return cast(Self, Tensor._make_subclass(cls, given, requires_grad))
-        made: Any = given.detach().requires_grad_(requires_grad)
-        if type(made) is not type(given):
+        tensor = ts.empty(0) if data is None else data
+        if type(tensor) is Tensor or type(tensor) is Parameter:
+            return cast(Self, Tensor._make_subclass(cls, tensor, requires_grad))
+        parameter: Any = tensor.detach().requires_grad_(requires_grad)
+        if type(parameter) is not type(tensor):
             raise RuntimeError(
-                f"Creating a Parameter from an instance of type {type(given).__name__} requires that "
+                f"Creating a Parameter from an instance of type {type(tensor).__name__} requires that "
                 "detach() returns an instance of the same type, but return type "
-                f"{type(made).__name__} was found instead. To use the type as a Parameter, please correct "
-                "the detach() semantics defined by its __torch_dispatch__() implementation."
+                f"{type(parameter).__name__} was found instead. To use the type as a Parameter, please "
+                "correct the detach() semantics defined by its __torch_dispatch__() implementation."
             )
-        vars(made)["_is_param"] = True
-        return cast(Self, made)
+        vars(parameter)["_is_param"] = True
+        return cast(Self, parameter)
 
     def __repr__(self) -> str:
         return f"Parameter containing:\n{super().__repr__()}"
@@ -73,9 +73,9 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
 
 def _parameter(data: Tensor, requires_grad: bool, attributes: dict[str, Any]) -> Parameter:
     """Create a parameter from its pickled state."""
-    made: Parameter = Parameter(data, requires_grad)
-    made.__dict__.update(attributes)
-    return made
+    parameter: Parameter = Parameter(data, requires_grad)
+    parameter.__dict__.update(attributes)
+    return parameter
 
 
 register_class(Parameter)
@@ -104,11 +104,11 @@ class Buffer(Tensor, metaclass=_BufferMeta):
 
     def __new__(cls, data: Tensor | None = None, *, persistent: bool = True) -> Self:
         """Return a buffer with the memory of `data`; without data, an empty buffer."""
-        given = ts.empty(0) if data is None else data
-        made: Any = given.detach().requires_grad_(given.requires_grad)
-        made.persistent = persistent
-        made._is_buffer = True
-        return cast(Self, made)
+        tensor = ts.empty(0) if data is None else data
+        buffer: Any = tensor.detach().requires_grad_(tensor.requires_grad)
+        buffer.persistent = persistent
+        buffer._is_buffer = True
+        return cast(Self, buffer)
 
 
 _SUPPORTED_ATTRIBUTES = frozenset(
@@ -179,8 +179,8 @@ class UninitializedParameter(UninitializedTensorMixin, Parameter):
 
     def __new__(cls, requires_grad: bool = True, device: Any = None, dtype: Any = None) -> Self:
         """Return a parameter without a shape; `dtype` and `device` are the defaults of `materialize`."""
-        made = Tensor._make_subclass(cls, ts.empty(0, dtype=dtype, device=device), requires_grad)
-        return cast(Self, made)
+        parameter = Tensor._make_subclass(cls, ts.empty(0, dtype=dtype, device=device), requires_grad)
+        return cast(Self, parameter)
 
     def __getattribute__(self, name: str) -> Any:
         return _ask_uninitialized(self, name)
@@ -223,8 +223,8 @@ class UninitializedBuffer(UninitializedTensorMixin, Tensor):
 
     def __new__(cls, requires_grad: bool = False, device: Any = None, dtype: Any = None) -> Self:
         """Return a buffer without a shape; `dtype` and `device` are the defaults of `materialize`."""
-        made = Tensor._make_subclass(cls, ts.empty(0, dtype=dtype, device=device), requires_grad)
-        return cast(Self, made)
+        buffer = Tensor._make_subclass(cls, ts.empty(0, dtype=dtype, device=device), requires_grad)
+        return cast(Self, buffer)
 
     def __getattribute__(self, name: str) -> Any:
         return _ask_uninitialized(self, name)

@@ -40,7 +40,7 @@ def call_hooks(hooks: OrderedDict[int, RegistrationHook], module: Any, name: str
     If a hook returns a value other than None, this value is registered instead.
     """
     for hook in list(hooks.values()):
-        found = hook(module, name, value)
-        if found is not None:
-            value = found
+        replacement = hook(module, name, value)
+        if replacement is not None:
+            value = replacement
     return value

@@ -58,13 +58,14 @@ _WRITES: dict[str, Any] = {"variant": "inplace", "overlap": 1}
 
 
 @op(
-    f"aten::_index_put_impl_(Tensor(a!) self, Tensor?[] indices, {_PUT_PARAMETERS}, bool unsafe=False) -> Tensor(a!)",
+    f"aten::_index_put_impl_(Tensor(a!) self, Tensor?[] indices, {_PUT_PARAMETERS}, bool unsafe=False) -> "
+    "Tensor(a!)",
     where="f",
     **_WRITES,
 )
 @op(
-    f"aten::_index_put_impl_.hacked_twin(Tensor(a!) self, Tensor[] indices, {_PUT_PARAMETERS}, bool unsafe=False) -> "
-    "Tensor(a!)",
+    f"aten::_index_put_impl_.hacked_twin(Tensor(a!) self, Tensor[] indices, {_PUT_PARAMETERS}, "
+    "bool unsafe=False) -> Tensor(a!)",
     where="",
     **_WRITES,
 )

@@ -34,8 +34,8 @@ class CausalBias(Tensor):
 
     def __new__(cls, variant: CausalVariant, seq_len_q: int, seq_len_kv: int) -> CausalBias:
         """Return a tensor of shape (2, seq_len_q, seq_len_kv) whose memory is one element."""
-        made: CausalBias = ts.zeros(1).expand(2, seq_len_q, seq_len_kv).as_subclass(cls)
-        return made
+        bias: CausalBias = ts.zeros(1).expand(2, seq_len_q, seq_len_kv).as_subclass(cls)
+        return bias
 
     def __init__(self, variant: CausalVariant, seq_len_q: int, seq_len_kv: int) -> None:
         if not isinstance(variant, CausalVariant):
@@ -58,10 +58,10 @@ class CausalBias(Tensor):
 
     def _materialize(self, device: Any = None) -> Tensor:
         """Return the mask as a bool tensor: element (i, j) is True if row i attends to column j."""
-        place = "cpu" if device is None else device
+        target_device = "cpu" if device is None else device
         if self.variant == CausalVariant.UPPER_LEFT:
-            return self._upper_left(place)
-        return self._lower_right(place)
+            return self._upper_left(target_device)
+        return self._lower_right(target_device)
 
     @staticmethod
     def _dispatch(

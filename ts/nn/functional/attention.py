@@ -71,19 +71,21 @@ def _mha_shape_check(
                 f"{attn_mask.dim()}-D tensor instead"
             )
         if not batched and attn_mask.dim() == 3:
-            wanted = (num_heads, query.size(0), key.size(0))
-            given = (attn_mask.size(0), attn_mask.size(1), attn_mask.size(2))
-            if given != wanted:
-                raise AssertionError(f"Expected `attn_mask` shape to be {wanted} but got {attn_mask.size()}")
+            expected_shape = (num_heads, query.size(0), key.size(0))
+            mask_shape = (attn_mask.size(0), attn_mask.size(1), attn_mask.size(2))
+            if mask_shape != expected_shape:
+                raise AssertionError(
+                    f"Expected `attn_mask` shape to be {expected_shape} but got {attn_mask.size()}"
+                )
     return batched
 
 
-def _apart(x: Tensor, count: int, width: int) -> Tensor:
+def _unpack_projections(x: Tensor, count: int, width: int) -> Tensor:
     """Split the last dimension into `count` contiguous tensors of `width` elements each."""
     return x.unflatten(-1, [count, width]).unsqueeze(0).transpose(0, -2).squeeze(-2).contiguous()
 
 
-def _projected(
+def _project_packed(
     query: Tensor, key: Tensor, value: Tensor, weight: Tensor, bias: Tensor | None
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Project query, key and value by the three parts of a packed weight.
@@ -93,8 +95,8 @@ def _projected(
     width = query.size(-1)
     if key is value:
         if query is key:
-            parts = _apart(ts.nn.functional.linear(query, weight, bias), 3, width)
-            return parts[0], parts[1], parts[2]
+            projections = _unpack_projections(ts.nn.functional.linear(query, weight, bias), 3, width)
+            return projections[0], projections[1], projections[2]
         q_weight, kv_weight = weight.split([width, width * 2])
         if bias is None:
             q = ts.nn.functional.linear(query, q_weight)
@@ -103,8 +105,8 @@ def _projected(
             q_bias, kv_bias = bias.split([width, width * 2])
             q = ts.nn.functional.linear(query, q_weight, q_bias)
             both = ts.nn.functional.linear(key, kv_weight, kv_bias)
-        parts = _apart(both, 2, width)
-        return q, parts[0], parts[1]
+        projections = _unpack_projections(both, 2, width)
+        return q, projections[0], projections[1]
     weights = ts.chunk(weight, 3, 0)
     if bias is None:
         q = ts.nn.functional.linear(query, weights[0])
@@ -118,7 +120,7 @@ def _projected(
     return q, k, v
 
 
-def _projected_apart(
+def _project_separately(
     query: Tensor,
     key: Tensor,
     value: Tensor,
@@ -145,16 +147,16 @@ def _split_heads(x: Tensor, rows: int, head_dim: int) -> Tensor:
     return x.view(x.size(0), rows, head_dim).transpose(0, 1)
 
 
-def _fixed(given: Tensor, name: str, rows: int, head_dim: int) -> Tensor:
+def _check_static(static: Tensor, name: str, rows: int, head_dim: int) -> Tensor:
     """Return a key or value that the caller passed separately for each head; check its shape."""
-    if given.size(0) != rows:
-        raise AssertionError(f"expecting {name}.size(0) of {rows}, but got {given.size(0)}")
-    if given.size(2) != head_dim:
-        raise AssertionError(f"expecting {name}.size(2) of {head_dim}, but got {given.size(2)}")
-    return given
+    if static.size(0) != rows:
+        raise AssertionError(f"expecting {name}.size(0) of {rows}, but got {static.size(0)}")
+    if static.size(2) != head_dim:
+        raise AssertionError(f"expecting {name}.size(2) of {head_dim}, but got {static.size(2)}")
+    return static
 
 
-def _widened(mask: Tensor | None) -> Tensor | None:
+def _append_mask_column(mask: Tensor | None) -> Tensor | None:
     """Append a column of zeros to a mask, for an additional key to which all rows attend."""
     if mask is None:
         return None
@@ -226,14 +228,14 @@ def multi_head_attention_forward(
         assert q_proj_weight is not None, "use_separate_proj_weight is True but q_proj_weight is None"
         assert k_proj_weight is not None, "use_separate_proj_weight is True but k_proj_weight is None"
         assert v_proj_weight is not None, "use_separate_proj_weight is True but v_proj_weight is None"
-        q, k, v = _projected_apart(
+        q, k, v = _project_separately(
             query, key, value, q_proj_weight, k_proj_weight, v_proj_weight, in_proj_bias
         )
     else:
         if key.size() != value.size():
             raise AssertionError(f"key shape {key.size()} does not match value shape {value.size()}")
         assert in_proj_weight is not None, "use_separate_proj_weight is False but in_proj_weight is None"
-        q, k, v = _projected(query, key, value, in_proj_weight, in_proj_bias)
+        q, k, v = _project_packed(query, key, value, in_proj_weight, in_proj_bias)
 
     shared = padding is None
     if mask is not None:
@@ -255,21 +257,21 @@ def multi_head_attention_forward(
         assert static_v is None, "bias cannot be added to static value."
         k = ts.cat([k, bias_k.repeat(1, batch, 1)])
         v = ts.cat([v, bias_v.repeat(1, batch, 1)])
-        mask, padding = _widened(mask), _widened(padding)
+        mask, padding = _append_mask_column(mask), _append_mask_column(padding)
     rows = batch * num_heads
     q = _split_heads(q, rows, head_dim)
     if static_k is None:
         k = _split_heads(k, rows, head_dim)
     else:
-        k = _fixed(static_k, "static_k", rows, head_dim)
+        k = _check_static(static_k, "static_k", rows, head_dim)
     if static_v is None:
         v = _split_heads(v, rows, head_dim)
     else:
-        v = _fixed(static_v, "static_v", rows, head_dim)
+        v = _check_static(static_v, "static_v", rows, head_dim)
     if add_zero_attn:
         k = ts.cat([k, ts.zeros([rows, 1, head_dim], dtype=k.dtype, device=k.device)], 1)
         v = ts.cat([v, ts.zeros([rows, 1, head_dim], dtype=v.dtype, device=v.device)], 1)
-        mask, padding = _widened(mask), _widened(padding)
+        mask, padding = _append_mask_column(mask), _append_mask_column(padding)
     source_len = k.size(1)
     if padding is not None:
         if padding.size(0) != batch:

@@ -67,12 +67,13 @@ def dropout1d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
     return result
 
 
-def _warn_of_rank(name: str, rank: int, least: int) -> None:
+def _warn_of_rank(name: str, rank: int, min_rank: int) -> None:
     warnings.warn(
         f"{name}: Received a {rank}-D input to {name}, which is deprecated and will result in an error in a "
         "future release. To retain the behavior and silence this warning, please use dropout instead. Note "
-        f"that {name} exists to provide channel-wise dropout on inputs with {least - 1} spatial dimensions, "
-        f"a channel dimension, and an optional batch dimension (i.e. {least}D or {least + 1}D inputs).",
+        f"that {name} exists to provide channel-wise dropout on inputs with {min_rank - 1} spatial "
+        "dimensions, "
+        f"a channel dimension, and an optional batch dimension (i.e. {min_rank}D or {min_rank + 1}D inputs).",
         stacklevel=3,
     )
 

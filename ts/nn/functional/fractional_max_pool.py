@@ -31,10 +31,10 @@ def _fractional_size(
     return [scaled(input.size(d - n), output_ratio[d]) for d in range(n)]
 
 
-def _samples(input: Tensor, given: Tensor | None, n: int) -> Tensor:
-    """Return `given`, or random numbers for each channel and dimension if it is None."""
-    if given is not None:
-        return given
+def _samples(input: Tensor, random_samples: Tensor | None, n: int) -> Tensor:
+    """Return `random_samples`, or random numbers for each channel and dimension if it is None."""
+    if random_samples is not None:
+        return random_samples
     batch = 1
     if input.dim() > n + 1:
         batch = input.size(0)

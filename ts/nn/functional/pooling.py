@@ -84,8 +84,11 @@ def _filled(output_size: Any, input: Tensor, dims: int) -> Any:
         return [output_size] * dims
     if input.dim() <= len(output_size):
         raise ValueError(f"Input dimension should be at least {len(output_size) + 1}")
-    own = input.shape[input.dim() - len(output_size) :]
-    return [given if length is None else length for length, given in zip(output_size, own, strict=True)]
+    input_sizes = input.shape[input.dim() - len(output_size) :]
+    return [
+        input_size if length is None else length
+        for length, input_size in zip(output_size, input_sizes, strict=True)
+    ]
 
 
 def _max_pool1d(

@@ -122,8 +122,8 @@ class CELU(Module):
         return F.celu(input, self.alpha, self.inplace)
 
     def extra_repr(self) -> str:
-        text = constructor_text(self, "alpha")
-        return text + ", inplace=True" if self.inplace else text
+        arguments = constructor_text(self, "alpha")
+        return arguments + ", inplace=True" if self.inplace else arguments
 
 
 class ELU(Module):
@@ -142,8 +142,8 @@ class ELU(Module):
         return F.elu(input, self.alpha, self.inplace)
 
     def extra_repr(self) -> str:
-        text = constructor_text(self, "alpha")
-        return text + ", inplace=True" if self.inplace else text
+        arguments = constructor_text(self, "alpha")
+        return arguments + ", inplace=True" if self.inplace else arguments
 
 
 class LeakyReLU(Module):
@@ -162,8 +162,8 @@ class LeakyReLU(Module):
         return F.leaky_relu(input, self.negative_slope, self.inplace)
 
     def extra_repr(self) -> str:
-        text = constructor_text(self, "negative_slope")
-        return text + ", inplace=True" if self.inplace else text
+        arguments = constructor_text(self, "negative_slope")
+        return arguments + ", inplace=True" if self.inplace else arguments
 
 
 class RReLU(Module):
@@ -184,8 +184,8 @@ class RReLU(Module):
         return F.rrelu(input, self.lower, self.upper, self.training, self.inplace)
 
     def extra_repr(self) -> str:
-        text = constructor_text(self, "lower", "upper")
-        return text + ", inplace=True" if self.inplace else text
+        arguments = constructor_text(self, "lower", "upper")
+        return arguments + ", inplace=True" if self.inplace else arguments
 
 
 class Threshold(Module):
@@ -206,8 +206,8 @@ class Threshold(Module):
         return F.threshold(input, self.threshold, self.value, self.inplace)
 
     def extra_repr(self) -> str:
-        text = constructor_text(self, "threshold", "value")
-        return text + ", inplace=True" if self.inplace else text
+        arguments = constructor_text(self, "threshold", "value")
+        return arguments + ", inplace=True" if self.inplace else arguments
 
 
 class GELU(Module):
@@ -384,8 +384,8 @@ class Hardtanh(Module):
         return F.hardtanh(input, self.min_val, self.max_val, self.inplace)
 
     def extra_repr(self) -> str:
-        text = constructor_text(self, "min_val", "max_val")
-        return text + ", inplace=True" if self.inplace else text
+        arguments = constructor_text(self, "min_val", "max_val")
+        return arguments + ", inplace=True" if self.inplace else arguments
 
 
 class ReLU6(Hardtanh):

@@ -53,7 +53,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
                 "cutoffs should be a sequence of unique, positive integers sorted in an increasing order, "
                 "where each value is between 1 and n_classes-1"
             )
-        place: dict[str, Any] = {"device": device, "dtype": dtype}
+        factory_kwargs: dict[str, Any] = {"device": device, "dtype": dtype}
         self.in_features = in_features
         self.n_classes = n_classes
         self.cutoffs = [*limits, n_classes]
@@ -62,14 +62,14 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         self.shortlist_size = self.cutoffs[0]
         self.n_clusters = len(self.cutoffs) - 1
         self.head_size = self.shortlist_size + self.n_clusters
-        self.head = Linear(in_features, self.head_size, bias=head_bias, **place)
+        self.head = Linear(in_features, self.head_size, bias=head_bias, **factory_kwargs)
         self.tail = ModuleList()
         for i, (low, high) in enumerate(zip(self.cutoffs, self.cutoffs[1:], strict=False)):
             width = int(in_features // div_value ** (i + 1))
             self.tail.append(
                 Sequential(
-                    Linear(in_features, width, bias=False, **place),
-                    Linear(width, high - low, bias=False, **place),
+                    Linear(in_features, width, bias=False, **factory_kwargs),
+                    Linear(width, high - low, bias=False, **factory_kwargs),
                 )
             )
 
@@ -120,15 +120,15 @@ class AdaptiveLogSoftmaxWithLoss(Module):
 
     def log_prob(self, input: Tensor) -> Tensor:
         """Return the log probabilities of all classes (N, n_classes)."""
-        return self._all(input, self.head(input))
+        return self._get_full_log_prob(input, self.head(input))
 
-    def _all(self, input: Tensor, head_output: Tensor) -> Tensor:
+    def _get_full_log_prob(self, input: Tensor, head_output: Tensor) -> Tensor:
         head = F.log_softmax(head_output, dim=1)
-        parts = [head[:, : self.shortlist_size]]
+        log_probs = [head[:, : self.shortlist_size]]
         for i, cluster in enumerate(self.tail):
-            place = self.shortlist_size + i
-            parts.append(F.log_softmax(cluster(input), dim=1) + head[:, place : place + 1])
-        return ts.cat(parts, 1)
+            column = self.shortlist_size + i
+            log_probs.append(F.log_softmax(cluster(input), dim=1) + head[:, column : column + 1])
+        return ts.cat(log_probs, 1)
 
     def predict(self, input: Tensor) -> Tensor:
         """Return the most likely class of each row."""
@@ -137,5 +137,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         rows = ts.nonzero(best >= self.shortlist_size).squeeze(1)
         if (ts.jit.is_scripting() or current_tracer() is None) and rows.numel() == 0:
             return best
-        rest = self._all(input.index_select(0, rows), head_output.index_select(0, rows)).argmax(dim=1)
+        rest = self._get_full_log_prob(input.index_select(0, rows), head_output.index_select(0, rows)).argmax(
+            dim=1
+        )
         return best.index_copy(0, rows, rest)

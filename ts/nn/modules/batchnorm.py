@@ -42,8 +42,8 @@ class _NormBase(Module):
         self.affine = affine
         self.track_running_stats = track_running_stats
         options = {"device": device, "dtype": dtype}
-        for name, wanted in (("weight", affine), ("bias", affine and bias)):
-            tensor = Parameter(ts.empty(num_features, **options)) if wanted else None
+        for name, has_parameter in (("weight", affine), ("bias", affine and bias)):
+            tensor = Parameter(ts.empty(num_features, **options)) if has_parameter else None
             self.register_parameter(name, tensor)
         if track_running_stats:
             self.register_buffer("running_mean", ts.zeros(num_features, **options))
@@ -92,8 +92,8 @@ class _NormBase(Module):
         version = local_metadata.get("version", None)
         key = f"{prefix}num_batches_tracked"
         if (version is None or version < 2) and self.track_running_stats and key not in state_dict:
-            seen = self.num_batches_tracked
-            state_dict[key] = ts.tensor(0, dtype=ts.long) if seen is None else seen
+            batch_count = self.num_batches_tracked
+            state_dict[key] = ts.tensor(0, dtype=ts.long) if batch_count is None else batch_count
         super()._load_from_state_dict(
             state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs
         )

@@ -81,9 +81,9 @@ class _Indexed(Module):
     def extend(self, modules: Iterable[Module]) -> Self:
         """Add modules at the end."""
         if not isinstance(modules, Iterable):
-            given = type(modules).__name__
+            argument_type = type(modules).__name__
             raise TypeError(
-                f"{type(self).__name__}.extend should be called with an iterable, but got {given}"
+                f"{type(self).__name__}.extend should be called with an iterable, but got {argument_type}"
             )
         for module in list(modules):
             self.append(module)
@@ -179,20 +179,22 @@ class ModuleList(_Indexed):
 
     def __repr__(self) -> str:
         """Return the text of the list; equal neighbours are merged: `(0-2): 3 x Linear(...)`."""
-        texts = [repr(module) for module in self]
-        if not texts:
+        module_reprs = [repr(module) for module in self]
+        if not module_reprs:
             return f"{self._get_name()}()"
         runs: list[list[int]] = []
-        for i, text in enumerate(texts):
-            if i and text == texts[i - 1]:
+        for i, module_repr in enumerate(module_reprs):
+            if i and module_repr == module_reprs[i - 1]:
                 runs[-1][1] = i
             else:
                 runs.append([i, i])
         lines = []
         for first, last in runs:
-            text = texts[first].replace("\n", "\n  ")
+            module_repr = module_reprs[first].replace("\n", "\n  ")
             lines.append(
-                f"({first}): {text}" if first == last else f"({first}-{last}): {last - first + 1} x {text}"
+                f"({first}): {module_repr}"
+                if first == last
+                else f"({first}-{last}): {last - first + 1} x {module_repr}"
             )
         return "\n  ".join([f"{self._get_name()}(", *lines]) + "\n)"
 
@@ -275,14 +277,14 @@ def _as_parameter(value: Any) -> Any:
     return Parameter(value) if isinstance(value, Tensor) and not isinstance(value, Parameter) else value
 
 
-def _line(name: str, value: Any, kind: str) -> str:
+def _describe_entry(name: str, value: Any, kind: str) -> str:
     """Return the line for a value in the `repr` of its container; `kind` replaces the dtype."""
     if not isinstance(value, Tensor):
         return f"({name}): Object of type: {type(value).__name__}"
     what = "Parameter" if isinstance(value, Parameter) else "Tensor"
     size = "x".join(str(length) for length in value.shape)
-    place = "" if value.is_cpu else f" ({value.device})"
-    return f"({name}): {what} containing: [{kind} of size {size}{place}]"
+    device_suffix = "" if value.is_cpu else f" ({value.device})"
+    return f"({name}): {what} containing: [{kind} of size {size}{device_suffix}]"
 
 
 class ParameterList(Module):
@@ -337,7 +339,7 @@ class ParameterList(Module):
 
     def extra_repr(self) -> str:
         return "\n".join(
-            _line(str(i), value, str(getattr(value, "dtype", ""))) for i, value in enumerate(self)
+            _describe_entry(str(i), value, str(getattr(value, "dtype", ""))) for i, value in enumerate(self)
         )
 
     def __repr__(self) -> str:
@@ -454,7 +456,9 @@ class ParameterDict(Module):
         return self
 
     def extra_repr(self) -> str:
-        return "\n".join(f"  {_line(key, value, type_name(value.detach()))}" for key, value in self.items())
+        return "\n".join(
+            f"  {_describe_entry(key, value, type_name(value.detach()))}" for key, value in self.items()
+        )
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         raise RuntimeError("ParameterDict should not be called.")

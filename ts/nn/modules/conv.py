@@ -11,7 +11,7 @@ from ts._core.tensor.tensor import Tensor
 from ts.nn import functional as F
 from ts.nn import init
 from ts.nn.modules.module import Module
-from ts.nn.modules.ntuple import spread
+from ts.nn.modules.ntuple import to_ntuple
 from ts.nn.parameter import Parameter
 
 _PADDING_MODES = ("zeros", "reflect", "replicate", "circular")
@@ -58,10 +58,10 @@ class _ConvNd(Module):
         n = self.ndim
         self.in_channels = in_channels
         self.out_channels = out_channels
-        self.kernel_size = spread(kernel_size, n)
-        self.stride = spread(stride, n)
-        self.padding: Any = padding if isinstance(padding, str) else spread(padding, n)
-        self.dilation = spread(dilation, n)
+        self.kernel_size = to_ntuple(kernel_size, n)
+        self.stride = to_ntuple(stride, n)
+        self.padding: Any = padding if isinstance(padding, str) else to_ntuple(padding, n)
+        self.dilation = to_ntuple(dilation, n)
         if isinstance(padding, str):
             if padding not in ("valid", "same"):
                 raise ValueError(f"Invalid padding string {padding!r}, should be one of {{'same', 'valid'}}")
@@ -71,10 +71,10 @@ class _ConvNd(Module):
             raise ValueError(
                 f"padding_mode must be one of {set(_PADDING_MODES)}, but got padding_mode='{padding_mode}'"
             )
-        self.output_padding = spread(0, n)
+        self.output_padding = to_ntuple(0, n)
         self.groups = groups
         self.padding_mode = padding_mode
-        self._reversed_padding_repeated_twice = self._padding_of_both_ends()
+        self._reversed_padding_repeated_twice = self._padding_amounts()
         channels = (
             (in_channels, out_channels // groups)
             if self.transposed
@@ -87,19 +87,19 @@ class _ConvNd(Module):
             self.register_parameter("bias", None)
         self.reset_parameters()
 
-    def _padding_of_both_ends(self) -> list[int]:
+    def _padding_amounts(self) -> list[int]:
         """Return the padding amounts for `F.pad`, last dimension first, for modes other than "zeros"."""
-        ends: list[int] = []
+        amounts: list[int] = []
         if self.padding == "valid":
             return [0, 0] * self.ndim
         if self.padding == "same":
             for dilation, size in zip(reversed(self.dilation), reversed(self.kernel_size), strict=True):
                 total = dilation * (size - 1)
-                ends += [total // 2, total - total // 2]
-            return ends
+                amounts += [total // 2, total - total // 2]
+            return amounts
         for padding in reversed(self.padding):
-            ends += [padding, padding]
-        return ends
+            amounts += [padding, padding]
+        return amounts
 
     def reset_parameters(self) -> None:
         """Reinitialize the parameters with random numbers."""
@@ -111,22 +111,22 @@ class _ConvNd(Module):
                 init.uniform_(self.bias, -bound, bound)
 
     def extra_repr(self) -> str:
-        text = (
+        arguments = (
             f"{self.in_channels}, {self.out_channels}, kernel_size={self.kernel_size}, stride={self.stride}"
         )
         if self.padding != (0,) * len(self.kernel_size):
-            text += f", padding={self.padding}"
+            arguments += f", padding={self.padding}"
         if self.dilation != (1,) * len(self.kernel_size):
-            text += f", dilation={self.dilation}"
+            arguments += f", dilation={self.dilation}"
         if self.output_padding != (0,) * len(self.kernel_size):
-            text += f", output_padding={self.output_padding}"
+            arguments += f", output_padding={self.output_padding}"
         if self.groups != 1:
-            text += f", groups={self.groups}"
+            arguments += f", groups={self.groups}"
         if self.bias is None:
-            text += ", bias=False"
+            arguments += ", bias=False"
         if self.padding_mode != "zeros":
-            text += f", padding_mode={self.padding_mode}"
-        return text
+            arguments += f", padding_mode={self.padding_mode}"
+        return arguments
 
 
 class Conv1d(_ConvNd):
@@ -200,7 +200,7 @@ class _ConvTransposeNd(_ConvNd):
             in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias, padding_mode,
             device, dtype,
         )  # fmt: skip
-        self.output_padding = spread(output_padding, self.ndim)
+        self.output_padding = to_ntuple(output_padding, self.ndim)
 
     def _output_padding(
         self,

@@ -7,7 +7,7 @@ from typing import Any
 from ts._core.tensor.tensor import Tensor
 from ts.nn import functional as F
 from ts.nn.modules.module import Module
-from ts.nn.modules.ntuple import spread
+from ts.nn.modules.ntuple import to_ntuple
 
 
 class _FractionalMaxPool(Module):
@@ -30,11 +30,11 @@ class _FractionalMaxPool(Module):
     ) -> None:
         super().__init__()
         n = type(self)._ndim
-        self.kernel_size = spread(kernel_size, n)
+        self.kernel_size = to_ntuple(kernel_size, n)
         self.return_indices = return_indices
         self.register_buffer("_random_samples", _random_samples)
-        self.output_size = None if output_size is None else spread(output_size, n)
-        self.output_ratio = None if output_ratio is None else spread(output_ratio, n)
+        self.output_size = None if output_size is None else to_ntuple(output_size, n)
+        self.output_ratio = None if output_ratio is None else to_ntuple(output_ratio, n)
         if output_size is None and output_ratio is None:
             raise ValueError(
                 f"{type(self).__name__} requires specifying either an output size, or a pooling ratio"

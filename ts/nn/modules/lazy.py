@@ -52,9 +52,9 @@ class LazyModuleMixin(Module):
 
     def _load_from_state_dict(self, state_dict: Any, prefix: str, *rest: Any) -> None:
         for name, tensor in (*self._parameters.items(), *self._buffers.items()):
-            given = state_dict.get(prefix + name)
-            if is_uninitialized(tensor) and given is not None and not is_uninitialized(given):
-                tensor.materialize(given.shape)  # type: ignore[union-attr]
+            loaded = state_dict.get(prefix + name)
+            if is_uninitialized(tensor) and loaded is not None and not is_uninitialized(loaded):
+                tensor.materialize(loaded.shape)  # type: ignore[union-attr]
         super()._load_from_state_dict(state_dict, prefix, *rest)
 
 
@@ -102,8 +102,8 @@ class _LazyLayer(LazyModuleMixin):
     def _widen(self, width: int) -> None:
         """Create the parameters of an ordinary layer with `width` input features."""
         args, kwargs = self._constructor_arguments
-        made = self.cls_to_become(width, *args, **kwargs)
-        for mine, theirs in ((self._parameters, made._parameters), (self._buffers, made._buffers)):
+        layer = self.cls_to_become(width, *args, **kwargs)
+        for mine, theirs in ((self._parameters, layer._parameters), (self._buffers, layer._buffers)):
             for name, tensor in mine.items():
                 if is_uninitialized(tensor):
                     tensor.become(theirs[name].to(tensor.device, tensor.dtype))  # type: ignore[union-attr]
@@ -112,9 +112,9 @@ class _LazyLayer(LazyModuleMixin):
 
     def _load_from_state_dict(self, state_dict: Any, prefix: str, *rest: Any) -> None:
         for name in ("weight", "running_mean"):
-            given = state_dict.get(prefix + name)
-            if self.has_uninitialized_params() and given is not None and not is_uninitialized(given):
-                self._widen(self._width_of_weight(given))
+            loaded = state_dict.get(prefix + name)
+            if self.has_uninitialized_params() and loaded is not None and not is_uninitialized(loaded):
+                self._widen(self._width_of_weight(loaded))
         super()._load_from_state_dict(state_dict, prefix, *rest)
 
 

@@ -88,8 +88,8 @@ class LinearCrossEntropyLoss(Module):
         )
 
     def extra_repr(self) -> str:
-        shown = constructor_text(
+        arguments = constructor_text(
             self, "num_classes", "out_features", "reduction", "ignore_index", "label_smoothing", "options"
         ).split(", reduction")
         biased = f"bias={self.linear.bias is not None}"
-        return f"in_features={self.linear.in_features}, {shown[0]}, {biased}, reduction{shown[1]}"
+        return f"in_features={self.linear.in_features}, {arguments[0]}, {biased}, reduction{arguments[1]}"

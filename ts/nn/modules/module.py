@@ -95,10 +95,10 @@ class Module:
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         if not self.call_super_init and (args or kwargs):
-            given = f"keyword argument '{next(iter(kwargs))}'" if kwargs else None
+            unexpected = f"keyword argument '{next(iter(kwargs))}'" if kwargs else None
             problem = (
-                f"got an unexpected {given}"
-                if given
+                f"got an unexpected {unexpected}"
+                if unexpected
                 else f"takes 1 positional argument but {len(args) + 1} were given"
             )
             raise TypeError(f"{type(self).__name__}.__init__() {problem}")
@@ -195,9 +195,9 @@ class Module:
 
     def __getattr__(self, name: str) -> Any:
         for table in _TABLES:
-            found = self.__dict__.get(table)
-            if found is not None and name in found:
-                return found[name]
+            members = self.__dict__.get(table)
+            if members is not None and name in members:
+                return members[name]
         raise missing_attribute(f"'{type(self).__name__}' object", name, lambda: dir(self))
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -243,11 +243,11 @@ class Module:
         else:
             super().__setattr__(name, value)
 
-    def _forget(self, name: str, kept: str) -> None:
-        """Remove `name` from all tables except `kept`, because a name is in one table only."""
+    def _forget(self, name: str, target_table: str) -> None:
+        """Remove `name` from all tables except `target_table`, because a name is in one table only."""
         self.__dict__.pop(name, None)
         for table in _TABLES:
-            if table != kept:
+            if table != target_table:
                 self.__dict__[table].pop(name, None)
         self._non_persistent_buffers_set.discard(name)
 
@@ -371,13 +371,13 @@ class Module:
 
     def get_parameter(self, target: str) -> Parameter:
         """Return the parameter with the dotted name `target`."""
-        found: Parameter = self._member(target, "_parameters", "an nn.Parameter")
-        return found
+        parameter: Parameter = self._member(target, "_parameters", "an nn.Parameter")
+        return parameter
 
     def get_buffer(self, target: str) -> Tensor:
         """Return the buffer with the dotted name `target`."""
-        found: Tensor = self._member(target, "_buffers", "a buffer")
-        return found
+        buffer: Tensor = self._member(target, "_buffers", "a buffer")
+        return buffer
 
     def _member(self, target: str, table: str, kind: str) -> Any:
         path, _, name = target.rpartition(".")
@@ -432,20 +432,20 @@ class Module:
             parameter.data = fn(parameter.data)
             return parameter
         with GradMode(False):
-            made = fn(parameter)
-        if swaps or is_traceable_wrapper_subclass(made):
+            converted = fn(parameter)
+        if swaps or is_traceable_wrapper_subclass(converted):
             gradient, parameter.grad = parameter.grad, None
             with GradMode(False):
                 gradient = None if gradient is None else fn(gradient)
             try:
-                swap_tensors(parameter, Parameter(made, parameter.requires_grad))
+                swap_tensors(parameter, Parameter(converted, parameter.requires_grad))
             except Exception as error:
                 raise RuntimeError(f"_apply(): Couldn't swap {self._get_name()}.{name}") from error
             parameter.grad = gradient
             return parameter
-        if overwrites or type(made) is not type(parameter):
-            return Parameter(made, parameter.requires_grad)
-        parameter.data = made
+        if overwrites or type(converted) is not type(parameter):
+            return Parameter(converted, parameter.requires_grad)
+        parameter.data = converted
         return parameter
 
     def train(self, mode: bool = True) -> Self:
@@ -535,12 +535,12 @@ class Module:
         self, *args: Any, destination: Any = None, prefix: str = "", keep_vars: bool = False
     ) -> Any:
         """Return parameters and persistent buffers by dotted name; they share memory with the module."""
-        given = dict(zip(("destination", "prefix", "keep_vars"), args, strict=False))
+        positional = dict(zip(("destination", "prefix", "keep_vars"), args, strict=False))
         return state_dict_io.collect(
             self,
-            given.get("destination", destination),
-            given.get("prefix", prefix),
-            given.get("keep_vars", keep_vars),
+            positional.get("destination", destination),
+            positional.get("prefix", prefix),
+            positional.get("keep_vars", keep_vars),
         )
 
     def _save_to_state_dict(self, destination: Any, prefix: str, keep_vars: bool) -> None:

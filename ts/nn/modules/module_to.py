@@ -43,33 +43,37 @@ _EXPECTED = f"""
 def _named(args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
     """Return the arguments of `to` by name, according to the first matching signature."""
     for signature in _SIGNATURES:
-        given = dict(zip(signature, args, strict=False))
-        known = {*signature, "memory_format"}
-        if len(args) > len(signature) or not known >= kwargs.keys() or given.keys() & kwargs.keys():
+        arguments = dict(zip(signature, args, strict=False))
+        accepted_names = {*signature, "memory_format"}
+        if (
+            len(args) > len(signature)
+            or not accepted_names >= kwargs.keys()
+            or arguments.keys() & kwargs.keys()
+        ):
             continue
-        given |= kwargs
-        first = given.get(signature[0])
-        if all(_FITS[name](x) for name, x in given.items()) and (
+        arguments |= kwargs
+        first = arguments.get(signature[0])
+        if all(_FITS[name](x) for name, x in arguments.items()) and (
             signature is _SIGNATURES[0] or first is not None
         ):
-            return given
-    got = [type_text(x) for x in args] + [f"{name}={type_text(x)}" for name, x in kwargs.items()]
+            return arguments
+    argument_texts = [type_text(x) for x in args] + [f"{name}={type_text(x)}" for name, x in kwargs.items()]
     raise TypeError(
-        f"to() received an invalid combination of arguments - got ({', '.join(got)}), but expected one "
-        f"of:{_EXPECTED}"
+        f"to() received an invalid combination of arguments - got ({', '.join(argument_texts)}), "
+        f"but expected one of:{_EXPECTED}"
     )
 
 
 def parse_to(*args: Any, **kwargs: Any) -> tuple[Device | None, Any, bool, Any]:
     """Return the device, dtype, `non_blocking` and memory format in the arguments of `to`."""
-    given = _named(args, kwargs)
-    if "copy" in given:
+    arguments = _named(args, kwargs)
+    if "copy" in arguments:
         raise RuntimeError(".to() does not accept copy argument")
-    device, dtype, other = (given.get(name) for name in ("device", "dtype", "tensor"))
+    device, dtype, other = (arguments.get(name) for name in ("device", "dtype", "tensor"))
     if other is not None:
         device, dtype = other.device, other.dtype
     device = None if device is None else as_device(device)
-    return device, dtype, given.get("non_blocking", False), given.get("memory_format")
+    return device, dtype, arguments.get("non_blocking", False), arguments.get("memory_format")
 
 
 def to(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Convert:
@@ -81,11 +85,11 @@ def to(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Convert:
         )
 
     def convert(t: Tensor) -> Tensor:
-        wanted = dtype if t.is_floating_point() or t.is_complex() else None
+        target_dtype = dtype if t.is_floating_point() or t.is_complex() else None
         if device is not None:
-            t = t.to(device, wanted if wanted is not None else t.dtype, non_blocking)
-        elif wanted is not None:
-            t = t.to(wanted)
+            t = t.to(device, target_dtype if target_dtype is not None else t.dtype, non_blocking)
+        elif target_dtype is not None:
+            t = t.to(target_dtype)
         return t.to(memory_format=memory_format) if memory_format is not None and t.dim() in (4, 5) else t
 
     return convert

@@ -78,9 +78,11 @@ class LayerNorm(Module):
         self.normalized_shape = (normalized_shape,) if single else tuple(normalized_shape)
         self.eps = eps
         self.elementwise_affine = elementwise_affine
-        for name, wanted in (("weight", elementwise_affine), ("bias", elementwise_affine and bias)):
+        for name, has_parameter in (("weight", elementwise_affine), ("bias", elementwise_affine and bias)):
             tensor = (
-                Parameter(ts.empty(self.normalized_shape, device=device, dtype=dtype)) if wanted else None
+                Parameter(ts.empty(self.normalized_shape, device=device, dtype=dtype))
+                if has_parameter
+                else None
             )
             self.register_parameter(name, tensor)
         self.reset_parameters()
@@ -96,8 +98,8 @@ class LayerNorm(Module):
         return F.layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
 
     def extra_repr(self) -> str:
-        shown = constructor_text(self, "eps", "elementwise_affine")
-        return f"{self.normalized_shape}, {shown}, bias={self.bias is not None}"
+        arguments = constructor_text(self, "eps", "elementwise_affine")
+        return f"{self.normalized_shape}, {arguments}, bias={self.bias is not None}"
 
 
 class GroupNorm(Module):
@@ -127,8 +129,8 @@ class GroupNorm(Module):
         self.num_channels = num_channels
         self.eps = eps
         self.affine = affine
-        for name, wanted in (("weight", affine), ("bias", affine and bias)):
-            tensor = Parameter(ts.empty(num_channels, device=device, dtype=dtype)) if wanted else None
+        for name, has_parameter in (("weight", affine), ("bias", affine and bias)):
+            tensor = Parameter(ts.empty(num_channels, device=device, dtype=dtype)) if has_parameter else None
             self.register_parameter(name, tensor)
         self.reset_parameters()
 
@@ -143,8 +145,8 @@ class GroupNorm(Module):
         return F.group_norm(input, self.num_groups, self.weight, self.bias, self.eps)
 
     def extra_repr(self) -> str:
-        shown = constructor_text(self, "eps", "affine")
-        return f"{self.num_groups}, {self.num_channels}, {shown}, bias={self.bias is not None}"
+        arguments = constructor_text(self, "eps", "affine")
+        return f"{self.num_groups}, {self.num_channels}, {arguments}, bias={self.bias is not None}"
 
 
 class RMSNorm(Module):

@@ -1,4 +1,4 @@
-"""Conversion of hyperparameters to one number for each dimension: `spread(3, 2)` is `(3, 3)`."""
+"""Conversion of hyperparameters to one number for each dimension: `to_ntuple(3, 2)` is `(3, 3)`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 
-def spread(value: Any, n: int) -> tuple[Any, ...]:
+def to_ntuple(value: Any, n: int) -> tuple[Any, ...]:
     """Return a tuple with one number for each of `n` dimensions."""
     return tuple(value) if isinstance(value, Iterable) else (value,) * n
 

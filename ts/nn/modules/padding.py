@@ -7,7 +7,7 @@ from typing import Any
 from ts._core.tensor.tensor import Tensor
 from ts.nn import functional as F
 from ts.nn.modules.module import Module
-from ts.nn.modules.ntuple import spread
+from ts.nn.modules.ntuple import to_ntuple
 
 
 class _Padding(Module):
@@ -18,7 +18,7 @@ class _Padding(Module):
 
     def __init__(self, padding: Any) -> None:
         super().__init__()
-        self.padding = spread(padding, 2 * self.ndim)
+        self.padding = to_ntuple(padding, 2 * self.ndim)
 
     def extra_repr(self) -> str:
         return f"{self.padding}"

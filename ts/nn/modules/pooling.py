@@ -7,7 +7,7 @@ from typing import Any
 from ts._core.tensor.tensor import Tensor
 from ts.nn import functional as F
 from ts.nn.modules.module import Module
-from ts.nn.modules.ntuple import constructor_text, spread
+from ts.nn.modules.ntuple import constructor_text, to_ntuple
 
 
 class _MaxPoolNd(Module):
@@ -86,9 +86,9 @@ class _MaxUnpoolNd(Module):
 
     def __init__(self, kernel_size: Any, stride: Any = None, padding: Any = 0) -> None:
         super().__init__()
-        self.kernel_size = spread(kernel_size, self.ndim)
-        self.stride = spread(kernel_size if stride is None else stride, self.ndim)
-        self.padding = spread(padding, self.ndim)
+        self.kernel_size = to_ntuple(kernel_size, self.ndim)
+        self.stride = to_ntuple(kernel_size if stride is None else stride, self.ndim)
+        self.padding = to_ntuple(padding, self.ndim)
 
     def extra_repr(self) -> str:
         return constructor_text(self, "kernel_size", "stride", "padding")
@@ -137,9 +137,9 @@ class AvgPool1d(Module):
         count_include_pad: bool = True,
     ) -> None:
         super().__init__()
-        self.kernel_size = spread(kernel_size, 1)
-        self.stride = spread(stride if stride is not None else kernel_size, 1)
-        self.padding = spread(padding, 1)
+        self.kernel_size = to_ntuple(kernel_size, 1)
+        self.stride = to_ntuple(stride if stride is not None else kernel_size, 1)
+        self.padding = to_ntuple(padding, 1)
         self.ceil_mode = ceil_mode
         self.count_include_pad = count_include_pad
 

@@ -142,11 +142,11 @@ class RNNBase(Module):
     def __deepcopy__(self, memo: dict[int, Any]) -> RNNBase:
         import copy
 
-        made = type(self).__new__(type(self))
-        memo[id(self)] = made
-        made.__dict__.update({k: copy.deepcopy(v, memo) for k, v in self.__dict__.items()})
-        made.flatten_parameters()
-        return made
+        clone = type(self).__new__(type(self))
+        memo[id(self)] = clone
+        clone.__dict__.update({k: copy.deepcopy(v, memo) for k, v in self.__dict__.items()})
+        clone.flatten_parameters()
+        return clone
 
     def check_input(self, input: Tensor) -> None:
         """Raise an error if dtype or number of features of the input do not fit the weights."""
@@ -176,15 +176,15 @@ class RNNBase(Module):
             raise RuntimeError(msg.format(expected, list(hx.size())))
 
     def extra_repr(self) -> str:
-        text = f"{self.input_size}, {self.hidden_size}"
+        arguments = f"{self.input_size}, {self.hidden_size}"
         usual = (
             ("proj_size", 0), ("num_layers", 1), ("bias", True), ("batch_first", False), ("dropout", 0.0),
             ("bidirectional", False),
         )  # fmt: skip
         for name, default in usual:
             if getattr(self, name) != default:
-                text += f", {name}={getattr(self, name)}"
-        return text
+                arguments += f", {name}={getattr(self, name)}"
+        return arguments
 
 
 class _OneState(RNNBase):
@@ -370,9 +370,9 @@ class LSTM(RNNBase):
                     "For unbatched 2-D input, hx and cx should also be 2-D but got "
                     f"({hx[0].dim()}-D, {hx[1].dim()}-D) tensors"
                 )
-            given = hx if batched else (hx[0].unsqueeze(1), hx[1].unsqueeze(1))
-            self.check_states(given, batch)
-            state = [given[0], given[1]]
+            initial_states = hx if batched else (hx[0].unsqueeze(1), hx[1].unsqueeze(1))
+            self.check_states(initial_states, batch)
+            state = [initial_states[0], initial_states[1]]
         output, hidden, cell = ts.lstm(
             input, state, self._flat_weights, self.bias, self.num_layers, self.dropout, self.training,
             self.bidirectional, self.batch_first,
@@ -465,11 +465,11 @@ class RNNCellBase(Module):
             init.uniform_(weight, -bound, bound)
 
     def extra_repr(self) -> str:
-        text = f"{self.input_size}, {self.hidden_size}"
+        arguments = f"{self.input_size}, {self.hidden_size}"
         if not self.bias:
-            text += f", bias={self.bias}"
+            arguments += f", bias={self.bias}"
         nonlinearity = getattr(self, "nonlinearity", "tanh")
-        return text if nonlinearity == "tanh" else f"{text}, nonlinearity={nonlinearity}"
+        return arguments if nonlinearity == "tanh" else f"{arguments}, nonlinearity={nonlinearity}"
 
 
 class RNNCell(RNNCellBase):

@@ -32,15 +32,15 @@ class _Table(Module):
     weight: Tensor
     sparse: bool
 
-    def _make_table(self, given: Tensor | None, freeze: bool, device: Any, dtype: Any) -> None:
+    def _make_table(self, weight: Tensor | None, freeze: bool, device: Any, dtype: Any) -> None:
         shape = [self.num_embeddings, self.embedding_dim]
-        if given is None:
+        if weight is None:
             self.weight = Parameter(ts.empty(shape, device=device, dtype=dtype), requires_grad=not freeze)
             self.reset_parameters()
             return
-        if list(given.shape) != shape:
+        if list(weight.shape) != shape:
             raise AssertionError("Shape of weight does not match num_embeddings and embedding_dim")
-        self.weight = Parameter(given, requires_grad=not freeze)
+        self.weight = Parameter(weight, requires_grad=not freeze)
 
     def reset_parameters(self) -> None:
         """Initialize the table with random numbers, and the row `padding_idx` with zeros."""
@@ -188,6 +188,6 @@ class EmbeddingBag(_Table):
         if embeddings.dim() != 2:
             raise AssertionError("Embeddings parameter is expected to be 2-dimensional")
         rows, columns = embeddings.shape
-        made = cls(rows, columns, _weight=embeddings, **options)
-        made.weight.requires_grad_(not freeze)
-        return made
+        module = cls(rows, columns, _weight=embeddings, **options)
+        module.weight.requires_grad_(not freeze)
+        return module

@@ -65,8 +65,8 @@ def save_own(module: Any, destination: Any, prefix: str, keep_vars: bool) -> Non
 
 
 def _persistent(module: Any) -> dict[str, Tensor]:
-    kept = {n: t for n, t in module._buffers.items() if n not in module._non_persistent_buffers_set}
-    return {name: tensor for name, tensor in {**module._parameters, **kept}.items() if tensor is not None}
+    buffers = {n: t for n, t in module._buffers.items() if n not in module._non_persistent_buffers_set}
+    return {name: tensor for name, tensor in {**module._parameters, **buffers}.items() if tensor is not None}
 
 
 def no_extra_state(module: Any) -> Any:
@@ -108,7 +108,7 @@ def load(module: Any, state_dict: Mapping[str, Any], strict: bool, assign: bool)
 
 def _visit(
     module: Any,
-    found: Any,
+    state_dict: Any,
     prefix: str,
     metadata: Any,
     assign: bool,
@@ -120,12 +120,12 @@ def _visit(
     if assign:
         local["assign_to_params_buffers"] = True
     for hook in module._load_state_dict_pre_hooks.values():
-        hook(found, prefix, local, True, missing, unexpected, errors)
-    module._load_from_state_dict(found, prefix, local, True, missing, unexpected, errors)
+        hook(state_dict, prefix, local, True, missing, unexpected, errors)
+    module._load_from_state_dict(state_dict, prefix, local, True, missing, unexpected, errors)
     for name, child in module._modules.items():
         if child is not None:
             below = f"{prefix}{name}."
-            inner = {key: value for key, value in found.items() if key.startswith(below)}
+            inner = {key: value for key, value in state_dict.items() if key.startswith(below)}
             _visit(child, inner, below, metadata, assign, notes)
     for hook in module._load_state_dict_post_hooks.values():
         changed = hook(module, IncompatibleKeys(missing, unexpected))
@@ -178,30 +178,30 @@ def load_own(
 
 
 def _copy(
-    module: Any, name: str, tensor: Tensor, given: Any, key: str, metadata: Mapping[str, Any]
+    module: Any, name: str, tensor: Tensor, loaded: Any, key: str, metadata: Mapping[str, Any]
 ) -> str | None:
     """Copy a loaded value into a tensor of the module; return an error message if it does not fit."""
-    if not isinstance(given, Tensor):
+    if not isinstance(loaded, Tensor):
         return (
             f'While copying the parameter named "{key}", expected torch.Tensor or Tensor-like object from '
-            f"checkpoint but received {type(given)}"
+            f"checkpoint but received {type(loaded)}"
         )
-    if is_uninitialized(tensor) and is_uninitialized(given):
+    if is_uninitialized(tensor) and is_uninitialized(loaded):
         return None
     if (
-        not is_uninitialized(tensor) and tensor.dim() == 0 and given.dim() == 1 and given.numel() == 1
+        not is_uninitialized(tensor) and tensor.dim() == 0 and loaded.dim() == 1 and loaded.numel() == 1
     ):  # saved by an early version of PyTorch
-        given = given[0]
-    if given.shape != tensor.shape:
+        loaded = loaded[0]
+    if loaded.shape != tensor.shape:
         return (
-            f"size mismatch for {key}: copying a param with shape {given.shape} from checkpoint, "
+            f"size mismatch for {key}: copying a param with shape {loaded.shape} from checkpoint, "
             f"the shape in current model is {tensor.shape}."
         )
     if metadata.get("assign_to_params_buffers"):
-        if isinstance(tensor, Parameter) and not isinstance(given, Parameter):
-            given = Parameter(given, tensor.requires_grad)
-        setattr(module, name, given)
+        if isinstance(tensor, Parameter) and not isinstance(loaded, Parameter):
+            loaded = Parameter(loaded, tensor.requires_grad)
+        setattr(module, name, loaded)
         return None
     with GradMode(False):
-        tensor.copy_(given)
+        tensor.copy_(loaded)
     return None

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ts.nn.modules.ntuple import spread
+from ts.nn.modules.ntuple import to_ntuple
 
 __all__ = ["consume_prefix_in_state_dict_if_present"]
 
@@ -18,7 +18,7 @@ def _ntuple(n: int, name: str = "parse") -> Callable[[Any], tuple[Any, ...]]:
     """Return a function that converts a number to a tuple of `n` equal numbers."""
 
     def parse(x: Any) -> tuple[Any, ...]:
-        return spread(x, n)
+        return to_ntuple(x, n)
 
     parse.__name__ = name
     return parse
@@ -42,7 +42,9 @@ def _list_with_default(out_size: Sequence[int | None], defaults: Sequence[int]) 
     if len(defaults) <= len(out_size):
         raise ValueError(f"Input dimension should be at least {len(out_size) + 1}")
     last = defaults[-len(out_size) :]
-    return [given if given is not None else size for given, size in zip(out_size, last, strict=True)]
+    return [
+        requested if requested is not None else size for requested, size in zip(out_size, last, strict=True)
+    ]
 
 
 def consume_prefix_in_state_dict_if_present(state_dict: dict[str, Any], prefix: str) -> None:

@@ -52,10 +52,10 @@ def data_parallel(
         raise RuntimeError("device type could not be determined")
     indices = [gpu_index(d) for d in (device_ids or range(ts.cuda.device_count()))]
     output = indices[0] if output_device is None else gpu_index(output_device)
-    parts, kwargs = scatter_kwargs(inputs, module_kwargs, indices, dim)
-    if not parts and not kwargs:
-        parts, kwargs = ((),), ({},)
-    used = indices[: len(parts)]
+    scattered_inputs, kwargs = scatter_kwargs(inputs, module_kwargs, indices, dim)
+    if not scattered_inputs and not kwargs:
+        scattered_inputs, kwargs = ((),), ({},)
+    used = indices[: len(scattered_inputs)]
     if len(used) == 1:
-        return module(*parts[0], **kwargs[0])
-    return gather(parallel_apply(replicate(module, used), parts, kwargs, used), output, dim)
+        return module(*scattered_inputs[0], **kwargs[0])
+    return gather(parallel_apply(replicate(module, used), scattered_inputs, kwargs, used), output, dim)

@@ -55,11 +55,11 @@ class _Bucket:
 
     def fill(self, size: int) -> None:
         """Copy the gradients, divided by the number of processes, into the bucket."""
-        for parameter, place in self.bucket_views():
+        for parameter, bucket_view in self.bucket_views():
             if parameter.grad is None:
-                place[...] = 0
+                bucket_view[...] = 0
             else:
-                np.multiply(parameter.grad.array, place.dtype.type(1.0 / size), out=place)
+                np.multiply(parameter.grad.array, bucket_view.dtype.type(1.0 / size), out=bucket_view)
 
 
 class _Reducer:
@@ -119,12 +119,12 @@ class _Reducer:
         for bucket in self.buckets[: self.launched]:
             bucket.work.wait()
             bucket.work = None
-            for parameter, place in bucket.bucket_views():
+            for parameter, bucket_view in bucket.bucket_views():
                 if parameter.grad is not None:
                     with no_grad():
-                        parameter.grad.copy_(wrap_array(place))
+                        parameter.grad.copy_(wrap_array(bucket_view))
                 elif id(parameter) not in unused:
-                    parameter.grad = wrap_array(place.copy())
+                    parameter.grad = wrap_array(bucket_view.copy())
 
     def _unused_by_all(self, missing: list[Tensor]) -> set[int]:
         """Return the ids of the parameters in `missing` without a gradient in any process."""
@@ -138,20 +138,20 @@ class _Reducer:
         return {id(each) for each, by_some in zip(every, used.array, strict=True) if not by_some}
 
 
-def _buckets(parameters: list[Tensor], most: int) -> list[_Bucket]:
-    """Group parameters, last to first and by dtype, into buckets of about `most` bytes.
+def _buckets(parameters: list[Tensor], max_bytes: int) -> list[_Bucket]:
+    """Group parameters, last to first and by dtype, into buckets of about `max_bytes` bytes.
 
     The first bucket has at most _FIRST_BUCKET_BYTES.
     """
-    made: list[_Bucket] = []
+    buckets: list[_Bucket] = []
     open_ones: dict[Any, list[Tensor]] = {}
     for each in reversed(parameters):
         bucket = open_ones.setdefault(each.dtype, [])
         bucket.append(each)
-        limit = most if made else min(most, _FIRST_BUCKET_BYTES)
+        limit = max_bytes if buckets else min(max_bytes, _FIRST_BUCKET_BYTES)
         if sum(one.numel() for one in bucket) * each.dtype.itemsize >= limit:
-            made.append(_Bucket(open_ones.pop(each.dtype)))
-    return made + [_Bucket(each) for each in open_ones.values()]
+            buckets.append(_Bucket(open_ones.pop(each.dtype)))
+    return buckets + [_Bucket(each) for each in open_ones.values()]
 
 
 class DistributedDataParallel(Module):
@@ -180,8 +180,8 @@ class DistributedDataParallel(Module):
             raise RuntimeError("DistributedDataParallel needs a process group that this process is in")
         ignored = set(getattr(module, "_ddp_params_and_buffers_to_ignore", ()))
         named = [(name, each) for name, each in module.named_parameters() if name not in ignored]
-        wanted = [(name, each) for name, each in named if each.requires_grad]
-        if not wanted:
+        trainable = [(name, each) for name, each in named if each.requires_grad]
+        if not trainable:
             raise RuntimeError(
                 "DistributedDataParallel is not needed when a module doesn't have any parameter that "
                 "requires a gradient."
@@ -211,7 +211,7 @@ class DistributedDataParallel(Module):
         if init_sync:
             _check_same(named, group)
             self._share([each for _, each in named] + self.modules_buffers)
-        self.reducer = _Reducer(self, wanted)
+        self.reducer = _Reducer(self, trainable)
 
     def forward(self, *inputs: Any, **kwargs: Any) -> Any:
         """Return the module's result."""
@@ -269,17 +269,17 @@ class DistributedDataParallel(Module):
 
 def _check_same(named: Sequence[tuple[str, Tensor]], group: Any) -> None:
     """Raise RuntimeError if the processes have different parameters."""
-    found: list[Any] = [None] * group.size()
+    signatures_by_rank: list[Any] = [None] * group.size()
     ts.distributed.all_gather_object(
-        found, [(name, list(each.shape), each.dtype.name) for name, each in named], group
+        signatures_by_rank, [(name, list(each.shape), each.dtype.name) for name, each in named], group
     )
-    for rank, theirs in enumerate(found):
-        if len(theirs) != len(found[0]):
+    for rank, theirs in enumerate(signatures_by_rank):
+        if len(theirs) != len(signatures_by_rank[0]):
             raise RuntimeError(
                 f"DDP expects same model across all ranks, but Rank {rank} has {len(theirs)} params, while "
-                f"rank 0 has inconsistent {len(found[0])} params."
+                f"rank 0 has inconsistent {len(signatures_by_rank[0])} params."
             )
-        for at, (ours, other) in enumerate(zip(found[0], theirs, strict=True)):
+        for at, (ours, other) in enumerate(zip(signatures_by_rank[0], theirs, strict=True)):
             if ours[1:] != other[1:]:
                 raise RuntimeError(
                     f"DDP expects same model across all ranks: params[{at}], {other[0]}, has sizes "

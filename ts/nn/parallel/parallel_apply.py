@@ -22,9 +22,9 @@ def get_a_var(obj: Any) -> Tensor | None:
         obj = obj.items()
     if isinstance(obj, list | tuple) or type(obj).__name__ == "dict_items":
         for each in obj:
-            found = get_a_var(each)
-            if found is not None:
-                return found
+            tensor = get_a_var(each)
+            if tensor is not None:
+                return tensor
     return None
 
 
@@ -59,13 +59,13 @@ def parallel_apply(
 
     def call(i: int) -> None:
         try:
-            given = inputs[i] if isinstance(inputs[i], list | tuple) else (inputs[i],)
+            args = inputs[i] if isinstance(inputs[i], list | tuple) else (inputs[i],)
             device = devices[i]
             if device is None:
-                found = get_a_var(given)
-                device = None if found is None else found.get_device()
+                tensor = get_a_var(args)
+                device = None if tensor is None else tensor.get_device()
             with ts.set_grad_enabled(grad_enabled), ts.cuda.device(device):
-                results[i] = modules[i](*given, **kwargs_tup[i])
+                results[i] = modules[i](*args, **kwargs_tup[i])
         except Exception as error:  # raised again in the calling thread
             errors[i] = error
 

@@ -41,18 +41,18 @@ def replicate(network: Module, devices: Sequence[Any], detach: bool = False) -> 
     return replicas
 
 
-def _replica(module: Module, tensors: dict[int, Tensor], known: dict[int, Module]) -> Module:
+def _replica(module: Module, tensors: dict[int, Tensor], copies: dict[int, Module]) -> Module:
     """Return a copy of a module tree with other tensors.
 
     `tensors` maps ids of the old tensors to the new tensors.
     """
-    if id(module) in known:
-        return known[id(module)]
+    if id(module) in copies:
+        return copies[id(module)]
     copy: Any = _shallow_copy(module)
-    known[id(module)] = copy
+    copies[id(module)] = copy
     copy._former_parameters = {}
     for name, child in module._modules.items():
-        new = None if child is None else _replica(child, tensors, known)
+        new = None if child is None else _replica(child, tensors, copies)
         copy._modules[name] = new
     for name, parameter in module._parameters.items():
         if parameter is None:

@@ -37,7 +37,7 @@ def scatter(inputs: Any, target_gpus: Any, dim: int = 0) -> Any:
         if isinstance(value, tuple) and value:
             return list(zip(*map(split, value), strict=False))
         if isinstance(value, list) and value:
-            return [list(parts) for parts in zip(*map(split, value), strict=False)]
+            return [list(chunks) for chunks in zip(*map(split, value), strict=False)]
         if isinstance(value, dict) and value:
             return [type(value)(items) for items in zip(*map(split, value.items()), strict=False)]
         return [value for _ in target_gpus]

@@ -119,13 +119,13 @@ class NamedMemberAccessor:
 
     def get_submodule(self, name: str) -> Module:
         """Return the submodule with the dotted name `name`."""
-        found = self.memo.get(name)
-        if found is None:
+        submodule = self.memo.get(name)
+        if submodule is None:
             path, _, last = name.rpartition(".")
-            found = _find(self.get_submodule(path), last)
-            _check_module(found, f"submodule `{name}`: ")
-            self.memo[name] = found
-        return found
+            submodule = _find(self.get_submodule(path), last)
+            _check_module(submodule, f"submodule `{name}`: ")
+            self.memo[name] = submodule
+        return submodule
 
     def _owner(self, name: str) -> tuple[Module, str]:
         path, _, last = name.rpartition(".")
@@ -142,12 +142,12 @@ class NamedMemberAccessor:
         """Return the parameter, buffer or other tensor with the dotted name `name`."""
         owner, last = self._owner(name)
         try:
-            found: Any = getattr(owner, last)
+            tensor: Any = getattr(owner, last)
         except AttributeError as error:
             raise AttributeError(f"{type(owner).__name__} has no attribute `{name}`") from error
-        if found is not None:
-            _check_tensor(found)
-        return found  # type: ignore[no-any-return]
+        if tensor is not None:
+            _check_tensor(tensor)
+        return tensor  # type: ignore[no-any-return]
 
     def set_tensor(self, name: str, value: Tensor) -> None:
         """Replace the tensor with the dotted name `name`."""
@@ -215,9 +215,9 @@ class NamedMemberAccessor:
 
     def check_keys(self, keys: Iterable[str]) -> tuple[list[str], list[str]]:
         """Return the names of tensors that `keys` lacks, and the keys that are not names of tensors."""
-        given = set(keys)
+        key_set = set(keys)
         names = {name for name, _ in self.named_tensors(remove_duplicate=False)}
-        return sorted(names - given), sorted(given - names)
+        return sorted(names - key_set), sorted(key_set - names)
 
     def named_parameters(self, remove_duplicate: bool = True) -> Iterable[tuple[str, Tensor]]:
         """Yield (name, parameter) pairs."""

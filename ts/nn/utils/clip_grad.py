@@ -18,28 +18,28 @@ from ts._core.tensor.tensor import Tensor
 Parameters = Tensor | Iterable[Tensor]
 
 
-def _listed(parameters: Parameters, what: str = "") -> list[Tensor]:
+def _as_list(parameters: Parameters, what: str = "") -> list[Tensor]:
     """Return the parameters as a list.
 
     Warn if `parameters` is an exhausted generator.
     """
     if isinstance(parameters, Tensor):
         return [parameters]
-    found = list(parameters)
-    if what and not found and isinstance(parameters, GeneratorType):
+    parameter_list = list(parameters)
+    if what and not parameter_list and isinstance(parameters, GeneratorType):
         warnings.warn(f"`{what}` is an empty generator, no gradient clipping will occur.", stacklevel=3)
-    return found
+    return parameter_list
 
 
 def _gradients(parameters: Parameters) -> list[Tensor]:
-    return [x.grad for x in _listed(parameters) if x.grad is not None]
+    return [x.grad for x in _as_list(parameters) if x.grad is not None]
 
 
 def get_total_norm(
     tensors: Parameters, norm_type: float = 2.0, error_if_nonfinite: bool = False, foreach: bool | None = None
 ) -> Tensor:
     """Return the norm of the elements of all tensors together."""
-    listed = _listed(tensors)
+    listed = _as_list(tensors)
     norm_type = float(norm_type)
     if not listed:
         zero: Tensor = ts.tensor(0.0)
@@ -77,7 +77,7 @@ def clip_grad_norm_(
     foreach: bool | None = None,
 ) -> Tensor:
     """Scale all gradients so that their norm is at most `max_norm`; return their previous norm."""
-    listed = _listed(parameters, "parameters")
+    listed = _as_list(parameters, "parameters")
     total = get_total_norm(_gradients(listed), norm_type, error_if_nonfinite)
     clip_grads_with_norm_(listed, max_norm, total)
     return total

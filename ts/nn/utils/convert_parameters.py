@@ -14,9 +14,9 @@ from ts._core.tensor.tensor import Tensor
 
 def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
     """Concatenate the elements of all parameters into a tensor (n,)."""
-    given = list(parameters)
-    _check_devices(given)
-    vector: Tensor = ts.cat([parameter.reshape(-1) for parameter in given])
+    parameter_list = list(parameters)
+    _check_devices(parameter_list)
+    vector: Tensor = ts.cat([parameter.reshape(-1) for parameter in parameter_list])
     return vector
 
 
@@ -27,10 +27,10 @@ def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
     """
     if not isinstance(vec, Tensor):
         raise TypeError(f"expected torch.Tensor, but got: torch.{type(vec).__name__}")
-    given = list(parameters)
-    _check_devices(given)
+    parameter_list = list(parameters)
+    _check_devices(parameter_list)
     start = 0
-    for parameter in given:
+    for parameter in parameter_list:
         end = start + parameter.numel()
         parameter.data = vec[start:end].view_as(parameter).data
         start = end

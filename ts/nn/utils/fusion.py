@@ -19,17 +19,19 @@ def _factors(mean: Tensor, variance: Tensor, eps: float, weight: Any, bias: Any)
     return scale, (0 if bias is None else bias) - mean * scale
 
 
-def _folded(
+def _fold_affine(
     weight: Tensor, bias: Tensor | None, scale: Tensor, shift: Tensor, output_dim: int
 ) -> tuple[Parameter, Parameter]:
     shape = [1] * weight.dim()
     shape[output_dim] = -1
     dtype = weight.dtype if bias is None else bias.dtype
-    moved = shift if bias is None else bias * scale + shift
-    wants = bool(weight.requires_grad)
+    shifted_bias = shift if bias is None else bias * scale + shift
+    requires_grad = bool(weight.requires_grad)
     return (
-        Parameter((weight * scale.reshape(shape)).detach().to(weight.dtype), wants),
-        Parameter(moved.detach().to(dtype), wants if bias is None else bool(bias.requires_grad)),
+        Parameter((weight * scale.reshape(shape)).detach().to(weight.dtype), requires_grad),
+        Parameter(
+            shifted_bias.detach().to(dtype), requires_grad if bias is None else bool(bias.requires_grad)
+        ),
     )
 
 
@@ -39,7 +41,7 @@ def fuse_conv_bn_weights(
 ) -> tuple[Parameter, Parameter]:  # fmt: skip
     """Return the weight and bias of a convolution fused with the following batch normalization."""
     scale, shift = _factors(bn_rm, bn_rv, bn_eps, bn_w, bn_b)
-    return _folded(conv_w, conv_b, scale, shift, 1 if transpose else 0)
+    return _fold_affine(conv_w, conv_b, scale, shift, 1 if transpose else 0)
 
 
 def fuse_linear_bn_weights(
@@ -48,7 +50,7 @@ def fuse_linear_bn_weights(
 ) -> tuple[Parameter, Parameter]:  # fmt: skip
     """Return the weight and bias of a linear layer fused with the following batch normalization."""
     scale, shift = _factors(bn_rm, bn_rv, bn_eps, bn_w, bn_b)
-    return _folded(linear_w, linear_b, scale, shift, 0)
+    return _fold_affine(linear_w, linear_b, scale, shift, 0)
 
 
 def _check_evaluated(*modules: Any) -> None:

@@ -39,15 +39,15 @@ def _square(x: Tensor) -> Tensor:
 
 
 def _exponential(x: Tensor) -> Tensor:
-    whole: Tensor = ts.matrix_exp(_square(x))
-    return whole[..., : x.shape[-1]]
+    full_matrix: Tensor = ts.matrix_exp(_square(x))
+    return full_matrix[..., : x.shape[-1]]
 
 
 def _cayley(x: Tensor) -> Tensor:
     skew = _square(x)
     one = ts.eye(skew.shape[-1], dtype=skew.dtype, device=skew.device)
-    whole: Tensor = ts.linalg.solve(ts.add(one, skew, alpha=-0.5), ts.add(one, skew, alpha=0.5))
-    return whole[..., : x.shape[-1]]
+    full_matrix: Tensor = ts.linalg.solve(ts.add(one, skew, alpha=-0.5), ts.add(one, skew, alpha=0.5))
+    return full_matrix[..., : x.shape[-1]]
 
 
 def _reflections(x: Tensor) -> Tensor:

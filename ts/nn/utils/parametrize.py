@@ -55,8 +55,8 @@ class ParametrizationList(ModuleList):
         if isinstance(value, Tensor):
             self._set_original("original", original, value)
         else:
-            for i, part in enumerate(value):
-                self._set_original(f"original{i}", original, part)
+            for i, tensor in enumerate(value):
+                self._set_original(f"original{i}", original, tensor)
         if not unsafe:
             self._check(original)
 
@@ -89,9 +89,9 @@ class ParametrizationList(ModuleList):
                         f"parametrization {type(module).__name__} does not implement right_inverse."
                     )
                 value = module.right_inverse(value)
-            parts = [value] if self.is_tensor else list(value)
-            for original, part in zip(self._originals(), parts, strict=True):
-                original.set_(part.detach().clone())
+            tensors = [value] if self.is_tensor else list(value)
+            for original, tensor in zip(self._originals(), tensors, strict=True):
+                original.set_(tensor.detach().clone())
 
     def _originals(self) -> list[Tensor]:
         if self.is_tensor:
@@ -181,10 +181,10 @@ def _become_parametrized(module: Any) -> None:
 
 def is_parametrized(module: Any, tensor_name: str | None = None) -> bool:
     """Return True if a module has parametrizations; with `tensor_name`, of this tensor."""
-    found = getattr(module, "parametrizations", None)
-    if not isinstance(found, ModuleDict):
+    parametrizations = getattr(module, "parametrizations", None)
+    if not isinstance(parametrizations, ModuleDict):
         return False
-    return len(found) > 0 if tensor_name is None else tensor_name in found
+    return len(parametrizations) > 0 if tensor_name is None else tensor_name in parametrizations
 
 
 def remove_parametrizations(module: Any, tensor_name: str, leave_parametrized: bool = True) -> Any:
@@ -205,8 +205,8 @@ def remove_parametrizations(module: Any, tensor_name: str, leave_parametrized: b
     delattr(type(module), tensor_name)
     del module.parametrizations[tensor_name]
     if isinstance(original, Parameter):
-        kept = value if value is original else Parameter(value, original.requires_grad)
-        module.register_parameter(tensor_name, kept)
+        parameter = value if value is original else Parameter(value, original.requires_grad)
+        module.register_parameter(tensor_name, parameter)
     else:
         module.register_buffer(tensor_name, value)
     if not is_parametrized(module):

@@ -231,10 +231,10 @@ class _Structured(BasePruningMethod):
         count = _count(self.amount, rows)
         if not count:
             return default_mask
-        kept = ts.topk(self._sizes(t), k=rows - count, largest=True).indices
+        retained_indices = ts.topk(self._sizes(t), k=rows - count, largest=True).indices
         mask: Tensor = ts.zeros_like(t)
         index: list[Any] = [slice(None)] * t.dim()
-        index[self.dim] = kept
+        index[self.dim] = retained_indices
         mask[tuple(index)] = 1
         mask *= default_mask.to(dtype=mask.dtype)
         return mask
@@ -347,10 +347,10 @@ def global_unstructured(
     container.add_pruning_method(method)
     together = ts.nn.utils.parameters_to_vector
     final = container.compute_mask(together(ranked), together(masks))
-    place = 0
+    offset = 0
     for (module, name), mask in zip(pairs, masks, strict=True):
-        custom_from_mask(module, name, final[place : place + mask.numel()].view_as(mask))
-        place += mask.numel()
+        custom_from_mask(module, name, final[offset : offset + mask.numel()].view_as(mask))
+        offset += mask.numel()
 
 
 def remove(module: Module, name: str) -> Module:

@@ -203,12 +203,12 @@ def pad_sequence(
             f"pad_sequence: Expected iterable for input sequences, but got arg of type: {type(sequences)}"
         )
     if isinstance(sequences, Tensor):
-        parts = sequences.unbind(0)
+        tensors = sequences.unbind(0)
     elif ts.jit.is_scripting():
-        parts = sequences  # type: ignore[assignment]  # a list in scripts, as `unbind` returns
+        tensors = sequences  # type: ignore[assignment]  # a list in scripts, as `unbind` returns
     else:
-        parts = list(sequences)  # type: ignore[assignment]
-    padded: Tensor = ts.pad_sequence(parts, batch_first, padding_value, padding_side)
+        tensors = list(sequences)  # type: ignore[assignment]
+    padded: Tensor = ts.pad_sequence(tensors, batch_first, padding_value, padding_side)
     return padded
 
 

@@ -94,10 +94,10 @@ def spectral_norm(
 
 def remove_spectral_norm(module: M, name: str = "weight") -> M:
     """Replace the normalization by an ordinary parameter with the current weight."""
-    found = hook_of(module, SpectralNorm, name)
-    if found is None:
+    match = hook_of(module, SpectralNorm, name)
+    if match is None:
         raise ValueError(f"spectral_norm of '{name}' not found in {module}")
-    key, hook = found
+    key, hook = match
     weight = hook.compute_weight(module, False).detach()
     delattr(module, name)
     for suffix in ("u", "v", "orig"):

@@ -58,10 +58,10 @@ def weight_norm(module: M, name: str = "weight", dim: int | None = 0) -> M:
 
 def remove_weight_norm(module: M, name: str = "weight") -> M:
     """Replace the normalization by an ordinary parameter with the current weight."""
-    found = hook_of(module, WeightNorm, name)
-    if found is None:
+    match = hook_of(module, WeightNorm, name)
+    if match is None:
         raise ValueError(f"weight_norm of '{name}' not found in {module}")
-    key, hook = found
+    key, hook = match
     weight = hook.compute_weight(module)
     delattr(module, name)
     del module._parameters[f"{name}_g"], module._parameters[f"{name}_v"], module._forward_pre_hooks[key]
