@@ -184,7 +184,7 @@ class RegisterAllocator:
         self.code[:] = code
 
     def dead_at(self, index: int, registers: set[int] | None) -> list[int]:
-        """Return the real registers to drop at instruction `index`, except registers that are in use again."""
+        """Return the real registers to drop at instruction `index`, except those in use again."""
         if not registers:
             return []
         read_registers = {self.real_register.get(register) for register in self.code[index].reads}

@@ -22,11 +22,11 @@ from ts.errors import UserError
 from ts.export.fake import device_of, fake_array, fake_for, tensors_in
 from ts.ops.vmap_rules.rules import (
     composite,
-    drawn,
     draws,
     has_rule,
     not_of_batch,
     on_batch,
+    run_random,
     writes_first_argument,
 )
 
@@ -120,7 +120,7 @@ class OpenVmapLevels:
                 outer = self.levels
                 self.levels = outer[: level.number - 1]
                 try:
-                    output, of_batch = drawn(call)
+                    output, of_batch = run_random(call)
                 finally:
                     self.levels = outer
             elif not some:
