@@ -86,9 +86,9 @@ def __getattr__(name: str) -> Any:
         return _absent(name)
     if module_name.startswith("cluster.") and not has_rpc_extra():
         return placeholder(__name__, name)
-    found = getattr(importlib.import_module(f"ts.distributed.{module_name}"), name)
-    globals()[name] = found
-    return found
+    attribute = getattr(importlib.import_module(f"ts.distributed.{module_name}"), name)
+    globals()[name] = attribute
+    return attribute
 
 
 def __dir__() -> list[str]:

@@ -414,18 +414,18 @@ def reduce_scatter_tensor(
             f"elements for {here.size()} times {output.numel()}"
         )
     lent = _FlatBuffers()
-    parts = _split(lent.read(input), [output.numel()] * here.size())
-    return _reduce_scatter(here, output, parts, op, lent, async_op)
+    chunks = _split(lent.read(input), [output.numel()] * here.size())
+    return _reduce_scatter(here, output, chunks, op, lent, async_op)
 
 
 def _reduce_scatter(
-    here: ProcessGroup, output: Tensor, parts: list[Any], op: Any, lent: _FlatBuffers, async_op: bool
+    here: ProcessGroup, output: Tensor, chunks: list[Any], op: Any, lent: _FlatBuffers, async_op: bool
 ) -> Work | None:
     reduction = check_op(op, output, "reduce_scatter")
     array = lent.write(output)
 
     def body(call: CollectiveCall) -> None:
-        collective_algorithms.reduce_scatter(call, parts, array, reduction)
+        collective_algorithms.reduce_scatter(call, chunks, array, reduction)
 
     return _run(here, "reduce_scatter", output, body, lent, async_op, [output], reduction)
 

@@ -88,10 +88,10 @@ class ProcessGroup:
     def workspace(self, size: int) -> Any:
         """Return a buffer of `size` bytes; its content is valid until the next call."""
         if size > self._workspace.size:
-            found = np.empty(size, np.uint8)
+            buffer = np.empty(size, np.uint8)
             if size > _BUFFER_CACHE_BYTES:
-                return found
-            self._workspace = found
+                return buffer
+            self._workspace = buffer
         return self._workspace
 
 
@@ -159,7 +159,7 @@ def _check_backend(backend: str | None) -> str:
     """Return "gloo" for all spellings of the CPU backend; raise an error for other backends."""
     if backend is None:
         return Backend.GLOO
-    names = {part.rpartition(":")[2]: part.partition(":")[0] for part in Backend(backend).split(",")}
+    names = {entry.rpartition(":")[2]: entry.partition(":")[0] for entry in Backend(backend).split(",")}
     if "gloo" in names:
         return Backend.GLOO
     if names.keys() & {"nccl", "xccl", "ucc", "mpi"}:
@@ -181,9 +181,9 @@ def _seconds(timeout: timedelta | float | None) -> float:
 def _new(ranks: Sequence[int], timeout: float) -> ProcessGroup:
     assert _world.links is not None
     group_id = next(_world.group_ids)
-    made = ProcessGroup(_world.links, group_id, ranks, timeout)
-    _world.groups[group_id] = made
-    return made
+    group = ProcessGroup(_world.links, group_id, ranks, timeout)
+    _world.groups[group_id] = group
+    return group
 
 
 def destroy_process_group(group: ProcessGroup | None = None) -> None:
@@ -262,10 +262,10 @@ def find(group: ProcessGroup | None, what: str | None = None) -> ProcessGroup | 
 
 def member_of(group: ProcessGroup | None) -> ProcessGroup:
     """Resolve an argument `group`; raise ValueError if this process is not a member."""
-    found = find(group)
-    if found is None:
+    process_group = find(group)
+    if process_group is None:
         raise ValueError("Invalid process group specified")
-    return found
+    return process_group
 
 
 def find_group_rank(group: ProcessGroup, rank: int | None, group_rank: int | None) -> int:
@@ -283,14 +283,14 @@ def find_group_rank(group: ProcessGroup, rank: int | None, group_rank: int | Non
 
 def get_rank(group: ProcessGroup | None = None) -> int:
     """Return this process's rank in a group; -1 for a non-member."""
-    found = find(group)
-    return -1 if found is None else found.rank()
+    process_group = find(group)
+    return -1 if process_group is None else process_group.rank()
 
 
 def get_world_size(group: ProcessGroup | None = None) -> int:
     """Return the number of ranks in a group; -1 for a non-member."""
-    found = find(group)
-    return -1 if found is None else found.size()
+    process_group = find(group)
+    return -1 if process_group is None else process_group.size()
 
 
 def get_backend(group: ProcessGroup | None = None) -> Backend:
@@ -310,10 +310,10 @@ def get_process_group_ranks(group: ProcessGroup | None) -> list[int]:
 
 def get_group_rank(group: ProcessGroup, global_rank: int) -> int:
     """Return the group rank of a global rank; raise ValueError for a non-member."""
-    found = group.group_ranks.get(global_rank)
-    if found is None:
+    group_rank = group.group_ranks.get(global_rank)
+    if group_rank is None:
         raise ValueError(f"Global rank {global_rank} is not part of group {group}")
-    return found
+    return group_rank
 
 
 def get_global_rank(group: ProcessGroup, group_rank: int) -> int:
@@ -325,14 +325,14 @@ def get_global_rank(group: ProcessGroup, group_rank: int) -> int:
 
 def get_node_local_rank(fallback_rank: int | None = None) -> int:
     """Return the rank within this machine: LOCAL_RANK of the environment, otherwise `fallback_rank`."""
-    found = os.environ.get("LOCAL_RANK", fallback_rank)
-    if found is None:
+    local_rank = os.environ.get("LOCAL_RANK", fallback_rank)
+    if local_rank is None:
         raise RuntimeError(
             "LOCAL_RANK is not in the environment. Consider passing fallback_rank to allow "
             "`get_node_local_rank` to work, assuming you are not running in a multi-device context and want "
             "the code to run locally instead."
         )
-    return int(found)
+    return int(local_rank)
 
 
 def get_pg_count() -> int:

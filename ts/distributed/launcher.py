@@ -72,17 +72,17 @@ class SignalException(Exception):
         self.sigval = sigval
 
 
-def _signal_name(number: int) -> str:
+def _signal_name(signum: int) -> str:
     try:
-        return signal.Signals(number).name
+        return signal.Signals(signum).name
     except ValueError:
-        return str(number)
+        return str(signum)
 
 
 def worker_environment(config: ProcessLaunch, local_rank: int, restarts: int) -> dict[str, str]:
     """Return the variables that a worker process has in addition to the launcher's environment."""
     rank = config.machine * config.processes + local_rank
-    found = {
+    variables = {
         "LOCAL_RANK": local_rank, "RANK": rank, "GROUP_RANK": config.machine, "ROLE_RANK": rank,
         "ROLE_NAME": config.role, "LOCAL_WORLD_SIZE": config.processes, "WORLD_SIZE": config.world_size,
         "GROUP_WORLD_SIZE": config.machines, "ROLE_WORLD_SIZE": config.world_size,
@@ -92,8 +92,8 @@ def worker_environment(config: ProcessLaunch, local_rank: int, restarts: int) ->
     }  # fmt: skip
     if config.processes > 1 and "OMP_NUM_THREADS" not in os.environ:
         # if each process started a thread for each core, the threads would compete for the cores
-        found["OMP_NUM_THREADS"] = 1
-    return {name: str(value) for name, value in found.items()} | config.environment
+        variables["OMP_NUM_THREADS"] = 1
+    return {name: str(value) for name, value in variables.items()} | config.environment
 
 
 class Workers:
@@ -140,11 +140,11 @@ class Workers:
                 return None
             time.sleep(self.config.monitor_seconds)
 
-    def stop(self, number: int = signal.SIGTERM) -> None:
+    def stop(self, signum: int = signal.SIGTERM) -> None:
         """Send a signal to running processes; kill those that still run after `shutdown_seconds`."""
         for process in self.processes:
             if process.poll() is None:
-                process.send_signal(number)
+                process.send_signal(signum)
         deadline = time.monotonic() + self.config.shutdown_seconds
         for process in self.processes:
             try:
@@ -182,15 +182,15 @@ def launch_processes(config: ProcessLaunch) -> None:
 def _termination_signals_as_exceptions() -> Iterator[None]:
     """Raise SignalException for termination signals within the block, if it runs in the main thread."""
 
-    def raise_signal(number: int, frame: Any) -> None:
-        raise SignalException(number)
+    def raise_signal(signum: int, frame: Any) -> None:
+        raise SignalException(signum)
 
     try:
-        before = {number: signal.signal(number, raise_signal) for number in _TERMINATION_SIGNALS}
+        before = {signum: signal.signal(signum, raise_signal) for signum in _TERMINATION_SIGNALS}
     except ValueError:  # only the main thread can set handlers
         before = {}
     try:
         yield
     finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+        for signum, handler in before.items():
+            signal.signal(signum, handler)

@@ -44,9 +44,9 @@ def all_gather_object(object_list: list[Any], obj: Any, group: ProcessGroup | No
         return
     if len(object_list) != here.size():
         raise RuntimeError(f"all_gather_object: {len(object_list)} places for {here.size()} values")
-    found = _gathered(here, obj, None)
-    assert found is not None
-    object_list[:] = found
+    values = _gathered(here, obj, None)
+    assert values is not None
+    object_list[:] = values
 
 
 def gather_object(
@@ -65,9 +65,9 @@ def gather_object(
         raise ValueError("Argument ``gather_list`` must be specified on destination rank.")
     if here.rank() != to and object_gather_list:
         raise ValueError("Argument ``gather_list`` must NOT be specified on non-destination ranks.")
-    found = _gathered(here, obj, to)
-    if found is not None and object_gather_list is not None:
-        object_gather_list[:] = found
+    values = _gathered(here, obj, to)
+    if values is not None and object_gather_list is not None:
+        object_gather_list[:] = values
 
 
 def _gathered(here: ProcessGroup, value: Any, to: int | None) -> list[Any] | None:
@@ -110,15 +110,15 @@ def broadcast_object_list(
     for at, each in enumerate(data):
         sizes.array[at] = each.size
     broadcast(sizes, group=here, group_src=source)
-    whole = np.concatenate(data) if data else np.empty(int(sizes.array.sum()), np.uint8)
-    broadcast(wrap_array(whole), group=here, group_src=source)
+    buffer = np.concatenate(data) if data else np.empty(int(sizes.array.sum()), np.uint8)
+    broadcast(wrap_array(buffer), group=here, group_src=source)
     if here.rank() != source:
-        object_list[:] = _values(whole, sizes)
+        object_list[:] = _values(buffer, sizes)
 
 
-def _values(whole: Any, sizes: Tensor) -> list[Any]:
+def _values(buffer: Any, sizes: Tensor) -> list[Any]:
     ends = np.cumsum(sizes.array)
-    return [unpacked(whole[end - size : end]) for end, size in zip(ends, sizes.array, strict=True)]
+    return [unpacked(buffer[end - size : end]) for end, size in zip(ends, sizes.array, strict=True)]
 
 
 def scatter_object_list(
@@ -179,10 +179,12 @@ def recv_object_list(
     here = find(group, "recv_object_list")
     if here is None:
         return -1
-    wanted = None if src is None and group_src is None else here.ranks[find_group_rank(here, src, group_src)]
+    source_rank = (
+        None if src is None and group_src is None else here.ranks[find_group_rank(here, src, group_src)]
+    )
     sizes = _sizes(len(object_list))
-    rank = recv(sizes, wanted, here)
-    whole = np.empty(int(sizes.array.sum()), np.uint8)
-    recv(wrap_array(whole), rank, here)
-    object_list[:] = _values(whole, sizes)
+    rank = recv(sizes, source_rank, here)
+    buffer = np.empty(int(sizes.array.sum()), np.uint8)
+    recv(wrap_array(buffer), rank, here)
+    object_list[:] = _values(buffer, sizes)
     return rank

@@ -177,13 +177,13 @@ class PeerConnections:
 
     def give_up(self, label: MessageTag, ranks: Iterable[int], reason: str) -> None:
         """Abort a collective call: it fails in `ranks` with this reason, and its messages are discarded."""
-        text = memoryview(reason.encode())
+        payload = memoryview(reason.encode())
         notice = label._replace(kind=FAILED)
         with self._lock:
             for rank in ranks:
                 peer = self._peers[rank]
                 if peer.ended is None:
-                    self._post(peer, notice, text, None)
+                    self._post(peer, notice, payload, None)
             self._drop(label[:3])
 
     def is_gone(self, rank: int) -> bool:
@@ -426,8 +426,8 @@ class PeerConnections:
         elif label.kind == LEAVING:
             self._close_peer(peer, DistNetworkError(f"rank {peer.rank} has left"))
         elif label.kind == FAILED:
-            told = bytes(target).decode()
-            reason = told if " gave up: " in told else f"rank {peer.rank} gave up: {told}"
+            message = bytes(target).decode()
+            reason = message if " gave up: " in message else f"rank {peer.rank} gave up: {message}"
             self._fail(label._replace(kind=ALL), reason)
         elif key not in self._failed:
             peer.unexpected_messages.setdefault(key, deque()).append((label, target))

@@ -167,10 +167,10 @@ class P2POp:
     def __repr__(self) -> str:
         ours = get_rank(self.group)
         source, target = (ours, self.group_peer) if self.op is isend else (self.group_peer, ours)
-        number = member_of(self.group).group_name
+        group_name = member_of(self.group).group_name
         name = self.op.__name__
         return (
-            f"P2POp({name} pg={number}, group_src={source}, group_dst={target},  {self.tensor.shape}, "
+            f"P2POp({name} pg={group_name}, group_src={source}, group_dst={target},  {self.tensor.shape}, "
             f"{self.tensor.dtype})"
         )
 

@@ -76,8 +76,8 @@ def parse_init_method(init_method: str | None, rank: int = -1, world_size: int =
     file: str | None = None
     query = {name: values[-1] for name, values in parse_qs(url.query).items()}
     if url.scheme == "env":
-        host = _given("MASTER_ADDR", os.environ.get("MASTER_ADDR"))
-        port = int(_given("MASTER_PORT", os.environ.get("MASTER_PORT")))
+        host = _require_variable("MASTER_ADDR", os.environ.get("MASTER_ADDR"))
+        port = int(_require_variable("MASTER_PORT", os.environ.get("MASTER_PORT")))
         resolved = {"rank": os.environ.get("RANK"), "world_size": os.environ.get("WORLD_SIZE")}
     elif url.scheme == "tcp":
         if not url.hostname or not url.port:
@@ -101,17 +101,17 @@ def _path(path: str) -> str:
     return unquote(path)
 
 
-def _parse_int(scheme: str, name: str, given: int, *others: str | None) -> int:
-    texts = (str(given) if given >= 0 else None, *others)
-    text = next((text for text in texts if text is not None), None)
-    if text is None and scheme != "env":
+def _parse_int(scheme: str, name: str, argument: int, *others: str | None) -> int:
+    texts = (str(argument) if argument >= 0 else None, *others)
+    setting = next((setting for setting in texts if setting is not None), None)
+    if setting is None and scheme != "env":
         raise ValueError(
             f"Error initializing torch.distributed using {scheme}:// rendezvous: {name} parameter missing"
         )
-    return int(_given(name.upper(), text))
+    return int(_require_variable(name.upper(), setting))
 
 
-def _given(variable: str, value: str | None) -> str:
+def _require_variable(variable: str, value: str | None) -> str:
     if value is None:
         raise ValueError(
             "Error initializing torch.distributed using env:// rendezvous: environment variable "
@@ -170,14 +170,14 @@ class Rendezvous:
     def _ask(self, message: list[Any], timeout: float | None) -> Any:
         assert self._calls is not None
         try:
-            resolved, told = self._calls.call(message).result(timeout)
+            resolved, response = self._calls.call(message).result(timeout)
         except TimeoutError:
             raise RendezvousError(f"not all processes came to {message[0]} in {timeout:.0f} s") from None
         except ConnectionError as error:
             raise RendezvousError(f"the first process, where all meet, has gone: {error}") from None
         if not resolved:
-            raise RendezvousError(told)
-        return told
+            raise RendezvousError(response)
+        return response
 
 
 async def _listening(endpoint: RendezvousAddress, security: Credentials | None) -> _RendezvousServer:
@@ -202,12 +202,12 @@ async def _connected(
         except (OSError, TimeoutError) as error:
             if isinstance(error, AuthenticationError) and security is not None:
                 raise RendezvousError(str(error)) from None
-            told = error
+            reason = error
         else:
-            told = OSError("it has not begun to listen")
+            reason = OSError("it has not begun to listen")
         if time.monotonic() > until:
             where = endpoint.file or f"{endpoint.host}:{endpoint.port}"
-            raise RendezvousError(f"the first process is not at {where}: {told}")
+            raise RendezvousError(f"the first process is not at {where}: {reason}")
         await asyncio.sleep(_RETRY_INTERVAL_SECONDS)
 
 
@@ -258,12 +258,14 @@ class _RendezvousServer:
         def handle(message: Any, reply: Reply) -> None:
             nonlocal rank
             match message:
-                case ("join", int(wanted), str(name), str(address), int(count)) if rank < 0:
-                    rejection_reason = self._rejection_reason(Participant(wanted, name, address), count)
+                case ("join", int(requested_rank), str(name), str(address), int(count)) if rank < 0:
+                    rejection_reason = self._rejection_reason(
+                        Participant(requested_rank, name, address), count
+                    )
                     if rejection_reason is not None:
                         reply([False, rejection_reason])
                         return
-                    rank = wanted
+                    rank = requested_rank
                     self.members[rank] = Participant(rank, name, address)
                     self._come("", rank, reply)
                 case ("barrier", str(name)) if rank >= 0 and name:

@@ -106,10 +106,10 @@ def determine_local_world_size(nproc_per_node: str) -> int:
 
 def parse_min_max_nnodes(nnodes: str) -> tuple[int, int]:
     """Parse a number of machines, "2", or a range, "1:4", to (min, max)."""
-    parts = nnodes.split(":")
-    if len(parts) > 2:
+    bounds = nnodes.split(":")
+    if len(bounds) > 2:
         raise RuntimeError(f'nnodes={nnodes} is not in "MIN:MAX" format')
-    return int(parts[0]), int(parts[-1])
+    return int(bounds[0]), int(bounds[-1])
 
 
 def launch_from_options(options: argparse.Namespace) -> ProcessLaunch:
@@ -131,8 +131,8 @@ def launch_from_options(options: argparse.Namespace) -> ProcessLaunch:
             )
         host, port = "127.0.0.1", _free_port()
     elif options.rdzv_endpoint:
-        host, _, given = options.rdzv_endpoint.rpartition(":")
-        host, port = (host, int(given)) if host else (given, port)
+        host, _, host_or_port = options.rdzv_endpoint.rpartition(":")
+        host, port = (host, int(host_or_port)) if host else (host_or_port, port)
     if not 0 <= options.node_rank < lowest:
         raise ValueError(f"--node-rank {options.node_rank}: expected 0 to {lowest - 1}")
     return ProcessLaunch(

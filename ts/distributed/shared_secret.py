@@ -31,9 +31,9 @@ def new(host: str) -> bytes:
 
     Raise MissingSecretError if other processes could not read the secret.
     """
-    given = _given()
-    if given is not None:
-        return given
+    secret = _read_environment_secret()
+    if secret is not None:
+        return secret
     _check_local(host)
     return secrets.token_bytes(_BYTES)
 
@@ -41,7 +41,7 @@ def new(host: str) -> bytes:
 def read_secret(port: int) -> bytes | None:
     """Return the secret file content written by a listener on this port; None without file."""
     try:
-        return _given() or (_folder() / str(port)).read_bytes()
+        return _read_environment_secret() or (_folder() / str(port)).read_bytes()
     except FileNotFoundError:
         return None
 
@@ -51,7 +51,7 @@ def publish_secret(port: int, secret: bytes) -> None:
 
     A secret from TS_RPC_SECRET is not written.
     """
-    if secret == _given():
+    if secret == _read_environment_secret():
         return
     path = _folder() / str(port)
     draft = path.with_name(f"{port}.{os.getpid()}.{secrets.token_hex(4)}")
@@ -63,9 +63,9 @@ def publish_secret(port: int, secret: bytes) -> None:
 
 def shared(host: str, port: int) -> bytes | None:
     """Return the secret for connections to a port; None if it was not written yet."""
-    given = _given()
-    if given is not None:
-        return given
+    secret = _read_environment_secret()
+    if secret is not None:
+        return secret
     _check_local(host)
     try:
         return (_folder() / str(port)).read_bytes()
@@ -83,9 +83,9 @@ def withdraw(port: int, secret: bytes) -> None:
         return
 
 
-def _given() -> bytes | None:
-    text = os.environ.get("TS_RPC_SECRET")
-    return None if not text else text.encode()
+def _read_environment_secret() -> bytes | None:
+    value = os.environ.get("TS_RPC_SECRET")
+    return None if not value else value.encode()
 
 
 def is_local(host: str) -> bool:
@@ -111,7 +111,7 @@ def _folder() -> Path:
     """Return the folder for secrets, which only this user can access."""
     path = Path(tempfile.gettempdir()) / f"ts-rpc-{os.getuid()}"
     path.mkdir(mode=0o700, exist_ok=True)
-    found = path.lstat()
-    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o077:
+    status = path.lstat()
+    if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid() or status.st_mode & 0o077:
         raise MissingSecretError(f"{path} is not a folder of this user alone")
     return path

@@ -68,7 +68,7 @@ class NominalTypeCodec(Protocol):
     def components(self, x: Any) -> tuple[int, list[Any]] | None:
         """Return the type number and attribute values of an instance; None for an unknown class."""
 
-    def build(self, number: Any, parts: list[Any]) -> Any:
+    def build(self, type_index: Any, components: list[Any]) -> Any:
         """Return the instance with these attribute values; raise an error if they are invalid."""
 
 
@@ -148,7 +148,7 @@ class _Serializer:
         if kind is tuple:
             return Tag.TUPLE, *map(self.pack, x)
         if kind is dict:
-            return Tag.DICT, *(self.pack(part) for pair in x.items() for part in pair)
+            return Tag.DICT, *(self.pack(element) for pair in x.items() for element in pair)
         if kind is complex:
             return Tag.COMPLEX, x.real, x.imag
         if isinstance(x, device):
@@ -159,10 +159,10 @@ class _Serializer:
             if isinstance(x, coded):
                 return tag, x.code
         if self.signature is not None:
-            found = self.signature.components(x)
-            if found is not None:
-                number, parts = found
-                return Tag.NOMINAL, number, *map(self.pack, parts)
+            encoded = self.signature.components(x)
+            if encoded is not None:
+                type_index, components = encoded
+                return Tag.NOMINAL, type_index, *map(self.pack, components)
         raise TypeError(
             f"a {kind.__module__}.{kind.__qualname__} cannot travel to another process: numbers, texts, "
             "bytes, lists, tuples, dicts, sets and tensors do, and objects of classes that the signature of "
@@ -197,7 +197,7 @@ class _Serializer:
 
         The index of the buffer, the offset and the strides are added to the encoded metadata of each tensor.
         """
-        found: list[Any] = []
+        buffers: list[Any] = []
         buffer_indices: dict[str, int] = {}  # key of a storage that is sent completely -> index of its buffer
         for x, entry in self.tensors:
             array = x.array
@@ -206,15 +206,15 @@ class _Serializer:
             if alone and not array.flags.c_contiguous and array.nbytes * _DENSE_STORAGE_RATIO < owner.nbytes:
                 array = np.ascontiguousarray(array)
             if alone and array.flags.c_contiguous and array.nbytes:
-                entry += len(found), 0, array.shape, [step // array.itemsize for step in array.strides]
-                found.append(array.reshape(-1).view(np.uint8).data)
+                entry += len(buffers), 0, array.shape, [step // array.itemsize for step in array.strides]
+                buffers.append(array.reshape(-1).view(np.uint8).data)
                 continue
             storage_ref = self.storages.storage_ref(x)
             if storage_ref.key not in buffer_indices:
-                buffer_indices[storage_ref.key] = len(found)
-                found.append(self.storages.arrays[storage_ref.key].data)
+                buffer_indices[storage_ref.key] = len(buffers)
+                buffers.append(self.storages.arrays[storage_ref.key].data)
             entry += buffer_indices[storage_ref.key], storage_ref.offset, storage_ref.size, storage_ref.stride
-        return found
+        return buffers
 
 
 def unpack(parcel: Any, travel: WireContext | None = None, grad_tensors: list[Tensor] | None = None) -> Any:
@@ -248,40 +248,40 @@ class _Deserializer:
             if isinstance(x, dict):
                 raise MalformedValueError("a dict without a tag")
             return x
-        tag, *parts = x
+        tag, *fields = x
         match tag:
             case Tag.LIST:
-                return list(map(self.unpack, parts))
+                return list(map(self.unpack, fields))
             case Tag.TUPLE:
-                return tuple(map(self.unpack, parts))
+                return tuple(map(self.unpack, fields))
             case Tag.DICT:
-                values = iter(map(self.unpack, parts))
+                values = iter(map(self.unpack, fields))
                 return dict(zip(values, values, strict=True))
             case Tag.TENSOR:
-                return self._tensor(*parts)
+                return self._tensor(*fields)
             case Tag.COMPLEX:
-                real, imaginary = map(float, parts)
+                real, imaginary = map(float, fields)
                 return complex(real, imaginary)
             case Tag.LONG:
-                return int(parts[0], 16)
+                return int(fields[0], 16)
             case Tag.SIZE:
-                return Size(parts)
+                return Size(fields)
             case Tag.DEVICE:
-                return device(parts[0])
+                return device(fields[0])
             case Tag.SLICE:
-                start, stop, step = map(self.unpack, parts)
+                start, stop, step = map(self.unpack, fields)
                 return slice(start, stop, step)
             case Tag.SET:
-                return set(map(self.unpack, parts))
+                return set(map(self.unpack, fields))
             case Tag.FROZENSET:
-                return frozenset(map(self.unpack, parts))
+                return frozenset(map(self.unpack, fields))
             case Tag.REFERENCE if self.travel is not None:
-                return self.travel.unpack(parts[0])
+                return self.travel.unpack(fields[0])
             case Tag.NOMINAL if self.travel is not None and self.travel.signature is not None:
-                number, *inside = parts
-                return self.travel.signature.build(number, [*map(self.unpack, inside)])
+                type_index, *inside = fields
+                return self.travel.signature.build(type_index, [*map(self.unpack, inside)])
             case Tag.DTYPE | Tag.LAYOUT | Tag.MEMORY_FORMAT:
-                return _BY_CODE[tag][parts[0]]
+                return _BY_CODE[tag][fields[0]]
         raise MalformedValueError(f"tag {tag!r}")
 
     def _tensor(self, code: int, flag: int, key: int, offset: int, size: Any, stride: Any) -> Tensor:
@@ -308,10 +308,10 @@ class _Deserializer:
 
     def _bytes(self, key: int) -> NDArray[np.uint8]:
         """Return a received buffer as writable bytes; a buffer inside of the head is copied."""
-        found = self.bytes.get(key)
-        if found is None:
+        array = self.bytes.get(key)
+        if array is None:
             if type(key) is not int or key < 0:
                 raise MalformedValueError(f"memory {key!r}")
-            found = np.frombuffer(self.memory[key], np.uint8)
-            found = self.bytes[key] = found if found.flags.writeable else found.copy()
-        return found
+            array = np.frombuffer(self.memory[key], np.uint8)
+            array = self.bytes[key] = array if array.flags.writeable else array.copy()
+        return array

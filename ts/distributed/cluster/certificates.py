@@ -62,8 +62,8 @@ def make(folder: str | Path, hosts: Iterable[str] = ()) -> None:
     authority, authority_key = _authority(folder)
     key = _key()
     _write(folder / KEY, _key_bytes(key))
-    made = _signed("ts cluster", key.public_key(), authority.subject, authority_key, _names(hosts))
-    _write(folder / CERTIFICATE, _certificate_bytes(made))
+    certificate = _signed("ts cluster", key.public_key(), authority.subject, authority_key, _names(hosts))
+    _write(folder / CERTIFICATE, _certificate_bytes(certificate))
 
 
 def _authority(folder: Path) -> tuple[x509.Certificate, Any]:
@@ -79,9 +79,9 @@ def _authority(folder: Path) -> tuple[x509.Certificate, Any]:
         raise FileNotFoundError(f"{key_path} is missing, which {CERTIFICATE} would have to be signed with")
     key = _key()
     _write(key_path, _key_bytes(key))
-    made = _signed("ts cluster authority", key.public_key(), None, key, None)
-    _write(path, _certificate_bytes(made))
-    return made, key
+    certificate = _signed("ts cluster authority", key.public_key(), None, key, None)
+    _write(path, _certificate_bytes(certificate))
+    return certificate, key
 
 
 def _signed(
@@ -98,7 +98,7 @@ def _signed(
     subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
     now = datetime.datetime.now(datetime.UTC)
     is_authority = names is None
-    made = (
+    builder = (
         x509.CertificateBuilder()
         .subject_name(subject)
         .issuer_name(issuer or subject)
@@ -113,9 +113,9 @@ def _signed(
     )
     if names is not None:
         both_ends = [ExtendedKeyUsageOID.SERVER_AUTH, ExtendedKeyUsageOID.CLIENT_AUTH]
-        made = made.add_extension(x509.SubjectAlternativeName(names), False)
-        made = made.add_extension(x509.ExtendedKeyUsage(both_ends), False)
-    return made.sign(key, SHA256())
+        builder = builder.add_extension(x509.SubjectAlternativeName(names), False)
+        builder = builder.add_extension(x509.ExtendedKeyUsage(both_ends), False)
+    return builder.sign(key, SHA256())
 
 
 def _usage(is_authority: bool) -> x509.KeyUsage:
@@ -139,9 +139,9 @@ def _names(hosts: Iterable[str]) -> list[x509.GeneralName]:
     from cryptography import x509
     from distributed.utils import get_ip
 
-    found = dict.fromkeys([socket.gethostname(), "localhost", "127.0.0.1", "::1", get_ip(), *hosts])
+    hostnames = dict.fromkeys([socket.gethostname(), "localhost", "127.0.0.1", "::1", get_ip(), *hosts])
     names: list[x509.GeneralName] = []
-    for name in found:
+    for name in hostnames:
         try:
             address = ipaddress.ip_address(name)
         except ValueError:

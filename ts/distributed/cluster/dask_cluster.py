@@ -43,8 +43,8 @@ class DaskCluster:
         self.address = self._scheduler.address
         try:
             names = dict(zip(addresses, self.names, strict=True))
-            given = {**options, "secret": secret.encode()}
-            client.run(_start, self.address, names, given, bounds, workers=addresses)
+            worker_options = {**options, "secret": secret.encode()}
+            client.run(_start, self.address, names, worker_options, bounds, workers=addresses)
             self._scheduler.join(name, allow_python=options["allow_python"])
         except BaseException:
             self.close()
@@ -103,9 +103,9 @@ async def _start(
     """Start the RPC agent in a dask worker."""
     host = urlsplit(dask_worker.address).hostname
     limits = worker.bounded(**bounds)
-    given = RpcBackendOptions(init_method=address, host=host, limits=limits, **options)
+    backend_options = RpcBackendOptions(init_method=address, host=host, limits=limits, **options)
     await asyncio.to_thread(
-        worker.join, address, names[dask_worker.address], given, SCHEDULER_TIMEOUT_SECONDS
+        worker.join, address, names[dask_worker.address], backend_options, SCHEDULER_TIMEOUT_SECONDS
     )
 
 

@@ -96,8 +96,8 @@ class LocalCluster:
 
     def options(self, **more: Any) -> RpcBackendOptions:
         """Return the options of `init_rpc` for a process that joins; `more` are further options."""
-        given = {"init_method": self.address, "security": self.security, "allow_python": self.allow_python}
-        return RpcBackendOptions(**{**given, **more})
+        defaults = {"init_method": self.address, "security": self.security, "allow_python": self.allow_python}
+        return RpcBackendOptions(**{**defaults, **more})
 
     def join(self, name: str = "program", **more: Any) -> None:
         """Join the cluster with this process until the `with` block ends.
@@ -135,5 +135,5 @@ class LocalCluster:
 
 def _environment(secret: str | None) -> dict[str, str]:
     """Return the environment of the child process: this process's environment, import path and the secret."""
-    found = {**os.environ, "PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path)}
-    return found if secret is None else {**found, "TS_RPC_SECRET": secret}
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path)}
+    return environment if secret is None else {**environment, "TS_RPC_SECRET": secret}

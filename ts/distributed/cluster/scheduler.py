@@ -86,7 +86,7 @@ class NameService(Scheduler):
         get numbers.
         """
         self._entries: dict[int, RegisteredWorker] = {}
-        self._first = {name: number for number, name in enumerate(names)}
+        self._first = {name: worker_id for worker_id, name in enumerate(names)}
         self._next = len(names)
         self._begins = time.monotonic() + (_RECONNECT_WAIT_SECONDS if port else 0)
         self._shows = dashboard is not None
@@ -135,8 +135,8 @@ class NameService(Scheduler):
         except JoinRejectedError as error:
             return {"status": "error", "message": str(error)}
         try:
-            told = {"number": entry.number, "name": entry.name, "shows": self._shows}
-            await comm.write({"status": "OK", **told})
+            response = {"number": entry.number, "name": entry.name, "shows": self._shows}
+            await comm.write({"status": "OK", **response})
             await self.add_worker(comm, **_as_worker(entry))
         finally:
             self._forget(entry)
@@ -181,24 +181,24 @@ class NameService(Scheduler):
 
     # ---- members
 
-    def _check(self, name: Any, address: Any, kind: Any, number: Any, pid: Any) -> None:
+    def _check(self, name: Any, address: Any, kind: Any, worker_id: Any, pid: Any) -> None:
         if not isinstance(name, str) or (name and not _NAME.fullmatch(name)):
             raise JoinRejectedError(f"no name of a process: {name!r:.200}")
         if kind not in KINDS or type(pid) is not int:
             raise JoinRejectedError(f"no process: kind {kind!r:.100}, pid {pid!r:.100}")
-        if number is not None and (type(number) is not int or not 0 <= number < _MAX_RANK):
-            raise JoinRejectedError(f"no number of a process: {number!r:.100}")
+        if worker_id is not None and (type(worker_id) is not int or not 0 <= worker_id < _MAX_RANK):
+            raise JoinRejectedError(f"no number of a process: {worker_id!r:.100}")
         try:
-            scheme, place = parse_address(address, strict=True)
-            port = parse_host_port(place)[1]
+            scheme, location = parse_address(address, strict=True)
+            port = parse_host_port(location)[1]
         except (TypeError, ValueError, AttributeError):
             raise JoinRejectedError(f"no address: {address!r:.200}") from None
         if scheme != self._scheme or not 0 < port < 1 << 16 or len(address) > 300:
             raise JoinRejectedError(f"no address of this cluster: {address!r:.200}")
 
-    async def _let_go_of(self, name: str, address: str, number: int | None) -> None:
+    async def _let_go_of(self, name: str, address: str, worker_id: int | None) -> None:
         """Remove the old registration of a process that rejoins with equal name, address and number."""
-        held = self._entries.get(-1 if number is None else number)
+        held = self._entries.get(-1 if worker_id is None else worker_id)
         if held is None or (held.name, held.address) != (name, address):
             return
         stream = self.stream_comms.get(address)
@@ -208,21 +208,21 @@ class NameService(Scheduler):
         while held.number in self._entries and time.monotonic() < until:
             await asyncio.sleep(0.01)
 
-    def _enter(self, name: str, address: str, kind: str, number: int | None, pid: int) -> RegisteredWorker:
+    def _enter(self, name: str, address: str, kind: str, worker_id: int | None, pid: int) -> RegisteredWorker:
         names = {entry.name for entry in self._entries.values()}
         if name in names:
             raise JoinRejectedError(f"there is a process named {name} already")
-        if number in self._entries:
-            raise JoinRejectedError(f"the number {number} of {name} is another process's by now")
+        if worker_id in self._entries:
+            raise JoinRejectedError(f"the number {worker_id} of {name} is another process's by now")
         if address in self.workers:
             raise JoinRejectedError(f"there is a process at {address} already")
-        if number is None:
+        if worker_id is None:
             first = self._first.pop(name, self._next)
-            number = self._next if first in self._entries else first
-        self._next = max(self._next, number + 1)
+            worker_id = self._next if first in self._entries else first
+        self._next = max(self._next, worker_id + 1)
         if not name:
             name = next(free for k in range(len(names) + 1) if (free := f"worker{k}") not in names)
-        entry = self._entries[number] = RegisteredWorker(number, name, address, kind, pid, time.time())
+        entry = self._entries[worker_id] = RegisteredWorker(worker_id, name, address, kind, pid, time.time())
         return entry
 
     def _forget(self, entry: RegisteredWorker) -> None:

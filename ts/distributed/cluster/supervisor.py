@@ -53,9 +53,9 @@ class ClusterConfig:
 class ClusterSupervisor:
     """Supervisor of a cluster: runs the scheduler in this process, starts and restarts the workers."""
 
-    def __init__(self, wanted: ClusterConfig, tell: Callable[[str], None] = lambda text: None) -> None:
-        self.wanted = wanted
-        self._names = [f"{wanted.prefix}{k}" for k in range(wanted.workers)]
+    def __init__(self, config: ClusterConfig, tell: Callable[[str], None] = lambda line: None) -> None:
+        self.config = config
+        self._names = [f"{config.prefix}{k}" for k in range(config.workers)]
         self._tell = tell
         self._secret: bytes | None = None
         self._supervising: list[asyncio.Task[None]] = []
@@ -68,11 +68,11 @@ class ClusterSupervisor:
 
     async def __aenter__(self) -> Self:
         """Start the scheduler and the workers; return the supervisor."""
-        wanted = self.wanted
+        config = self.config
         # Dask logs every connection at level INFO.
         logging.getLogger("distributed").setLevel(logging.WARNING)
         security = self._security()
-        self._scheduler = NameService(wanted.host, wanted.port, security, self._names, wanted.dashboard)
+        self._scheduler = NameService(config.host, config.port, security, self._names, config.dashboard)
         try:
             await self._scheduler
         except RuntimeError as error:
@@ -108,12 +108,12 @@ class ClusterSupervisor:
             await asyncio.sleep(_POLL_INTERVAL_SECONDS)
 
     def _security(self) -> Security:
-        wanted = self.wanted
-        if wanted.folder is not None:
-            certificates.make(wanted.folder, [wanted.host])
-            return certificates.security(wanted.folder, limits=LIMITS)
-        made = secrets.new(wanted.host)
-        self._secret = (secrets.read_secret(wanted.port) if wanted.port else None) or made
+        config = self.config
+        if config.folder is not None:
+            certificates.make(config.folder, [config.host])
+            return certificates.security(config.folder, limits=LIMITS)
+        new_secret = secrets.new(config.host)
+        self._secret = (secrets.read_secret(config.port) if config.port else None) or new_secret
         return Security(secret=self._secret, limits=LIMITS)
 
     async def _supervise(self, name: str) -> None:
@@ -123,7 +123,7 @@ class ClusterSupervisor:
             began = time.monotonic()
             process = self._processes[name] = await self._start(name)
             code = await process.wait()
-            if not self.wanted.restart:
+            if not self.config.restart:
                 self._tell(f"{name} has ended ({_describe_exit_code(code)})")
                 return
             short = 0 if time.monotonic() - began > _MIN_UPTIME_SECONDS else short + 1
@@ -132,7 +132,7 @@ class ClusterSupervisor:
             await asyncio.sleep(pause)
 
     async def _start(self, name: str) -> asyncio.subprocess.Process:
-        folder = [] if self.wanted.folder is None else ["--tls-dir", str(self.wanted.folder)]
+        folder = [] if self.config.folder is None else ["--tls-dir", str(self.config.folder)]
         arguments = [
             "-m",
             "ts",
@@ -142,7 +142,7 @@ class ClusterSupervisor:
             name,
             "--quiet",
             *folder,
-            *self.wanted.arguments,
+            *self.config.arguments,
         ]
         return await asyncio.create_subprocess_exec(
             sys.executable, *arguments, stdin=asyncio.subprocess.DEVNULL, start_new_session=True

@@ -19,8 +19,8 @@ RECONNECT_TIMEOUT_SECONDS: Final = 60.0  # a worker that cannot reach the schedu
 
 def bounded(**bounds: float | str | None) -> Limits | None:
     """Return a call's limits (seconds, bytes, fuel); None without any limit."""
-    given: dict[str, Any] = {name: bound for name, bound in bounds.items() if bound is not None}
-    return Limits(**given) if given else None
+    limit_arguments: dict[str, Any] = {name: bound for name, bound in bounds.items() if bound is not None}
+    return Limits(**limit_arguments) if limit_arguments else None
 
 
 def join(

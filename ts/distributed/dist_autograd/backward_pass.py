@@ -152,13 +152,13 @@ _ENDED = (
 
 def send_gradients(origin: MessageOrigin, gradients: Sequence[Tensor | None]) -> None:
     """Send gradients of received tensors, as a part of the pass whose nodes this thread runs."""
-    part: BackwardPass | None = getattr(_thread, "backward_pass", None)
-    if part is None:
+    backward_pass: BackwardPass | None = getattr(_thread, "backward_pass", None)
+    if backward_pass is None:
         raise RuntimeError(
             "gradients of what other processes computed are found by torch.distributed.autograd.backward("
             "context_id, [loss]), inside of its context"
         )
-    part.send(origin, gradients)
+    backward_pass.send(origin, gradients)
 
 
 def _check(edges: list[GradientEdge], gradients: Any) -> None:

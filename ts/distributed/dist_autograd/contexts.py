@@ -58,8 +58,8 @@ def entered_context(context_id: int | None) -> Iterator[None]:
 class DistAutogradContext:
     """Part of a distributed autograd context that belongs to this process."""
 
-    def __init__(self, agent: RpcAgent, number: int) -> None:
-        self.id = number
+    def __init__(self, agent: RpcAgent, context_id: int) -> None:
+        self.id = context_id
         # ids of the processes with which this process exchanged calls in this context
         self.peer_ids: set[int] = set()
         # Number of a sent message -> gradient edges of the tensors in the message.
@@ -86,9 +86,9 @@ class DistAutogradContext:
 
         In the backward pass, the receiver of the message sends the gradients of these tensors.
         """
-        number = next(self._ids)
-        self.sends[number] = edges
-        return number
+        message_id = next(self._ids)
+        self.sends[message_id] = edges
+        return message_id
 
     def add(self, leaf: Tensor, gradient: Tensor, owned: bool) -> None:
         """Add `gradient` to the gradient of the leaf tensor `leaf`.
@@ -152,18 +152,18 @@ class DistAutogradContainer:
         """Create a context and enter it in this thread. Raise RuntimeError within another context."""
         if current_id() in self._open:
             raise RuntimeError("Already have an autograd context id for this thread.")
-        made = DistAutogradContext(self._agent, self.new_id())
+        context = DistAutogradContext(self._agent, self.new_id())
         with self._lock:
-            self._open[made.id] = made
-        set_current_context(made.id)
-        return made
+            self._open[context.id] = context
+        set_current_context(context.id)
+        return context
 
     def find(self, context_id: Any) -> DistAutogradContext:
         """Return the open context with this id; raise RuntimeError if it does not exist."""
-        found = self._open.get(context_id) if type(context_id) is int else None
-        if found is None:
+        context = self._open.get(context_id) if type(context_id) is int else None
+        if context is None:
             raise RuntimeError(f"Could not find autograd context with id: {context_id}")
-        return found
+        return context
 
     def join(self, context_id: Any, process: Any) -> DistAutogradContext:
         """Return the context of a received message, and add the sender to it; the first message creates it.
@@ -174,22 +174,22 @@ class DistAutogradContainer:
         if not numbers or not all(map(self._agent.directory.can_have_id, (context_id >> _BITS, process))):
             raise ValueError(f"no autograd context: {context_id!r} of {process!r}")
         with self._lock:
-            known = context_id in self._open
-            if not known and context_id >> _BITS != self._here and context_id not in self._ended:
+            is_open = context_id in self._open
+            if not is_open and context_id >> _BITS != self._here and context_id not in self._ended:
                 self._open[context_id] = DistAutogradContext(self._agent, context_id)
-        found = self.find(context_id)
-        found.meet(process)
-        return found
+        context = self.find(context_id)
+        context.meet(process)
+        return context
 
     def end(self, context_id: int) -> None:
         """End a context in all its processes; raise RuntimeError for an unknown context."""
-        found = self.find(context_id)
+        context = self.find(context_id)
         with self._lock:
             if self._open.pop(context_id, None) is None:
                 return
             self._remember(context_id)
-        found.close()
-        for process in found.peer_ids:
+        context.close()
+        for process in context.peer_ids:
             self._agent.send_reliably(self._agent.peer(process), ["backward", "end", context_id])
 
     def ended(self, context_id: Any) -> None:

@@ -32,14 +32,14 @@ def backward(agent: RpcAgent, context: DistAutogradContext, roots: list[Tensor],
     here = agent.info.id
     own = context.pass_of(pass_id)
     own_messages = by_process.pop(here, [])
-    parts: list[Future[Any]] = [own.done]
+    futures: list[Future[Any]] = [own.done]
     for process, message_ids in by_process.items():
         message = ["backward", "begin", context.id, pass_id, message_ids, bool(retain_graph)]
-        parts.append(agent.submit(agent.peer(process), message, agent.timeout(-1.0)))
+        futures.append(agent.submit(agent.peer(process), message, agent.timeout(-1.0)))
     try:
         own.begin(own_messages, retain_graph, {ROOT_MESSAGE_INDEX: edges})
         own.deliver(ROOT_MESSAGE_INDEX, [ts.ones_like(root) for root in roots])
-        _wait(parts)
+        _wait(futures)
     except BaseException as error:
         _give_up(agent, context, pass_id, [*by_process])
         raise _prefix_error(error, here) from None
@@ -70,12 +70,12 @@ def _edges(roots: Any) -> list[GradientEdge]:
     return [get_gradient_edge(root) for root in roots]
 
 
-def _wait(parts: list[Future[Any]]) -> None:
+def _wait(futures: list[Future[Any]]) -> None:
     """Wait until all futures are done or one has failed; raise the error of the failed future."""
     done: queue.SimpleQueue[Future[Any]] = queue.SimpleQueue()
-    for part in parts:
-        part.add_done_callback(non_blocking(done.put))
-    for _ in parts:
+    for future in futures:
+        future.add_done_callback(non_blocking(done.put))
+    for _ in futures:
         done.get().value()
 
 
@@ -90,7 +90,7 @@ def _prefix_error(error: BaseException, here: int) -> BaseException:
     """Return the error to raise; its message starts with the number of this process."""
     if not isinstance(error, Exception):
         return error
-    text = str(error)
+    message = str(error)
     return RuntimeError(
-        text if text.startswith(f"Error on Node {here}: ") else f"Error on Node {here}: {text}"
+        message if message.startswith(f"Error on Node {here}: ") else f"Error on Node {here}: {message}"
     )

@@ -57,21 +57,21 @@ def messages(
     here = agent.info.id
     links: dict[int, Links | Exception] = {here: message_dependencies(context, roots)}
     todo: list[Message] = [(here, ROOT_MESSAGE_INDEX)]
-    found: dict[int, list[int]] = defaultdict(list)
+    by_sender: dict[int, list[int]] = defaultdict(list)
     seen = set(todo)
     while todo:
         process, message_id = todo.pop()
         if process not in links:
             _ask(agent, context, links)
-        known = links[process]
-        if isinstance(known, Exception):
-            raise known
-        for message in known.get(message_id, ()):
+        dependencies = links[process]
+        if isinstance(dependencies, Exception):
+            raise dependencies
+        for message in dependencies.get(message_id, ()):
             if message not in seen:
                 seen.add(message)
                 todo.append(message)
-                found[message[0]].append(message[1])
-    return found
+                by_sender[message[0]].append(message[1])
+    return by_sender
 
 
 def _ask(agent: RpcAgent, context: DistAutogradContext, links: dict[int, Any]) -> None:
@@ -79,13 +79,15 @@ def _ask(agent: RpcAgent, context: DistAutogradContext, links: dict[int, Any]) -
 
     For an unavailable process, store the error: it is raised only if the pass needs this process.
     """
-    known = set(context.peer_ids)
-    while known - set(links):
+    peer_ids = set(context.peer_ids)
+    while peer_ids - set(links):
         question = ["backward", "links", context.id]
-        asked = {p: agent.submit(agent.peer(p), question, agent.timeout(-1.0)) for p in known - set(links)}
-        for process, future in asked.items():
+        requests = {
+            p: agent.submit(agent.peer(p), question, agent.timeout(-1.0)) for p in peer_ids - set(links)
+        }
+        for process, future in requests.items():
             try:
                 links[process], others = future.wait()
-                known |= set(others)
+                peer_ids |= set(others)
             except WorkerUnavailableError as error:
                 links[process] = error

@@ -38,15 +38,15 @@ def named(optimizer_class: type[Any], agent: RpcAgent) -> list[str]:
 
 def _class_of(name: Any, agent: RpcAgent) -> type[Optimizer]:
     match name:
-        case ("optim", str(text)) if text in ts.optim.__all__:
-            found = getattr(ts.optim, text)
+        case ("optim", str(class_name)) if class_name in ts.optim.__all__:
+            optimizer_class = getattr(ts.optim, class_name)
         case ("python", *_):
-            found = agent.find_callee(name)
+            optimizer_class = agent.find_callee(name)
         case _:
-            found = None
-    if not isinstance(found, type) or not issubclass(found, Optimizer):
+            optimizer_class = None
+    if not isinstance(optimizer_class, type) or not issubclass(optimizer_class, Optimizer):
         raise ValueError(f"no class of optimizers has the name {name!r}")
-    return found
+    return optimizer_class
 
 
 class LocalOptimizer:

@@ -23,16 +23,16 @@ if TYPE_CHECKING:
     from ts.distributed.rpc.responses import ResponseWriter
 
 
-def handle(agent: RpcAgent, about: str, kind: str, rest: tuple[Any, ...], asked: ResponseWriter) -> None:
+def handle(agent: RpcAgent, about: str, kind: str, rest: tuple[Any, ...], writer: ResponseWriter) -> None:
     """Handle a message about gradients or optimizers and send the result or exception to the caller."""
     try:
-        _handle(agent, about, kind, rest, asked)
+        _handle(agent, about, kind, rest, writer)
     except Exception as error:  # sent to the caller, which raises it
-        asked.failed(error)
+        writer.failed(error)
 
 
 def backward_of(
-    agent: RpcAgent, value: Future[Any], context_id: int, retain_graph: bool, asked: ResponseWriter
+    agent: RpcAgent, value: Future[Any], context_id: int, retain_graph: bool, writer: ResponseWriter
 ) -> None:
     """Run a backward pass that another process requested; block this thread until it is complete."""
     try:
@@ -40,44 +40,44 @@ def backward_of(
             raise ValueError("no pass without a context is for another process")
         engine.backward_of(agent, value.wait(), context_id, retain_graph)
     except Exception as error:  # sent to the caller, which raises it
-        asked.failed(error)
+        writer.failed(error)
     else:
-        asked.result(None)
+        writer.result(None)
 
 
-def _handle(agent: RpcAgent, about: str, kind: str, rest: tuple[Any, ...], asked: ResponseWriter) -> None:
+def _handle(agent: RpcAgent, about: str, kind: str, rest: tuple[Any, ...], writer: ResponseWriter) -> None:
     contexts = agent.contexts
     match about, kind, rest:
         case "backward", "links", (context_id,):
             context = contexts.find(context_id)
-            asked.result((message_dependencies(context, []), list(context.peer_ids)))
+            writer.result((message_dependencies(context, []), list(context.peer_ids)))
         case "backward", "begin", (context_id, int(pass_id), message_ids, bool(retain_graph)):
             backward_pass = contexts.find(context_id).pass_of(pass_id)
-            backward_pass.done.add_done_callback(asked.outcome)
+            backward_pass.done.add_done_callback(writer.outcome)
             backward_pass.begin(message_ids, retain_graph)
         case "backward", "gradients", (context_id, int(pass_id), int(message), data, memory):
             backward_pass = contexts.find(context_id).pass_of(pass_id)
             gradients = wire_values.unpack((data, memory))
-            asked.result(None)
+            writer.result(None)
             backward_pass.deliver(message, gradients)
         case "backward", "give_up", (context_id, int(pass_id)):
             contexts.find(context_id).pass_of(pass_id).fail(RuntimeError("the pass was given up"))
-            asked.result(None)
+            writer.result(None)
         case "backward", "end", (context_id,):
             contexts.ended(context_id)
-            asked.result(None)
+            writer.result(None)
         case "optimizer", _, parcel:
-            asked.result(_optimizer(agent, kind, send_recv_nodes.unpack(parcel, agent)[0]))
+            writer.result(_optimizer(agent, kind, send_recv_nodes.unpack(parcel, agent)[0]))
         case _:
             raise ValueError(f"no message: {about} {kind}")
 
 
-def _optimizer(agent: RpcAgent, kind: str, given: Any) -> Any:
+def _optimizer(agent: RpcAgent, kind: str, arguments: Any) -> Any:
     from ts.distributed.dist_autograd import optimizers  # `ts.optim` is imported only if an optimizer is used
 
     match kind:
         case "new":
-            return optimizers.make(agent, *given)
+            return optimizers.make(agent, *arguments)
         case "step":
-            return optimizers.step(*given)
+            return optimizers.step(*arguments)
     raise ValueError(f"no message: optimizer {kind}")

@@ -123,12 +123,12 @@ def context_for(peer: Peer, agent: RpcAgent) -> list[int] | None:
     return [context_id, agent.info.id]
 
 
-def joined(said: Any, agent: RpcAgent) -> int | None:
+def joined(header: Any, agent: RpcAgent) -> int | None:
     """Join the context of a message and return its id; None outside a context.
 
     Raise ValueError if an id is invalid.
     """
-    if said is None:
+    if header is None:
         return None
-    context_id, sender = said
+    context_id, sender = header
     return agent.contexts.join(context_id, sender).id

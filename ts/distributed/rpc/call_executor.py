@@ -57,7 +57,7 @@ class CallExecutor:
             response.unknown()
             return
         owner = self._agent.rref_context.begin(parse_id(identity), parse_id(fork), process)
-        response.goes_on(owner.value)
+        response.keep_active_until(owner.value)
         self.begin(work, *arguments, owner)
         response.result(None)
 
@@ -82,12 +82,12 @@ class CallExecutor:
             self._done()
             raise
 
-    def _on_work_done(self, goes_on: Future[Any] | None) -> None:
-        if goes_on is None:
+    def _on_work_done(self, pending: Future[Any] | None) -> None:
+        if pending is None:
             self._done()
         else:
             self.count("parked")
-            goes_on.add_done_callback(self._resumed)
+            pending.add_done_callback(self._resumed)
 
     def _resumed(self, future: Future[Any]) -> None:
         self.count("resumed")

@@ -60,15 +60,15 @@ class Timing:
             end_call(self._event, self._describe_response(answered))
 
     def _describe_response(self, answered: Any) -> str:
-        text = f"{self._request_bytes} bytes there"
+        description = f"{self._request_bytes} bytes there"
         match answered:
             case ("value", _, memory, int(waited)):
-                text += f", {_total_bytes(memory)} back, {waited / 1e3:.1f} us in its queue"
+                description += f", {_total_bytes(memory)} back, {waited / 1e3:.1f} us in its queue"
             case ("failed", str(kind), _):
-                text += f", {kind}"
+                description += f", {kind}"
             case None:
-                text += ", no answer"
-        return text
+                description += ", no answer"
+        return description
 
 
 def start_timing(

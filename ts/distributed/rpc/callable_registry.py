@@ -257,8 +257,8 @@ class ReceivedCode:
                 f"this process runs no functions of Python ({module}.{path}): allow_python=True"
             )
         value: Any = importlib.import_module(module)
-        for part in path.split("."):
-            value = getattr(value, part)
+        for attribute in path.split("."):
+            value = getattr(value, attribute)
         if not callable(value):
             raise ValueError(f"{module}.{path} cannot be called")
         return value  # type: ignore[no-any-return]

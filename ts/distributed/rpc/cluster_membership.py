@@ -123,10 +123,10 @@ class ClusterWorkerDirectory(WorkerDirectory):
     def peer_from_card(self, card: Any) -> Peer:
         """Return the peer described by (id, name, address); raise ValueError for malformed data."""
         match card:
-            case (int(number), str(name), str(address)):
+            case (int(worker_id), str(name), str(address)):
                 if parse_address(address)[0] != parse_address(self.address)[0]:
                     raise ValueError(f"{address} is no address of this cluster")
-                return self.numbered(number, name, address)
+                return self.numbered(worker_id, name, address)
         return super().peer_from_card(card)
 
     def workers(self) -> list[WorkerInfo]:
@@ -180,7 +180,7 @@ class ClusterWorkerDirectory(WorkerDirectory):
 
     # ---- membership
 
-    async def _join(self, number: int | None = None) -> Comm:
+    async def _join(self, worker_id: int | None = None) -> Comm:
         """Connect and join. Raise JoinError if not admitted, OSError if the scheduler is unreachable."""
         async with asyncio.timeout(SCHEDULER_RESPONSE_TIMEOUT_SECONDS):
             comm = await connect(self.address, **self._to_scheduler)
@@ -188,7 +188,7 @@ class ClusterWorkerDirectory(WorkerDirectory):
                 await comm.write(
                     {
                         "op": "join", "name": self.info.name, "address": self._listen_address,
-                        "kind": self._kind, "number": number, "pid": os.getpid(),
+                        "kind": self._kind, "number": worker_id, "pid": os.getpid(),
                     }
                 )  # fmt: skip
                 answered = await comm.read()

@@ -24,12 +24,12 @@ def agent_counts(agent: RpcAgent) -> dict[str, str]:
         "thread_pool_size": threads,
         "num_idle_threads": max(threads - active + tally["parked"] - tally["resumed"], 0),
     }
-    return {f"agent.{name}": str(number) for name, number in counts.items()}
+    return {f"agent.{name}": str(count) for name, count in counts.items()}
 
 
 def _rref_context_get_debug_info() -> dict[str, str]:
     """Return the numbers of values that this process owns and of RRefs to them."""
-    return {name: str(number) for name, number in current().rref_context.figures().items()}
+    return {name: str(count) for name, count in current().rref_context.figures().items()}
 
 
 def _get_debug_info() -> dict[str, str | int]:

@@ -80,7 +80,7 @@ class ResponseWriter:
 
         owned.value.add_done_callback(send)
 
-    def goes_on(self, future: Future[Any]) -> None:
+    def keep_active_until(self, future: Future[Any]) -> None:
         """Count the request as active until `future` is done, although the response is sent earlier."""
         self._reply.began()
         future.add_done_callback(lambda _: self._reply.ended())
@@ -102,8 +102,8 @@ def with_remote_traceback(error: BaseException, info: Any) -> Exception:
 def _error_message(error: BaseException) -> str:
     """Return the message with which the caller creates the error again; `str(KeyError(...))` adds quotes."""
     match error:
-        case KeyError(args=(str(text),)):
-            return text
+        case KeyError(args=(str(message),)):
+            return message
     return str(error)
 
 
@@ -147,8 +147,8 @@ def send_future_result(result: Any, writer: Any) -> None:
         result.add_done_callback(lambda future: send_outcome(future, writer))
     else:
         kind = type(result).__name__
-        text = f"Expected Future but got {kind}: an asynchronous function returns a Future"
-        writer.failed(RuntimeError(text))
+        message = f"Expected Future but got {kind}: an asynchronous function returns a Future"
+        writer.failed(RuntimeError(message))
 
 
 def decode_response(message: Any, agent: RpcAgent, travel: WireContext | None = None) -> Any:
@@ -156,8 +156,8 @@ def decode_response(message: Any, agent: RpcAgent, travel: WireContext | None = 
     match message:
         case ("value", data, memory, *_):
             return send_recv_nodes.unpack((data, memory), agent, travel)[0]
-        case ("failed", str(kind), str(text)):
-            raise _error_class(kind)(text)
+        case ("failed", str(kind), str(reason)):
+            raise _error_class(kind)(reason)
     raise RuntimeError(f"malformed response: {message!r:.100}")
 
 

@@ -176,11 +176,11 @@ class RRef(RRefValue):
         return Proxy(self, None, timeout)
 
     def __repr__(self) -> str:
-        text = "GloballyUniqueId(created_on={}, local_id={})".format(*self._identity)
+        rref_id = "GloballyUniqueId(created_on={}, local_id={})".format(*self._identity)
         if self.is_owner():
-            return f"OwnerRRef({text})"
+            return f"OwnerRRef({rref_id})"
         fork = "GloballyUniqueId(created_on={}, local_id={})".format(*self._fork)
-        return f"UserRRef(RRefId = {text}, ForkId = {fork})"
+        return f"UserRRef(RRefId = {rref_id}, ForkId = {fork})"
 
     def __reduce__(self) -> NoReturn:
         raise RuntimeError("Can not pickle rref in python pickler, rref can only be pickled when using RPC")

@@ -252,7 +252,7 @@ class RRefContext:
 
 def parse_id(data: Any) -> GloballyUniqueId:
     """Parse an id in a message; raise ValueError if it is not a pair of integers."""
-    process, number = data
-    if type(process) is not int or type(number) is not int:
+    process, counter = data
+    if type(process) is not int or type(counter) is not int:
         raise ValueError(f"expected an id (worker, counter), got {data!r}")
-    return process, number
+    return process, counter

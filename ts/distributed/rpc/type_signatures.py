@@ -30,8 +30,8 @@ class Signature:
 
     def __init__(self, schema: FunctionSchema) -> None:
         self.types: list[Nominal] = []
-        for part in (*schema.arguments, *schema.returns):
-            self._add_type(part.type)
+        for argument in (*schema.arguments, *schema.returns):
+            self._add_type(argument.type)
 
     def _add_type(self, type: Type) -> None:
         if isinstance(type, ClassType) and type.is_module():
@@ -74,8 +74,8 @@ class Signature:
         instance = new_object(object_class(type))
         if len(components) != len(instance.cls.names):
             raise ValueError(f"{len(components)} attributes for a {instance.cls.name}")
-        for slot, part in enumerate(components):
-            object_set(instance, slot, part)
+        for slot, component in enumerate(components):
+            object_set(instance, slot, component)
         return instance_of(instance)
 
 

@@ -66,11 +66,11 @@ class BlockingConnection:
     @classmethod
     def over(cls, stream: AsyncConnection) -> BlockingConnection:
         """Convert an asynchronous connection that was accepted to a blocking connection."""
-        made = cls.__new__(cls)
-        made._socket, reader, writer = stream.detach()
-        made._begin(reader, writer)
-        made._socket.settimeout(None)
-        return made
+        connection = cls.__new__(cls)
+        connection._socket, reader, writer = stream.detach()
+        connection._begin(reader, writer)
+        connection._socket.settimeout(None)
+        return connection
 
     def _begin(self, reader: MessageDecoder, writer: MessageEncoder) -> None:
         self._reader, self._writer = reader, writer
@@ -134,9 +134,9 @@ class BlockingConnection:
     @property
     def ended(self) -> bool:
         """Return True if the peer has closed the connection."""
-        found = self._peek()
+        next_byte = self._peek()
         self._socket.settimeout(None)
-        return found == b""
+        return next_byte == b""
 
     def _peek(self) -> bytes | None:
         """Return the next byte without consuming it: b"" if the peer has closed, None if there is no data."""
@@ -173,8 +173,8 @@ class BlockingConnection:
             try:
                 data, want = steps.send(self._exactly(want))
             except StopIteration as end:
-                ends: connection_setup.Codecs = end.value
-                return ends
+                codecs: connection_setup.Codecs = end.value
+                return codecs
 
     def _exactly(self, count: int) -> bytes:
         data = b""

@@ -71,9 +71,9 @@ class TransportLimits:
     shared: int = 1 << 29  # maximum size of the shared memory that this process creates
 
     def __post_init__(self) -> None:
-        most = (STAGING_BYTES - _PRELUDE.size) // 8
-        if self.frames > most:
-            raise ValueError(f"a message has at most {most} frames, found a limit of {self.frames}")
+        max_frames = (STAGING_BYTES - _PRELUDE.size) // 8
+        if self.frames > max_frames:
+            raise ValueError(f"a message has at most {max_frames} frames, found a limit of {self.frames}")
 
     def check(self, header: Buffer, frames: list[memoryview]) -> None:
         """Raise ValueError for a message that exceeds these limits."""
@@ -342,15 +342,15 @@ def _copy(data: memoryview) -> memoryview:
     return copied
 
 
-def _unpack(parts: list[memoryview]) -> Any:
-    header = parts[0]
+def _unpack(frames: list[memoryview]) -> Any:
+    header = frames[0]
 
     def named(value: dict[Any, Any]) -> Any:
         if b"" in value:
             (index,) = value.values()
             if type(index) is not int or index < 0:
                 raise ValueError(f"no frame {index!r}")
-            return parts[1 + index]
+            return frames[1 + index]
         return dict(**value)  # raises TypeError for keys that are not strings
 
     try:

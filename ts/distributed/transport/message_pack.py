@@ -169,8 +169,8 @@ class _Container:
         """Return the tuple or dict; for a dict with a hook, the result of the hook."""
         if not self.is_dict:
             return tuple(self.elements)
-        found = dict(zip(self.elements[::2], self.elements[1::2], strict=True))
-        return found if object_hook is None else object_hook(found)
+        mapping = dict(zip(self.elements[::2], self.elements[1::2], strict=True))
+        return mapping if object_hook is None else object_hook(mapping)
 
 
 class _Decoder:

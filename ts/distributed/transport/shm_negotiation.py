@@ -92,8 +92,8 @@ class _ShmHandshake:
             return None
         return SegmentReceiver(process, nonce)
 
-    def sharing(self, borrower: SegmentReceiver | None, seen: bytes) -> SharedMemorySession:
-        lends = self._file is not None and seen == _YES
+    def sharing(self, borrower: SegmentReceiver | None, peer_flag: bytes) -> SharedMemorySession:
+        lends = self._file is not None and peer_flag == _YES
         return SharedMemorySession(SegmentSender(self._max_bytes, self._nonce) if lends else None, borrower)
 
 
@@ -103,8 +103,8 @@ def listener(max_bytes: int) -> HandshakeSteps:
         answer = yield ours.data, _OFFER.size + _PROOF_BYTES
         theirs, proof = answer[: _OFFER.size], answer[_OFFER.size :]
         borrower = ours.borrower(theirs, b"connector", proof)
-        seen = yield ours.proof(theirs) + _said(borrower), 1
-        return ours.sharing(borrower, seen)
+        peer_flag = yield ours.proof(theirs) + _encode_sharing_flag(borrower), 1
+        return ours.sharing(borrower, peer_flag)
 
 
 def connector(max_bytes: int) -> HandshakeSteps:
@@ -113,11 +113,11 @@ def connector(max_bytes: int) -> HandshakeSteps:
         theirs = yield b"", _OFFER.size
         answer = yield ours.data + ours.proof(theirs), _PROOF_BYTES + 1
         borrower = ours.borrower(theirs, b"listener", answer[:_PROOF_BYTES])
-        yield _said(borrower), 0
+        yield _encode_sharing_flag(borrower), 0
         return ours.sharing(borrower, answer[_PROOF_BYTES:])
 
 
-def _said(borrower: SegmentReceiver | None) -> bytes:
+def _encode_sharing_flag(borrower: SegmentReceiver | None) -> bytes:
     return _NO if borrower is None else _YES
 
 

@@ -86,14 +86,14 @@ class _Segment:
     def state(self) -> int:
         return self.mapping[0]
 
-    def begin(self, part: memoryview) -> int:
+    def begin(self, buffer: memoryview) -> int:
         """Write the bytes for which no memory is allocated yet; return the offset of the remaining bytes.
 
         The write raises OSError if the system has no memory; a store to the mapping would kill the process.
         """
-        start = min(self._written, len(part))
-        while self._written < len(part):
-            self._written += os.pwrite(self.file, part[self._written :], PAGE_BYTES + self._written)
+        start = min(self._written, len(buffer))
+        while self._written < len(buffer):
+            self._written += os.pwrite(self.file, buffer[self._written :], PAGE_BYTES + self._written)
         return start
 
     def let_go(self) -> None:
@@ -123,9 +123,9 @@ class SegmentSender:
         self._close.atexit = False
         _lenders.add(weakref.ref(self, _lenders.discard))
 
-    def lend(self, part: memoryview) -> int | None:
+    def lend(self, buffer: memoryview) -> int | None:
         """Copy a part to shared memory and return a reference; None if it must be sent through the socket."""
-        size = len(part)
+        size = len(buffer)
         if not MIN_SHARED_BYTES <= size < _MAX_BUFFER_BYTES:
             return None
         with self._lock:
@@ -135,12 +135,12 @@ class SegmentSender:
                 segment = self._free(size) or self._new(size)
                 if segment is None:
                     return None
-                there = segment.begin(part)
+                there = segment.begin(buffer)
             except OSError:
                 return None  # too many open files, or no memory
             segment.mapping[0] = _SENT
             segment.used = time.monotonic()
-        segment.memory[:there] = np.frombuffer(part, np.uint8)[:there]
+        segment.memory[:there] = np.frombuffer(buffer, np.uint8)[:there]
         return SHARED_MEMORY_FLAG | segment.file << 40 | size
 
     def close(self) -> None:
@@ -235,13 +235,13 @@ class SegmentReceiver:
         Raise NotSharedMemoryError if the segment is invalid, OSError if it cannot be opened, and MemoryError
         if this process cannot map more memory (the segment is then marked as free).
         """
-        number, size = reference >> 40 & (_FILES - 1), size_of(reference)
+        descriptor, size = reference >> 40 & (_FILES - 1), size_of(reference)
         for other, each in list(self._mappings.items()):
             if each[1]:
                 del self._mappings[other]
-        mapping = self._mappings.get(number)
+        mapping = self._mappings.get(descriptor)
         if mapping is None:
-            file = open_sealed_file(self._process, number)
+            file = open_sealed_file(self._process, descriptor)
             try:
                 there = os.fstat(file).st_size - PAGE_BYTES
                 if not size <= there <= max(size, MIN_SHARED_BYTES) * _MAX_SEGMENT_OVERSIZE_FACTOR:
@@ -253,7 +253,7 @@ class SegmentReceiver:
                     return _copied(file, size)
             finally:
                 os.close(file)
-            self._mappings[number] = mapping
+            self._mappings[descriptor] = mapping
         if size > len(mapping) - PAGE_BYTES or mapping[0] != _SENT:
             raise NotSharedMemoryError(f"{size} bytes are announced in a segment that does not have them")
         mapping[0] = _CONSUMED

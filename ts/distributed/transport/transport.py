@@ -126,8 +126,8 @@ async def open_connection(
             assert ssl_context is not None
             sock = ssl_context.wrap_socket(sock, do_handshake_on_connect=False)
         async with asyncio.timeout(HANDSHAKE_TIMEOUT_SECONDS):
-            ends = await _run_greeting(sock, connection_setup.connector(scheme, secret, limits))
-        return _connection(kind, sock, scheme, ends)
+            codecs = await _run_greeting(sock, connection_setup.connector(scheme, secret, limits))
+        return _connection(kind, sock, scheme, codecs)
     except (ssl.SSLError, AuthenticationError) as error:
         sock.close()
         raise AuthenticationError(f"{address}: {error}") from error
@@ -181,8 +181,8 @@ class Listener(Generic[ConnectionType]):
     async def start(self) -> None:
         """Start to listen; raise OSError if the address is in use."""
         self._loop = asyncio.get_running_loop()
-        found = await self._loop.getaddrinfo(self._host, self._port, type=socket.SOCK_STREAM)
-        family, type_, protocol, _, target = found[0]
+        addresses = await self._loop.getaddrinfo(self._host, self._port, type=socket.SOCK_STREAM)
+        family, type_, protocol, _, target = addresses[0]
         self._socket = socket.socket(family, type_, protocol)
         try:
             self._socket.setblocking(False)
@@ -256,12 +256,12 @@ class Listener(Generic[ConnectionType]):
             if self._context is not None and self._scheme == TLS:
                 sock = self._context.wrap_socket(sock, server_side=True, do_handshake_on_connect=False)
             async with asyncio.timeout(HANDSHAKE_TIMEOUT_SECONDS):
-                ends = await _run_greeting(
+                codecs = await _run_greeting(
                     sock, connection_setup.listener(self._scheme, self._secret, self._limits)
                 )
             if len(self._authenticated) >= self._max_connections:
                 raise ConnectionError(f"there are {self._max_connections} already")
-            connection: Any = _connection(self.kind, sock, self._scheme, ends)
+            connection: Any = _connection(self.kind, sock, self._scheme, codecs)
         except (OSError, TimeoutError) as error:
             log.info("%s refuses a connection: %s", self.listen_address, error or "it took too long")
             sock.close()
@@ -290,11 +290,11 @@ def max_connections(limits: TransportLimits) -> int:
 
 
 def _connection(
-    kind: type[ConnectionType], sock: socket.socket, scheme: str, ends: connection_setup.Codecs
+    kind: type[ConnectionType], sock: socket.socket, scheme: str, codecs: connection_setup.Codecs
 ) -> ConnectionType:
     names = sock.getsockname(), sock.getpeername()
     local, peer = (f"{scheme}://{join_host_port(*name[:2])}" for name in names)
-    return kind(AsyncConnection(sock, *ends), local, peer)
+    return kind(AsyncConnection(sock, *codecs), local, peer)
 
 
 async def _run_greeting(
@@ -317,8 +317,8 @@ async def _run_greeting(
         try:
             data, want = steps.send(answer)
         except StopIteration as end:
-            ends: connection_setup.Codecs = end.value
-            return ends
+            codecs: connection_setup.Codecs = end.value
+            return codecs
 
 
 async def _call_when_ready(sock: socket.socket, call: Callable[..., T], *arguments: Any) -> T:
