@@ -28,7 +28,7 @@ from ts.archive.unpickler import Global, Unpickler, blank
 from ts.archive.zip_records import ZipRecords, opened
 from ts.errors import ArchiveError, FrontendError, SchemaMatchError
 from ts.frontend import parse
-from ts.frontend.dependencies import is_operator, needs
+from ts.frontend.dependencies import find_dependencies, is_operator
 from ts.frontend.source_importer import ArchiveUnit
 from ts.frontend.source_ranges import Ranges
 from ts.ir.source import Source, SourceRange
@@ -109,7 +109,7 @@ class _CompatibilityScan:
         ranges = Ranges(source, whole_subscripts=True)
         for definition in self.files[name].values():
             for node in _syntax_nodes(definition):
-                for need in needs(node, ranges):
+                for need in find_dependencies(node, ranges):
                     if need.kind == "operator":
                         if is_operator(need.name):
                             continue

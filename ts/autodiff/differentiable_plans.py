@@ -59,7 +59,7 @@ class _Planner:
         trace = self.trace
         outputs = [trace.position[identity(x)] for x in trace.outputs]
         roots = [x for x in trace.outputs if x.requires_grad]
-        reads = self.lessened(self.read_by(roots)) if roots else []
+        reads = self.remove_recomputable(self.read_by(roots)) if roots else []
         hidden = [self.hidden_base(position) for position in outputs]
         saved = [
             *(position for position in reads if position[0] >= 0),
@@ -87,22 +87,22 @@ class _Planner:
         """Return the positions of the forward values that the backward graph of the results `roots` reads."""
         return backward_graph(self.trace, self.trace.record_backward(roots), [])[1]
 
-    def lessened(self, reads: list[ValuePosition]) -> list[ValuePosition]:
+    def remove_recomputable(self, reads: list[ValuePosition]) -> list[ValuePosition]:
         """Remove the positions of values that backward can recompute cheaply from other saved values."""
         remaining = dict.fromkeys(reads)
-        self.again: list[int] = []  # indices of recorded operations that the backward graph recomputes
+        self.recomputed: list[int] = []  # indices of recorded operations that the backward graph recomputes
         for position in sorted(reads):
-            if position[0] >= 0 and self.is_quick(position, remaining):
+            if position[0] >= 0 and self.is_recomputable(position, remaining):
                 del remaining[position]
-                self.again.append(position[0])
+                self.recomputed.append(position[0])
         return list(remaining)
 
-    def is_quick(self, position: ValuePosition, saved: dict[ValuePosition, None]) -> bool:
+    def is_recomputable(self, position: ValuePosition, saved: dict[ValuePosition, None]) -> bool:
         operator, args, results = line = self.trace.lines[position[0]]
         record = operator.record
         if len(results) != 1 or record.variant or not _is_cheap(line):
             return False
-        available = {*saved, *((line_index, 0) for line_index in self.again)}
+        available = {*saved, *((line_index, 0) for line_index in self.recomputed)}
         return all(self.trace.position.get(identity(x)) in available for x in args if isinstance(x, Tensor))
 
     def backward(self, result_indices: tuple[int, ...]) -> BackwardVariant:
@@ -111,7 +111,7 @@ class _Planner:
         outputs = [trace.position[identity(x)] for x in trace.outputs]
         roots = [trace.tensor([*outputs, *self.saved][k]) for k in result_indices]
         graph, input_positions, gradient_indices = backward_graph(
-            trace, trace.record_backward(roots), self.again
+            trace, trace.record_backward(roots), self.recomputed
         )
         function = SubgraphFunction(graph, self.rule.prepare, "<backward>")
         return BackwardVariant(

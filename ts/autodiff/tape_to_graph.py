@@ -54,7 +54,7 @@ class Input(NamedTuple):
     shape: tuple[int, ...] = ()
     strides: tuple[int, ...] = ()
     device: Any = None
-    wanted: bool = False  # True if the gradient of the argument is requested
+    requires_grad: bool = False  # True if the gradient of the argument is requested
 
     @staticmethod
     def of(x: Any, requires_grad: bool) -> Input:
@@ -68,7 +68,7 @@ class Input(NamedTuple):
         if self.dtype is None:
             return self.value
         tensor = aten.empty_strided(self.shape, self.strides, dtype=self.dtype, device="meta")
-        return tensor._marked(True) if self.wanted else tensor
+        return tensor._marked(True) if self.requires_grad else tensor
 
     @property
     def type(self) -> TensorType:
@@ -128,7 +128,7 @@ class Trace:
     def record_backward(self, roots: Sequence[Tensor]) -> BackwardGraph:
         """Record the backward pass from `roots`, which require grad."""
         grads = [aten.empty(list(x.shape), dtype=x.dtype, device="meta") for x in roots]
-        leaves = [x for x, i in zip(self.blanks, self.inputs, strict=True) if i.wanted]
+        leaves = [x for x, i in zip(self.blanks, self.inputs, strict=True) if i.requires_grad]
         with GradMode(True), self._printer() as writer:
             gradients = run_backward(list(roots), list(grads), True, False, leaves, False)
         return BackwardGraph(grads, writer.lines, gradients)
@@ -139,7 +139,7 @@ class BackwardGraph(NamedTuple):
 
     grads: list[Tensor]  # meta tensors for the gradients of the roots
     lines: list[Line]
-    found: list[Tensor | None]  # gradients of the arguments that require grad
+    gradients: list[Tensor | None]  # gradients of the arguments that require grad
 
 
 def _is_group(operator: Operator) -> bool:
@@ -243,9 +243,9 @@ def _present(kind: Type) -> Type:
 class BackwardGraphBuilder(GraphBuilder):
     """Builds the graph of a backward pass; forward values are graph inputs or recomputed."""
 
-    def __init__(self, trace: Trace, again: Sequence[int]) -> None:
+    def __init__(self, trace: Trace, recomputed: Sequence[int]) -> None:
         super().__init__(trace)
-        self.again = again  # indices of forward operations that are recomputed
+        self.recomputed = recomputed  # indices of forward operations that are recomputed
         self.reads: dict[tuple[int, int], Value] = {}  # graph inputs for forward values, by position
 
     def missing(self, x: Tensor) -> Value:
@@ -256,7 +256,7 @@ class BackwardGraphBuilder(GraphBuilder):
         position = self.trace.position.get(identity(x))
         if position is None:
             return super().missing(x)
-        if position[0] in self.again:
+        if position[0] in self.recomputed:
             self.add(self.trace.lines[position[0]])
             return self.values[identity(x)]
         value = self.add_input(x)
@@ -280,19 +280,19 @@ def forward_graph(trace: Trace, saved: Sequence[tuple[int, int]]) -> Graph:
 
 
 def backward_graph(
-    trace: Trace, back: BackwardGraph, again: Sequence[int]
+    trace: Trace, back: BackwardGraph, recomputed: Sequence[int]
 ) -> tuple[Graph, list[tuple[int, int]], list[int]]:
     """Return the backward graph, the positions of the forward values that it reads, and argument indices.
 
-    The indices denote the arguments whose gradients it returns; `again` contains the indices of the forward
-    operations that it recomputes.
+    The indices denote the arguments whose gradients it returns; `recomputed` contains the indices of the
+    forward operations that it recomputes.
     """
-    reading = BackwardGraphBuilder(trace, again)
+    reading = BackwardGraphBuilder(trace, recomputed)
     for x in back.grads:
         reading.add_input(x)
     for line in back.lines:
         reading.add(line)
-    gives = [i for i, x in enumerate(back.found) if x is not None]
-    for i in gives:
-        reading.graph.register_output(reading.value_of(back.found[i]))
-    return reading.graph, list(reading.reads), gives
+    gradient_indices = [i for i, x in enumerate(back.gradients) if x is not None]
+    for i in gradient_indices:
+        reading.graph.register_output(reading.value_of(back.gradients[i]))
+    return reading.graph, list(reading.reads), gradient_indices

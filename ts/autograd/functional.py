@@ -32,7 +32,7 @@ Tensors = tuple[Tensor, ...]
 # ---------------------------------------------------------------- arguments and results
 
 
-def _listed(x: Any, what: str, name: str) -> tuple[bool, Tensors]:
+def _as_checked_tuple(x: Any, what: str, name: str) -> tuple[bool, Tensors]:
     """Return whether `x` is a tuple, and its items as a tuple; raise TypeError if an item is not a tensor."""
     several = isinstance(x, tuple)
     items = x if several else (x,)
@@ -47,10 +47,10 @@ def _listed(x: Any, what: str, name: str) -> tuple[bool, Tensors]:
 
 
 def _results(function: Function, inputs: Tensors, name: str) -> tuple[bool, Tensors]:
-    return _listed(function(*inputs), "outputs of the user-provided function", name)
+    return _as_checked_tuple(function(*inputs), "outputs of the user-provided function", name)
 
 
-def _apart(inputs: Tensors, create_graph: bool, requires_grad: bool) -> Tensors:
+def _detach_inputs(inputs: Tensors, create_graph: bool, requires_grad: bool) -> Tensors:
     """Return new tensors for the arguments; other references to the original tensors are constants."""
     return tuple(
         x.view_as(x) if create_graph and x.requires_grad else x.detach().requires_grad_(requires_grad)
@@ -58,11 +58,11 @@ def _apart(inputs: Tensors, create_graph: bool, requires_grad: bool) -> Tensors:
     )
 
 
-def _finished(x: Any, create_graph: bool) -> Any:
+def _detach_results(x: Any, create_graph: bool) -> Any:
     """Detach results, unless `create_graph` is True."""
     if isinstance(x, Tensor):
         return x if create_graph else x.detach()
-    return tuple(_finished(item, create_graph) for item in x)
+    return tuple(_detach_results(item, create_graph) for item in x)
 
 
 def _one_or_all(x: tuple[Any, ...], several: bool) -> Any:
@@ -140,7 +140,7 @@ _CONSTANT = {
 }  # fmt: skip
 
 
-def _filled(
+def _fill_missing(
     gradients: tuple[Tensor | None, ...], like: Tensors, strict: bool, create_graph: bool, step: str
 ) -> Tensors:
     """Replace missing gradients by zeros, or raise RuntimeError in strict mode."""
@@ -183,14 +183,14 @@ def vjp(func: Function, inputs: Any, v: Any = None, create_graph: bool = False, 
     `v` has the shapes of the results; it may be omitted for a single result with one element.
     """
     with ts.enable_grad():
-        several, xs = _listed(inputs, "inputs", "vjp")
-        xs = _apart(xs, create_graph, True)
+        several, xs = _as_checked_tuple(inputs, "inputs", "vjp")
+        xs = _detach_inputs(xs, create_graph, True)
         several_out, ys = _results(func, xs, "vjp")
         _check_attached(ys, "outputs", strict)
         vs = None
         if v is not None:
-            _, vs = _listed(v, "v", "vjp")
-            vs = _apart(vs, create_graph, False)
+            _, vs = _as_checked_tuple(v, "v", "vjp")
+            vs = _detach_inputs(vs, create_graph, False)
             _check_vector(vs, ys, several_out)
         elif len(ys) != 1 or ys[0].numel() != 1:
             raise RuntimeError(
@@ -199,15 +199,17 @@ def vjp(func: Function, inputs: Any, v: Any = None, create_graph: bool = False, 
                 "element."
             )
     with ts.set_grad_enabled(create_graph or ts.is_grad_enabled()):
-        product = _filled(_gradients(ys, xs, vs, create_graph=create_graph), xs, strict, create_graph, "back")
-    ys, product = _finished(ys, create_graph), _finished(product, create_graph)
+        product = _fill_missing(
+            _gradients(ys, xs, vs, create_graph=create_graph), xs, strict, create_graph, "back"
+        )
+    ys, product = _detach_results(ys, create_graph), _detach_results(product, create_graph)
     return _one_or_all(ys, several_out), _one_or_all(product, several)
 
 
 def _vector_of_inputs(v: Any, xs: Tensors, several: bool, create_graph: bool, name: str) -> Tensors | None:
     if v is not None:
-        _, vs = _listed(v, "v", name)
-        vs = _apart(vs, create_graph, False)
+        _, vs = _as_checked_tuple(v, "v", name)
+        vs = _detach_inputs(vs, create_graph, False)
         _check_vector(vs, xs, several)
         return vs
     if len(xs) != 1 or xs[0].numel() != 1:
@@ -226,8 +228,8 @@ def jvp(func: Function, inputs: Any, v: Any = None, create_graph: bool = False, 
     computed by two backward passes, which `create_graph` and `strict` require; `ts.func.jvp` is faster.
     """
     with ts.enable_grad():
-        several, xs = _listed(inputs, "inputs", "jvp")
-        xs = _apart(xs, create_graph, True)
+        several, xs = _as_checked_tuple(inputs, "inputs", "jvp")
+        xs = _detach_inputs(xs, create_graph, True)
         vs = _vector_of_inputs(v, xs, several, create_graph, "jvp")
         several_out, ys = _results(func, xs, "jvp")
         _check_attached(ys, "outputs", strict)
@@ -235,10 +237,10 @@ def jvp(func: Function, inputs: Any, v: Any = None, create_graph: bool = False, 
         first = _gradients(ys, xs, us, create_graph=True)
         _check_attached(first, "grad_inputs", strict)
     with ts.enable_grad() if create_graph else nullcontext():
-        product = _filled(
+        product = _fill_missing(
             _gradients(first, us, vs, create_graph=create_graph), ys, strict, create_graph, "back_trick"
         )
-    ys, product = _finished(ys, create_graph), _finished(product, create_graph)
+    ys, product = _detach_results(ys, create_graph), _detach_results(product, create_graph)
     return _one_or_all(ys, several_out), _one_or_all(product, several_out)
 
 
@@ -246,8 +248,8 @@ def _first_derivative_of_scalar(
     func: Function, inputs: Any, v: Any, create_graph: bool, strict: bool, name: str
 ) -> tuple[bool, Tensors, Tensors | None, Tensors, tuple[Tensor | None, ...]]:
     """Return the arguments, the vector, the scalar result of the function, and the gradient."""
-    several, xs = _listed(inputs, "inputs", name)
-    xs = _apart(xs, create_graph, True)
+    several, xs = _as_checked_tuple(inputs, "inputs", name)
+    xs = _detach_inputs(xs, create_graph, True)
     vs = _vector_of_inputs(v, xs, several, create_graph, name)
     several_out, ys = _results(func, xs, name)
     _check_attached(ys, "outputs", strict)
@@ -267,10 +269,10 @@ def vhp(func: Function, inputs: Any, v: Any = None, create_graph: bool = False, 
     with ts.enable_grad():
         several, xs, vs, ys, first = _first_derivative_of_scalar(func, inputs, v, create_graph, strict, "vhp")
     with ts.set_grad_enabled(create_graph or ts.is_grad_enabled()):
-        product = _filled(
+        product = _fill_missing(
             _gradients(first, xs, vs, create_graph=create_graph), xs, strict, create_graph, "double_back"
         )
-    return _finished(ys, create_graph)[0], _one_or_all(_finished(product, create_graph), several)
+    return _detach_results(ys, create_graph)[0], _one_or_all(_detach_results(product, create_graph), several)
 
 
 def hvp(func: Function, inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> Any:
@@ -285,14 +287,14 @@ def hvp(func: Function, inputs: Any, v: Any = None, create_graph: bool = False, 
         second = _gradients(first, xs, us, create_graph=True)
         _check_attached(first, "hessian", strict)
     with ts.set_grad_enabled(create_graph or ts.is_grad_enabled()):
-        product = _filled(
+        product = _fill_missing(
             _gradients(second, us, vs, create_graph=create_graph),
             xs,
             strict,
             create_graph,
             "double_back_trick",
         )
-    return _finished(ys, create_graph)[0], _one_or_all(_finished(product, create_graph), several)
+    return _detach_results(ys, create_graph)[0], _one_or_all(_detach_results(product, create_graph), several)
 
 
 # ---------------------------------------------------------------- matrices
@@ -323,8 +325,8 @@ def jacobian(
     if strategy == "forward-mode":
         return _by_columns(func, inputs, create_graph, strict, vectorize)
     with ts.enable_grad():
-        several, xs = _listed(inputs, "inputs", "jacobian")
-        xs = _apart(xs, create_graph, True)
+        several, xs = _as_checked_tuple(inputs, "inputs", "jacobian")
+        xs = _detach_inputs(xs, create_graph, True)
         several_out, ys = _results(func, xs, "jacobian")
         _check_attached(ys, "outputs", strict)
         if vectorize and strict:
@@ -334,7 +336,7 @@ def jacobian(
                 "Please either set `strict=False` or `vectorize=False`."
             )
         rows = _all_rows(ys, xs, create_graph) if vectorize else _each_row(ys, xs, create_graph, strict)
-        return _nested(_finished(rows, create_graph), several_out, several)
+        return _nested(_detach_results(rows, create_graph), several_out, several)
 
 
 def _nested(rows: Any, several_out: bool, several: bool) -> Any:
@@ -405,7 +407,7 @@ def _by_columns(func: Function, inputs: Any, create_graph: bool, strict: bool, v
             "Computing Jacobian using forward-AD or forward-over-reverse Hessian isonly implemented for "
             "`vectorize=True`."
         )
-    several, xs = _listed(inputs, "inputs", "jacobian")
+    several, xs = _as_checked_tuple(inputs, "inputs", "jacobian")
     shapes: list[Any] = []
     several_out = False
 
@@ -413,7 +415,7 @@ def _by_columns(func: Function, inputs: Any, create_graph: bool, strict: bool, v
         nonlocal several_out
         with forward_ad.dual_level():
             duals = tuple(forward_ad.make_dual(x, step.view_as(x)) for x, step in zip(xs, steps, strict=True))
-            several_out, ys = _listed(func(*duals), "outputs", "None")
+            several_out, ys = _as_checked_tuple(func(*duals), "outputs", "None")
             pairs = [forward_ad.unpack_dual(y) for y in ys]
             shapes[:] = [p.shape for p, _ in pairs]
             return tuple(ts.zeros_like(p) if t is None else t for p, t in pairs)
@@ -445,7 +447,7 @@ def hessian(
 
     `vectorize` and `outer_jacobian_strategy` apply to the Jacobian of the gradient; see `jacobian`.
     """
-    several, xs = _listed(inputs, "inputs", "hessian")
+    several, xs = _as_checked_tuple(inputs, "inputs", "hessian")
     if outer_jacobian_strategy not in ("forward-mode", "reverse-mode"):
         raise AssertionError('Expected strategy to be either "forward-mode" or "reverse-mode".')
 
@@ -508,7 +510,7 @@ def _tuple_postprocess(res: Any, to_unpack: Any) -> Any:
 
 def _grad_postprocess(inputs: Any, create_graph: bool) -> Any:
     """Return gradients; they are detached unless `create_graph` is True."""
-    return _finished(inputs, create_graph)
+    return _detach_results(inputs, create_graph)
 
 
 def _construct_standard_basis_for(tensors: Tensors, tensor_numels: tuple[int, ...]) -> Tensors:

@@ -84,13 +84,13 @@ def _get_numerical_jacobian(
     target   tensors to differentiate by, if they require grad, possibly captured by `fn`; default: `inputs`
     outputs  ignored
     """
-    from ts.autograd.numerical_jacobian import as_tuple, by_differences, wanted
+    from ts.autograd.numerical_jacobian import as_tuple, by_differences, differentiable_indices
 
     arguments = as_tuple(inputs)
     targets = arguments if target is None else as_tuple(target)
     return [
         tuple(by_differences(lambda *_: fn(*arguments), targets, i, eps, forward=is_forward_ad))
-        for i in wanted(targets)
+        for i in differentiable_indices(targets)
     ]
 
 
@@ -126,9 +126,9 @@ def gradgradcheck(
         raise AssertionError("Setting check_undefined_grad=True requires check_rev_over_rev to be True")
     if check_batched_grad and not check_rev_over_rev:
         raise AssertionError("Setting check_batched_grad=True requires check_rev_over_rev to be True")
-    from ts.autograd.gradcheck_impl import first_pass
+    from ts.autograd.gradcheck_impl import first_gradients
 
-    gradients, arguments = first_pass(func, inputs, grad_outputs, gen_non_contig_grad_outputs)
+    gradients, arguments = first_gradients(func, inputs, grad_outputs, gen_non_contig_grad_outputs)
     return gradcheck(
         gradients, arguments, eps=eps, atol=atol, rtol=rtol, raise_exception=raise_exception,
         nondet_tol=nondet_tol, check_undefined_grad=check_undefined_grad, check_grad_dtypes=check_grad_dtypes,

@@ -23,8 +23,8 @@ from ts.autograd.numerical_jacobian import (
     by_tangents,
     by_tape,
     differentiable,
+    differentiable_indices,
     has_tangents,
-    wanted,
 )  # fmt: skip
 from ts.errors import GradcheckError
 
@@ -61,7 +61,7 @@ class RealFunction(NamedTuple):
         return differentiable(self.outputs)
 
 
-def first_pass(
+def first_gradients(
     func: Function, inputs: Any, grad_outputs: Any, spread: bool
 ) -> tuple[Function, tuple[Any, ...]]:
     """Return the function that computes gradients of `func`, and its arguments (inputs, result gradients)."""
@@ -74,7 +74,7 @@ def first_pass(
     else:
         output_gradients = as_tuple(grad_outputs)
     n = len(first)
-    of_inputs, of_outputs = wanted(first), wanted(output_gradients)
+    of_inputs, of_outputs = differentiable_indices(first), differentiable_indices(output_gradients)
 
     def gradients(*arguments: Any) -> tuple[Tensor, ...]:
         xs, gs = arguments[:n], arguments[n:]
@@ -125,7 +125,7 @@ def check(func: Function, arguments: Any, options: Options) -> None:
 
 
 def _check_inputs(inputs: tuple[Any, ...]) -> None:
-    for i in wanted(inputs):
+    for i in differentiable_indices(inputs):
         x = inputs[i]
         if x.dtype not in (ts.float64, ts.complex128):
             warnings.warn(
@@ -140,7 +140,7 @@ def _check_inputs(inputs: tuple[Any, ...]) -> None:
                 "non-overlapping to be able to compute the numerical gradients correctly. You should call "
                 ".contiguous on the input before passing it to gradcheck."
             )
-    if not wanted(inputs):
+    if not differentiable_indices(inputs):
         raise ValueError(
             "gradcheck expects at least one input tensor to require gradient, but none of them have "
             "requires_grad=True."
@@ -205,7 +205,7 @@ def _compare(real_function: RealFunction, options: Options) -> None:
 
 
 def _check_flat(real_function: RealFunction, options: Options) -> None:
-    for i in wanted(real_function.inputs):
+    for i in differentiable_indices(real_function.inputs):
         for matrix in by_differences(
             real_function.function, real_function.inputs, i, options.eps, forward=real_function.forward
         ):
@@ -218,7 +218,7 @@ def _compare_all(real_function: RealFunction, options: Options) -> None:
         by_differences(
             real_function.function, real_function.inputs, i, options.eps, forward=real_function.forward
         )
-        for i in wanted(real_function.inputs)
+        for i in differentiable_indices(real_function.inputs)
     ]
     # indexed by results that require grad
     by_result = [[of[k] for of in numerical] for k, y in enumerate(real_function.results) if y.requires_grad]
@@ -291,7 +291,7 @@ def _direction(x: Tensor, real: bool) -> Tensor:
 
 
 def _compare_fast(real_function: RealFunction, options: Options) -> None:
-    input_indices = wanted(real_function.inputs)
+    input_indices = differentiable_indices(real_function.inputs)
     xs = [real_function.inputs[i] for i in input_indices]
     us: list[Any] = [
         (_direction(x, True), _direction(x, True)) if x.is_complex() else _direction(x, True) for x in xs
@@ -340,7 +340,7 @@ def _projected(g: Tensor, u: Tensor | tuple[Tensor, Tensor]) -> Tensor:
 
 def _in_detail(real_function: RealFunction, options: Options, i: int, result: int, result_index: int) -> str:
     """Return an error text with both complete matrices of the pair that differs."""
-    argument = wanted(real_function.inputs)[i]
+    argument = differentiable_indices(real_function.inputs)[i]
     n = by_differences(
         real_function.function, real_function.inputs, argument, options.eps, forward=real_function.forward
     )[result_index]
@@ -365,7 +365,7 @@ def _check_zero(results: tuple[Tensor, ...], inputs: tuple[Any, ...], masked: bo
     """Check that zero gradients of results give zero gradients, with the metadata of the arguments."""
     if not results:
         return
-    leaves = [inputs[i] for i in wanted(inputs)]
+    leaves = [inputs[i] for i in differentiable_indices(inputs)]
     gradients = grad(results, leaves, [ts.zeros_like(y) for y in results], allow_unused=True)
     for x, g in zip(leaves, gradients, strict=True):
         if g is None:
@@ -381,7 +381,7 @@ def _check_zero(results: tuple[Tensor, ...], inputs: tuple[Any, ...], masked: bo
 
 def _check_absent(func: Function, inputs: tuple[Any, ...]) -> None:
     """Check undefined gradients: first of all results, then of each result alone."""
-    leaves = [inputs[i] for i in wanted(inputs)]
+    leaves = [inputs[i] for i in differentiable_indices(inputs)]
     n = len(differentiable(func(*inputs)))
     absent: list[Callable[[int], bool]] = [lambda k: True]
     if n > 1:
@@ -421,7 +421,7 @@ class _NoGradient:
 
 def _check_absent_tangents(real_function: RealFunction) -> None:
     """Check that a missing tangent has the same effect as a zero tangent."""
-    input_indices = wanted(real_function.inputs)
+    input_indices = differentiable_indices(real_function.inputs)
     us = [
         _direction(real_function.inputs[i], True).reshape(real_function.inputs[i].shape)
         for i in input_indices
@@ -456,7 +456,7 @@ _FAILED_FORWARD: Final = "gradcheck failed while testing batched gradient comput
 
 
 def _check_batched(inputs: tuple[Any, ...], y: Tensor, result_index: int) -> None:
-    leaves = [inputs[i] for i in wanted(inputs)]
+    leaves = [inputs[i] for i in differentiable_indices(inputs)]
 
     def run_backward(g: Tensor, batched: bool) -> list[Tensor | None]:
         return list(grad(y, leaves, g, retain_graph=True, allow_unused=True, is_grads_batched=batched))
@@ -484,7 +484,7 @@ def _compare_batched(actual: Tensor | None, pair: Any, result: int, argument: in
 
 
 def _check_batched_tangents(func: Function, inputs: tuple[Any, ...]) -> None:
-    for i in wanted(inputs):
+    for i in differentiable_indices(inputs):
 
         def tangents(direction: Tensor, i: int = i) -> tuple[Tensor, ...]:
             with forward_ad.dual_level():

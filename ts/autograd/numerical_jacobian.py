@@ -33,7 +33,7 @@ def differentiable(results: Any) -> tuple[Tensor, ...]:
     return tuple(x for x in as_tuple(results) if x.requires_grad)
 
 
-def wanted(inputs: tuple[Any, ...]) -> list[int]:
+def differentiable_indices(inputs: tuple[Any, ...]) -> list[int]:
     """Return the indices of the arguments that require grad."""
     return [i for i, x in enumerate(inputs) if isinstance(x, Tensor) and x.requires_grad]
 
@@ -71,7 +71,9 @@ def by_differences(
     if direction is None:
         real = x.real if x.is_complex() else x
         rows = [
-            _along(function, inputs, i, eps, step, step, f"on index {_index(k, x.shape)} ", forward)
+            _difference_quotient(
+                function, inputs, i, eps, step, step, f"on index {_index(k, x.shape)} ", forward
+            )
             for k, step in enumerate(unit_directions(real.detach()))
         ]
         if not rows:
@@ -79,7 +81,7 @@ def by_differences(
             return [ts.zeros(0, y.numel(), dtype=_entry_dtype(x, y, forward)) for y in results]
         return [ts.stack(column) for column in zip(*rows, strict=True)]
     u, v = direction if isinstance(direction, tuple) else (direction, direction)
-    return _along(function, inputs, i, eps, u.reshape(x.shape), v.reshape(x.shape), "", forward)
+    return _difference_quotient(function, inputs, i, eps, u.reshape(x.shape), v.reshape(x.shape), "", forward)
 
 
 def _index(k: int, shape: Any) -> tuple[int, ...]:
@@ -94,7 +96,7 @@ def _entry_dtype(x: Tensor, y: Tensor, forward: bool) -> Any:
     return x.dtype if x.is_complex() and not forward else y.dtype
 
 
-def _along(
+def _difference_quotient(
     function: Function,
     inputs: tuple[Any, ...],
     i: int,
@@ -104,14 +106,14 @@ def _along(
     where: str,
     forward: bool,
 ) -> list[Tensor]:
-    derivatives = _slope(function, inputs, i, eps, u, where)
+    derivatives = _central_difference(function, inputs, i, eps, u, where)
     if not inputs[i].is_complex():
         return derivatives
-    imaginary = _slope(function, inputs, i, eps, v * 1j, where)
+    imaginary = _central_difference(function, inputs, i, eps, v * 1j, where)
     return [dx + dy * 1j for dx, dy in zip(derivatives, imaginary, strict=True)]
 
 
-def _slope(
+def _central_difference(
     function: Function, inputs: tuple[Any, ...], i: int, eps: float, direction: Tensor, where: str
 ) -> list[Tensor]:
     """Return (f(x + eps u) - f(x - eps u)) / 2 eps; `x` is modified in place, because `f` may capture it."""
@@ -149,7 +151,7 @@ class BackwardJacobian:
 
 def by_tape(result: Tensor, inputs: tuple[Any, ...], direction: Tensor | None = None) -> BackwardJacobian:
     """Compute a matrix per argument that requires grad, by a backward pass per element or direction."""
-    leaves = [inputs[i] for i in wanted(inputs)]
+    leaves = [inputs[i] for i in differentiable_indices(inputs)]
     if direction is None:
         directions = [d.contiguous() for d in unit_directions(result.detach())]
     else:
@@ -185,7 +187,7 @@ def by_tangents(
     With `check_dtypes`, TypeError is raised if a result is complex and its tangent is not, or the reverse.
     """
     matrices = []
-    for k, i in enumerate(wanted(inputs)):
+    for k, i in enumerate(differentiable_indices(inputs)):
         x = inputs[i].detach()
         steps = list(unit_directions(x)) if directions is None else [directions[k].reshape(x.shape)]
         rows = [_tangents(function, inputs, i, step, check_dtypes) for step in steps]

@@ -28,7 +28,7 @@ from ts.cli.input_signature import arguments
 from ts.cli.targets import is_exported, load_archive
 from ts.errors import FrontendError
 from ts.frontend import parse
-from ts.frontend.dependencies import needs
+from ts.frontend.dependencies import find_dependencies
 from ts.frontend.source_ranges import Ranges
 from ts.ir.source import Source
 from ts.runtime.module import ScriptModule, method_names
@@ -107,7 +107,7 @@ def _operators(sources: dict[str, Source]) -> Iterator[str]:
                 if isinstance(statement, ast.FunctionDef):
                     yield from (
                         requirement.name
-                        for requirement in needs(statement, ranges)
+                        for requirement in find_dependencies(statement, ranges)
                         if requirement.kind == "operator"
                     )
 

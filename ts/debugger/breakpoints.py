@@ -30,7 +30,7 @@ class Breakpoint:
     stop_points: set[int] = field(default_factory=set)
 
     @property
-    def wanted(self) -> str:
+    def location(self) -> str:
         """Return the requested location as text."""
         return self.function or f"{short_name(self.filename)}:{self.line}"
 

@@ -50,7 +50,7 @@ class DebugFunction(Function):
         """Names of the parameters of the function."""
         return [argument.arg for argument in self.parsed.arguments]
 
-    def names_around(self, names: Iterable[str]) -> dict[str, Any]:
+    def lookup_names(self, names: Iterable[str]) -> dict[str, Any]:
         """Return the values of `names` in the function's globals.
 
         Names that cannot be resolved are omitted.

@@ -338,7 +338,7 @@ class Debugger:
         stop_point = self._frame.stop_point
         owner = stop_point.owner if stop_point is not None else None
         variables = self._variables()
-        values = owner.names_around(names - variables.keys()) if isinstance(owner, DebugFunction) else {}
+        values = owner.lookup_names(names - variables.keys()) if isinstance(owner, DebugFunction) else {}
         for name in names & variables.keys():
             values[name] = self._value(name)
         return eval(code, values)
@@ -443,7 +443,7 @@ class Debugger:
             first = stop_points[0]
             description += f" at {short_name(first.filename)}:{first.line}, in {first.function}"
         else:
-            description += f" waits for code at {breakpoint.wanted}"
+            description += f" waits for code at {breakpoint.location}"
         return description + (f", if {breakpoint.condition}" if breakpoint.condition else "")
 
     def _show_breakpoints(self) -> None:

@@ -85,13 +85,13 @@ _KEY_TYPES = (
 def to_type(annotation: ast.expr | object, resolver: Resolver, ranges: Ranges | None = None) -> Type:
     """Return the type of an annotation, given as syntax or as a Python object."""
     reader = AnnotationParser(resolver, ranges)
-    return reader.read(annotation) if isinstance(annotation, ast.expr) else reader.of_object(annotation)
+    return reader.read(annotation) if isinstance(annotation, ast.expr) else reader.read_evaluated(annotation)
 
 
 def object_type(annotation: object) -> Type | None:
     """Return the type of a Python object used as annotation (`List[int]`), or None if it is not valid."""
     try:
-        return AnnotationParser(Resolver(), None).of_object(annotation)
+        return AnnotationParser(Resolver(), None).read_evaluated(annotation)
     except FrontendError:
         return None
 
@@ -140,7 +140,7 @@ class AnnotationParser:
                 return self._quoted(annotation, node, AnnotationParser.argument)
         return self.read(node), None
 
-    def live(self, node: ast.expr, annotation: object) -> SizedType:
+    def read_live(self, node: ast.expr, annotation: object) -> SizedType:
         """Return the parameter type for annotation `node` of a live function, and the list size or None.
 
         If a name in `node` is unknown, convert the evaluated `annotation` instead: a local class to which
@@ -293,7 +293,7 @@ class AnnotationParser:
         except CompilationError:
             return False
 
-    def of_object(self, annotation: object) -> Type:
+    def read_evaluated(self, annotation: object) -> Type:
         """Return the type of an evaluated annotation; raise UnresolvedAnnotationError for unknown ones."""
         result = self._convert(of_ts(annotation))
         if result is None:
@@ -336,7 +336,7 @@ class AnnotationParser:
         build = _GENERICS.get(name)
         if build is None or ... in arguments:
             return None
-        return build([self.of_object(argument) for argument in arguments], self.fallback_range)
+        return build([self.read_evaluated(argument) for argument in arguments], self.fallback_range)
 
     def _convert_class(self, cls: Any) -> Type | None:
         if cls in _CLASSES:
@@ -368,7 +368,8 @@ class AnnotationParser:
         reader = AnnotationParser(Resolver(module, *self.resolver.scopes), None, self.fallback_range)
         inferred = ir.TensorType.get_inferred()
         types = [
-            reader.of_object(annotations[name]) if name in annotations else inferred for name in cls._fields
+            reader.read_evaluated(annotations[name]) if name in annotations else inferred
+            for name in cls._fields
         ]
         defaults = {}
         for name, value in cls._field_defaults.items():

@@ -125,11 +125,11 @@ def declare_methods(type: ClassType, cls: type) -> None:
 
                 if name in dataclasses.SUPPORTED:
                     _declare(type, cls, name, partial(dataclasses.generated_method, cls, name))
-            elif not is_marked(member):
+            elif not is_ignored(member):
                 declare_method(type, cls, name, member)
         elif isinstance(member, classmethod):
             declare_method(type, cls, name, member.__func__, is_classmethod=True)
-        elif isinstance(member, property) and name not in unused and not is_marked(member.fget):
+        elif isinstance(member, property) and name not in unused and not is_ignored(member.fget):
             getter = declare_method(type, cls, f"__{name}_getter", member.fget)
             setter = None
             if member.fset is not None:
@@ -141,7 +141,7 @@ def _constructor_first(item: tuple[str, object]) -> tuple[bool, str]:
     return item[0] != "__init__", item[0]
 
 
-def is_marked(function: Any) -> bool:
+def is_ignored(function: Any) -> bool:
     """Return whether a function is not compiled because it is marked `ignore` or `unused`."""
     return modifier_of(function) in ("ignore", "unused")
 

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from ts.errors import CompilationError, FrontendError, LimitExceeded, NestingError
 from ts.frontend.defaults import NO_DEFAULT
-from ts.frontend.error_aggregation import compilation, together
+from ts.frontend.error_aggregation import combine_errors, compilation
 from ts.frontend.ir_emitter import (
     calls,
     closures,
@@ -73,7 +73,7 @@ def compile_function(
     """
     from ts.passes.pipelines import FRONTEND, STEPPING, run_pipeline
 
-    emitter = Emitter(parsed, compile_callee or _no_callee)
+    emitter = Emitter(parsed, compile_callee or _reject_callee)
     emitter.lines = lines
     try:
         if schema is not None:
@@ -93,7 +93,7 @@ def compile_function(
         if not emitter.noted.errors:
             raise
     if emitter.noted.errors:  # raised instead of later errors, which may be consequences of these
-        raise together(emitter.noted.errors) from None
+        raise combine_errors(emitter.noted.errors) from None
     assert schema is not None
     return CompiledGraph(emitter.graph, schema, emitter.holds_breakpoint, emitter.warned)
 
@@ -113,7 +113,7 @@ def compile_all(functions: Iterable[Any]) -> None:
             except FrontendError as error:
                 errors.append(error)
     if errors:
-        raise together(errors)
+        raise combine_errors(errors)
 
 
 def emit_function(em: Emitter, parameters: Sequence[Parameter | Argument], returns: Type | None) -> Type:
@@ -168,5 +168,5 @@ def _schema(name: str, parameters: list[Parameter], returns: Type) -> FunctionSc
     return FunctionSchema(name, "", tuple(arguments), (Argument("", returns),))
 
 
-def _no_callee(function: Any) -> Any:
+def _reject_callee(function: Any) -> Any:
     raise CompilationError(f"{function.__name__} is a function of Python, and cannot be called here")

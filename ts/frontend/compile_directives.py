@@ -144,7 +144,7 @@ def not_compiled(instead: str) -> Callable[[F], F]:
     return marked
 
 
-def instead_of(function: Any) -> str | None:
+def alternative_of(function: Any) -> str | None:
     """Return the alternative that `not_compiled` stored for a function; None for functions without it."""
     original_name: str | None = getattr(function, "__dict__", {}).get(_INSTEAD)
     return original_name

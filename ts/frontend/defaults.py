@@ -37,10 +37,10 @@ def constant_of_type(value: Any, type: Type) -> object:
             return int(value) if is_int else NO_DEFAULT
         case ir.FloatType():
             numeric = isinstance(value, int | float)
-            return _converted(float, value) if numeric else NO_DEFAULT
+            return _convert_number(float, value) if numeric else NO_DEFAULT
         case ir.ComplexType():
             numeric = isinstance(value, int | float | complex)
-            return _converted(complex, value) if numeric else NO_DEFAULT
+            return _convert_number(complex, value) if numeric else NO_DEFAULT
         case ir.StringType():
             return value if isinstance(value, str) else NO_DEFAULT
         case ir.TupleType():
@@ -64,7 +64,7 @@ def constant_of_type(value: Any, type: Type) -> object:
     return NO_DEFAULT
 
 
-def _converted(to: type[float] | type[complex], value: Any) -> object:
+def _convert_number(to: type[float] | type[complex], value: Any) -> object:
     try:
         return to(value)
     except OverflowError:  # the int is too large for a float

@@ -1,6 +1,6 @@
 """Names of operators and definitions referenced by archive source, collected without a compilation.
 
-In: a definition of a printed source file.  Out, `needs(definition, ranges)`: its references:
+In: a definition of a printed source file.  Out, `find_dependencies(definition, ranges)`: its references:
 
     torch.relu(x)                   Dependency("operator", "aten::relu", range)
     ops.quantized.linear(x, w)      Dependency("operator", "quantized::linear", range)
@@ -27,7 +27,7 @@ class Dependency(NamedTuple):
     range: SourceRange
 
 
-def needs(definition: ast.AST, ranges: Ranges) -> Iterator[Dependency]:
+def find_dependencies(definition: ast.AST, ranges: Ranges) -> Iterator[Dependency]:
     """Yield the operators and definitions that a definition refers to."""
     rest: list[ast.AST] = [definition]
     while rest:

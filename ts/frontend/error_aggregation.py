@@ -49,7 +49,7 @@ def compilation(key: Hashable = None) -> Iterator[None]:
                 _failed.clear()
 
 
-def together(errors: Iterable[FrontendError]) -> FrontendError:
+def combine_errors(errors: Iterable[FrontendError]) -> FrontendError:
     """Combine errors into one; errors with equal message and location are reported once."""
     unique_errors: dict[tuple[str, str], FrontendError] = {}
     for error in errors:

@@ -242,7 +242,7 @@ def default(name: str, value: object, type: Type, inferred: bool) -> str:
     return f"write a default of type {type.annotation_str}, or annotate `{name}: {value.__class__.__name__}`"
 
 
-def returned(before: Type, now: Type, earlier_range: SourceRange | None) -> str:
+def return_type_conflict(before: Type, now: Type, earlier_range: SourceRange | None) -> str:
     """Return the hint for a return type that differs from an earlier `return` at `earlier_range`."""
     union = f"Union[{before.annotation_str}, {now.annotation_str}]"
     both = f"return one type everywhere, or annotate both: `-> {union}`"

@@ -69,25 +69,25 @@ def _infer(value: Any, inferred: dict[int, Type]) -> Type:
     if scalar_type is not None:
         return scalar_type
     if isinstance(value, RRefValue):
-        return RRefType(_of_reference(value))
+        return RRefType(_infer_rref(value))
     base = builtin_number_class(value)
     if base is not None:
         return _SCALARS[base]
     if not isinstance(value, list | dict | tuple):
-        return _of_instance(value)
+        return _infer_instance(value)
     if id(value) not in inferred:
-        inferred[id(value)] = _of_container(value, inferred)
+        inferred[id(value)] = _infer_container(value, inferred)
     return inferred[id(value)]
 
 
-def _of_reference(value: RRefValue) -> Type:
+def _infer_rref(value: RRefValue) -> Type:
     """Return the type of an RRef's value: the constructor's type hint, or inferred from the fetched value."""
     hint = value.type_hint
     hinted_type = None if hint is None else object_type(hint)
     return infer_type(value.fetching().wait()) if hinted_type is None else hinted_type
 
 
-def _of_container(value: list[Any] | dict[Any, Any] | tuple[Any, ...], inferred: dict[int, Type]) -> Type:
+def _infer_container(value: list[Any] | dict[Any, Any] | tuple[Any, ...], inferred: dict[int, Type]) -> Type:
     if isinstance(value, list):
         if not value:
             raise TypeInferenceError("List trace inputs must have elements")
@@ -130,7 +130,7 @@ def _common(values: Iterable[Any], container: str, what: str, inferred: dict[int
     return common_type
 
 
-def _of_instance(value: Any) -> Type:
+def _infer_instance(value: Any) -> Type:
     """Return the enum type or script class of a value."""
     cls = type(value)
     if hasattr(cls, "_modules") or hasattr(value, "_modules"):

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 Kind = TypeVar("Kind", ListType, DictType)
 
 
-def asked_for(hint: Type | None, kind: type[Kind], range: SourceRange | None) -> list[Kind]:
+def hinted_types(hint: Type | None, kind: type[Kind], range: SourceRange | None) -> list[Kind]:
     """Return the list or dict types in a type hint; raise CompilationError if it contains none.
 
     The result is empty without a hint.
@@ -50,7 +50,7 @@ def asked_for(hint: Type | None, kind: type[Kind], range: SourceRange | None) ->
     return options
 
 
-def only_one(hint: Type | None, options: Sequence[Kind], range: SourceRange | None) -> Kind:
+def require_single_type(hint: Type | None, options: Sequence[Kind], range: SourceRange | None) -> Kind:
     """Return the type of an empty literal; raise CompilationError if `options` contains several types."""
     if len(options) == 1:
         return options[0]
@@ -63,7 +63,7 @@ def only_one(hint: Type | None, options: Sequence[Kind], range: SourceRange | No
     )
 
 
-def chosen(
+def select_literal_type(
     hint: Type | None,
     options: Sequence[Kind],
     inferred: Kind,
@@ -97,17 +97,17 @@ def chosen(
     )
 
 
-def constructed(em: Emitter, value: object, type: Type) -> Value:
+def construct_literal(em: Emitter, value: object, type: Type) -> Value:
     """Emit a Python list or dict as nested construction nodes, like a literal."""
     if isinstance(value, list):
-        options = asked_for(type, ListType, None)
+        options = hinted_types(type, ListType, None)
         elem = options[0].elem if options else ANY
-        return construct_list(em.graph, elem, [constructed(em, item, elem) for item in value])
+        return construct_list(em.graph, elem, [construct_literal(em, item, elem) for item in value])
     if isinstance(value, dict):
-        dicts = asked_for(type, DictType, None)
+        dicts = hinted_types(type, DictType, None)
         kinds = (dicts[0].key, dicts[0].value) if dicts else (ANY, ANY)
         elements = [
-            constructed(em, element, kind)
+            construct_literal(em, element, kind)
             for pair in value.items()
             for element, kind in zip(pair, kinds, strict=True)
         ]
@@ -115,6 +115,6 @@ def constructed(em: Emitter, value: object, type: Type) -> Value:
     return em.constant(value)
 
 
-def as_asked(em: Emitter, value: Value, hint: Type | None) -> Value:
+def cast_to_hint(em: Emitter, value: Value, hint: Type | None) -> Value:
     """Cast a literal to the Optional or Union type of its hint."""
     return em.unchecked_cast(value, hint) if isinstance(hint, OptionalType | UnionType) else value

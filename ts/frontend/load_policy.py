@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ts.ir.graph import Graph
     from ts.ir.source import SourceRange
 
-_OF_THE_LANGUAGE: Final = "prim::"
+_LANGUAGE_CLASSES: Final = "prim::"
 _REMOTE: Final = "prim::rpc_"  # prefix of remote calls, which are allowed only if listed
 
 
@@ -52,7 +52,7 @@ class LoadPolicy:
 
     def allows(self, key: str) -> bool:
         """Return whether the policy allows an operator, given by name and overload (`aten::add.Tensor`)."""
-        of_language = key.startswith(_OF_THE_LANGUAGE) and not key.startswith(_REMOTE)
+        of_language = key.startswith(_LANGUAGE_CLASSES) and not key.startswith(_REMOTE)
         if not self.restricted or of_language:
             return True
         is_allowed = self._answers.get(key)

@@ -368,10 +368,10 @@ _PLAIN = frozenset({TENSOR, INT, FLOAT, BOOL, STR, NUMBER})
 
 _Numbered = tuple[int, FunctionSchema]
 # (operator, number of overloads, type of first argument, True if this is `self`) -> schemas that may match
-_beginnings: dict[tuple[str, int, Type, bool], tuple[_Numbered, ...]] = {}
+_candidate_schema_cache: dict[tuple[str, int, Type, bool], tuple[_Numbered, ...]] = {}
 
 
-def _that_may_begin(
+def _candidate_schemas(
     schemas: Sequence[FunctionSchema], args: Sequence[Actual], self: Actual | None
 ) -> Iterable[_Numbered]:
     """Return (index, schema) pairs for schemas that accept the first argument without conversion."""
@@ -380,17 +380,18 @@ def _that_may_begin(
     if not isinstance(first, Value) or first.type() not in _PLAIN or "::" not in name:
         return enumerate(schemas)
     key = (name, len(schemas), first.type(), self is not None)
-    candidates = _beginnings.get(key)
+    candidates = _candidate_schema_cache.get(key)
     if candidates is None:
-        candidates = _beginnings[key] = tuple(
+        candidates = _candidate_schema_cache[key] = tuple(
             (i, schema)
             for i, schema in enumerate(schemas)
-            if not schema.arguments or _may_begin(schema.arguments[0], first.type(), self is not None)
+            if not schema.arguments
+            or _accepts_first_argument(schema.arguments[0], first.type(), self is not None)
         )
     return candidates
 
 
-def _may_begin(formal: Argument, type: Type, is_self: bool) -> bool:
+def _accepts_first_argument(formal: Argument, type: Type, is_self: bool) -> bool:
     if formal.kwarg_only or formal.size is not None or (is_self and formal.name != "self"):
         return True
     return formal.type.has_free_variables() or type.is_subtype_of(formal.type)
@@ -411,7 +412,7 @@ def match_schemas(
     failures: list[tuple[int, str]] = []  # number of matched arguments, and the error message
     for allow_conversions in (False, True):
         failures = []
-        tried = enumerate(schemas) if allow_conversions else _that_may_begin(schemas, args, self)
+        tried = enumerate(schemas) if allow_conversions else _candidate_schemas(schemas, args, self)
         for i, schema in tried:
             if (schema.name, schema.overload_name) in _NEVER_CALLED:
                 continue
@@ -420,7 +421,7 @@ def match_schemas(
                 return i, matcher.match(args, kwargs, self)
             except _Mismatch as mismatch:
                 failures.append((len(matcher.inputs), f"\n{schema}:\n{mismatch}"))
-    reason, listed_mismatches = _indented(message for _, message in failures), _nearest(failures)
+    reason, listed_mismatches = _indented(message for _, message in failures), _closest_mismatches(failures)
     raise SchemaMatchError(
         "Arguments for call are not valid.\nThe following variants are available:\n"
         f"{listed_mismatches}\nThe original call is",
@@ -432,7 +433,7 @@ def match_schemas(
 _MAX_LISTED_OVERLOADS: Final = 6  # maximum number of overloads in an error message
 
 
-def _nearest(failures: Sequence[tuple[int, str]]) -> str:
+def _closest_mismatches(failures: Sequence[tuple[int, str]]) -> str:
     """Return the mismatch messages of all schemas, at most `_MAX_LISTED_OVERLOADS`.
 
     If there are more, messages of the schemas with the most matched arguments are listed, and a count of the

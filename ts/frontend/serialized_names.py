@@ -41,9 +41,9 @@ from ts.frontend.sugared_values.sugared import (
     SpecialForm,
     SugaredValue,
     WarnFunction,
-    inserted,
+    insert_actual,
 )
-from ts.frontend.upgraders import FormerOperator, former
+from ts.frontend.upgraders import FormerOperator, former_functions
 from ts.ir.attributes import REMOTE_CALLS, type_of_constant
 from ts.ir.graph import Graph
 from ts.ir.node import Node
@@ -177,7 +177,7 @@ class Operators(SugaredValue):
             return SpecialForm(name)
         kind = WarnFunction if name == "warn" and self.space == "aten" else BuiltinFunction
         operator = kind(f"{self.space}::{name}")
-        functions = former(name, self.version) if self.space == "aten" else ()
+        functions = former_functions(name, self.version) if self.space == "aten" else ()
         return FormerOperator(operator, functions, self.terms) if functions else operator
 
 
@@ -319,7 +319,7 @@ class Fork(SugaredValue):
         self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
     ) -> SugaredValue:
         """Emit `prim::fork` of a closure; raise CompilationError for any other argument."""
-        closure = inserted(em, args[0]) if args else None
+        closure = insert_actual(em, args[0]) if args else None
         if closure is None or closure.node().kind() != "prim::Closure":
             raise CompilationError("fork takes a function that is defined before it", range)
-        return SimpleValue(calls.start(em, range, closure.node()))
+        return SimpleValue(calls.emit_fork_closure(em, range, closure.node()))

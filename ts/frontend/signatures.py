@@ -59,9 +59,9 @@ def signature(parsed: ParsedFunction) -> tuple[list[Parameter], Type | None]:
     else:
         inferred: SizedType = (ir.TensorType.get_inferred(), None)
         has_self = parsed.self_type is not None and bool(arguments)
-        live = {} if parsed.function is None else parsed.function.__annotations__
+        live_annotations = {} if parsed.function is None else parsed.function.__annotations__
         types = [
-            reader.live(arg.annotation, live.get(arg.arg))
+            reader.read_live(arg.annotation, live_annotations.get(arg.arg))
             if arg.annotation is not None
             else _observed_type(reader, parsed, arg.arg) or _state_type(parsed) or inferred
             for arg in arguments[has_self:]
@@ -69,7 +69,7 @@ def signature(parsed: ParsedFunction) -> tuple[list[Parameter], Type | None]:
         if parsed.self_type is not None and has_self:
             types.insert(0, (parsed.self_type, None))
         if parsed.node.returns is not None:
-            returns, _ = reader.live(parsed.node.returns, live.get("return"))
+            returns, _ = reader.read_live(parsed.node.returns, live_annotations.get("return"))
     _check_named_tuples([*(type for type, _ in types), *([] if returns is None else [returns])])
     if parsed.function is None and not parsed.printed:
         _check_written_defaults(parsed, [type for type, _ in types])
@@ -124,7 +124,7 @@ def _state_type(parsed: ParsedFunction) -> SizedType | None:
 def _observed_type(reader: AnnotationParser, parsed: ParsedFunction, name: str) -> SizedType | None:
     """Return the type of parameter `name` in example calls, or None if there were no example calls."""
     annotation = annotation_of(parsed.function, name)
-    return None if annotation is None else (reader.of_object(annotation), None)
+    return None if annotation is None else (reader.read_evaluated(annotation), None)
 
 
 def _from_comment(parsed: ParsedFunction, count: int) -> tuple[list[SizedType], Type | None]:

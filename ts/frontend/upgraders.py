@@ -4,8 +4,8 @@ In: an operator name in archive source, and the archive's format version.  Out: 
 semantics of the operator in this version, one for each combination of argument types; an empty list if the
 semantics have not changed since:
 
-    former("div", 3)        [div of two tensors, div of a tensor and a number, ...]
-    former("div", 4)        []
+    former_functions("div", 3)        [div of two tensors, div of a tensor and a number, ...]
+    former_functions("div", 4)        []
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ def into(
 }
 
 
-def former(name: str, version: int) -> Sequence[Any]:
+def former_functions(name: str, version: int) -> Sequence[Any]:
     """Return functions with the semantics of operator `name` in format `version`; empty if unchanged."""
     changed, _ = _FORMER.get(name, (0, ""))
     return _functions(name) if version < changed else ()

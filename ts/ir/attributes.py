@@ -160,16 +160,19 @@ def _type_of_container(
     value: list[Any] | tuple[Any, ...] | dict[Any, Any], types_by_id: dict[int, Type | None]
 ) -> Type | None:
     if isinstance(value, list):
-        elem = _unified(value, TENSOR, types_by_id)
+        elem = _unify_types(value, TENSOR, types_by_id)
         return None if elem is None else ListType(elem)
     if isinstance(value, tuple):
         elems = [_type_of(v, types_by_id) for v in value]
         return TupleType([t for t in elems if t is not None]) if None not in elems else None
-    key, item = _unified(list(value), STR, types_by_id), _unified(list(value.values()), TENSOR, types_by_id)
+    key, item = (
+        _unify_types(list(value), STR, types_by_id),
+        _unify_types(list(value.values()), TENSOR, types_by_id),
+    )
     return None if key is None or item is None else DictType(key, item)
 
 
-def _unified(values: Sequence[object], empty: Type, types_by_id: dict[int, Type | None]) -> Type | None:
+def _unify_types(values: Sequence[object], empty: Type, types_by_id: dict[int, Type | None]) -> Type | None:
     if not values:
         return empty
     types = []

@@ -52,7 +52,7 @@ class ArchiveNamespace:
 
     def spell(self, type: Type) -> str:
         """Return the type as an annotation."""
-        definition = _thing(type)
+        definition = _definition_of(type)
         if definition is not None:
             return self.name(definition)
         contained_types = type.contained_types()
@@ -90,7 +90,7 @@ class ArchiveNamespace:
         return name
 
 
-def _thing(type: Type) -> Any:
+def _definition_of(type: Type) -> Any:
     """Return the function, class or named tuple that a type refers to, or None."""
     if isinstance(type, FunctionType):
         return type.function

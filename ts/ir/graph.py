@@ -30,10 +30,10 @@ from ts.ir.camel_case_aliases import add_camel_case_aliases
 from ts.ir.clone_graph import copy_block
 from ts.ir.insert_point import InsertPoint, SourceRangeScope
 from ts.ir.iterable_list import IterableList
-from ts.ir.node import NODE_BYTES, NODE_NS, CallStack, Node, OperatorLookup, foreign_value
+from ts.ir.node import NODE_BYTES, NODE_NS, CallStack, Node, OperatorLookup, foreign_value_error
 from ts.ir.source import SourceRange
 from ts.ir.types import DEVICE, INT, TENSOR, TupleType, Type, match_type_variables, substitute
-from ts.ir.value import Use, Value, pass_name_on
+from ts.ir.value import Use, Value, release_name
 
 __all__ = ["Block", "CallStack", "Graph", "Node", "OperatorLookup", "Use", "Value"]
 
@@ -415,7 +415,7 @@ class Graph:
         node = Node(self, kind, self.range, self.callstack, self.scope)
         for i, value in enumerate(values):
             if value._node._graph is not self:
-                raise foreign_value(kind, value)
+                raise foreign_value_error(kind, value)
             node._input_uses.append(value._new_use(node, i))
             node._inputs.append(value)
         for i in range(num_outputs):
@@ -561,7 +561,7 @@ class Graph:
         """Reserve an id and `name` for a value that PyTorch creates here; see `free_skipped_names`."""
         self._next_unique += 1
         if name in self._names:
-            pass_name_on(self, name)
+            release_name(self, name)
         self._names[name] = None
 
     def free_skipped_names(self) -> None:

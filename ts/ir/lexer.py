@@ -44,10 +44,10 @@ _ESCAPES = {
     13: "\\r",
 }
 _UNESCAPE = rb"(?s)\\([0-7]{1,3}|x[0-9a-fA-F]{2}|.)"
-_HALF = r"\\u[dD][89a-fA-F][0-9a-fA-F]{2}"
+_SURROGATE = r"\\u[dD][89a-fA-F][0-9a-fA-F]{2}"
 # Surrogates that do not represent invalid UTF-8 bytes (`surrogateescape`)
 _OTHER = r"\ud800-\udc7f\udd00-\udfff"
-_STRING_SECTIONS = rf"(?s)({_HALF}|[{_OTHER}])|((?:\\(?!{_HALF[2:]}).|[^\\{_OTHER}])+)"
+_STRING_SECTIONS = rf"(?s)({_SURROGATE}|[{_OTHER}])|((?:\\(?!{_SURROGATE[2:]}).|[^\\{_OTHER}])+)"
 _UNESCAPES = {b"a": b"\a", b"b": b"\b", b"t": b"\t", b"n": b"\n", b"v": b"\v", b"f": b"\f", b"r": b"\r"}
 
 
@@ -204,11 +204,12 @@ def unquote(token: str) -> str:
     if body.isascii() and "\\u" not in body:
         return _unescaped(body)
     return "".join(
-        _half(half) if half else _unescaped(rest) for half, rest in re.findall(_STRING_SECTIONS, body)
+        _unescape_surrogate(half) if half else _unescaped(rest)
+        for half, rest in re.findall(_STRING_SECTIONS, body)
     )
 
 
-def _half(text: str) -> str:
+def _unescape_surrogate(text: str) -> str:
     """Return the surrogate character for `text`, which is this character or an escape such as `\\ud800`."""
     return text if len(text) == 1 else chr(int(text[2:], 16))
 

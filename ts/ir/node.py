@@ -43,7 +43,7 @@ _UNSET = object()
 _NO_BLOCKS: IterableList[Any] = IterableList()
 
 
-def foreign_value(kind: str, value: Value) -> RuntimeError:
+def foreign_value_error(kind: str, value: Value) -> RuntimeError:
     """Return the error for a node input that belongs to another graph."""
     return RuntimeError(
         f"a node {kind} cannot take the value %{value.debug_name()}, which belongs to another graph"
@@ -329,7 +329,7 @@ class Node:
     def add_input(self, value: Value) -> Value:
         """Append an input and return it; raise InternalError for a value of another graph."""
         if value._node._graph is not self._graph:
-            raise foreign_value(self._kind, value)
+            raise foreign_value_error(self._kind, value)
         self._input_uses.append(value._new_use(self, len(self._inputs)))
         self._inputs.append(value)
         self._operator = _UNSET
@@ -471,7 +471,7 @@ class Node:
         else:
             self._position = (node._position + after._position) // 2
             if self._position == node._position:
-                _make_room(self, end)
+                _make_index_gap(self, end)
         return self
 
     def move_before(self, node: Node) -> Node:
@@ -618,7 +618,7 @@ add_camel_case_aliases(
 )
 
 
-def _make_room(node: Node, end: Node) -> None:
+def _make_index_gap(node: Node, end: Node) -> None:
     """Respace the positions of nodes around `node`, after its position became equal to a neighbour's.
 
     Respaces the nodes in the smallest aligned range of positions, a power of two in size, that is sparse

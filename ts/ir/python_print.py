@@ -221,9 +221,9 @@ class _Printer:
     # --- names and lines ---
 
     def line(self, statement: str) -> None:
-        self.lines.append(f"{'  ' * self.level}{self.marked(self.node, statement)}\n")
+        self.lines.append(f"{'  ' * self.level}{self.mark_source(self.node, statement)}\n")
 
-    def marked(self, node: Node | None, source: str) -> str:
+    def mark_source(self, node: Node | None, source: str) -> str:
         """Return `source` with a source map mark for the source range of `node`."""
         if self.marks is None:
             return source
@@ -254,7 +254,7 @@ class _Printer:
         if expression is None:
             if value.node().kind() != "prim::Constant":
                 raise InternalError(f"%{value.debug_name()} is printed before it is defined")
-            expression = self.marked(value.node(), self.constant(value))
+            expression = self.mark_source(value.node(), self.constant(value))
             self.expressions[value] = expression
         return expression
 
@@ -293,7 +293,7 @@ class _Printer:
         self.node = around
 
     def print_expression(self, node: Node) -> None:
-        expression = self.marked(node, self.expression(node))
+        expression = self.mark_source(node, self.expression(node))
         if node in self.inlined and not (node.kind() == "prim::Constant" and self.is_long(expression)):
             self.expressions[node.output()] = expression
             if node.kind() != "prim::Constant":
@@ -330,7 +330,7 @@ class _Printer:
         container, key = node.inputs()
         self.assign_names(node.outputs())
         target = f"{self.use(node.output())} : {self.spell(node.output().type())}"
-        self.line(f"{target} = {self.marked(node, f'{self.operand(container)}[{self.use(key)}]')}")
+        self.line(f"{target} = {self.mark_source(node, f'{self.operand(container)}[{self.use(key)}]')}")
 
     def print_loop(self, node: Node) -> None:
         count, condition, *carried = node.inputs()
@@ -438,7 +438,7 @@ class _Printer:
         if isinstance(t, EnumType):
             return f"{self.spell(t)}.{constant.name}"
         if isinstance(t, (ListType, DictType, TupleType)) and not has_literal(constant, t):
-            return self.displayed(constant, t)
+            return self.container_literal(constant, t)
         if has_literal(constant, t):
             return format_value(bool(constant) if t is BOOL else constant, t)
         for i, stored in enumerate(self.constants):
@@ -447,10 +447,10 @@ class _Printer:
         self.constants.append(constant)
         return f"CONSTANTS.c{len(self.constants) - 1}"
 
-    def displayed(self, constant: Any, t: ListType | DictType | TupleType) -> str:
+    def container_literal(self, constant: Any, t: ListType | DictType | TupleType) -> str:
         """Return a container constant as a literal, since PyTorch cannot read containers from `constants`."""
         if isinstance(t, TupleType):
-            return self.tuple_of(t, [self.literal(x, e) for x, e in zip(constant, t.elems, strict=True)])
+            return self.tuple_literal(t, [self.literal(x, e) for x, e in zip(constant, t.elems, strict=True)])
         if isinstance(t, ListType):
             literal = f"[{', '.join([self.literal(x, t.elem) for x in constant])}]"
         else:
@@ -476,9 +476,9 @@ class _Printer:
 
     def tuple_construct(self, node: Node) -> str:
         t = node.output().type()
-        return self.tuple_of(t, [self.use(v) for v in node.inputs()])
+        return self.tuple_literal(t, [self.use(v) for v in node.inputs()])
 
-    def tuple_of(self, t: Type, members: Sequence[str]) -> str:
+    def tuple_literal(self, t: Type, members: Sequence[str]) -> str:
         elements = ", ".join(members)
         if isinstance(t, TupleType) and t.name is not None:
             return f"{self.spell(t)}({elements})"
@@ -534,7 +534,7 @@ class _Printer:
             return f'getattr({self.use(node.input())}, "{name}")'
         return f"{self.use(node.input())}.{name}"
 
-    def enum_part(self, node: Node) -> str:
+    def enum_attribute(self, node: Node) -> str:
         return f"({self.use(node.input())}).{'name' if node.kind() == 'prim::EnumName' else 'value'}"
 
     def create_object(self, node: Node) -> str:
@@ -582,8 +582,8 @@ _EXPRESSIONS: dict[str, Callable[[_Printer, Node], str]] = {
     "prim::PythonOp": _Printer.call_python,
     **dict.fromkeys(REMOTE_CALLS, _Printer.call_remotely),
     "prim::GetAttr": _Printer.get_attr,
-    "prim::EnumName": _Printer.enum_part,
-    "prim::EnumValue": _Printer.enum_part,
+    "prim::EnumName": _Printer.enum_attribute,
+    "prim::EnumValue": _Printer.enum_attribute,
     "prim::CreateObject": _Printer.create_object,
     "prim::tolist": _Printer.to_list,
 }

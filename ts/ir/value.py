@@ -143,7 +143,7 @@ class Value:
         if is_numeral(name):
             raise RuntimeError(f"Invalid name: {name!r}: plain numbers are for values without a name")
         if name in names:
-            pass_name_on(self._node._graph, name)
+            release_name(self._node._graph, name)
         names[name] = self
         self._name = name
         return self
@@ -235,7 +235,7 @@ add_camel_case_aliases(
 )
 
 
-def pass_name_on(graph: Graph, name: str) -> None:
+def release_name(graph: Graph, name: str) -> None:
     """Rename the value called `name` to an unused ``name.N``, so that another value can be called `name`."""
     names, suffixes = graph._names, graph._name_suffixes
     base, dot, suffix = name.rpartition(".")

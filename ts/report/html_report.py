@@ -152,11 +152,12 @@ def _line(function_index: int, line: Line, facts: ReportData) -> str:
 
 def _format_lines(rows: Iterable[TextLine]) -> str:
     return "".join(
-        f"<span{_at(row)}>{escape(row.text)}</span>" if row.text else "<span></span>" for row in rows
+        f"<span{_line_attribute(row)}>{escape(row.text)}</span>" if row.text else "<span></span>"
+        for row in rows
     )
 
 
-def _at(row: TextLine) -> str:
+def _line_attribute(row: TextLine) -> str:
     return "" if row.line_id is None else f' data-at="{row.line_id[0]}:{row.line_id[1]}"'
 
 

@@ -151,7 +151,7 @@ def collect(
     if isinstance(function, ScriptMethod):
         facts.modules = _module("", function.owner, functions.numbers)
     if measured is not None:
-        measured.tell(facts, functions.lines)
+        measured.write_times(facts, functions.lines)
     return facts
 
 
@@ -209,9 +209,9 @@ class _FunctionTable:
             return ""
         drawn = picture_of(graph)
         arrange(drawn)
-        return svg(drawn, style="", attributes=self._at)
+        return svg(drawn, style="", attributes=self._line_attribute)
 
-    def _at(self, node: Node) -> str:
+    def _line_attribute(self, node: Node) -> str:
         line_id = self._line_ids.get(_location(node.range))
         return "" if line_id is None else f' data-at="{line_id[0]}:{line_id[1]}"'
 
@@ -295,7 +295,7 @@ class _Measurements:
                     times[line_id] = max(times[line_id], count)
         return instructions, times
 
-    def tell(self, facts: ReportData, lines: Mapping[SourceLocation, Line]) -> None:
+    def write_times(self, facts: ReportData, lines: Mapping[SourceLocation, Line]) -> None:
         """Write the measured times into the report."""
         facts.call = self.call
         called_events = [pair for pair in self.events if _is_called_for(*pair)]

@@ -18,9 +18,9 @@ from typing import Final
 from ts.errors import CompilationError
 from ts.frontend.ir_emitter import conditionals, loops
 from ts.frontend.ir_emitter.emitter import Emitter, sugared
-from ts.frontend.ir_emitter.expressions import values_of
+from ts.frontend.ir_emitter.expressions import emit_values
 from ts.frontend.ir_emitter.rpc_calls import emit_remote_call
-from ts.frontend.literal_types import asked_for, only_one
+from ts.frontend.literal_types import hinted_types, require_single_type
 from ts.frontend.schema_matching import (
     Actual,
     construct_list,
@@ -75,7 +75,7 @@ def _arguments(
     em: Emitter, positional: Sequence[ast.expr], keywords: Sequence[ast.keyword]
 ) -> tuple[list[Actual], dict[str, Actual]]:
     """Emit the arguments of a call."""
-    args: list[Actual] = list(values_of(em, positional))
+    args: list[Actual] = list(emit_values(em, positional))
     kwargs: dict[str, Actual] = {}
     for keyword in keywords:
         assert keyword.arg is not None  # the parser rejects `**`
@@ -100,7 +100,7 @@ def _simple(value: Value) -> SugaredValue:
 
 
 def _range(em: Emitter, node: ast.Call, form: SpecialForm, hint: Type | None) -> SugaredValue:
-    return RangeValue(em, em.range(node), values_of(em, node.args))
+    return RangeValue(em, em.range(node), emit_values(em, node.args))
 
 
 def _enumerate(em: Emitter, node: ast.Call, form: SpecialForm, hint: Type | None) -> SugaredValue:
@@ -180,8 +180,8 @@ def _names(
 def _list(em: Emitter, node: ast.Call, form: SpecialForm, hint: Type | None) -> SugaredValue:
     range = em.range(node)
     if not node.args:
-        options = asked_for(hint, ListType, range)
-        elem = only_one(hint, options, range).elem if options else TENSOR
+        options = hinted_types(hint, ListType, range)
+        elem = require_single_type(hint, options, range).elem if options else TENSOR
         return _simple(construct_list(em.graph, elem, ()))
     _check_count(em, node, "list", 1, 1)
     iterable = em.sugared(node.args[0])
@@ -202,8 +202,8 @@ def _dict(em: Emitter, node: ast.Call, form: SpecialForm, hint: Type | None) -> 
         if node.keywords:
             return _simple(_dict_of_pairs(em, node, []))
         range = em.range(node)
-        options = asked_for(hint, DictType, range)
-        type = only_one(hint, options, range) if options else DictType(STR, TENSOR)
+        options = hinted_types(hint, DictType, range)
+        type = require_single_type(hint, options, range) if options else DictType(STR, TENSOR)
         return _simple(em.insert("prim::DictConstruct").output().set_type(type))
     if isinstance(argument, ast.DictComp):
         inner = hint if isinstance(hint, DictType) else None
@@ -286,10 +286,10 @@ def _fork(em: Emitter, node: ast.Call, form: SpecialForm, hint: Type | None) -> 
     with em.in_block(closure.add_block()) as scope:
         result = callee.call(em, range, args, kwargs, 1).as_value(em, range)
         scope.block.register_output(result)
-    return _simple(start(em, range, closure))
+    return _simple(emit_fork_closure(em, range, closure))
 
 
-def start(em: Emitter, range: SourceRange, closure: Node) -> Value:
+def emit_fork_closure(em: Emitter, range: SourceRange, closure: Node) -> Value:
     """Insert a `prim::forkClosure`, which starts `closure`, and return the future."""
     future = em.insert("prim::forkClosure", (closure.output(),), 1, range).output()
     return future.set_type(FutureType(closure.blocks()[0].outputs()[0].type()))

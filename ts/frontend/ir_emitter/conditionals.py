@@ -19,11 +19,17 @@ from ts.frontend.annotations import is_module_class
 from ts.frontend.ir_emitter import statements
 from ts.frontend.ir_emitter.emitter import Emitter, expression, statement
 from ts.frontend.ir_emitter.operators import BINARY, MAGIC
-from ts.frontend.ir_emitter.refinement import Refinement, both, either, type_test, without_none
+from ts.frontend.ir_emitter.refinement import (
+    Refinement,
+    refine_by_both,
+    refine_by_either,
+    type_test,
+    without_none,
+)
 from ts.frontend.schema_matching import emit_builtin_call
 from ts.frontend.scope import Scope
 from ts.frontend.source_ranges import JoinedRange
-from ts.frontend.sugared_values.classes import overloaded
+from ts.frontend.sugared_values.classes import call_operator_method
 from ts.frontend.sugared_values.python_objects import GLOBALS
 from ts.frontend.sugared_values.sugared import AssertionFailure, SpecialForm, SugaredValue
 from ts.ir.graph import Block
@@ -59,11 +65,11 @@ def condition(em: Emitter, node: ast.expr) -> Condition:
         case ast.BoolOp(op=op, values=values):
             result = condition(em, values[0])
             for value in values[1:]:
-                range = _joined(em, values[0], value)
+                range = _joined_range(em, values[0], value)
                 result = _short_circuit(em, range, result, value, isinstance(op, ast.Or))
             return result
         case ast.UnaryOp(op=ast.Not(), operand=operand):
-            return _negated(em, em.range(node), condition(em, operand))
+            return _negate(em, em.range(node), condition(em, operand))
         case ast.Compare():
             return _comparison(em, node)
         case ast.Call(func=callee, args=args):
@@ -80,11 +86,11 @@ def condition(em: Emitter, node: ast.expr) -> Condition:
     return Condition(truth, static=static)
 
 
-def _joined(em: Emitter, first: ast.expr, last: ast.expr) -> SourceRange:
+def _joined_range(em: Emitter, first: ast.expr, last: ast.expr) -> SourceRange:
     return JoinedRange(em.parsed.ranges, first, last)
 
 
-def _negated(em: Emitter, range: SourceRange, inner: Condition) -> Condition:
+def _negate(em: Emitter, range: SourceRange, inner: Condition) -> Condition:
     value = emit_builtin_call(range, em.graph, "aten::__not__", [inner.value])
     static = None if inner.static is None else not inner.static
     return Condition(value, inner.if_false, inner.if_true, static)
@@ -114,8 +120,12 @@ def _short_circuit(
     elif a.static is not None and b.static is not None:
         static = not is_or
     if is_or:
-        return Condition(value, either(a.if_true, b.if_true), both(a.if_false, b.if_false), static)
-    return Condition(value, both(a.if_true, b.if_true), either(a.if_false, b.if_false), static)
+        return Condition(
+            value, refine_by_either(a.if_true, b.if_true), refine_by_both(a.if_false, b.if_false), static
+        )
+    return Condition(
+        value, refine_by_both(a.if_true, b.if_true), refine_by_either(a.if_false, b.if_false), static
+    )
 
 
 def _comparison(em: Emitter, node: ast.Compare) -> Condition:
@@ -125,12 +135,12 @@ def _comparison(em: Emitter, node: ast.Compare) -> Condition:
         operands = [_evaluated_once(em, operand) for operand in operands[:-1]] + operands[-1:]
 
     def link(i: int) -> Condition:
-        range = _joined(em, operands[i], operands[i + 1])
+        range = _joined_range(em, operands[i], operands[i + 1])
         return _compare(em, range, operands[i], node.ops[i], operands[i + 1])
 
     result = link(0)
     for i in range(1, len(node.ops)):
-        where = _joined(em, operands[0], operands[i + 1])
+        where = _joined_range(em, operands[0], operands[i + 1])
         result = _short_circuit(em, where, result, partial(link, i), False)
     return result
 
@@ -151,11 +161,13 @@ def _compare(em: Emitter, range: SourceRange, left: ast.expr, op: ast.cmpop, rig
     if isinstance(op, ast.Is | ast.IsNot):
         return _identity(em, range, left, right, isinstance(op, ast.Is))
     if isinstance(op, ast.NotIn):
-        return _negated(em, range, _compare(em, range, left, ast.In(), right))
-    return Condition(to_bool(em, range, _compared(em, range, left, op, right)))
+        return _negate(em, range, _compare(em, range, left, ast.In(), right))
+    return Condition(to_bool(em, range, _emit_comparison(em, range, left, op, right)))
 
 
-def _compared(em: Emitter, range: SourceRange, left: ast.expr, op: ast.cmpop, right: ast.expr) -> Value:
+def _emit_comparison(
+    em: Emitter, range: SourceRange, left: ast.expr, op: ast.cmpop, right: ast.expr
+) -> Value:
     """Emit one comparison and return its result, a Tensor for tensor operands."""
     a = em.expr(left)
     if isinstance(op, ast.In):
@@ -166,7 +178,7 @@ def _compared(em: Emitter, range: SourceRange, left: ast.expr, op: ast.cmpop, ri
         a, b = container.as_value(em, em.range(right)), a
     else:
         b = em.expr(right)
-    method_result = overloaded(em, range, MAGIC.get(type(op)), (a, b))
+    method_result = call_operator_method(em, range, MAGIC.get(type(op)), (a, b))
     return method_result or emit_builtin_call(range, em.graph, BINARY[type(op)], [a, b])
 
 
@@ -229,7 +241,7 @@ def _special_condition(
                 f"isinstance expected exactly 2 arguments, got {len(args)}", em.range(node)
             )
         return isinstance_condition(em, args[0], args[1])
-    function = em.again(lambda: em.sugared(callee))
+    function = em.emit_again(lambda: em.sugared(callee))
     if isinstance(function, SpecialForm) and function.form == "isinstance" and len(args) == 2:
         return isinstance_condition(em, args[0], args[1])
     return None
@@ -277,7 +289,7 @@ def emit_condition(em: Emitter, node: ast.expr, hint: Type | None) -> Value:
         and single
         and not isinstance(node.ops[0], ast.Is | ast.IsNot | ast.NotIn)
     ):
-        return _compared(em, em.range(node), node.left, node.ops[0], node.comparators[0])
+        return _emit_comparison(em, em.range(node), node.left, node.ops[0], node.comparators[0])
     return condition(em, node).value
 
 

@@ -172,7 +172,7 @@ class Emitter:
             raise NotSupportedError(f"{type(node).__name__} isn't supported here", self.range(node))
         return SimpleValue(plain(self, node, hint))
 
-    def again(self, emit: Callable[[], _T]) -> _T:
+    def emit_again(self, emit: Callable[[], _T]) -> _T:
         """Emit an operand one more time, because PyTorch does; discard the nodes if they have side effects.
 
         The additional nodes are dead code, but they affect value numbers.  PyTorch also executes their side
@@ -189,7 +189,7 @@ class Emitter:
             nodes.append(following)
             following = following.next()
         marker.destroy()
-        if any(_acts(emitted) for emitted in nodes):
+        if any(_has_effects(emitted) for emitted in nodes):
             for emitted in reversed(nodes):
                 emitted.destroy()
         return value
@@ -328,9 +328,9 @@ def _is_string(node: ast.stmt) -> bool:
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
 
 
-def _acts(node: Node) -> bool:
+def _has_effects(node: Node) -> bool:
     """Return whether `node`, or a node in its blocks, has side effects or writes to its inputs."""
     schema = node.schema()
     if has_side_effects(node) or (schema is not None and schema.is_mutable):
         return True
-    return any(_acts(inner) for block in node.blocks() for inner in block.nodes())
+    return any(_has_effects(inner) for block in node.blocks() for inner in block.nodes())

@@ -19,9 +19,9 @@ from ts.frontend.annotations import dict_type
 from ts.frontend.ir_emitter.conditionals import condition
 from ts.frontend.ir_emitter.emitter import Emitter, expression, sugared
 from ts.frontend.ir_emitter.operators import BINARY, MAGIC
-from ts.frontend.literal_types import as_asked, asked_for, chosen, only_one
+from ts.frontend.literal_types import cast_to_hint, hinted_types, require_single_type, select_literal_type
 from ts.frontend.schema_matching import construct_list, construct_tuple, emit_builtin_call, unpack_tuple
-from ts.frontend.sugared_values.classes import overloaded, to_printable
+from ts.frontend.sugared_values.classes import call_operator_method, to_printable
 from ts.frontend.sugared_values.sugared import SugaredValue
 from ts.ir.types import (
     COMPLEX,
@@ -100,7 +100,7 @@ def emit_binary(em: Emitter, node: ast.BinOp, hint: Type | None) -> Value:
     range = em.range(node)
     operator = BINARY[type(node.op)]
     # As in PyTorch, the left operand is emitted first to find out whether `%` formats a string.
-    if isinstance(node.op, ast.Mod) and em.again(lambda: em.expr(node.left)).type() is STR:
+    if isinstance(node.op, ast.Mod) and em.emit_again(lambda: em.expr(node.left)).type() is STR:
         left, right = em.expr(node.left), to_printable(em, range, em.expr(node.right))
         if isinstance(node.right, ast.Tuple) and any(
             isinstance(elem, ClassType) for elem in right.type().contained_types()
@@ -122,7 +122,7 @@ def emit_binary(em: Emitter, node: ast.BinOp, hint: Type | None) -> Value:
             emit_builtin_call(range, em.graph, "aten::Complex", [v]) if v.type() in (INT, FLOAT) else v
             for v in (left, right)
         )
-    value = overloaded(em, range, MAGIC[type(node.op)], (left, right))
+    value = call_operator_method(em, range, MAGIC[type(node.op)], (left, right))
     return value or emit_builtin_call(range, em.graph, operator, [left, right])
 
 
@@ -141,7 +141,7 @@ def emit_unary(em: Emitter, node: ast.UnaryOp, hint: Type | None) -> Value:
             case ast.Constant(value=int() | float() | complex() as literal) if not isinstance(literal, bool):
                 return em.number(-literal, em.range(node.operand))
     operand = em.expr(node.operand)
-    method_result = overloaded(em, range, MAGIC[type(node.op)], (operand,))
+    method_result = call_operator_method(em, range, MAGIC[type(node.op)], (operand,))
     if method_result is not None:
         return method_result
     value = emit_builtin_call(range, em.graph, operator, [operand])
@@ -158,7 +158,7 @@ def emit_unary(em: Emitter, node: ast.UnaryOp, hint: Type | None) -> Value:
 # ---- literals --------------------------------------------------------------------------------------
 
 
-def values_of(em: Emitter, nodes: Sequence[ast.expr], hint: Type | None = None) -> list[Value]:
+def emit_values(em: Emitter, nodes: Sequence[ast.expr], hint: Type | None = None) -> list[Value]:
     """Emit expressions and return their values; `*x` is replaced by the elements of `x`."""
     values = []
     for node in nodes:
@@ -203,24 +203,24 @@ def _common_type(
 @expression(ast.Tuple)
 def emit_tuple(em: Emitter, node: ast.Tuple, hint: Type | None) -> Value:
     """Emit a tuple display, with starred elements unpacked."""
-    return construct_tuple(em.graph, values_of(em, node.elts))
+    return construct_tuple(em.graph, emit_values(em, node.elts))
 
 
 @expression(ast.List)
 def emit_list(em: Emitter, node: ast.List, hint: Type | None) -> Value:
     """Emit a list display with the element type of `hint`; an empty list without hint is a `List[Tensor]`."""
     range = em.range(node)
-    options = asked_for(hint, ListType, range)
-    values = values_of(em, node.elts)
+    options = hinted_types(hint, ListType, range)
+    values = emit_values(em, node.elts)
     if not values:
         if not options:
             # An empty literal converts to a list of any type if it is an argument, else it is a list of
             # tensors.
             return em.insert("prim::EmptyListLiteral").output().set_type(ListType(TENSOR))
-        elem = only_one(hint, options, range).elem
+        elem = require_single_type(hint, options, range).elem
     else:
         elem = _element_type(em, node, values, hint, options)
-    return as_asked(em, construct_list(em.graph, elem, values), hint)
+    return cast_to_hint(em, construct_list(em.graph, elem, values), hint)
 
 
 def _element_type(
@@ -240,14 +240,14 @@ def _element_type(
             f"list elements, which were unified to {elem.repr_str}",
             em.range(node),
         )
-    return chosen(hint, options, ListType(elem), holds, em.range(node)).elem if options else elem
+    return select_literal_type(hint, options, ListType(elem), holds, em.range(node)).elem if options else elem
 
 
 @expression(ast.Dict)
 def emit_dict(em: Emitter, node: ast.Dict, hint: Type | None) -> Value:
     """Emit a dict display with the type of `hint`; an empty dict without hint is a `Dict[str, Tensor]`."""
     range = em.range(node)
-    options = asked_for(hint, DictType, range)
+    options = hinted_types(hint, DictType, range)
     inner = options[0].value if len(options) == 1 else None
     keys: list[Value] = []
     values: list[Value] = []
@@ -256,12 +256,12 @@ def emit_dict(em: Emitter, node: ast.Dict, hint: Type | None) -> Value:
         keys.append(em.expr(key))
         values.append(em.expr(value, inner))
     if not keys:
-        type: Type = only_one(hint, options, range) if options else DictType(STR, TENSOR)
+        type: Type = require_single_type(hint, options, range) if options else DictType(STR, TENSOR)
     else:
         type = _dict_type(em, node, keys, values, hint, options)
     pairs = [operand for pair in zip(keys, values, strict=True) for operand in pair]
     output = em.insert("prim::DictConstruct", pairs).output().set_type(type)
-    return as_asked(em, output, hint)
+    return cast_to_hint(em, output, hint)
 
 
 def _dict_type(
@@ -308,7 +308,7 @@ def _dict_type(
                 em.range(key_node),
             )
     own = dict_type(key_type, _common_type(em, node, values, not options, key_type), range)
-    return chosen(hint, options, own, holds, range) if options else own
+    return select_literal_type(hint, options, own, holds, range) if options else own
 
 
 @expression(ast.JoinedStr)

@@ -16,7 +16,7 @@ from ts.errors import CompilationError
 from ts.frontend.ir_emitter import statements
 from ts.frontend.ir_emitter.conditionals import to_bool
 from ts.frontend.ir_emitter.emitter import Emitter, expression, statement
-from ts.frontend.literal_types import as_asked, asked_for, chosen
+from ts.frontend.literal_types import cast_to_hint, hinted_types, select_literal_type
 from ts.frontend.schema_matching import emit_builtin_call
 from ts.frontend.scope import Scope
 from ts.frontend.sugared_values.sugared import SimpleValue, SugaredValue
@@ -113,7 +113,7 @@ def list_comprehension(
     em: Emitter, range: SourceRange, iterable: ast.expr, target: ast.expr, elt: ast.expr, hint: Type | None
 ) -> Value:
     """Emit a list comprehension as a loop with its own scope that appends to a list."""
-    options = asked_for(hint, ListType, range)
+    options = hinted_types(hint, ListType, range)
     list_type = options[0] if len(options) == 1 else None
     result = em.insert("prim::ListConstruct").output().set_type(list_type or ListType(TENSOR))
 
@@ -124,7 +124,7 @@ def list_comprehension(
         if list_type is None:  # the hint is not unique, so the type of the element decides
             own = ListType(type)
             holds: Callable[[ListType], bool] = lambda option: type.is_subtype_of(option.elem)  # noqa: E731
-            list_type = chosen(hint, options, own, holds, range) if options else own
+            list_type = select_literal_type(hint, options, own, holds, range) if options else own
             result.set_type(list_type)
         elif not type.is_subtype_of(list_type.elem):
             united = type if options else unify_list([list_type.elem, type], default_to_union=True) or type
@@ -143,7 +143,7 @@ def list_comprehension(
 def emit_dict_comprehension(em: Emitter, node: ast.DictComp, hint: Type | None) -> Value:
     """Emit a dict comprehension as a loop; `hint` or, without a hint, the first item determines the type."""
     range = em.range(node)
-    options = asked_for(hint, DictType, range)
+    options = hinted_types(hint, DictType, range)
     dict_type = options[0] if len(options) == 1 else None
     result = em.insert("prim::DictConstruct").output().set_type(dict_type or DictType(INT, TENSOR))
 
@@ -154,13 +154,13 @@ def emit_dict_comprehension(em: Emitter, node: ast.DictComp, hint: Type | None) 
         if dict_type is None:  # the hint is not unique, so the types of key and value decide
             own = DictType(key.type(), value.type())
             holds: Callable[[DictType], bool] = own.is_subtype_of
-            dict_type = chosen(hint, options, own, holds, range) if options else own
+            dict_type = select_literal_type(hint, options, own, holds, range) if options else own
             result.set_type(dict_type)
         emit_builtin_call(range, em.graph, "aten::_set_item", [result, key, value])
 
     generator = node.generators[0]
     _comprehension(em, range, generator.iter, generator.target, body)
-    return as_asked(em, result, hint)
+    return cast_to_hint(em, result, hint)
 
 
 def _comprehension(

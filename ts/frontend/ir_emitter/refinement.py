@@ -21,7 +21,7 @@ from ts.ir.types import ANY, NONE, OptionalType, Type, UnionType, unify_list, un
 Refinement = tuple[str, Type]
 
 
-def both(a: Sequence[Refinement], b: Sequence[Refinement]) -> list[Refinement]:
+def refine_by_both(a: Sequence[Refinement], b: Sequence[Refinement]) -> list[Refinement]:
     """Return the refinements that are valid if both conditions are true.
 
     A variable with contradictory types is omitted.
@@ -35,7 +35,7 @@ def both(a: Sequence[Refinement], b: Sequence[Refinement]) -> list[Refinement]:
     return list(result.items())
 
 
-def either(a: Sequence[Refinement], b: Sequence[Refinement]) -> list[Refinement]:
+def refine_by_either(a: Sequence[Refinement], b: Sequence[Refinement]) -> list[Refinement]:
     """Return the refinements in both lists, which are valid if at least one condition is true."""
     return [refinement for refinement in a if refinement in b]
 
@@ -64,12 +64,12 @@ def type_test(type: Type, against: Iterable[Type]) -> TypeTest:
     tested = union_members(against)
     if type is ANY:
         static = True if tested == [ANY] else None
-        return TypeTest(tested, _unified(tested), ANY, static)
+        return TypeTest(tested, _unify_members(tested), ANY, static)
     fitting: list[Type] = []
     others: list[Type] = []
     certain = True  # True while each matching member is a subtype of a tested type
     for member in union_members([type]):
-        refined = _narrower(member, tested)
+        refined = _narrow_member(member, tested)
         if refined is None:
             others.append(member)
         else:
@@ -78,10 +78,10 @@ def type_test(type: Type, against: Iterable[Type]) -> TypeTest:
     static = False if not fitting else None
     if not others and certain:
         static = True
-    return TypeTest(tested, _unified(fitting), _unified(others), static)
+    return TypeTest(tested, _unify_members(fitting), _unify_members(others), static)
 
 
-def _narrower(member: Type, tested: Sequence[Type]) -> Type | None:
+def _narrow_member(member: Type, tested: Sequence[Type]) -> Type | None:
     """Return the refined type of `member` if the test succeeds; None if the types are unrelated.
 
     It is `member` if this is a subtype of a tested type, else the first tested type that is a subtype of
@@ -93,5 +93,5 @@ def _narrower(member: Type, tested: Sequence[Type]) -> Type | None:
     return next((tested_type for tested_type in tested if tested_type.is_subtype_of(member)), None)
 
 
-def _unified(types: list[Type]) -> Type | None:
+def _unify_members(types: list[Type]) -> Type | None:
     return unify_list(types, default_to_union=True)

@@ -17,7 +17,12 @@ from ts.frontend.ir_emitter import subscripts
 from ts.frontend.ir_emitter.emitter import Emitter, statement
 from ts.frontend.ir_emitter.operators import AUGMENTED, AUGMENTED_ITEM, MAGIC
 from ts.frontend.schema_matching import convert_to_type, emit_builtin_call, emit_builtin_statement
-from ts.frontend.sugared_values.classes import augmented, delete_item, overloaded, set_attribute
+from ts.frontend.sugared_values.classes import (
+    call_augmented_method,
+    call_operator_method,
+    delete_item,
+    set_attribute,
+)
 from ts.frontend.sugared_values.sugared import ExceptionClass, ExceptionInstance, SugaredValue
 from ts.ir.source import SourceRange
 from ts.ir.types import ANY, NONE, STR, TENSOR, ClassType, DictType, ListType, Type, unify
@@ -180,12 +185,12 @@ def emit_augmented_assign(em: Emitter, node: ast.AugAssign) -> None:
     match node.target:
         case ast.Name(id=name) as target:
             value = em.variable(name, em.range(target))
-            em.scope.set(em.range(target), name, _augmented(em, node, value, range))
+            em.scope.set(em.range(target), name, _emit_augmented_value(em, node, value, range))
         case ast.Attribute() as target:
             base = em.sugared(target.value)
             target_range = em.range(target)
             value = base.attr(em, target_range, target.attr).as_value(em, target_range)
-            set_attribute(em, range, base, target.attr, _augmented(em, node, value, range))
+            set_attribute(em, range, base, target.attr, _emit_augmented_value(em, node, value, range))
         case ast.Subscript() as target:
             container = em.expr(target.value)
             if container.type().is_subtype_of(TENSOR):
@@ -198,10 +203,10 @@ def emit_augmented_assign(em: Emitter, node: ast.AugAssign) -> None:
             )
 
 
-def _augmented(em: Emitter, node: ast.AugAssign, value: Value, range: SourceRange) -> Value:
+def _emit_augmented_value(em: Emitter, node: ast.AugAssign, value: Value, range: SourceRange) -> Value:
     """Emit the operator of an augmented assignment, such as `value += operand`."""
     operand = em.expr(node.value)
-    method_result = augmented(em, range, MAGIC[node.op.__class__], value, operand)
+    method_result = call_augmented_method(em, range, MAGIC[node.op.__class__], value, operand)
     if method_result is not None:
         return method_result
     operator = _augmented_operator(em, node, value.type())
@@ -218,7 +223,7 @@ def _augment_tensor_item(
     em: Emitter, node: ast.AugAssign, target: ast.Subscript, tensor: Value, range: SourceRange
 ) -> None:
     sliced, indices = subscripts.int_and_slice_indexing(
-        em, em.range(target), tensor, subscripts.parts(em, target)
+        em, em.range(target), tensor, subscripts.index_expressions(em, target)
     )
     operand = em.expr(node.value)
     operator_class = node.op.__class__
@@ -244,9 +249,11 @@ def _augment_item(
         )
     if isinstance(type, ClassType):
         index = em.expr(target.slice)
-        item = overloaded(em, range, "__getitem__", (container, index))
+        item = call_operator_method(em, range, "__getitem__", (container, index))
         assert item is not None
-        overloaded(em, range, "__setitem__", (container, index, _augmented(em, node, item, range)))
+        call_operator_method(
+            em, range, "__setitem__", (container, index, _emit_augmented_value(em, node, item, range))
+        )
         return
     if isinstance(type, ListType):
         operator = _augmented_operator(em, node, type.elem)
@@ -332,7 +339,7 @@ def finish(em: Emitter, value: Value, range: SourceRange) -> None:
                 f"Previous return statement returned a value of type {before.repr_str} "
                 f"but this return statement returns a value of type {value.type().repr_str}",
                 range,
-                hints.returned(before, value.type(), em.merged_return_at),
+                hints.return_type_conflict(before, value.type(), em.merged_return_at),
             )
         merged = unified
     if merged is not em.merged_return:

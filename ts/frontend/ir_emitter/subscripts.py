@@ -23,7 +23,7 @@ from ts.frontend.schema_matching import (
     convertible_to_list,
     emit_builtin_call,
 )
-from ts.frontend.sugared_values.classes import overloaded
+from ts.frontend.sugared_values.classes import call_operator_method
 from ts.frontend.sugared_values.iterables import IterableTree, RangeValue, SliceValue
 from ts.frontend.sugared_values.sugared import SimpleValue, SugaredValue, tuple_index
 from ts.ir.source import SourceRange
@@ -48,7 +48,7 @@ _INT64_CODE = 4  # ScalarType number of int64
 _OPTIONAL_TENSOR = OptionalType(TENSOR)
 
 
-def parts(em: Emitter, node: ast.Subscript) -> list[ast.expr]:
+def index_expressions(em: Emitter, node: ast.Subscript) -> list[ast.expr]:
     """Return the index expressions between the brackets, with `...` for the name `Ellipsis`."""
     index = node.slice
     indices = index.elts if isinstance(index, ast.Tuple) else [index]
@@ -73,7 +73,7 @@ def emit_subscript(em: Emitter, node: ast.Subscript, n_binders: int, hint: Type 
     base = em.sugared(node.value)
     range = em.range(node)
     where = em.range(node.value)
-    indices = parts(em, node)
+    indices = index_expressions(em, node)
     is_tensor = base.simple is not None and base.simple.type().is_subtype_of(TENSOR)
     if len(indices) != 1 or (_is_ellipsis(indices[0]) and is_tensor):
         return SimpleValue(_index_tensor(em, range, base.as_value(em, where), indices))
@@ -88,7 +88,7 @@ def emit_subscript(em: Emitter, node: ast.Subscript, n_binders: int, hint: Type 
     value_or_none = base.simple
     if value_or_none is not None and value_or_none.type().is_subtype_of(TENSOR):
         # PyTorch emits the index once before it checks the type of the indexed value.
-        em.again(lambda: em.sugared(index, 1, NONE if _is_none(index) else None))
+        em.emit_again(lambda: em.sugared(index, 1, NONE if _is_none(index) else None))
         return SimpleValue(_index_tensor(em, range, value_or_none, indices))
     index_value = em.sugared(index)
     if isinstance(index_value, SliceValue):
@@ -138,9 +138,9 @@ def int_and_slice_indexing(
         step = -1 if from_right else 1
         if isinstance(index, ast.Slice):
             return dim + step
-        sugared_index = em.again(lambda: em.sugared(index))
+        sugared_index = em.emit_again(lambda: em.sugared(index))
         if isinstance(sugared_index, SliceValue):
-            # Emit the slice a second time, because `again` may have removed its nodes. A name has no nodes.
+            # Emit the slice a second time: `emit_again` may have removed its nodes. A name has no nodes.
             once_more = not isinstance(index, ast.Name)
             bounds = em.sugared(index) if once_more else sugared_index
             assert isinstance(bounds, SliceValue)
@@ -265,12 +265,12 @@ def _slice_tuple(
     if bounds[2] == 0:
         raise CompilationError("List slice should have non-zero step", range)
     items = []
-    for position in _selected(slice(*bounds), len(type.elems)):
+    for position in _slice_indices(slice(*bounds), len(type.elems)):
         items.append(tuple_index(em.graph, value, em.constant(position), type.elems[position]))
     return construct_tuple(em.graph, items)
 
 
-def _selected(bounds: slice, length: int) -> Sequence[int]:
+def _slice_indices(bounds: slice, length: int) -> Sequence[int]:
     return range(length)[bounds]
 
 
@@ -293,7 +293,7 @@ def assign(em: Emitter, target: ast.Subscript, value: Value, range: SourceRange)
             f"{container.type().repr_str} does not support subscripted assignment", em.range(target)
         )
     index = em.expr(target.slice)
-    if overloaded(em, range, "__setitem__", (container, index, value)) is None:
+    if call_operator_method(em, range, "__setitem__", (container, index, value)) is None:
         emit_builtin_call(range, em.graph, "aten::_set_item", [container, index, value])
 
 
@@ -304,7 +304,7 @@ def _is_key(container: Value, index: ast.expr) -> bool:
 def _assign_tensor(
     em: Emitter, target: ast.Subscript, tensor: Value, value: Value, range: SourceRange
 ) -> None:
-    sliced, indices = int_and_slice_indexing(em, em.range(target), tensor, parts(em, target))
+    sliced, indices = int_and_slice_indexing(em, em.range(target), tensor, index_expressions(em, target))
     if value.type() in (NUMBER, INT, BOOL, FLOAT, COMPLEX):
         dtype = emit_builtin_call(None, em.graph, "prim::dtype", [sliced])
         device = emit_builtin_call(None, em.graph, "prim::device", [sliced])

@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, Any
 
 from ts.errors import CompilationError, FrontendError
 from ts.frontend import hints
-from ts.frontend.classes import ATTRIBUTE, class_type, compile_class, is_marked, static_method
+from ts.frontend.classes import ATTRIBUTE, class_type, compile_class, is_ignored, static_method
 from ts.frontend.resolve import attribute as attribute_of
 from ts.frontend.schema_matching import Actual, convert_to_type, emit_builtin_call, match_schema
-from ts.frontend.sugared_values.python_functions import PythonFunction, no_value
+from ts.frontend.sugared_values.python_functions import PythonFunction, no_value_error
 from ts.frontend.sugared_values.sugared import FunctionValue, Kwargs, SimpleValue, SugaredValue
 from ts.ir.schema import FunctionSchema
 from ts.ir.source import SourceRange
@@ -90,7 +90,7 @@ class ClassValue(SugaredValue):
             if inspect.isclass(held):
                 return _class_inside(em, range, cls, name)
             if held is not None and not callable(held) and not isinstance(held, classmethod):
-                error = no_value(f"python value of type '{type(held).__name__}'", range)
+                error = no_value_error(f"python value of type '{type(held).__name__}'", range)
                 error.hint = "make it a global constant, or an attribute that `__init__` assigns"
                 raise error
             raise CompilationError(
@@ -222,7 +222,7 @@ def attribute(em: Emitter, range: SourceRange, value: Value, name: str) -> Sugar
         if function is not None:
             return FunctionValue(em.compile_callee(function))
         function = inspect.getattr_static(type.python_class, name, None)
-        if isinstance(function, FunctionType) and is_marked(function):
+        if isinstance(function, FunctionType) and is_ignored(function):
             return PythonFunction(function, value)
         if inspect.isclass(function):
             return _class_inside(em, range, type.python_class, name)
@@ -340,7 +340,7 @@ def _is_constructing(em: Emitter, type: Type) -> bool:
 # ---- operators -------------------------------------------------------------------------------------------
 
 
-def overloaded(
+def call_operator_method(
     em: Emitter, range: SourceRange, method: str | None, args: Sequence[Value], kwargs: Kwargs | None = None
 ) -> Value | None:
     """Emit an operator as a method call on the first operand; return None if the operand is no object.
@@ -351,7 +351,7 @@ def overloaded(
         return None
     methods = args[0].type().methods  # type: ignore[attr-defined]
     if method == "__ne__" and method not in methods and "__eq__" in methods:
-        equal = overloaded(em, range, "__eq__", args, kwargs)
+        equal = call_operator_method(em, range, "__eq__", args, kwargs)
         assert equal is not None
         return emit_builtin_call(range, em.graph, "aten::__not__", [equal])
     if _has_only_own_method(args[0].type(), method):
@@ -388,10 +388,12 @@ def delete_item(em: Emitter, range: SourceRange, statement: SourceRange, value: 
     MethodValue(value, "__delitem__").call(em, statement, [index], {}, 0)
 
 
-def augmented(em: Emitter, range: SourceRange, method: str, value: Value, operand: Value) -> Value | None:
+def call_augmented_method(
+    em: Emitter, range: SourceRange, method: str, value: Value, operand: Value
+) -> Value | None:
     """Emit `value += operand` on an object by `__iadd__` or `__add__`; return None for other values."""
     type = value.type()
     if not isinstance(type, ClassType):
         return None
     in_place = f"__i{method[2:]}"
-    return overloaded(em, range, in_place if in_place in type.methods else method, (value, operand))
+    return call_operator_method(em, range, in_place if in_place in type.methods else method, (value, operand))

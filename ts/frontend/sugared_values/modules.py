@@ -28,7 +28,7 @@ from ts.frontend.sugared_values.sugared import (
     SimpleValue,
     SugaredTuple,
     SugaredValue,
-    inserted,
+    insert_actual,
 )
 from ts.ir.source import SourceRange
 from ts.ir.types import INT, NONE, STR, ModuleType, TupleType, Type, why_not_implemented
@@ -187,7 +187,7 @@ class ModuleValue(SugaredValue):
         kwargs: Kwargs,
     ) -> SugaredValue:
         """Emit calls of the pre-hooks, of `forward`, and of the hooks; pre-hooks may change arguments."""
-        inputs = em.tuple([inserted(em, arg) for arg in args])
+        inputs = em.tuple([insert_actual(em, arg) for arg in args])
         for function in self.concrete.pre_hooks:
             hook = FunctionValue(self.type.methods[function.__name__])
             changed = hook.call(em, range, [self.receiver, inputs], {}, 1)

@@ -56,7 +56,7 @@ _DROPPED = "This Python function is annotated to be ignored and cannot be run"
 
 def function_value(em: Emitter, function: Callable[..., Any], range: SourceRange) -> SugaredValue:
     """Resolve a called Python function to a compiled, overloaded or Python-executed function."""
-    instead = compile_directives.instead_of(function)
+    instead = compile_directives.alternative_of(function)
     if instead is not None:
         raise UnsupportedNodeError(
             f"{function.__name__} takes functions, which compiled code has no values of", range, instead
@@ -108,7 +108,7 @@ class PythonFunction(SugaredValue):
 
     def as_value(self, em: Emitter, range: SourceRange) -> Value:
         """Raise CompilationError: scripts cannot hold Python functions as values."""
-        raise no_value(self.describe(), range)
+        raise no_value_error(self.describe(), range)
 
     def schema(self, count: int, n_binders: int) -> FunctionSchema:
         """Return the schema of a call with `count` arguments and a result for `n_binders` names."""
@@ -409,7 +409,7 @@ class UnsupportedBuiltin(SugaredValue):
 
     def as_value(self, em: Emitter, range: SourceRange) -> Value:
         """Raise CompilationError: scripts cannot hold Python builtins as values."""
-        raise no_value(f"python value of type '{type(self.function).__name__}'", range)
+        raise no_value_error(f"python value of type '{type(self.function).__name__}'", range)
 
     def call(
         self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
@@ -427,7 +427,7 @@ class PythonObject(SugaredValue):
 
     def getitem(self, em: Emitter, range: SourceRange, index: Value) -> SugaredValue:
         """Raise CompilationError: the object is not a value of the language."""
-        raise no_value(self.describe(), range)
+        raise no_value_error(self.describe(), range)
 
     def __init__(self, obj: object) -> None:
         self.obj = obj
@@ -438,7 +438,7 @@ class PythonObject(SugaredValue):
 
     def len(self, em: Emitter, range: SourceRange) -> Value:
         """Raise CompilationError: the object is not a value of the language."""
-        raise no_value(self.describe(), range)
+        raise no_value_error(self.describe(), range)
 
     def attr(self, em: Emitter, range: SourceRange, name: str) -> SugaredValue:
         """Raise CompilationError, with advice for global lists, dicts and sets."""
@@ -450,10 +450,10 @@ class PythonObject(SugaredValue):
 
     def as_value(self, em: Emitter, range: SourceRange) -> Value:
         """Raise CompilationError: the object is not a value of the language."""
-        raise no_value(self.describe(), range)
+        raise no_value_error(self.describe(), range)
 
 
-def no_value(kind: str, range: SourceRange) -> CompilationError:
+def no_value_error(kind: str, range: SourceRange) -> CompilationError:
     """Return the error for an expression of kind `kind`, which has no graph value."""
     return CompilationError(
         f"{kind} cannot be used as a value. Perhaps it is a closed over global variable? If so, please "

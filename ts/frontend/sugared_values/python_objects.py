@@ -75,7 +75,7 @@ class PythonModule(SugaredValue):
 
     def as_value(self, em: Emitter, range: SourceRange) -> Value:
         """Raise CompilationError: modules of Python are only accessible by attribute."""
-        raise python_functions.no_value("python value of type 'module'", range)
+        raise python_functions.no_value_error("python value of type 'module'", range)
 
     def attr(self, em: Emitter, range: SourceRange, name: str) -> SugaredValue:
         """Return an operator for a function of `ts`, else the module's attribute as a sugared value."""

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 from ts._core.builtin_ops import op_index
 from ts.errors import CompilationError
 from ts.frontend import hints
-from ts.frontend.literal_types import constructed
+from ts.frontend.literal_types import construct_literal
 from ts.frontend.schema_matching import (
     Actual,
     Literal,
@@ -191,7 +191,7 @@ class SimpleValue(SugaredValue):
         raise CompilationError(
             f"'{type.repr_str}' object has no attribute or method '{name}'.",
             range,
-            _maybe(em, value) or hints.attribute(value, name, _names(type)),
+            _optional_hint(em, value) or hints.attribute(value, name, _names(type)),
         )
 
     def call(
@@ -223,7 +223,9 @@ class SimpleValue(SugaredValue):
                 "value of type like Tuple[int, int]",
                 range,
             )
-        raise CompilationError(f"{type.repr_str} cannot be used as a tuple", range, _maybe(em, self.simple))
+        raise CompilationError(
+            f"{type.repr_str} cannot be used as a tuple", range, _optional_hint(em, self.simple)
+        )
 
     def iter(self, em: Emitter, range: SourceRange) -> SugaredValue:
         """Return lists, strings and tensors unchanged, a dict's keys, or a tuple's elements."""
@@ -234,7 +236,7 @@ class SimpleValue(SugaredValue):
             return SimpleValue(emit_builtin_call(range, em.graph, "aten::keys", [self.simple]))
         if isinstance(type, TupleType):
             return SugaredTuple([SimpleValue(v) for v in unpack_tuple(em.graph, self.simple)])
-        hint = "write `range(n)`" if type is ir.INT else _maybe(em, self.simple)
+        hint = "write `range(n)`" if type is ir.INT else _optional_hint(em, self.simple)
         raise CompilationError(f"'{type.repr_str}' object is not iterable", range, hint)
 
     def len(self, em: Emitter, range: SourceRange) -> Value:
@@ -255,7 +257,7 @@ class SimpleValue(SugaredValue):
             return SimpleValue(emit_builtin_call(range, em.graph, "aten::select", args))
         if isinstance(type, OBJECT_TYPES):
             return self.attr(em, range, "__getitem__").call(em, range, [index], {}, 1)
-        hint = _maybe(em, self.simple)
+        hint = _optional_hint(em, self.simple)
         raise CompilationError(f"'{type.repr_str}' object is not subscriptable", range, hint)
 
 
@@ -278,7 +280,7 @@ def _names(type: Type) -> list[str]:
     return [*names, *_PROPERTIES, *_CAST_METHODS, "tolist"] if type.is_subtype_of(TENSOR) else names
 
 
-def _maybe(em: Emitter, value: Value) -> str:
+def _optional_hint(em: Emitter, value: Value) -> str:
     """Return a hint if `value` may be None, else ""."""
     if not isinstance(value.type(), ir.OptionalType):
         return ""
@@ -342,7 +344,7 @@ class SugaredTuple(SugaredValue):
 # ---- callables -------------------------------------------------------------------------------------
 
 
-def inserted(em: Emitter, arg: Actual) -> Value:
+def insert_actual(em: Emitter, arg: Actual) -> Value:
     """Return an argument as a graph value; a `Literal` is inserted as a constant."""
     return arg if isinstance(arg, Value) else arg.insert(em.graph)
 
@@ -423,7 +425,7 @@ class CastValue(BuiltinFunction):
             if isinstance(args[0], Value) and isinstance(args[0].type(), OBJECT_TYPES):
                 return super().call(em, range, args, kwargs, n_binders)
             zero = em.constant(0)
-            value = inserted(em, args[0])
+            value = insert_actual(em, args[0])
             type = value.type()
             if type.is_subtype_of(self.type):
                 return SimpleValue(value)
@@ -479,7 +481,7 @@ class PrintValue(SugaredValue):
             raise CompilationError("print doesn't accept any keyword arguments", range, hint)
         from ts.frontend.sugared_values.classes import to_printable
 
-        values = [to_printable(em, range, inserted(em, arg)) for arg in args]
+        values = [to_printable(em, range, insert_actual(em, arg)) for arg in args]
         em.insert("prim::Print", values, 0, range)
         return NoneValue()
 
@@ -551,7 +553,7 @@ class NamedTupleConstructor(SugaredValue):
         schema = FunctionSchema((self.type.name or "").rpartition(".")[2], "", arguments, ())
         left_out = {a.name: a for a in arguments[len(args) :] if a.name not in kwargs}
         container_defaults = {
-            name: constructed(em, default, left_out[name].type)
+            name: construct_literal(em, default, left_out[name].type)
             for name, default in defaults.items()
             if name in left_out and isinstance(default, list | dict)
         }
@@ -586,7 +588,7 @@ class ExceptionClass(SugaredValue):
         self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
     ) -> SugaredValue:
         """Return an exception instance; for several arguments, its message is a tuple."""
-        values = [inserted(em, arg) for arg in args]
+        values = [insert_actual(em, arg) for arg in args]
         if not values:
             message = em.constant("", range)
         else:
@@ -603,7 +605,7 @@ class AssertionFailure(ExceptionClass):
         """Return an exception instance; its message is the class name, then the argument as a string."""
         message = em.constant(f"{self.qualified_name}: ", range)
         for arg in args:
-            string = inserted(em, arg)
+            string = insert_actual(em, arg)
             if not string.type().is_subtype_of(STR):
                 string = emit_builtin_call(range, em.graph, "aten::str", [string])
             message = emit_builtin_call(range, em.graph, "aten::add", [message, string])

@@ -125,7 +125,7 @@ class _Drawing:
         for value in block.inputs():
             if not isinstance(value.type(), ClassType) or not _only_attributes(value):
                 box = Box("input", _declared(value), title=_declared(value, 500))
-                self._give(picture, box, [value])
+                self._add_ports(picture, box, [value])
                 box.ports[0].text = ""  # no text, because the box already contains it
         for node in block.nodes():
             if not all(self.folded(value) is not None for value in node.outputs()) or not node.outputs():
@@ -153,7 +153,7 @@ class _Drawing:
                 box.lines.append(f"… {sum(1 for _ in block.nodes())} nodes")
         captured = [value for value in self._captured[before:] if self._ports[value][0] is picture]
         self._wire(picture, box, [*inputs, *captured], since=picture.boxes[-1].depth if picture.boxes else 0)
-        self._give(picture, box, node.outputs())
+        self._add_ports(picture, box, node.outputs())
 
     def _results(self, picture: Diagram, block: Block) -> None:
         owner = block.owning_node()
@@ -169,7 +169,7 @@ class _Drawing:
         self._wire(picture, box, outputs, 0, below + 1)
         picture.boxes.append(box)
 
-    def _give(self, picture: Diagram, box: Box, values: Iterable[Value]) -> None:
+    def _add_ports(self, picture: Diagram, box: Box, values: Iterable[Value]) -> None:
         for value in values:
             port = Port(_declared(value), _declared(value, 500))
             box.ports.append(port)
@@ -195,12 +195,12 @@ class _Drawing:
             if box.depth - source.depth <= _LONG_WIRE_LAYERS:
                 picture.wires.append(Wire(source, port, box))
             else:
-                self._name_again(picture, box, source, port)
+                self._add_reference_box(picture, box, source, port)
         for value, source in again:
             self._captured.append(value)
-            self._name_again(picture, box, source, self._ports[value][2])
+            self._add_reference_box(picture, box, source, self._ports[value][2])
 
-    def _name_again(self, picture: Diagram, box: Box, source: Box, port: Port) -> None:
+    def _add_reference_box(self, picture: Diagram, box: Box, source: Box, port: Port) -> None:
         label = port.text or source.text
         small = Box("again", label.partition(" : ")[0], title=port.title, names=source, depth=box.depth - 1)
         small.ports.append(Port("", port.title))
