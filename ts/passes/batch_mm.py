@@ -22,8 +22,8 @@ from ts.passes.dce import eliminate_dead_code
 from ts.passes.pass_logging import optimization_allowed, update
 from ts.passes.pass_utils import constant_value
 
-_MIN_ADDED: Final = 4
-_MIN_SHARING: Final = 8
+_MIN_SUMMANDS: Final = 4
+_MIN_SHARED_PRODUCTS: Final = 8
 
 
 def batch_mm(graph: Graph) -> bool:
@@ -42,7 +42,7 @@ def _visit(block: Block, aliases: AliasDb | None) -> bool:
             changed |= _visit(inner, aliases)
         if node.kind() == "aten::mm":
             products.append(node)
-    if len(products) < _MIN_ADDED:
+    if len(products) < _MIN_SUMMANDS:
         return changed
     aliases = aliases or AliasDb(block.owning_graph())
     products = [node for node in products if not aliases.has_writers(node)]
@@ -74,7 +74,7 @@ def _reduce_trees(block: Block, aliases: AliasDb, products: list[Node]) -> bool:
                 roots.pop(addend, None)
     changed = False
     for root, summands in roots.items():
-        if len(summands) >= _MIN_ADDED and optimization_allowed("batch_mm"):
+        if len(summands) >= _MIN_SUMMANDS and optimization_allowed("batch_mm"):
             update("batch_mm", "Joining the {} products of {}", len(summands), root)
             factors = [leaf.input(0) for leaf in summands] + [leaf.input(1) for leaf in summands]
             _replace([root.output()], "prim::MMTreeReduce", factors, root)
@@ -99,9 +99,9 @@ def _batch_side(aliases: AliasDb, products: list[Node], side: int) -> bool:
     for common, group in sharing.items():
         first, *others = group
         together = [first]
-        if len(group) >= _MIN_SHARING and optimization_allowed("batch_mm"):
+        if len(group) >= _MIN_SHARED_PRODUCTS and optimization_allowed("batch_mm"):
             together += [node for node in others if aliases.move_before_topologically_valid(node, first)]
-        if len(together) < _MIN_SHARING:
+        if len(together) < _MIN_SHARED_PRODUCTS:
             continue
         together.sort(key=group.index)
         update("batch_mm", "Joining {} products with %{}", len(together), common.debug_name())

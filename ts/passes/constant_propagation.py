@@ -126,7 +126,7 @@ class _Propagator:
     def _may_fold(self, node: Node) -> bool:
         if node.kind() in _NEVER_FOLDED or not node.outputs():
             return False
-        if _is_wrong_cast(node) or _asks_for_identity(node) or _is_printed_unfolded(node):
+        if _is_wrong_cast(node) or _depends_on_identity(node) or _is_printed_unfolded(node):
             return False
         if not self._mutable and (any_mutable(node.inputs()) or any_mutable(node.outputs())):
             return False
@@ -154,7 +154,7 @@ class _Propagator:
         if results is NOT_EVALUATED or not optimization_allowed("constant_propagation"):
             return
         for output, result in zip(node.outputs(), results, strict=True):
-            if _too_large(result):
+            if _is_too_large(result):
                 continue
             with self._graph.inserting_before(node):
                 constant = self._graph.try_insert_constant(result)
@@ -289,11 +289,11 @@ def _value_key(value: Any) -> Any:
     if isinstance(value, tuple):
         return tuple(_value_key(item) for item in value)
     if is_tensor(value) and not isinstance(value, ParsedTensor):
-        return _Elements(value)
+        return _TensorElements(value)
     return id(value)  # keys distinguish functions and lists by identity
 
 
-class _Elements:
+class _TensorElements:
     """Hashable key of a tensor; keys are equal if elements, dtype and type promotion are equal."""
 
     def __init__(self, tensor: Any) -> None:
@@ -304,14 +304,14 @@ class _Elements:
         return hash((self.tensor.dtype.code, tuple(self.tensor.shape), is_wrapped_number))
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, _Elements) or hash(self) != hash(other):
+        if not isinstance(other, _TensorElements) or hash(self) != hash(other):
             return False
         return self.tensor is other.tensor or (
             self.tensor.device == other.tensor.device and bool(self.tensor.equal(other.tensor))
         )
 
 
-def _asks_for_identity(node: Node) -> bool:
+def _depends_on_identity(node: Node) -> bool:
     """Return whether the result of `node` depends on object identity, which folding would change."""
     return node.kind() in ("aten::__is__", "aten::__isnot__", "prim::id") and any_mutable(node.inputs())
 
@@ -326,6 +326,6 @@ def _is_wrong_cast(node: Node) -> bool:
     )
 
 
-def _too_large(value: Any) -> bool:
+def _is_too_large(value: Any) -> bool:
     numel = getattr(value, "numel", None)
     return callable(numel) and numel() > _MAX_TENSOR_ELEMENTS

@@ -33,17 +33,17 @@ THRESHOLD: Final = 2
 _MAX_INPUTS: Final = 60
 _MAX_OUTPUTS: Final = 24
 _NUMBERS: Final = frozenset({"IntType", "BoolType"})
-_STEADY: Final = frozenset({"prim::Constant", "prim::GetAttr", "prim::Param"})
+_INVARIANT_KINDS: Final = frozenset({"prim::Constant", "prim::GetAttr", "prim::Param"})
 _LISTS: Final = ("prim::ListConstruct", "prim::ListUnpack")
 
 
-_inlines = True  # whether graphs with fewer than THRESHOLD operators are inlined
+_inlines_small_subgraphs = True  # whether graphs with fewer than THRESHOLD operators are inlined
 
 
 def set_subgraph_inlining(enabled: bool) -> None:
     """Set whether small differentiable graphs are inlined. Programs already compiled do not change."""
-    global _inlines
-    _inlines = enabled
+    global _inlines_small_subgraphs
+    _inlines_small_subgraphs = enabled
 
 
 def create_autodiff_subgraphs(graph: Graph, threshold: int | None = None) -> bool:
@@ -52,23 +52,23 @@ def create_autodiff_subgraphs(graph: Graph, threshold: int | None = None) -> boo
     With `threshold`, or if inlining is disabled, create the graphs of PyTorch's pass that have at least
     `threshold` operators (`slice_autodiff_subgraphs`); otherwise graphs that are as large as possible.
     """
-    results = _differentiated(graph.block())
-    if threshold is None and _inlines:
+    results = _find_differentiated_values(graph.block())
+    if threshold is None and _inlines_small_subgraphs:
         return _Subgraphs(graph.block(), THRESHOLD, results).run()
     # imported here, because only this option uses the module
     from ts.passes.slice_autodiff_subgraphs import slice_autodiff_subgraphs
 
     if threshold is None:
         return slice_autodiff_subgraphs(graph, KIND, 1, _is_sliced, results, has_lists=True)
-    return slice_autodiff_subgraphs(graph, KIND, threshold, _is_pytorchs, (), has_lists=False)
+    return slice_autodiff_subgraphs(graph, KIND, threshold, _is_grouped_by_pytorch, (), has_lists=False)
 
 
-def _differentiated(block: Block) -> set[Value]:
+def _find_differentiated_values(block: Block) -> set[Value]:
     """Return the values whose gradient or autograd history is read by a node of `block`."""
     differentiated: set[Value] = set()
     for node in block.nodes():
         for inner in node.blocks():
-            differentiated |= _differentiated(inner)
+            differentiated |= _find_differentiated_values(inner)
         if reads_history(node):
             for value in node.inputs():
                 is_list = value.node().kind() == "prim::ListConstruct"
@@ -85,7 +85,8 @@ class _Subgraphs:
         self.differentiated = differentiated
         self.nodes: list[Node] = []  # nodes of the graph under construction
         self.inside: set[Value] = set()  # results of `nodes`
-        self.acts = False  # whether a node in `nodes` draws random numbers or updates running statistics
+        # Whether a node in `nodes` draws random numbers or updates running statistics
+        self.has_effects = False
         self.changed = False
 
     def run(self) -> bool:
@@ -95,20 +96,20 @@ class _Subgraphs:
             if node.kind() in ("prim::Constant", "prim::GetAttr"):
                 continue
             if any(x in self.inside and x in self.differentiated for x in node.inputs()):
-                self.settle(node)
+                self.finish_group(node)
             reads = not self.inside.isdisjoint(node.inputs())
             if _is_joined(node, reads, self.inside):
                 self.nodes.append(node)
                 self.inside.update(node.outputs())
-                self.acts |= is_nondeterministic(node)
-            elif reads or self.acts or _is_barrier(node):
-                self.settle(node)
-        self.settle(self.block.return_node())
+                self.has_effects |= is_nondeterministic(node)
+            elif reads or self.has_effects or _is_barrier(node):
+                self.finish_group(node)
+        self.finish_group(self.block.return_node())
         return self.changed
 
-    def settle(self, before: Node) -> None:
+    def finish_group(self, before: Node) -> None:
         """Insert the node of the graph under construction before `before`, and start a new graph."""
-        nodes, self.nodes, self.inside, self.acts = self.nodes, [], set(), False
+        nodes, self.nodes, self.inside, self.has_effects = self.nodes, [], set(), False
         operators = [node for node in nodes if _is_operator(node)]
         if len(operators) < self.threshold:
             return
@@ -163,7 +164,7 @@ def _is_joined(node: Node, reads: bool, inside: set[Value]) -> bool:
         return all(_is_tensor(x.type()) for x in node.inputs()) and _is_read_by_operators(node.output())
     if not _is_operator(node) or has_side_effects(node) or writes_to_inputs(node):
         return False
-    if not all(_is_given(x, inside) for x in node.inputs()):
+    if not all(_is_readable_operand(x, inside) for x in node.inputs()):
         return False
     return all(_is_tensor(x.type()) or _is_unpacked(x) for x in node.outputs())
 
@@ -179,16 +180,16 @@ def _is_operator(node: Node) -> bool:
     return not record.reads_history and not record.of_program
 
 
-def _is_pytorchs(node: Node) -> bool:
+def _is_grouped_by_pytorch(node: Node) -> bool:
     """Return whether PyTorch adds nodes of the kind of `node` to differentiable graphs."""
     return _is_operator(node) and is_pytorchs(node.operator().record)
 
 
 def _is_sliced(node: Node) -> bool:
     """Return whether PyTorch adds `node` to differentiable graphs and `ts` can differentiate `node`."""
-    if not _is_pytorchs(node) or not all(_is_tensor(x.type()) for x in node.outputs()):
+    if not _is_grouped_by_pytorch(node) or not all(_is_tensor(x.type()) for x in node.outputs()):
         return False
-    return all(_is_given(x, set()) or _is_list_of_tensors(x) for x in node.inputs())
+    return all(_is_readable_operand(x, set()) or _is_list_of_tensors(x) for x in node.inputs())
 
 
 def _is_list_of_tensors(value: Value) -> bool:
@@ -217,15 +218,15 @@ def _is_read_by_operators(value: Value) -> bool:
     return all(_is_operator(use.user) and not writes_to_inputs(use.user) for use in value.uses())
 
 
-def _is_given(value: Value, inside: set[Value]) -> bool:
+def _is_readable_operand(value: Value, inside: set[Value]) -> bool:
     """Return whether an operator in a differentiable graph may read `value`.
 
     It may read tensors, and values that are equal in all calls.
     """
-    return value in inside or _is_tensor(value.type()) or _is_steady(value)
+    return value in inside or _is_tensor(value.type()) or _is_call_invariant(value)
 
 
-def _is_steady(value: Value, depth: int = 4) -> bool:
+def _is_call_invariant(value: Value, depth: int = 4) -> bool:
     """Return whether a non-tensor value is known to be equal in all calls."""
     node, type = value.node(), value.type()
     if node.kind() == "prim::Constant":
@@ -242,7 +243,7 @@ def _is_steady(value: Value, depth: int = 4) -> bool:
     if node.blocks() or has_side_effects(node):
         return False
     scalar = node.kind() == "prim::ListConstruct" or getattr(node.operator(), "scalar", False)
-    return scalar and all(_is_steady(x, depth - 1) for x in node.inputs())
+    return scalar and all(_is_call_invariant(x, depth - 1) for x in node.inputs())
 
 
 def _is_barrier(node: Node) -> bool:

@@ -58,11 +58,11 @@ def _visit(block: Block, aliases: AliasDb, fewest: int) -> bool:
             for inner in node.blocks():
                 changed |= _visit(inner, aliases, fewest)
         else:
-            node = _grown(node, aliases)
+            node = _grow_group(node, aliases)
             count = sum(1 for _ in node["Subgraph"].nodes())
             constants = sum(value.node().kind() == "prim::Constant" for value in node.inputs())
             if count + constants < fewest or not optimization_allowed("create_functional_graphs"):
-                node = _dissolved(node)
+                node = _inline_small_group(node)
                 changed |= count > 1  # the order of nodes may have changed
             else:
                 update("create_functional_graphs", "Joined what ends with {}", node)
@@ -72,7 +72,7 @@ def _visit(block: Block, aliases: AliasDb, fewest: int) -> bool:
     return changed
 
 
-def _grown(last: Node, aliases: AliasDb) -> Node:
+def _grow_group(last: Node, aliases: AliasDb) -> Node:
     """Create a group of `last` and of the preceding functional nodes that can move next to `last`."""
     group = group_of(last, _KIND)
     node = group.prev()
@@ -85,7 +85,7 @@ def _grown(last: Node, aliases: AliasDb) -> Node:
     return group
 
 
-def _dissolved(group: Node) -> Node:
+def _inline_small_group(group: Node) -> Node:
     """Inline `group`, a functional graph with too few nodes; return the first inlined node."""
     before = group.prev()
     inline_group(group)

@@ -21,7 +21,7 @@ from ts.ir.graph import Block, Graph, Node
 from ts.passes.constant_propagation import constant_key
 from ts.passes.pass_logging import optimization_allowed, update
 
-_Seen = dict[tuple[Any, ...], list[Node]]
+_NodesByKey = dict[tuple[Any, ...], list[Node]]
 
 
 def eliminate_common_subexpressions(graph: Graph) -> bool:
@@ -38,9 +38,9 @@ class _Eliminator:
         self._written = True  # False if the graph is known to have no writers
         self._aliases: AliasDb | None = None
 
-    def visit(self, block: Block, outer: list[_Seen]) -> bool:
+    def visit(self, block: Block, outer: list[_NodesByKey]) -> bool:
         changed = False
-        seen: _Seen = {}
+        seen: _NodesByKey = {}
         scopes = [seen, *outer]
         # Key -> node that reads a number or string, with no write after the node
         read: dict[tuple[Any, ...], Node] = {}

@@ -50,7 +50,7 @@ class _Eliminator:
     def __init__(self, graph: Graph, keep_failing: bool) -> None:
         self._graph = graph
         self._keep_failing = keep_failing
-        self._needed: set[Node] = set()
+        self._live_nodes: set[Node] = set()
         self._live: set[Value] = set()
         self._added: list[Value] = []  # live values whose producers are not yet marked
         self._pending: list[Value] = []
@@ -59,7 +59,7 @@ class _Eliminator:
     def run(self) -> bool:
         writers: list[Node] = []
         self._mark_effects(self._graph.block(), writers)
-        self._need_all(self._graph.outputs())
+        self._mark_values(self._graph.outputs())
         self._propagate()
         if writers:
             self._mark_writers(writers)
@@ -74,13 +74,13 @@ class _Eliminator:
             if kind == "prim::Constant":
                 continue
             if has_side_effects(node) or (self._keep_failing and may_raise(node)):
-                self._need_node(node)
+                self._mark_node(node)
             elif kind not in STRUCTURAL:
                 if writes_to_inputs(node):
                     writers.append(node)
             elif kind == "prim::Loop":
                 if _is_endless(node):
-                    self._need_node(node)
+                    self._mark_node(node)
                 self._mark_loop(node)
             for inner in node.blocks():
                 self._mark_effects(inner, writers)
@@ -91,31 +91,31 @@ class _Eliminator:
         PyTorch has the same rule.
         """
         body = loop.blocks()[0]
-        self._need(body.outputs()[0])
+        self._mark_value(body.outputs()[0])
         for i, carried in enumerate(body.inputs()[BODY_INPUTS:]):
             if carried.has_uses():
-                self._need(body.outputs()[i + 1])
+                self._mark_value(body.outputs()[i + 1])
 
     def _mark_writers(self, writers: list[Node]) -> None:
         """Mark the writers of memory that is visible outside the graph or reachable from a needed value."""
 
-        def plainly_seen(node: Node) -> bool:
+        def is_directly_observed(node: Node) -> bool:
             return any(value in self._live or self._is_outside(value) for value in written_inputs(node))
 
-        pending = self._need_where(plainly_seen, writers[::-1])
+        pending = self._mark_writers_if(is_directly_observed, writers[::-1])
         if not pending:  # usual case: all writers write to a needed value or a module's buffer
             return
         aliases = AliasDb(self._graph)
         self._added = []
         memory = aliases.memory_of(self._live)
 
-        def is_seen(node: Node) -> bool:
+        def is_observed(node: Node) -> bool:
             nonlocal memory
             memory |= aliases.memory_of(self._added)
             self._added.clear()
             return aliases.writes_to_wildcard(node) or aliases.writes_to_memory(node, memory)
 
-        self._need_where(is_seen, pending)
+        self._mark_writers_if(is_observed, pending)
 
     def _is_outside(self, value: Value) -> bool:
         """Return whether a value is a graph input or an input's attribute."""
@@ -123,8 +123,8 @@ class _Eliminator:
             value = value.node().input()
         return value.node() is self._graph.param_node()
 
-    def _need_where(self, is_seen: Callable[[Node], bool], writers: list[Node]) -> list[Node]:
-        """Mark the writers for which `is_seen` is true; repeat until `is_seen` is false for all others.
+    def _mark_writers_if(self, is_observed: Callable[[Node], bool], writers: list[Node]) -> list[Node]:
+        """Mark the writers for which `is_observed` is true; repeat until it is false for all others.
 
         Return the writers that are not marked.
         """
@@ -133,10 +133,10 @@ class _Eliminator:
             changed = False
             rest = []
             for node in writers:
-                if node in self._needed:
+                if node in self._live_nodes:
                     continue
-                if is_seen(node):
-                    self._need_node(node)
+                if is_observed(node):
+                    self._mark_node(node)
                     self._propagate()
                     changed = True
                 else:
@@ -144,61 +144,61 @@ class _Eliminator:
             writers = rest
         return writers
 
-    def _need_node(self, node: Node | None) -> None:
+    def _mark_node(self, node: Node | None) -> None:
         """Mark `node` and the nodes that contain `node` as needed, and the inputs of all these nodes."""
-        while node is not None and node not in self._needed:
-            self._needed.add(node)
+        while node is not None and node not in self._live_nodes:
+            self._live_nodes.add(node)
             # All inputs of loops, too; a later run removes unused carried values
-            self._need_all(node.inputs())
+            self._mark_values(node.inputs())
             if node.kind() not in _BY_OUTPUT:
                 for inner in node.blocks():
-                    self._need_all(inner.outputs())
+                    self._mark_values(inner.outputs())
             node = node.owning_block().owning_node()
 
-    def _need_all(self, values: list[Value]) -> None:
+    def _mark_values(self, values: list[Value]) -> None:
         live = self._live
         for value in values:
             if value not in live:
                 live.add(value)
                 self._pending.append(value)
 
-    def _need(self, value: Value) -> None:
+    def _mark_value(self, value: Value) -> None:
         if value not in self._live:
             self._live.add(value)
             self._pending.append(value)
 
     def _propagate(self) -> None:
-        pending, needed = self._pending, self._needed
+        pending, needed = self._pending, self._live_nodes
         for value in pending:  # the loop appends to `pending`
             node = value.node()
             kind = node.kind()
             if kind not in _BY_OUTPUT:
                 if node not in needed:
-                    self._need_node(node)
+                    self._mark_node(node)
                 continue
             if kind == "prim::Param":
-                self._need_carried(value, node.owning_block())
+                self._mark_carried(value, node.owning_block())
                 continue
-            self._need_node(node)
+            self._mark_node(node)
             if kind == "prim::If":
                 for block in node.blocks():
-                    self._need(block.outputs()[value.offset()])
+                    self._mark_value(block.outputs()[value.offset()])
             else:
-                self._need(node.blocks()[0].outputs()[value.offset() + 1])
+                self._mark_value(node.blocks()[0].outputs()[value.offset() + 1])
         self._added += pending
         pending.clear()
 
-    def _need_carried(self, value: Value, block: Block) -> None:
+    def _mark_carried(self, value: Value, block: Block) -> None:
         owner = block.owning_node()
         if owner is not None and owner.kind() == "prim::Loop" and value.offset() >= BODY_INPUTS:
-            self._need(block.outputs()[value.offset() - BODY_INPUTS + 1])
+            self._mark_value(block.outputs()[value.offset() - BODY_INPUTS + 1])
 
     # -- sweep -----------------------------------------------------------------------------------------
 
     def _sweep(self, block: Block) -> None:
         """Remove unmarked nodes in reverse order, so that uses are removed before their definitions."""
         for node in block.reverse_nodes():
-            if node not in self._needed:
+            if node not in self._live_nodes:
                 if not optimization_allowed("dce"):
                     continue
                 update("dce", "{} will be removed", node)

@@ -105,7 +105,7 @@ class Elements:
         self._count_indices()
         while self._visit(self.body):
             pass
-        self._settle()
+        self._collect_constraints()
 
     # ---- queries ---------------------------------------------------------------------------------------
 
@@ -137,7 +137,7 @@ class Elements:
         """
         indices: list[Value] = []
         tensor = value
-        while _selects(tensor.node()):
+        while _is_element_selection(tensor.node()):
             indices.insert(0, tensor.node().input(2))
             tensor = tensor.node().input()
             if self.ranks.get(tensor) == len(indices):
@@ -168,10 +168,10 @@ class Elements:
 
     def _count_indices(self) -> None:
         for node in walk_nodes(self.body):
-            if not _selects(node):
+            if not _is_element_selection(node):
                 continue
             depth, value = 0, node.output()
-            while value in self._inside and _selects(value.node()):
+            while value in self._inside and _is_element_selection(value.node()):
                 depth, value = depth + 1, value.node().input()
             if value not in self._inside:
                 self.ranks[value] = max(depth, self.ranks.get(value, 0))
@@ -230,7 +230,7 @@ class Elements:
     def _kind_of(self, node: Node) -> Kind | None:
         """Classify the result of a node; None while its inputs are undetermined."""
         name, values = node.kind(), node.inputs()
-        if _selects(node):
+        if _is_element_selection(node):
             base = self.kind(values[0])
             if isinstance(base, View):
                 return View(base.source, base.depth + 1)
@@ -290,9 +290,9 @@ class Elements:
 
     # ---- sets of equal dtype, and numbers that must be tensors ------------------------------------------
 
-    def _settle(self) -> None:
-        self._settle_block(self.body)
-        self._settle_carried(self.loop)
+    def _collect_constraints(self) -> None:
+        self._constrain_block(self.body)
+        self._constrain_carried(self.loop)
         self.gain -= 3 * len(self.boxed)
         updated = any(self._is_updated(value) for value, kind in self.kinds.items() if kind is NUMBER)
         if updated and self.boxed:
@@ -301,21 +301,21 @@ class Elements:
     def _is_updated(self, value: Value) -> bool:
         return any(use.user.kind() in IN_PLACE and use.offset == 0 for use in value.uses())
 
-    def _settle_block(self, block: Block) -> None:
+    def _constrain_block(self, block: Block) -> None:
         for node in block.nodes():
             for inner in node.blocks():
-                self._settle_block(inner)
+                self._constrain_block(inner)
             if self.is_converted(node):
-                self._settle_node(node)
+                self._constrain_node(node)
             elif node.kind() == "prim::Loop":
-                self._settle_carried(node)
+                self._constrain_carried(node)
             elif node.kind() == "prim::If":
                 for output, *values in _joined(node):
-                    self._unite(output, values)
+                    self._constrain_equal(output, values)
             else:
-                self._settle_other(node)
+                self._require_tensor_inputs(node)
 
-    def _settle_node(self, node: Node) -> None:
+    def _constrain_node(self, node: Node) -> None:
         self.gain += 1
         kind = node.kind()
         operands = self.operands(node)
@@ -359,21 +359,21 @@ class Elements:
             self.gain += 1
             self.loaded[member] = None
 
-    def _settle_carried(self, loop: Node) -> None:
+    def _constrain_carried(self, loop: Node) -> None:
         body = loop.blocks()[0]
         variables = body.inputs()[BODY_INPUTS:]
         for value, initial, result in zip(
             variables, loop.inputs()[LOOP_INPUTS:], body.outputs()[BODY_INPUTS:], strict=True
         ):
-            self._unite(value, [initial, result])
+            self._constrain_equal(value, [initial, result])
             if loop is self.loop and self.kinds.get(value) is NUMBER and initial in self.fresh:
                 self.loaded[initial] = None
                 self.written.add(initial)
         for output, value in zip(loop.outputs(), body.inputs()[BODY_INPUTS:], strict=True):
             if loop is not self.loop:
-                self._unite(output, [value])
+                self._constrain_equal(output, [value])
 
-    def _unite(self, value: Value, others: Iterable[Value]) -> None:
+    def _constrain_equal(self, value: Value, others: Iterable[Value]) -> None:
         """Record that `value` is equal to one of `others`: an `if` output is equal to an output of a branch.
 
         For a number, all of them get the same dtype; otherwise, `others` must exist as tensors.
@@ -387,7 +387,7 @@ class Elements:
             elif not isinstance(kind, View | Source):
                 self._box(other)
 
-    def _settle_other(self, node: Node) -> None:
+    def _require_tensor_inputs(self, node: Node) -> None:
         """Record that the inputs of `node`, which is not converted, must exist as tensors.
 
         Reject the loop if the node may reshape tensors or write to numbers.
@@ -405,7 +405,7 @@ class Elements:
     def _box(self, value: Value) -> None:
         """Record that `value`, a number or view returned by an `if` or loop, must exist as a tensor."""
         kind = self.kind(value)
-        joined = isinstance(kind, View) and not _selects(value.node())
+        joined = isinstance(kind, View) and not _is_element_selection(value.node())
         if is_tensor(value) and value in self._inside and (kind is NUMBER or joined):
             self.boxed.add(value)
 
@@ -443,7 +443,7 @@ def _is_for(value: Value, loop: Node) -> bool:
 
 def views_in(block: Block) -> Iterator[Node]:
     """Return the nodes of a block that select an element or slice by one index."""
-    return (node for node in walk_nodes(block) if _selects(node))
+    return (node for node in walk_nodes(block) if _is_element_selection(node))
 
 
 def _joined(choice: Node) -> Iterator[tuple[Value, ...]]:
@@ -451,7 +451,7 @@ def _joined(choice: Node) -> Iterator[tuple[Value, ...]]:
     return zip(choice.outputs(), *(block.outputs() for block in choice.blocks()), strict=True)
 
 
-def _selects(node: Node) -> bool:
+def _is_element_selection(node: Node) -> bool:
     if node.kind() != SELECTION:
         return False
     dim = constant_value(node.input(1))

@@ -11,7 +11,7 @@ from __future__ import annotations
 from ts.ir.graph import Graph
 
 
-def settle_empty_lists(graph: Graph) -> bool:
+def replace_empty_list_literals(graph: Graph) -> bool:
     """Replace each `prim::EmptyListLiteral`, or remove it if unused."""
     literals = graph.find_all_nodes("prim::EmptyListLiteral")
     for node in literals:

@@ -20,16 +20,16 @@ def erase_shape_information(graph: Graph) -> bool:
 def _erase(block: Block) -> bool:
     changed = False
     for value in block.inputs():
-        changed |= _forget(value)
+        changed |= _erase_value_shape(value)
     for node in block.nodes():
         for value in node.outputs():
-            changed |= _forget(value)
+            changed |= _erase_value_shape(value)
         for inner in node.blocks():
             changed |= _erase(inner)
     return changed
 
 
-def _forget(value: Value) -> bool:
+def _erase_value_shape(value: Value) -> bool:
     before = value.type()
     after = unshaped(before)
     if after == before:

@@ -39,18 +39,18 @@ _EXITS: Final = ("prim::LoopContinuation", "prim::ReturnStmt", "prim::RaiseExcep
 def exit_transform(graph: Graph) -> bool:
     """Remove `prim::LoopContinuation` and `prim::ReturnStmt`."""
     exits = _Exits(graph)
-    if exits.enters:
+    if exits.has_with:
         _blocks_of_with(graph.block())
         exits = _Exits(graph)
     # Both transformers are created even if there are no exits, because their constants affect value numbers.
-    continuations = _ExitTransformer(graph, "prim::LoopContinuation", exits.around)
-    if exits.continues:
+    continuations = _ExitTransformer(graph, "prim::LoopContinuation", exits.nodes_with_exits)
+    if exits.has_loop_exit:
         continuations.run(graph.block())
         exits = _Exits(graph)
-    _ExitTransformer(graph, "prim::ReturnStmt", exits.around).run(graph.block())
+    _ExitTransformer(graph, "prim::ReturnStmt", exits.nodes_with_exits).run(graph.block())
     # `with` blocks are removed before the merging of ifs: a copy would not contain values that are defined in
     # a `with` block and used after it.
-    if exits.enters:
+    if exits.has_with:
         _inline_blocks_of_with(graph.block())
     _Merger().run(graph.block())
     return True
@@ -59,34 +59,34 @@ def exit_transform(graph: Graph) -> bool:
 class _Exits:
     """Early exits of a graph; the transformation skips ifs and loops without an early exit.
 
-    around      the nodes that contain an exit or an exception
-    continues   True if the graph contains a `prim::LoopContinuation` or an exception
-    enters      True if the graph contains a `with`
+    nodes_with_exits  the nodes that contain an exit or an exception
+    has_loop_exit     True if the graph contains a `prim::LoopContinuation` or an exception
+    has_with          True if the graph contains a `with`
     """
 
     def __init__(self, graph: Graph) -> None:
-        self.around: set[Node] = set()
-        self.continues = False
-        self.enters = False
-        self._look(graph.block())
+        self.nodes_with_exits: set[Node] = set()
+        self.has_loop_exit = False
+        self.has_with = False
+        self._collect_block(graph.block())
 
-    def _look(self, block: Block) -> bool:
+    def _collect_block(self, block: Block) -> bool:
         has_exit = False
         for node in block.nodes():
             blocks = node.blocks()
             if blocks:
                 # A list instead of a generator, because all blocks must be visited
-                if True in [self._look(inner) for inner in blocks]:
-                    self.around.add(node)
+                if True in [self._collect_block(inner) for inner in blocks]:
+                    self.nodes_with_exits.add(node)
                     has_exit = True
-                self.enters |= node.kind() == "prim::With"
+                self.has_with |= node.kind() == "prim::With"
                 continue
             kind = node.kind()
             if kind in _EXITS:
                 has_exit = True
-                self.continues |= kind != "prim::ReturnStmt"
+                self.has_loop_exit |= kind != "prim::ReturnStmt"
             elif kind == "prim::Enter":
-                self.enters = True
+                self.has_with = True
         return has_exit
 
 
@@ -111,12 +111,12 @@ class _ExitPair(NamedTuple):
 
 
 class _ExitTransformer:
-    """Removal of exits of kind `kind`; `around` holds the nodes that contain exits or exceptions."""
+    """Removal of exits of kind `kind`; `nodes_with_exits` are the nodes that contain exits or exceptions."""
 
-    def __init__(self, graph: Graph, kind: str, around: set[Node]) -> None:
+    def __init__(self, graph: Graph, kind: str, nodes_with_exits: set[Node]) -> None:
         self._graph = graph
         self._kind = kind
-        self._around = around
+        self._nodes_with_exits = nodes_with_exits
         # Id of a type object -> value; PyTorch also creates one value for each type object
         self._uninitialized: dict[int, Value] = {}
         self._target: Block | None = None  # the block that an exit of this kind leaves
@@ -134,7 +134,7 @@ class _ExitTransformer:
         is_target = self._target is block
         left, block = self._transform_nodes(block)
         if is_target:
-            self._arrive(block, left)
+            self._set_target_outputs(block, left)
             left = self._never
         self._target = enclosing_target
         return left
@@ -168,7 +168,7 @@ class _ExitTransformer:
             return left
         if kind == "prim::RaiseException":
             return _ExitPair(self._raises, ())
-        if node not in self._around:
+        if node not in self._nodes_with_exits:
             return self._never
         if kind == "prim::If":
             return self._transform_if(node)
@@ -181,7 +181,7 @@ class _ExitTransformer:
             self.run(node.blocks()[0])
         return self._never
 
-    def _arrive(self, block: Block, left: _ExitPair) -> None:
+    def _set_target_outputs(self, block: Block, left: _ExitPair) -> None:
         """Set the outputs of the target `block`: the exit's values if the exit was taken, else its own."""
         status = self._status(left)
         if status is _ExitStatus.MAYBE:
@@ -251,12 +251,12 @@ class _ExitTransformer:
             exit_block.register_output(skipped)
             outer.register_output(guard.add_output().set_type(value.type()))
         if _is_body_of_with(outer):
-            self._carry_out(guard)
+            self._add_guard_outputs(guard)
         exit_again = self._graph.create(self._kind, left.values, 0)
         exit_again.insert_before(exit_block.return_node())
         return self._transform_if(guard), outer
 
-    def _carry_out(self, guard: Node) -> None:
+    def _add_guard_outputs(self, guard: Node) -> None:
         """Add outputs to `guard` for values of the guarded code that are used after the `with` statement."""
         exit_block, rest = guard.blocks()
         for node in _nodes_with_bodies(rest):
@@ -321,10 +321,10 @@ def _nodes_with_bodies(block: Block) -> Iterator[Node]:
                 yield from _nodes_with_bodies(inner)
 
 
-def _is_inside(node: Node, block: Block, around: Block | None = None) -> bool:
-    """Return whether `node` is inside `block`; the search ends at `around`, a block that contains `block`."""
+def _is_inside(node: Node, block: Block, outer_block: Block | None = None) -> bool:
+    """Return whether `node` is inside `block`; the search ends at `outer_block`, which contains `block`."""
     current: Block | None = node.owning_block()
-    while current is not around and current is not block:
+    while current is not outer_block and current is not block:
         owner = current.owning_node() if current is not None else None
         current = None if owner is None else owner.owning_block()
     return current is block

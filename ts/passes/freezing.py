@@ -42,7 +42,7 @@ Attribute = tuple[int, str]
 """An attribute of one object: the object's id, and the name."""
 
 # Kinds of nodes that return their inputs, or containers of their inputs.
-_THROUGH: Final = frozenset(
+_ALIASING_KINDS: Final = frozenset(
     {
         "prim::TupleConstruct", "prim::ListConstruct", "prim::DictConstruct", "prim::TupleUnpack",
         "prim::ListUnpack", "prim::TupleIndex", "prim::TupleSlice", "prim::unchecked_cast",
@@ -61,7 +61,8 @@ class FrozenModule:
     preserved_attributes: dict[int, set[str]] = field(default_factory=dict)
     # Object id of a submodule -> graphs of its preserved methods
     submethods: dict[int, dict[str, Graph]] = field(default_factory=dict)
-    whole: set[int] = field(default_factory=set)  # ids of objects preserved with all their attributes
+    # Ids of objects preserved with all their attributes
+    fully_preserved: set[int] = field(default_factory=set)
     # Object id -> object; the references keep ids unique
     objects: dict[int, Object] = field(default_factory=dict)
     owners: dict[Value, Object] = field(default_factory=dict)  # graph value that is a module -> module object
@@ -100,7 +101,7 @@ class _Freezer:
         self.root = root
         self.freeze_interfaces = freeze_interfaces
         self.paths: dict[int, str] = {}  # object id -> path such as `self.head`, a prefix of value names
-        self.asked: set[Attribute] = set()  # attributes requested by name
+        self.requested_attributes: set[Attribute] = set()  # attributes requested by name
         # (GetAttr node, object) for each read of an attribute that is not a module
         self.reads: list[tuple[Node, Object]] = []
         self.constants: dict[tuple[Graph, Attribute], Value] = {}
@@ -132,7 +133,7 @@ class _Freezer:
             constant_pooling(graph)
         for graph in self._method_graphs():
             self._remove_unread(graph)
-        self._forget_unread()
+        self._remove_unread_attributes()
         return self.out
 
     # ---- objects and their attributes ----------------------------------------------------------------
@@ -146,7 +147,7 @@ class _Freezer:
         preserved_attributes = self.out.preserved_attributes.setdefault(id(owner), set())
         if preserve_parameters and isinstance(owner.cls.type, ModuleType):
             preserved_attributes.update(owner.cls.type.concrete.parameters)
-            self.asked.update((id(owner), name) for name in preserved_attributes)
+            self.requested_attributes.update((id(owner), name) for name in preserved_attributes)
         for name in owner.cls.names:
             below = self._submodule(owner, name)
             if below is not None:
@@ -176,7 +177,7 @@ class _Freezer:
         if owner is None or last not in owner.cls.names:
             raise RuntimeError(f"Unknown name: {name}")
         self._preserve_attribute(owner, last)
-        self.asked.add((id(owner), last))
+        self.requested_attributes.add((id(owner), last))
 
     def _preserve_attribute(self, owner: Object, name: str) -> None:
         _check_preserved_type(owner, name)
@@ -189,13 +190,13 @@ class _Freezer:
     def _preserve_all(self, owner: Object) -> None:
         if owner is self.root:
             raise RuntimeError("attempted to freeze a module that return itself")
-        self.out.whole.add(id(owner))
+        self.out.fully_preserved.add(id(owner))
         for name in owner.cls.names:
             _check_preserved_type(owner, name)
             below = self._submodule(owner, name)
             if below is None:
                 self.out.preserved_attributes[id(owner)].add(name)
-            elif id(below) not in self.out.whole:
+            elif id(below) not in self.out.fully_preserved:
                 self._preserve_all(below)
 
     # ---- graphs --------------------------------------------------------------------------------------
@@ -222,7 +223,7 @@ class _Freezer:
     def _resolve(self, graph: Graph) -> None:
         """Inline all calls and resolve the module of each module-typed value, including forked tasks."""
         inline(graph)
-        while self._note_modules(graph) and inline(graph):
+        while self._record_modules(graph) and inline(graph):
             pass  # repeat, because interface calls became method calls of a class
         for node in walk_nodes(graph.block()):
             if node.kind() == "prim::ModuleContainerIndex":
@@ -237,7 +238,7 @@ class _Freezer:
                     self.out.owners[inner] = self.out.owners[value]
             self._resolve(task)
 
-    def _note_modules(self, graph: Graph) -> bool:
+    def _record_modules(self, graph: Graph) -> bool:
         """Record the module of each module-typed value.
 
         Return True if the type of a value was an interface and is now the class of its module.
@@ -299,7 +300,7 @@ class _Freezer:
 
     # ---- constants -----------------------------------------------------------------------------------
 
-    def _named_by(self, *kinds: str) -> set[Attribute]:
+    def _attributes_accessed_by(self, *kinds: str) -> set[Attribute]:
         """Return the attributes that nodes of the given kinds access, in all graphs."""
         return {
             (id(self.out.owners.get(node.inputs()[0])), node.get("name"))
@@ -310,7 +311,7 @@ class _Freezer:
 
     def _fold_all(self, is_foldable: Callable[[Type], bool]) -> None:
         """Replace attributes of the selected types by constants, unless they are preserved or assigned."""
-        assigned = self._named_by("prim::SetAttr")
+        assigned = self._attributes_accessed_by("prim::SetAttr")
         for order, (node, owner) in enumerate(self.reads):
             key = id(owner), node.get("name") if node.in_block() else ""
             if node.in_block() and key not in assigned and is_foldable(node.output().type()):
@@ -369,12 +370,12 @@ class _Freezer:
         for node in reversed(list(walk_nodes(graph.block()))):
             if node.kind() == "prim::fork":
                 self._remove_unread(node.get("Subgraph"))
-                self._hand_on_what_is_read(node)
+                self._remove_unread_captures(node)
             elif node.kind() == "prim::GetAttr" and not node.has_uses():
                 self.out.owners.pop(node.output(), None)
                 node.destroy()
 
-    def _hand_on_what_is_read(self, fork: Node) -> None:
+    def _remove_unread_captures(self, fork: Node) -> None:
         task = fork.get("Subgraph")
         for i in reversed(range(len(task.inputs()))):
             inner = task.inputs()[i]
@@ -383,20 +384,24 @@ class _Freezer:
                 task.erase_input(i)
                 fork.remove_input(i)
 
-    def _forget_unread(self) -> None:
+    def _remove_unread_attributes(self) -> None:
         """Remove attributes that no graph reads, unless they were requested by name."""
-        mentioned = self._named_by("prim::GetAttr", "prim::SetAttr")
+        mentioned = self._attributes_accessed_by("prim::GetAttr", "prim::SetAttr")
         for key, names in self.out.preserved_attributes.items():
-            if key not in self.out.whole:
-                names.intersection_update({name for name in names if (key, name) in mentioned | self.asked})
+            if key not in self.out.fully_preserved:
+                names.intersection_update(
+                    {name for name in names if (key, name) in mentioned | self.requested_attributes}
+                )
         self._unify_attributes_by_class()
 
     def _unify_attributes_by_class(self) -> None:
         """Preserve an attribute in all remaining modules of a class if one module preserves it."""
         left = [
-            key for key, names in self.out.preserved_attributes.items() if names and key not in self.out.whole
+            key
+            for key, names in self.out.preserved_attributes.items()
+            if names and key not in self.out.fully_preserved
         ]
-        preserved_classes = {self.out.objects[key].cls for key in self.out.whole}
+        preserved_classes = {self.out.objects[key].cls for key in self.out.fully_preserved}
         by_class: dict[Any, set[str]] = {}
         for key in left:
             by_class.setdefault(self.out.objects[key].cls, set()).update(self.out.preserved_attributes[key])
@@ -480,7 +485,7 @@ class _AttributeEscapeAnalysis:
             self._visit(graph.block())
         # Returned attributes may become constants, although callers can write to them, as in PyTorch
         for value in graph.outputs():
-            self._leaves(value, of_module_only=True)
+            self._mark_escaped(value, of_module_only=True)
 
     def _visit(self, block: Block) -> None:
         for node in block.nodes():
@@ -513,15 +518,15 @@ class _AttributeEscapeAnalysis:
             task = node.get("Subgraph")
             for value in (*node.inputs(), *task.outputs()):
                 if value not in self._owners:  # the attributes of a module are analyzed individually
-                    self._leaves(value)
+                    self._mark_escaped(value)
             self._visit(task.block())
-        elif kind in _THROUGH:
-            self._pass(node)
+        elif kind in _ALIASING_KINDS:
+            self._propagate_origins(node)
         elif node.schema() is not None:
             self._operator(node)
         elif kind != "prim::Constant":
             for value in node.inputs():
-                self._leaves(value)
+                self._mark_escaped(value)
 
     def _of(self, value: Value) -> _Origin:
         return self._origins.get(value, _NO_ORIGIN)
@@ -532,10 +537,10 @@ class _AttributeEscapeAnalysis:
             for origin in origins:
                 existing.update(origin)
 
-    def _pass(self, node: Node) -> None:
+    def _propagate_origins(self, node: Node) -> None:
         for value in node.inputs():
             if value in self._owners:  # a module that is an element of a container
-                self._leaves(value)
+                self._mark_escaped(value)
         change = _CONTAINER_ORIGINS.get(node.kind(), _Origin.of_alias)
         for output in node.outputs():
             self._add(output, *(change(self._of(value)) for value in node.inputs()))
@@ -545,9 +550,9 @@ class _AttributeEscapeAnalysis:
         owner = self._owners.get(target)
         if owner is not None:
             self.touched.add((id(owner), node.get("name")))
-        self._leaves(value)
+        self._mark_escaped(value)
 
-    def _leaves(self, value: Value, of_module_only: bool = False) -> None:
+    def _mark_escaped(self, value: Value, of_module_only: bool = False) -> None:
         """Record that a value escapes to unknown code."""
         if value.type().mutable and not of_module_only:
             self.touched |= self._of(value).all()

@@ -20,7 +20,7 @@ from ts.passes.pass_logging import optimization_allowed, update
 from ts.passes.pass_utils import NOT_CONSTANT, constant_value, walk_nodes
 
 _CONVOLUTIONS: Final = frozenset({"aten::conv1d", "aten::conv2d", "aten::conv3d"})
-_OF_SHAPES: Final = frozenset({"aten::dim", "aten::size", "prim::device", "prim::dtype"})
+_METADATA_QUERIES: Final = frozenset({"aten::dim", "aten::size", "prim::device", "prim::dtype"})
 _WEIGHT, _BIAS = 1, 2  # argument indices of a convolution
 
 Fold = Callable[[Node, Any, Any, Node], "tuple[Any, Any] | None"]
@@ -57,7 +57,7 @@ def _fold_all(graph: Graph, kinds: tuple[str, ...], fold: Fold) -> bool:
         update("frozen_conv_folding", "Folding {}", node)
         for input_index, before, value in zip((_WEIGHT, _BIAS), (weight, bias), folded, strict=True):
             if value is not before:
-                name = f"{_name(conv.input(input_index))}_fused_{_FUSED[fold]}"
+                name = f"{_name(conv.input(input_index))}_fused_{_FOLD_NAMES[fold]}"
                 conv.replace_input(input_index, _constant(conv, value, name))
         node.output().replace_all_uses_with(conv.output())
         node.destroy()
@@ -69,7 +69,7 @@ def _fold_all(graph: Graph, kinds: tuple[str, ...], fold: Fold) -> bool:
 
 def _reads_alone(node: Node, conv: Node) -> bool:
     """Return whether only `node` reads the result of `conv`; queries of the shape are not counted."""
-    return all(use.user is node or use.user.kind() in _OF_SHAPES for use in conv.output().uses())
+    return all(use.user is node or use.user.kind() in _METADATA_QUERIES for use in conv.output().uses())
 
 
 def _constant(conv: Node, value: Any, name: str) -> Value:
@@ -83,10 +83,10 @@ def _name(value: Value) -> str:
 
 
 def _batch_norm(conv: Node, weight: Any, bias: Any, norm: Node) -> tuple[Any, Any] | None:
-    return normalised(weight, bias, norm)
+    return fold_batch_norm(weight, bias, norm)
 
 
-def normalised(weight: Any, bias: Any, norm: Node) -> tuple[Any, Any] | None:
+def fold_batch_norm(weight: Any, bias: Any, norm: Node) -> tuple[Any, Any] | None:
     """Fold batch normalization into a layer's weight and bias; return None if that is impossible."""
     constants = [constant_value(value) for value in norm.inputs()[1:8]]
     gamma, beta, mean, variance, training, _, epsilon = constants
@@ -101,12 +101,12 @@ def normalised(weight: Any, bias: Any, norm: Node) -> tuple[Any, Any] | None:
         scale = scale * gamma
     shift = (0 if bias is None else bias) - mean
     shift = shift * scale
-    return weight * _by_channel(scale, weight), shift if beta is None else shift + beta
+    return weight * _reshape_per_channel(scale, weight), shift if beta is None else shift + beta
 
 
 def _add_or_sub(conv: Node, weight: Any, bias: Any, node: Node) -> tuple[Any, Any] | None:
     other, alpha = constant_value(node.input(1)), constant_value(node.input(2))
-    if alpha != 1 or (other := _one_a_channel(other, weight)) is None:
+    if alpha != 1 or (other := _expand_to_channels(other, weight)) is None:
         return None
     if node.kind() == "aten::sub":
         other = -other
@@ -114,14 +114,17 @@ def _add_or_sub(conv: Node, weight: Any, bias: Any, node: Node) -> tuple[Any, An
 
 
 def _mul_or_div(conv: Node, weight: Any, bias: Any, node: Node) -> tuple[Any, Any] | None:
-    if node.inputs_size() != 2 or (other := _one_a_channel(constant_value(node.input(1)), weight)) is None:
+    if (
+        node.inputs_size() != 2
+        or (other := _expand_to_channels(constant_value(node.input(1)), weight)) is None
+    ):
         return None
     if node.kind() == "aten::div":
-        return weight / _by_channel(other, weight), None if bias is None else bias / other
-    return weight * _by_channel(other, weight), None if bias is None else bias * other
+        return weight / _reshape_per_channel(other, weight), None if bias is None else bias / other
+    return weight * _reshape_per_channel(other, weight), None if bias is None else bias * other
 
 
-def _one_a_channel(value: Any, weight: Any) -> Any:
+def _expand_to_channels(value: Any, weight: Any) -> Any:
     """Expand a constant operand to one number per output channel; return None for unsupported operands.
 
     As in PyTorch, a tensor with several elements needs as many dimensions as the weight.
@@ -141,8 +144,8 @@ def _one_a_channel(value: Any, weight: Any) -> Any:
     return value.flatten().to(weight.dtype).expand(channels).clone()
 
 
-def _by_channel(scale: Any, weight: Any) -> Any:
+def _reshape_per_channel(scale: Any, weight: Any) -> Any:
     return scale.reshape([-1] + [1] * (weight.dim() - 1))
 
 
-_FUSED: Final[dict[Fold, str]] = {_batch_norm: "bn", _add_or_sub: "add", _mul_or_div: "mul"}
+_FOLD_NAMES: Final[dict[Fold, str]] = {_batch_norm: "bn", _add_or_sub: "add", _mul_or_div: "mul"}

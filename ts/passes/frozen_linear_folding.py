@@ -19,7 +19,7 @@ from __future__ import annotations
 from ts.ir.attributes import is_tensor
 from ts.ir.graph import Graph, Node, Value
 from ts.ir.types import BOOL, INT
-from ts.passes.frozen_conv_folding import normalised
+from ts.passes.frozen_conv_folding import fold_batch_norm
 from ts.passes.pass_logging import optimization_allowed, update
 from ts.passes.pass_utils import NOT_CONSTANT, constant_value, walk_nodes
 
@@ -31,16 +31,16 @@ def fold_frozen_linear_bn(graph: Graph) -> bool:
         linear = norm.input(0).node() if norm.kind() == "aten::batch_norm" else None
         if linear is None or linear.kind() != "aten::linear" or not _reads_alone(norm, linear):
             continue
-        if _was_asked(norm):
+        if _is_in_fallback_branch(norm):
             continue
         weight, bias = (constant_value(value) for value in linear.inputs()[1:])
         if not is_tensor(weight) or bias is NOT_CONSTANT or not optimization_allowed("frozen_linear_folding"):
             continue
-        folded = normalised(weight, bias, norm)
+        folded = fold_batch_norm(weight, bias, norm)
         if folded is None or folded[1].shape[0] != weight.shape[0]:
             continue
         update("frozen_linear_folding", "Folding {}", norm)
-        _ask(graph, linear, norm, folded)
+        _insert_rank_check(graph, linear, norm, folded)
         changed = True
     return changed
 
@@ -49,7 +49,7 @@ def _reads_alone(norm: Node, linear: Node) -> bool:
     return all(use.user is norm or use.user.kind() == "aten::dim" for use in linear.output().uses())
 
 
-def _was_asked(norm: Node) -> bool:
+def _is_in_fallback_branch(norm: Node) -> bool:
     """Return whether `norm` is in the fallback branch that an earlier folding created."""
     owner = norm.owning_block().owning_node()
     if owner is None or owner.kind() != "prim::If" or owner.input().node().kind() != "aten::eq":
@@ -57,7 +57,7 @@ def _was_asked(norm: Node) -> bool:
     return [node.kind() for node in owner.blocks()[0].nodes()] == ["aten::linear"]
 
 
-def _ask(graph: Graph, linear: Node, norm: Node, folded: tuple[object, object]) -> None:
+def _insert_rank_check(graph: Graph, linear: Node, norm: Node, folded: tuple[object, object]) -> None:
     """Insert an `if` that tests the input's rank, with a branch for the folded layer."""
     x = linear.input(0)
     for use in linear.output().uses():

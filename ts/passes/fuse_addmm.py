@@ -54,12 +54,12 @@ def _terms(add: Node) -> tuple[Node, Value] | None:
     first, second, _ = add.inputs()
     for value, other in ((first, second), (second, first)):
         product = value.node()
-        if product.kind() == "aten::mm" and _fits(product, other):
+        if product.kind() == "aten::mm" and _is_valid_summand(product, other):
             return product, other
     return None
 
 
-def _fits(product: Node, added: Value) -> bool:
+def _is_valid_summand(product: Node, added: Value) -> bool:
     """Return whether `addmm` accepts a summand with the dtype and rank of `added`."""
     types = [value.type() for value in (*product.inputs(), added)]
     if not all(isinstance(type, TensorType) for type in types):

@@ -65,7 +65,7 @@ class _Group:
         nodes = [*heads, *self.nodes]
         inside = {value for node in nodes for value in node.outputs()}
         read = dict.fromkeys(value for node in nodes for value in node.inputs())
-        return [value for value in read if value not in inside and not _goes_along(value)]
+        return [value for value in read if value not in inside and not _is_copied_constant(value)]
 
 
 class _Fuser:
@@ -151,11 +151,11 @@ class _Fuser:
         for value in values:
             group = self.open.get(value)
             if group is not None:
-                self.settle(group, before)
+                self.finish_group(group, before)
 
     def close_all(self, before: Node) -> None:
         for group in list(dict.fromkeys(self.open.values())):
-            self.settle(group, before)
+            self.finish_group(group, before)
         self.views.clear()
 
     def view_inputs(self, group: _Group) -> list[Node]:
@@ -174,7 +174,7 @@ class _Fuser:
                 size += len(extra_inputs(head))
         return list(views) if size <= MAX_INPUTS else []
 
-    def settle(self, group: _Group, before: Node) -> None:
+    def finish_group(self, group: _Group, before: Node) -> None:
         """Insert the node of the finished `group` before `before`, or record why the nodes are not fused."""
         for node in group.nodes:
             del self.open[node.output()]
@@ -212,7 +212,7 @@ class _Fuser:
             node.output().replace_all_uses_with(result)
         update("graph_fuser", "Made {}", fused)
         nodes = [*heads, *group.nodes]
-        numbers = {value.node() for node in nodes for value in node.inputs() if _goes_along(value)}
+        numbers = {value.node() for node in nodes for value in node.inputs() if _is_copied_constant(value)}
         for node in reversed(nodes):
             node.destroy()
         for scalar in numbers:
@@ -251,6 +251,6 @@ def _rejection_reason(nodes: list[Node], inputs: list[Value], read: list[Node], 
     return "" if optimization_allowed("graph_fuser") else "the limit of the pass is reached"
 
 
-def _goes_along(value: Value) -> bool:
+def _is_copied_constant(value: Value) -> bool:
     """Return whether `value` is a constant other than a tensor, which is copied into the group."""
     return value.node().kind() == "prim::Constant" and not is_tensor(value)

@@ -79,13 +79,13 @@ def _move_to_definitions(graph: Graph) -> bool:
         first = producer.next() if producer.kind() != "prim::Param" else next(producer.owning_block().nodes())
         while first.kind() == _GUARD and first is not node:
             first = first.next()
-        if first is not node and _passes(first, node) and optimization_allowed("guards"):
+        if first is not node and _can_move_before(first, node) and optimization_allowed("guards"):
             node.move_before(first)
             changed = True
     return changed
 
 
-def _passes(first: Node, guard: Node) -> bool:
+def _can_move_before(first: Node, guard: Node) -> bool:
     """Return whether `guard` can move before `first`; False if a node in between may modify the tensor."""
     node = first
     while node is not guard:
@@ -149,7 +149,7 @@ def insert_bail_outs(graph: Graph) -> bool:
     # All fallback graphs are created first, because they copy the program without bail-outs
     for guard in guards:
         rest = _FallbackGraph(graph)
-        rest.go_on_from(guard)
+        rest.copy_from(guard)
         rests.append(rest.finish())
     changed = False
     # Results of replaced guards -> results of bail-outs, for bail-outs that capture them
@@ -174,7 +174,7 @@ class _FallbackGraph:
     """Builder of the graph that is executed if a guard fails: a copy of the program after the guard."""
 
     def __init__(self, graph: Graph) -> None:
-        self.whole = graph
+        self.full_graph = graph
         self.graph = Graph()
         self.values: dict[Value, Value] = {}
         self.captured: list[Value] = []
@@ -196,7 +196,7 @@ class _FallbackGraph:
             self.values[value] = mapped
         return mapped
 
-    def go_on_from(self, guard: Node) -> None:
+    def copy_from(self, guard: Node) -> None:
         value = guard.input()
         self.captured.append(value)
         self.values[value] = self.values[guard.output()] = self.graph.add_input(type=value.type())

@@ -20,14 +20,14 @@ from ts.ir.graph import Graph, Node, Value
 from ts.passes.pass_utils import constant_value, walk_nodes
 
 
-def ask_lengths_before(graph: Graph, loop: Node, ranks: Mapping[Value, int]) -> None:
+def hoist_size_queries(graph: Graph, loop: Node, ranks: Mapping[Value, int]) -> None:
     """Hoist size queries on tensors of known rank out of a loop."""
     lengths: dict[tuple[Value, int], Value] = {}
     for node in list(walk_nodes(loop.blocks()[0])):
         if not node.inputs() or node.input(0) not in ranks:
             continue
         tensor = node.input(0)
-        for asking, k in list(_questions(node, ranks[tensor])):
+        for asking, k in list(_size_queries(node, ranks[tensor])):
             if (tensor, k) not in lengths:
                 with graph.inserting_before(loop), graph.at_range(node.range):
                     lengths[tensor, k] = graph.insert("aten::size", [tensor, k])
@@ -37,7 +37,7 @@ def ask_lengths_before(graph: Graph, loop: Node, ranks: Mapping[Value, int]) -> 
             node.destroy()
 
 
-def _questions(node: Node, rank: int) -> Iterator[tuple[Node, int]]:
+def _size_queries(node: Node, rank: int) -> Iterator[tuple[Node, int]]:
     """Yield (query, dimension) for each query of one size of the tensor that `node` reads."""
     if node.kind() == "aten::len" and rank:
         yield node, 0

@@ -43,7 +43,7 @@ def _hoist(loop: Node) -> bool:
     update("hoist_loop_views", "Moving {} before {}", views, loop)
     graph = loop.owning_graph()
     with graph.inserting_before(loop):
-        choice = graph.insert_node(graph.create("prim::If", [_runs(graph, loop)], 0))
+        choice = graph.insert_node(graph.create("prim::If", [_has_iteration(graph, loop)], 0))
     view_block, otherwise = choice.add_block(), choice.add_block()
     for node in views:
         view = node.output()
@@ -62,7 +62,7 @@ def _may_reshape(node: Node) -> bool:
     return reshapes(node) or (record is not None and record.variant == "out")
 
 
-def _runs(graph: Graph, loop: Node) -> Value:
+def _has_iteration(graph: Graph, loop: Node) -> Value:
     """Insert nodes before `loop` that compute whether `loop` has an iteration; return the bool value."""
     trips, condition = loop.inputs()[:LOOP_INPUTS]
     runs = graph.insert("aten::gt", [trips, 0])

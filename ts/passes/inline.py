@@ -29,7 +29,8 @@ from ts.passes.preserve_raising_code import faithful
 
 _CALLS: Final = ("prim::CallFunction", "prim::CallMethod")
 _MAX_GRAPH_NODES: Final = 20_000
-_DECIDING: Final = (bool, str, type(None))  # types of constant arguments that often decide branches
+# Types of constant arguments that often decide branches
+_BRANCH_DECIDING_TYPES: Final = (bool, str, type(None))
 
 _everything = False
 
@@ -79,7 +80,7 @@ class _Inliner:
         # (function, constants) -> body; None for a recursive function
         self._bodies: dict[tuple[Any, _Constants], Graph | None] = {}
         self._graphs: dict[Any, tuple[Graph, bool]] = {}  # function -> (graph, True if the graph has ifs)
-        self._room = _MAX_GRAPH_NODES
+        self._node_budget = _MAX_GRAPH_NODES
 
     def visit(self, block: Block, around: tuple[Any, ...] = ()) -> bool:
         """Inline the calls in `block`; `around` holds the functions whose inlined bodies contain `block`."""
@@ -108,9 +109,9 @@ class _Inliner:
         if body is None:
             return False
         size = sum(1 for _ in walk_nodes(body.block()))
-        if size > self._room or not optimization_allowed("inline"):
+        if size > self._node_budget or not optimization_allowed("inline"):
             return False
-        self._room -= size
+        self._node_budget -= size
         update("inline", "Inlining {}", callee.name)
         copied, results = _copy_body(body, call, (*call.callstack, (callee.name, call.range)))
         for output, result in zip(call.outputs(), results, strict=True):
@@ -130,7 +131,7 @@ class _Inliner:
         if key not in self._bodies:
             body, branches = self._graph(callee)
             if branches and not self._simplify:
-                body = _prepared(body, constants)
+                body = _specialized_copy(body, constants)
             self._bodies[key] = None if _calls(body, callee) else body
         return self._bodies[key]
 
@@ -158,11 +159,12 @@ class _Inliner:
         return tuple(
             (i, argument.to_ivalue(), argument.type())
             for i, argument in enumerate(_arguments(call))
-            if argument.node().kind() == "prim::Constant" and isinstance(argument.to_ivalue(), _DECIDING)
+            if argument.node().kind() == "prim::Constant"
+            and isinstance(argument.to_ivalue(), _BRANCH_DECIDING_TYPES)
         )
 
 
-def _prepared(graph: Graph, constants: _Constants) -> Graph:
+def _specialized_copy(graph: Graph, constants: _Constants) -> Graph:
     """Return a copy of `graph` that is specialized to constant arguments and simplified, for inlining."""
     body = graph.copy()
     with inserting_at_start(body):
@@ -177,16 +179,16 @@ def _prepared(graph: Graph, constants: _Constants) -> Graph:
 
 def _calls(body: Graph, function: Any) -> bool:
     """Return whether `body` contains a call of `function`."""
-    return any(_named(call) is function for kind in _CALLS for call in body.find_all_nodes(kind))
+    return any(_resolve_callee(call) is function for kind in _CALLS for call in body.find_all_nodes(kind))
 
 
 def called_function(call: Node) -> Any | None:
     """Return the compiled callee of `call`; None for unknown callees and callees without graph."""
-    function = _named(call)
+    function = _resolve_callee(call)
     return function if getattr(function, "graph", None) is not None else None
 
 
-def _named(call: Node) -> Any | None:
+def _resolve_callee(call: Node) -> Any | None:
     """Return the callee of a call node, compiled or not; None if unknown."""
     type = call.inputs()[0].type()
     if call.kind() == "prim::CallMethod":

@@ -22,12 +22,12 @@ from ts.devices import device
 from ts.ir.graph import Graph, Value
 from ts.ir.types import BOOL, TensorType
 
-Question = Callable[[], Value]
+Check = Callable[[], Value]
 
 
 def insert_type_check(graph: Graph, value: Value, type: TensorType) -> Value:
     """Insert nodes that check whether `value` conforms to `type`; return the bool result."""
-    return insert_all(graph, _questions(graph, value, type))
+    return insert_all(graph, _type_checks(graph, value, type))
 
 
 def insert_gradient_check(graph: Graph, value: Value, type: TensorType) -> Value:
@@ -39,9 +39,9 @@ def insert_gradient_check(graph: Graph, value: Value, type: TensorType) -> Value
     return actual if expected else graph.insert("aten::__not__", [actual])
 
 
-def insert_all(graph: Graph, questions: Iterable[Question]) -> Value:
+def insert_all(graph: Graph, checks: Iterable[Check]) -> Value:
     """Insert the checks in order and return their conjunction; no check runs after a failed check."""
-    first, *rest = [*questions] or [lambda: graph.insert_constant(True)]
+    first, *rest = [*checks] or [lambda: graph.insert_constant(True)]
     holds = first()
     if not rest:
         return holds
@@ -52,8 +52,8 @@ def insert_all(graph: Graph, questions: Iterable[Question]) -> Value:
     return choice.output().set_type(BOOL)
 
 
-def _questions(graph: Graph, value: Value, type: TensorType) -> Iterator[Question]:
-    def equal(kind: str, expected: object, *inputs: object) -> Question:
+def _type_checks(graph: Graph, value: Value, type: TensorType) -> Iterator[Check]:
+    def equal(kind: str, expected: object, *inputs: object) -> Check:
         return lambda: graph.insert("aten::eq", [graph.insert(kind, [value, *inputs]), expected])
 
     if type.scalar_type is not None:
@@ -71,10 +71,10 @@ def _questions(graph: Graph, value: Value, type: TensorType) -> Iterator[Questio
         for i, length in enumerate(lengths):
             if length is not None:
                 yield equal(kind, length, i)
-    yield from _gradient(graph, value, type)
+    yield from _gradient_checks(graph, value, type)
 
 
-def _gradient(graph: Graph, value: Value, type: TensorType) -> Iterator[Question]:
+def _gradient_checks(graph: Graph, value: Value, type: TensorType) -> Iterator[Check]:
     requires_grad = type._requires_grad  # None if unknown; the method `requires_grad()` would return True
     if requires_grad is None:
         return

@@ -28,7 +28,7 @@ from ts.passes.element_access_analysis import (
     View,
     views_in,
 )
-from ts.passes.hoist_element_sizes import ask_lengths_before
+from ts.passes.hoist_element_sizes import hoist_size_queries
 from ts.passes.insert_type_checks import insert_all
 from ts.passes.pass_logging import optimization_allowed, update
 from ts.passes.pass_utils import BODY_INPUTS, LOOP_INPUTS, constant_value, walk_nodes
@@ -63,8 +63,8 @@ def make_versions(loop: Node) -> bool:
         version = graph.create_clone(loop, _Same())
         choice.blocks()[0].append_node(version)
         _LoopVersion(version, Elements(version, elements.fresh), dtypes).write()
-        ask_lengths_before(graph, version, {x: elements.ranks.get(x, 0) for x in elements.loaded})
-    _nest(loop, choices)
+        hoist_size_queries(graph, version, {x: elements.ranks.get(x, 0) for x in elements.loaded})
+    _nest_ifs(loop, choices)
     return True
 
 
@@ -131,7 +131,7 @@ def _guard(graph: Graph, loop: Node, elements: Elements, dtypes: _Dtypes) -> Nod
     return choice
 
 
-def _nest(loop: Node, choices: list[Node]) -> None:
+def _nest_ifs(loop: Node, choices: list[Node]) -> None:
     """Nest the ifs `choices`, each in its predecessor's false branch; the last if contains `loop`."""
     first, *others = choices
     for original, output in zip(loop.outputs(), first.outputs(), strict=True):
@@ -170,8 +170,10 @@ class _LoopVersion:
         self.indices: dict[Value, list[Value]] = {}  # views that select an element -> indices of the element
         # (tensor, indices) -> loaded element; cleared at writes
         self.loaded_values: dict[tuple[Value, ...], Value] = {}
-        self.leftover: list[Node] = []  # replaced tensor nodes, which `_clean` removes if they are unused
-        self.slots: list[tuple[Node, Value]] = []  # replaced outputs of ifs and loops, which `_clean` removes
+        # Replaced tensor nodes, which `_remove_replaced` removes if they are unused
+        self.replaced_nodes: list[Node] = []
+        # Replaced outputs of ifs and loops, which `_remove_replaced` removes
+        self.slots: list[tuple[Node, Value]] = []
 
     def write(self) -> None:
         """Convert the loop to numbers; register the loop's results as outputs of the enclosing block."""
@@ -180,7 +182,7 @@ class _LoopVersion:
         self._loop(self.loop)
         for output in outputs:
             block.register_output(self._result(output, block.return_node()))
-        self._clean()
+        self._remove_replaced()
 
     # ---- values ----------------------------------------------------------------------------------------
 
@@ -261,12 +263,12 @@ class _LoopVersion:
     def _block(self, block: Block) -> None:
         first = next(iter(block.nodes()), block.return_node())
         for value in block.inputs():
-            self._give_tensor(value, first)
+            self._materialize_tensor(value, first)
         for node in list(block.nodes()):
             following = node.next()
             self._node(node)
             for output in list(node.outputs()):
-                self._give_tensor(output, following)
+                self._materialize_tensor(output, following)
 
     def _node(self, node: Node) -> None:
         kind = node.kind()
@@ -278,27 +280,27 @@ class _LoopVersion:
             self._choice(node)
         elif self.elements.is_converted(node):
             _WRITERS[kind](self, node)
-            self.leftover.append(node)
+            self.replaced_nodes.append(node)
         elif node.outputs_size() == 1 and isinstance(self.elements.kinds.get(node.output()), View):
             self._view(node)
         elif kind == "prim::dtype" and self.elements.member(node.input()) is not None:
             member = self.elements.member(node.input())
             assert member is not None
             node.output().replace_all_uses_with(self._constant(self._dtype(member), node))
-            self.leftover.append(node)
+            self.replaced_nodes.append(node)
         elif kind == "prim::device" and self.elements.member(node.input()) is not None:
             node.replace_input(0, next(iter(self.elements.loaded)))
-            self.leftover.append(node)
+            self.replaced_nodes.append(node)
         elif node.schema() is None or node.schema().is_mutable:  # type: ignore[union-attr]
             self.loaded_values = {}
 
-    def _give_tensor(self, value: Value, before: Node) -> None:
+    def _materialize_tensor(self, value: Value, before: Node) -> None:
         """If `value` is boxed, create a tensor for it and replace the uses that require a tensor."""
         if value not in self.elements.boxed:
             return
         tensor = self._as_tensor(value, before)
         for use in list(value.uses()):
-            if not self._takes_numbers(use.user, use.offset):
+            if not self._accepts_scalar(use.user, use.offset):
                 use.user.replace_input(use.offset, tensor)
 
     def _as_tensor(self, value: Value, before: Node) -> Value:
@@ -314,7 +316,7 @@ class _LoopVersion:
                 "aten::scalar_tensor", [self.numbers[value], self._dtype(value), none, none, none]
             )
 
-    def _takes_numbers(self, user: Node, offset: int) -> bool:
+    def _accepts_scalar(self, user: Node, offset: int) -> bool:
         """Return whether `user` accepts a number as input `offset`, a tensor that a number replaces."""
         kind = user.kind()
         if kind == "prim::Loop":
@@ -341,7 +343,7 @@ class _LoopVersion:
         value, base = node.output(), self.elements.kind(node.input())
         before = self._indices_of(node.input()) if isinstance(base, View) else []
         self.indices[value] = [*before, node.input(2)]
-        self.leftover.append(node)
+        self.replaced_nodes.append(node)
         is_read = any(self.elements.is_converted(u.user) and _loads(u.user, u.offset) for u in value.uses())
         if is_read and self.elements.member(value) in self.elements.loaded:
             self._read(value, node)
@@ -422,17 +424,17 @@ class _LoopVersion:
         elif kind in ("aten::Float", "aten::FloatImplicit") and scalar.type() is INT:
             scalar = self._new("aten::Float", [scalar], node, FLOAT).output()
         elif kind == "aten::Int" and scalar.type() is FLOAT:
-            scalar = self._whole(node, scalar)
+            scalar = self._float_to_int(node, scalar)
         elif kind == "aten::IntImplicit" and scalar.type() is FLOAT:
-            scalar = self._no_int(node, scalar)
+            scalar = self._raise_float_to_int(node, scalar)
         elif kind == "aten::item":  # the output of `aten::item` has type Scalar
             any_number = self._new("prim::unchecked_cast", [scalar], node, node.output().type())
-            self.leftover.append(any_number)
+            self.replaced_nodes.append(any_number)
             self.numbers[any_number.output()] = scalar
             scalar = any_number.output()
         node.output().replace_all_uses_with(scalar)
 
-    def _whole(self, node: Node, scalar: Value) -> Value:
+    def _float_to_int(self, node: Node, scalar: Value) -> Value:
         """Convert a float to an int; for large values and NaN, call the tensor operator."""
         insert = self.graph.insert
         with self.graph.inserting_before(node), self.graph.at_range(node.range):
@@ -447,7 +449,7 @@ class _LoopVersion:
                 large.register_output(insert("aten::Int", [tensor]))
         return choice.output().set_type(INT)
 
-    def _no_int(self, node: Node, scalar: Value) -> Value:
+    def _raise_float_to_int(self, node: Node, scalar: Value) -> Value:
         """Insert operators that raise PyTorch's error for the implicit conversion of a float to an int."""
         member = self.elements.member(node.input())
         assert member is not None
@@ -530,7 +532,7 @@ class _LoopVersion:
             return initial
         return output
 
-    def _clean(self) -> None:
+    def _remove_replaced(self) -> None:
         """Remove replaced tensor nodes, and replaced outputs of ifs and loops."""
         some = next(iter(self.elements.loaded))
         for node, output in self.slots:
@@ -541,7 +543,7 @@ class _LoopVersion:
             else:
                 for block in node.blocks():
                     block.replace_output(i, some)
-        for node in reversed(self.leftover):
+        for node in reversed(self.replaced_nodes):
             if not any(output.has_uses() for output in node.outputs()):
                 node.destroy()
         for node, output in reversed(self.slots):

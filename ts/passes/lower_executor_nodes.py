@@ -28,7 +28,7 @@ from ts.errors import CompilationError
 from ts.ir.graph import Block, Graph, Node, Value
 from ts.ir.types import TENSOR, ListType, TensorType
 from ts.passes.exit_transform import exit_transform
-from ts.passes.insert_type_checks import Question, insert_all, insert_gradient_check, insert_type_check
+from ts.passes.insert_type_checks import Check, insert_all, insert_gradient_check, insert_type_check
 from ts.passes.pass_logging import optimization_allowed, update
 
 _CHECKS: Final = ("prim::TypeCheck", "prim::CudaFusionGuard", "prim::TensorExprDynamicGuard")
@@ -45,7 +45,7 @@ def lower_executor_nodes(graph: Graph) -> bool:
 
 def has_executor_nodes(graph: Graph) -> bool:
     """Return whether the graph contains executor nodes."""
-    return not graph.kinds().isdisjoint(_MEANINGS)
+    return not graph.kinds().isdisjoint(_LOWERINGS)
 
 
 def with_executor_nodes_lowered(graph: Graph) -> Graph:
@@ -62,7 +62,7 @@ def _visit(block: Block) -> bool:
     for node in block.nodes():
         for inner in node.blocks():
             changed |= _visit(inner)
-        meaning = _MEANINGS.get(node.kind())
+        meaning = _LOWERINGS.get(node.kind())
         if meaning is None or not optimization_allowed("lower_executor_nodes"):
             continue
         update("lower_executor_nodes", "Replacing {}", node)
@@ -76,12 +76,12 @@ def _visit(block: Block) -> bool:
     return changed
 
 
-def _looked_at(graph: Graph, node: Node) -> list[Value]:
+def _checked_inputs(graph: Graph, node: Node) -> list[Value]:
     return node.inputs()[: len(node.outputs())]
 
 
 def _guard(graph: Graph, node: Node) -> list[Value]:
-    choice = graph.insert_node(graph.create_if(_is_as_profiled(graph, node, node.output().type())))
+    choice = graph.insert_node(graph.create_if(_insert_profile_check(graph, node, node.output().type())))
     with graph.inserting_at_end(choice.blocks()[1]):
         message = f"a tensor is not {node.get('profiled_type', node.output().type())}, as a guard has it"
         arguments = [graph.insert_constant(message), graph.insert_constant(None)]
@@ -89,7 +89,7 @@ def _guard(graph: Graph, node: Node) -> list[Value]:
     return [node.input()]
 
 
-def _is_as_profiled(graph: Graph, node: Node, type: object) -> Value:
+def _insert_profile_check(graph: Graph, node: Node, type: object) -> Value:
     profiled = node.get("profiled_type", type)
     if not isinstance(profiled, TensorType):
         raise CompilationError(f"{node.kind()} needs a type of tensors, but has {profiled}", node.range)
@@ -99,7 +99,7 @@ def _is_as_profiled(graph: Graph, node: Node, type: object) -> Value:
 def _bail_out(graph: Graph, node: Node) -> list[Value]:
     if not node.has_attribute("Subgraph"):
         raise CompilationError(f"{node.kind()} has no graph to go on with", node.range)
-    choice = graph.insert_node(graph.create_if(_is_as_profiled(graph, node, node.output().type())))
+    choice = graph.insert_node(graph.create_if(_insert_profile_check(graph, node, node.output().type())))
     with graph.inserting_at_end(choice.blocks()[1]):
         results = graph.insert_graph(node["Subgraph"], node.inputs())
         graph.insert_node(graph.create("prim::ReturnStmt", results, 0))
@@ -113,9 +113,7 @@ def _check(insert: Callable[[Graph, Value, TensorType], Value], graph: Graph, no
     return [*inputs[: len(node.outputs()) - 1], holds]
 
 
-def _checks(
-    insert: Callable[[Graph, Value, TensorType], Value], graph: Graph, node: Node
-) -> Iterator[Question]:
+def _checks(insert: Callable[[Graph, Value, TensorType], Value], graph: Graph, node: Node) -> Iterator[Check]:
     types = node.get("types")
     if types is None or len(types) != len(node.inputs()):
         raise CompilationError(f"{node.kind()} needs as many types as tensors", node.range)
@@ -143,7 +141,7 @@ def _sum_of_products(graph: Graph, node: Node) -> list[Value]:
     """Emit one product of concatenated factors for equal shapes, with a sum of products as the fallback."""
     half = len(node.inputs()) // 2
     lefts, rights = node.inputs()[:half], node.inputs()[half:]
-    choice = graph.insert_node(graph.create_if(_of_one_shape(graph, [lefts, rights]), 1))
+    choice = graph.insert_node(graph.create_if(_insert_shape_checks(graph, [lefts, rights]), 1))
     joined, added = choice.blocks()
     with graph.inserting_at_end(joined):
         factors = [_side_by_side(graph, lefts, 1), _side_by_side(graph, rights, 0)]
@@ -164,7 +162,7 @@ def _batch_side(graph: Graph, node: Node) -> list[Value]:
     def product(other: Value) -> Value:
         return graph.insert("aten::mm", [common, other] if side == 0 else [other, common])
 
-    choice = graph.insert_node(graph.create_if(_of_one_shape(graph, [others]), len(others)))
+    choice = graph.insert_node(graph.create_if(_insert_shape_checks(graph, [others]), len(others)))
     joined, each = choice.blocks()
     with graph.inserting_at_end(joined):
         batched = product(_side_by_side(graph, others, 1 - side))
@@ -182,15 +180,15 @@ def _side_by_side(graph: Graph, tensors: list[Value], dim: int) -> Value:
     return graph.insert("aten::cat", [tensor_list, dim])
 
 
-def _of_one_shape(graph: Graph, groups: list[list[Value]]) -> Value:
+def _insert_shape_checks(graph: Graph, groups: list[list[Value]]) -> Value:
     def same(first: Value, other: Value) -> Value:
         return graph.insert("aten::eq", [graph.insert("aten::size", [x]) for x in (first, other)])
 
     return insert_all(graph, [partial(same, group[0], x) for group in groups for x in group[1:]])
 
 
-_MEANINGS: Final[dict[str, Callable[[Graph, Node], list[Value]]]] = {
-    **dict.fromkeys(("prim::profile", "prim::profile_ivalue"), _looked_at),
+_LOWERINGS: Final[dict[str, Callable[[Graph, Node], list[Value]]]] = {
+    **dict.fromkeys(("prim::profile", "prim::profile_ivalue"), _checked_inputs),
     **dict.fromkeys(_CHECKS, partial(_check, insert_type_check)),
     "prim::RequiresGradCheck": partial(_check, insert_gradient_check),
     "prim::Guard": _guard,

@@ -15,7 +15,7 @@ from ts.ir.types import TupleType, Type
 from ts.passes.dce import eliminate_dead_code
 from ts.passes.pass_utils import NOT_CONSTANT, constant_value
 
-_TAKING_APART: Final = ("prim::TupleUnpack", "prim::TupleIndex", "prim::TupleSlice")
+_TUPLE_READS: Final = ("prim::TupleUnpack", "prim::TupleIndex", "prim::TupleSlice")
 
 
 def lower_simple_tuples(graph: Graph) -> bool:
@@ -26,7 +26,7 @@ def lower_simple_tuples(graph: Graph) -> bool:
 
 def bypass_tuples(graph: Graph) -> bool:
     """Bypass tuples that are constructed and unpacked in the graph; `dce` removes the constructions."""
-    return not graph.kinds().isdisjoint(_TAKING_APART) and _visit(graph.block())
+    return not graph.kinds().isdisjoint(_TUPLE_READS) and _visit(graph.block())
 
 
 def lower_all_tuples(graph: Graph) -> bool:
@@ -72,7 +72,7 @@ def _flatten_block(block: Block) -> None:
             for inner in node.blocks():
                 _flatten_block(inner)
             _flatten_outputs(node)
-        elif kind in _TAKING_APART:
+        elif kind in _TUPLE_READS:
             if node.input().node().kind() != "prim::TupleConstruct":
                 raise PassError(f"{kind} not matched to tuple construct")
             _bypass(node, node.input().node())
@@ -115,7 +115,7 @@ def _visit(block: Block) -> bool:
     changed = False
     for node in block.nodes():
         kind = node.kind()
-        if kind in _TAKING_APART:
+        if kind in _TUPLE_READS:
             construct = node.input().node()
             if construct.kind() == "prim::TupleConstruct":
                 changed |= _bypass(node, construct)

@@ -145,7 +145,7 @@ def _same_number_type(node: Node) -> bool:
     return kind in ("IntType", "FloatType") and all(_kind(value) == kind for value in node.inputs()[:2])
 
 
-def _constant_to_the_right(node: Node) -> None:
+def _move_constant_right(node: Node) -> None:
     """Move the constant operand of a commutative operator to the right.
 
     There are instructions for a constant right operand, but not for a constant left operand.
@@ -158,7 +158,7 @@ def _constant_to_the_right(node: Node) -> None:
 def _multiply(_: _Rewriter, node: Node) -> Value | None:
     if not _same_number_type(node):
         return None
-    _constant_to_the_right(node)
+    _move_constant_right(node)
     left, right = node.inputs()[:2]
     return left if _is_number(right, 1) else None
 
@@ -166,7 +166,7 @@ def _multiply(_: _Rewriter, node: Node) -> Value | None:
 def _add(_: _Rewriter, node: Node) -> Value | None:
     if not _same_number_type(node) or _kind(node.output()) != "IntType":
         return None  # not an identity for floats, because -0.0 + 0.0 is 0.0
-    _constant_to_the_right(node)
+    _move_constant_right(node)
     left, right = node.inputs()[:2]
     return left if _is_number(right, 0) else None
 

@@ -130,6 +130,6 @@ OF_TENSORS: Final = ASKED | {"prim::requires_grad"}
 OF_ARGUMENTS: Final = NONE_CHECKS | {"prim::isinstance"}
 
 
-def may_ask(graph: Graph) -> bool:
+def may_query_types(graph: Graph) -> bool:
     """Return whether a graph may contain type queries."""
     return not (graph.kinds().isdisjoint(OF_TENSORS) and graph.kinds().isdisjoint(OF_ARGUMENTS))

@@ -34,7 +34,7 @@ from ts.passes.convert_to_ssa import convert_to_ssa
 from ts.passes.create_autodiff_subgraphs import create_autodiff_subgraphs
 from ts.passes.cse import eliminate_common_subexpressions
 from ts.passes.dce import eliminate_unfailing_dead_code
-from ts.passes.empty_lists import settle_empty_lists
+from ts.passes.empty_lists import replace_empty_list_literals
 from ts.passes.graph_fuser import fuse_graph
 from ts.passes.hoist_loop_views import hoist_loop_views
 from ts.passes.inline import inline_for_execution, inline_if_everything
@@ -43,7 +43,7 @@ from ts.passes.lift_closures import lift_closures
 from ts.passes.lower_tuples import bypass_tuples, lower_simple_tuples
 from ts.passes.normalize_ops import normalize_ops
 from ts.passes.peephole import simplify
-from ts.passes.preserve_raising_code import remember_failing_code, settle_failing_code
+from ts.passes.preserve_raising_code import discard_raising_code, store_raising_code
 from ts.passes.scalarize_loops import version_element_loops
 from ts.passes.unwrap_numbers import unwrap_numbers
 
@@ -53,15 +53,15 @@ FRONTEND: Final[Sequence[Pass]] = (
     convert_to_ssa,
     lift_closures,
     inline_if_everything,
-    settle_empty_lists,
+    replace_empty_list_literals,
     canonicalize_modified_loops,
     normalize_ops,
-    remember_failing_code,
+    store_raising_code,
     lower_simple_tuples,
     constant_propagation_immutable_types,
     constant_pooling,
     canonicalize_outputs,
-    settle_failing_code,
+    discard_raising_code,
 )
 
 
@@ -69,7 +69,7 @@ FRONTEND: Final[Sequence[Pass]] = (
 STEPPING: Final[Sequence[Pass]] = (
     convert_to_ssa,
     lift_closures,
-    settle_empty_lists,
+    replace_empty_list_literals,
     canonicalize_modified_loops,
     normalize_ops,
 )

@@ -3,7 +3,7 @@
     %q : int = aten::floordiv(%a, %b)        (removed from `fn.graph`, as in PyTorch)
     return (%a)                              (raises when %b is 0, as in Python)
 
-The frontend's passes run between `remember_failing_code` and `settle_failing_code`.  If they removed a node
+The frontend's passes run between `store_raising_code` and `discard_raising_code`.  If they removed a node
 that may raise, a copy from before these passes is executed (`faithful(graph)`) until the program edits the
 function's graph.
 """
@@ -14,14 +14,14 @@ from ts.analysis.effects import FAILING, may_raise
 from ts.ir.graph import Graph
 
 
-def remember_failing_code(graph: Graph) -> bool:
+def store_raising_code(graph: Graph) -> bool:
     """Store a copy of `graph` if it contains nodes that may raise; `graph` does not change."""
     if _count(graph):
         graph.remembered = graph.copy(), None
     return False
 
 
-def settle_failing_code(graph: Graph) -> bool:
+def discard_raising_code(graph: Graph) -> bool:
     """Discard the stored copy if `graph` still contains all nodes that may raise."""
     if graph.remembered is not None:
         before, _ = graph.remembered

@@ -38,13 +38,16 @@ RANK_BY_LENGTHS: Final = frozenset({"aten::squeeze"})
 _CONTAINERS: Final = (list, tuple)
 _UNKNOWN_LENGTH: Final = 1009
 # Operators whose result sizes are copied from inputs or constants, never computed from sizes.
-_COPYING: Final = """
+_SIZE_COPYING_OPERATORS: Final = """
     t transpose permute unsqueeze select mm bmm matmul linear addmm softmax log_softmax layer_norm dropout
     contiguous detach clone to type_as sum mean amax amin argmax argmin any all cumsum embedding
 """
-_MOVING: Final = "ListConstruct TupleConstruct ListUnpack TupleUnpack TupleIndex"
+_LIST_AND_TUPLE_KINDS: Final = "ListConstruct TupleConstruct ListUnpack TupleUnpack TupleIndex"
 _COPY_LENGTHS: Final = frozenset(
-    (*(f"aten::{name}" for name in _COPYING.split()), *(f"prim::{name}" for name in _MOVING.split()))
+    (
+        *(f"aten::{name}" for name in _SIZE_COPYING_OPERATORS.split()),
+        *(f"prim::{name}" for name in _LIST_AND_TUPLE_KINDS.split()),
+    )
 )
 _NUMBERS: Final = {"IntType": 1, "FloatType": 1.0, "BoolType": True}
 _RANK: Final = 1
@@ -110,7 +113,7 @@ class Analysis:
         self.graph = graph
         self.complete = complete
         # Value -> _RANK or _DTYPE: the only valid property of the sample of the value
-        self.vague: dict[Value, int] = {}
+        self.valid_property: dict[Value, int] = {}
         self.samples: dict[Value, Any] = {}  # value -> meta tensor, constant, or container of these
         self.unknown: set[int] = set()  # placeholder sizes in samples, which represent unknown sizes
         self.reshaped = [node.input(0) for node in graph.all_nodes() if reshapes(node)]
@@ -121,9 +124,9 @@ class Analysis:
     def run(self, inputs: Sequence[Any], with_grad: bool) -> None:
         """Derive the types of all values from example inputs; `with_grad` includes requires_grad."""
         self.with_grad = with_grad
-        self.reshaped += _outputs_given(self.graph)
+        self.reshaped += _out_arguments(self.graph)
         for value, argument in zip(self.graph.inputs(), inputs, strict=True):
-            self.enter_given(value, argument)
+            self.enter_argument(value, argument)
         self.visit(self.graph.block())
 
     def run_on_types(self) -> None:
@@ -156,7 +159,7 @@ class Analysis:
         self.unknown.add(length)
         return length
 
-    def enter_given(self, value: Value, argument: Any) -> None:
+    def enter_argument(self, value: Value, argument: Any) -> None:
         """Record `argument`, a tensor or a script object, as the value of an argument or attribute."""
         if isinstance(argument, Object):
             self.samples[value] = argument
@@ -170,7 +173,7 @@ class Analysis:
         owner, name = self.samples.get(node.input()), node.get("name")
         type: Any = node.input().type()
         if isinstance(owner, Object) and name in type.attributes and name not in self.assigned:
-            self.enter_given(node.output(), object_get(owner, type.slot(name), deep=False))
+            self.enter_argument(node.output(), object_get(owner, type.slot(name), deep=False))
 
     def enter(self, value: Value, sample: Any, device: str | None, requires_grad: bool | None) -> None:
         """Record `sample` as the sample of `value`, and set the type of `value`."""
@@ -180,10 +183,10 @@ class Analysis:
             return
         self.samples[value] = sample
         if hasattr(sample, "is_meta") and value.type().is_subtype_of(TENSOR):
-            vague = self.vague.get(value, None if self.complete else _RANK)
+            valid_property = self.valid_property.get(value, None if self.complete else _RANK)
             sizes, strides = sample.shape, sample.stride()
-            if vague is not None:
-                sizes, strides = None if vague == _DTYPE else [None] * sample.dim(), None
+            if valid_property is not None:
+                sizes, strides = None if valid_property == _DTYPE else [None] * sample.dim(), None
             elif self.is_partial(sample):
                 sizes, strides = [None if n in self.unknown else n for n in sizes], None
             value.set_type(TensorType(sample.dtype.code, sizes, strides, device, requires_grad))
@@ -220,15 +223,15 @@ class Analysis:
                 output.set_type(merged)
                 if merged.scalar_type is not None and first in self.samples:
                     self.samples[output] = self.samples[first]
-                    vague = [self.vague.get(value, 0) for value in (first, second)]
+                    valid_property = [self.valid_property.get(value, 0) for value in (first, second)]
                     if merged.dim() is None:
-                        self.vague[output] = _DTYPE
-                    elif any(vague):
-                        self.vague[output] = max(vague)
+                        self.valid_property[output] = _DTYPE
+                    elif any(valid_property):
+                        self.valid_property[output] = max(valid_property)
                     elif merged.sizes() is None and self.complete:
                         self.samples[output] = self.blank(merged)
                     elif merged.sizes() is None:
-                        self.vague[output] = _RANK
+                        self.valid_property[output] = _RANK
 
     def visit_loop(self, node: Node) -> None:
         """Visit the body until the types of carried values reach a fixed point."""
@@ -251,8 +254,8 @@ class Analysis:
         if source in self.samples and isinstance(source.type(), TensorType):
             target.set_type(source.type())
             self.samples[target] = self.samples[source]
-            if source in self.vague:
-                self.vague[target] = self.vague[source]
+            if source in self.valid_property:
+                self.valid_property[target] = self.valid_property[source]
 
     def join(self, carried: Value, returned: Value) -> bool:
         """Discard the known properties of the loop value `carried` that the next value `returned` lacks.
@@ -267,9 +270,9 @@ class Analysis:
             return False
         rank = merged.dim()
         if rank is None:
-            self.vague[carried] = _DTYPE
-        elif not self.complete or self.vague.get(carried):
-            self.vague[carried] = _RANK
+            self.valid_property[carried] = _DTYPE
+        elif not self.complete or self.valid_property.get(carried):
+            self.valid_property[carried] = _RANK
             merged = merged.with_(sizes=[None] * rank, strides=None)
         elif merged.scalar_type is not None:
             merged = merged.with_(strides=merged.strides() if merged.sizes() is not None else None)
@@ -291,7 +294,9 @@ class Analysis:
         if arguments is None:
             self.forget(node)
             return
-        vague = max((self.vague[value] for value in inputs if value in self.vague), default=None)
+        valid_property = max(
+            (self.valid_property[value] for value in inputs if value in self.valid_property), default=None
+        )
         results = self.results(node, arguments)
         if results is NOT_EVALUATED:
             results = self.unsized_result(node, arguments)
@@ -301,19 +306,19 @@ class Analysis:
         tensors = [type for type in _types(inputs) if isinstance(type, TensorType)]
         device = self.device_of_results(node, tensors)
         if not tensors and self.complete:
-            vague = _RANK  # only the rank is valid: the program may compute the sizes
+            valid_property = _RANK  # only the rank is valid: the program may compute the sizes
         # As in PyTorch, requires_grad is unknown for elementwise operators of several tensors, and sizes are
         # unknown if these tensors have several dtypes, one of them an integer dtype.
         several = self.by_inputs and is_elementwise(node) and len(tensors) > 1
         dtypes = {type.scalar_type for type in tensors}
         has_integers = any(code is not None and not BY_CODE[code].is_floating_point for code in dtypes)
         if self.complete and several and len(dtypes) > 1 and has_integers:
-            vague = max(vague or 0, _RANK)
+            valid_property = max(valid_property or 0, _RANK)
         grads = {type._requires_grad for type in tensors} if not (self.complete and several) else {None}
         for output, sample in zip(node.outputs(), results, strict=True):
-            if hasattr(sample, "is_meta") or (isinstance(sample, _CONTAINERS) and vague != _DTYPE):
-                if vague is not None:
-                    self.vague[output] = vague
+            if hasattr(sample, "is_meta") or (isinstance(sample, _CONTAINERS) and valid_property != _DTYPE):
+                if valid_property is not None:
+                    self.valid_property[output] = valid_property
                 self.enter(output, sample, device, False if grads == {False} else None)
 
     def unsized_result(self, node: Node, arguments: list[Any]) -> Any:
@@ -381,7 +386,7 @@ class Analysis:
                 output.set_type(TENSOR)
 
 
-def _outputs_given(graph: Graph) -> list[Value]:
+def _out_arguments(graph: Graph) -> list[Value]:
     """Return the `out=` arguments in `graph`, because an operator may change the shape of its `out=`."""
     outputs = []
     for node in graph.all_nodes():

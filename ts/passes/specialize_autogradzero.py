@@ -23,7 +23,7 @@ from ts.passes.pass_utils import constant_value, inline_block_before
 
 class _GradState(Enum):
     ZERO = auto()
-    THERE = auto()
+    DEFINED = auto()
     UNKNOWN = auto()
 
 
@@ -36,7 +36,7 @@ def specialize_autogradzero(graph: Graph) -> bool:
     for value in graph.inputs():
         value_type = value.type()
         absent = value_type.undefined_ if isinstance(value_type, TensorType) else False
-        states[value] = {True: _GradState.ZERO, False: _GradState.THERE, None: _GradState.UNKNOWN}[absent]
+        states[value] = {True: _GradState.ZERO, False: _GradState.DEFINED, None: _GradState.UNKNOWN}[absent]
     return _visit(graph.block(), states)
 
 
@@ -55,7 +55,7 @@ def _visit(block: Block, states: dict[Value, _GradState]) -> bool:
 def _state(node: Node) -> _GradState:
     if node.kind() == "prim::AutogradZero":
         return _GradState.ZERO
-    return _GradState.THERE if node.schema() is not None else _GradState.UNKNOWN
+    return _GradState.DEFINED if node.schema() is not None else _GradState.UNKNOWN
 
 
 def _decide(node: Node, states: dict[Value, _GradState]) -> bool:
@@ -66,14 +66,14 @@ def _decide(node: Node, states: dict[Value, _GradState]) -> bool:
         return _take_branch(node)
     with graph.inserting_before(node):
         if node.kind() == "prim::AutogradAnyNonZero":
-            if _GradState.THERE not in input_states and _GradState.UNKNOWN in input_states:
+            if _GradState.DEFINED not in input_states and _GradState.UNKNOWN in input_states:
                 return False
-            result = graph.insert_constant(_GradState.THERE in input_states)
+            result = graph.insert_constant(_GradState.DEFINED in input_states)
         elif _GradState.ZERO in input_states:
             result = inputs[1 - input_states.index(_GradState.ZERO)]
-        elif input_states == [_GradState.THERE, _GradState.THERE]:
+        elif input_states == [_GradState.DEFINED, _GradState.DEFINED]:
             result = graph.insert("aten::add", [*inputs, graph.insert_constant(1)])
-            states[result] = _GradState.THERE
+            states[result] = _GradState.DEFINED
         else:
             return False
     update("specialize_autogradzero", "Replacing {}", node)

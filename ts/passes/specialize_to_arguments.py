@@ -12,9 +12,9 @@
       ... `if b is not None`, `y.is_cuda` ...
 
 Queries are operators that tensor types decide (`peephole_types`), tests for None, and `isinstance`.  Argument
-types are propagated only through operators on which a query depends. `asked_arguments` returns the arguments
-whose types determine the condition of a branch.  Sizes are never known, and neither are dtypes that depend on
-the default dtype, because both may change between calls.
+types are propagated only through operators on which a query depends. `queried_arguments` returns the
+arguments whose types determine the condition of a branch.  Sizes are never known, and neither are dtypes that
+depend on the default dtype, because both may change between calls.
 """
 
 from __future__ import annotations
@@ -33,17 +33,17 @@ from ts.passes.erase_shapes import erase_shape_information
 from ts.passes.pass_logging import optimization_allowed, update
 from ts.passes.pass_utils import inserting_at_start
 from ts.passes.peephole import simplify
-from ts.passes.peephole_types import OF_ARGUMENTS, OF_TENSORS, may_ask
+from ts.passes.peephole_types import OF_ARGUMENTS, OF_TENSORS, may_query_types
 from ts.passes.shape_analysis import RANK_BY_LENGTHS, Analysis, is_elementwise, tensors_in
 
 # Kinds of declared types that are less precise than the type of an argument
-_OPEN: Final = frozenset({"OptionalType", "AnyType", "UnionType"})
+_OPEN_TYPES: Final = frozenset({"OptionalType", "AnyType", "UnionType"})
 _CASTS: Final = frozenset({"prim::unchecked_cast", "prim::unchecked_unwrap_optional"})
 _CALLS: Final = frozenset({"prim::CallFunction", "prim::CallMethod", "prim::PythonOp", "prim::fork"})
 _MAX_ROUNDS: Final = 4  # a round may decide queries that depend on the results of the previous round
 
 
-def asked_arguments(graph: Graph) -> list[int]:
+def queried_arguments(graph: Graph) -> list[int]:
     """Return the indices of the arguments whose type decides a branch of the graph."""
     return _TypeQueries(graph).arguments()
 
@@ -62,7 +62,7 @@ def _specialize(graph: Graph, argument_types: Mapping[int, Type]) -> bool:
     declared = {inputs[i]: inputs[i].type() for i in argument_types}
     for i, type in argument_types.items():
         inputs[i].set_type(TENSOR if isinstance(type, TensorType) else type)
-    changed = _settle(graph)
+    changed = _fold_queries(graph)
     for _ in range(_MAX_ROUNDS):
         questions = _TypeQueries(graph)
         if not questions.arguments():
@@ -76,7 +76,7 @@ def _specialize(graph: Graph, argument_types: Mapping[int, Type]) -> bool:
                 inputs[i].set_type(TENSOR)
         decided = simplify(graph)
         erase_shape_information(graph)
-        changed |= _settle(graph) or decided
+        changed |= _fold_queries(graph) or decided
         if not decided:
             break
     _declare(graph, declared)
@@ -101,7 +101,7 @@ def specialize_to_input_types(graph: Graph) -> bool:
     return True
 
 
-def _settle(graph: Graph) -> bool:
+def _fold_queries(graph: Graph) -> bool:
     """Fold decided queries and remove branches that are not taken."""
     changed = simplify(graph)
     fold_constants(graph)
@@ -143,13 +143,13 @@ class _TypeQueries:
 
     def arguments(self) -> list[int]:
         """Return the sorted indices of the arguments whose types decide a query."""
-        if not may_ask(self.graph) or any(node.kind() in _CALLS for node in self.graph.all_nodes()):
+        if not may_query_types(self.graph) or any(node.kind() in _CALLS for node in self.graph.all_nodes()):
             return []  # a callee may change the shape of a tensor argument
         indices: set[int] = set()
         for node in self.graph.all_nodes():
-            if (not _asks_of_tensor(node) and not _asks_of_argument(node)) or not _decides(node):
+            if (not _queries_tensor(node) and not _queries_argument(node)) or not _decides_branch(node):
                 continue
-            if _asks_of_tensor(node):
+            if _queries_tensor(node):
                 indices |= self._of(node.input(0)) or frozenset()
             else:
                 indices.update(self._input_index[x] for x in node.inputs() if x in self._input_index)
@@ -212,14 +212,14 @@ class _TypeQueries:
 
 def type_queries(graph: Graph) -> Iterator[Node]:
     """Return the type queries whose results reach the condition of a branch."""
-    return filter(_is_question, graph.all_nodes())
+    return filter(_is_type_query, graph.all_nodes())
 
 
-def _is_question(node: Node) -> bool:
-    return (_asks_of_tensor(node) or _asks_of_argument(node)) and _decides(node)
+def _is_type_query(node: Node) -> bool:
+    return (_queries_tensor(node) or _queries_argument(node)) and _decides_branch(node)
 
 
-def _asks_of_tensor(node: Node) -> bool:
+def _queries_tensor(node: Node) -> bool:
     if node.kind() not in OF_TENSORS or len(node.outputs()) != 1 or not node.has_uses():
         return False
     if node.kind() == "aten::size":
@@ -227,14 +227,14 @@ def _asks_of_tensor(node: Node) -> bool:
     return True
 
 
-def _asks_of_argument(node: Node) -> bool:
+def _queries_argument(node: Node) -> bool:
     """Return whether `node` queries the type of an argument whose declared type leaves the answer open."""
     if node.kind() not in OF_ARGUMENTS:
         return False
-    return any(x.node().kind() == "prim::Param" and x.type().kind() in _OPEN for x in node.inputs())
+    return any(x.node().kind() == "prim::Param" and x.type().kind() in _OPEN_TYPES for x in node.inputs())
 
 
-def _decides(node: Node, depth: int = 8) -> bool:
+def _decides_branch(node: Node, depth: int = 8) -> bool:
     """Return whether the query's result reaches the condition of a branch, which could then be removed."""
     for use in (use for output in node.outputs() for use in output.uses()):
         user = use.user
@@ -243,20 +243,24 @@ def _decides(node: Node, depth: int = 8) -> bool:
                 return True
         elif user.kind() == "prim::Return":
             owner = user.owning_block().owning_node()
-            if owner is not None and depth and _decides(owner, depth - 1):
+            if owner is not None and depth and _decides_branch(owner, depth - 1):
                 return True
-        elif depth and all(_is_answer(output) for output in user.outputs()) and _decides(user, depth - 1):
+        elif (
+            depth
+            and all(_has_query_result_type(output) for output in user.outputs())
+            and _decides_branch(user, depth - 1)
+        ):
             return True
     return False
 
 
-def _is_answer(value: Value) -> bool:
+def _has_query_result_type(value: Value) -> bool:
     """Return whether `value` has a type of query results or of computations on query results."""
     return value.type().kind() in ("BoolType", "IntType", "ListType", "StringType", "DeviceObjType")
 
 
 def _may_be_tensor(type: Type) -> bool:
-    return type.is_subtype_of(TENSOR) or type.kind() in _OPEN
+    return type.is_subtype_of(TENSOR) or type.kind() in _OPEN_TYPES
 
 
 def _is_number(value: Value) -> bool:
@@ -289,7 +293,7 @@ class _TypePropagation(Analysis):
         if (
             not has_float_argument
             and any(_is_float(sample) for sample in tensors_in(results))
-            and not _says_dtype(node)
+            and not _has_constant_dtype(node)
         ):
             return NOT_EVALUATED
         return results
@@ -299,7 +303,7 @@ class _TypePropagation(Analysis):
         if not tensors or any(value.type().kind() == "DeviceObjType" for value in node.inputs()):
             return None
         record = getattr(node.operator(), "record", None)
-        if record is not None and record.whole and not _says_dtype(node):
+        if record is not None and record.whole and not _has_constant_dtype(node):
             return None
         return super().device_of_results(node, tensors)
 
@@ -308,7 +312,7 @@ def _is_float(sample: Any) -> bool:
     return bool(sample.dtype.is_floating_point or sample.dtype.is_complex)
 
 
-def _says_dtype(node: Node) -> bool:
+def _has_constant_dtype(node: Node) -> bool:
     """Return whether a node converts its input to a dtype that is a constant argument."""
     record = getattr(node.operator(), "record", None)
     return record is not None and record.converts and _is_number(node.input(1))

@@ -64,7 +64,7 @@ def find_matches(pattern: Graph, block: Block) -> list[dict[Value, Value]]:
     matched_nodes: set[Node] = set()
     for node in block.nodes():
         match = _Match(pattern, block)
-        if match.ends_at(node) and matched_nodes.isdisjoint(match.nodes.values()):
+        if match.match_at(node) and matched_nodes.isdisjoint(match.nodes.values()):
             matched_nodes.update(match.nodes.values())
             matches.append(match.values)
     return matches
@@ -79,12 +79,12 @@ class _Match:
         self.values: dict[Value, Value] = {}
         self.nodes: dict[Node, Node] = {}
 
-    def ends_at(self, node: Node) -> bool:
+    def match_at(self, node: Node) -> bool:
         last = self.pattern.outputs()[0].node() if self.pattern.outputs() else None
         if last is None or not self._same_node(last, node):
             return False
         is_matched = all(value in self.values for value in self.pattern.outputs())
-        return is_matched and self._hides_the_inside()
+        return is_matched and self._has_no_outside_uses()
 
     def _same_value(self, pattern_value: Value, graph_value: Value) -> bool:
         bound = self.values.get(pattern_value)
@@ -117,7 +117,7 @@ class _Match:
         pairs = zip(pattern_node.inputs(), graph_node.inputs(), strict=True)
         return all(self._same_value(value, other) for value, other in pairs)
 
-    def _hides_the_inside(self) -> bool:
+    def _has_no_outside_uses(self) -> bool:
         """Return whether all values of the occurrence, except the outputs, are used only inside of it."""
         inside = set(self.nodes.values())
         outputs = {self.values[value] for value in self.pattern.outputs()}
@@ -184,7 +184,7 @@ class _Rewriter:
 
         if not any(written_between(pattern_node, node, last) for pattern_node, node in computed):
             return last
-        early = all(_stands_before(match[x], first) for x in self.pattern.inputs())
+        early = all(_is_defined_before(match[x], first) for x in self.pattern.inputs())
         if early and not any(written_between(pattern_node, first, node) for pattern_node, node in computed):
             return first
         return None
@@ -215,7 +215,7 @@ def _remove_names(results: list[Value], inputs: list[Value]) -> None:
         pending += [x for x in value.node().inputs() if x not in inputs and x.has_debug_name()]
 
 
-def _stands_before(value: Value, node: Node) -> bool:
+def _is_defined_before(value: Value, node: Node) -> bool:
     """Return whether a value is defined before `node`."""
     block, maker = node.owning_block(), value.node()
     return maker.owning_block() is not block or maker.is_before(node)

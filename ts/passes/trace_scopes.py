@@ -33,15 +33,15 @@ It returns the method's name and result type.
 _BLOCKS: Final = ("prim::TracedModuleForward", "prim::TracedFork")
 
 
-def settle_scopes(graph: Graph, path: str | None, declare: Declare) -> bool:
+def convert_scopes(graph: Graph, path: str | None, declare: Declare) -> bool:
     """Convert blocks of a trace to methods and tasks.
 
     `path` is the module path of the first input, None for a function.
     """
     for node in _blocks_of(graph.block()):
-        _give_results(node)
-    _settle(graph.block(), declare)
-    _settle_calls(graph)
+        _add_scope_outputs(node)
+    _convert_block(graph.block(), declare)
+    _erase_call_shapes(graph)
     if path is not None:
         attributes = _Attributes(graph, graph.block(), path, graph.inputs()[0])
         for node in (*graph.all_nodes(), graph.return_node()):
@@ -73,7 +73,7 @@ def _is_inside(node: Node, block: Block) -> bool:
         node = owner
 
 
-def _give_results(node: Node) -> None:
+def _add_scope_outputs(node: Node) -> None:
     """Add outputs to call `node` for the values of its block that are used outside of the block."""
     block = node.blocks()[0]
     for inner in block.nodes():
@@ -92,17 +92,17 @@ def _give_results(node: Node) -> None:
                 use.user.replace_input(use.offset, result)
 
 
-def _settle(block: Block, declare: Declare) -> None:
+def _convert_block(block: Block, declare: Declare) -> None:
     for node in block.nodes():
         for inner in node.blocks():
-            _settle(inner, declare)
+            _convert_block(inner, declare)
         if node.kind() == "prim::TracedModuleForward":
-            _to_call(node, declare)
+            _convert_to_call(node, declare)
         elif node.kind() == "prim::TracedFork":
-            _to_fork(node)
+            _convert_to_fork(node)
 
 
-def _to_call(node: Node, declare: Declare) -> None:
+def _convert_to_call(node: Node, declare: Declare) -> None:
     graph = node.owning_graph()
     module = node.inputs()[0]
     path = node.get("scope")
@@ -118,7 +118,7 @@ def _to_call(node: Node, declare: Declare) -> None:
         for i in reversed(range(len(results))):
             inner.erase_output(i)
         inner.register_output(together)
-    _settle_calls(body.graph)
+    _erase_call_shapes(body.graph)
     name, type = declare(path, body.graph)
     with graph.inserting_before(node):
         call = graph.create("prim::CallMethod", (module, *body.captured)).set("name", name)
@@ -135,13 +135,13 @@ def _to_call(node: Node, declare: Declare) -> None:
     node.destroy()
 
 
-def _settle_calls(graph: Graph) -> None:
+def _erase_call_shapes(graph: Graph) -> None:
     """Set the types of the results of method calls to their types without shapes."""
     for call in graph.find_all_nodes("prim::CallMethod"):
         call.output().set_type(unshaped(call.output().type()))
 
 
-def _to_fork(node: Node) -> None:
+def _convert_to_fork(node: Node) -> None:
     graph = node.owning_graph()
     body = _Body(node.blocks()[0], None, None)
     with graph.inserting_before(node):

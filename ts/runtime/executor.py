@@ -121,11 +121,11 @@ def executed_graph_for(function: ScriptFunction, variant: GraphVariant, inputs: 
     """Return a copy of the graph specialized to the arguments `inputs`."""
     if variant is GraphVariant.WRITTEN or function.holds_breakpoint or has_autocast(function.as_compiled()):
         return transform_graph(function.as_compiled(), variant)
-    from ts.passes.specialize_to_arguments import asked_arguments
+    from ts.passes.specialize_to_arguments import queried_arguments
 
     graph = copy_unoptimized(function.as_compiled())
     run_early_passes(graph)
-    tested_arguments = asked_arguments(graph)
+    tested_arguments = queried_arguments(graph)
     if tested_arguments:
         from ts.runtime.specialization import ArgumentSignature
 
@@ -266,13 +266,13 @@ def _compile_code(function: ScriptFunction, variant: GraphVariant) -> CompiledCo
 
 def _entry_program(function: ScriptFunction, variant: GraphVariant, graph: Graph) -> SerializedCode | None:
     """Return the program that selects a specialization; None if no branch depends on the arguments."""
-    from ts.passes.peephole_types import may_ask
+    from ts.passes.peephole_types import may_query_types
 
-    if not may_ask(graph):
+    if not may_query_types(graph):
         return None
-    from ts.passes.specialize_to_arguments import asked_arguments
+    from ts.passes.specialize_to_arguments import queried_arguments
 
-    tested_arguments = asked_arguments(graph)
+    tested_arguments = queried_arguments(graph)
     if not tested_arguments:
         return None
     from ts.runtime.specialization import Specializer  # imported here, as few functions need it

@@ -56,7 +56,7 @@ class _FrozenModuleBuilder:
 
     def object(self, owner: Object) -> Object | None:
         """Return the frozen copy of an object; None if no attribute or method of the object remains."""
-        if id(owner) in self.frozen.whole:
+        if id(owner) in self.frozen.fully_preserved:
             return owner
         if id(owner) not in self.copies:
             self.copies[id(owner)] = None  # ends the recursion in cycles of objects

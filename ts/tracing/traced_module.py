@@ -25,7 +25,7 @@ from ts.passes.dce import eliminate_dead_code
 from ts.passes.erase_shapes import erase_shape_information
 from ts.passes.inline import inline_if_everything
 from ts.passes.preserve_raising_code import run_instead
-from ts.passes.trace_scopes import settle_scopes
+from ts.passes.trace_scopes import convert_scopes
 from ts.passes.unwrap_numbers import unwrap_numbers
 from ts.runtime.function import ScriptFunction
 from ts.runtime.module import RecursiveScriptModule, ScriptModule, compile_entry_points, object_tree
@@ -53,7 +53,7 @@ def trace_function(
 ) -> ScriptFunction:
     """Return the trace of a call of `function`."""
     graph, _ = record(function, inputs, names, Tracer(options))
-    settle_scopes(graph, None, _no_methods)
+    convert_scopes(graph, None, _no_methods)
     eliminate_dead_code(graph)
     traced = _named(function)
     traced.__doc__ = getattr(function, "__doc__", None)
@@ -94,7 +94,7 @@ def trace_methods(
         tracer.set_value(handle, self_value)
         _add_attributes(tracer, module, traced_module, ROOT)
         graph, _ = record(module if name == "forward" else method, arguments, names_of(method), tracer)
-        settle_scopes(graph, ROOT, lambda path, body: _declare(by_path[path], body, "forward"))
+        convert_scopes(graph, ROOT, lambda path, body: _declare(by_path[path], body, "forward"))
         eliminate_dead_code(graph)
         _declare(concrete, graph, name)
     compile_entry_points(concrete)
@@ -186,6 +186,6 @@ def lowered(
     with tracer.recording():
         result = function(*arguments)
         tracer.add_output(result)
-    settle_scopes(tracer.graph, None, _no_methods)
+    convert_scopes(tracer.graph, None, _no_methods)
     eliminate_dead_code(tracer.graph)
     return tracer.graph, result, state
