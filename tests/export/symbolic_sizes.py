@@ -57,7 +57,7 @@ class Call:
         arguments = [self._fake(x) for x in samples.arguments(record, dtype) or []]
         with self.recorder.recording():
             self.results = tensors(self.recorder.run(samples.operator(record), arguments))
-        self.recorder.look_at_squeezed()
+        self.recorder.guard_squeezed_sizes()
 
     def _fake(self, x: Any) -> Any:
         if isinstance(x, list | tuple):

@@ -137,7 +137,7 @@ class FunctionalizingTracer(ExportTracer):
             with self.recording():
                 for view in alias.views:
                     value = view.of(value)
-            self._stand(x, value)
+            self._set_node_of(x, value)
         return super()._tensor_node(x)
 
     def alias_of(self, x: Tensor) -> TensorAlias:
@@ -147,7 +147,7 @@ class FunctionalizingTracer(ExportTracer):
             entry = self._aliases[id(x)] = x, TensorAlias(StorageState(x))
         return entry[1]
 
-    def _stand(self, x: Tensor, value: Tensor) -> None:
+    def _set_node_of(self, x: Tensor, value: Tensor) -> None:
         """Map `x` to the node of `value`."""
         self._tensors[id(x)] = x, super()._tensor_node(value)
 
@@ -176,7 +176,7 @@ class FunctionalizingTracer(ExportTracer):
         base.writes += 1
         if not alias.views:
             alias.seen = base.writes
-            self._stand(x, value)
+            self._set_node_of(x, value)
 
     def written(self, x: Tensor) -> bool:
         """Return True if the storage of `x` was written."""
@@ -222,7 +222,7 @@ class FunctionalizingTracer(ExportTracer):
             return self._reshaped(op, values)
         written = [i for i, p in enumerate(op.signature.parameters) if p.written]
         if written and not (len(written) == 1 and op.key in self._decompositions):
-            return self._written(op, values, written)
+            return self._run_mutating_operator(op, values, written)
         decomposition_output = self.by_decomposition(op, values)
         if decomposition_output is not NotImplemented:
             if op.name in _COPYING and decomposition_output is not values[0]:
@@ -236,13 +236,13 @@ class FunctionalizingTracer(ExportTracer):
         except UndecidableError:
             if self._decomposition_depth or self.environment.symbol_sources is None:
                 raise
-            with self._noting():
+            with self._collecting_conditions():
                 result = super().run(op, values)
         self._note_views(op, values, result)
         return result
 
     @contextmanager
-    def _noting(self) -> Iterator[None]:
+    def _collecting_conditions(self) -> Iterator[None]:
         """Within this context, decide conditions by the example and collect them in `noted`."""
         self.environment.noted = self.noted
         try:
@@ -286,7 +286,7 @@ class FunctionalizingTracer(ExportTracer):
         self.reshaped.append(x)
         return x  # type: ignore[no-any-return]
 
-    def _written(self, op: Any, values: list[Any], written: list[int]) -> Any:
+    def _run_mutating_operator(self, op: Any, values: list[Any], written: list[int]) -> Any:
         """Run the functional variant of an operator, and assign its results to the mutated arguments."""
         if not op.name.startswith("aten::"):
             return self._functionalized(op, values)

@@ -198,7 +198,7 @@ class ExportTape:
             input_gradients |= {id(x): sums[id(x)] for x in results if id(x) in input_ids}
             gradients = []
             if _passes(entry) and any(id(x) in dependents for x in tensors_in(entry.values)):
-                gradients = self._through(entry, sums, dependents)
+                gradients = self._input_gradients(entry, sums, dependents)
             for x in results:
                 sums.pop(id(x), None)
             for x, gradient in gradients:
@@ -219,7 +219,7 @@ class ExportTape:
         computed_ids = {id(x) for x in inputs}
         input_ids = set(computed_ids)
         for entry in reversed(entries):
-            written = _written(entry) if entry.differentiable else []
+            written = _written_tensors(entry) if entry.differentiable else []
             depends = any(id(x) in dependents for x in tensors_in(entry.values))
             # `roots` may depend on the write through another view of the written tensor
             if written and depends:
@@ -262,7 +262,7 @@ class ExportTape:
                     "what they are of, and compute them from its results"
                 )
 
-    def _through(
+    def _input_gradients(
         self, entry: TapeEntry, sums: dict[int, Tensor], dependents: set[int]
     ) -> list[tuple[Tensor, Tensor]]:
         """Return (argument, gradient) pairs for the arguments of one recorded operator call."""
@@ -479,7 +479,7 @@ def _passes(entry: TapeEntry) -> bool:
     return row is None or not row.reason
 
 
-def _written(entry: TapeEntry) -> list[Tensor]:
+def _written_tensors(entry: TapeEntry) -> list[Tensor]:
     """Return the tensors that an operator mutates."""
     if isinstance(entry.op, CustomFunctionNode):
         return []

@@ -26,13 +26,13 @@ _CALLS = {
 }  # fmt: skip
 
 
-def text(expression: Any, names: Callable[[Any], str], outer: int = 0) -> str:
+def format_condition(expression: Any, names: Callable[[Any], str], outer: int = 0) -> str:
     """Format an expression as Python, with symbols named by `names`."""
-    written, level = _written(expression, names)
+    written, level = _format_with_level(expression, names)
     return f"({written})" if level < outer else written
 
 
-def _written(x: Any, names: Callable[[Any], str]) -> tuple[str, int]:
+def _format_with_level(x: Any, names: Callable[[Any], str]) -> tuple[str, int]:
     if x.is_Symbol:
         return names(x), _LEVELS["atom"]
     if not x.args:
@@ -40,7 +40,7 @@ def _written(x: Any, names: Callable[[Any], str]) -> tuple[str, int]:
         return str(n), _LEVELS["sum"] if not isinstance(n, bool) and n < 0 else _LEVELS["atom"]
 
     def at(operand: Any, level: str, more: int = 0) -> str:
-        return text(operand, names, _LEVELS[level] + more)
+        return format_condition(operand, names, _LEVELS[level] + more)
 
     if x.func in RELATIONS:
         return f"{at(x.lhs, 'sum')} {RELATIONS[x.func]} {at(x.rhs, 'sum')}", _LEVELS["relation"]
@@ -68,7 +68,7 @@ def _written(x: Any, names: Callable[[Any], str]) -> tuple[str, int]:
         *pairs, (last, _) = x.args
         chosen = [f"{at(value, 'or')} if {at(truth, 'or')} else " for value, truth in pairs]
         return "".join(chosen) + at(last, "or"), 0
-    inside = ", ".join(text(a, names) for a in x.args)
+    inside = ", ".join(format_condition(a, names) for a in x.args)
     return f"{_CALLS.get(x.func, x.func.__name__)}({inside})", _LEVELS["atom"]
 
 
@@ -85,7 +85,7 @@ class SymbolSources:
         value = leaf if source.dim is None else leaf.size()[source.dim]
         return (value - source.offset) // source.factor
 
-    def checks_of_small(self, min_sizes: Mapping[Any, int]) -> list[Check]:
+    def min_size_checks(self, min_sizes: Mapping[Any, int]) -> list[Check]:
         """Return guards that exclude sizes 0 or 1 for which decisions of the recording would be wrong."""
         environment = self.environment
         return [
@@ -94,7 +94,7 @@ class SymbolSources:
             if s not in environment.replaced and environment.ranges[s].low <= 2
         ]
 
-    def checks_of_range(self, symbol: Any) -> list[Check]:
+    def range_checks(self, symbol: Any) -> list[Check]:
         """Return guards for the range of `symbol`, which is the value of an argument."""
         low, high = self.environment.ranges[symbol]
         bounds = [sympy.Ge(symbol, low, evaluate=False)] if low > 0 else []
@@ -126,8 +126,8 @@ class SymbolSources:
             except ArithmeticError:
                 return False
 
-        code = text(condition, lambda s: sources[s].code)
-        return Check(text(condition, lambda s: str(sources[s])), holds, code, where)
+        code = format_condition(condition, lambda s: sources[s].code)
+        return Check(format_condition(condition, lambda s: str(sources[s])), holds, code, where)
 
 
-__all__ = ["RELATIONS", "Check", "SymbolSources", "text"]
+__all__ = ["RELATIONS", "Check", "SymbolSources", "format_condition"]

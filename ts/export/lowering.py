@@ -117,7 +117,7 @@ class _Lowering:
         self.graph = graph
         self.module = module
         # True if the graph has side effects, so that it must not run a second time.
-        self.acts: bool = around.acts if around else _acts(module)
+        self.has_side_effects: bool = around.has_side_effects if around else _has_side_effects(module)
         self.values: dict[Node, Any] = {}  # node -> its Value, or a list of Values if it has several results
 
     def results(self, inputs: Sequence[Value]) -> list[Value]:
@@ -173,7 +173,7 @@ class _Lowering:
         operands = [self._value(x, None) for x in node.args]
         value = node.meta.get("val")
         if kind in _GROWING and all(x.type() in (INT, NUMBER) for x in operands) and _may_be_long(value):
-            if self.acts and not _is_of_sizes(value):
+            if self.has_side_effects and not _is_of_sizes(value):
                 raise UnsupportedNodeError("effects beside numbers that may be long")
             self._check_overflow(kind, operands)
         output = self.graph.insert(kind, operands)
@@ -185,7 +185,7 @@ class _Lowering:
         """Emit code that raises an error if an integer result exceeds 64 bits; see `lowered`."""
         size = self.graph.insert(kind, [self.graph.insert("aten::Float", [x]) for x in operands])
         is_long = self.graph.insert("aten::gt", [self.graph.insert("prim::abs", [size]), _INT64_LIMIT])
-        error = "builtins.RuntimeError" if self.acts else OVERFLOW_ERROR
+        error = "builtins.RuntimeError" if self.has_side_effects else OVERFLOW_ERROR
         self._raise_if(is_long, "a whole number of the program has more than 64 bits", error)
 
     def _item(self, source: Any, index: Any) -> Any:
@@ -205,7 +205,7 @@ class _Lowering:
         branch_results: list[list[Value]] = []
         for block, branch in zip(node.blocks(), (first, second), strict=True):
             with self.graph.inserting_at_end(block):
-                branch_results.append(self._inside(branch, inputs))
+                branch_results.append(self._inline_subgraph(branch, inputs))
             for value in branch_results[-1]:
                 block.register_output(value)
         if [v.type() for v in branch_results[0]] != [v.type() for v in branch_results[1]]:
@@ -217,13 +217,13 @@ class _Lowering:
         graph = self.graph
         start = [self._value(x, None) for x in carried]
         more = [self._value(x, None) for x in others]
-        goes_on = self._truth(self._inside(condition, [*start, *more])[0])
+        goes_on = self._truth(self._inline_subgraph(condition, [*start, *more])[0])
         node = graph.insert_node(graph.create_loop(self._value(_MAX_ITERATIONS, INT), goes_on, start))
         (block,) = node.blocks()
         inside = list(block.inputs())[1:]
         with graph.inserting_at_end(block):
-            emit_iteration = self._inside(body, [*inside, *more])
-            goes_on = self._truth(self._inside(condition, [*emit_iteration, *more])[0])
+            emit_iteration = self._inline_subgraph(body, [*inside, *more])
+            goes_on = self._truth(self._inline_subgraph(condition, [*emit_iteration, *more])[0])
         for value in (goes_on, *emit_iteration):
             block.register_output(value)
         if [v.type() for v in emit_iteration] != [v.type() for v in start]:
@@ -244,11 +244,13 @@ class _Lowering:
             self._raise_if(graph.insert("aten::ne", [length, count]), UNEQUAL)
 
         def emit_iteration(iteration: Value) -> list[Value]:
-            return self._inside(
+            return self._inline_subgraph(
                 body, [*(graph.insert("aten::__getitem__", [r, iteration]) for r in rows), *more]
             )
 
-        return self._stacked(self._over(count, [], lambda iteration, _: ([], emit_iteration(iteration)))[1])
+        return self._stacked(
+            self._emit_loop(count, [], lambda iteration, _: ([], emit_iteration(iteration)))[1]
+        )
 
     def _scan(self, body: Any, init: Any, xs: Any, others: Any) -> list[Value]:
         """Lower `scan` to a Loop over the first dimension.
@@ -264,13 +266,13 @@ class _Lowering:
 
         def emit_iteration(iteration: Value, carried: list[Value]) -> tuple[list[Value], list[Value]]:
             slices = [graph.insert("aten::select", [x, 0, iteration]) for x in sequences]
-            outputs = self._inside(body, [*carried, *slices, *more])
+            outputs = self._inline_subgraph(body, [*carried, *slices, *more])
             return outputs[: len(start)], outputs[len(start) :]
 
-        carried, columns = self._over(count, start, emit_iteration)
+        carried, columns = self._emit_loop(count, start, emit_iteration)
         return [*carried, *self._stacked(columns)]
 
-    def _over(
+    def _emit_loop(
         self,
         count: Value,
         start: list[Value],
@@ -321,7 +323,7 @@ class _Lowering:
             )
             self.graph.insert_node(raised)
 
-    def _inside(self, module: Any, inputs: list[Value]) -> list[Value]:
+    def _inline_subgraph(self, module: Any, inputs: list[Value]) -> list[Value]:
         """Emit the nodes of a subgraph at the insertion point; return its results for `inputs`."""
         subgraph = self.values[module] if isinstance(module, Node) else None
         if not isinstance(subgraph, GraphModule):
@@ -387,11 +389,11 @@ class _Lowering:
         return emit_iteration
 
 
-def _acts(module: GraphModule) -> bool:
+def _has_side_effects(module: GraphModule) -> bool:
     """Return True if the graph has side effects besides assertions."""
     calls = (n.target for n in module.graph.nodes if n.op == "call_function")
     return any(is_impure(target) and target is not _ASSERTION for target in calls) or any(
-        _acts(inner) for inner in module.children() if isinstance(inner, GraphModule)
+        _has_side_effects(inner) for inner in module.children() if isinstance(inner, GraphModule)
     )
 
 

@@ -73,10 +73,10 @@ class Frame:
     def value(self, node: Node) -> Any:
         """Return the node of this graph that corresponds to a program node."""
         if node not in self.values:
-            self.values[node] = self._outside(node)
+            self.values[node] = self._outer_value(node)
         return self.values[node]
 
-    def _outside(self, node: Node) -> Node:
+    def _outer_value(self, node: Node) -> Node:
         state = self.work.state.get(node)
         prefix = f"{self.path}." if self.path else ""
         if state is not None and state.startswith(prefix):
@@ -136,12 +136,12 @@ class Frame:
         args_spec, kwargs_spec = self.signature.in_spec.children()
         args = tuple(self.graph.placeholder(f"_positional_arg_{i}") for i in range(args_spec.num_children))
         kwargs = {name: self.graph.placeholder(name) for name in kwargs_spec.context}
-        leaf = self._spread((args, kwargs), self._constant(self.signature.in_spec))
+        leaf = self._flatten_call((args, kwargs), self._constant(self.signature.in_spec))
         for k, argument in enumerate(self.signature.inputs):
             if not isinstance(argument, ConstantArgument):
                 self.values[self.work.node(argument.name)] = leaf(k, argument.name)
 
-    def _spread(self, tree: Any, spec: Node) -> Callable[..., Node]:
+    def _flatten_call(self, tree: Any, spec: Node) -> Callable[..., Node]:
         """Emit a call that flattens `tree`; return a function that creates the node of its k-th leaf."""
         flat = self.graph.call_function(fx_pytree.tree_flatten_spec, (tree, spec))
         return lambda k, name=None: self._item(flat, k, name)
@@ -175,7 +175,7 @@ class Frame:
         outputs = [self.values[n] for n in results]
         self.graph.output(outputs[0] if len(outputs) == 1 else outputs)
         self.graph.eliminate_dead_code(lambda n: n.op == "call_module" or n.is_impure())
-        call = parent.graph.call_module(self._placed(parent), tuple(map(parent.value, self.needs)))
+        call = parent.graph.call_module(self._register_module(parent), tuple(map(parent.value, self.needs)))
         for k, node in enumerate(results):
             one = call if len(results) == 1 else parent._item(call, k)
             one.meta = dict(node.meta)
@@ -192,7 +192,7 @@ class Frame:
         args_spec, kwargs_spec = signature.in_spec.children()
         positional = tuple(parent._item(args, k) for k in range(args_spec.num_children))
         named = {key: parent._item(kwargs, key) for key in kwargs_spec.context}
-        call = graph.call_module(self._placed(parent), positional, named)
+        call = graph.call_module(self._register_module(parent), positional, named)
         output_index: dict[Node, int] = {}
         for k, argument in enumerate(signature.outputs):
             if not isinstance(argument, ConstantArgument):
@@ -202,11 +202,11 @@ class Frame:
                 f"the signature of {self.call} cannot be preserved: {hidden[0].name} is used outside of it, "
                 "and is not among its results"
             )
-        leaf = parent._spread(call, parent._constant(signature.out_spec))
+        leaf = parent._flatten_call(call, parent._constant(signature.out_spec))
         for node in sorted(results, key=output_index.__getitem__):
             parent.values[node] = leaf(output_index[node])
 
-    def _placed(self, parent: Frame) -> str:
+    def _register_module(self, parent: Frame) -> str:
         """Register the module of this finished frame in its parent; return its name.
 
         Equal graphs share one module.
@@ -278,7 +278,7 @@ class Unflattening:
                 put_module(self.module, entry.fqn, InterpreterModule(Graph()))
         self._add_state()
         root = frame = Frame(self, "", "", None)
-        written, late = self._written()
+        written, late = self._writes_by_value()
         results = self._results()
         self.given = {*(x for x in results if isinstance(x, Node)), *late}
         at_head = True
@@ -322,7 +322,7 @@ class Unflattening:
             self.of_state[name] = (program.state_dict if saved else program.constants)[name]
             set_state(self.module, name, self.of_state[name], saved)
 
-    def _written(self) -> tuple[dict[Node, list[Node]], dict[Node, list[Node]]]:
+    def _writes_by_value(self) -> tuple[dict[Node, list[Node]], dict[Node, list[Node]]]:
         """Return two dictionaries: node of a new value -> inputs to which the value is written.
 
         The first contains inputs that are written directly after the node, the second inputs that are written

@@ -81,7 +81,7 @@ class Snapshot:
                 getattr(module, table).clear()
                 getattr(module, table).update(entries)
         for x, items in self.contents.values():
-            _refill(x, items)
+            _restore_contents(x, items)
         if assigned:
             names = ", ".join(sorted(assigned))
             several = len(assigned) > 1
@@ -99,7 +99,7 @@ def _items(x: Any) -> Any:
     return dict(x) if isinstance(x, dict) else list(x)
 
 
-def _refill(x: Any, items: Any) -> None:
+def _restore_contents(x: Any, items: Any) -> None:
     """Restore the saved contents of a container that was changed."""
 
     def identities(items: Any) -> list[int]:

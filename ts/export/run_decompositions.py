@@ -72,7 +72,7 @@ def decomposed(program: ExportedProgram, decompositions: Mapping[Any, Any] | Non
         if environment.symbol_sources is not None:
             checks += map(environment.symbol_sources.check, dict.fromkeys(run.recorder.noted))
             more = {s: n for s, n in environment.min_sizes_in_calls.items() if before.get(s) != n}
-            checks += environment.symbol_sources.checks_of_small(more)
+            checks += environment.symbol_sources.min_size_checks(more)
     finally:
         environment.frozen = frozen
         environment.observer = None
@@ -214,7 +214,7 @@ class _Run:
                 return values_of(node.args[0], self.values.__getitem__)
             if node.op != "placeholder":
                 self.recorder.origin = node
-                self.values[node] = self._again(node)
+                self.values[node] = self._replay_node(node)
         return ()
 
     def _block(self, node: Node) -> Any:
@@ -241,10 +241,10 @@ class _Run:
         graph.eliminate_dead_code(
             lambda node: node in self.preserved_nodes or node.is_impure(impure_random=False)
         )
-        self.recorder.look_at_squeezed()
+        self.recorder.guard_squeezed_sizes()
         if is_program:
             used_sizes = count_used_sizes(graph)
-            replaced = runtime_assertions.insert_again(self.recorder)
+            replaced = runtime_assertions.reinsert(self.recorder)
             renamed = rename_size_nodes(graph, used_sizes)
             renamed |= {before: renamed.get(now, now) for before, now in replaced.items()}
             add_tensor_metadata(graph, self.environment)
@@ -260,7 +260,7 @@ class _Run:
         self.values[node] = value
         return value
 
-    def _again(self, node: Node) -> Any:
+    def _replay_node(self, node: Node) -> Any:
         """Run the node again and return its value."""
         if node.op == "get_attr":
             return None if _is_of_block(node) else self._attribute(node)

@@ -74,15 +74,15 @@ class Runner:
 
                 if error.class_name != OVERFLOW_ERROR:
                     raise
-        self._check_apart(module, leaves)
+        self._check_no_shared_memory(module, leaves)
         with ended_by_errors():
             return generated(module, *args, *kwargs.values())
 
-    def _check_apart(self, module: UnliftedModule, leaves: list[Any]) -> None:
+    def _check_no_shared_memory(self, module: UnliftedModule, leaves: list[Any]) -> None:
         """Raise RuntimeError if an input that the graph mutates shares memory with another input."""
-        if module._written:
+        if module._mutated_inputs:
             values = self._state_of(module) + leaves
-            check_apart(dict(zip(self.inputs, values, strict=True)), module._written)
+            check_no_shared_memory(dict(zip(self.inputs, values, strict=True)), module._mutated_inputs)
 
     def _state_of(self, module: UnliftedModule) -> list[Any]:
         if self.state_slots is None:
@@ -110,7 +110,7 @@ class Runner:
         def run(module: UnliftedModule, leaves: list[Any]) -> list[Any]:
             for name in names:
                 module._modules[name](*leaves)  # type: ignore[misc]
-            self._check_apart(module, leaves)
+            self._check_no_shared_memory(module, leaves)
             outputs: list[Any] = function(*self._state_of(module), *leaves)
             return outputs
 
@@ -158,10 +158,10 @@ class _StateSlots:
             state_slots = (owner._parameters, owner._buffers, owner.__dict__)
             tables.append((next(t for t in state_slots if name in t), name))
         self.modules = list(modules.values())[1:]
-        self.around, self.tables = _columns(around), _columns(tables)
+        self.around, self.tables = _unzip(around), _unzip(tables)
 
 
-def _columns(pairs: list[tuple[dict[str, Any], str]]) -> tuple[list[dict[str, Any]], list[str]]:
+def _unzip(pairs: list[tuple[dict[str, Any], str]]) -> tuple[list[dict[str, Any]], list[str]]:
     return [table for table, _ in pairs], [name for _, name in pairs]
 
 
@@ -180,7 +180,7 @@ def _same(fields: list[Any], others: list[Any]) -> bool:
     return len(fields) == len(others) and all(map(operator.is_, fields, others))
 
 
-def check_apart(values: Mapping[Input, Any], written: Collection[Input]) -> None:
+def check_no_shared_memory(values: Mapping[Input, Any], written: Collection[Input]) -> None:
     """Raise RuntimeError if an input in `written` shares memory with another input."""
     # data pointer of an input -> True if the graph mutates the input
     mutated_by_pointer: dict[int, bool] = {}
@@ -213,7 +213,7 @@ def flattened(args: tuple[Any, ...], kwargs: dict[str, Any], in_spec: Any) -> li
     kwargs = {name: kwargs[name] for name in names}
     leaves, spec = pytree.tree_flatten((args, kwargs))
     if spec != in_spec:
-        args, kwargs = in_order((args, kwargs), in_spec)
+        args, kwargs = reorder_keys((args, kwargs), in_spec)
         leaves, spec = pytree.tree_flatten((args, kwargs))
     if spec != in_spec:
         raise ValueError(
@@ -225,11 +225,11 @@ def flattened(args: tuple[Any, ...], kwargs: dict[str, Any], in_spec: Any) -> li
     return leaves
 
 
-def in_order(tree: Any, spec: Any) -> Any:
+def reorder_keys(tree: Any, spec: Any) -> Any:
     """Return the pytree `tree` with dictionary keys sorted to the order in `spec`."""
     children = [spec.child(i) for i in range(spec.num_children)]
     if spec.type is dict and isinstance(tree, dict) and set(tree) == set(spec.context):
-        return {k: in_order(tree[k], child) for k, child in zip(spec.context, children, strict=True)}
+        return {k: reorder_keys(tree[k], child) for k, child in zip(spec.context, children, strict=True)}
     if spec.type in (list, tuple) and type(tree) is spec.type and len(tree) == len(children):
-        return spec.type(in_order(x, child) for x, child in zip(tree, children, strict=True))
+        return spec.type(reorder_keys(x, child) for x, child in zip(tree, children, strict=True))
     return tree

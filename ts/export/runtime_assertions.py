@@ -33,7 +33,7 @@ def insert(recorder: ExportTracer) -> dict[str, str]:
     return _Insertion(recorder, recorder.environment.requirements).run()
 
 
-def insert_again(recorder: ExportTracer) -> dict[str, str]:
+def reinsert(recorder: ExportTracer) -> dict[str, str]:
     """Insert the assertions of the exported graph into the graph of its decomposition.
 
     The replayed assertions of the exported graph are erased if their condition has the same form as that of a
@@ -111,7 +111,7 @@ class _Insertion:
             existing = self.defined.get(expression)
             if existing is None and isinstance(value, SymInt) and not sympy_functions.is_of_data(expression):
                 self.defined[expression] = node
-            elif self._is_apart(expression):
+            elif self._is_replaced(expression):
                 return False
             elif existing is not None and existing is not node:
                 node.replace_all_uses_with(existing)
@@ -120,7 +120,7 @@ class _Insertion:
                 return True
         return False
 
-    def _is_apart(self, symbol: Any) -> bool:
+    def _is_replaced(self, symbol: Any) -> bool:
         """Return True if existing nodes of `symbol` are not reused: it equals another expression."""
         equal = self.environment.replaced.get(symbol)
         return equal is not None and (equal.is_number or not self.is_first)
@@ -170,7 +170,7 @@ class _Insertion:
 
     def _size(self, node: Node, dim: int, symbol: Any) -> Node:
         """Return a `sym_size` node directly after the node of the tensor."""
-        for user in [] if self._is_apart(symbol) else node.users:
+        for user in [] if self._is_replaced(symbol) else node.users:
             if str(user.target) == "aten.sym_size.int" and user.args == (node, dim):
                 node.append(user)
                 return user

@@ -171,11 +171,11 @@ class _Check:
         self.program = program
         self.environment = _DecisionRecorder(program.environment)
         self.recorder = ExportTracer(self.environment)
-        self.said: dict[Node, Any] = {}
+        self.recorded_values: dict[Node, Any] = {}
         self.described: dict[Node, Any] = {}
         # Key of a verified call (`_key`) -> undecided conditions of the call.
-        self.right: dict[Any, list[Any]] = {}
-        self._points: list[dict[Any, int]] | None = None
+        self.conditions_by_call: dict[Any, list[Any]] = {}
+        self._sample_points: list[dict[Any, int]] | None = None
 
     def run(self) -> list[Question]:
         for module in self.program.graph_module.modules():
@@ -186,7 +186,7 @@ class _Check:
                 if isinstance(node.meta.get("val"), SymNumber):
                     self._check_symbol_node(node)
                 elif isinstance(node.target, OpOverload):
-                    self._look_at(node, node.target)
+                    self._check_operator_node(node, node.target)
         return self.environment.questions
 
     def _check_symbol_node(self, node: Node) -> None:
@@ -225,19 +225,21 @@ class _Check:
 
     # ---- check of one operator
 
-    def _look_at(self, node: Node, target: OpOverload) -> None:
+    def _check_operator_node(self, node: Node, target: OpOverload) -> None:
         environment = self.environment
         key = None if target._schema.is_mutable else self._key(node)
-        if key in self.right:
-            environment.questions += (Question(condition, node) for condition in self.right[key])
+        if key in self.conditions_by_call:
+            environment.questions += (Question(condition, node) for condition in self.conditions_by_call[key])
             return
         environment.node, environment.quiet = node, True
         previous_count = len(environment.questions)
-        self._ask(node, target, previous_count)
+        self._evaluate_operator(node, target, previous_count)
         if key is not None:
-            self.right[key] = [question.condition for question in environment.questions[previous_count:]]
+            self.conditions_by_call[key] = [
+                question.condition for question in environment.questions[previous_count:]
+            ]
 
-    def _ask(self, node: Node, target: OpOverload, previous_count: int) -> None:
+    def _evaluate_operator(self, node: Node, target: OpOverload, previous_count: int) -> None:
         environment = self.environment
         try:
             args, kwargs = (values_of(x, self._value) for x in (node.args, node.kwargs))
@@ -273,18 +275,18 @@ class _Check:
 
     def _value(self, x: Node) -> Any:
         """Return the recorded value of a node, with symbols of the environment of this check."""
-        if x not in self.said:
-            self.said[x] = pytree.tree_map(self._again, x.meta.get("val"))
-        return self.said[x]
+        if x not in self.recorded_values:
+            self.recorded_values[x] = pytree.tree_map(self._with_own_symbols, x.meta.get("val"))
+        return self.recorded_values[x]
 
-    def _again(self, value: Any) -> Any:
+    def _with_own_symbols(self, value: Any) -> Any:
         if isinstance(value, SymNumber):
             return symbol_of(value.node.expr, self.environment)
         if not is_fake(value):
             return value
         array = value.array
-        shape = [self._again(n) for n in array.shape]
-        strides = [self._again(_simplify_stride(s // array.itemsize)) for s in array.strides]
+        shape = [self._with_own_symbols(n) for n in array.shape]
+        strides = [self._with_own_symbols(_simplify_stride(s // array.itemsize)) for s in array.strides]
         return fake_for(fake_array(shape, array.dtype, strides), device_of(value))
 
     # ---- comparison
@@ -328,7 +330,7 @@ class _Check:
         symbols = mine.free_symbols | theirs.free_symbols
         if not symbols:
             return ""
-        for numbers in self.points():
+        for numbers in self.sample_points():
             if not symbols <= numbers.keys():
                 return None
             try:
@@ -339,11 +341,11 @@ class _Check:
                 return " for " + ", ".join(f"{s} = {numbers[s]}" for s in sorted(symbols, key=str))
         return None
 
-    def points(self) -> list[dict[Any, int]]:
+    def sample_points(self) -> list[dict[Any, int]]:
         """Return sample values of the symbols that satisfy the guards."""
-        if self._points is None:
-            self._points = list(self._allowed())
-        return self._points
+        if self._sample_points is None:
+            self._sample_points = list(self._allowed())
+        return self._sample_points
 
     def _allowed(self) -> Iterator[dict[Any, int]]:
         draw = random.Random(0)

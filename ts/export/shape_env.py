@@ -294,7 +294,7 @@ class ShapeEnv:
         """
         if self.evaluate_static(condition) is not answer:
             return False
-        self._compare_at_small(condition, answer)
+        self._compare_at_small_sizes(condition, answer)
         return True
 
     def hint(self, expression: Any) -> Any:
@@ -309,7 +309,7 @@ class ShapeEnv:
         """Return the value of a condition in the example, and add a guard that it keeps this value."""
         static_value = self.evaluate_static(condition)
         if static_value is not None:
-            self._compare_at_small(condition, static_value)
+            self._compare_at_small_sizes(condition, static_value)
             return static_value
         if self.frozen and self.noted is None:
             raise UndecidableError(str(condition))
@@ -343,7 +343,7 @@ class ShapeEnv:
         if signed and all(self.between(m.args[0]).low >= 0 for m in signed):
             self.requirements.append(Requirement(condition, "", current_user_frame()))
 
-    def _small_in(self, expressions: Iterable[Any]) -> list[Any]:
+    def _small_symbols(self, expressions: Iterable[Any]) -> list[Any]:
         """Return the symbols of `expressions` to which calls may bind 0 or 1."""
         symbols = {s for x in expressions for s in x.free_symbols if s in self.small}
         return [s for s in symbols if self.min_sizes_in_calls.get(s, 0) < 2 and self.ranges[s].low <= 2]
@@ -351,9 +351,9 @@ class ShapeEnv:
     def _raise_min_size(self, symbol: Any, lower_bound: int) -> None:
         self.min_sizes_in_calls[symbol] = max(lower_bound, self.min_sizes_in_calls.get(symbol, 0))
 
-    def _compare_at_small(self, condition: Any, answer: bool) -> None:
+    def _compare_at_small_sizes(self, condition: Any, answer: bool) -> None:
         """Exclude sizes 0 and 1 from calls if `condition`, which ranges decided, is different for them."""
-        for symbol in self._small_in([self.simplify(condition)]):
+        for symbol in self._small_symbols([self.simplify(condition)]):
             bounds = self.ranges[symbol]
             try:
                 for low in (1, 0):
@@ -368,16 +368,18 @@ class ShapeEnv:
         """Exclude size 1 from calls if only the range shows that `size` is not 1."""
         condition = sympy.Eq(size, 1, evaluate=False)
         if self.evaluate_static(condition) is False:
-            self._compare_at_small(condition, False)
+            self._compare_at_small_sizes(condition, False)
 
-    def compare_at_small(self, name: str, arguments: list[Any], result: Any) -> None:
+    def compare_at_small_sizes(self, name: str, arguments: list[Any], result: Any) -> None:
         """Exclude sizes 0 and 1 from calls if the value of an operation for them is not sympy's result."""
-        for symbol, n in self.different_at_small(name, arguments, result):
+        for symbol, n in self.differences_at_small_sizes(name, arguments, result):
             self._raise_min_size(symbol, n + 1)
 
-    def different_at_small(self, name: str, arguments: list[Any], result: Any) -> list[tuple[Any, int]]:
+    def differences_at_small_sizes(
+        self, name: str, arguments: list[Any], result: Any
+    ) -> list[tuple[Any, int]]:
         """Return (symbol, 0 or 1) for each value at which an operation differs from sympy's result."""
-        symbols = self._small_in(arguments)
+        symbols = self._small_symbols(arguments)
         others = {s for x in arguments for s in x.free_symbols}
         if not symbols or not all(s in self.hints for s in others):
             return []
@@ -480,7 +482,7 @@ class ShapeEnv:
         """Require a condition; if it depends on elements, the graph asserts it at run time."""
         static_value = self.evaluate_static(condition)
         if static_value:
-            self._compare_at_small(condition, static_value)
+            self._compare_at_small_sizes(condition, static_value)
             return
         condition = self.simplify(condition)
         if static_value is False or condition == sympy.false:
@@ -626,7 +628,7 @@ class ShapeEnv:
             if solution.is_integer is not True:
                 continue
             if e.is_of_data(symbol) and any(map(e.is_of_data, solution.free_symbols)):
-                self._imply(symbol, solution)
+                self._add_implied_equality(symbol, solution)
             else:
                 self._replace(symbol, solution)
                 if e.is_of_data(symbol) and solution.free_symbols:
@@ -649,7 +651,7 @@ class ShapeEnv:
         self.ranges[times] = ValueRange(-(-low // n), high if math.isinf(high) else high // n)
         self._multiples[symbol] = n, times
 
-    def _imply(self, symbol: Any, solution: Any) -> None:
+    def _add_implied_equality(self, symbol: Any, solution: Any) -> None:
         """Record that an unbacked symbol equals an expression of other symbols, and narrow their ranges."""
         if symbol in self.implied or symbol in self.resolve(solution).free_symbols:
             return

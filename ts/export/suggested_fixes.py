@@ -17,7 +17,7 @@ import sympy
 
 from ts.errors import UserError, UserErrorType
 from ts.export import sympy_functions as e
-from ts.export.guards import RELATIONS, text
+from ts.export.guards import RELATIONS, format_condition
 from ts.export.shape_env import ShapeEnv, Source
 from ts.export.value_ranges import ValueRange
 
@@ -68,7 +68,7 @@ class Fixes:
     def raise_if_any(self) -> None:
         """Raise UserError if a guard contradicts the spec of a dimension."""
         for n in self.named.values():
-            self._look_at(n)
+            self._check_dimension(n)
         if not self.violated:
             return
         names = ", ".join(sorted(self.violated))
@@ -98,7 +98,7 @@ class Fixes:
         dimension = self.named.get(symbol)
         return dimension.name if dimension is not None else str(self.environment.sources[symbol][0])
 
-    def _look_at(self, n: Named) -> None:
+    def _check_dimension(self, n: Named) -> None:
         environment = self.environment
         expression = environment.simplify(n.symbol)
         if e.is_constant(expression):
@@ -116,7 +116,7 @@ class Fixes:
                 self._related(n, expression)
                 return
             n = n._replace(symbol=expression)
-        n = n._replace(range=self._said(n))
+        n = n._replace(range=self._specified_range(n))
         if self._divisible(n):
             return
         value_range = environment.ranges[n.symbol]
@@ -133,7 +133,7 @@ class Fixes:
             if condition.free_symbols == {n.symbol} and not self._in_range(condition, n.symbol):
                 self._violation(n, self.conditions, n.not_all(f"{_of(n, condition)}."))
 
-    def _said(self, n: Named) -> ValueRange:
+    def _specified_range(self, n: Named) -> ValueRange:
         """Return the intersection of the specified ranges of all dimensions that equal `n`."""
         equal = [m.range for m in self.named.values() if self.environment.simplify(m.symbol) == n.symbol]
         low, high = max([n.range.low, *(r.low for r in equal)]), min([n.range.high, *(r.high for r in equal)])
@@ -201,12 +201,12 @@ def _of(n: Named, condition: Any) -> str:
     """Format a condition on one symbol as Python; products, quotients and remainders get parentheses."""
 
     def side(x: Any) -> str:
-        written = text(x, lambda s: n.size)
+        written = format_condition(x, lambda s: n.size)
         return f"({written})" if isinstance(x, sympy.Mul | e.FloorDiv | e.Mod) else written
 
     relation = RELATIONS.get(condition.func)
     return (
-        text(condition, lambda s: n.size)
+        format_condition(condition, lambda s: n.size)
         if relation is None
         else f"{side(condition.lhs)} {relation} {side(condition.rhs)}"
     )

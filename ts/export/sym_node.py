@@ -148,12 +148,12 @@ class SymNode:
                 return known_result
         expression = self.environment.simplify(_RULES[name](*operands))
         if expression.has(sympy.ITE):  # sympy creates `ITE` from conditions on Piecewise expressions
-            expression = expression.replace(sympy.ITE, _either)
+            expression = expression.replace(sympy.ITE, _boolean_ite)
         if name in e.OPERATORS:
-            expression = self._at_small(name, [x.expression for x in operands], expression)
+            expression = self._check_small_sizes(name, [x.expression for x in operands], expression)
         return expression
 
-    def _at_small(self, name: str, arguments: list[Any], expression: Any) -> Any:
+    def _check_small_sizes(self, name: str, arguments: list[Any], expression: Any) -> Any:
         """Compare a result with its value at sizes 0 and 1.
 
         While an operator runs, a relation that has a different value there stays unevaluated.
@@ -161,11 +161,11 @@ class SymNode:
         environment = self.environment
         relation = e.RELATIONS.get(name)
         if not environment.quiet or (relation is None and name in _SIZES):
-            environment.compare_at_small(name, arguments, expression)
+            environment.compare_at_small_sizes(name, arguments, expression)
         elif (
             relation is not None
             and e.is_constant(expression)
-            and environment.different_at_small(name, arguments, expression)
+            and environment.differences_at_small_sizes(name, arguments, expression)
         ):
             return relation(*arguments, evaluate=False)
         return expression
@@ -177,12 +177,12 @@ _SIZES = frozenset(("sym_max", "sym_min", "floordiv", "mod"))  # operations that
 def _check_size(expressions: list[Any]) -> None:
     """Raise UserError for an expression that repeats its parts so often that it grew exponentially."""
     for x in expressions:
-        if e.recurs(x):
+        if e.has_repeated_parts(x):
             symbols = ", ".join(sorted(map(str, x.free_symbols)))
             raise UserError(
-                f"a number that follows from {symbols} is an expression of {e.parts(x):,} parts, which recur "
-                f"in it: of at most {e.MAX_EXPRESSION_NODES:,} can be exported; compute it with tensors, or "
-                "let its sizes be fixed"
+                f"a number that follows from {symbols} is an expression of {e.count_nodes(x):,} parts, which "
+                f"recur in it: of at most {e.MAX_EXPRESSION_NODES:,} can be exported; compute it with tensors, "
+                "or let its sizes be fixed"
             )
 
 
@@ -203,7 +203,7 @@ class _Operand:
         return e.ToFloat(_bool_to_int(x))
 
 
-def _either(condition: Any, a: Any, b: Any) -> Any:
+def _boolean_ite(condition: Any, a: Any, b: Any) -> Any:
     """Return the boolean expression that is `a` if `condition` is true and otherwise `b`."""
     return sympy.Or(sympy.And(condition, a), sympy.And(sympy.Not(condition), b))
 
@@ -293,7 +293,7 @@ def _relation(relation: Callable[..., Any], same: Callable[..., Any] | None = No
     return rule
 
 
-def _real(name: str) -> Callable[..., Any]:
+def _real_function(name: str) -> Callable[..., Any]:
     return lambda a: e.REAL[name](a.as_float)
 
 
@@ -332,7 +332,7 @@ _RULES: Final[dict[str, Callable[..., Any]]] = {
     "and": _logical(sympy.And, e.BitwiseFn_bitwise_and),
     "or": _logical(sympy.Or, e.BitwiseFn_bitwise_or),
     "xor": _logical(sympy.Xor, e.BitwiseFn_bitwise_xor),
-    **{f"sym_{name}": _real(name) for name in e.REAL},
+    **{f"sym_{name}": _real_function(name) for name in e.REAL},
 }
 
 

@@ -32,14 +32,14 @@ MAX_EXPRESSION_NODES = 2_000
 
 
 @lru_cache(maxsize=4096)
-def parts(x: Any) -> int:
+def count_nodes(x: Any) -> int:
     """Return the number of nodes of an expression tree; a shared part counts once for each occurrence."""
-    return 1 + sum(map(parts, x.args))
+    return 1 + sum(map(count_nodes, x.args))
 
 
-def recurs(x: Any) -> bool:
+def has_repeated_parts(x: Any) -> bool:
     """Return True if an expression is large because its parts are repeated."""
-    if parts(x) <= MAX_EXPRESSION_NODES:
+    if count_nodes(x) <= MAX_EXPRESSION_NODES:
         return False
     different: set[Any] = set()
     waiting = [x]
@@ -48,7 +48,7 @@ def recurs(x: Any) -> bool:
         if y not in different:
             different.add(y)
             waiting += y.args
-    return parts(x) > 10 * len(different)
+    return count_nodes(x) > 10 * len(different)
 
 
 def terms(x: Any) -> int:
@@ -65,7 +65,7 @@ def terms(x: Any) -> int:
 
 def _is_large(*polynomials: Any) -> bool:
     """Return True if sympy would need too long to divide these polynomials."""
-    if any(parts(x) > _MAX_POLYNOMIAL_NODES for x in polynomials):
+    if any(count_nodes(x) > _MAX_POLYNOMIAL_NODES for x in polynomials):
         return True
     generators = set().union(*(x.atoms(sympy.Symbol, sympy.Function) for x in polynomials))
     return len(generators) > _MAX_GENERATORS or any(terms(x) > _MAX_TERMS for x in polynomials)
@@ -265,7 +265,7 @@ CeilToInt = _rounding("CeilToInt", "math.ceil(a)", math.ceil)
 RoundToInt = _rounding("RoundToInt", "round(a)", round)
 
 
-def _real(name: str, compute: Callable[[float], float]) -> type[Any]:
+def _define_real_function(name: str, compute: Callable[[float], float]) -> type[Any]:
     """Define a sympy function of a real argument that is evaluated only for numbers."""
 
     def evaluated(cls: Any, a: Any) -> Any:
@@ -276,7 +276,7 @@ def _real(name: str, compute: Callable[[float], float]) -> type[Any]:
 
 
 REAL = {
-    name: _real(name, getattr(math, name))
+    name: _define_real_function(name, getattr(math, name))
     for name in (
         "sqrt", "cos", "cosh", "sin", "sinh", "tan", "tanh", "asin", "acos", "atan", "exp", "log", "log2",
     )

@@ -87,7 +87,7 @@ class ExportTracer(FxGraphBuilder):
             values = with_factory_options(op, values)
         if (sign := OF_SIGNS.get(op.name)) is not None and isinstance(values[0], Tensor) and is_sign(1):
             op = registry.operator(f"{sign}.{'Tensor' if isinstance(values[1], Tensor) else 'Scalar'}")
-        if op.name == "aten::contiguous" and self._lies_so(values[0], values[1]):
+        if op.name == "aten::contiguous" and self._is_contiguous_in(values[0], values[1]):
             return values[0]
         result = self.run(op, values)
         if not hasattr(operators, "for_python"):
@@ -129,7 +129,7 @@ class ExportTracer(FxGraphBuilder):
         scalars = self._data_scalars
         self._data_scalars = {k: v for k, v in scalars.items() if v.base not in written}
 
-    def _lies_so(self, x: Tensor, memory_format: Any) -> bool:
+    def _is_contiguous_in(self, x: Tensor, memory_format: Any) -> bool:
         """Return True if `x.contiguous(memory_format)` returns `x`, so no node is recorded."""
         with self.environment.guessing(), self.paused():
             return bool(self.fake_of(x).is_contiguous(memory_format=readable("MemoryFormat", memory_format)))
@@ -186,7 +186,7 @@ class ExportTracer(FxGraphBuilder):
             if end is not None:
                 self.environment.require(relation(n.node.expr, end))
 
-    def look_at_squeezed(self) -> None:
+    def guard_squeezed_sizes(self) -> None:
         """Exclude size 1 from calls for dimensions that `squeeze` kept because their size was not 1."""
         for node, shape, dims in self._squeezed:
             if all(user.op == "output" for user in node.users):
@@ -408,13 +408,13 @@ class ExportTracer(FxGraphBuilder):
         waiting, seen = [node], {node}
         while waiting:
             each = waiting.pop()
-            if each.target is predispatch._add_batch_dim or self.stands_for_element(each):
+            if each.target is predispatch._add_batch_dim or self.is_batch_element(each):
                 return True
             waiting += [n for n in each.all_input_nodes if n not in seen]
             seen.update(each.all_input_nodes)
         return False
 
-    def stands_for_element(self, node: Node) -> bool:
+    def is_batch_element(self, node: Node) -> bool:
         """Return True if an input stands for an element of a batch; never in this class."""
         return False
 

@@ -23,7 +23,7 @@ from ts.export.control_flow import name_inputs
 from ts.export.dim import _Hint
 from ts.export.dynamic_shapes import AdditionalInputs, ShapesCollection, by_leaf
 from ts.export.fake import fake
-from ts.export.guards import SymbolSources, text
+from ts.export.guards import SymbolSources, format_condition
 from ts.export.identifiers import word
 from ts.export.input_guards import Check, IntegerGuard
 from ts.export.module_calls import ModuleCalls, ModuleCallSignature, argument
@@ -148,9 +148,13 @@ class Export:
         replaced = runtime_assertions.insert(recorder)
         constants = self._lift_constants()
         recorder.graph.eliminate_dead_code(
-            lambda node: node.is_impure(impure_random=False) if node in recorder.tape.nodes else _stays(node)
+            lambda node: (
+                node.is_impure(impure_random=False)
+                if node in recorder.tape.nodes
+                else _is_kept_without_users(node)
+            )
         )
-        recorder.look_at_squeezed()
+        recorder.guard_squeezed_sizes()
         renamed = rename_size_nodes(recorder.graph, used_sizes)
         add_tensor_metadata(recorder.graph, self.environment)
         renamed |= hop_regions.wrap(recorder.graph, recorder.blocks, recorder.submodules)
@@ -272,7 +276,7 @@ class Export:
         for symbol, expression in int_expressions.items():
             if expression == symbol:
                 seen.add(symbol)
-                checks += self.symbol_sources.checks_of_range(symbol)
+                checks += self.symbol_sources.range_checks(symbol)
         for source, leaf_index, sizes, _ in self.tensors:
             for i, size in enumerate(sizes):
                 at = f"{source}.size()[{i}]"
@@ -303,7 +307,7 @@ class Export:
             for s, expression in int_expressions.items()
             if expression != s
         ]
-        checks += self.symbol_sources.checks_of_small(environment.min_sizes_in_calls)
+        checks += self.symbol_sources.min_size_checks(environment.min_sizes_in_calls)
         for guard in environment.guards:
             condition = environment.simplify(guard.condition)
             if (
@@ -333,7 +337,7 @@ class Export:
         def holds(leaves: list[Any]) -> bool:
             return bool((leaves[leaf_index].size()[dim] - source.offset) % source.factor == 0)
 
-        return [Check(text(condition, str), holds)]
+        return [Check(format_condition(condition, str), holds)]
 
     def _derived_range_checks(
         self, at: str, leaf_index: int, dim: int, source: Source, expression: Any
@@ -368,7 +372,7 @@ class Export:
                 compare(shape[dim], sympy_functions.value(expression, int_symbols))
             )
 
-        return Check(f"{at} {relation} {text(expression, lambda s: str(sources[s]))}", holds)
+        return Check(f"{at} {relation} {format_condition(expression, lambda s: str(sources[s]))}", holds)
 
     def _size(self, dim: Any, n: int, source: Source) -> Any:
         """Return the SymInt of a dynamic dimension, or `n` for a constant one."""
@@ -493,7 +497,7 @@ class Export:
         return constraints
 
 
-def _stays(node: Node) -> bool:
+def _is_kept_without_users(node: Node) -> bool:
     """Return True if a node without users is kept.
 
     Nodes that compute sizes or extract results of subgraphs are removed.

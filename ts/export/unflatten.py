@@ -13,7 +13,7 @@ from ts.export.argument_checks import check_arguments
 from ts.export.interpreter_modules import InterpreterModule, InterpreterModuleDispatcher
 from ts.export.module_frames import Unflattening
 from ts.export.program import ExportedProgram
-from ts.export.runner import in_order
+from ts.export.runner import reorder_keys
 from ts.fx.graph import Graph
 from ts.utils import _pytree as pytree
 
@@ -68,7 +68,7 @@ class UnflattenedModule(InterpreterModule):
         """
         call = self._program.call_signature
         in_spec = call.in_spec
-        args, kwargs = in_order((args, kwargs), in_spec)
+        args, kwargs = reorder_keys((args, kwargs), in_spec)
         leaves, spec = pytree.tree_flatten((args, kwargs))
         if spec != in_spec:
             if self.flat_args_adapter is None:

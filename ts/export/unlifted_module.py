@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from ts.export.program import ExportedProgram
 
 _GUARDS: Final = "_guards_fn"  # name of the attribute that contains the guards module
-_ATTRIBUTES: Final = (_GUARDS, "_in_spec", "_out_spec", "_written", "_runner", "range_constraints")
+_ATTRIBUTES: Final = (_GUARDS, "_in_spec", "_out_spec", "_mutated_inputs", "_runner", "range_constraints")
 # Names that parameters and buffers cannot have, because modules of programs have these attributes.
 OF_PROGRAMS: Final = frozenset((*dir(GraphModule(Module(), Graph())), *_ATTRIBUTES))
 _OF_CODE: Final = frozenset(("self", "pytree", "fx_pytree", "__debug__", *CUSTOM_BUILTINS))
@@ -49,7 +49,7 @@ class UnliftedModule(GraphModule):
         super().__init__(Module(), Graph())
         _add_state(self, program)
         self.range_constraints = program.range_constraints
-        self._written = frozenset(_written(program.graph_signature.output_specs))
+        self._mutated_inputs = frozenset(_mutated_inputs(program.graph_signature.output_specs))
         for node in program.graph.nodes:  # add the subgraphs of control-flow operators
             if node.op == "get_attr":
                 name = str(node.target)
@@ -150,7 +150,7 @@ def _owner(module: Module, name: str) -> tuple[Module, str]:
 # ---- the graph
 
 
-def _written(specs: Iterable[OutputSpec]) -> list[Input]:
+def _mutated_inputs(specs: Iterable[OutputSpec]) -> list[Input]:
     """Return the inputs whose new values are the first outputs."""
     return [
         Input(spec.kind is OutputKind.USER_INPUT_MUTATION, str(spec.target))
@@ -199,7 +199,7 @@ def _write(
     writes = [
         (spec.kind, inputs[x], value)
         # new values are the first outputs
-        for spec, x, value in zip(specs, _written(specs), values, strict=False)
+        for spec, x, value in zip(specs, _mutated_inputs(specs), values, strict=False)
     ]
     targets = [target for _, target, _ in writes]
     preserved_values: dict[Node, Node] = {}

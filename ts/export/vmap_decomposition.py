@@ -56,15 +56,15 @@ class OpenVmapLevels:
 
     def add(self, x: Tensor, dim: int, level: int) -> Tensor:
         """Return a stand-in for the tensor `x`, which is batched along `dim`."""
-        return self._standing(level, x if dim == 0 else x.movedim(dim, 0))
+        return self._create_stand_in(level, x if dim == 0 else x.movedim(dim, 0))
 
     def remove(self, x: Tensor, level: int, size: Any, dim: int) -> Tensor:
         """Return the batch that the stand-in `x` represents, with the batch dimension at `dim`."""
-        inner, is_batched = self.parts(level, x)
+        inner, is_batched = self.unwrap(level, x)
         batch: Tensor = inner if is_batched else inner.expand([size, *inner.shape])
         return batch if dim == 0 else batch.movedim(0, dim)
 
-    def _standing(self, level: int, inner: Tensor) -> Tensor:
+    def _create_stand_in(self, level: int, inner: Tensor) -> Tensor:
         array = inner.array
         steps = [s // array.itemsize for s in array.strides[1:]]
         stand_in = fake_for(fake_array(array.shape[1:], array.dtype, steps), device_of(inner))
@@ -73,7 +73,7 @@ class OpenVmapLevels:
 
     # ---- stand-ins
 
-    def parts(self, level: int, x: Any) -> tuple[Any, bool]:
+    def unwrap(self, level: int, x: Any) -> tuple[Any, bool]:
         """Remove the layer of `level` from an argument.
 
         Return the result, and True if it had such a layer.
@@ -126,7 +126,7 @@ class OpenVmapLevels:
             elif not some:
                 output, of_batch = call.run_as_called(call.values), False
             elif record.variant == "inplace" or writes_first_argument(record):
-                return self._written(call, values)
+                return self._run_in_place(call, values)
             else:
                 output = on_batch(call)
                 output, of_batch = (
@@ -135,9 +135,9 @@ class OpenVmapLevels:
         returns = op.signature.returns
         if isinstance(output, Tensor) and returns and returns[0].alias_of >= 0:
             return values[returns[0].alias_of]
-        return self._wrapped(level.number, output) if of_batch else output
+        return self._wrap_output(level.number, output) if of_batch else output
 
-    def _written(self, call: _RecordedOperator, values: list[Any]) -> Any:
+    def _run_in_place(self, call: _RecordedOperator, values: list[Any]) -> Any:
         """Run an operator that mutates its first argument.
 
         The batched result becomes the new value of the argument.
@@ -147,7 +147,7 @@ class OpenVmapLevels:
         target, below = values[0], call.values[0]
         output = on_batch(call)
         if call.operator.record.reshapes:  # the operator may change the shape of its argument in place
-            stand_in = self._standing(call.level.number, output)
+            stand_in = self._create_stand_in(call.level.number, output)
             self._layers[id(target)] = target, self._layers[id(stand_in)][1]
             with self.recorder.paused():
                 target.data = stand_in
@@ -155,15 +155,15 @@ class OpenVmapLevels:
             self.recorder.write(below, output)
         return target
 
-    def _wrapped(self, level: int, output: Any) -> Any:
+    def _wrap_output(self, level: int, output: Any) -> Any:
         if isinstance(output, tuple | list):
-            elements = [self._wrapped(level, x) for x in output]
+            elements = [self._wrap_output(level, x) for x in output]
             return (
                 type(output)(elements)
                 if type(output) in (tuple, list) or hasattr(output, "_fields")
                 else elements
             )
-        return self._standing(level, output) if isinstance(output, Tensor) else output
+        return self._create_stand_in(level, output) if isinstance(output, Tensor) else output
 
     def converted(self, x: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor | None:
         """Convert a stand-in by `x.to(...)`; return None for other tensors."""
@@ -171,8 +171,8 @@ class OpenVmapLevels:
         if entry is None:
             return None
         layer = entry[1]
-        args = tuple(self.parts(layer.level, y)[0] for y in args)
-        return self._standing(layer.level, layer.inner.to(*args, **kwargs))
+        args = tuple(self.unwrap(layer.level, y)[0] for y in args)
+        return self._create_stand_in(layer.level, layer.inner.to(*args, **kwargs))
 
 
 class _RecordedOperator(Call):
@@ -183,7 +183,7 @@ class _RecordedOperator(Call):
         super().__init__(level, op, args)
 
     def parts(self, x: Any) -> tuple[Any, bool]:
-        return self.batches.parts(self.level.number, x)
+        return self.batches.unwrap(self.level.number, x)
 
     def run(self, values: list[Any]) -> Any:
         return self.batches.recorder.run(self.record.operator, values)

@@ -54,7 +54,7 @@ class PyTreeInfo(NamedTuple):
 _PyTreeInfo = PyTreeInfo
 
 
-def _on_lines(texts: Sequence[str]) -> str:
+def _one_per_line(texts: Sequence[str]) -> str:
     """Format arguments with one argument per line; comments follow the comma."""
     lines = []
     for source in texts:
@@ -90,7 +90,7 @@ class CodeGen:
         """
         if not free_vars or free_vars[0] != "self":
             free_vars.insert(0, "self")
-        inner = f"\n{_on_lines(free_vars)}" if expanded_def else ", ".join(free_vars)
+        inner = f"\n{_one_per_line(free_vars)}" if expanded_def else ", ".join(free_vars)
         return f"def {self._func_name}({inner}){maybe_return_annotation}:"
 
     def generate_output(

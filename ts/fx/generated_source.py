@@ -18,7 +18,7 @@ from ts.fx.torch_names import is_from_torch
 _numbers = itertools.count()
 
 
-def _remember(src: str, co_fields: dict[str, Any] | None) -> str:
+def _add_to_linecache(src: str, co_fields: dict[str, Any] | None) -> str:
     """Store generated source in `linecache` under a new file name; return the name."""
     key = f"<eval_with_key>.{next(_numbers)}"
     if co_fields and {"co_filename", "co_firstlineno", "co_name"} <= set(co_fields):
@@ -31,7 +31,7 @@ def _remember(src: str, co_fields: dict[str, Any] | None) -> str:
 
 def exec_with_source(src: str, globals: dict[str, Any], co_fields: dict[str, Any] | None = None) -> None:
     """Execute generated code, and make its source available to tracebacks and `inspect`."""
-    exec(compile(src, _remember(src, co_fields), "exec", dont_inherit=True), globals)
+    exec(compile(src, _add_to_linecache(src, co_fields), "exec", dont_inherit=True), globals)
 
 
 def method_from_src(

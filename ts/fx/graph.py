@@ -423,13 +423,13 @@ class Graph:
         self._codegen._body_transformer = make_transformer(before)
 
         @contextlib.contextmanager
-        def until_exhausted() -> Iterator[None]:
+        def restoring_transformer() -> Iterator[None]:
             try:
                 yield
             finally:
                 self._codegen._body_transformer = before
 
-        return until_exhausted()
+        return restoring_transformer()
 
     def process_inputs(self, *args: Any) -> Any:
         """Convert the arguments of a call to the values of the placeholders."""

@@ -72,7 +72,7 @@ def _module_for(root: Module, path: list[str]) -> Module:
     return root
 
 
-def _put(module: Module, name: str, value: Any) -> None:
+def _set_attribute(module: Module, name: str, value: Any) -> None:
     """Set an attribute; a tensor that is no parameter becomes a buffer."""
     if isinstance(value, Tensor) and not isinstance(value, Parameter):
         module.register_buffer(name, value)
@@ -88,13 +88,13 @@ def _copy_attr(from_module: Module, to_module: Module, target: str) -> None:
         if theirs is own:  # both modules contain the same submodule, and so the attribute
             return
         from_module, to_module = theirs, _module_for(to_module, [item])
-    _put(to_module, name, getattr(from_module, name))
+    _set_attribute(to_module, name, getattr(from_module, name))
 
 
 def _assign_attr(from_obj: object, to_module: Module, target: str) -> None:
     """Set the attribute of a module with the dotted name `target`."""
     *path, name = target.split(".")
-    _put(_module_for(to_module, path), name, from_obj)
+    _set_attribute(_module_for(to_module, path), name, from_obj)
 
 
 def _get_attr(model: Module, attr_name: str) -> Any:

@@ -71,7 +71,7 @@ class Interpreter:
                 self.env[node] = self.run_node(node)
             except Exception as error:
                 if self.extra_traceback:
-                    _say_where(error, node)
+                    _add_node_location(error, node)
                     # KeyError prints the `repr` of its message, which is hard to read
                     if isinstance(error, KeyError):
                         raise RuntimeError(*error.args) from error
@@ -184,7 +184,7 @@ def _check_string(target: Target) -> str:
     return target
 
 
-def _say_where(error: Exception, node: Node) -> None:
+def _add_node_location(error: Exception, node: Node) -> None:
     """Add the node that was executed to the message of an error."""
     where = f"While executing {node.format_node()}"
     message = f"{error.args[0]}\n\n{where}" if error.args else where

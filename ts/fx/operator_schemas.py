@@ -122,7 +122,7 @@ def check_for_mutable_operation(
     fit = [
         schema
         for signature, schema in zip(signatures, schemas, strict=True)
-        if _fits(signature, args, kwargs)
+        if _can_bind(signature, args, kwargs)
     ]
     if len(fit) == 1 and fit[0].is_mutable:
         raise RuntimeError(
@@ -132,7 +132,7 @@ def check_for_mutable_operation(
         )
 
 
-def _fits(signature: Signature, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+def _can_bind(signature: Signature, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
     try:
         signature.bind(*args, **kwargs)
     except TypeError:
@@ -221,9 +221,9 @@ def normalize_function(
     if signature is not None:
         return _normalized(signature, args, kwargs, normalize_to_only_use_kwargs)
     signatures = get_signature_for_torch_op(target) or []
-    fit = [each for each in signatures if _fits(each, args, kwargs)]
+    fit = [each for each in signatures if _can_bind(each, args, kwargs)]
     if len(fit) > 1 and (arg_types is not None or kwarg_types is not None):
-        fit = [each for each in signatures if _takes(each, arg_types or (), kwarg_types or {})][:1]
+        fit = [each for each in signatures if _accepts_types(each, arg_types or (), kwarg_types or {})][:1]
     if len(fit) > 1:
         listed = "\n".join(str(each) for each in fit)
         raise RuntimeError(
@@ -234,7 +234,7 @@ def normalize_function(
     return _normalized(fit[0], args, kwargs, normalize_to_only_use_kwargs) if fit else None
 
 
-def _takes(signature: Signature, arg_types: tuple[Any, ...], kwarg_types: dict[str, Any]) -> bool:
+def _accepts_types(signature: Signature, arg_types: tuple[Any, ...], kwarg_types: dict[str, Any]) -> bool:
     try:
         types = signature.bind(*arg_types, **kwarg_types).arguments
     except TypeError:

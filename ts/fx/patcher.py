@@ -126,11 +126,11 @@ def find_proxy(*objects: Any) -> Proxy | None:
     """Return a proxy found in `objects` or nested containers; None without proxies."""
     proxies: list[Proxy] = []
 
-    def look(x: Any) -> None:
+    def collect(x: Any) -> None:
         if isinstance(x, Proxy):
             proxies.append(x)
 
-    map_aggregate(objects, look)
+    map_aggregate(objects, collect)
     return proxies[-1] if proxies else None
 
 

@@ -123,7 +123,7 @@ class TracerBase:
         node = self.graph.create_node(kind, target, args, kwargs, name, type_expr)
         self.node_name_to_scope[node.name] = self.scope.module_path, self.scope.module_type
         if fx_traceback.has_preserved_node_meta():
-            self._take_over(node)
+            self._copy_current_meta(node)
         elif self.module_stack:
             node.meta["nn_module_stack"] = copy.copy(self.module_stack)
         if self.record_stack_traces and not node.stack_trace:
@@ -132,7 +132,7 @@ class TracerBase:
                 node.stack_trace = "".join(frames.format()).strip()
         return node
 
-    def _take_over(self, node: Node) -> None:
+    def _copy_current_meta(self, node: Node) -> None:
         """Copy the current metadata (`ts.fx.traceback`) to a node."""
         current = fx_traceback.get_current_meta()
         if current.get("stack_trace"):

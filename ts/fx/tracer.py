@@ -340,7 +340,7 @@ class Tracer(TracerBase):
             return self.create_proxy("placeholder", name, default, {}, type_expr=annotation)
         count = 0
 
-        def placed(x: Any) -> Any:
+        def add_placeholder(x: Any) -> Any:
             nonlocal count
             count += 1
             proxy = self.create_proxy("placeholder", f"{name}_{count}", default, {})
@@ -351,7 +351,7 @@ class Tracer(TracerBase):
             self._check_concrete(name, proxy, x)
             return x
 
-        return pytree.tree_map(placed, concrete_args[name])
+        return pytree.tree_map(add_placeholder, concrete_args[name])
 
     def _check_concrete(self, name: str, proxy: Proxy, value: Any) -> None:
         """Add nodes that check that an argument has the value in `concrete_args`."""

@@ -141,7 +141,7 @@ class Branch(ExportTracer):
                 return self._computed(expression)
         return self._lift(symbol_of(expression, self.environment), name)
 
-    def stands_for_element(self, node: Node) -> bool:
+    def is_batch_element(self, node: Node) -> bool:
         """Return True if `node` is an input that stands for one element of a surrounding `vmap` batch.
 
         An argument of a loop may be such an input.

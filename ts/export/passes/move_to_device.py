@@ -38,7 +38,7 @@ def move_to_device_pass(
             return everywhere
 
     def move(x: Any) -> Any:
-        return _moved(x, target(x.device)) if isinstance(x, Tensor) else x
+        return _move_tensor(x, target(x.device)) if isinstance(x, Tensor) else x
 
     for tensors in (ep.state_dict, ep.constants):
         tensors.update({name: move(x) for name, x in tensors.items()})
@@ -51,7 +51,7 @@ def move_to_device_pass(
     return ep
 
 
-def _moved(x: Tensor, device: devices.device) -> Tensor:
+def _move_tensor(x: Tensor, device: devices.device) -> Tensor:
     if x.device == device:
         return x
     moved_tensor = x.detach().to(device)  # type: ignore[attr-defined]

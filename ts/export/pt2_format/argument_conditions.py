@@ -135,7 +135,7 @@ class Conditions:
     def _equal(self, leaf: int, dim: int | None, at: str, expression: Any) -> Check:
         """Return a guard that the size or number at (leaf, dim) equals `expression`."""
         from ts.export import sympy_functions
-        from ts.export.guards import text
+        from ts.export.guards import format_condition
 
         sources = {s: self.sources[s] for s in expression.free_symbols}
 
@@ -148,7 +148,7 @@ class Conditions:
             shape = leaves[leaf].size()
             return dim < len(shape) and bool(shape[dim] == expected)
 
-        return Check(f"{at} == {text(expression, lambda s: sources[s].name)}", holds)
+        return Check(f"{at} == {format_condition(expression, lambda s: sources[s].name)}", holds)
 
     def _int_guards(self, leaf: int, expression: Any) -> list[Check]:
         """Return the guards of an integer argument.

@@ -1,7 +1,7 @@
 """Names of call targets in archives: operators, arithmetic on sizes, control flow.
 
-    found("torch.ops.aten.add.Tensor")     the overload
-    found("_operator.floordiv")            operator.floordiv
+    resolve("torch.ops.aten.add.Tensor")     the overload
+    resolve("_operator.floordiv")            operator.floordiv
     name_of(operator.floordiv)             "_operator.floordiv"
 
 A name that is neither listed here nor registered as an operator raises ArchiveError; nothing is imported.
@@ -28,7 +28,7 @@ _VMAP_OPERATORS: Final = (  # functions that an exported call of `vmap` consists
 _NAMES: Final = {function: name for name, function in FUNCTIONS.items()}
 
 
-def found(name: str) -> Any:
+def resolve(name: str) -> Any:
     """Return the function or operator that `name` denotes; raise ArchiveError if it is unknown."""
     function = FUNCTIONS.get(name)
     if function is not None:

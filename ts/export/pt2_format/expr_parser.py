@@ -92,12 +92,12 @@ def _operands(formula: Formula) -> tuple[Formula, ...]:
 
 def parse(source: str) -> Formula:
     """Parse a formula to a syntax tree; raise ArchiveError if it is malformed."""
-    return _Parser(source).whole()
+    return _Parser(source).parse()
 
 
 class _Parser:
     def __init__(self, source: str) -> None:
-        self.text = source
+        self.source = source
         if len(source) > _MAX_FORMULA_CHARS:
             self.fail("it is too long")
         self.at = 0
@@ -106,12 +106,12 @@ class _Parser:
         self.advance()
 
     def fail(self, why: str) -> NoReturn:
-        raise ArchiveError(f"the formula {self.text[:80]!r} cannot be read: {why}")
+        raise ArchiveError(f"the formula {self.source[:80]!r} cannot be read: {why}")
 
     def advance(self) -> str:
         """Move to the next token and return the previous one."""
         before = self.token
-        match = _TOKEN.match(self.text, self.at)
+        match = _TOKEN.match(self.source, self.at)
         if match is None:
             self.fail(f"what stands at {self.at} is unknown")
         self.kind = match.lastgroup or ""
@@ -129,7 +129,7 @@ class _Parser:
         if not self.take(mark):
             self.fail(f"{mark!r} is missing before {self.token!r}")
 
-    def whole(self) -> Formula:
+    def parse(self) -> Formula:
         formula = self.choice()
         if self.kind != "end":
             self.fail(f"{self.token!r} stands behind its end")

@@ -72,7 +72,7 @@ def _constant(constant: str) -> Any:
     raise ValueError(f"{constant} is no number of JSON")
 
 
-def _wrong(where: str, expected: str) -> ArchiveError:
+def _type_mismatch(where: str, expected: str) -> ArchiveError:
     return ArchiveError(f"{where} is not {expected}")
 
 
@@ -98,13 +98,13 @@ def _reader(kind: Any) -> _Reads:
 
 def _read_int(value: Any, where: str) -> int:
     if type(value) is not int or not -(1 << 63) <= value < 1 << 64:
-        raise _wrong(where, "a whole number of 64 bits")
+        raise _type_mismatch(where, "a whole number of 64 bits")
     return value
 
 
 def _read_bool(value: Any, where: str) -> bool:
     if type(value) is not bool:
-        raise _wrong(where, "true or false")
+        raise _type_mismatch(where, "true or false")
     return value
 
 
@@ -115,12 +115,12 @@ def _read_float(value: Any, where: str) -> float:
         return float(_read_int(value, where))
     if type(value) is str and value in _FLOATS:
         return _FLOATS[value]
-    raise _wrong(where, "a float")
+    raise _type_mismatch(where, "a float")
 
 
 def _read_str(value: Any, where: str) -> str:
     if type(value) is not str:
-        raise _wrong(where, "a text")
+        raise _type_mismatch(where, "a text")
     return value
 
 
@@ -130,7 +130,7 @@ _PLAIN: Final[dict[Any, _Reads]] = {int: _read_int, bool: _read_bool, float: _re
 def _list_reader(item: _Reads) -> _Reads:
     def read_list(value: Any, where: str) -> list[Any]:
         if type(value) is not list:
-            raise _wrong(where, "a list")
+            raise _type_mismatch(where, "a list")
         return [item(x, where) for x in value]
 
     return read_list
@@ -139,7 +139,7 @@ def _list_reader(item: _Reads) -> _Reads:
 def _dict_reader(kind: Any) -> _Reads:
     def read_dict(value: Any, where: str) -> dict[str, Any]:
         if type(value) is not dict:
-            raise _wrong(where, "an object")
+            raise _type_mismatch(where, "an object")
         item = _reader(kind)  # created at the first use, because types may be recursive
         return {name: item(x, f"{where}: {name}") for name, x in value.items()}
 
@@ -155,7 +155,7 @@ def _choice_reader(cls: Any) -> _Reads:
 
     def read_choice(value: Any, where: str) -> Any:
         if type(value) is not dict or len(value) != 1:
-            raise _wrong(where, f"an object with one entry, {cls.__name__}")
+            raise _type_mismatch(where, f"an object with one entry, {cls.__name__}")
         ((kind, inner),) = value.items()
         item = readers.get(kind)
         if item is None:
@@ -175,7 +175,7 @@ def _object_reader(cls: Any) -> _Reads:
 
     def read_object(value: Any, where: str) -> Any:
         if type(value) is not dict:
-            raise _wrong(where, f"an object, {cls.__name__}")
+            raise _type_mismatch(where, f"an object, {cls.__name__}")
         if not readers:  # filled at the first use, because types may be recursive
             # A slice assignment is atomic, so other threads never see a partial list.
             readers[:] = [(f.name, _reader(hints[f.name])) for f in fields]
@@ -191,18 +191,18 @@ def _object_reader(cls: Any) -> _Reads:
 
 def write(value: Any) -> str:
     """Encode an object as JSON."""
-    return json.dumps(_written(value), allow_nan=False)
+    return json.dumps(_to_json(value), allow_nan=False)
 
 
-def _written(value: Any) -> Any:
+def _to_json(value: Any) -> Any:
     if isinstance(value, TaggedUnion):
-        return {value.kind: _written(value.value)}
+        return {value.kind: _to_json(value.value)}
     if isinstance(value, list):
-        return [_written(x) for x in value]
+        return [_to_json(x) for x in value]
     if isinstance(value, dict):
-        return {name: _written(x) for name, x in value.items()}
+        return {name: _to_json(x) for name, x in value.items()}
     if isinstance(value, float) and not math.isfinite(value):
         return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
     if dataclasses.is_dataclass(value):
-        return {f.name: _written(getattr(value, f.name)) for f in dataclasses.fields(value)}
+        return {f.name: _to_json(getattr(value, f.name)) for f in dataclasses.fields(value)}
     return value

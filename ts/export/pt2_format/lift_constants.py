@@ -27,7 +27,7 @@ def lifted(program: ExportedProgram) -> ExportedProgram:
 
     Return the program itself if its subgraphs have no tensors.
     """
-    tensors = {id(x): x for _, module in _functions(program.graph_module) for x in _held(module)}
+    tensors = {id(x): x for _, module in _functions(program.graph_module) for x in _tensor_attributes(module)}
     if not tensors:
         return program
     constants = dict(program.constants)
@@ -36,17 +36,19 @@ def lifted(program: ExportedProgram) -> ExportedProgram:
     module, graph = _copied(program.graph_module)
     inputs = [n for n in graph.nodes if n.op == "placeholder"]
     before = inputs[first] if first < len(inputs) else next(n for n in graph.nodes if n.op != "placeholder")
-    there: dict[int, Node] = {}
+    lifted_nodes: dict[int, Node] = {}
     index = 0
     for k, (i, x) in enumerate(tensors.items()):
         while (name := f"lifted_tensor_{index}") in constants:
             index += 1
         constants[name] = x
         with graph.inserting_before(before):
-            there[i] = graph.placeholder(f"c_{name}")
-        there[i].meta["val"] = fake(x)
-        specs.insert(first + k, InputSpec(InputKind.CONSTANT_TENSOR, TensorArgument(there[i].name), name))
-    _give(module, graph, there)
+            lifted_nodes[i] = graph.placeholder(f"c_{name}")
+        lifted_nodes[i].meta["val"] = fake(x)
+        specs.insert(
+            first + k, InputSpec(InputKind.CONSTANT_TENSOR, TensorArgument(lifted_nodes[i].name), name)
+        )
+    _lift_into_subgraphs(module, graph, lifted_nodes)
     return ExportedProgram._create(
         GraphModule(module, graph), ExportGraphSignature(specs, program.graph_signature.output_specs),
         program.state_dict, program.range_constraints, program.module_call_graph, program.example_inputs,
@@ -68,7 +70,7 @@ def _value(module: GraphModule, node: Node) -> Any:
     return _get_attr(module, str(node.target)) if node.op == "get_attr" else None
 
 
-def _held(module: GraphModule) -> list[Tensor]:
+def _tensor_attributes(module: GraphModule) -> list[Tensor]:
     """Return the tensors that the `get_attr` nodes of a module's graph read."""
     return [x for node in module.graph.nodes if isinstance(x := _value(module, node), Tensor)]
 
@@ -80,26 +82,26 @@ def _copied(module: GraphModule) -> tuple[dict[str, Any], Graph]:
     for node in module.graph.nodes:
         copies[node] = graph.node_copy(node, copies.__getitem__)
         copies[node].name = node.name
-    held = {str(n.target): _value(module, n) for n in graph.nodes if n.op == "get_attr"}
-    return held, graph
+    attributes = {str(n.target): _value(module, n) for n in graph.nodes if n.op == "get_attr"}
+    return attributes, graph
 
 
-def _give(held: dict[str, Any], graph: Graph, there: dict[int, Node]) -> None:
-    """Pass tensors as operands to the subgraphs of `graph`; `there` maps tensor ids to nodes of `graph`."""
-    before = dict(held)
+def _lift_into_subgraphs(attributes: dict[str, Any], graph: Graph, lifted_nodes: dict[int, Node]) -> None:
+    """Pass tensors as operands to the subgraphs of `graph`; `lifted_nodes` maps tensor ids to its nodes."""
+    before = dict(attributes)
     for node in list(graph.nodes):
         if node.op != "call_function" or not is_of_functions(node.target):
             continue
         graphs = [n for n in node.all_input_nodes if isinstance(before.get(str(n.target)), GraphModule)]
         inside = [before[str(n.target)] for n in graphs]
-        used_ids = {id(x) for f in inside for _, m in _functions(f) for x in _held(m)}
-        used_ids |= {id(x) for f in inside for x in _held(f)}
-        lifted_ids = [i for i in there if i in used_ids]
+        used_ids = {id(x) for f in inside for _, m in _functions(f) for x in _tensor_attributes(m)}
+        used_ids |= {id(x) for f in inside for x in _tensor_attributes(f)}
+        lifted_ids = [i for i in lifted_nodes if i in used_ids]
         for n, function in zip(graphs, inside, strict=True):
-            held[str(n.target)] = _taking(
-                function, lifted_ids, [there[i].meta.get("val") for i in lifted_ids]
+            attributes[str(n.target)] = _with_tensor_inputs(
+                function, lifted_ids, [lifted_nodes[i].meta.get("val") for i in lifted_ids]
             )
-        operands = [there[i] for i in lifted_ids]
+        operands = [lifted_nodes[i] for i in lifted_ids]
         *rest, last = node.args
         node.args = (
             (*rest, type(last)([*last, *operands]))
@@ -108,20 +110,20 @@ def _give(held: dict[str, Any], graph: Graph, there: dict[int, Node]) -> None:
         )
 
 
-def _taking(module: GraphModule, lifted_ids: Sequence[int], values: Sequence[Any]) -> GraphModule:
+def _with_tensor_inputs(module: GraphModule, lifted_ids: Sequence[int], values: Sequence[Any]) -> GraphModule:
     """Return the module of a subgraph, with its tensor attributes replaced by inputs."""
-    held, graph = _copied(module)
+    attributes, graph = _copied(module)
     rest = next(n for n in graph.nodes if n.op != "placeholder")
     used_names = {n.name for n in graph.nodes}
     names = (name for k in itertools.count() if (name := f"lifted_tensor_{k}") not in used_names)
-    there: dict[int, Node] = {}
+    lifted_nodes: dict[int, Node] = {}
     with graph.inserting_before(rest):
         for i, value in zip(lifted_ids, values, strict=True):
-            there[i] = graph.placeholder(next(names))
-            there[i].meta["val"] = value
+            lifted_nodes[i] = graph.placeholder(next(names))
+            lifted_nodes[i].meta["val"] = value
     for node in list(graph.nodes):
-        if isinstance(x := held.get(str(node.target)) if node.op == "get_attr" else None, Tensor):
-            node.replace_all_uses_with(there[id(x)])
+        if isinstance(x := attributes.get(str(node.target)) if node.op == "get_attr" else None, Tensor):
+            node.replace_all_uses_with(lifted_nodes[id(x)])
             graph.erase_node(node)
-    _give(held, graph, there)
-    return GraphModule(held, graph)
+    _lift_into_subgraphs(attributes, graph, lifted_nodes)
+    return GraphModule(attributes, graph)

@@ -423,7 +423,7 @@ class _GraphReader:
 
     def call(self, written: schema.Node) -> None:
         """Decode a call node, and create `getitem` nodes for its results."""
-        target = call_targets.found(written.target)
+        target = call_targets.resolve(written.target)
         args: list[Any] = []
         options: dict[str, Any] = {}
         for each in written.inputs:
@@ -522,7 +522,7 @@ class _GraphReader:
                 f"the program holds an object of the class {value.class_fqn[:80]}, which ts has not"
             )
         if kind == "as_operator":
-            return call_targets.found(value)
+            return call_targets.resolve(value)
         if kind in ("as_float_lists", "as_int_lists"):
             return [list(x) for x in value]
         return list(value) if isinstance(value, list) else value

@@ -2,7 +2,7 @@
 
     symbols.size(SymInt("as_int", 3))                                           3
     symbols.size(SymInt("as_expr", Expression("Symbol('s0', integer=True)")))   a SymInt
-    text(expression)                                                            "Symbol('s0', integer=True)"
+    format_expression(expression)                                               "Symbol('s0', integer=True)"
 
 sympy is imported when the first expression is decoded, so programs without symbols do not need it.
 """
@@ -48,7 +48,7 @@ class Symbols:
     """Symbols of a program, with ranges and expressions."""
 
     def __init__(self, ranges: dict[str, Range]) -> None:
-        self._said = ranges
+        self._declared_ranges = ranges
         self._environment: ShapeEnv | None = None
         self._symbols: dict[str, Any] = {}
         self._expressions: dict[str, Any] = {}  # text of an expression -> decoded expression
@@ -56,7 +56,7 @@ class Symbols:
     @property
     def any(self) -> bool:
         """True if the program contains symbols."""
-        return bool(self._said) or self._environment is not None
+        return bool(self._declared_ranges) or self._environment is not None
 
     @property
     def environment(self) -> ShapeEnv:
@@ -113,7 +113,7 @@ class Symbols:
                 is_float = name.startswith("zuf")
                 assumptions = {"real": True} if is_float else {"integer": True}
             symbol = self._symbols[name] = sympy.Symbol(name, **assumptions)
-            declared_range = self._said.get(name)
+            declared_range = self._declared_ranges.get(name)
             low, high = (
                 (None, None) if declared_range is None else (declared_range.min_val, declared_range.max_val)
             )
@@ -124,13 +124,13 @@ class Symbols:
 
     def range_constraints(self) -> dict[Any, Any]:
         """Return a dictionary: symbol -> range in the file; raise ArchiveError for an empty range."""
-        if not self._said:
+        if not self._declared_ranges:
             return {}
         _ = self.environment
         from ts.export.value_ranges import ValueRanges
 
         constraints = {}
-        for source, bounds in self._said.items():
+        for source, bounds in self._declared_ranges.items():
             expression = self.expression(Expression(source))
             low = -math.inf if bounds.min_val is None else bounds.min_val
             high = math.inf if bounds.max_val is None else bounds.max_val
@@ -165,11 +165,11 @@ class _Builder:
 
     def __init__(self, symbols: Symbols, source: str) -> None:
         self.symbols = symbols
-        self.text = source
+        self.source = source
         self.nodes = 0
 
     def fail(self, why: str) -> NoReturn:
-        raise ArchiveError(f"the size {self.text[:80]!r} is none: {why}")
+        raise ArchiveError(f"the size {self.source[:80]!r} is none: {why}")
 
     def build(self, formula: Formula) -> Any:
         import sympy
@@ -390,7 +390,7 @@ def functions() -> dict[str, tuple[Any, int, int]]:
 # ---- writing -----------------------------------------------------------------------------------------
 
 
-def text(expression: Any) -> str:
+def format_expression(expression: Any) -> str:
     """Format an expression in the syntax of archives."""
     import sympy
 
@@ -412,14 +412,14 @@ def text(expression: Any) -> str:
     if expression.is_Float:
         return f"Float('{float(expression)!r}', precision=53)"
     name = "PythonMod" if isinstance(expression, e.Mod | e.FloatMod) else type(expression).__name__
-    return f"{name}({', '.join(map(text, expression.args))})"
+    return f"{name}({', '.join(map(format_expression, expression.args))})"
 
 
 def expression_of(x: Any) -> Expression:
     """Encode a symbolic number as an expression with its example value."""
     kinds = {int: "as_int", bool: "as_bool", float: "as_float"}
     hint = x.node.hint
-    return Expression(text(x.node.expr), None if hint is None else Hint(kinds[type(hint)], hint))
+    return Expression(format_expression(x.node.expr), None if hint is None else Hint(kinds[type(hint)], hint))
 
 
 def chosen(cls: Any, x: Any, plain: str) -> Any:

@@ -77,13 +77,13 @@ class TensorFolder:
         elif payload.tensor_meta is None:
             raise ArchiveError(f"nothing says how {name} lies in {record}")
         else:
-            tensor = self.placed(record, payload.tensor_meta)
+            tensor = self.view_of_record(record, payload.tensor_meta)
         requires_grad = payload.tensor_meta is not None and payload.tensor_meta.requires_grad
         if payload.is_param:
             return Parameter(tensor.detach(), requires_grad)
         return tensor.detach().requires_grad_() if requires_grad else tensor
 
-    def placed(self, record: str, meta: schema.TensorMeta) -> Tensor:
+    def view_of_record(self, record: str, meta: schema.TensorMeta) -> Tensor:
         """Create a tensor as a view of its record, with the sizes, strides and storage offset of `meta`."""
         check_layout(meta.layout)
         dtype = dtype_of(meta.dtype)

@@ -204,7 +204,7 @@ class _GraphWriter:
             if node.op == "placeholder":
                 written.inputs.append(self.input(node))
             elif node.op == "call_function":
-                if not _takes_apart(node):
+                if not _is_getitem_of_call(node):
                     written.nodes.append(self.call(node))
             elif node.op == "output":
                 (results,) = node.args
@@ -255,13 +255,13 @@ class _GraphWriter:
             return []
         if not isinstance(value, list | tuple):
             return [self.result(node.name, value)]
-        names = {user.args[1]: user for user in node.users if _takes_apart(user)}
+        names = {user.args[1]: user for user in node.users if _is_getitem_of_call(user)}
         items: list[Argument] = []
         for index, item in enumerate(value):
             user = names.get(index)
             name = user.name if user is not None else f"{node.name}_unused_{index}"
             items.append(self.item(user, name, item))
-        if _gives_list(node) and all(x.kind == "as_tensor" for x in items):
+        if _returns_list(node) and all(x.kind == "as_tensor" for x in items):
             return [Argument("as_tensors", [x.value for x in items])]
         return items
 
@@ -269,7 +269,7 @@ class _GraphWriter:
         """Encode one of several results of a call; it may be a list of tensors."""
         if not isinstance(value, list | tuple):
             return self.result(name, value)
-        inner = {} if user is None else {u.args[1]: u.name for u in user.users if _takes_apart(u)}
+        inner = {} if user is None else {u.args[1]: u.name for u in user.users if _is_getitem_of_call(u)}
         tensors = [self.result(inner.get(i, f"{name}_unused_{i}"), x) for i, x in enumerate(value)]
         return Argument("as_tensors", [x.value for x in tensors])
 
@@ -414,7 +414,7 @@ class _GraphWriter:
         raise ArchiveError("a list of lists cannot be saved unless it is of tensors or numbers")
 
 
-def _takes_apart(node: Node) -> bool:
+def _is_getitem_of_call(node: Node) -> bool:
     """Return True if the node is a `getitem` that extracts one of several results of a call."""
     if node.op != "call_function" or node.target is not operator.getitem or len(node.args) != 2:
         return False
@@ -422,7 +422,7 @@ def _takes_apart(node: Node) -> bool:
     return isinstance(first, Node) and first.op == "call_function" and type(index) is int
 
 
-def _gives_list(node: Node) -> bool:
+def _returns_list(node: Node) -> bool:
     """Return True if the only result of an operator is a list."""
     if not isinstance(node.target, OpOverload):
         return False

@@ -66,10 +66,10 @@ class RewritingTracer(Tracer):
 
     def trace(self, root: Module | Callable[..., Any], concrete_args: Any = None) -> Graph:
         """Trace a module or function after rewriting its source."""
-        return super().trace(_rewritten(root), concrete_args)
+        return super().trace(_rewrite(root), concrete_args)
 
 
-def _rewritten(root: Any) -> Any:
+def _rewrite(root: Any) -> Any:
     if not isinstance(root, Module):
         return AST_Rewriter().rewrite(root)
 
@@ -77,7 +77,7 @@ def _rewritten(root: Any) -> Any:
         def __init__(self, orig: Module) -> None:
             super().__init__()
             for name, value in orig.__dict__.items():
-                self.__dict__[name] = copy.copy(_rewritten(value) if isinstance(value, Module) else value)
+                self.__dict__[name] = copy.copy(_rewrite(value) if isinstance(value, Module) else value)
 
     RewrittenModule.forward = AST_Rewriter().rewrite(root.forward)  # type: ignore[method-assign, arg-type]
     return RewrittenModule(root)
