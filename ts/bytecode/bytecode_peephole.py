@@ -11,7 +11,7 @@ from __future__ import annotations
 from ts.bytecode.instruction import Instruction, Label
 
 
-def tidy(code: list[Instruction], real_register: dict[int, int]) -> list[Instruction]:
+def optimize_bytecode(code: list[Instruction], real_register: dict[int, int]) -> list[Instruction]:
     """Remove copies of a register to itself and jumps to the next instruction; invert jumps.
 
     A jump over a JUMP is inverted, which makes the JUMP unnecessary.
@@ -30,7 +30,7 @@ def tidy(code: list[Instruction], real_register: dict[int, int]) -> list[Instruc
             if (
                 target is not None
                 and instruction.name != "LOOP_STEP"
-                and _labels_here(code, index + 1, target)
+                and _is_label_next(code, index + 1, target)
             ):
                 changed = True
                 continue
@@ -39,7 +39,7 @@ def tidy(code: list[Instruction], real_register: dict[int, int]) -> list[Instruc
                 and result
                 and result[-1].name in _INVERSE
                 and result[-1].target is not None
-                and _labels_here(code, index + 1, result[-1].target)
+                and _is_label_next(code, index + 1, result[-1].target)
             ):
                 previous = result[-1]
                 name, swapped = _INVERSE[previous.name]
@@ -53,7 +53,7 @@ def tidy(code: list[Instruction], real_register: dict[int, int]) -> list[Instruc
     return code
 
 
-def _labels_here(code: list[Instruction], index: int, label: Label) -> bool:
+def _is_label_next(code: list[Instruction], index: int, label: Label) -> bool:
     """Return whether the label is between `index` and the next instruction."""
     while index < len(code) and not code[index].name:
         if code[index].a is label:

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 from ts._core.value.ivalue import to_core
 from ts._core.value.spec import TypeSpec
 from ts._core.vm.code import Code
-from ts.bytecode.bytecode_peephole import tidy
+from ts.bytecode.bytecode_peephole import optimize_bytecode
 from ts.bytecode.instruction import SCALARS, Instruction, Label
 from ts.bytecode.opcodes import BY_NAME, NUMBER, register_format
 from ts.bytecode.register_allocation import RegisterAllocator
@@ -225,7 +225,7 @@ class CodeBuilder:
         constants = set(self.constant_values)
         allocator = RegisterAllocator(self.code, self.classes, len(parameters), constants, self.strings)
         real_register, real = allocator.run()
-        code = tidy(self.code, real_register)
+        code = optimize_bytecode(self.code, real_register)
         used_constants = sorted({r for i in code for r in i.reads if r in constants})
         for index, register in enumerate(used_constants, len(real)):
             real_register[register] = index

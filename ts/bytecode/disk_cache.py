@@ -29,7 +29,7 @@ def read(path: Path) -> bytes | None:
     if not is_owned_by_user(path.parent):
         return None
     try:
-        stored_digest, _, body = _content(path).partition(b"\n")
+        stored_digest, _, body = _read_file(path).partition(b"\n")
     except OSError:
         return None
     return body if stored_digest == digest(body).encode() else None
@@ -86,7 +86,7 @@ def _write(path: Path, content: bytes) -> None:
     _trim(path.parent)
 
 
-def _content(path: Path) -> bytes:
+def _read_file(path: Path) -> bytes:
     """Return the content of a regular file of at most `2 * _MAX_BYTES` bytes; b"" for other files."""
     status = path.stat()
     return path.read_bytes() if stat.S_ISREG(status.st_mode) and status.st_size <= 2 * _MAX_BYTES else b""
@@ -118,16 +118,16 @@ def build() -> str:
     try:
         return (root / _STAMP).read_text()
     except FileNotFoundError:  # an editable installation has no build stamp
-        return _of_files(root)
+        return _digest_of_files(root)
 
 
-def _of_files(root: Path) -> str:
+def _digest_of_files(root: Path) -> str:
     spec = find_spec("ts.backends")
     backends = () if spec is None else spec.submodule_search_locations or ()
-    return digest("\n".join(line for top in (root, *backends) for line in _listing(str(top))).encode())
+    return digest("\n".join(line for top in (root, *backends) for line in _describe_files(str(top))).encode())
 
 
-def _listing(folder: str) -> Iterator[str]:
+def _describe_files(folder: str) -> Iterator[str]:
     """Yield the path, modification time and size of each module in a folder, recursively."""
     lines, folders = [], []
     with os.scandir(folder) as entries:
@@ -141,4 +141,4 @@ def _listing(folder: str) -> Iterator[str]:
     yield folder
     yield from sorted(lines)
     for inner in sorted(folders):
-        yield from _listing(inner)
+        yield from _describe_files(inner)

@@ -80,7 +80,7 @@ class BranchLowering(CodeBuilder):
         use = node.output().uses()[0]
         if not self._is_condition(use.user, use.offset, node.owning_block()):
             return False
-        return kind != "prim::If" or self._nothing_between(node, use.user)
+        return kind != "prim::If" or self._only_constants_between(node, use.user)
 
     def _is_condition(self, user: Node, offset: int, block: Block) -> bool:
         """Return whether an input is the condition of a branch, loop or deferred node in `block`."""
@@ -97,7 +97,7 @@ class BranchLowering(CodeBuilder):
             return owner.kind() == "prim::Loop" or (owner.kind() == "prim::If" and self.is_deferred(owner))
         return False
 
-    def _nothing_between(self, node: Node, user: Node) -> bool:
+    def _only_constants_between(self, node: Node, user: Node) -> bool:
         """Return whether there are only constants and deferred nodes between `node` and `user`."""
         node = node.next()
         while node is not user:
@@ -225,10 +225,10 @@ class BranchLowering(CodeBuilder):
         then_block, else_block = node.blocks()
         (then_value,), (else_value,) = then_block.outputs(), else_block.outputs()
         end = Label()
-        if self._is_bare(else_block):  # p and q
+        if self._is_constant_block(else_block):  # p and q
             self.branch(node.input(), label if bool(self.constant_value(else_value)) == when else end, False)
             self._branch_in(then_block, then_value, label, when)
-        elif self._is_bare(then_block):  # p or q
+        elif self._is_constant_block(then_block):  # p or q
             self.branch(node.input(), label if bool(self.constant_value(then_value)) == when else end, True)
             self._branch_in(else_block, else_value, label, when)
         else:
@@ -249,7 +249,7 @@ class BranchLowering(CodeBuilder):
             self.branch(value, label, when)
         self.depth -= 1
 
-    def _is_bare(self, block: Block) -> bool:
+    def _is_constant_block(self, block: Block) -> bool:
         """Return whether a block contains only constants and returns one of them."""
         only_constants = all(n.kind() == "prim::Constant" for n in block.nodes())
         return only_constants and self.is_constant(block.outputs()[0])
@@ -257,7 +257,7 @@ class BranchLowering(CodeBuilder):
     def _is_and(self, node: Node) -> bool:
         """Return whether a `prim::If` is an `and`: its false branch returns the constant False."""
         otherwise = node.blocks()[1]
-        return self._is_bare(otherwise) and not self.constant_value(otherwise.outputs()[0])
+        return self._is_constant_block(otherwise) and not self.constant_value(otherwise.outputs()[0])
 
     def loop_branch(self, condition: Value, loop_head: Label, end: Label) -> None:
         """Emit a jump back to `loop_head`, taken if the condition is true; `end` is the label after it."""

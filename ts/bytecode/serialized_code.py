@@ -355,10 +355,10 @@ class _LineTable:
         index = self._numbers.get(stack)
         if index is None:
             index = self._numbers[stack] = len(self.stacks)
-            self.stacks.append([item for name, range in stack for item in self._level(name, range)])
+            self.stacks.append([item for name, range in stack for item in self._encode_level(name, range)])
         return index
 
-    def _level(self, name: str, range: SourceRange | None) -> list[Any]:
+    def _encode_level(self, name: str, range: SourceRange | None) -> list[Any]:
         from ts.ir.source import in_program
 
         call = in_program(range)
@@ -399,9 +399,9 @@ class _LazyStack(Sequence[tuple[str, Any]]):
     @overload
     def __getitem__(self, i: slice) -> Sequence[tuple[str, Any]]: ...
     def __getitem__(self, i: int | slice) -> Any:
-        return tuple(self._levels())[i]
+        return tuple(self._decode_levels())[i]
 
-    def _levels(self) -> Iterator[tuple[str, Any]]:
+    def _decode_levels(self) -> Iterator[tuple[str, Any]]:
         from ts.ir.source import BuiltinRange
 
         items = self._items

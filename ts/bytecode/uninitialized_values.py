@@ -56,10 +56,14 @@ def uninitialized_value(type: Type) -> Any:
         return None
     if isinstance(type, UnionType):
         return uninitialized_value(type.types[0])
-    return to_core(_blank(type), type_spec(type)) if not isinstance(type, InterfaceType) else _blank(type)
+    return (
+        to_core(_placeholder(type), type_spec(type))
+        if not isinstance(type, InterfaceType)
+        else _placeholder(type)
+    )
 
 
-def _blank(type: Type) -> Any:
+def _placeholder(type: Type) -> Any:
     match type:
         case TupleType():
             return tuple(map(uninitialized_value, type.elems))

@@ -55,7 +55,7 @@ def translate(code: Code, loops: tuple[Loop, ...], layout: dict[str, int], force
     for loop in loops:
         for name in ("base", "limit", "iteration", "iterations"):
             w.do(f"%{name}.{loop.end} = alloca i64")
-        for items in _lists(find_hoistable_checks(code, loop)):
+        for items in _hoisted_lists(find_hoistable_checks(code, loop)):
             w.do(f"%items.{loop.end}.{items} = alloca ptr")
         if is_simple(code, loop):
             w.count(loop.end)
@@ -106,7 +106,7 @@ def translate(code: Code, loops: tuple[Loop, ...], layout: dict[str, int], force
     return _MODULE.format(body="\n".join(w.lines), memory=MEMORY)
 
 
-def _lists(hoistable: HoistableChecks | None) -> list[int]:
+def _hoisted_lists(hoistable: HoistableChecks | None) -> list[int]:
     return [] if hoistable is None else hoistable.lists
 
 
@@ -135,7 +135,7 @@ def _enter(w: FunctionBuilder, pc: int, counted_loops: dict[int, HoistableChecks
         hoistable = counted_loops[pc]
         condition = enter(w, pc, hoistable, 1)
         if hoistable:
-            accepted, rejected = w.fresh(), w.fresh()
+            accepted, rejected = w.new_label(), w.new_label()
             w.branch(condition, accepted, rejected)
             w.label(accepted)
             w.unchecked_loop = hoistable
@@ -163,13 +163,13 @@ def _instruction(w: FunctionBuilder, pc: int, forced: bool) -> None:
     w.pc = pc
     w.label(w.at(pc))
     if row.name in LEFT_ALONE:
-        w.jump(w.leave(pc))
+        w.jump(w.side_exit(pc))
         return
     if forced:
         counter = w.function(w.layout["until_exit"])
         count = w.new(f"load i64, ptr {counter}")
         w.do(f"store i64 {w.new(f'sub i64 {count}, 1')}, ptr {counter}")
-        w.branch_unlikely(w.new(f"icmp eq i64 {count}, 0"), w.leave(pc))
+        w.branch_unlikely(w.new(f"icmp eq i64 {count}, 0"), w.side_exit(pc))
     BUILDERS[row.name](w, pc, a, b, c)
     if not row.jumps:
         w.jump(w.at(pc + 1))

@@ -80,12 +80,12 @@ class FunctionBuilder:
     def label(self, name: str = "") -> str:
         """Begin a basic block with the label `name`, or with a new label; return the label."""
         if not name:
-            name = self.fresh()
+            name = self.new_label()
         self.lines.append(f"{name}:")
         self._block = name
         return name
 
-    def fresh(self) -> str:
+    def new_label(self) -> str:
         """Return a new label."""
         self._names += 1
         return f"b{self._names}"
@@ -108,7 +108,7 @@ class FunctionBuilder:
 
     def branch_unlikely(self, condition: str, label: str) -> None:
         """Append a branch to `label` that is marked as unlikely, and begin the fall-through block."""
-        after = self.fresh()
+        after = self.new_label()
         self.do(f"br i1 {condition}, label %{label}, label %{after}, !prof !4")
         self.label(after)
 
@@ -231,14 +231,14 @@ class FunctionBuilder:
         """
         i = self.value(register)
         if self.is_non_negative(pc, register):
-            self.branch_unlikely(self.new(f"icmp uge i64 {i}, {size}"), self.leave(pc))
+            self.branch_unlikely(self.new(f"icmp uge i64 {i}, {size}"), self.side_exit(pc))
             return i
-        start, unlikely, after = self._block, self.fresh(), self.fresh()
+        start, unlikely, after = self._block, self.new_label(), self.new_label()
         out_of_range = self.new(f"icmp uge i64 {i}, {size}")
         self.do(f"br i1 {out_of_range}, label %{unlikely}, label %{after}, !prof !4")
         self.label(unlikely)
         j = self.new(f"add i64 {i}, {size}")
-        self.branch_unlikely(self.new(f"icmp uge i64 {j}, {size}"), self.leave(pc))
+        self.branch_unlikely(self.new(f"icmp uge i64 {j}, {size}"), self.side_exit(pc))
         unlikely = self._block
         self.jump(after)
         self.label(after)
@@ -278,7 +278,7 @@ class FunctionBuilder:
 
     # ---- side exits ----------------------------------------------------------------------------------
 
-    def leave(self, pc: int, status: int = 0, failed: bool = False) -> str:
+    def side_exit(self, pc: int, status: int = 0, failed: bool = False) -> str:
         """Return the label of a side exit; if `failed`, the exit stores no registers."""
         loop = self._stepped_loop(pc)
         label = f"leave.{pc}.{status}{'.steps' if loop else ''}"
@@ -320,13 +320,13 @@ class FunctionBuilder:
         end, counter = self._counted[pc]
         return self.new(f"sub i64 {self.new(f'load i64, ptr %base.{end}')}, {self.value(counter)}")
 
-    def spend(self, pc: int, amount: int) -> str:
+    def subtract_budget(self, pc: int, amount: int) -> str:
         """Subtract `amount` from the budget and return the remaining budget."""
         left = self.new(f"sub i64 {self.budget_left(pc)}, {amount}")
         self.do(f"store i64 {left}, ptr %left")
         return left
 
-    def spend_one(self, pc: int) -> str:
+    def decrement_budget(self, pc: int) -> str:
         """Decrement the non-negative step budget; return whether it was 0."""
         difference = self.new(
             f"call {{i64, i1}} @llvm.usub.with.overflow.i64(i64 {self.budget_left(pc)}, i64 1)"

@@ -67,8 +67,8 @@ def live_before(code: Code) -> list[int]:
     reads, writes = [], []
     for pc in range(code.size):
         read, written = reads_and_writes(code, pc)
-        reads.append(_bits(read))
-        writes.append(_bits(written))
+        reads.append(_bit_mask(read))
+        writes.append(_bit_mask(written))
     successor_lists = [successors(code, pc) for pc in range(code.size)]
     live = [0] * len(rows)
     changed = True
@@ -85,7 +85,7 @@ def live_before(code: Code) -> list[int]:
     return live
 
 
-def _bits(registers: list[int]) -> int:
+def _bit_mask(registers: list[int]) -> int:
     bits = 0
     for register in registers:
         bits |= 1 << register

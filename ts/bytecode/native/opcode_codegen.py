@@ -124,7 +124,7 @@ def _division(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
             quotient = w.new(f"sdiv i64 {x}, {y}")
             w.set(a, w.new(f"sub i64 {quotient}, {w.new(f'zext i1 {negative} to i64')}"))
         return
-    w.branch_unlikely(w.new(f"icmp eq i64 {y}, 0"), w.leave(pc))
+    w.branch_unlikely(w.new(f"icmp eq i64 {y}, 0"), w.side_exit(pc))
     minus = w.new(f"icmp eq i64 {y}, -1")
     divisor = w.new(f"select i1 {minus}, i64 1, i64 {y}")
     rest = w.new(f"srem i64 {x}, {divisor}")
@@ -219,7 +219,9 @@ def _is_none(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
 
 @builds("CAST")
 def _cast(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
-    w.branch_unlikely(w.new(f"icmp ne i64 {w.tag(b)}, {w.layout['tag_' + w.code.classes[a]]}"), w.leave(pc))
+    w.branch_unlikely(
+        w.new(f"icmp ne i64 {w.tag(b)}, {w.layout['tag_' + w.code.classes[a]]}"), w.side_exit(pc)
+    )
     w.set(a, w.new(f"load {w.type(a)}, ptr {w.register_address(b)}, {FRAME}"))
 
 
@@ -256,7 +258,7 @@ def _set_number(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
 
 @builds("LIST_CHECK_LEN")
 def _check_length(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
-    w.branch_unlikely(w.new(f"icmp ne i64 {w.field(w.object(a), 'size', 'i64')}, {b}"), w.leave(pc))
+    w.branch_unlikely(w.new(f"icmp ne i64 {w.field(w.object(a), 'size', 'i64')}, {b}"), w.side_exit(pc))
 
 
 def _slot(w: FunctionBuilder, object: int, index: int) -> str:
@@ -293,7 +295,7 @@ def _call_runtime(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
     w.flush_write_counts()
     instruction = w.new(f"getelementptr i8, ptr %instructions, i64 {pc * w.layout['instruction']}")
     status = w.new(f"call i32 {w.function(w.code.instructions[pc][0])}(ptr %registers, ptr {instruction})")
-    failed, after = w.fresh(), w.fresh()
+    failed, after = w.new_label(), w.new_label()
     w.do(f"br i1 {w.new(f'icmp ne i32 {status}, 0')}, label %{failed}, label %{after}, !prof !4")
     w.label(failed)
     w.return_to_interpreter(pc, pc + 1, status)
@@ -314,7 +316,7 @@ def _append(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
         return
     x = w.object(a)
     size = w.field(x, "size", "i64")
-    full, room, after = w.fresh(), w.fresh(), w.fresh()
+    full, room, after = w.new_label(), w.new_label(), w.new_label()
     fits = w.new(f"icmp ne i64 {size}, {w.field(x, 'capacity', 'i64')}")
     same_tag = w.new(f"icmp eq i32 {w.field(x, 'item', 'i32')}, {w.layout['tag_' + w.code.classes[b]]}")
     w.branch(w.new(f"and i1 {fits}, {same_tag}"), room, full)
@@ -346,7 +348,7 @@ def _scalar(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
     if checked:
         w.branch_unlikely(
             w.new(f"icmp ne i32 {w.new(f'call i32 %direct.{a}({argument_list}, ptr %call_result)')}, 0"),
-            w.leave(pc),
+            w.side_exit(pc),
         )
         w.set(out, w.new(f"load {result}, ptr %call_result"))
     else:
@@ -372,9 +374,9 @@ def _copy(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
 
 @builds("CALL_OPERATOR")
 def _operator(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
-    left = w.spend(pc, _OPERATOR_COST)
+    left = w.subtract_budget(pc, _OPERATOR_COST)
     _call_runtime(w, pc, a, b, c)
-    w.branch_unlikely(w.new(f"icmp slt i64 {left}, 0"), w.leave(pc + 1, w.layout["meter_zero"]))
+    w.branch_unlikely(w.new(f"icmp slt i64 {left}, 0"), w.side_exit(pc + 1, w.layout["meter_zero"]))
 
 
 # ---------------------------------------------------------------- jumps
@@ -405,10 +407,10 @@ def _loop(name: str) -> Builder:
             _end_iteration(w, pc, a)
             return
         if name:
-            again = w.fresh()
+            again = w.new_label()
             w.branch(_condition(w, name, b, c), again, w.at(pc + 1))
             w.label(again)
-        w.branch_unlikely(w.spend_one(pc), w.leave(a, w.layout["meter_zero"]))
+        w.branch_unlikely(w.decrement_budget(pc), w.side_exit(a, w.layout["meter_zero"]))
         w.jump(w.at(a))
 
     return build
@@ -421,15 +423,15 @@ def _end_iteration(w: FunctionBuilder, pc: int, a: int) -> None:
     """
     iteration = w.new(f"add i64 {w.new(f'load i64, ptr %iteration.{pc}')}, 1")
     w.do(f"store i64 {iteration}, ptr %iteration.{pc}")
-    last_iteration, loop_end = w.fresh(), w.fresh()
+    last_iteration, loop_end = w.new_label(), w.new_label()
     w.branch(
         w.new(f"icmp ne i64 {iteration}, {w.new(f'load i64, ptr %limit.{pc}')}"), w.at(a), last_iteration
     )
     w.label(last_iteration)
     is_last = w.new(f"icmp eq i64 {iteration}, {w.new(f'load i64, ptr %iterations.{pc}')}")
-    w.branch(is_last, loop_end, w.leave(a, w.layout["meter_zero"]))
+    w.branch(is_last, loop_end, w.side_exit(a, w.layout["meter_zero"]))
     w.label(loop_end)
-    w.spend(pc, -1)
+    w.subtract_budget(pc, -1)
     w.jump(w.at(pc + 1))
 
 
@@ -440,14 +442,16 @@ def _step(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
     if not w.counts(pc):
         _loop("NE_I64")(w, pc, a, b, c)
         return
-    limit_reached, loop_end = w.fresh(), w.fresh()
+    limit_reached, loop_end = w.new_label(), w.new_label()
     continues = w.new(f"icmp ne i64 {w.value(b)}, {w.new(f'load i64, ptr %limit.{pc}')}")
     loop_metadata = ", !llvm.loop !30" if w.has_remaining_checks(pc) else ""
     w.do(f"br i1 {continues}, label %{w.at(a)}, label %{limit_reached}{loop_metadata}")
     w.label(limit_reached)
-    w.branch(w.new(f"icmp eq i64 {w.value(b)}, {w.value(c)}"), loop_end, w.leave(a, w.layout["meter_zero"]))
+    w.branch(
+        w.new(f"icmp eq i64 {w.value(b)}, {w.value(c)}"), loop_end, w.side_exit(a, w.layout["meter_zero"])
+    )
     w.label(loop_end)
-    w.spend(pc, -1)  # refund one unit of the budget: the last jump was not taken
+    w.subtract_budget(pc, -1)  # refund one unit of the budget: the last jump was not taken
     w.jump(w.at(pc + 1))
 
 

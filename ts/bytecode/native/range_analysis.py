@@ -142,7 +142,7 @@ class ValueRanges:
             min_value, max_value = x
             if name == "MOVE" or (min_value >= 0 and name == "ABS_I64"):
                 return x
-            return _checked(-max_value, -min_value) if name == "NEG_I64" else ANY
+            return _range_or_any(-max_value, -min_value) if name == "NEG_I64" else ANY
         y = self._get(ranges, c)
         return _binary_range(name, x, y)
 
@@ -152,9 +152,9 @@ class ValueRanges:
         if name == "STEP":
             min_value, max_value = self._get(ranges, b)
             if is_counted(self._code, pc, self._targets):
-                _put(ranges, b, (min_value + 1, self._get(ranges, c)[1] - (1 if is_taken else 0)))
+                _set_range(ranges, b, (min_value + 1, self._get(ranges, c)[1] - (1 if is_taken else 0)))
             else:
-                _put(ranges, b, _checked(min_value + 1, max_value + 1))
+                _set_range(ranges, b, _range_or_any(min_value + 1, max_value + 1))
             return
         relation, _, type = name.partition("_")
         if type != "I64":
@@ -175,7 +175,7 @@ class ValueRanges:
     def _narrow(self, ranges: Ranges, register: int, range: Range) -> None:
         # An empty range means that control never takes this edge; the range is left unchanged.
         if register < self._first and range[0] <= range[1]:
-            _put(ranges, register, range)
+            _set_range(ranges, register, range)
 
 
 def is_counted(code: Code, end: int, targets: dict[int, list[int]]) -> bool:
@@ -215,7 +215,7 @@ def jumps_to(code: Code) -> dict[int, list[int]]:
     return sources
 
 
-def _put(ranges: Ranges, register: int, range: Range) -> None:
+def _set_range(ranges: Ranges, register: int, range: Range) -> None:
     if range == ANY:
         ranges.pop(register, None)
     else:
@@ -228,19 +228,19 @@ def _join(x: Ranges, y: Ranges) -> Ranges:
     return {register: range for register, range in union.items() if range != ANY}
 
 
-def _checked(min_value: int, max_value: int) -> Range:
+def _range_or_any(min_value: int, max_value: int) -> Range:
     """Return the range from `min_value` to `max_value`, or ANY if a bound exceeds int64."""
     return (min_value, max_value) if min_value >= INT64_MIN and max_value <= INT64_MAX else ANY
 
 
 def _binary_range(name: str, x: Range, y: Range) -> Range:
     if name == "ADD_I64":
-        return _checked(x[0] + y[0], x[1] + y[1])
+        return _range_or_any(x[0] + y[0], x[1] + y[1])
     if name == "SUB_I64":
-        return _checked(x[0] - y[1], x[1] - y[0])
+        return _range_or_any(x[0] - y[1], x[1] - y[0])
     if name == "MUL_I64":
         corners = [p * q for p in x for q in y]
-        return _checked(min(corners), max(corners))
+        return _range_or_any(min(corners), max(corners))
     if name == "MOD_I64" and y[0] > 0:
         return (0, min(x[1], y[1] - 1)) if x[0] >= 0 else (0, y[1] - 1)
     if name == "FLOORDIV_I64" and y[0] > 0 and x[0] >= 0:

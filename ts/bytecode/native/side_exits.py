@@ -69,12 +69,12 @@ def loops_of(code: Code) -> tuple[Loop, ...]:
     """Return the loops of a code; `reason` of a loop is set if it is not compiled."""
     rows = code.instructions
     if any(row[0] == NUMBER["BREAK"] for row in rows):
-        return tuple(Loop(loop_head, end, STOPS) for loop_head, end in _spans(rows))
-    spans = _spans(rows)
+        return tuple(Loop(loop_head, end, STOPS) for loop_head, end in _loop_spans(rows))
+    spans = _loop_spans(rows)
     return tuple(_classify_loop(rows, loop_head, end, spans) for loop_head, end in spans)
 
 
-def _spans(rows: Rows) -> list[tuple[int, int]]:
+def _loop_spans(rows: Rows) -> list[tuple[int, int]]:
     return [(row[1], end) for end, row in enumerate(rows) if OPCODES[row[0]].format[0] == "<"]
 
 

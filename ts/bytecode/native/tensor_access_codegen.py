@@ -68,12 +68,12 @@ class TensorAccesses:
         for tensor in self._used_tensors(w, pc):
             _reload_header(w, tensor)
         if w.version == DENSE and self._used_tensors(w, pc):
-            w.branch_unlikely(w.new(f"xor i1 {self.are_dense(w, pc)}, true"), w.leave(pc))
+            w.branch_unlikely(w.new(f"xor i1 {self.are_dense(w, pc)}, true"), w.side_exit(pc))
 
     def flush_writes(self, w: FunctionBuilder) -> None:
         """Add writes not yet counted to the version counters, before other code runs."""
         for tensor in sorted(self._written):
-            has_writes, no_writes = w.fresh(), w.fresh()
+            has_writes, no_writes = w.new_label(), w.new_label()
             count = _load_field(w, tensor, "pending", "i32")
             w.branch(w.new(f"icmp ne i32 {count}, 0"), has_writes, no_writes)
             w.label(has_writes)
@@ -118,7 +118,7 @@ def _instructions_reaching(code: Code, register: int, sites: list[int]) -> set[i
 
 def _reload_header(w: FunctionBuilder, tensor: TensorOperand) -> None:
     x = w.object(tensor.register)
-    matches, after = w.fresh(), w.fresh()
+    matches, after = w.new_label(), w.new_label()
     array = w.field(x, "array", "ptr")
     condition = ""
     for header, name, expected in (
@@ -175,7 +175,7 @@ def _element(w: FunctionBuilder, pc: int) -> tuple[TensorOperand, str]:
 def _require(w: FunctionBuilder, pc: int, tensor: TensorOperand, field: str) -> None:
     if w.version == DENSE:  # checked at the entry of the dense version
         return
-    w.branch_unlikely(w.new(f"xor i1 {_load_field(w, tensor, field, 'i1')}, true"), w.leave(pc))
+    w.branch_unlikely(w.new(f"xor i1 {_load_field(w, tensor, field, 'i1')}, true"), w.side_exit(pc))
 
 
 @builds("LOAD_FLOAT")
