@@ -12,7 +12,7 @@ import ts
 from tests.test_cli import output
 from ts.cli import bench, bench_worker
 
-PROGRAM = '''
+PROGRAM = """
 from typing import Dict, List, Tuple
 import ts
 from ts import Tensor
@@ -36,7 +36,7 @@ class Net(ts.nn.Module):
 
     def forward(self, x):
         return self.layer(x)
-'''
+"""
 
 
 @pytest.fixture
@@ -64,7 +64,9 @@ def test_a_program_alone(program, capsys, name):
 @pytest.mark.parametrize("name", ("", ":forward", ":0", ":0.forward"))
 def test_archives(model, capsys, name):
     """A model, its method, a part of it, that part's method."""
-    code, out, err = output(capsys, "bench", f"{model}{name}", "input=float32[2,3]", "--rounds", 1, "--threads", 2)
+    code, out, err = output(
+        capsys, "bench", f"{model}{name}", "input=float32[2,3]", "--rounds", 1, "--threads", 2
+    )
     assert (code, err) == (0, "") and f"{model}{name}, 2 threads: best of 1 interleaved rounds" in out
 
 
@@ -74,8 +76,16 @@ def test_archives(model, capsys, name):
         (["scale", "float33[2]"], 2, "'float33' is no dtype"),
         (["scale"], 2, "scale needs x"),
         (["scale", "[1.0]", "--rounds", "0"], 2, "'0' is no number above 0"),
-        (["scale", "[1.0]", "--against", "torch", "--python", "/nowhere/python"], 2, "cannot run /nowhere/python"),
-        (["scale", "[1.0]", "--against", "torch", "--python", "{empty}"], 1, "torch is not installed for {empty}: pip"),
+        (
+            ["scale", "[1.0]", "--against", "torch", "--python", "/nowhere/python"],
+            2,
+            "cannot run /nowhere/python",
+        ),
+        (
+            ["scale", "[1.0]", "--against", "torch", "--python", "{empty}"],
+            1,
+            "torch is not installed for {empty}: pip",
+        ),
         (["forever", "1", "--seconds", "3"], 1, "ts took too long (--seconds gives it more)"),
     ),
 )
@@ -100,13 +110,13 @@ def values():
 @pytest.mark.parametrize("value", list(values()), ids=str)
 def test_values_are_serialized(value):
     """Values survive JSON encoding with types, dtypes, sizes and elements."""
-    found = bench_worker.decoded(json.loads(json.dumps(bench_worker.encoded(value, ts))), ts)
+    found = bench_worker.decode(json.loads(json.dumps(bench_worker.encode(value, ts))), ts)
     assert bench.difference(found, value) == 0
 
 
 def test_unserializable_values():
     with pytest.raises(TypeError, match="a set cannot be given to another process"):
-        bench_worker.encoded({1}, ts)
+        bench_worker.encode({1}, ts)
 
 
 @pytest.mark.parametrize(
@@ -132,7 +142,8 @@ def test_difference_of_results(one, other, expected):
 
 
 @pytest.mark.parametrize(
-    ("seconds", "text"), ((2.0, "2 s"), (0.0123, "12.3 ms"), (1e-6, "1 us"), (4.567e-7, "457 ns"), (123.0, "123 s"))
+    ("seconds", "text"),
+    ((2.0, "2 s"), (0.0123, "12.3 ms"), (1e-6, "1 us"), (4.567e-7, "457 ns"), (123.0, "123 s")),
 )
 def test_durations(seconds, text):
     assert bench.duration(seconds) == text
@@ -141,7 +152,7 @@ def test_durations(seconds, text):
 def test_an_engine_answers_in_lines(program, tmp_path):
     """A bench worker answers one line per request; program output is separate, errors are answers, and later
     requests succeed."""
-    values = [bench_worker.encoded([ts.ones(2)], ts)]
+    values = [bench_worker.encode([ts.ones(2)], ts)]
     path = tmp_path / "many.pt"
     output_of = ts.jit.CompilationUnit(PROGRAM[PROGRAM.index("def many") : PROGRAM.index("def forever")]).many
     output_of.save(path)
@@ -159,7 +170,7 @@ def test_an_engine_answers_in_lines(program, tmp_path):
     start, wrong, first, round = map(json.loads, answers)
     assert start["start"] > 0 and start["version"] == ts.__version__
     assert "KeyError" in wrong["error"] or "n" in wrong["error"]
-    tensor, text = bench_worker.decoded(first["result"], ts)
+    tensor, text = bench_worker.decode(first["result"], ts)
     assert ts.equal(tensor, ts.ones(2) + 1) and text == "n"
     assert 0 < round["round"] < 1
 

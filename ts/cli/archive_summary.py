@@ -39,14 +39,14 @@ _MAX_LISTED_ITEMS: Final = 20  # maximum number of missing operators or records 
 _UTF8_NAME_FLAG: Final = 0x800
 
 
-def contents(path: Path) -> list[Section]:
+def summarize(path: Path) -> list[Section]:
     """Return the summary sections of an archive or exported program."""
     if is_exported(path):
-        return _contents_of_exported(path)
+        return _summarize_exported(path)
     with report_read_errors(path), open(path, "rb") as file, ZipRecords(file) as records:
         sources = read_sources(records)
         sections: list[Section] = [
-            ("file", [f"{path}, {amount(path.stat().st_size)}, {len(records.entries)} records"]),
+            ("file", [f"{path}, {format_bytes(path.stat().st_size)}, {len(records.entries)} records"]),
             ("version", [str(records.version)]),
             ("producer", [producer(records)]),
         ]
@@ -75,7 +75,7 @@ def contents(path: Path) -> list[Section]:
     return sections
 
 
-def amount(size: float) -> str:
+def format_bytes(size: float) -> str:
     """Format a number of bytes with a suitable unit."""
     for unit in ("bytes", "KiB", "MiB", "GiB"):
         if size < 1024 or unit == "GiB":
@@ -112,14 +112,14 @@ def _operators(sources: dict[str, Source]) -> Iterator[str]:
                     )
 
 
-def _contents_of_exported(path: Path) -> list[Section]:
+def _summarize_exported(path: Path) -> list[Section]:
     from ts.cli import pt2_target
     from ts.export.pt2_format.container import Container
 
     with report_read_errors(path), open(path, "rb") as file, Container(file) as container:
         records = container.records
         sections: list[Section] = [
-            ("file", [f"{path}, {amount(path.stat().st_size)}, {len(records.entries)} records"]),
+            ("file", [f"{path}, {format_bytes(path.stat().st_size)}, {len(records.entries)} records"]),
             ("producer", [producer(records)]),
         ]
         extra = sorted(name.removeprefix("extra/") for name in records.entries if name.startswith("extra/"))
@@ -152,7 +152,7 @@ def _tensors(*groups: tuple[str, Any]) -> list[Section]:
         count = sum(x.numel() for x in named.values())
         size = sum(x.numel() * x.element_size() for x in named.values())
         if named:
-            heading = f"{count:,} in {len(named)} tensor{'s' * (len(named) > 1)}, {amount(size)}"
+            heading = f"{count:,} in {len(named)} tensor{'s' * (len(named) > 1)}, {format_bytes(size)}"
             sections.append((title, [heading, *_tree(named)]))
         else:
             sections.append((title, ["none"]))

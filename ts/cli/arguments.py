@@ -44,7 +44,7 @@ arguments are read by the parameters' types:
 """
 
 
-def literal(source: str, expected: types.Type) -> Any:
+def parse_literal(source: str, expected: types.Type) -> Any:
     """Parse a Python literal; raise UsageError with the expected type on failure."""
     try:
         return ast.literal_eval(source)
@@ -77,24 +77,24 @@ def read_tensor(argument: str, expected: types.Type) -> ts.Tensor:
     """Read a tensor from `PATH.npy`, `PATH.npz`, `PATH.npz:KEY`, `-` for standard input, or a literal."""
     path, colon, key = argument.rpartition(":") if ".npz:" in argument else (argument, "", "")
     if path.endswith(".npy") or path == STANDARD:
-        return tensor_of(load_arrays(path), path)
+        return to_tensor(load_arrays(path), path)
     if path.endswith(".npz"):
         arrays = load_arrays(path)
         if not colon and len(arrays.files) == 1:
             key = arrays.files[0]
         if key not in arrays.files:
             raise UsageError(f"{path} holds {', '.join(arrays.files)}; name one as {path}:KEY")
-        return tensor_of(arrays[key], argument)
-    described = described_tensor(argument)
+        return to_tensor(arrays[key], argument)
+    described = parse_tensor_description(argument)
     if described is not None:
         return random_tensor(*described)
     try:
-        return ts.tensor(literal(argument, expected))
+        return ts.tensor(parse_literal(argument, expected))
     except (TypeError, ValueError, RuntimeError) as error:
         raise UsageError(f"{argument!r} is not a Tensor: {error}") from None
 
 
-def described_tensor(description: str) -> tuple[ts.dtype, list[int]] | None:
+def parse_tensor_description(description: str) -> tuple[ts.dtype, list[int]] | None:
     """Parse a tensor description such as `float32[1,3,224,224]`; return None for other text."""
     match = _SHAPE.fullmatch(description)
     if match is None:
@@ -140,7 +140,7 @@ def random_tensor(dtype: ts.dtype, sizes: list[int]) -> ts.Tensor:
     return ts.randint(0, 2, sizes, generator=source).to(dtype)
 
 
-def tensor_of(array: Any, location: str) -> ts.Tensor:
+def to_tensor(array: Any, location: str) -> ts.Tensor:
     """Convert an array to a tensor; raise UsageError for strings and other unsupported dtypes."""
     try:
         return ts.from_numpy(array)
@@ -191,8 +191,8 @@ def read_argument(argument: str, expected: types.Type) -> Any:
             raise UsageError(f"{argument!r} is not a float") from None
     if isinstance(expected, types.DictType) and argument.endswith(".npz"):
         arrays = load_arrays(argument)
-        return {key: tensor_of(arrays[key], f"{argument}:{key}") for key in arrays.files}
-    return literal(argument, expected)
+        return {key: to_tensor(arrays[key], f"{argument}:{key}") for key in arrays.files}
+    return parse_literal(argument, expected)
 
 
 def read_arguments(
@@ -282,4 +282,4 @@ def from_array(array: Any, expected: types.Type, location: str) -> Any:
     """Convert an array to the type of a parameter: a tensor, a number, a string or a list."""
     if isinstance(expected, types.OptionalType):
         expected = expected.elem
-    return tensor_of(array, location) if isinstance(expected, types.TensorType) else array.tolist()
+    return to_tensor(array, location) if isinstance(expected, types.TensorType) else array.tolist()

@@ -32,10 +32,10 @@ import numpy as np
 
 import ts
 from ts.cli import bench_worker, console
-from ts.cli.archive_summary import amount
+from ts.cli.archive_summary import format_bytes
 from ts.cli.arguments import SPELLING, read_arguments
 from ts.cli.errors import ProgramError, UsageError
-from ts.cli.limit_options import add_limits, limited
+from ts.cli.limit_options import add_limits, limits_of
 from ts.cli.targets import Target, load_function, parse_target
 from ts.jit import ScriptFunction
 from ts.runtime.script_method import ScriptMethod
@@ -76,7 +76,7 @@ def run(options: argparse.Namespace) -> int:
     """Run the benchmark and print the table; return 1 if the results differ."""
     target = parse_target(options.target)
     with ExitStack() as stack:
-        with limited(options, untrusted=not target.is_program):
+        with limits_of(options, untrusted=not target.is_program):
             function = load_function(target)
             values, names = _encode_arguments(function, options.arguments)
             path, method = _archive(target, function, stack)
@@ -107,8 +107,8 @@ def _encode_arguments(
     """Return the arguments, encoded for the worker processes of the engines."""
     positional, keywords = read_arguments(function, words)
     try:
-        return [bench_worker.encoded(value, ts) for value in positional], {
-            name: bench_worker.encoded(value, ts) for name, value in keywords.items()
+        return [bench_worker.encode(value, ts) for value in positional], {
+            name: bench_worker.encode(value, ts) for name, value in keywords.items()
         }
     except TypeError as error:
         raise UsageError(str(error)) from None
@@ -190,7 +190,7 @@ def _show(options: argparse.Namespace, names: list[str], measured: list[dict[str
     print(f"{options.target}, {threads}: best of {options.rounds} interleaved rounds")
     rows = [["", *(f"{name} {facts['version']}" for name, facts in zip(names, measured, strict=True))]]
     rows += [[row, *(duration(facts[key]) for facts in measured)] for key, row in _MEASUREMENTS.items()]
-    rows.append(["memory", *(amount(facts["memory"]) for facts in measured)])
+    rows.append(["memory", *(format_bytes(facts["memory"]) for facts in measured)])
     if len(names) > 1:
         rows[0].append(f"{names[1]} / {names[0]}")
         for row, key in zip(rows[1:], [*_MEASUREMENTS, "memory"], strict=True):
@@ -203,7 +203,7 @@ def _show(options: argparse.Namespace, names: list[str], measured: list[dict[str
     if not all("result" in facts for facts in measured):
         print("the results were not compared: they are too large, or of a class of their own")
         return 0
-    differ = difference(*(bench_worker.decoded(facts["result"], ts) for facts in measured))
+    differ = difference(*(bench_worker.decode(facts["result"], ts) for facts in measured))
     print("the results are the same" if differ == 0 else f"the results differ by {differ:.2g} at most")
     return 0 if differ < _TOLERANCE else 1
 
@@ -228,7 +228,7 @@ def difference(first: Any, second: Any) -> float:
         if first.shape != second.shape or first.dtype != second.dtype:
             return np.inf
         wide_dtype = ts.complex128 if first.is_complex() else ts.float64
-        return _apart(first.to(wide_dtype).numpy(), second.to(wide_dtype).numpy())
+        return _relative_difference(first.to(wide_dtype).numpy(), second.to(wide_dtype).numpy())
     if type(first) is not type(second):
         return np.inf
     if isinstance(first, dict):
@@ -238,11 +238,11 @@ def difference(first: Any, second: Any) -> float:
             return np.inf
         return max(map(difference, first, second), default=0.0)
     if isinstance(first, float | complex):
-        return _apart(np.asarray(first), np.asarray(second))
+        return _relative_difference(np.asarray(first), np.asarray(second))
     return 0.0 if first == second else np.inf
 
 
-def _apart(first: Any, second: Any) -> float:
+def _relative_difference(first: Any, second: Any) -> float:
     with np.errstate(all="ignore"):
         is_equal = (first == second) | (np.isnan(first) & np.isnan(second))
         if is_equal.all():

@@ -28,7 +28,7 @@ from typing import Any
 MAX_BYTES = 1 << 26  # larger results are not compared
 
 
-def encoded(value: Any, package: Any) -> Any:
+def encode(value: Any, package: Any) -> Any:
     """Encode a value for JSON; raise TypeError for unsupported types."""
     if isinstance(value, package.Tensor):
         host = value.detach().cpu().contiguous()
@@ -40,15 +40,15 @@ def encoded(value: Any, package: Any) -> Any:
     if isinstance(value, complex):
         return {"complex": [value.real, value.imag]}
     if isinstance(value, dict):
-        return {"dict": [[encoded(key, package), encoded(item, package)] for key, item in value.items()]}
+        return {"dict": [[encode(key, package), encode(item, package)] for key, item in value.items()]}
     if isinstance(value, (list, tuple)):
         kind = "list" if isinstance(value, list) else "tuple"
-        return {kind: [encoded(item, package) for item in value]}
+        return {kind: [encode(item, package) for item in value]}
     raise TypeError(f"a {type(value).__name__} cannot be given to another process")
 
 
-def decoded(value: Any, package: Any) -> Any:
-    """Decode a value that `encoded` returned; `package` creates the tensors."""
+def decode(value: Any, package: Any) -> Any:
+    """Decode a value that `encode` returned; `package` creates the tensors."""
     if not isinstance(value, dict):
         return value
     ((kind, payload),) = value.items()
@@ -61,8 +61,8 @@ def decoded(value: Any, package: Any) -> Any:
     if kind == "complex":
         return complex(*payload)
     if kind == "dict":
-        return {decoded(key, package): decoded(item, package) for key, item in payload}
-    items = [decoded(item, package) for item in payload]
+        return {decode(key, package): decode(item, package) for key, item in payload}
+    items = [decode(item, package) for item in payload]
     return items if kind == "list" else tuple(items)
 
 
@@ -92,13 +92,13 @@ class Engine:
 
     def first(self, values: list[Any], names: dict[str, Any]) -> dict[str, Any]:
         """Time the first call; return also the encoded result if it is serializable and small enough."""
-        self.values = [decoded(value, self.package) for value in values]
-        self.names = {name: decoded(value, self.package) for name, value in names.items()}
+        self.values = [decode(value, self.package) for value in values]
+        self.names = {name: decode(value, self.package) for name, value in names.items()}
         start = time.perf_counter()
         result = self.run(*self.values, **self.names)
         seconds = time.perf_counter() - start
         try:
-            encoded_result = encoded(result, self.package)
+            encoded_result = encode(result, self.package)
         except TypeError:
             return {"first": seconds}
         return (

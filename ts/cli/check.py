@@ -35,17 +35,17 @@ import ts
 from ts.cli import console
 from ts.cli.arguments import read_input, split_input
 from ts.cli.errors import ProgramError, UsageError, format_error, report_read_errors
-from ts.cli.limit_options import add_limits, limited
+from ts.cli.limit_options import add_limits, limits_of
 from ts.cli.static_failures import failures
 from ts.cli.targets import (
     Target,
-    instance,
+    instantiate,
     is_archive,
     is_exported,
     load_archive,
     load_module,
-    needed,
     parse_target,
+    required_parameters,
 )  # fmt: skip
 from ts.errors import LimitExceeded
 from ts.frontend.annotations import object_type
@@ -108,7 +108,7 @@ def run(options: argparse.Namespace) -> int:
     with console.progress(f"checking {len(files)} files", len(files)) as advance:
         for file in files:
             is_single_file = len(files) == 1 and not Path(options.targets[0]).is_dir()
-            with limited(options, untrusted=not file.is_program):
+            with limits_of(options, untrusted=not file.is_program):
                 failure_count += _check_file(file, inputs, is_single_file)
             advance()
     unused = inputs.keys() - inputs.used
@@ -247,11 +247,11 @@ def _checks_of_archive(path: Path, inputs: _Inputs) -> Iterator[tuple[str, Check
     with report_read_errors(path):
         missing = ts.jit.missing(path)
     for each in missing:
-        yield f"{each.kind} {each.name}", partial(_absent, each)
+        yield f"{each.kind} {each.name}", partial(_check_requirement, each)
     if not missing:
         module = load_archive(path)
         for name in method_names(module):
-            yield name, partial(_method, module, name, inputs)
+            yield name, partial(_check_method, module, name, inputs)
 
 
 def _program(path: Path, inputs: _Inputs) -> tuple[str, list[str]]:
@@ -264,7 +264,7 @@ def _program(path: Path, inputs: _Inputs) -> tuple[str, list[str]]:
     return takes(function), wrong_shapes(function.program)
 
 
-def _absent(requirement: Any) -> tuple[str, list[str]]:
+def _check_requirement(requirement: Any) -> tuple[str, list[str]]:
     return "", ["\n".join(["missing", *str(requirement).splitlines()[1:]])]
 
 
@@ -272,31 +272,31 @@ def checks_of(module: ModuleType, inputs: _Inputs) -> Iterator[tuple[str, Check]
     """Yield the checks of the functions, classes and module objects of a Python module."""
     for name, value in list(vars(module).items()):
         if isinstance(value, ts.jit.ScriptFunction):
-            yield name, partial(_function, value, inputs)
+            yield name, partial(_check_function, value, inputs)
         elif isinstance(value, RecursiveScriptModule | ts.nn.Module):
-            yield name, partial(_module, name, value, inputs)
+            yield name, partial(_check_module, name, value, inputs)
         elif getattr(value, "__module__", None) != module.__name__:
             continue
         elif inspect.isfunction(value):
             if modifier_of(value) not in ("ignore", "unused"):
-                yield name, partial(_function, value, inputs)
+                yield name, partial(_check_function, value, inputs)
         elif inspect.isclass(value) and not issubclass(value, BaseException):
-            yield name, partial(_class, name, value, inputs)
+            yield name, partial(_check_class, name, value, inputs)
 
 
-def _function(function: Any, inputs: _Inputs) -> tuple[str, list[str]]:
+def _check_function(function: Any, inputs: _Inputs) -> tuple[str, list[str]]:
     scripted: Any = ts.jit.script(function)
     added, messages = _check_call(scripted, [], scripted.schema.arguments, inputs)
     return f"{scripted.schema}{added}", messages
 
 
-def _module(name: str, module: Any, inputs: _Inputs) -> tuple[str, list[str]]:
+def _check_module(name: str, module: Any, inputs: _Inputs) -> tuple[str, list[str]]:
     scripted: Any = ts.jit.script(module)
-    methods = [_method(scripted, method, inputs) for method in method_names(scripted)]
+    methods = [_check_method(scripted, method, inputs) for method in method_names(scripted)]
     return f"module {name}", [failure for _, messages in methods for failure in messages]
 
 
-def _method(module: ScriptModule, name: str, inputs: _Inputs) -> tuple[str, list[str]]:
+def _check_method(module: ScriptModule, name: str, inputs: _Inputs) -> tuple[str, list[str]]:
     method = getattr(module, name)
     added, messages = _check_call(method, [module.archived()], method.schema.arguments[1:], inputs)
     parameters = ", ".join(map(str, method.schema.arguments[1:]))
@@ -304,14 +304,13 @@ def _method(module: ScriptModule, name: str, inputs: _Inputs) -> tuple[str, list
     return f"{name}({parameters}) -> {returns}{added}", messages
 
 
-def _class(name: str, cls: type, inputs: _Inputs) -> tuple[str, list[str]]:
+def _check_class(name: str, cls: type, inputs: _Inputs) -> tuple[str, list[str]]:
     if any(base.__module__.partition(".")[0] == "torch" for base in cls.__mro__):
         return "", ["it inherits from a class of PyTorch: what `import ts as torch` defines can be checked"]
     if issubclass(cls, ts.nn.Module):
-        if needed(cls):
-            description = f"module {name}: not compiled, as it takes {needed(cls)}; check an instance of it"
-            return description, []
-        return _module(f"{name}()", instance(cls), inputs)
+        if required := required_parameters(cls):
+            return f"module {name}: not compiled, as it takes {required}; check an instance of it", []
+        return _check_module(f"{name}()", instantiate(cls), inputs)
     if issubclass(cls, Enum | tuple):
         object_type(cls)
     elif not hasattr(cls, "__ts_type__"):  # interfaces are compiled when they are defined

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ts.cli.errors import ProgramError, UsageError
-from ts.cli.worker import add_worker, check_name, checked, require_dask, security_in, worker_arguments
+from ts.cli.worker import add_worker, check_name, check_options, require_dask, security_in, worker_arguments
 
 if TYPE_CHECKING:
     from ts.distributed.cluster.supervisor import ClusterConfig
@@ -49,7 +49,7 @@ examples:
 def run(options: argparse.Namespace) -> int:
     """Run a cluster until an interrupt, or print the members of a running cluster."""
     require_dask()
-    checked(options)
+    check_options(options)
     if options.status is not None:
         return _status(options)
     try:
@@ -100,12 +100,12 @@ async def _cluster(config: ClusterConfig, ends_with_input: bool) -> None:
         await asyncio.wait((shutdown_task, complete), return_when=asyncio.FIRST_COMPLETED)
         if not shutdown.is_set():
             complete.result()
-            print(_use(cluster.address, config), flush=True)
+            print(_usage_line(cluster.address, config), flush=True)
         complete.cancel()
         await shutdown_task
 
 
-def _use(address: str, config: ClusterConfig) -> str:
+def _usage_line(address: str, config: ClusterConfig) -> str:
     """Return a line with the number of workers and the `init_rpc` call that connects to this cluster."""
     security = "" if config.folder is None else f', security=certificates.security("{config.folder}")'
     options = f'TensorPipeRpcBackendOptions(init_method="{address}"{security})'

@@ -21,10 +21,10 @@ from typing import Any
 import ts
 from ts.archive.zip_records import ZipRecords
 from ts.cli import console
-from ts.cli.archive_summary import amount
-from ts.cli.arguments import described_tensor, random_tensor, read_input, split_input
+from ts.cli.archive_summary import format_bytes
+from ts.cli.arguments import parse_tensor_description, random_tensor, read_input, split_input
 from ts.cli.errors import ProgramError, UsageError, report_read_errors
-from ts.cli.limit_options import add_limits, limited
+from ts.cli.limit_options import add_limits, limits_of
 from ts.cli.targets import is_archive, is_exported, load_archive, parse_target
 from ts.errors import GuardOnDataDependentSymNode, UserError
 
@@ -94,7 +94,7 @@ def run(options: argparse.Namespace) -> int:
         raise UsageError("--into puts weights into an archive: from a .safetensors or what torch.save wrote")
     if options.keep and not options.freeze:
         raise UsageError("--keep says what --freeze leaves")
-    with limited(options, untrusted=True), console.progress(f"converting {source.name}"):
+    with limits_of(options, untrusted=True), console.progress(f"converting {source.name}"):
         if not to_archive:
             _write_weights(_weights(source, archive), out)
         elif options.into is not None or options.freeze or not options.strip_debug:
@@ -102,7 +102,10 @@ def run(options: argparse.Namespace) -> int:
         else:
             with report_read_errors(source), open(source, "rb") as file, ZipRecords(file) as records:
                 _strip(records, out)
-    print(f"{out}: {amount(out.stat().st_size)}, from {amount(source.stat().st_size)}", file=sys.stderr)
+    print(
+        f"{out}: {format_bytes(out.stat().st_size)}, from {format_bytes(source.stat().st_size)}",
+        file=sys.stderr,
+    )
     return 0
 
 
@@ -129,14 +132,17 @@ def _export(source: Path, out: Path, options: argparse.Namespace) -> int:
     # leading parameters with a value, which are passed positionally
     first = list(itertools.takewhile(values.__contains__, parameters))
     args = tuple(values.pop(name) for name in first)
-    with limited(options, untrusted=True), console.progress(f"exporting {source.name}"):
+    with limits_of(options, untrusted=True), console.progress(f"exporting {source.name}"):
         try:
             program = export(model, args, values, dynamic_shapes=shapes)
         except (UserError, GuardOnDataDependentSymNode) as error:
             raise ProgramError(str(error)) from None
         with _writing(out):
             save(program, out)
-    print(f"{out}: {amount(out.stat().st_size)}, from {amount(source.stat().st_size)}", file=sys.stderr)
+    print(
+        f"{out}: {format_bytes(out.stat().st_size)}, from {format_bytes(source.stat().st_size)}",
+        file=sys.stderr,
+    )
     return 0
 
 
@@ -160,7 +166,7 @@ def _varying_sizes(
         if int(dim) >= x.ndim:
             raise UsageError(f"--vary {word}: {name} has {x.ndim} dimensions")
         if x.shape[int(dim)] < 2:
-            if described_tensor(input_arguments[name]) is None:
+            if parse_tensor_description(input_arguments[name]) is None:
                 size = x.shape[int(dim)]
                 raise UsageError(
                     f"--vary {word}: {name} has the size {size} there, and needs an example of 2 or more"
@@ -183,17 +189,17 @@ def _weights(source: Path, archive: bool) -> dict[str, Any]:
         loaded = ts.load(source, map_location="cpu")
     if not isinstance(loaded, Mapping):
         raise ProgramError(f"cannot read {source}: it holds a {type(loaded).__name__}, no tensors by name")
-    weights = dict(_flat(loaded, ""))
+    weights = dict(_flatten(loaded, ""))
     left = [name for name, value in weights.items() if not isinstance(value, ts.Tensor)]
     if left:
         print(f"left out, as they are no tensors: {', '.join(left)}", file=sys.stderr)
     return {name: value for name, value in weights.items() if name not in left}
 
 
-def _flat(values: Mapping[Any, Any], prefix: str) -> Iterator[tuple[str, Any]]:
+def _flatten(values: Mapping[Any, Any], prefix: str) -> Iterator[tuple[str, Any]]:
     for key, value in values.items():
         if isinstance(value, Mapping):
-            yield from _flat(value, f"{prefix}{key}.")
+            yield from _flatten(value, f"{prefix}{key}.")
         else:
             yield f"{prefix}{key}", value
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 
 from ts.cli.arguments import SPELLING, read_arguments
-from ts.cli.limit_options import add_limits, limited
+from ts.cli.limit_options import add_limits, limits_of
 from ts.cli.targets import load_function, parse_target
 from ts.debugger.api import callable_of
 from ts.debugger.debugger import Debugger
@@ -41,14 +41,14 @@ examples:
 def run(options: argparse.Namespace) -> int:
     """Run `ts debug`: call the function under the step debugger and print its result."""
     target = parse_target(options.target)
-    with limited(options, untrusted=not target.is_program):
+    with limits_of(options, untrusted=not target.is_program):
         function = load_function(target)
     positional, keywords = read_arguments(function, options.arguments)
     target_function, bound_arguments = callable_of(function)
     try:
         debugger = Debugger(Terminal(options.commands).read, print)
         # no time limit, because the user steps through the program
-        with limited(options, untrusted=False), interrupting(debugger):
+        with limits_of(options, untrusted=False), interrupting(debugger):
             result = debugger.run(target_function, [*bound_arguments, *positional], keywords)
     except DebuggerQuit:
         return 0

@@ -33,7 +33,7 @@ from ts.archive.zip_records import ZipRecords
 from ts.cli import console
 from ts.cli.archive_summary import kind
 from ts.cli.errors import UsageError, report_read_errors
-from ts.cli.limit_options import add_limits, limited
+from ts.cli.limit_options import add_limits, limits_of
 from ts.cli.targets import is_exported, load_archive, parse_target
 
 _MANGLED: Final = re.compile(r"___torch_mangle_(\d+)")
@@ -63,7 +63,7 @@ def run(options: argparse.Namespace) -> int:
         if is_exported(path):
             raise UsageError(f"{path} is an exported program: archives are compared; ts graph prints both")
     lines: list[str] = []
-    with limited(options, untrusted=True):
+    with limits_of(options, untrusted=True):
         if not options.weights:
             lines += _code(first, second)
         if not options.code:

@@ -12,7 +12,7 @@ from typing import Any
 import ts
 from ts.cli.arguments import SPELLING, read_arguments
 from ts.cli.errors import ProgramError
-from ts.cli.limit_options import add_limits, limited
+from ts.cli.limit_options import add_limits, limits_of
 from ts.cli.targets import load_function, parse_target
 from ts.ir.schema import Argument
 from ts.jit import ScriptFunction
@@ -43,7 +43,7 @@ def run(options: argparse.Namespace) -> int:
     target = parse_target(options.target)
     arguments: tuple[list[Any], dict[str, Any]] | None = None
     with ts.no_grad():
-        with limited(options, untrusted=not target.is_program):
+        with limits_of(options, untrusted=not target.is_program):
             function = load_function(target)
             if options.arguments or _needs_none(function):
                 arguments = read_arguments(function, options.arguments)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ts.cli.errors import ProgramError, UsageError
-from ts.cli.limit_options import add_limits, limited
+from ts.cli.limit_options import add_limits, limits_of
 from ts.cli.targets import is_exported, parse_target
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def run(options: argparse.Namespace) -> int:
     from ts.export.shape_check import ShapeError
     from ts.export.symbol_report import explain_symbols
 
-    with limited(options, untrusted=True):
+    with limits_of(options, untrusted=True):
         program = load_exported(path).program
         if not program.range_constraints:
             print("no size varies")

@@ -17,8 +17,8 @@ from ts import backends
 from ts.backends.cpu.blas import library as blas_library
 from ts.backends.cpu.kernels.microkernels import instruction_set
 from ts.cli import console
-from ts.cli.archive_summary import contents
-from ts.cli.limit_options import add_limits, limited
+from ts.cli.archive_summary import summarize
+from ts.cli.limit_options import add_limits, limits_of
 from ts.cli.targets import parse_target
 from ts.ops import registry
 
@@ -43,8 +43,8 @@ def run(options: argparse.Namespace) -> int:
         if index:
             print()
         path = parse_target(archive).path
-        with limited(options, untrusted=True):
-            sections = contents(path)
+        with limits_of(options, untrusted=True):
+            sections = summarize(path)
         console.sections(sections, sys.stdout)
     return 0 if options.archives else installation()
 
@@ -59,14 +59,14 @@ def installation() -> int:
         ("NumPy", np.__version__),
         ("BLAS", "NumPy's matmul" if library is None else library.name),
         ("vectors", instruction_set()),
-        *(("backend", f"{name}: {_state(name, present)}") for name in backends.BUILT_IN),
+        *(("backend", f"{name}: {_backend_status(name, present)}") for name in backends.BUILT_IN),
         ("operators", str(registry.count())),
     ]
     console.table(("what", "found"), rows, sys.stdout)
     return 0
 
 
-def _state(name: str, present: Sequence[str]) -> str:
+def _backend_status(name: str, present: Sequence[str]) -> str:
     if name in present:
         return "present"
     hint = " (needs CuPy and a GPU: pip install 'torchscript-ts[cuda]')" if name == "cuda" else ""

@@ -41,14 +41,14 @@ def add_limits(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--depth", type=int, metavar="N", help="calls inside of each other")
 
 
-def limited(options: argparse.Namespace, untrusted: bool) -> AbstractContextManager[Any]:
+def limits_of(options: argparse.Namespace, untrusted: bool) -> AbstractContextManager[Any]:
     """Return the limits that the options specify.
 
     `untrusted` selects the default limits for untrusted files.
     """
     bounds: dict[str, Any] = {"fuel": options.fuel, "depth": options.depth}
-    bounds["seconds"] = _chosen(options.seconds, _SECONDS if untrusted else None)
-    bounds["bytes"] = _chosen(options.bytes, _memory() if untrusted else None)
+    bounds["seconds"] = _limit_or_default(options.seconds, _SECONDS if untrusted else None)
+    bounds["bytes"] = _limit_or_default(options.bytes, _memory() if untrusted else None)
     bounds = {name: bound for name, bound in bounds.items() if bound is not None}
     if not bounds:
         return nullcontext()
@@ -60,7 +60,7 @@ def limited(options: argparse.Namespace, untrusted: bool) -> AbstractContextMana
         raise UsageError(str(error)) from None
 
 
-def _chosen(limit: float | None, default: float | None) -> float | None:
+def _limit_or_default(limit: float | None, default: float | None) -> float | None:
     if limit is None:
         return default
     return limit if limit != 0 else None

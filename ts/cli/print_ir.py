@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ts.cli import console
 from ts.cli.errors import ProgramError, UsageError
-from ts.cli.limit_options import add_limits, limited
+from ts.cli.limit_options import add_limits, limits_of
 from ts.cli.targets import load_runnable, parse_target
 
 
@@ -39,11 +39,11 @@ def run(options: argparse.Namespace) -> int:
     target = parse_target(options.target)
     svg_path: str | None = getattr(options, "svg", None)
     if svg_path is not None:
-        with limited(options, untrusted=not target.is_program), writing(svg_path):
+        with limits_of(options, untrusted=not target.is_program), writing(svg_path):
             load_runnable(target).graph.draw(svg_path)
         print(f"wrote {svg_path}", file=sys.stderr)
         return 0
-    with limited(options, untrusted=not target.is_program):
+    with limits_of(options, untrusted=not target.is_program):
         output = str(getattr(load_runnable(target), options.command)).rstrip("\n")
     console.program(output, options.command, sys.stdout)
     return 0

@@ -125,7 +125,7 @@ def _argument(name: str, value: Any) -> Argument:
 # ---- summaries for `ts info` and `ts check` ----------------------------------------------------------
 
 
-def described(value: Any) -> str:
+def format_value(value: Any) -> str:
     """Format a value such as `float32[s0, 3]`."""
     if isinstance(value, Tensor):
         return f"{str(value.dtype).rpartition('.')[2]}[{', '.join(map(str, value.array.shape))}]"
@@ -134,9 +134,11 @@ def described(value: Any) -> str:
 
 def takes(function: ExportedFunction) -> str:
     """Format the signature of a program such as `forward(x: float32[s0, 3], n = 3)`."""
-    inputs = [f"{n}: {described(v)}" if isinstance(v, Tensor) else f"{n} = {v!r}" for n, v in function.inputs]
+    inputs = [
+        f"{n}: {format_value(v)}" if isinstance(v, Tensor) else f"{n} = {v!r}" for n, v in function.inputs
+    ]
     results = function.program.graph.output_node().meta.get("val") or ()
-    return f"forward({', '.join(inputs)}) -> ({', '.join(map(described, results))})"
+    return f"forward({', '.join(inputs)}) -> ({', '.join(map(format_value, results))})"
 
 
 def ranges(program: ExportedProgram) -> Sequence[str]:

@@ -8,7 +8,7 @@ import time
 
 import ts
 from ts.cli.arguments import SPELLING, read_arguments
-from ts.cli.limit_options import add_limits, limited
+from ts.cli.limit_options import add_limits, limits_of
 from ts.cli.output_files import check_out, write_results
 from ts.cli.targets import load_runnable, parse_target
 
@@ -46,7 +46,7 @@ def run(options: argparse.Namespace) -> int:
     if options.out is not None:
         check_out(options.out)
     target = parse_target(options.target)
-    with limited(options, untrusted=not target.is_program):
+    with limits_of(options, untrusted=not target.is_program):
         function = load_runnable(target)
         positional, keywords = read_arguments(function, options.arguments)
         start = time.perf_counter()

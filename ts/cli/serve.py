@@ -98,12 +98,12 @@ def run(options: argparse.Namespace) -> int:
     serve_options = _options(options)
     content = "the playground" if serve_options.model is None else serve_options.model
 
-    def started(address: str) -> None:
+    def print_address(address: str) -> None:
         print(f"serving {content} at {address}", file=sys.stderr, flush=True)
 
     try:
         with asyncio.Runner(loop_factory=_loop_factory()) as runner:
-            runner.run(serve(serve_options, started=started))
+            runner.run(serve(serve_options, started=print_address))
     except ForkServerError as error:
         raise ProgramError(f"cannot serve {content}: {error}") from None
     return 0

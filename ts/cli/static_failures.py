@@ -99,7 +99,7 @@ class _Search:
             self.visit_attribute(node)
         elif kind == "prim::RaiseException":
             if self.is_decided:
-                self.failures.append(Failure(self.raised(node), node))
+                self.failures.append(Failure(self.exception_text(node), node))
             return False
         elif kind == "prim::If":
             return self.visit_if(node)
@@ -112,7 +112,7 @@ class _Search:
                 self.visit(inner)
         return True
 
-    def raised(self, node: Node) -> str:
+    def exception_text(self, node: Node) -> str:
         """Return the text of the exception that a `raise` node raises, as far as it is known."""
         message, *rest = (self.constants.get(value) for value in node.inputs())
         name = next((str(name) for name in rest if name is not None), "Exception").rpartition(".")[2]
@@ -151,7 +151,7 @@ class _Search:
         for index, output in enumerate(node.outputs()):
             results = [block.outputs()[index] for block in returning]
             samples = [self.constants[value] for value in results if value in self.constants]
-            if samples and len(samples) == len(results) and _alike(samples):
+            if samples and len(samples) == len(results) and _have_equal_summaries(samples):
                 self.enter(output, samples[0])
         return bool(returning)
 
@@ -173,7 +173,7 @@ class _Search:
         if has_side_effects(node) or (node.kind() in STRUCTURAL and not node.outputs()):
             return True
         arguments = self.arguments(node)
-        if arguments is None or _asks_for_device(node):
+        if arguments is None or _depends_on_device(node):
             return True
         operator = node.operator()
         try:
@@ -214,7 +214,7 @@ class _Search:
         return arguments
 
 
-def _asks_for_device(node: Node) -> bool:
+def _depends_on_device(node: Node) -> bool:
     """Return True if the result of an operator depends on the device of a tensor.
 
     In this case the result for meta tensors differs from the result at run time.
@@ -227,7 +227,7 @@ def _asks_for_device(node: Node) -> bool:
     )
 
 
-def _alike(samples: Sequence[Any]) -> bool:
+def _have_equal_summaries(samples: Sequence[Any]) -> bool:
     """Return True if all samples have equal summaries."""
     first = _summary(samples[0])
     return all(_summary(sample) == first for sample in samples[1:])

@@ -125,7 +125,11 @@ def load_module(path: Path) -> ModuleType:
     try:
         sys.path.insert(0, str(folder))
         with redirect_stdout(sys.stderr):
-            return _imported(path, ".".join(names)) if folder != path.resolve().parent else _executed(path)
+            return (
+                _import_from_package(path, ".".join(names))
+                if folder != path.resolve().parent
+                else _execute_file(path)
+            )
     except Exception as error:  # the message shows the location in the user's file
         frames = traceback.extract_tb(error.__traceback__)
         lines = [f.lineno for f in frames if Path(f.filename).resolve() == path.resolve()]
@@ -149,7 +153,7 @@ def import_module(name: str) -> ModuleType:
 _folders: dict[str, str] = {}  # folders of loaded packages, by package name
 
 
-def _imported(path: Path, name: str) -> ModuleType:
+def _import_from_package(path: Path, name: str) -> ModuleType:
     """Import a package's module; first unload an equally named package of another folder."""
     root = name.partition(".")[0]
     if _folders.setdefault(root, sys.path[0]) != sys.path[0]:
@@ -163,7 +167,7 @@ def _imported(path: Path, name: str) -> ModuleType:
     return module
 
 
-def _executed(path: Path) -> ModuleType:
+def _execute_file(path: Path) -> ModuleType:
     """Execute a file as a module, named after the file unless another module has this name."""
     existing_module = sys.modules.get(path.stem)
     is_free = existing_module is None or getattr(existing_module, "__file__", None) == str(path)
@@ -176,7 +180,7 @@ def _executed(path: Path) -> ModuleType:
     return module
 
 
-def functions_of(module: ModuleType) -> dict[str, Any]:
+def find_functions(module: ModuleType) -> dict[str, Any]:
     """Return the functions, module classes and module objects that a module defines, by name."""
     return {name: value for name, value in vars(module).items() if _is_function(value, module.__name__)}
 
@@ -188,7 +192,7 @@ def _is_function(value: Any, module: str) -> bool:
     return (inspect.isfunction(value) or is_module) and value.__module__ == module
 
 
-def needed(cls: type) -> str:
+def required_parameters(cls: type) -> str:
     """Return the required constructor parameters of a class, separated by commas."""
     parameters = inspect.signature(cls).parameters.values()
     variable = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
@@ -204,7 +208,7 @@ def load_runnable(target: Target) -> Any:
     return load_function(target)
 
 
-def instance(cls: type) -> Any:
+def instantiate(cls: type) -> Any:
     """Return an instance of a module class without required arguments; output goes to stderr."""
     with redirect_stdout(sys.stderr):
         return cls()
@@ -224,19 +228,21 @@ def load_function(target: Target) -> ScriptFunction | ScriptMethod:
         return method_of(load_archive(path), name, path)
     if not name:
         raise UsageError(f"expected FILE.py:FUNCTION, got {path}")
-    functions = functions_of(load_module(path))
+    functions = find_functions(load_module(path))
     if name not in functions:
         available = ", ".join(sorted(functions)) or "none"
         raise UsageError(f"{path} defines no function {name!r}; it defines: {available}")
-    return compiled(functions[name])
+    return compile_function(functions[name])
 
 
-def compiled(function: Any) -> ScriptFunction | ScriptMethod:
+def compile_function(function: Any) -> ScriptFunction | ScriptMethod:
     """Return a scripted function; for a module, or a module class, return its `forward`."""
     if inspect.isclass(function):
-        if needed(function):
-            raise UsageError(f"{function.__name__} is made with {needed(function)}; name an instance of it")
-        function = instance(function)
+        if required_parameters(function):
+            raise UsageError(
+                f"{function.__name__} is made with {required_parameters(function)}; name an instance of it"
+            )
+        function = instantiate(function)
     scripted_object: Any = ts.jit.script(function)
     if isinstance(scripted_object, RecursiveScriptModule):
         scripted_object = scripted_object.forward

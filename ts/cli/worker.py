@@ -66,7 +66,7 @@ def worker_arguments(options: argparse.Namespace) -> tuple[str, ...]:
     return tuple(arguments)
 
 
-def checked(options: argparse.Namespace) -> None:
+def check_options(options: argparse.Namespace) -> None:
     """Raise UsageError for invalid worker options."""
     for name in ("seconds", "bytes", "fuel", "threads"):
         value = getattr(options, name)
@@ -104,7 +104,7 @@ def require_dask() -> None:
 def run(options: argparse.Namespace) -> int:
     """Run a worker until the cluster stops."""
     require_dask()
-    checked(options)
+    check_options(options)
     from ts.distributed.cluster import worker
 
     if options.name:
