@@ -156,7 +156,7 @@ def draft_export(
         report.failures.clear()
         retry = _Draft(report, mod, *options, relaxed_shapes, preserve_module_call_signature)
         program = retry.program()
-        retry.tell_guards(relaxed_shapes)
+        retry.report_guards(relaxed_shapes)
     program._report = report
     if not report.successful():
         count = len(report.failures)
@@ -269,12 +269,12 @@ class _DraftRecorder(ExportTracer):
             self.environment.report.add(
                 FailureType.MISSING_FAKE_KERNEL, "op", op=_name(op), reason=str(error)
             )
-            return self._of_any_size(real)
+            return self._with_unbacked_sizes(real)
         with ts.no_grad():
             real = op.call_list(real_arguments)
         if op.record.of_program and (reason := self._mismatch(fake_result, real)):
             self.environment.report.add(FailureType.MISMATCHED_FAKE_KERNEL, "op", op=_name(op), reason=reason)
-            return self._of_any_size(real)
+            return self._with_unbacked_sizes(real)
         self._bind_example(fake_result, real)
         return fake_result
 
@@ -337,10 +337,10 @@ class _DraftRecorder(ExportTracer):
 
     # ---- custom operators with insufficient fake kernels
 
-    def _of_any_size(self, real: Any) -> Any:
+    def _with_unbacked_sizes(self, real: Any) -> Any:
         """Create fake tensors for real results; each size becomes a new unbacked symbol."""
         if isinstance(real, list | tuple):
-            return type(real)(map(self._of_any_size, real))
+            return type(real)(map(self._with_unbacked_sizes, real))
         if not isinstance(real, Tensor):
             return real
         environment = self.environment
@@ -393,7 +393,7 @@ class _Draft(Export):
     def new_recorder(self) -> ExportTracer:
         return _DraftRecorder(_DraftEnvironment(self.report))
 
-    def tell_guards(self, shapes: Any) -> None:
+    def report_guards(self, shapes: Any) -> None:
         """Report guards that violate dynamic dimension specs."""
         for condition, frame in self.environment.guards:
             sources = {str(s): self.environment.sources[s][0].code for s in condition.free_symbols}

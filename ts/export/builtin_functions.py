@@ -1,7 +1,7 @@
 """Symbolic versions of the builtins `max`, `min` and `math.pow`, which add no guards.
 
-    with of_sizes():
-        max(x.shape[0], 3)            sym_max(s0, 3); without `of_sizes`, 3 or s0, decided by the example
+    with symbolic_builtins():
+        max(x.shape[0], 3)            sym_max(s0, 3); outside, 3 or s0, decided by the example
 
 A call with two numbers or a list becomes symbolic, as in PyTorch. In a call with three or more numbers,
 Python compares the numbers, which adds guards.
@@ -29,7 +29,7 @@ _open = 0
 
 
 @contextmanager
-def of_sizes() -> Iterator[None]:
+def symbolic_builtins() -> Iterator[None]:
     """Replace `max`, `min` and `math.pow` by their symbolic versions while the context is active.
 
     Contexts may nest and run in several threads.
@@ -45,16 +45,16 @@ def _count(increment: int) -> None:
     global _open
     with _lock:
         _open += increment
-        for name, function in (_PLAIN if _open == 0 else _OF_SIZES).items():
+        for name, function in (_PLAIN if _open == 0 else _SYMBOLIC).items():
             setattr(math if name == "pow" else builtins, name, function)
 
 
-def _of_program() -> bool:
+def _is_user_call() -> bool:
     """Return True if this thread records an export and the builtin's caller is no module of `ts`."""
     return not is_own(sys._getframe(2).f_globals.get("__name__")) and hasattr(current_tracer(), "tracked")
 
 
-def _of_two(name: str, of_symbols: Callable[[Any, Any], Any]) -> Callable[..., Any]:
+def _binary_builtin(name: str, of_symbols: Callable[[Any, Any], Any]) -> Callable[..., Any]:
     plain = _PLAIN[name]
 
     def pair(x: Any, y: Any) -> Any:
@@ -62,7 +62,7 @@ def _of_two(name: str, of_symbols: Callable[[Any, Any], Any]) -> Callable[..., A
         return of_symbols(x, y) if symbols and _is_number(x) and _is_number(y) else plain(x, y)
 
     def function(*args: Any, **kwargs: Any) -> Any:
-        if kwargs or len(args) > 2 or not _of_program():
+        if kwargs or len(args) > 2 or not _is_user_call():
             return plain(*args, **kwargs)
         if len(args) == 2:
             return pair(*args)
@@ -78,9 +78,13 @@ def _is_number(x: Any) -> bool:
 
 
 def _pow(x: Any, y: Any, /) -> Any:
-    if (isinstance(x, SymNumber) or isinstance(y, SymNumber)) and _of_program():
+    if (isinstance(x, SymNumber) or isinstance(y, SymNumber)) and _is_user_call():
         return x**y
     return _PLAIN["pow"](x, y)
 
 
-_OF_SIZES: Final = {"max": _of_two("max", ts.sym_max), "min": _of_two("min", ts.sym_min), "pow": _pow}
+_SYMBOLIC: Final = {
+    "max": _binary_builtin("max", ts.sym_max),
+    "min": _binary_builtin("min", ts.sym_min),
+    "pow": _pow,
+}

@@ -175,7 +175,7 @@ def _walk(value: Any, shape: Any, path: str, append: Callable[[Any], None]) -> N
     kind = type(value)
     node = SUPPORTED_NODES.get(kind) or (SUPPORTED_NODES.get(tuple) if hasattr(value, "_fields") else None)
     if node is None or isinstance(value, Tensor):
-        append(_of_leaf(value, shape, path))
+        append(_leaf_specs(value, shape, path))
         return
     children = list(value) if hasattr(value, "_fields") else list(node.flatten_fn(value)[0])
     if not isinstance(shape, list | tuple | dict) and type(shape) is not kind:
@@ -204,7 +204,7 @@ def _walk(value: Any, shape: Any, path: str, append: Callable[[Any], None]) -> N
         _walk(child, child_shape, f"{path}[{i}]", append)
 
 
-def _of_leaf(value: Any, shape: Any, path: str) -> Any:
+def _leaf_specs(value: Any, shape: Any, path: str) -> Any:
     if not isinstance(value, Tensor):
         if shape is None or (isinstance(shape, _Hint) and isinstance(value, int)):
             return shape
@@ -326,10 +326,10 @@ class _SuggestedFixParser:
     def of(self, dim: Dim) -> Any:
         """Return the sympy expression of a dimension."""
         if dim.root is dim:
-            return self._named(dim.__name__)
-        return self._named(dim.root.__name__) * dim.factor + dim.offset
+            return self._resolve_name(dim.__name__)
+        return self._resolve_name(dim.root.__name__) * dim.factor + dim.offset
 
-    def _named(self, name: str) -> Any:
+    def _resolve_name(self, name: str) -> Any:
         if name not in self.resolved:
             expression = self.fixes.get(name)
             if name in self.reading:
@@ -339,30 +339,30 @@ class _SuggestedFixParser:
                 self.resolved[name] = self.original_dims.get(name) or Dim(name)
             else:
                 try:
-                    self.resolved[name] = self._read(ast.parse(expression, mode="eval").body)
+                    self.resolved[name] = self._parse_expression(ast.parse(expression, mode="eval").body)
                 except SyntaxError:
                     raise self._parse_error(expression) from None
             self.reading.pop()
         return self.resolved[name]
 
-    def _read(self, x: ast.expr) -> Any:
+    def _parse_expression(self, x: ast.expr) -> Any:
         """Parse an integer, a name, `Dim('n', min=2, max=oo)`, or sums and multiples of them."""
         match x:
             case ast.Constant(value=int(value)):
                 return value
             case ast.Name(id=name):
-                return self._named(name)
+                return self._resolve_name(name)
             case ast.Call(func=ast.Name(id="Dim"), args=[ast.Constant(value=str(name))], keywords=keywords):
                 bounds = {str(k.arg): k.value for k in keywords}
                 return Dim(
                     name, min=self._parse_bound(bounds.get("min")), max=self._parse_bound(bounds.get("max"))
                 )
             case ast.BinOp(left=left, op=ast.Add(), right=right):
-                return self._read(left) + self._read(right)
+                return self._parse_expression(left) + self._parse_expression(right)
             case ast.BinOp(left=left, op=ast.Sub(), right=right):
-                return self._read(left) - self._read(right)
+                return self._parse_expression(left) - self._parse_expression(right)
             case ast.BinOp(left=left, op=ast.Mult(), right=right):
-                return self._read(left) * self._read(right)
+                return self._parse_expression(left) * self._parse_expression(right)
         raise self._parse_error(ast.unparse(x))
 
     def _parse_bound(self, x: ast.expr | None) -> int | None:

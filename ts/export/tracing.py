@@ -18,7 +18,7 @@ from ts.compiler import exporting
 from ts.errors import ConstraintViolationError, UserError
 from ts.export import hop_regions, runtime_assertions, sympy_functions
 from ts.export.arguments import argument_names, arguments_by_name
-from ts.export.builtin_functions import of_sizes
+from ts.export.builtin_functions import symbolic_builtins
 from ts.export.control_flow import name_inputs
 from ts.export.dim import _Hint
 from ts.export.dynamic_shapes import AdditionalInputs, ShapesCollection, by_leaf
@@ -125,7 +125,7 @@ class Export:
         snapshot = Snapshot(self.module)
         functions = recorder.functions = FunctionCounter()
         try:
-            with exporting(), recorder.recording(), of_sizes(), functions:
+            with exporting(), recorder.recording(), symbolic_builtins(), functions:
                 result = self.module(*args, **kwargs)
                 leaves, out_spec = pytree.tree_flatten(result)
                 for path, x, now in snapshot.replaced_buffers():

@@ -28,7 +28,7 @@ class Sources:
         self.names_by_expression: dict[Any, str] = {}  # sympy expression of a symbol -> path
         self._seen: dict[int, Any] = {}
         for name, root in roots:
-            for path, x in walk(name, root, _joined, 0, self._seen):
+            for path, x in walk(name, root, _join_path, 0, self._seen):
                 if isinstance(x, Tensor):
                     self._tensors[id(x)] = path
                 elif isinstance(x, SymNumber):
@@ -39,5 +39,5 @@ class Sources:
         return next((self._tensors[id(x)] for x in tensors if id(x) in self._tensors), None)
 
 
-def _joined(name: str, step: str) -> str:
+def _join_path(name: str, step: str) -> str:
     return step if step.startswith("g_") else re.sub(r"[^a-zA-Z0-9]+", "_", name + step).lower()

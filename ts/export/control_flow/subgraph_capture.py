@@ -157,7 +157,7 @@ class Branch(ExportTracer):
         """Record an operator call and note which results alias its arguments; return its result."""
         values = [self._with_fakes(x) for x in values]
         result = super().run(op, values)
-        with self._asking():
+        with self._comparing_examples():
             self._aliases.note(op, values, result)
         return result
 
@@ -196,7 +196,7 @@ class Branch(ExportTracer):
         return output
 
     @contextmanager
-    def _asking(self) -> Iterator[None]:
+    def _comparing_examples(self) -> Iterator[None]:
         """Within this context, compare sizes by their example values, without adding guards or nodes."""
         before, self.environment.quiet = self.environment.quiet, True
         try:

@@ -34,11 +34,11 @@ def module_of(branch: Branch, inputs: Sequence[Node], output: Any) -> GraphModul
     order = [*own_inputs, *(branch.lifted.get(outer, outer) for outer in inputs)]
     attributes = {**branch.submodules, **branch.attributes}
     wrap(graph, branch.blocks, attributes)
-    ordered = _rebuilt(graph, order, [f"arg{i}_1" for i in range(len(order))])
+    ordered = _copy_graph(graph, order, [f"arg{i}_1" for i in range(len(order))])
     return GraphModule(attributes, ordered)
 
 
-def _rebuilt(graph: Graph, inputs: Sequence[Node], names: Sequence[str]) -> Graph:
+def _copy_graph(graph: Graph, inputs: Sequence[Node], names: Sequence[str]) -> Graph:
     """Copy a graph; its inputs become `inputs`, in this order, with the given names."""
     new_graph = Graph()
     copies: dict[Node, Node] = {}
@@ -101,10 +101,10 @@ def _operands(node: Node) -> list[Any]:
 def _name_as(child: GraphModule, operands: Sequence[Node]) -> None:
     inputs = [n for n in child.graph.nodes if n.op == "placeholder"]
     if len(inputs) == len(operands):
-        child.graph = _rebuilt(child.graph, inputs, _different([x.name for x in operands]))
+        child.graph = _copy_graph(child.graph, inputs, _unique_names([x.name for x in operands]))
 
 
-def _different(names: Sequence[str]) -> list[str]:
+def _unique_names(names: Sequence[str]) -> list[str]:
     """Make names unique by the suffixes _1, _2, ...; names repeat if an operand is passed several times."""
     unique_names: list[str] = []
     for name in names:

@@ -61,20 +61,20 @@ def prelu(x: Tensor, weight: Tensor) -> Tensor:
     return aten.where.self(aten.gt.Scalar(x, 0), x, aten.mul.Tensor(weight, x))
 
 
-def _six(x: Tensor) -> Tensor:
+def _shifted_relu6(x: Tensor) -> Tensor:
     return aten.clamp(aten.clamp(aten.add.Tensor(x, 3), 0), None, 6)
 
 
 @decomposes("aten::hardswish")
 def hardswish(x: Tensor) -> Tensor:
     """Return x * hardsigmoid(x)."""
-    return aten.div.Tensor(aten.mul.Tensor(x, _six(x)), 6)
+    return aten.div.Tensor(aten.mul.Tensor(x, _shifted_relu6(x)), 6)
 
 
 @decomposes("aten::hardsigmoid")
 def hardsigmoid(x: Tensor) -> Tensor:
     """Return (x + 3) / 6 clamped to [0, 1]."""
-    return aten.div.Tensor(_six(x), 6)
+    return aten.div.Tensor(_shifted_relu6(x), 6)
 
 
 @decomposes("aten::hardshrink")
@@ -116,16 +116,16 @@ def log_sigmoid(x: Tensor) -> Tensor:
 @decomposes("aten::softmax.int", implicit=True)
 def softmax(x: Tensor, dim: int, dtype: Any = None) -> Tensor:
     """Compute softmax along `dim`, in `dtype` if given."""
-    return aten._softmax(_as(x, dtype), dim, False)
+    return aten._softmax(_cast(x, dtype), dim, False)
 
 
 @decomposes("aten::log_softmax.int", implicit=True)
 def log_softmax(x: Tensor, dim: int, dtype: Any = None) -> Tensor:
     """Compute the logarithm of softmax along `dim`, in `dtype` if given."""
-    return aten._log_softmax(_as(x, dtype), dim, False)
+    return aten._log_softmax(_cast(x, dtype), dim, False)
 
 
-def _as(x: Tensor, dtype: Any) -> Tensor:
+def _cast(x: Tensor, dtype: Any) -> Tensor:
     return x if dtype in (None, x.dtype) else aten._to_copy(x, dtype=dtype)
 
 

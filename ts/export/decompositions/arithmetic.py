@@ -36,7 +36,7 @@ _OTHER_NAMES = {  # name of an alias -> name of the operator
 }  # fmt: skip
 
 
-def _renamed(target: str) -> Any:
+def _alias_of(target: str) -> Any:
     name, _, overload = target.partition(".")
 
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -46,7 +46,7 @@ def _renamed(target: str) -> Any:
 
 
 for _name, _target in _OTHER_NAMES.items():
-    decomposes(f"aten::{_name}", implicit=True)(_renamed(_target))
+    decomposes(f"aten::{_name}", implicit=True)(_alias_of(_target))
 
 
 def either(condition: Tensor, true_value: Any, false_value: Any, like: Tensor) -> Tensor:
@@ -174,16 +174,16 @@ def floor_divide_scalar(x: Tensor, other: Any) -> Tensor:
 @decomposes("aten::float_power.Tensor_Scalar", implicit=True)
 def float_power(x: Tensor, exponent: Any) -> Tensor:
     """Return x ** exponent, computed in float64, for a number as exponent."""
-    return aten.pow.Tensor_Scalar(_double(x), float(exponent))
+    return aten.pow.Tensor_Scalar(_to_float64(x), float(exponent))
 
 
 @decomposes("aten::float_power.Tensor_Tensor", implicit=True)
 def float_power_tensor(x: Tensor, exponent: Tensor) -> Tensor:
     """Return x ** exponent, computed in float64, for a tensor of exponents."""
-    return aten.pow.Tensor_Tensor(_double(x), _double(exponent))
+    return aten.pow.Tensor_Tensor(_to_float64(x), _to_float64(exponent))
 
 
-def _double(x: Tensor) -> Tensor:
+def _to_float64(x: Tensor) -> Tensor:
     return x if x.dtype is ts.float64 else aten._to_copy(x, dtype=ts.float64)
 
 

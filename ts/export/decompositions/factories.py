@@ -190,7 +190,7 @@ def bernoulli(x: Tensor, *, generator: Any = None) -> Tensor:
     "aten::pin_memory",
     implicit=True,
 )
-def itself(x: Tensor) -> Tensor:
+def identity(x: Tensor) -> Tensor:
     """Return a real tensor unchanged; complex tensors are not decomposed."""
     return NotImplemented if x.is_complex() else x
 
@@ -203,7 +203,7 @@ def to_dtype(
     x: Tensor, dtype: Any, non_blocking: bool = False, copy: bool = False, memory_format: Any = None
 ) -> Tensor:
     """Convert `x` to `dtype`; return `x` itself if it has this dtype and `copy` is False."""
-    return _converted(x, copy, memory_format, dtype=dtype)
+    return _convert(x, copy, memory_format, dtype=dtype)
 
 
 @decomposes("aten::to.device", implicit=True)
@@ -216,7 +216,7 @@ def to_device(
     memory_format: Any = None,
 ) -> Tensor:
     """Convert `x` to a device and dtype; return `x` itself if nothing changes and `copy` is False."""
-    return _converted(x, copy, memory_format, dtype=dtype, device=device)
+    return _convert(x, copy, memory_format, dtype=dtype, device=device)
 
 
 @decomposes("aten::to.dtype_layout", implicit=True)
@@ -232,7 +232,7 @@ def to_dtype_layout(
     memory_format: Any = None,
 ) -> Tensor:
     """Convert `x` to a device and dtype; return `x` itself if nothing changes and `copy` is False."""
-    return _converted(x, copy, memory_format, dtype=dtype, device=device)
+    return _convert(x, copy, memory_format, dtype=dtype, device=device)
 
 
 @decomposes("aten::to.other", implicit=True)
@@ -240,16 +240,16 @@ def to_other(
     x: Tensor, other: Tensor, non_blocking: bool = False, copy: bool = False, memory_format: Any = None
 ) -> Tensor:
     """Convert `x` to the dtype and device of `other`."""
-    return _converted(x, copy, memory_format, dtype=other.dtype, device=other.device)
+    return _convert(x, copy, memory_format, dtype=other.dtype, device=other.device)
 
 
 @decomposes("aten::type_as", implicit=True)
 def type_as(x: Tensor, other: Tensor) -> Tensor:
     """Convert `x` to the dtype and device of `other`."""
-    return _converted(x, False, None, dtype=other.dtype, device=other.device)
+    return _convert(x, False, None, dtype=other.dtype, device=other.device)
 
 
-def _converted(x: Tensor, copy: bool, memory_format: Any, **requested: Any) -> Tensor:
+def _convert(x: Tensor, copy: bool, memory_format: Any, **requested: Any) -> Tensor:
     current = {"dtype": x.dtype, "device": x.device}
     other = {k: v for k, v in requested.items() if v is not None and v != current[k]}
     if memory_format in (None, ts.preserve_format):

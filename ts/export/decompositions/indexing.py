@@ -36,16 +36,16 @@ def index_copy(x: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
 @decomposes("aten::index_fill.int_Scalar")
 def index_fill(x: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
     """Return `x` with the slices `index` along `dim` filled with the number `value`."""
-    return _filled(x, dim, index, aten.scalar_tensor(value, dtype=x.dtype, device=x.device))
+    return _fill_index(x, dim, index, aten.scalar_tensor(value, dtype=x.dtype, device=x.device))
 
 
 @decomposes("aten::index_fill.int_Tensor")
 def index_fill_tensor(x: Tensor, dim: int, index: Tensor, value: Tensor) -> Tensor:
     """Return `x` with the slices `index` along `dim` filled with the 0-d tensor `value`."""
-    return _filled(x, dim, index, value)
+    return _fill_index(x, dim, index, value)
 
 
-def _filled(x: Tensor, dim: int, index: Tensor, value: Tensor) -> Tensor:
+def _fill_index(x: Tensor, dim: int, index: Tensor, value: Tensor) -> Tensor:
     shape = list(x.shape)
     shape[dim % x.dim()] = index.numel()
     return aten.index_put(x, _along(x, dim, index), aten.expand(value, shape))

@@ -17,7 +17,7 @@ from ts.export.decompositions.view_ops import swapped
 aten = ts.ops.aten
 
 
-def _each(value: Any, n: int) -> list[Any]:
+def _to_list(value: Any, n: int) -> list[Any]:
     values = list(value) if isinstance(value, list | tuple) else [value]
     return values * n if len(values) == 1 else values
 
@@ -38,8 +38,8 @@ def _convolution(
     is_unbatched = x.dim() == n + 1
     x = aten.unsqueeze(x, 0) if is_unbatched else x
     output = aten.convolution(
-        x, weight, bias, _each(stride, n), _each(padding, n), _each(dilation, n), transposed,
-        _each(output_padding, n), groups,
+        x, weight, bias, _to_list(stride, n), _to_list(padding, n), _to_list(dilation, n), transposed,
+        _to_list(output_padding, n), groups,
     )  # fmt: skip
     return aten.squeeze.dim(output, 0) if is_unbatched else output
 
@@ -69,7 +69,7 @@ def _register_convolution(n: int) -> None:
     ) -> Tensor:
         amounts = [0] * n
         if padding == "same":
-            total = [d * (k - 1) for d, k in zip(_each(dilation, n), weight.shape[2:], strict=True)]
+            total = [d * (k - 1) for d, k in zip(_to_list(dilation, n), weight.shape[2:], strict=True)]
             if any(p % 2 for p in total):
                 uneven = [q for p in reversed(total) for q in (0, p % 2)]
                 x = aten.constant_pad_nd(x, uneven, 0)
@@ -121,15 +121,20 @@ def max_pool1d(
     """Max-pool over one dimension by 2-D pooling with an additional dimension of size 1."""
     kernel, steps = _as_2d(kernel_size, stride)
     pooled = aten.max_pool2d_with_indices(
-        aten.unsqueeze(x, -2), kernel, steps, [0, *_each(padding, 1)], [1, *_each(dilation, 1)], ceil_mode
+        aten.unsqueeze(x, -2),
+        kernel,
+        steps,
+        [0, *_to_list(padding, 1)],
+        [1, *_to_list(dilation, 1)],
+        ceil_mode,
     )
     return aten.squeeze.dim(pooled[0], -2)
 
 
 def _as_2d(kernel_size: Any, stride: Any) -> tuple[list[Any], list[Any]]:
     """Return the kernel size and stride of 1-D pooling as [1, kernel size] and [1, stride]."""
-    kernel = [1, *_each(kernel_size, 1)]
-    return kernel, [1, *_each(stride, 1)] if stride not in ((), []) else kernel
+    kernel = [1, *_to_list(kernel_size, 1)]
+    return kernel, [1, *_to_list(stride, 1)] if stride not in ((), []) else kernel
 
 
 @decomposes("aten::avg_pool1d", implicit=True)
@@ -144,7 +149,7 @@ def avg_pool1d(
     """Average-pool over one dimension by 2-D pooling with an additional dimension of size 1."""
     kernel, steps = _as_2d(kernel_size, stride)
     pooled = aten.avg_pool2d(
-        aten.unsqueeze(x, -2), kernel, steps, [0, *_each(padding, 1)], ceil_mode, count_include_pad
+        aten.unsqueeze(x, -2), kernel, steps, [0, *_to_list(padding, 1)], ceil_mode, count_include_pad
     )
     return aten.squeeze.dim(pooled, -2)
 
@@ -152,7 +157,7 @@ def avg_pool1d(
 @decomposes("aten::adaptive_avg_pool1d", implicit=True)
 def adaptive_avg_pool1d(x: Tensor, output_size: Any) -> Tensor:
     """Average-pool the last dimension to the size `output_size`."""
-    return aten.squeeze.dim(adaptive_avg_pool2d(aten.unsqueeze(x, -2), [1, *_each(output_size, 1)]), -2)
+    return aten.squeeze.dim(adaptive_avg_pool2d(aten.unsqueeze(x, -2), [1, *_to_list(output_size, 1)]), -2)
 
 
 @decomposes("aten::adaptive_avg_pool2d", implicit=True)
@@ -174,7 +179,7 @@ def adaptive_avg_pool3d(x: Tensor, output_size: list[Any]) -> Tensor:
 @decomposes("aten::adaptive_max_pool1d", implicit=True)
 def adaptive_max_pool1d(x: Tensor, output_size: Any) -> Any:
     """Max-pool the last dimension to the size `output_size`; return values and indices."""
-    values, indices = aten.adaptive_max_pool2d(aten.unsqueeze(x, -2), [1, *_each(output_size, 1)])
+    values, indices = aten.adaptive_max_pool2d(aten.unsqueeze(x, -2), [1, *_to_list(output_size, 1)])
     return aten.squeeze.dim(values, -2), aten.squeeze.dim(indices, -2)
 
 
@@ -300,7 +305,7 @@ def _root(x: Any) -> Any:
     return value**0.5
 
 
-def _added(mask: Any, like: Tensor) -> Any:
+def _additive_mask(mask: Any, like: Tensor) -> Any:
     """Convert a boolean mask to numbers that are added to the scores: 0 where True, -inf where False."""
     if mask is None or mask.dtype is not ts.bool:
         return mask
@@ -324,13 +329,13 @@ def attention(
     """Compute scaled dot-product attention by matrix products and softmax."""
     if enable_gqa:
         return NotImplemented
-    attn_mask = _added(attn_mask, query)
+    attn_mask = _additive_mask(attn_mask, query)
     root = _root(1.0 / _root(query.shape[-1]) if scale is None else scale)
     scaled = aten.mul.Scalar(query, root)
     if is_causal:
         rows, columns = query.shape[-2], key.shape[-2]
         causal_mask = aten.tril(aten.full([rows, columns], True, dtype=ts.bool, device=query.device))
-        attn_mask = _added(causal_mask, query)
+        attn_mask = _additive_mask(causal_mask, query)
     scores = matmul(scaled, aten.mul.Scalar(swapped(key, -2, -1), root))
     if attn_mask is not None:
         scores = aten.add.Tensor(scores, attn_mask)

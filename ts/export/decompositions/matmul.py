@@ -57,12 +57,12 @@ def _can_fold(x: Tensor, y: Tensor) -> bool:
         return True
     recorder = current_tracer()
     if recorder is None:
-        return _lie_in_order(x)
+        return _can_fold_batch(x)
     with recorder.guessing():
-        return recorder.unrecorded(_lie_in_order, x)  # type: ignore[no-any-return]
+        return recorder.unrecorded(_can_fold_batch, x)  # type: ignore[no-any-return]
 
 
-def _lie_in_order(x: Tensor) -> bool:
+def _can_fold_batch(x: Tensor) -> bool:
     sizes, strides = list(x.shape), list(x.stride())
     return bool(
         x.numel() == 0 or all(strides[i] == strides[i + 1] * sizes[i + 1] for i in range(x.dim() - 2))

@@ -130,7 +130,7 @@ def lstm(
     return _stack(x, states, weights, _lstm_cell, dropout if train else 0.0, bidirectional, batch_first)
 
 
-def _of_one_state(key: str, step: CellFunction) -> None:
+def _register_single_state_rnn(key: str, step: CellFunction) -> None:
     def layers(
         x: Tensor,
         hx: Tensor,
@@ -150,6 +150,6 @@ def _of_one_state(key: str, step: CellFunction) -> None:
     decomposes(key, implicit=True)(layers)
 
 
-_of_one_state("aten::gru.input", _gru_cell)
-_of_one_state("aten::rnn_tanh.input", _rnn_cell(aten.tanh))
-_of_one_state("aten::rnn_relu.input", _rnn_cell(aten.relu))
+_register_single_state_rnn("aten::gru.input", _gru_cell)
+_register_single_state_rnn("aten::rnn_tanh.input", _rnn_cell(aten.tanh))
+_register_single_state_rnn("aten::rnn_relu.input", _rnn_cell(aten.relu))

@@ -22,7 +22,7 @@ def sum_all(x: Tensor, *, dtype: Any = None) -> Tensor:
 
 
 @decomposes("aten::all")
-def all_of(x: Tensor) -> Tensor:
+def all_elements(x: Tensor) -> Tensor:
     """Return True if all elements of `x` are nonzero."""
     return aten.logical_not(aten.any.dims(aten.logical_not(x)))
 
@@ -77,11 +77,11 @@ def _register_unbiased(name: str, with_correction: Callable[..., Any]) -> None:
     """
 
     @decomposes(f"aten::{name}", implicit=True)
-    def of_all(x: Tensor, unbiased: bool = True) -> Any:
+    def reduce_all(x: Tensor, unbiased: bool = True) -> Any:
         return with_correction(x, None, correction=1 if unbiased else 0)
 
     @decomposes(f"aten::{name}.dim", implicit=True)
-    def along(x: Tensor, dim: Any, unbiased: bool = True, keepdim: bool = False) -> Any:
+    def reduce_dims(x: Tensor, dim: Any, unbiased: bool = True, keepdim: bool = False) -> Any:
         return with_correction(x, dim, correction=1 if unbiased else 0, keepdim=keepdim)
 
 
@@ -209,13 +209,13 @@ def renorm(x: Tensor, p: Any, dim: int, maxnorm: Any) -> Tensor:
 @decomposes("aten::tril")
 def tril(x: Tensor, diagonal: int = 0) -> Tensor:
     """Return the elements on and below a diagonal; other elements are zero."""
-    return _mask_out(x, aten.le.Scalar(_distance(x), diagonal))
+    return _mask_out(x, aten.le.Scalar(_diagonal_index(x), diagonal))
 
 
 @decomposes("aten::triu")
 def triu(x: Tensor, diagonal: int = 0) -> Tensor:
     """Return the elements on and above a diagonal; other elements are zero."""
-    return _mask_out(x, aten.ge.Scalar(_distance(x), diagonal))
+    return _mask_out(x, aten.ge.Scalar(_diagonal_index(x), diagonal))
 
 
 def _mask_out(x: Tensor, mask: Tensor) -> Tensor:
@@ -223,7 +223,7 @@ def _mask_out(x: Tensor, mask: Tensor) -> Tensor:
     return aten.logical_and(mask, x) if x.dtype is ts.bool else either(mask, x, 0, x)
 
 
-def _distance(x: Tensor) -> Tensor:
+def _diagonal_index(x: Tensor) -> Tensor:
     """Return, for each element of a matrix, its column index minus its row index."""
     rows, columns = x.shape[-2], x.shape[-1]
     right = aten.unsqueeze(aten.arange(columns, device=x.device), -2)

@@ -31,7 +31,7 @@ def unview(op: Any, before: Tensor, value: Tensor, arguments: tuple[Any, ...], i
     return inverse(before, value, *arguments) if index is None else inverse(before, value, index, *arguments)
 
 
-def _undoes(*keys: str) -> Callable[[Callable[..., Tensor]], Callable[..., Tensor]]:
+def _registers_inverse(*keys: str) -> Callable[[Callable[..., Tensor]], Callable[..., Tensor]]:
     def register(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
         for key in keys:
             _inverse[key] = function
@@ -40,40 +40,40 @@ def _undoes(*keys: str) -> Callable[[Callable[..., Tensor]], Callable[..., Tenso
     return register
 
 
-@_undoes("aten::alias", "aten::detach", "aten::lift_fresh", "aten::_conj", "aten::_neg_view")
-def _same(before: Tensor, value: Tensor) -> Tensor:
+@_registers_inverse("aten::alias", "aten::detach", "aten::lift_fresh", "aten::_conj", "aten::_neg_view")
+def _return_value(before: Tensor, value: Tensor) -> Tensor:
     return value
 
 
-@_undoes("aten::view", "aten::_unsafe_view", "aten::_reshape_alias", "aten::reshape")
+@_registers_inverse("aten::view", "aten::_unsafe_view", "aten::_reshape_alias", "aten::reshape")
 def _view(before: Tensor, value: Tensor, *arguments: Any) -> Tensor:
     return aten.view(value, list(before.shape))
 
 
-@_undoes("aten::view.dtype")
+@_registers_inverse("aten::view.dtype")
 def _view_dtype(before: Tensor, value: Tensor, dtype: Any) -> Tensor:
     return aten.view.dtype(value, before.dtype)
 
 
-@_undoes("aten::expand")
+@_registers_inverse("aten::expand")
 def _expand(before: Tensor, value: Tensor, *arguments: Any) -> Tensor:
     if len(before.shape) != len(value.shape) or not all(map(equal, before.shape, value.shape)):
         raise RuntimeError("what writes to an expanded view has no form without a write")
     return value
 
 
-@_undoes("aten::permute")
+@_registers_inverse("aten::permute")
 def _permute(before: Tensor, value: Tensor, dims: list[int]) -> Tensor:
     normalized_dims = [d % len(dims) for d in dims]
     return aten.permute(value, [normalized_dims.index(d) for d in range(len(dims))])
 
 
-@_undoes("aten::unsqueeze")
+@_registers_inverse("aten::unsqueeze")
 def _unsqueeze(before: Tensor, value: Tensor, dim: int) -> Tensor:
     return aten.squeeze.dim(value, dim)
 
 
-@_undoes("aten::squeeze", "aten::squeeze.dim", "aten::squeeze.dims")
+@_registers_inverse("aten::squeeze", "aten::squeeze.dim", "aten::squeeze.dims")
 def _squeeze(before: Tensor, value: Tensor, dims: Any = None) -> Tensor:
     named = range(before.dim()) if dims is None else [dims] if isinstance(dims, int) else dims
     for dim in sorted({d % before.dim() for d in named}):
@@ -82,71 +82,71 @@ def _squeeze(before: Tensor, value: Tensor, dims: Any = None) -> Tensor:
     return value
 
 
-@_undoes("aten::select.int")
+@_registers_inverse("aten::select.int")
 def _select(before: Tensor, value: Tensor, dim: int, index: int) -> Tensor:
     return aten.select_scatter(before, value, dim, index)
 
 
-@_undoes("aten::slice.Tensor")
+@_registers_inverse("aten::slice.Tensor")
 def _slice(before: Tensor, value: Tensor, *arguments: Any) -> Tensor:
     return aten.slice_scatter(before, value, *arguments)
 
 
-@_undoes("aten::split_with_sizes")
+@_registers_inverse("aten::split_with_sizes")
 def _split(before: Tensor, value: Tensor, index: int, sizes: list[int], dim: int = 0) -> Tensor:
     start = sum(sizes[:index])
     return aten.slice_scatter(before, value, dim, start, start + sizes[index])
 
 
-@_undoes("aten::split.Tensor")
+@_registers_inverse("aten::split.Tensor")
 def _split_evenly(before: Tensor, value: Tensor, index: int, size: Any, dim: int = 0) -> Tensor:
     return aten.slice_scatter(before, value, dim, index * size, index * size + value.shape[dim])
 
 
-@_undoes("aten::chunk")
+@_registers_inverse("aten::chunk")
 def _chunk(before: Tensor, value: Tensor, index: int, chunks: int, dim: int = 0) -> Tensor:
     return _split_evenly(before, value, index, -(-before.shape[dim] // chunks), dim)
 
 
-@_undoes("aten::tensor_split.sections")
+@_registers_inverse("aten::tensor_split.sections")
 def _tensor_split(before: Tensor, value: Tensor, index: int, sections: int, dim: int = 0) -> Tensor:
     size = before.shape[dim]
     start = index * (size // sections) + ts.sym_min(index, size % sections)
     return aten.slice_scatter(before, value, dim, start, start + value.shape[dim])
 
 
-@_undoes("aten::tensor_split.indices")
+@_registers_inverse("aten::tensor_split.indices")
 def _tensor_split_at(before: Tensor, value: Tensor, index: int, indices: list[Any], dim: int = 0) -> Tensor:
     start = indices[index - 1] if index else 0
     return aten.slice_scatter(before, value, dim, start, start + value.shape[dim])
 
 
-@_undoes("aten::unbind.int")
+@_registers_inverse("aten::unbind.int")
 def _unbind(before: Tensor, value: Tensor, index: int, dim: int = 0) -> Tensor:
     return aten.select_scatter(before, value, dim, index)
 
 
-@_undoes("aten::narrow")
+@_registers_inverse("aten::narrow")
 def _narrow(before: Tensor, value: Tensor, dim: int, start: Any, length: Any) -> Tensor:
     return aten.slice_scatter(before, value, dim, start, start + length)
 
 
-@_undoes("aten::diagonal")
+@_registers_inverse("aten::diagonal")
 def _diagonal(before: Tensor, value: Tensor, *arguments: Any) -> Tensor:
     return aten.diagonal_scatter(before, value, *arguments)
 
 
-@_undoes("aten::as_strided")
+@_registers_inverse("aten::as_strided")
 def _as_strided(before: Tensor, value: Tensor, *arguments: Any) -> Tensor:
     return aten.as_strided_scatter(before, value, *arguments)
 
 
-@_undoes("aten::view_as_real")
+@_registers_inverse("aten::view_as_real")
 def _view_as_real(before: Tensor, value: Tensor) -> Tensor:
     return aten.view_as_complex(value)
 
 
-@_undoes("aten::view_as_complex")
+@_registers_inverse("aten::view_as_complex")
 def _view_as_complex(before: Tensor, value: Tensor) -> Tensor:
     return aten.view_as_real(value)
 
