@@ -121,7 +121,7 @@ def look_up(name):
 
 def begun():
     """Return the number of calls that this process has started for other processes."""
-    return current().executor.tally["begun"]
+    return current().executor.event_counts["begun"]
 
 
 def sleep(seconds):

@@ -62,7 +62,7 @@ def test_addresses_of_processes(me):
     """The address of a process that has left does not take over its name; a malformed address is rejected."""
     members = current().directory
     address = members.peer("worker0").address
-    assert members.peer_from_card([77, "worker0", address]).info == ("worker0", 77)
+    assert members.peer_from_record([77, "worker0", address]).info == ("worker0", 77)
     assert members.peer("worker0").info.id == 0
     for wrong in (
         [77, "worker0"],
@@ -71,14 +71,14 @@ def test_addresses_of_processes(me):
         [78, "a", "tcp://127.0.0.1:1"],
         [78, "a", "x"],
     ):
-        with pytest.raises(ValueError, match=r"expected a card|is no address of this cluster"):
-            members.peer_from_card(wrong)
+        with pytest.raises(ValueError, match=r"expected a record|is no address of this cluster"):
+            members.peer_from_record(wrong)
     assert 78 not in members.peers
 
 
 def test_wrong_address_for_a_number(me):
     """A lookup by name uses the scheduler's data, not a wrong address received for the same number."""
-    current().directory.peer_from_card((1, "worker1", "ts://127.0.0.1:1"))
+    current().directory.peer_from_record((1, "worker1", "ts://127.0.0.1:1"))
     assert rpc.rpc_sync("worker1", there.who) == ("worker1", 1)
 
 

@@ -71,7 +71,7 @@ class CollectiveCall:
 
     def failed(self, error: BaseException) -> None:
         """Make this call fail in all other ranks; their errors contain the text of `error`."""
-        self._links.give_up(self.label, [self._ranks[each] for each in self.others], str(error))
+        self._links.abort_call(self.label, [self._ranks[each] for each in self.others], str(error))
 
     def workspace(self, count: int, dtype: Any) -> Any:
         """Return an uninitialized array for received data; the group reuses its memory in later calls."""

@@ -55,7 +55,7 @@ class _Acceptor:
     def __init__(self, endpoint: RendezvousAddress) -> None:
         self.endpoint = endpoint
         self.sockets: dict[int, socket.socket] = {}  # rank -> socket of the connection to this rank
-        self.all_here = asyncio.Event()
+        self.all_connected = asyncio.Event()
         self.is_open = False
 
     def open(self, credentials: Credentials) -> str:
@@ -65,7 +65,7 @@ class _Acceptor:
 
     async def _open(self) -> str:
         address = f"{PLAIN}://{join_host_port(_own_host(self.endpoint), 0)}"
-        self.listener = Listener(address, self._welcome, **self.credentials.get_listen_args("worker"))
+        self.listener = Listener(address, self._accept_peer, **self.credentials.get_listen_args("worker"))
         await self.listener.start()
         self.is_open = True
         return self.listener.listen_address
@@ -88,9 +88,9 @@ class _Acceptor:
                 raise ConnectionError(f"rank {rank} has a connection to this process already")
             self._store_connection(rank, connection)
         if len(self.sockets) < self.endpoint.world_size - 1:
-            await self.all_here.wait()
+            await self.all_connected.wait()
 
-    async def _welcome(self, connection: Connection) -> None:
+    async def _accept_peer(self, connection: Connection) -> None:
         message = await connection.read()
         match message:
             case ("socket", int(rank)) if self.endpoint.rank < rank < self.endpoint.world_size:
@@ -107,7 +107,7 @@ class _Acceptor:
         """
         self.sockets[rank], _, _ = connection.stream.detach()
         if len(self.sockets) == self.endpoint.world_size - 1:
-            self.all_here.set()
+            self.all_connected.set()
 
 
 def _own_host(endpoint: RendezvousAddress) -> str:

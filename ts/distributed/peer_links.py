@@ -80,10 +80,10 @@ class PeerConnections:
         self._lock = threading.Lock()
         self._changed = threading.Condition(self._lock)
         self._selector = selectors.DefaultSelector()
-        self._leads = False  # True while a thread waits for the sockets and transfers messages
+        self._has_leader = False  # True while a thread waits for the sockets and transfers messages
         self._followers = 0
         # (kind, group, tag) -> posted receives that accept a message from any rank.
-        self._aside: dict[tuple[int, int, int], deque[Request]] = {}
+        self._any_source_requests: dict[tuple[int, int, int], deque[Request]] = {}
         # (kind, group, tag) of an aborted call -> error of the call.
         self._failed: dict[tuple[int, int, int], Exception] = {}
         self._groups: dict[int, frozenset[int]] = {}
@@ -91,15 +91,15 @@ class PeerConnections:
         for peer in self._peers.values():
             peer.socket.setblocking(False)
             self._selector.register(peer.socket, selectors.EVENT_READ, peer)
-        self._bell, self._ringer = socket.socketpair()
-        self._bell.setblocking(False)
-        self._ringer.setblocking(False)
-        self._selector.register(self._bell, selectors.EVENT_READ)
+        self._wakeup_receiver, self._wakeup_sender = socket.socketpair()
+        self._wakeup_receiver.setblocking(False)
+        self._wakeup_sender.setblocking(False)
+        self._selector.register(self._wakeup_receiver, selectors.EVENT_READ)
         self._closed = False
         # requests that the background thread completes, because possibly no thread waits for them
-        self._lonely: list[Request] = []
-        self._attend = threading.Event()
-        self._attendant: threading.Thread | None = None
+        self._unawaited: list[Request] = []
+        self._work_available = threading.Event()
+        self._background_thread: threading.Thread | None = None
 
     def add_group(self, group: int, ranks: Iterable[int]) -> None:
         """Register the ranks of a group: if one of them disconnects, all calls of the group fail."""
@@ -140,7 +140,7 @@ class PeerConnections:
             if error is not None:
                 self._done(request, error)
             elif rank is None:
-                self._aside.setdefault(key, deque()).append(request)
+                self._any_source_requests.setdefault(key, deque()).append(request)
             else:
                 peer.posted.setdefault(key, deque()).append(request)
         return request
@@ -149,13 +149,13 @@ class PeerConnections:
         """Wait until all requests are done; raise the first error at once."""
         with self._lock:
             while True:
-                if self._settled(requests):
+                if self._all_done(requests):
                     return
-                if not self._leads:
+                if not self._has_leader:
                     break
-                self._follow(deadline)
-            self._leads = True
-        self._lead(requests, deadline)
+                self._wait_for_leader(deadline)
+            self._has_leader = True
+        self._run_as_leader(requests, deadline)
 
     def poll(self, request: Request) -> bool:
         """Return True if a request is done; first transfer what the sockets allow without waiting."""
@@ -164,18 +164,18 @@ class PeerConnections:
                 self.wait([request], 0.0)
         return request.done
 
-    def attend(self, requests: Iterable[Request]) -> None:
+    def complete_in_background(self, requests: Iterable[Request]) -> None:
         """Let the background thread complete requests while no caller waits for them."""
         with self._lock:
-            self._lonely = [each for each in (*self._lonely, *requests) if not each.done]
-            if not self._lonely:
+            self._unawaited = [each for each in (*self._unawaited, *requests) if not each.done]
+            if not self._unawaited:
                 return
-            if self._attendant is None:
-                self._attendant = threading.Thread(target=self._watch, name="ts.links", daemon=True)
-                self._attendant.start()
-        self._attend.set()
+            if self._background_thread is None:
+                self._background_thread = threading.Thread(target=self._watch, name="ts.links", daemon=True)
+                self._background_thread.start()
+        self._work_available.set()
 
-    def give_up(self, label: MessageTag, ranks: Iterable[int], reason: str) -> None:
+    def abort_call(self, label: MessageTag, ranks: Iterable[int], reason: str) -> None:
         """Abort a collective call: it fails in `ranks` with this reason, and its messages are discarded."""
         payload = memoryview(reason.encode())
         notice = label._replace(kind=FAILED)
@@ -186,7 +186,7 @@ class PeerConnections:
                     self._post(peer, notice, payload, None)
             self._drop(label[:3])
 
-    def is_gone(self, rank: int) -> bool:
+    def is_disconnected(self, rank: int) -> bool:
         """Return True if the connection to a rank has ended."""
         return self._peers[rank].ended is not None
 
@@ -199,8 +199,8 @@ class PeerConnections:
             for peer in self._peers.values():
                 if peer.ended is None:
                     self._post(peer, MessageTag(LEAVING, 0, 0), memoryview(b""), None)
-        self._attend.set()
-        self._ring()
+        self._work_available.set()
+        self._wake_up()
         deadline = time.monotonic() + _FLUSH_TIMEOUT_SECONDS
         while any(peer.outgoing for peer in self._peers.values()) and time.monotonic() < deadline:
             time.sleep(0.001)
@@ -213,7 +213,7 @@ class PeerConnections:
                 # sent
                 self._read(peer)
                 self._close_peer(peer, DistNetworkError("the process group was destroyed"))
-        self._ring()
+        self._wake_up()
 
     def forget(self) -> None:
         """Close the sockets in a forked child process; those of the parent stay open."""
@@ -224,7 +224,7 @@ class PeerConnections:
 
     # ---- waiting -------------------------------------------------------------------------------------
 
-    def _settled(self, requests: Collection[Request]) -> bool:
+    def _all_done(self, requests: Collection[Request]) -> bool:
         settled = True
         for each in requests:
             if not each.done:
@@ -233,35 +233,35 @@ class PeerConnections:
                 raise each.error
         return settled
 
-    def _follow(self, deadline: float) -> None:
+    def _wait_for_leader(self, deadline: float) -> None:
         left = deadline - time.monotonic()
         if left <= 0:
             raise TimeoutError
         self._followers += 1
-        self._ring()  # wakes the background thread, which stops transferring data when another thread waits
+        self._wake_up()  # the background thread stops transferring data when another thread waits
         try:
             self._changed.wait(left)
         finally:
             self._followers -= 1
 
-    def _lead(self, requests: Collection[Request], deadline: float, yields: bool = False) -> None:
-        """Transfer messages until the requests are done; this thread must have set `_leads`."""
-        looked = False
+    def _run_as_leader(self, requests: Collection[Request], deadline: float, yields: bool = False) -> None:
+        """Transfer messages until the requests are done; this thread must have set `_has_leader`."""
+        has_polled = False
         try:
             while True:
-                if not looked:
+                if not has_polled:
                     ready: list[tuple[Any, int]] = self._selector.select(0)
                 else:
                     left = deadline - time.monotonic()
                     if left <= 0:
                         raise TimeoutError
                     ready = self._selector.select(left)
-                looked = True
+                has_polled = True
                 with self._lock:
                     for key, events in ready:
                         peer = key.data
                         if peer is None:
-                            self._hush()
+                            self._drain_wakeups()
                             continue
                         if events & selectors.EVENT_WRITE:
                             self._write(peer)
@@ -269,39 +269,39 @@ class PeerConnections:
                             self._read(peer)
                     if self._followers:
                         self._changed.notify_all()
-                    if self._settled(requests) or (yields and (self._followers or self._closed)):
+                    if self._all_done(requests) or (yields and (self._followers or self._closed)):
                         return
         finally:
             with self._lock:
-                self._leads = False
+                self._has_leader = False
                 self._changed.notify_all()
 
     def _watch(self) -> None:
         """Complete pending requests in the background thread while no caller waits."""
         while not self._closed:
-            self._attend.wait()
-            self._attend.clear()
+            self._work_available.wait()
+            self._work_available.clear()
             while not self._closed:
                 time.sleep(_BACKGROUND_IO_DELAY_SECONDS)
                 with self._lock:
-                    self._lonely = lonely = [each for each in self._lonely if not each.done]
-                    if not lonely:
+                    self._unawaited = unawaited = [each for each in self._unawaited if not each.done]
+                    if not unawaited:
                         break
-                    if self._leads or self._followers:
+                    if self._has_leader or self._followers:
                         continue
-                    self._leads = True
+                    self._has_leader = True
                 # The error is stored in the request; a thread that waits for the request raises it.
                 with contextlib.suppress(DistError, TimeoutError):
-                    self._lead(lonely, time.monotonic() + 3600, yields=True)
+                    self._run_as_leader(unawaited, time.monotonic() + 3600, yields=True)
 
-    def _ring(self) -> None:
+    def _wake_up(self) -> None:
         # the socket buffer is full, so the other thread will wake up anyway
         with contextlib.suppress(BlockingIOError):
-            self._ringer.send(b"!")
+            self._wakeup_sender.send(b"!")
 
-    def _hush(self) -> None:
+    def _drain_wakeups(self) -> None:
         with contextlib.suppress(BlockingIOError):
-            self._bell.recv(4096)
+            self._wakeup_receiver.recv(4096)
 
     # ---- sockets, with the lock held -----------------------------------------------------------------
 
@@ -339,7 +339,7 @@ class PeerConnections:
                 self._selector.modify(peer.socket, selectors.EVENT_READ | selectors.EVENT_WRITE, peer)
             return
         except OSError as error:
-            self._died(peer, error)
+            self._on_connection_error(peer, error)
             return
         if peer.writes:
             peer.writes = False
@@ -368,7 +368,7 @@ class PeerConnections:
         except (BlockingIOError, InterruptedError):
             return
         except OSError as error:
-            self._died(peer, error)
+            self._on_connection_error(peer, error)
 
     def _parse(self, peer: _Connection) -> None:
         """Parse the bytes in the buffer into messages."""
@@ -401,7 +401,7 @@ class PeerConnections:
     def _begin(self, peer: _Connection, label: MessageTag, size: int) -> None:
         peer.label, peer.filled = label, 0
         key = label[:3]
-        request = _first(peer.posted, key) or _first(self._aside, key)
+        request = _first(peer.posted, key) or _first(self._any_source_requests, key)
         if request is not None:
             request.source = peer.rank
             request.error = _difference(request, label, size, peer.rank)
@@ -413,7 +413,7 @@ class PeerConnections:
         try:
             peer.target = np.empty(size, np.uint8).data
         except (MemoryError, ValueError):
-            self._died(peer, OSError(f"it sends {size} bytes, which this process cannot have"))
+            self._on_connection_error(peer, OSError(f"it sends {size} bytes, which this process cannot have"))
 
     def _complete(self, peer: _Connection) -> None:
         label, request, target = peer.label, peer.request, peer.target
@@ -431,12 +431,12 @@ class PeerConnections:
             self._fail(label._replace(kind=ALL), reason)
         elif key not in self._failed:
             peer.unexpected_messages.setdefault(key, deque()).append((label, target))
-            waiting = _first(peer.posted, key) or _first(self._aside, key)
+            waiting = _first(peer.posted, key) or _first(self._any_source_requests, key)
             if waiting is not None:  # a receive was posted after the first bytes of the message had arrived
                 self._take_unexpected(peer, key, waiting)
 
     def _take_unexpected(self, peer: _Connection, key: tuple[Any, ...], request: Request) -> None:
-        label, memory = _popped(peer.unexpected_messages, key)
+        label, memory = _pop_first(peer.unexpected_messages, key)
         request.source = peer.rank
         error = _difference(request, label, len(memory), peer.rank)
         if error is None and len(memory):
@@ -466,7 +466,7 @@ class PeerConnections:
             return DistNetworkError("all other processes have left")
         return None
 
-    def _died(self, peer: _Connection, error: Exception) -> None:
+    def _on_connection_error(self, peer: _Connection, error: Exception) -> None:
         """End a connection that broke without a LEAVING message; its requests fail."""
         self._close_peer(peer, _PeerLostError(f"rank {peer.rank} has died, or its connection broke: {error}"))
 
@@ -485,7 +485,7 @@ class PeerConnections:
         peer.outgoing.clear()
         for each in self._peers.values():
             _fail_those(each.posted, self._error, self._done)
-        _fail_those(self._aside, self._error, self._done)
+        _fail_those(self._any_source_requests, self._error, self._done)
 
     def _fail(self, label: MessageTag, reason: str) -> None:
         key = label[:3]
@@ -494,7 +494,7 @@ class PeerConnections:
             for request in peer.posted.pop(key, ()):
                 self._done(request, error)
             if peer.request is not None and peer.label is not None and peer.label[:3] == key:
-                self._abandon(peer, error)
+                self._fail_current_receive(peer, error)
 
     def _drop(self, key: tuple[Any, ...]) -> None:
         """Discard the received messages of an aborted call, and the messages of the call that arrive later.
@@ -506,13 +506,13 @@ class PeerConnections:
             peer.posted.pop(key, None)
             peer.unexpected_messages.pop(key, None)
             if peer.request is not None and peer.label is not None and peer.label[:3] == key:
-                self._abandon(peer, self._failed[key])
+                self._fail_current_receive(peer, self._failed[key])
             # copy the memory, because the caller may change it
             for at, (memory, request) in enumerate(peer.outgoing):
                 if request is not None and request.label[:3] == key:
                     peer.outgoing[at] = memoryview(bytes(memory)), None
 
-    def _abandon(self, peer: _Connection, error: Exception) -> None:
+    def _fail_current_receive(self, peer: _Connection, error: Exception) -> None:
         """Fail the receive that is in progress; the remaining bytes of its message are read and discarded."""
         assert peer.request is not None
         self._done(peer.request, error)
@@ -529,10 +529,10 @@ _PeerLostError.__qualname__ = "DistNetworkError"
 
 
 def _first(requests: dict[Any, deque[Request]], key: tuple[Any, ...]) -> Request | None:
-    return _popped(requests, key) if key in requests else None
+    return _pop_first(requests, key) if key in requests else None
 
 
-def _popped(queues: dict[Any, deque[Any]], key: tuple[Any, ...]) -> Any:
+def _pop_first(queues: dict[Any, deque[Any]], key: tuple[Any, ...]) -> Any:
     queue = queues[key]
     first = queue.popleft()
     if not queue:

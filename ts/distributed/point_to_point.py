@@ -69,7 +69,7 @@ def isend(
     if here is None:
         return None
     work = _begin_send(tensor, here, _destination(here, dst, group_dst), tag)
-    here.links.attend([work.request])
+    here.links.complete_in_background([work.request])
     return work
 
 
@@ -107,7 +107,7 @@ def irecv(
     if here is None:
         return None
     work = _begin_receive(tensor, here, _source(here, src, group_src), tag)
-    here.links.attend([work.request])
+    here.links.complete_in_background([work.request])
     return work
 
 

@@ -40,7 +40,7 @@ class RendezvousAddress(NamedTuple):
     world_size: int
     file: str | None = None  # file into which rank 0 writes its host and port
 
-    def listened_at(self) -> RendezvousAddress:
+    def listen_endpoint(self) -> RendezvousAddress:
         """Return the address at which rank 0 listens; for a file rendezvous, a free local port."""
         return self if self.file is None else self._at(file_rendezvous.reserve_port())
 
@@ -145,7 +145,7 @@ class Rendezvous:
         until = time.monotonic() + timeout
         try:
             if endpoint.rank == 0:
-                self._host = run(_listening(endpoint.listened_at(), security))
+                self._host = run(_listening(endpoint.listen_endpoint(), security))
             self._calls, self.security = run(_connected(endpoint, security, until))
             if callable(address):
                 address = address(self.security)
@@ -223,12 +223,12 @@ class _RendezvousServer:
         self.endpoint = endpoint
         self.secret = secret  # generated for this rendezvous; None if the user configured credentials
         self.members: dict[int, Participant] = {}
-        self.gone: set[int] = set()
+        self.departed: set[int] = set()
         # Name of a barrier -> rank -> reply to the rank, which waits in the barrier.
         self.pending_replies: dict[str, dict[int, Reply]] = {}
 
     @property
-    def _listens(self) -> tuple[str, int]:
+    def _listen_address(self) -> tuple[str, int]:
         return self.endpoint.host, self.endpoint.port
 
     async def start(self, security: Credentials | None) -> None:
@@ -242,13 +242,13 @@ class _RendezvousServer:
         if self.secret is not None:
             secrets.publish_secret(self.endpoint.port, self.secret)
         if self.endpoint.file is not None:
-            file_rendezvous.publish_address(self.endpoint.file, self._listens)
+            file_rendezvous.publish_address(self.endpoint.file, self._listen_address)
 
     async def close(self) -> None:
         """Stop listening."""
         self.listener.stop()
         if self.endpoint.file is not None:
-            file_rendezvous.withdraw(self.endpoint.file, self._listens)
+            file_rendezvous.withdraw(self.endpoint.file, self._listen_address)
         if self.secret is not None:
             secrets.withdraw(self.endpoint.port, self.secret)
 
@@ -267,17 +267,17 @@ class _RendezvousServer:
                         return
                     rank = requested_rank
                     self.members[rank] = Participant(rank, name, address)
-                    self._come("", rank, reply)
+                    self._register_arrival("", rank, reply)
                 case ("barrier", str(name)) if rank >= 0 and name:
-                    self._come(name, rank, reply)
+                    self._register_arrival(name, rank, reply)
                 case _:
                     reply([False, "the first process does not know this message"])
 
         await answer(connection, handle)
         if rank >= 0:
-            self.gone.add(rank)
+            self.departed.add(rank)
             for name in list(self.pending_replies):
-                self._look(name)
+                self._release_if_complete(name)
 
     def _rejection_reason(self, member: Participant, count: int) -> str | None:
         size = self.endpoint.world_size
@@ -291,17 +291,17 @@ class _RendezvousServer:
             return f"there is a process named {member.name} already"
         return None
 
-    def _come(self, name: str, rank: int, reply: Reply) -> None:
+    def _register_arrival(self, name: str, rank: int, reply: Reply) -> None:
         self.pending_replies.setdefault(name, {})[rank] = reply
-        self._look(name)
+        self._release_if_complete(name)
 
-    def _look(self, name: str) -> None:
+    def _release_if_complete(self, name: str) -> None:
         """Release the barrier `name` if all remaining members have called it."""
-        come = self.pending_replies[name]
-        there = range(self.endpoint.world_size) if not name else self.members.keys() - self.gone
-        if not all(rank in come for rank in there):
+        arrived = self.pending_replies[name]
+        expected = range(self.endpoint.world_size) if not name else self.members.keys() - self.departed
+        if not all(rank in arrived for rank in expected):
             return
         del self.pending_replies[name]
         members = [list(self.members[rank]) for rank in sorted(self.members)]
-        for reply in come.values():
+        for reply in arrived.values():
             reply([True, members if not name else None])

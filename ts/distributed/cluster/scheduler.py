@@ -88,8 +88,8 @@ class NameService(Scheduler):
         self._entries: dict[int, RegisteredWorker] = {}
         self._first = {name: worker_id for worker_id, name in enumerate(names)}
         self._next = len(names)
-        self._begins = time.monotonic() + (_RECONNECT_WAIT_SECONDS if port else 0)
-        self._shows = dashboard is not None
+        self._accept_new_after = time.monotonic() + (_RECONNECT_WAIT_SECONDS if port else 0)
+        self._has_dashboard = dashboard is not None
         self._dashboard_ids = itertools.count()
         self._scheme = security.scheme("scheduler")
         super().__init__(
@@ -97,18 +97,18 @@ class NameService(Scheduler):
             port=port,
             protocol=self._scheme,
             security=security,
-            dashboard=self._shows,
+            dashboard=self._has_dashboard,
             dashboard_address=f"{host}:{dashboard or 0}",
             extensions={},
         )
         self.handlers = {"join": self.join, "find": self.find, "members": self.members}
-        self.stream_handlers = {"beat": self.beat}
-        if self._shows:
+        self.stream_handlers = {"beat": self.record_heartbeat}
+        if self._has_dashboard:
             self.add_plugin(TaskStreamPlugin(self))
 
     def start_http_server(self, *arguments: Any, **more: Any) -> None:
         """Start dask's HTTP server only if the dashboard is enabled."""
-        if self._shows:
+        if self._has_dashboard:
             super().start_http_server(*arguments, **more)
 
     # ---- handlers
@@ -129,17 +129,17 @@ class NameService(Scheduler):
         try:
             self._check(name, address, kind, number, pid)
             if number is None:
-                await asyncio.sleep(self._begins - time.monotonic())
-            await self._let_go_of(name, address, number)
-            entry = self._enter(name, address, kind, number, pid)
+                await asyncio.sleep(self._accept_new_after - time.monotonic())
+            await self._remove_stale_entry(name, address, number)
+            entry = self._add_entry(name, address, kind, number, pid)
         except JoinRejectedError as error:
             return {"status": "error", "message": str(error)}
         try:
-            response = {"number": entry.number, "name": entry.name, "shows": self._shows}
+            response = {"number": entry.number, "name": entry.name, "shows": self._has_dashboard}
             await comm.write({"status": "OK", **response})
             await self.add_worker(comm, **_as_worker(entry))
         finally:
-            self._forget(entry)
+            self._remove_entry(entry)
         return Status.dont_reply
 
     def find(self, who: Any = None) -> Any:
@@ -153,7 +153,9 @@ class NameService(Scheduler):
         """Return the registrations of all processes as dictionaries."""
         return [asdict(entry) for entry in self._entries.values()]
 
-    def beat(self, worker: str, running: int, done: int, failed: int, memory: int, calls: Any = ()) -> None:
+    def record_heartbeat(
+        self, worker: str, running: int, done: int, failed: int, memory: int, calls: Any = ()
+    ) -> None:
         """Record a heartbeat of the process at address `worker`: its counters and its finished calls."""
         for count in (running, done, failed, memory):
             if type(count) is not int:
@@ -162,7 +164,7 @@ class NameService(Scheduler):
             if entry.address == worker:
                 entry.running, entry.done, entry.failed, entry.memory = running, done, failed, memory
                 self.heartbeat_worker(address=worker, resolve_address=False, metrics=_metrics(entry))
-        if self._shows:
+        if self._has_dashboard:
             self._show(calls)
 
     def _show(self, calls: Any) -> None:
@@ -196,19 +198,21 @@ class NameService(Scheduler):
         if scheme != self._scheme or not 0 < port < 1 << 16 or len(address) > 300:
             raise JoinRejectedError(f"no address of this cluster: {address!r:.200}")
 
-    async def _let_go_of(self, name: str, address: str, worker_id: int | None) -> None:
+    async def _remove_stale_entry(self, name: str, address: str, worker_id: int | None) -> None:
         """Remove the old registration of a process that rejoins with equal name, address and number."""
-        held = self._entries.get(-1 if worker_id is None else worker_id)
-        if held is None or (held.name, held.address) != (name, address):
+        stale = self._entries.get(-1 if worker_id is None else worker_id)
+        if stale is None or (stale.name, stale.address) != (name, address):
             return
         stream = self.stream_comms.get(address)
         if stream is not None:
             stream.abort()
         until = time.monotonic() + _REPLACE_TIMEOUT_SECONDS
-        while held.number in self._entries and time.monotonic() < until:
+        while stale.number in self._entries and time.monotonic() < until:
             await asyncio.sleep(0.01)
 
-    def _enter(self, name: str, address: str, kind: str, worker_id: int | None, pid: int) -> RegisteredWorker:
+    def _add_entry(
+        self, name: str, address: str, kind: str, worker_id: int | None, pid: int
+    ) -> RegisteredWorker:
         names = {entry.name for entry in self._entries.values()}
         if name in names:
             raise JoinRejectedError(f"there is a process named {name} already")
@@ -225,14 +229,14 @@ class NameService(Scheduler):
         entry = self._entries[worker_id] = RegisteredWorker(worker_id, name, address, kind, pid, time.time())
         return entry
 
-    def _forget(self, entry: RegisteredWorker) -> None:
+    def _remove_entry(self, entry: RegisteredWorker) -> None:
         if self._entries.get(entry.number) is entry:
             del self._entries[entry.number]
 
     async def remove_worker(self, address: str, **how: Any) -> Any:
         """Remove the registration of a process that has left, and notify all other processes."""
         for entry in [entry for entry in self._entries.values() if entry.address == address]:
-            self._forget(entry)
+            self._remove_entry(entry)
         return await super().remove_worker(address, **how)
 
 

@@ -53,12 +53,12 @@ class ClusterConfig:
 class ClusterSupervisor:
     """Supervisor of a cluster: runs the scheduler in this process, starts and restarts the workers."""
 
-    def __init__(self, config: ClusterConfig, tell: Callable[[str], None] = lambda line: None) -> None:
+    def __init__(self, config: ClusterConfig, log: Callable[[str], None] = lambda line: None) -> None:
         self.config = config
         self._names = [f"{config.prefix}{k}" for k in range(config.workers)]
-        self._tell = tell
+        self._log = log
         self._secret: bytes | None = None
-        self._supervising: list[asyncio.Task[None]] = []
+        self._supervisor_tasks: list[asyncio.Task[None]] = []
         self._processes: dict[str, asyncio.subprocess.Process] = {}
 
     @property
@@ -81,14 +81,14 @@ class ClusterSupervisor:
         self._port = int(self.address.rpartition(":")[2])
         if self._secret is not None:
             secrets.publish_secret(self._port, self._secret)
-        self._supervising = [asyncio.create_task(self._supervise(name)) for name in self._names]
+        self._supervisor_tasks = [asyncio.create_task(self._supervise(name)) for name in self._names]
         return self
 
     async def __aexit__(self, *error: object) -> None:
         """Terminate the workers, then the scheduler."""
-        for task in self._supervising:
+        for task in self._supervisor_tasks:
             task.cancel()
-        await asyncio.gather(*self._supervising, return_exceptions=True)
+        await asyncio.gather(*self._supervisor_tasks, return_exceptions=True)
         await asyncio.gather(*map(_terminate, self._processes.values()))
         await self._scheduler.close(reason="ended")
         if self._secret is not None:
@@ -124,11 +124,11 @@ class ClusterSupervisor:
             process = self._processes[name] = await self._start(name)
             code = await process.wait()
             if not self.config.restart:
-                self._tell(f"{name} has ended ({_describe_exit_code(code)})")
+                self._log(f"{name} has ended ({_describe_exit_code(code)})")
                 return
             short = 0 if time.monotonic() - began > _MIN_UPTIME_SECONDS else short + 1
             pause = _RESTART_BACKOFF_SECONDS[min(short, len(_RESTART_BACKOFF_SECONDS) - 1)]
-            self._tell(f"{name} has ended ({_describe_exit_code(code)}): it is started again")
+            self._log(f"{name} has ended ({_describe_exit_code(code)}): it is started again")
             await asyncio.sleep(pause)
 
     async def _start(self, name: str) -> asyncio.subprocess.Process:

@@ -137,7 +137,7 @@ class DistAutogradContainer:
     def __len__(self) -> int:
         return len(self._open)
 
-    def figures(self) -> dict[str, int]:
+    def debug_counts(self) -> dict[str, int]:
         """Return the numbers of open contexts and of running passes of this process."""
         with self._lock:
             passes = [each for context in self._open.values() for each in [*context.passes.values()]]

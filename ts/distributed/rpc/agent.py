@@ -320,16 +320,16 @@ class RpcAgent:
     async def _serve(self, comm: Comm) -> None:
         caller = -1
         # Contains the future of the thread that serves this connection; empty if no thread serves it.
-        handed_over: list[ConcurrentFuture[None]] = []
+        thread_futures: list[ConcurrentFuture[None]] = []
 
-        def hand_over(reply: Reply) -> None:
+        def hand_over_connection(reply: Reply) -> None:
             try:
                 channel = BlockingConnection.over(comm.stream)
             except (RuntimeError, ConnectionError):  # a message is being sent, or the connection is closed
                 reply(_HELLO_RESPONSE)
             else:
                 handle = functools.partial(self._handle, caller=caller)
-                handed_over.append(self._connection_threads.start(channel, [0, _HELLO_RESPONSE], handle))
+                thread_futures.append(self._connection_threads.start(channel, [0, _HELLO_RESPONSE], handle))
 
         def handle(message: Any, reply: Reply) -> None:
             nonlocal caller
@@ -349,7 +349,7 @@ class RpcAgent:
                         self._connection_counts[caller] += 1
                         self._hello_counts[caller] += 1
                     if flags == ["waits"] and not self._connection_threads.full:
-                        loop().call_soon(hand_over, reply)
+                        loop().call_soon(hand_over_connection, reply)
                     else:
                         reply(_HELLO_RESPONSE)
                 case _:
@@ -360,8 +360,8 @@ class RpcAgent:
             await self._ready.wait()
             if not self.closed:
                 await answer(comm, handle)
-            if handed_over:
-                await asyncio.wrap_future(handed_over[0])
+            if thread_futures:
+                await asyncio.wrap_future(thread_futures[0])
         finally:
             self._comms.discard(comm)
         if caller >= 0:

@@ -44,7 +44,7 @@ class CallExecutor:
         self.pool = ThreadPoolExecutor(options.num_worker_threads, "ts.rpc")
         self.received_code = ReceivedCode(options.allow_python, self._terms)
         # event -> count: calls begun, done and failed; scripts suspended and resumed
-        self.tally: Counter[str] = Counter()
+        self.event_counts: Counter[str] = Counter()
 
     def keep(
         self, response: ResponseWriter, identity: Any, fork: Any, process: int, work: Any, *arguments: Any
@@ -100,7 +100,7 @@ class CallExecutor:
     def count(self, what: str) -> None:
         """Increment the counter `what` of incoming calls."""
         with self._lock:
-            self.tally[what] += 1
+            self.event_counts[what] += 1
 
     def run(self, name: Any, parcel: Any, code: Any, response: Any) -> Future[Any] | None:
         """Run a callee for another worker and send its result.

@@ -120,14 +120,14 @@ class ClusterWorkerDirectory(WorkerDirectory):
             raise kind(self.unknown_worker_message(to))
         return self.add(*row)
 
-    def peer_from_card(self, card: Any) -> Peer:
+    def peer_from_record(self, record: Any) -> Peer:
         """Return the peer described by (id, name, address); raise ValueError for malformed data."""
-        match card:
+        match record:
             case (int(worker_id), str(name), str(address)):
                 if parse_address(address)[0] != parse_address(self.address)[0]:
                     raise ValueError(f"{address} is no address of this cluster")
-                return self.numbered(worker_id, name, address)
-        return super().peer_from_card(card)
+                return self.peer_with_id(worker_id, name, address)
+        return super().peer_from_record(record)
 
     def workers(self) -> list[WorkerInfo]:
         """Return the workers of the cluster except this one, ordered by id."""
@@ -271,7 +271,7 @@ class ClusterWorkerDirectory(WorkerDirectory):
         process = psutil.Process()
         try:
             while True:
-                counts = self.agent.executor.tally
+                counts = self.agent.executor.event_counts
                 done = counts["done"]
                 status: Message = {
                     "running": counts["begun"] - done,

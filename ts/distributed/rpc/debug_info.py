@@ -15,21 +15,21 @@ if TYPE_CHECKING:
 
 def agent_counts(agent: RpcAgent) -> dict[str, str]:
     """Return the numbers of active calls and of idle threads; a suspended script occupies no thread."""
-    tally, threads = agent.executor.tally, agent.options.num_worker_threads
-    active = tally["begun"] - tally["done"]
+    counts_by_event, threads = agent.executor.event_counts, agent.options.num_worker_threads
+    active = counts_by_event["begun"] - counts_by_event["done"]
     counts = {
         "client_active_calls": agent.active_calls(),
         "server_active_calls": active,
-        "server_active_async_calls": tally["parked"] - tally["resumed"],
+        "server_active_async_calls": counts_by_event["parked"] - counts_by_event["resumed"],
         "thread_pool_size": threads,
-        "num_idle_threads": max(threads - active + tally["parked"] - tally["resumed"], 0),
+        "num_idle_threads": max(threads - active + counts_by_event["parked"] - counts_by_event["resumed"], 0),
     }
     return {f"agent.{name}": str(count) for name, count in counts.items()}
 
 
 def _rref_context_get_debug_info() -> dict[str, str]:
     """Return the numbers of values that this process owns and of RRefs to them."""
-    return {name: str(count) for name, count in current().rref_context.figures().items()}
+    return {name: str(count) for name, count in current().rref_context.debug_counts().items()}
 
 
 def _get_debug_info() -> dict[str, str | int]:
@@ -37,5 +37,5 @@ def _get_debug_info() -> dict[str, str | int]:
     return {
         **_rref_context_get_debug_info(),
         **agent_counts(current()),
-        **current().contexts.figures(),
+        **current().contexts.debug_counts(),
     }

@@ -84,7 +84,7 @@ class RRefContext:
     def __len__(self) -> int:
         return len(self._owners)
 
-    def figures(self) -> dict[str, int]:
+    def debug_counts(self) -> dict[str, int]:
         """Return the counts of owned and pending values, other workers' forks, and unconfirmed forks."""
         with self._lock:
             owned = [*self._owners.values()]
@@ -178,10 +178,10 @@ class RRefContext:
         members = self.agent.directory
         here = members.peer(self.here)
         return [
-            members.card(handle._peer),
+            members.peer_record(handle._peer),
             list(handle._identity),
             list(fork),
-            members.card(here),
+            members.peer_record(here),
         ]
 
     def _expire(self) -> None:
@@ -203,7 +203,7 @@ class RRefContext:
         """Deserialize an RRef: register its fork with the owner, then confirm the fork to the sender."""
         owner, identity, fork, parent = data
         identity, fork = parse_id(identity), parse_id(fork)
-        peer, sender = map(self.agent.directory.peer_from_card, (owner, parent))
+        peer, sender = map(self.agent.directory.peer_from_record, (owner, parent))
         handle = RRef._handle(self.agent, peer, identity, fork)
         if peer.info.id == self.here:
             self.owner_of(identity)

@@ -30,7 +30,7 @@ LOCAL: Final = "127.0.0.1"  # workers on one machine listen on this host
 
 # function that returns the remaining seconds to wait; None means no limit
 RemainingSeconds = Callable[[], float | None]
-Card = list[Any]
+PeerRecord = list[Any]
 
 
 class WorkerDirectory:
@@ -48,7 +48,7 @@ class WorkerDirectory:
 
     def add(self, worker_id: int, name: str, address: str) -> Peer:
         """Register a worker by id and name; replace a name and address that were received with an RRef."""
-        peer = self.numbered(worker_id, name, address)
+        peer = self.peer_with_id(worker_id, name, address)
         if (peer.info.name, peer.address) != (name, address):
             peer.close()
             peer = self.peers[worker_id] = Peer(
@@ -57,7 +57,7 @@ class WorkerDirectory:
         self._by_name[name] = peer
         return peer
 
-    def numbered(self, worker_id: int, name: str, address: str) -> Peer:
+    def peer_with_id(self, worker_id: int, name: str, address: str) -> Peer:
         """Return the peer with this id.
 
         Register it by id only, as its name may belong to another worker now.
@@ -90,16 +90,16 @@ class WorkerDirectory:
         kind = "id" if isinstance(to, int) else "name"
         return f"name:{self.info.name},rank:{self.info.id} could not find destination {kind} {to}"
 
-    def card(self, peer: Peer) -> Card:
+    def peer_record(self, peer: Peer) -> PeerRecord:
         """Return id, name and address of a peer, by which another process can call it."""
         return [peer.info.id, peer.info.name, peer.address]
 
-    def peer_from_card(self, card: Any) -> Peer:
+    def peer_from_record(self, record: Any) -> Peer:
         """Return the peer described by [id, name, address]; raise ValueError for malformed data."""
-        match card:
+        match record:
             case (int(worker_id), str(), str()):
                 return self.peer(worker_id)
-        raise ValueError(f"expected a card [id, name, address] of a worker, got {card!r:.100}")
+        raise ValueError(f"expected a record [id, name, address] of a worker, got {record!r:.100}")
 
     def workers(self) -> list[WorkerInfo]:
         """Return all other workers."""
@@ -126,15 +126,15 @@ class StaticWorkerDirectory(WorkerDirectory):
         timeout: float,
         agent: RpcAgent,
     ) -> None:
-        self._meeting = Rendezvous(
+        self._rendezvous = Rendezvous(
             endpoint,
             name,
             lambda transport_security: agent.listen(transport_security, LOCAL),
             security,
             timeout,
         )
-        super().__init__(agent, WorkerInfo(name, endpoint.rank), self._meeting.security)
-        for member in self._meeting.members:
+        super().__init__(agent, WorkerInfo(name, endpoint.rank), self._rendezvous.security)
+        for member in self._rendezvous.members:
             self.add(*member)
 
     def leave(self, remaining: RemainingSeconds) -> None:
@@ -142,9 +142,9 @@ class StaticWorkerDirectory(WorkerDirectory):
         # Two barriers: a call that was active during the first barrier may have started further calls.
         for phase in ("first", "second"):
             self.agent.wait_until_idle(remaining())
-            self._meeting.barrier(f"leave, {phase}", remaining())
+            self._rendezvous.barrier(f"leave, {phase}", remaining())
 
     def close(self) -> None:
         """Close the connections to all peers and the rendezvous."""
         super().close()
-        self._meeting.close()
+        self._rendezvous.close()

@@ -45,15 +45,15 @@ class AsyncConnection:
         self._messages: deque[Any] = deque()
         self._unread = 0  # bytes of unread messages, including those in shared memory
         self._receiver: asyncio.Future[None] | None = None
-        self._each: Callable[[Any], None] | None = None
-        self._ended: Callable[[Exception], None] | None = None
-        self._full: Callable[[], bool] | None = None
+        self._on_message: Callable[[Any], None] | None = None
+        self._on_end: Callable[[Exception], None] | None = None
+        self._is_receiver_full: Callable[[], bool] | None = None
         self._lock = threading.Lock()  # protects the attributes below, and writes to the socket
         self._outgoing = Outgoing()
-        self._held = False  # True while outgoing messages are collected in order to be sent together
+        self._is_batching = False  # True while outgoing messages are collected in order to be sent together
         self._flushers: list[asyncio.Future[None]] = []
         self._error: ConnectionError | None = None  # reason why the connection is closed
-        self._read_on()
+        self._resume_reading()
 
     @property
     def closed(self) -> bool:
@@ -78,7 +78,7 @@ class AsyncConnection:
         self._check()
         buffers = self._writer.pack(message)
         with self._lock:
-            at_once = not self._outgoing and not self._held
+            at_once = not self._outgoing and not self._is_batching
             self._outgoing.add(buffers)
         if at_once:
             self._send()
@@ -91,7 +91,7 @@ class AsyncConnection:
         with self._lock:
             if self._error is not None:
                 raise self._broken()
-            first = not self._outgoing and not self._held
+            first = not self._outgoing and not self._is_batching
             self._outgoing.add(buffers)
             if not first:
                 return  # the thread that added the first message has scheduled the loop
@@ -134,7 +134,7 @@ class AsyncConnection:
         message = self._messages.popleft()
         if not self._messages:
             self._unread = 0
-        self._read_on()
+        self._resume_reading()
         return message
 
     def deliver(
@@ -153,13 +153,13 @@ class AsyncConnection:
         if self._error is not None:
             ended(self._error)
             return
-        self._each, self._ended, self._full = each, ended, full
+        self._on_message, self._on_end, self._is_receiver_full = each, ended, full
         self._reader.spares = True
-        self._read_on()
+        self._resume_reading()
 
-    def go_on(self) -> None:
+    def resume_reading(self) -> None:
         """Resume reading if `full` allows it; may be called from any thread."""
-        self._loop.call_soon_threadsafe(self._read_on)
+        self._loop.call_soon_threadsafe(self._resume_reading)
 
     def detach(self) -> tuple[socket.socket, MessageDecoder, MessageEncoder]:
         """Return the socket, decoder and encoder, and stop using them.
@@ -173,7 +173,7 @@ class AsyncConnection:
             self._error = ConnectionError("the socket was given away")
             self._loop.remove_reader(self._socket)
             self._loop.remove_writer(self._socket)
-        ended, self._each, self._ended, self._full = self._ended, None, None, None
+        ended, self._on_message, self._on_end, self._is_receiver_full = self._on_end, None, None, None
         if ended is not None:
             ended(self._error)
         return self._socket, self._reader, self._writer
@@ -197,7 +197,7 @@ class AsyncConnection:
                 waiter.set_exception(self._broken())
         self._flushers.clear()
         # Remove the callbacks, to break reference cycles with this connection.
-        ended, self._each, self._ended, self._full = self._ended, None, None, None
+        ended, self._on_message, self._on_end, self._is_receiver_full = self._on_end, None, None, None
         if ended is not None:
             ended(self._error)
 
@@ -226,26 +226,26 @@ class AsyncConnection:
                     break
                 if self._reader.borrowed - before >= _UNREAD_BYTES:
                     break
-                if self._each is None and messages and self._unread >= _UNREAD_BYTES:
-                    break  # `_take` pauses reading until the program has received a message
+                if self._on_message is None and messages and self._unread >= _UNREAD_BYTES:
+                    break  # `_process_received` pauses reading until the program has received a message
                 if len(messages) >= _MAX_MESSAGES_PER_WAKEUP:
-                    self._look_again()
+                    self._schedule_buffered_read()
                     break
             else:
-                self._look_again()
+                self._schedule_buffered_read()
         except NOT_NOW:
             pass  # the event loop calls this method again when the socket is readable
         except (OSError, MalformedMessageError) as error:
-            self._take(messages)
+            self._process_received(messages)
             self.close(error)
             return
-        self._take(messages)
+        self._process_received(messages)
 
-    def _take(self, messages: list[Any]) -> None:
+    def _process_received(self, messages: list[Any]) -> None:
         if not messages:
             return
-        if self._each is not None:
-            self._hand_out(messages, self._each)
+        if self._on_message is not None:
+            self._dispatch(messages, self._on_message)
         else:
             self._messages += messages
             if self._receiver is not None and not self._receiver.done():
@@ -254,8 +254,8 @@ class AsyncConnection:
             self._loop.remove_reader(self._socket)
             self._reading = False
 
-    def _hand_out(self, messages: list[Any], each: Callable[[Any], None]) -> None:
-        self._held = True
+    def _dispatch(self, messages: list[Any], each: Callable[[Any], None]) -> None:
+        self._is_batching = True
         try:
             for message in messages:
                 each(message)
@@ -263,7 +263,7 @@ class AsyncConnection:
             self.close(ConnectionError(f"a message could not be handled: {error}"))
             raise
         finally:
-            self._held = False
+            self._is_batching = False
         self._send()
 
     def _send(self) -> None:
@@ -287,15 +287,15 @@ class AsyncConnection:
             if not flusher.done():
                 flusher.set_result(None)
         self._flushers.clear()
-        self._read_on()
+        self._resume_reading()
 
-    def _read_on(self) -> None:
+    def _resume_reading(self) -> None:
         if not self._reading and not self.closed and not self._is_over_limit():
             self._loop.add_reader(self._socket, self._readable)
             self._reading = True
-            self._look_again()
+            self._schedule_buffered_read()
 
-    def _look_again(self) -> None:
+    def _schedule_buffered_read(self) -> None:
         """Schedule another read for data that the TLS socket has buffered.
 
         The event loop does not report buffered data as readable.
@@ -305,8 +305,8 @@ class AsyncConnection:
 
     def _is_over_limit(self) -> bool:
         """Return True if reading must pause: `full` returns True, or too much data is unread."""
-        if self._full is not None:
-            return self._full()
+        if self._is_receiver_full is not None:
+            return self._is_receiver_full()
         unread = len(self._messages)
         return unread >= _UNREAD_MESSAGES or (unread > 0 and self._unread >= _UNREAD_BYTES)
 

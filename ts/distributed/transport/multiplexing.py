@@ -166,13 +166,13 @@ class _RequestServer:
             self.stream.post([request_id, result], at_once=len(self.unfinished) < 2)
         self.unfinished.pop()
         if self.stream.stopped and not self.stream.closed:
-            self.stream.go_on()
+            self.stream.resume_reading()
 
     def over(self) -> None:
         """Count a call as finished that continued after its response was sent."""
         self.unfinished.pop()
         if self.stream.stopped and not self.stream.closed:
-            self.stream.go_on()
+            self.stream.resume_reading()
 
     def is_full(self) -> bool:
         """Return True if reading must pause: too many unfinished calls, or too many unread responses."""

@@ -96,7 +96,7 @@ class _Segment:
             self._written += os.pwrite(self.file, buffer[self._written :], PAGE_BYTES + self._written)
         return start
 
-    def let_go(self) -> None:
+    def release(self) -> None:
         """Release the segment.
 
         In a forked child, only close the file, because the parent still uses the segment.
@@ -119,7 +119,7 @@ class SegmentSender:
         self._lock = threading.Lock()
         self._segments: list[_Segment] = []
         self._sizes: set[int] = set()  # segment sizes for which a part was already sent through the socket
-        self._close = weakref.finalize(self, _let_all_go, self._segments)
+        self._close = weakref.finalize(self, _release_all, self._segments)
         self._close.atexit = False
         _lenders.add(weakref.ref(self, _lenders.discard))
 
@@ -179,31 +179,31 @@ class SegmentSender:
             sum([*_created_bytes.values()]) + capacity > self._max_bytes
             or len(_created_bytes) >= _MAX_CACHED_SEGMENTS
         ):
-            if not (self._let_one_go() or any(each._may_let_one_go() for each in _others())):
+            if not (self._release_one_unused() or any(each._try_release_one_unused() for each in _others())):
                 return None
         segment = _Segment(capacity, self._mark)
         if segment.file >= _FILES:
-            segment.let_go()
+            segment.release()
             return None
         self._segments.append(segment)
         return segment
 
-    def _let_one_go(self) -> bool:
+    def _release_one_unused(self) -> bool:
         """Release one segment that was unused long enough; return True if there was one."""
         now = time.monotonic()
         for each in self._segments:
             if each.used < now - _RECLAIM_AFTER_SECONDS[each.state]:
                 self._segments.remove(each)
-                each.let_go()
+                each.release()
                 return True
         return False
 
-    def _may_let_one_go(self) -> bool:
+    def _try_release_one_unused(self) -> bool:
         """Release an unused segment to make room for another connection; return False if there is none."""
         if not self._lock.acquire(blocking=False):
             return False
         try:
-            return self._let_one_go()
+            return self._release_one_unused()
         finally:
             self._lock.release()
 
@@ -213,9 +213,9 @@ def _others() -> list[SegmentSender]:
     return [lender for each in list(_lenders) if (lender := each()) is not None]
 
 
-def _let_all_go(segments: list[_Segment]) -> None:
+def _release_all(segments: list[_Segment]) -> None:
     while segments:
-        segments.pop().let_go()
+        segments.pop().release()
 
 
 class SegmentReceiver:
