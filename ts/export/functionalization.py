@@ -81,13 +81,13 @@ class View:
 class TensorAlias:
     """Description of a tensor as a view of a storage.
 
-    `views` is the chain of view operators that are applied to the base; `seen` is the number of writes to the
-    storage that the tensor's current node includes.
+    `views` is the chain of view operators that are applied to the base; `synced_writes` is the number of
+    writes to the storage that the node of the tensor includes.
     """
 
     base: StorageState
     views: tuple[View, ...] = ()
-    seen: int = 0
+    synced_writes: int = 0
 
 
 class FunctionalizingTracer(ExportTracer):
@@ -131,8 +131,8 @@ class FunctionalizingTracer(ExportTracer):
 
     def _tensor_node(self, x: Tensor) -> Node:
         alias = self.alias_of(x)
-        if alias.seen != alias.base.writes:
-            alias.seen = alias.base.writes
+        if alias.synced_writes != alias.base.writes:
+            alias.synced_writes = alias.base.writes
             value = alias.base.value
             with self.recording():
                 for view in alias.views:
@@ -175,7 +175,7 @@ class FunctionalizingTracer(ExportTracer):
         base.value = value
         base.writes += 1
         if not alias.views:
-            alias.seen = base.writes
+            alias.synced_writes = base.writes
             self._set_node_of(x, value)
 
     def written(self, x: Tensor) -> bool:
@@ -366,7 +366,7 @@ class FunctionalizingTracer(ExportTracer):
         for index, item in enumerate(result) if isinstance(result, list | tuple) else ((None, result),):
             if item is not x:
                 views = (*alias.views, View(op, arguments, index))
-                self._aliases[id(item)] = item, TensorAlias(alias.base, views, alias.seen)
+                self._aliases[id(item)] = item, TensorAlias(alias.base, views, alias.synced_writes)
 
 
 def _without_write(op: Any) -> Any:

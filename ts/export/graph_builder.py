@@ -138,7 +138,7 @@ class FxGraphBuilder:
         # Use the expression as recorded, without equalities that were found later.
         if isinstance(x, SymNumber):
             if not self.environment.frozen and (constant := x.node.expr).is_number:
-                return sympy_functions.number(constant)
+                return sympy_functions.to_python_number(constant)
             size_node = self._size_nodes.get(x.node.expression)
             return self._size_node(x.node.expr) if size_node is None else size_node
         if isinstance(x, list | tuple):
@@ -199,7 +199,7 @@ class FxGraphBuilder:
 
     def _size_node(self, expression: Any) -> Any:
         if sympy_functions.is_constant(expression):
-            return sympy_functions.number(expression)
+            return sympy_functions.to_python_number(expression)
         node = self._size_nodes.get(expression)
         if node is not None:
             return node

@@ -36,7 +36,7 @@ def _format_with_level(x: Any, names: Callable[[Any], str]) -> tuple[str, int]:
     if x.is_Symbol:
         return names(x), _LEVELS["atom"]
     if not x.args:
-        n = e.number(x)
+        n = e.to_python_number(x)
         return str(n), _LEVELS["sum"] if not isinstance(n, bool) and n < 0 else _LEVELS["atom"]
 
     def at(operand: Any, level: str, more: int = 0) -> str:

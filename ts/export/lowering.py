@@ -67,7 +67,7 @@ _TYPES: Final[tuple[tuple[tuple[type, ...], Type], ...]] = (
 
 
 _MAX_ITERATIONS: Final = (1 << 63) - 1
-_GROWING: Final = ("aten::add", "aten::sub", "aten::mul", "aten::neg")
+_OVERFLOWING_OPERATORS: Final = ("aten::add", "aten::sub", "aten::mul", "aten::neg")
 # Error that compiled programs raise for integers above 64 bits; Python code has no such limit.
 OVERFLOW_ERROR: Final = "builtins.OverflowError"
 # 62 bits instead of 63, because the check computes with floats, which are inexact for large integers.
@@ -172,7 +172,11 @@ class _Lowering:
             raise UnsupportedNodeError(f"a call of {target}")
         operands = [self._value(x, None) for x in node.args]
         value = node.meta.get("val")
-        if kind in _GROWING and all(x.type() in (INT, NUMBER) for x in operands) and _may_be_long(value):
+        if (
+            kind in _OVERFLOWING_OPERATORS
+            and all(x.type() in (INT, NUMBER) for x in operands)
+            and _may_be_long(value)
+        ):
             if self.has_side_effects and not _is_of_sizes(value):
                 raise UnsupportedNodeError("effects beside numbers that may be long")
             self._check_overflow(kind, operands)

@@ -240,7 +240,7 @@ class Unflattening:
         self.state: dict[Node, str] = {}
         self.of_state: dict[str, Any] = {}
         # nodes of the results, and new values of inputs that are written at the end
-        self.given: set[Any] = set()
+        self.returned_nodes: set[Any] = set()
         # (id of the parent module, name) -> modules of finished frames.
         self.closed: dict[tuple[int, str], list[InterpreterModule]] = {}
         self._nodes: dict[str, Node] = {n.name: n for n in program.graph.nodes}
@@ -248,7 +248,9 @@ class Unflattening:
     def is_used_outside(self, node: Node, inside: set[Node]) -> bool:
         """Return True if a node outside of a frame uses `node`; `inside` is the set of the frame's nodes."""
         output = self.program.graph.output_node()
-        return any(user not in inside if user is not output else node in self.given for user in node.users)
+        return any(
+            user not in inside if user is not output else node in self.returned_nodes for user in node.users
+        )
 
     def node(self, name: str) -> Node:
         """Return the program node with this name."""
@@ -280,7 +282,7 @@ class Unflattening:
         root = frame = Frame(self, "", "", None)
         written, late = self._writes_by_value()
         results = self._results()
-        self.given = {*(x for x in results if isinstance(x, Node)), *late}
+        self.returned_nodes = {*(x for x in results if isinstance(x, Node)), *late}
         at_head = True
         running: list[str] = []  # calls that enclose the previous node, outermost first, without the root
         for node in program.graph.nodes:

@@ -54,7 +54,7 @@ class _Case:
     def parameters(self) -> Sequence[Any]:
         return self.op.operator.signature.parameters  # type: ignore[no-any-return]
 
-    def given(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> list[tuple[Any, Any]]:
+    def pair_arguments(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> list[tuple[Any, Any]]:
         """Return a (parameter, argument) pair for each argument."""
         named = {p.name: p for p in self.parameters}
         positional = list(zip(self.parameters, args, strict=False))
@@ -67,7 +67,7 @@ def _tensors(x: Any) -> list[Tensor]:
 
 def _schema(case: _Case) -> None:
     args, kwargs = case.copied(requires_grad=False)
-    before = [(p, x, [t.clone() for t in _tensors(x)]) for p, x in case.given(args, kwargs)]
+    before = [(p, x, [t.clone() for t in _tensors(x)]) for p, x in case.pair_arguments(args, kwargs)]
     with ts.no_grad():
         result = case.op(*args, **kwargs)
     for parameter, x, values in before:

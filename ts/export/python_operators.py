@@ -11,12 +11,12 @@ import sys
 from typing import Final
 
 # Name of a Python operator in the module `operator` -> operator that `ts` calls for it. Exports record
-# another overload (`OF_SIGNS`) if the program used the operator symbol.
+# another overload (`OPERATOR_SYMBOLS`) if the program used the operator symbol.
 _NAMES: Final = {
     "and": "bitwise_and", "or": "bitwise_or", "xor": "bitwise_xor",
     "lshift": "bitwise_left_shift", "rshift": "bitwise_right_shift",
 }  # fmt: skip
-OF_SIGNS: Final = {f"aten::{name}": f"aten::__{sign}__" for sign, name in _NAMES.items()} | {
+OPERATOR_SYMBOLS: Final = {f"aten::{name}": f"aten::__{sign}__" for sign, name in _NAMES.items()} | {
     f"aten::{name}_": f"aten::__i{sign}__" for sign, name in _NAMES.items()
 }
 IN_PLACE_SIGNS: Final = {f"aten::__i{sign}__": f"aten::__{sign}__" for sign in _NAMES}
@@ -36,4 +36,4 @@ def is_sign(depth: int) -> bool:
     return frame.f_code.co_code[frame.f_lasti] == _BINARY
 
 
-__all__ = ["IN_PLACE_SIGNS", "OF_SIGNS", "is_sign"]
+__all__ = ["IN_PLACE_SIGNS", "OPERATOR_SYMBOLS", "is_sign"]

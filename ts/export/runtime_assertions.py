@@ -51,9 +51,11 @@ class _Insertion:
     ) -> None:
         self.recorder = recorder
         self.environment: ShapeEnv = recorder.environment
-        self.left = requirements
+        self.pending = requirements
         self.is_first = is_first
-        self.asked = {s for requirement in self.left for s in requirement.condition.free_symbols}
+        self.required_symbols = {
+            s for requirement in self.pending for s in requirement.condition.free_symbols
+        }
         self.defined: dict[Any, Node] = {}  # expression -> node that computes it
         self.asserted: set[Any] = set()  # conditions for which the graph contains assertions
         self.replaced: dict[str, Node] = {}  # name of an erased node -> node that replaces it
@@ -72,7 +74,11 @@ class _Insertion:
                 if self._erase_duplicate(node):
                     continue
                 truth = _truth_of_data(node)
-                if truth is not None and truth not in self.defined and (node.users or truth in self.asked):
+                if (
+                    truth is not None
+                    and truth not in self.defined
+                    and (node.users or truth in self.required_symbols)
+                ):
                     self.define(self._as_number(node, truth), truth, None)
                 for symbol, dim in _new_symbols(node, self.defined):
                     self.define(node, symbol, dim)
@@ -87,12 +93,12 @@ class _Insertion:
     def _insert_on_sizes(self, node: Node) -> None:
         """Insert the assertions whose symbols are all sizes of arguments after `node`, the first node."""
         on_sizes = [
-            r for r in self.left if not any(map(sympy_functions.is_of_data, r.condition.free_symbols))
+            r for r in self.pending if not any(map(sympy_functions.is_of_data, r.condition.free_symbols))
         ]
         self.origin = node
         with self.recorder.graph.inserting_before(_next_node(node)):
             for requirement in on_sizes:
-                self.left.remove(requirement)
+                self.pending.remove(requirement)
                 if self.is_first:
                     self.environment.asserted.append(requirement)
                 self.insert_assertion(requirement.condition)
@@ -145,10 +151,10 @@ class _Insertion:
                 self.insert_assertion(
                     sympy.Le(symbol, sympy_functions.to_sympy(value_range.high), evaluate=False)
                 )
-            for requirement in list(self.left):
+            for requirement in list(self.pending):
                 condition = requirement.condition
                 if all(s in self.defined or s in self.environment.hints for s in condition.free_symbols):
-                    self.left.remove(requirement)
+                    self.pending.remove(requirement)
                     if self.is_first:
                         self.environment.asserted.append(requirement)
                     elif equal is not None and equal.is_number:

@@ -123,7 +123,7 @@ class _DecisionRecorder(ShapeEnv):
 
     def specialize(self, expression: Any) -> Any:
         if e.is_constant(expression):
-            return e.number(expression)
+            return e.to_python_number(expression)
         try:
             return e.value(expression, {s: self._example(s) for s in expression.free_symbols})
         except (ArithmeticError, ValueError):

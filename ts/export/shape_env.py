@@ -422,7 +422,7 @@ class ShapeEnv:
         """Return the example value of an expression and add a guard that it keeps this value."""
         expression = self.simplify(expression)
         if e.is_constant(expression):
-            return e.number(expression)
+            return e.to_python_number(expression)
         bounds = self.between(expression)
         if bounds.low == bounds.high:
             return bounds.low
@@ -681,7 +681,7 @@ class ShapeEnv:
         if expression.is_Symbol:
             self._narrow(expression, self.ranges[expression].both(bounds))
         elif expression.is_number:
-            self.ranges[symbol] = ValueRange(e.number(expression), e.number(expression))
+            self.ranges[symbol] = ValueRange(e.to_python_number(expression), e.to_python_number(expression))
         elif symbol in self.hints:
             for end, sign in ((bounds.low, 1), (-bounds.high, -1)):
                 if not math.isinf(end):
@@ -756,7 +756,7 @@ def _as_multiple(condition: Any) -> Any:
 def _without_constant(expression: Any) -> tuple[Any, Any]:
     """Return the terms of an expression with symbols, and its constant term."""
     constant, rest = sympy.expand(expression).as_coeff_Add()
-    return rest, e.number(constant)
+    return rest, e.to_python_number(constant)
 
 
 def _is_linear(expression: Any, symbol: Any) -> bool:

@@ -181,8 +181,8 @@ def _check_size(expressions: list[Any]) -> None:
             symbols = ", ".join(sorted(map(str, x.free_symbols)))
             raise UserError(
                 f"a number that follows from {symbols} is an expression of {e.count_nodes(x):,} parts, which "
-                f"recur in it: of at most {e.MAX_EXPRESSION_NODES:,} can be exported; compute it with tensors, "
-                "or let its sizes be fixed"
+                f"recur in it: of at most {e.MAX_EXPRESSION_NODES:,} can be exported; compute it with "
+                "tensors, or let its sizes be fixed"
             )
 
 
@@ -221,7 +221,7 @@ def expression_of(x: Any) -> Any:
 def symbol_of(expression: Any, environment: ShapeEnv) -> Any:
     """Return the symbolic number with this expression; a Python number if the expression is constant."""
     if e.is_constant(expression):
-        return e.number(expression)
+        return e.to_python_number(expression)
     node = SymNode(expression, environment)
     if e.is_truth(expression):
         return SymBool(node)

@@ -374,7 +374,7 @@ RELATIONS: Mapping[str, Any] = {
 }  # fmt: skip
 
 
-def number(x: Any) -> Any:
+def to_python_number(x: Any) -> Any:
     """Convert a constant expression to a Python number."""
     if x in (sympy.true, sympy.false):
         return bool(x)
@@ -397,7 +397,7 @@ def value(expression: Any, numbers: Mapping[Any, Any]) -> Any:
         if x.is_Symbol:
             done[x] = numbers[x]
         elif not x.args:
-            done[x] = number(x)
+            done[x] = to_python_number(x)
         elif missing := [a for a in x.args if a not in done]:
             waiting.extend(missing)
             continue
@@ -461,8 +461,8 @@ __all__ = [
     "TruncToInt",
     "is_constant",
     "is_truth",
-    "number",
     "terms",
+    "to_python_number",
     "to_sympy",
     "value",
 ]  # fmt: skip

@@ -30,13 +30,13 @@ if TYPE_CHECKING:
     from ts.export.tracer import ExportTracer
     from ts.ir.graph import Block, Node, Value
 
-_ON_SYMBOLS: Final = {name: function for function, name in FUNCTIONS.items()}
+_SYMBOL_FUNCTIONS: Final = {name: function for function, name in FUNCTIONS.items()}
 _ELEMENTS: Final = frozenset((
     "aten::Int", "aten::Float", "aten::Bool", "aten::item", "aten::IntImplicit", "aten::FloatImplicit",
     "aten::ScalarImplicit",
 ))  # fmt: skip
 # Operator on lists -> Python function; dictionaries and strings have some of these operators, too.
-_ON_LISTS: Final[dict[str, Callable[..., Any]]] = {
+_LIST_FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {
     "aten::append": lambda x, item: x.append(item) or x,
     "aten::extend": lambda x, items: x.extend(items),
     "aten::insert": lambda x, i, item: x.insert(i, item),
@@ -85,7 +85,7 @@ class _Run:
             self.graph = graph = self.function.inlined_graph
         before, self.recorder.line = self.recorder.line, None
         try:
-            for value, x in zip(graph.inputs(), self._given(args, kwargs), strict=True):
+            for value, x in zip(graph.inputs(), self._bind_arguments(args, kwargs), strict=True):
                 self.values[value] = x
             outputs = self._block(graph)
             self._write_attributes()
@@ -106,7 +106,7 @@ class _Run:
                 op, values, _ = overload_named("aten::copy_", "").resolve((before, value), {})
                 self.recorder.run(op, values)
 
-    def _given(self, args: Sequence[Any], kwargs: dict[str, Any]) -> list[Any]:
+    def _bind_arguments(self, args: Sequence[Any], kwargs: dict[str, Any]) -> list[Any]:
         parameters = self.function.schema.arguments
         inputs = len(list(self.graph.inputs()))
         # the first argument of a method is the object
@@ -199,13 +199,13 @@ class _Run:
                 return [recorder.numel(inputs[0])]
             if kind in _ELEMENTS:
                 return [recorder.element(inputs[0])]
-        on_lists = _ON_LISTS.get(kind)
-        if on_lists is not None and isinstance(inputs[0], list | dict | str):
-            return [on_lists(*inputs)]
+        list_function = _LIST_FUNCTIONS.get(kind)
+        if list_function is not None and isinstance(inputs[0], list | dict | str):
+            return [list_function(*inputs)]
         tensors = any(isinstance(x, Tensor) for x in _flat(inputs)) or _makes_tensors(node)
         symbols = any(isinstance(x, SymNumber) for x in _flat(inputs))
-        if symbols and not tensors and kind in _ON_SYMBOLS:
-            return [_ON_SYMBOLS[kind](*inputs)]
+        if symbols and not tensors and kind in _SYMBOL_FUNCTIONS:
+            return [_SYMBOL_FUNCTIONS[kind](*inputs)]
         op = node.operator()
         recorded = getattr(op, "record", None) is not None
         # Compute operations on numbers, strings or metadata of tensors without recording them.

@@ -35,7 +35,7 @@ from ts.export.gradients import ExportTape
 from ts.export.graph_builder import FxGraphBuilder
 from ts.export.node_arguments import readable
 from ts.export.python_calls import overload_for_numbers, with_factory_options
-from ts.export.python_operators import OF_SIGNS, is_sign
+from ts.export.python_operators import OPERATOR_SYMBOLS, is_sign
 from ts.export.result_devices import result_device
 from ts.export.shape_env import ShapeEnv
 from ts.export.sym_node import symbol_of
@@ -57,7 +57,7 @@ class _DataScalars(NamedTuple):
 
     tensor: Tensor
     base: Node  # node of the base of the view `tensor`, or of `tensor` itself
-    number: Any = None  # symbol for the value of the only element
+    symbol: Any = None  # symbol for the value of the only element
     count: Any = None  # symbol for the number of nonzero elements
 
 
@@ -85,7 +85,11 @@ class ExportTracer(FxGraphBuilder):
             op = self.of_tensors(op)
         if not isinstance(operators, OpOverload) and operators.operators():
             values = with_factory_options(op, values)
-        if (sign := OF_SIGNS.get(op.name)) is not None and isinstance(values[0], Tensor) and is_sign(1):
+        if (
+            (sign := OPERATOR_SYMBOLS.get(op.name)) is not None
+            and isinstance(values[0], Tensor)
+            and is_sign(1)
+        ):
             op = registry.operator(f"{sign}.{'Tensor' if isinstance(values[1], Tensor) else 'Scalar'}")
         if op.name == "aten::contiguous" and self._is_contiguous_in(values[0], values[1]):
             return values[0]
@@ -513,10 +517,10 @@ class ExportTracer(FxGraphBuilder):
     def element(self, x: Tensor) -> Any:
         """Return the symbol of the only element of a fake tensor; a second call returns the same symbol."""
         scalar = self._data_scalars.get(id(x))
-        if scalar is not None and scalar.tensor is x and scalar.number is not None:
-            return scalar.number
+        if scalar is not None and scalar.tensor is x and scalar.symbol is not None:
+            return scalar.symbol
         symbol = self.run(overload_named("aten::item", "").operator, [x])
-        self._data_scalars[id(x)] = _DataScalars(x, self._base(x), number=symbol)
+        self._data_scalars[id(x)] = _DataScalars(x, self._base(x), symbol=symbol)
         return symbol
 
     # ---- scripted functions, modules, control flow

@@ -357,7 +357,7 @@ class Export:
         compare = {">=": operator.ge, "<=": operator.le, "==": operator.eq}[relation]
         sources = {s: environment.sources[s][0] for s in expression.free_symbols}
         if not sources:
-            limit = sympy_functions.number(expression)
+            limit = sympy_functions.to_python_number(expression)
 
             def check_int(leaves: list[Any]) -> bool:
                 shape = leaves[leaf_index].size()

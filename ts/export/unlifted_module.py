@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 _GUARDS: Final = "_guards_fn"  # name of the attribute that contains the guards module
 _ATTRIBUTES: Final = (_GUARDS, "_in_spec", "_out_spec", "_mutated_inputs", "_runner", "range_constraints")
 # Names that parameters and buffers cannot have, because modules of programs have these attributes.
-OF_PROGRAMS: Final = frozenset((*dir(GraphModule(Module(), Graph())), *_ATTRIBUTES))
-_OF_CODE: Final = frozenset(("self", "pytree", "fx_pytree", "__debug__", *CUSTOM_BUILTINS))
+PROGRAM_ATTRIBUTES: Final = frozenset((*dir(GraphModule(Module(), Graph())), *_ATTRIBUTES))
+_RESERVED_NAMES: Final = frozenset(("self", "pytree", "fx_pytree", "__debug__", *CUSTOM_BUILTINS))
 _WRITES: Final = (OutputKind.BUFFER_MUTATION, OutputKind.PARAMETER_MUTATION, OutputKind.USER_INPUT_MUTATION)
 
 
@@ -234,7 +234,7 @@ def _parameters(names: Iterable[str]) -> list[str]:
         parameter = word(name)
         if parameter[:1].isdigit():
             parameter = f"_{parameter}"
-        while parameter in parameters or parameter in _OF_CODE or keyword.iskeyword(parameter):
+        while parameter in parameters or parameter in _RESERVED_NAMES or keyword.iskeyword(parameter):
             parameter += "_"
         parameters[parameter] = None
     return list(parameters)

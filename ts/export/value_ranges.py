@@ -189,7 +189,7 @@ def value_range(expression: Any, ranges: Mapping[Any, ValueRange]) -> ValueRange
     if expression.is_Symbol:
         return ranges.get(expression, EVERYTHING)
     if expression.is_number:
-        n = e.number(expression)
+        n = e.to_python_number(expression)
         return ValueRange(n, n)
     combine = _BETWEEN.get(expression.func)
     if combine is None:

@@ -143,7 +143,7 @@ _TORCH: Final = {
     "unique_consecutive": "input, /, return_inverse=False, return_counts=False, dim=None",
     "unravel_index": "indices, /, shape",
 }
-OF_TORCH_FUNCTIONAL: Final = frozenset({
+TORCH_FUNCTIONAL_NAMES: Final = frozenset({
     *_TORCH, "atleast_1d", "atleast_2d", "atleast_3d", "block_diag", "broadcast_shapes", "broadcast_tensors",
     "cartesian_prod", "chain_matmul", "einsum", "meshgrid",
 })  # fmt: skip

@@ -23,25 +23,27 @@ import ts
 from ts._core.dispatch.overloads import OverloadSet
 from ts._core.dispatch.overrides import Overridable
 from ts.fx.op_locations import is_tensor_method, namespace_of
-from ts.fx.torch_function_forwarding import CALLS, OF_TORCH_FUNCTIONAL
+from ts.fx.torch_function_forwarding import CALLS, TORCH_FUNCTIONAL_NAMES
 from ts.module_names import is_own, own_name, torch_name
 from ts.ops.namespace import OpOverload, Packet
 
 # Functions that `torch.nn.functional` imports from a C module.
-_OF_NN: Final = frozenset({
+_C_NN_FUNCTIONS: Final = frozenset({
     "avg_pool2d", "avg_pool3d", "elu_", "gelu", "hardtanh_", "leaky_relu_", "linear", "logsigmoid",
     "log_sigmoid", "one_hot",
     "scaled_dot_product_attention", "softplus", "softshrink",
 })  # fmt: skip
 # Functions of `torch` that `nn.functional` exports, too; their names are in `torch`.
-_OF_TORCH: Final = frozenset({"adaptive_avg_pool1d", "celu_", "relu_", "rrelu_", "selu_", "threshold_"})
+_TORCH_FUNCTIONS: Final = frozenset(
+    {"adaptive_avg_pool1d", "celu_", "relu_", "rrelu_", "selu_", "threshold_"}
+)
 # Function of `torch` -> submodule of `torch` that is its `__module__` in PyTorch.
 _MODULE_TO_PYTORCH_MODULE: Final = {
     "from_dlpack": "utils.dlpack", "get_rng_state": "random", "initial_seed": "random",
     "manual_seed": "random", "seed": "random", "set_rng_state": "random", "load": "serialization",
     "save": "serialization", "pca_lowrank": "_lowrank", "svd_lowrank": "_lowrank", "vmap": "func",
     "set_printoptions": "_tensor_str", "while_loop": "_higher_order_ops.while_loop",
-    **dict.fromkeys(OF_TORCH_FUNCTIONAL, "functional"),
+    **dict.fromkeys(TORCH_FUNCTIONAL_NAMES, "functional"),
 }  # fmt: skip
 _OTHER_NAMES: Final = {"threshold": "_threshold"}  # name of a function -> its `__name__` in PyTorch
 _OWN: Final = re.compile(r"\bts\.(?=[A-Za-z_])")
@@ -90,8 +92,8 @@ def qualified_name(func: Callable[..., Any]) -> str:
         return f"{module}.{name}"
     module = own_name(module)
     if module.startswith("ts.nn.functional"):
-        if name in _OF_NN or name in _OF_TORCH:
-            return f"torch._C._nn.{name}" if name in _OF_NN else f"torch.{name}"
+        if name in _C_NN_FUNCTIONS or name in _TORCH_FUNCTIONS:
+            return f"torch._C._nn.{name}" if name in _C_NN_FUNCTIONS else f"torch.{name}"
         return f"torch.nn.functional.{_OTHER_NAMES.get(name, name)}"
     if getattr(ts, name, None) is func:
         home = _MODULE_TO_PYTORCH_MODULE.get(name)
@@ -111,12 +113,12 @@ def _operator_name(func: Any) -> str:
             return f"torch.Tensor.{name}"
         return f"torch.ops.{func.name.replace('::', '.')}"
     if home is ts.nn.functional:
-        if name in _OF_NN:
+        if name in _C_NN_FUNCTIONS:
             return f"torch._C._nn.{name}"
-        home = "nn.functional." if name in CALLS else "functional." if name in OF_TORCH_FUNCTIONAL else ""
+        home = "nn.functional." if name in CALLS else "functional." if name in TORCH_FUNCTIONAL_NAMES else ""
         return f"torch.{home}{name}"
     if home is ts:
-        return f"torch.functional.{name}" if name in OF_TORCH_FUNCTIONAL else f"torch.{name}"
+        return f"torch.functional.{name}" if name in TORCH_FUNCTIONAL_NAMES else f"torch.{name}"
     return f"torch._C._{home.__name__.rpartition('.')[2]}.{name}"
 
 

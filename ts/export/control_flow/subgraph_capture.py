@@ -127,7 +127,7 @@ class Branch(ExportTracer):
 
     def _size_node(self, expression: Any) -> Any:
         if sympy_functions.is_constant(expression):
-            return sympy_functions.number(expression)
+            return sympy_functions.to_python_number(expression)
         if expression in self._size_nodes:
             return self._size_nodes[expression]
         name = self._sources.names_by_expression.get(expression)

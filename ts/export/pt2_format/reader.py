@@ -35,7 +35,7 @@ from ts.export.pt2_format.symbols import Symbols
 from ts.export.pt2_format.tensors import TensorFolder, check_layout, device_of, dtype_of
 from ts.export.python_functions import FUNCTIONS
 from ts.export.signature import ExportGraphSignature, InputKind, InputSpec, OutputKind, OutputSpec
-from ts.export.unlifted_module import OF_PROGRAMS
+from ts.export.unlifted_module import PROGRAM_ATTRIBUTES
 from ts.export.verifier import Verifier
 from ts.fx.graph import Graph
 from ts.fx.graph_module import GraphModule
@@ -92,21 +92,21 @@ def check_path(name: str) -> str:
     if len(name) > _MAX_NAME_CHARS or len(segments) > 100 or not all(segments):
         raise ArchiveError(f"{name[:80]!r} is no name of a parameter or buffer")
     for segment in segments:
-        if segment.startswith("__") or segment in _OF_MODULES:
+        if segment.startswith("__") or segment in _MODULE_ATTRIBUTES:
             raise ArchiveError(f"{name[:80]!r} is no name of a parameter or buffer")
     return name
 
 
 def check_state(name: str) -> str:
     """Return `name`; raise ArchiveError if modules of programs have an attribute with this name."""
-    if check_path(name).partition(".")[0] in OF_PROGRAMS:
+    if check_path(name).partition(".")[0] in PROGRAM_ATTRIBUTES:
         raise ArchiveError(f"{name[:80]!r} is no name of state: programs have that themselves")
     return name
 
 
-_OF_MODULES: Final = frozenset(dir(Module()))
+_MODULE_ATTRIBUTES: Final = frozenset(dir(Module()))
 # names that generated code uses for its globals and the module
-_OF_CODE: Final = frozenset(("self", *CUSTOM_BUILTINS))
+_RESERVED_NAMES: Final = frozenset(("self", *CUSTOM_BUILTINS))
 
 
 class _Reader:
@@ -149,7 +149,7 @@ class _Reader:
         ranges = self.symbols.range_constraints()
         conditions = Conditions(self.symbols, ranges, in_spec, names)
         checks = conditions.checks([n.meta["val"] for n in users], self.file.guards_code)
-        _add_lines(checks, written.metadata.get(schema.LINES_OF_GUARDS))
+        _add_lines(checks, written.metadata.get(schema.GUARD_LINES_KEY))
         dialect = self.file.verifiers[0] if self.file.verifiers else Verifier.dialect
         program = ExportedProgram._create(
             module, signature, weights, ranges, calls, self.sample_inputs(), constants, checks,
@@ -180,7 +180,7 @@ class _Reader:
         pytree_specs.check_arguments(in_spec)
         if inside:
             for name in in_spec.child(1).context:
-                if check_name(str(name)) in _OF_CODE or name.startswith("_positional_arg_"):
+                if check_name(str(name)) in _RESERVED_NAMES or name.startswith("_positional_arg_"):
                     raise ArchiveError(f"{name!r} cannot be the name of an argument of a module")
         names = written.forward_arg_names
         signature = ModuleCallSignature(
@@ -385,7 +385,7 @@ class _GraphReader:
         else:
             name = f"arg_{len(self.placeholders)}"
         check_name(name)
-        node = self.graph.placeholder(f"{name}_" if name in _OF_CODE else name)
+        node = self.graph.placeholder(f"{name}_" if name in _RESERVED_NAMES else name)
         self.placeholders.append(node)
         value = _plain(written) if written.kind in _NUMBERS else self.decode_meta(written)
         self.named(name, node, value)
@@ -538,7 +538,7 @@ class _GraphReader:
     def attribute(self, written: schema.SubgraphArgument) -> Node:
         """Decode the subgraph of a control-flow operator and return its `get_attr` node."""
         name = check_name(written.name)
-        if name.startswith("_") or name in OF_PROGRAMS:
+        if name.startswith("_") or name in PROGRAM_ATTRIBUTES:
             raise ArchiveError(f"{name!r} cannot be the name of a branch")
         if name in self.modules:
             raise ArchiveError(f"two branches are called {name}")

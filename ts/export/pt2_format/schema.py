@@ -33,7 +33,7 @@ STRIDED_LAYOUT_CODE: Final = 7
 MEMORY_FORMATS: Final = {
     "contiguous_format": 1, "channels_last": 2, "channels_last_3d": 3, "preserve_format": 4,
 }  # fmt: skip
-LINES_OF_GUARDS: Final = "ts.lines_of_guards"  # key of the source lines of guards in the metadata of a graph
+GUARD_LINES_KEY: Final = "ts.lines_of_guards"  # key of the source lines of guards in the metadata of a graph
 POSITIONAL: Final = 1
 KEYWORD: Final = 2
 

@@ -285,10 +285,10 @@ class _Builder:
         """
         from ts.export import sympy_functions as e
 
-        of_truths = name in _OF_TRUTHS
+        of_truths = name in _BOOLEAN_FUNCTIONS
         if any(e.is_truth(x) is not of_truths for x in values):
             self.fail(f"{name} is of {'numbers' if of_truths else 'truths'}")
-        if name in _OF_WHOLE and not all(x.is_integer for x in values):
+        if name in _INTEGER_FUNCTIONS and not all(x.is_integer for x in values):
             self.fail(f"{name} is of numbers that are not whole")
 
     def check_power(self, base: Any, exponent: Any) -> None:
@@ -312,8 +312,8 @@ _OPERATORS: Final = {
     "<": "StrictLessThan", "<=": "LessThan", ">": "StrictGreaterThan", ">=": "GreaterThan",
     "==": "Equality", "!=": "Unequality", "and": "And", "or": "Or", "not": "Not",
 }  # fmt: skip
-_OF_TRUTHS: Final = frozenset(("And", "Or", "Xor", "Not"))
-_OF_WHOLE: Final = frozenset((
+_BOOLEAN_FUNCTIONS: Final = frozenset(("And", "Or", "Xor", "Not"))
+_INTEGER_FUNCTIONS: Final = frozenset((
     "FloorDiv", "CleanDiv", "CeilDiv", "Mod", "PowByNatural", "BitwiseFn_bitwise_and",
     "BitwiseFn_bitwise_or", "BitwiseFn_bitwise_xor",
 ))  # fmt: skip

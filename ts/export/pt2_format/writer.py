@@ -40,7 +40,7 @@ _OR_NAME: Final = {
     "as_sym_int": schema.IntOrName, "as_sym_float": schema.FloatOrName, "as_sym_bool": schema.BoolOrName,
 }  # fmt: skip
 _PLAIN: Final = {int: "as_int", float: "as_float", bool: "as_bool", str: "as_string"}
-_OF_TYPE: Final = {  # element type of a list in the schema -> kind of an empty list
+_EMPTY_LIST_KINDS: Final = {  # element type of a list in the schema -> kind of an empty list
     "Tensor": "as_tensors", "int": "as_ints", "SymInt": "as_ints", "float": "as_floats", "bool": "as_bools",
     "str": "as_strings", "Tensor?": "as_optional_tensors",
 }  # fmt: skip
@@ -104,7 +104,7 @@ def _program(program: ExportedProgram, opset_version: dict[str, int] | None) -> 
 def _lines_of_guards(program: ExportedProgram) -> dict[str, str]:
     """Encode the source lines of guards as a metadata field that PyTorch ignores."""
     lines = {check.code: list(check.where) for check in program._guards if check.code and check.where}
-    return {schema.LINES_OF_GUARDS: json.dumps(lines)} if lines else {}
+    return {schema.GUARD_LINES_KEY: json.dumps(lines)} if lines else {}
 
 
 def _call(signature: ModuleCallSignature | None) -> schema.CallSignature | None:
@@ -352,7 +352,7 @@ class _GraphWriter:
         """Encode a list; the element type of `kind` decides the kind of an empty list."""
         element = None if kind is None else _element(kind)
         if not items:
-            return Argument(_OF_TYPE.get(element or "int", "as_ints"), [])
+            return Argument(_EMPTY_LIST_KINDS.get(element or "int", "as_ints"), [])
         if all(isinstance(x, list | tuple) for x in items):
             return self.nested([list(x) for x in items])
         written = [self.argument(x, element) for x in items]

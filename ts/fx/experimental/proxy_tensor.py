@@ -202,13 +202,13 @@ def make_fx(
         mode = ProxyTorchDispatchMode(decomposition_table or {})
         fakes = FakeTensorMode(allow_non_fake_inputs=True) if tracing_mode == "fake" else None
 
-        def given(x: Any) -> Any:
+        def to_input(x: Any) -> Any:
             if not isinstance(x, Tensor):
                 return x
             return x if fakes is None else fakes.from_tensor(x)
 
         leaves, in_spec = pytree.tree_flatten(args)
-        leaves = [given(x) for x in leaves]
+        leaves = [to_input(x) for x in leaves]
         names = _parameter_names(f, len(args))
         for name, x in zip(_leaf_names(names, args), leaves, strict=True):
             mode.placeholder(name, x)
