@@ -101,7 +101,7 @@ def test_untrusted_peers(together):
 def test_malformed_values():
     from ts.distributed.wire_values import MalformedValueError, WireContext, unpack
 
-    travel = WireContext(rpc.RRef, None, None)
+    wire_context = WireContext(rpc.RRef, None, None)
     for data in (
         (99,),
         (),
@@ -117,9 +117,9 @@ def test_malformed_values():
         (2, (0,), 1),
     ):
         with pytest.raises(MalformedValueError):
-            unpack((data, ()), travel)
+            unpack((data, ()), wire_context)
     tensor = (3, 6, 0, 0, 0, (2,), (1,))
-    assert unpack((tensor, (bytes(8),)), travel).tolist() == [0, 0]
+    assert unpack((tensor, (bytes(8),)), wire_context).tolist() == [0, 0]
     for k, wrong in (
         (1, 99),
         (1, None),
@@ -136,12 +136,12 @@ def test_malformed_values():
         (6, (-1,)),
     ):
         with pytest.raises(MalformedValueError):
-            unpack(((*tensor[:k], wrong, *tensor[k + 1 :]), (bytes(8),)), travel)
+            unpack(((*tensor[:k], wrong, *tensor[k + 1 :]), (bytes(8),)), wire_context)
     deep = ()
     for _ in range(100_000):
         deep = (0, deep)
     with pytest.raises(MalformedValueError):
-        unpack((deep, ()), travel)
+        unpack((deep, ()), wire_context)
 
 
 # ---- processes that never come together

@@ -163,9 +163,9 @@ NOMINAL = wire_values.Tag.NOMINAL
 )  # fmt: skip
 def test_malformed_objects(data):
     signature = Signature(moved.schema)
-    travel = wire_values.WireContext(rpc.RRef, repr, repr, signature)
+    wire_context = wire_values.WireContext(rpc.RRef, repr, repr, signature)
     with pytest.raises(wire_values.MalformedValueError):
-        wire_values.unpack((data, []), travel)
+        wire_values.unpack((data, []), wire_context)
 
 
 def test_numbers_of_types():

@@ -102,13 +102,15 @@ _BY_CODE: Final[dict[int, dict[int, Any]]] = {
 Parcel = tuple[Any, list[memoryview]]
 
 
-def pack(value: Any, travel: WireContext | None = None, grad_tensors: list[Tensor] | None = None) -> Parcel:
+def pack(
+    value: Any, wire_context: WireContext | None = None, grad_tensors: list[Tensor] | None = None
+) -> Parcel:
     """Encode a value as plain data and tensor memory; raise TypeError for unsupported values.
 
-    travel          codec of references; None if references are not allowed
+    wire_context    codec of references; None if references are not allowed
     grad_tensors    in a distributed autograd context, a list to which tensors that require grad are appended
     """
-    packing = _Serializer(travel, grad_tensors)
+    packing = _Serializer(wire_context, grad_tensors)
     try:
         data = packing.pack(value)
     except RecursionError:
@@ -117,10 +119,10 @@ def pack(value: Any, travel: WireContext | None = None, grad_tensors: list[Tenso
 
 
 class _Serializer:
-    def __init__(self, travel: WireContext | None, grad_tensors: list[Tensor] | None) -> None:
-        self.travel = travel
+    def __init__(self, wire_context: WireContext | None, grad_tensors: list[Tensor] | None) -> None:
+        self.wire_context = wire_context
         self.grad_tensors = grad_tensors
-        self.signature = None if travel is None else travel.signature
+        self.signature = None if wire_context is None else wire_context.signature
         self.storages = StorageWriter()
         # (tensor, metadata of the tensor in the encoded value)
         self.tensors: list[tuple[Tensor, list[Any]]] = []
@@ -135,8 +137,8 @@ class _Serializer:
             return x if -(1 << 63) <= x < 1 << 63 else (Tag.LONG, f"{x:x}")
         if isinstance(x, Tensor):
             return self._tensor(x)
-        if self.travel is not None and isinstance(x, self.travel.kind):
-            return Tag.REFERENCE, self.travel.pack(x)
+        if self.wire_context is not None and isinstance(x, self.wire_context.kind):
+            return Tag.REFERENCE, self.wire_context.pack(x)
         if kind is list:
             return Tag.LIST, *map(self.pack, x)
         if kind is set:
@@ -217,7 +219,9 @@ class _Serializer:
         return buffers
 
 
-def unpack(parcel: Any, travel: WireContext | None = None, grad_tensors: list[Tensor] | None = None) -> Any:
+def unpack(
+    parcel: Any, wire_context: WireContext | None = None, grad_tensors: list[Tensor] | None = None
+) -> Any:
     """Decode a value; its tensors use the received memory.
 
     Raise MalformedValueError for invalid data. Tensors whose gradients the sender wants are appended to
@@ -225,17 +229,17 @@ def unpack(parcel: Any, travel: WireContext | None = None, grad_tensors: list[Te
     """
     try:
         data, memory = parcel
-        return _Deserializer(memory, travel, grad_tensors).unpack(data)
+        return _Deserializer(memory, wire_context, grad_tensors).unpack(data)
     except Exception as error:  # an exception of any type means that the data is malformed
         raise MalformedValueError(f"what arrived is no value: {error}") from error
 
 
 class _Deserializer:
     def __init__(
-        self, memory: Sequence[Any], travel: WireContext | None, grad_tensors: list[Tensor] | None
+        self, memory: Sequence[Any], wire_context: WireContext | None, grad_tensors: list[Tensor] | None
     ) -> None:
         self.memory = memory
-        self.travel = travel
+        self.wire_context = wire_context
         self.grad_tensors = grad_tensors
         # (buffer index, dtype) -> array over the received buffer
         self.storages: dict[tuple[int, int], NDArray[Any]] = {}
@@ -275,11 +279,11 @@ class _Deserializer:
                 return set(map(self.unpack, fields))
             case Tag.FROZENSET:
                 return frozenset(map(self.unpack, fields))
-            case Tag.REFERENCE if self.travel is not None:
-                return self.travel.unpack(fields[0])
-            case Tag.NOMINAL if self.travel is not None and self.travel.signature is not None:
+            case Tag.REFERENCE if self.wire_context is not None:
+                return self.wire_context.unpack(fields[0])
+            case Tag.NOMINAL if self.wire_context is not None and self.wire_context.signature is not None:
                 type_index, *inside = fields
-                return self.travel.signature.build(type_index, [*map(self.unpack, inside)])
+                return self.wire_context.signature.build(type_index, [*map(self.unpack, inside)])
             case Tag.DTYPE | Tag.LAYOUT | Tag.MEMORY_FORMAT:
                 return _BY_CODE[tag][fields[0]]
         raise MalformedValueError(f"tag {tag!r}")

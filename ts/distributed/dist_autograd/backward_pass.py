@@ -117,7 +117,7 @@ class BackwardPass:
         if origin.context_id != self._context.id:
             raise RuntimeError(_ENDED)
         agent = self._agent
-        parcel = wire_values.pack(list(gradients), agent.rref_context.travel)
+        parcel = wire_values.pack(list(gradients), agent.rref_context.wire_context)
         message = ["backward", "gradients", self._context.id, self._pass_id, origin.message_id, *parcel]
         with self._lock:
             self._open += 1

@@ -71,20 +71,20 @@ def pack(
     agent: RpcAgent,
     context_id: int | None,
     peer: Peer | None = None,
-    travel: WireContext | None = None,
+    wire_context: WireContext | None = None,
 ) -> Parcel:
     """Serialize a value for `peer`; within a context, record the tensors that require grad.
 
-    `travel` encodes references and objects; the default is the agent's WireContext.
+    `wire_context` encodes references and objects; the default is the agent's WireContext.
 
     Raise RuntimeError for an ended context, TypeError for values that cannot be serialized.
     """
-    travel = travel or agent.rref_context.travel
+    wire_context = wire_context or agent.rref_context.wire_context
     if context_id is None:
-        return wire_values.pack(value, travel)
+        return wire_values.pack(value, wire_context)
     context = agent.contexts.find(context_id)
     grad_tensors: list[Tensor] = []
-    data, memory = wire_values.pack(value, travel, grad_tensors)
+    data, memory = wire_values.pack(value, wire_context, grad_tensors)
     if not grad_tensors and peer is None:
         return data, memory
     message_id = context.sent([get_gradient_edge(x) for x in grad_tensors]) if grad_tensors else -1
@@ -93,19 +93,19 @@ def pack(
     return (Tag.WITH_GRADIENTS, context_id, agent.info.id, message_id, data), memory
 
 
-def unpack(parcel: Any, agent: RpcAgent, travel: WireContext | None = None) -> tuple[Any, int | None]:
+def unpack(parcel: Any, agent: RpcAgent, wire_context: WireContext | None = None) -> tuple[Any, int | None]:
     """Deserialize a value; return the value and its context id (None without context).
 
     Raise MalformedValueError or ValueError if the data is invalid.
     """
-    travel = travel or agent.rref_context.travel
+    wire_context = wire_context or agent.rref_context.wire_context
     data, memory = parcel
     if not isinstance(data, tuple) or len(data) != 5 or data[0] != Tag.WITH_GRADIENTS:
-        return wire_values.unpack(parcel, travel), None
+        return wire_values.unpack(parcel, wire_context), None
     _, context_id, sender, message_id, data = data
     agent.contexts.join(context_id, sender)
     grad_tensors: list[Tensor] = []
-    value = wire_values.unpack((data, memory), travel, grad_tensors)
+    value = wire_values.unpack((data, memory), wire_context, grad_tensors)
     if grad_tensors:
         if type(message_id) is not int:
             raise ValueError(f"no message: {message_id!r}")

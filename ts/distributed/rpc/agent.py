@@ -112,24 +112,24 @@ class RpcAgent:
 
     def call(self, to: Any, callee: Any, args: Any, kwargs: Any, timeout: float) -> RpcFuture:
         """Call a function in worker `to`; return a future of the result."""
-        peer, travel = self.peer(to), self.rref_context.wire_context_for(callee)
-        message = ["call", *self._encode_call(peer, callee, args, kwargs, travel), None]
+        peer, wire_context = self.peer(to), self.rref_context.wire_context_for(callee)
+        message = ["call", *self._encode_call(peer, callee, args, kwargs, wire_context), None]
         timing = start_timing("rpc_async", callee, self.directory, peer, message)
-        return self.submit(peer, message, self.timeout(timeout), travel, timing)
+        return self.submit(peer, message, self.timeout(timeout), wire_context, timing)
 
     def call_and_wait(self, to: Any, callee: Any, args: Any, kwargs: Any, timeout: float) -> Any:
         """Call a function in worker `to`, wait, and return the result."""
-        peer, travel = self.peer(to), self.rref_context.wire_context_for(callee)
-        message = ["call", *self._encode_call(peer, callee, args, kwargs, travel), None]
+        peer, wire_context = self.peer(to), self.rref_context.wire_context_for(callee)
+        message = ["call", *self._encode_call(peer, callee, args, kwargs, wire_context), None]
         timing = start_timing("rpc_sync", callee, self.directory, peer, message)
-        return self.ask(peer, message, self.timeout(timeout), travel, timing)
+        return self.ask(peer, message, self.timeout(timeout), wire_context, timing)
 
     def remote(self, to: Any, callee: Any, args: Any, kwargs: Any, timeout: float) -> RRef:
         """Call a function in worker `to`, which keeps the result; return an RRef to the result."""
-        peer, travel = self.peer(to), self.rref_context.wire_context_for(callee)
-        message = ["remote", *self._encode_call(peer, callee, args, kwargs, travel), None]
+        peer, wire_context = self.peer(to), self.rref_context.wire_context_for(callee)
+        message = ["remote", *self._encode_call(peer, callee, args, kwargs, wire_context), None]
         timing = start_timing("rpc_remote", callee, self.directory, peer, message)
-        return self._submit_remote(peer, message, timeout, travel, timing)
+        return self._submit_remote(peer, message, timeout, wire_context, timing)
 
     def method(self, handle: RRef, name: str, args: Any, kwargs: Any, timeout: float) -> RpcFuture:
         """Call a method of the value of an RRef in its owner; return a future of the result."""
@@ -158,26 +158,28 @@ class RpcAgent:
         peer: Peer,
         message: list[Any],
         timeout: float,
-        travel: WireContext | None,
+        wire_context: WireContext | None,
         timing: Timing | None,
     ) -> RRef:
         identity, fork = self.rref_context.new(), self.rref_context.new()
         rref = RRef._handle(self, peer, identity, fork)
-        rref._travel = travel
+        rref._wire_context = wire_context
         message += [list(identity), list(fork), self.info.id]
         rref._created = self.submit(peer, message, self.timeout(timeout), timing=timing)
         return rref
 
-    def _encode_call(self, peer: Peer, callee: Any, args: Any, kwargs: Any, travel: WireContext) -> list[Any]:
+    def _encode_call(
+        self, peer: Peer, callee: Any, args: Any, kwargs: Any, wire_context: WireContext
+    ) -> list[Any]:
         name = list(self._sent_code.name(callee))
         arguments = tuple(args or ()), dict(kwargs or {})
         if isinstance(callee, ScriptFunction):
             arguments = callee.bind(*arguments), {}
-        return [name, *self.serialize(peer, arguments, travel)]
+        return [name, *self.serialize(peer, arguments, wire_context)]
 
-    def serialize(self, peer: Peer, value: Any, travel: WireContext | None = None) -> Parcel:
+    def serialize(self, peer: Peer, value: Any, wire_context: WireContext | None = None) -> Parcel:
         """Serialize a value for a peer; in a distributed autograd context, record its tensors."""
-        return send_recv_nodes.pack(value, self, current_id(), peer, travel)
+        return send_recv_nodes.pack(value, self, current_id(), peer, wire_context)
 
     def deserialize(self, parcel: Parcel) -> Any:
         """Deserialize a received value."""
@@ -196,13 +198,13 @@ class RpcAgent:
         peer: Peer,
         message: list[Any],
         timeout: float,
-        travel: WireContext | None = None,
+        wire_context: WireContext | None = None,
         timing: Timing | None = None,
     ) -> Any:
         """Send a request, wait, and return the value in the response, or raise the exception in it.
 
-        travel      context for deserializing the value
-        timing      measurement of the call, if profiled
+        wire_context  context for deserializing the value
+        timing        measurement of the call, if profiled
         """
         if on_event_loop():
             raise RuntimeError("a function that waits for the loop was called in it")
@@ -224,7 +226,7 @@ class RpcAgent:
             if answered[0] != UNKNOWN_CODE:
                 if timing is not None:
                     timing.finish(answered)
-                return decode_response(answered, self, travel)
+                return decode_response(answered, self, wire_context)
             if deadline is not None and time.monotonic() >= deadline:
                 raise _timeout_error(timeout)
             self._attach_code(peer, message, again=True)
@@ -234,7 +236,7 @@ class RpcAgent:
         peer: Peer,
         message: list[Any],
         timeout: float,
-        travel: WireContext | None = None,
+        wire_context: WireContext | None = None,
         timing: Timing | None = None,
     ) -> RpcFuture:
         """Send a request without blocking; return a future of the value that `ask` would return."""
@@ -255,7 +257,7 @@ class RpcAgent:
             try:
                 if error is not None:
                     raise _unavailable_error(peer, message, error)
-                value = decode_response(answered, self, travel)
+                value = decode_response(answered, self, wire_context)
             except Exception as raised:
                 future.set_exception(raised)
             else:

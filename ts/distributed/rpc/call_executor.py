@@ -112,8 +112,10 @@ class CallExecutor:
                 self.received_code.add(name[1], code)
             callee = self.received_code.find(name)
             response.begins()
-            response.travel = self._agent.rref_context.wire_context_for(callee)
-            (args, kwargs), response.context_id = send_recv_nodes.unpack(parcel, self._agent, response.travel)
+            response.wire_context = self._agent.rref_context.wire_context_for(callee)
+            (args, kwargs), response.context_id = send_recv_nodes.unpack(
+                parcel, self._agent, response.wire_context
+            )
         except UnknownCodeError:
             response.unknown()
         except Exception as error:

@@ -37,14 +37,14 @@ class ResponseWriter:
     def __init__(self, agent: RpcAgent, reply: Reply) -> None:
         self._agent = agent
         self._reply = reply
-        self.travel: WireContext | None = None  # codec for the types in the signature of the callee
+        self.wire_context: WireContext | None = None  # codec for the types in the signature of the callee
         self.arrived: int | None = None  # time in nanoseconds at which a profiled call arrived
         self._queued_ns = 0
 
     def result(self, value: Any) -> None:
         """Send a value; if it cannot be serialized, send the error instead."""
         try:
-            parcel = send_recv_nodes.pack(value, self._agent, self.context_id, travel=self.travel)
+            parcel = send_recv_nodes.pack(value, self._agent, self.context_id, wire_context=self.wire_context)
             self._reply(["value", *parcel] if self.arrived is None else ["value", *parcel, self._queued_ns])
         except Exception as error:
             self.failed(error)
@@ -75,7 +75,7 @@ class ResponseWriter:
         """Send the value of `owned` as soon as it is computed."""
 
         def send(future: Future[Any]) -> None:
-            self.travel = owned.travel
+            self.wire_context = owned.wire_context
             self.outcome(future)
 
         owned.value.add_done_callback(send)
@@ -151,11 +151,11 @@ def send_future_result(result: Any, writer: Any) -> None:
         writer.failed(RuntimeError(message))
 
 
-def decode_response(message: Any, agent: RpcAgent, travel: WireContext | None = None) -> Any:
+def decode_response(message: Any, agent: RpcAgent, wire_context: WireContext | None = None) -> Any:
     """Return the value in a response, or raise the exception in it; RuntimeError if it is malformed."""
     match message:
         case ("value", data, memory, *_):
-            return send_recv_nodes.unpack((data, memory), agent, travel)[0]
+            return send_recv_nodes.unpack((data, memory), agent, wire_context)[0]
         case ("failed", str(kind), str(reason)):
             raise _error_class(kind)(reason)
     raise RuntimeError(f"malformed response: {message!r:.100}")

@@ -32,7 +32,7 @@ class RRef(RRefValue):
     _peer: Peer
     _identity: tuple[int, int]
     _fork: tuple[int, int]
-    _travel: WireContext | None = None  # codec for the types in the signature of the callee
+    _wire_context: WireContext | None = None  # codec for the types in the signature of the callee
     # future of the type of the value; None before the type is first requested
     _type: Future[Any] | None = None
     _created: Future[Any] | None = None  # done when the owner has started to compute the value
@@ -84,7 +84,7 @@ class RRef(RRefValue):
             return self.local_value()
         self._check_created()
         agent = self._agent
-        return agent.ask(self._peer, self._fetch(), agent.timeout(timeout), self._travel)
+        return agent.ask(self._peer, self._fetch(), agent.timeout(timeout), self._wire_context)
 
     def _fetch(self) -> list[Any]:
         return ["fetch", list(self._identity), send_recv_nodes.context_for(self._peer, self._agent)]
@@ -114,7 +114,7 @@ class RRef(RRefValue):
             if error is not None:
                 fetched.set_exception(error)
                 return
-            response = agent.submit(self._peer, message, agent.timeout(timeout), self._travel)
+            response = agent.submit(self._peer, message, agent.timeout(timeout), self._wire_context)
             response.add_done_callback(lambda future: copy_outcome(future, fetched))
 
         self._get_future().add_done_callback(fetch)

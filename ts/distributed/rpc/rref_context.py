@@ -45,7 +45,7 @@ class OwnerRRef:
     def __init__(self, agent: RpcAgent) -> None:
         self.value = RpcFuture(agent)
         self.forks: dict[GloballyUniqueId, int] = {}  # id of a fork -> id of the worker that has the RRef
-        self.travel: WireContext | None = None  # codec for the types in the signature of the callee
+        self.wire_context: WireContext | None = None  # codec for the types in the signature of the callee
 
     def begins(self) -> None:
         """Do nothing when the computation starts; only `ResponseWriter` measures it."""
@@ -70,7 +70,7 @@ class RRefContext:
     def __init__(self, agent: RpcAgent) -> None:
         self.agent = agent
         self.here = agent.info.id
-        self.travel = WireContext(RRef, self.pack, self.unpack)
+        self.wire_context = WireContext(RRef, self.pack, self.unpack)
         self._next_local_id = itertools.count()
         self._owners: dict[GloballyUniqueId, OwnerRRef] = {}
         # Id of a fork that was sent -> (RRef that is kept alive, time until which it is kept).
@@ -98,7 +98,7 @@ class RRefContext:
     def wire_context_for(self, callee: Any) -> WireContext:
         """Return the context for encoding the arguments and results of a callee."""
         signature = signature_of(callee)
-        return self.travel if signature is None else self.travel._replace(signature=signature)
+        return self.wire_context if signature is None else self.wire_context._replace(signature=signature)
 
     def new(self) -> GloballyUniqueId:
         """Return a new id that no other process creates."""
