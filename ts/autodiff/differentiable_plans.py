@@ -60,10 +60,10 @@ class _Planner:
         outputs = [trace.position[identity(x)] for x in trace.outputs]
         roots = [x for x in trace.outputs if x.requires_grad]
         reads = self.remove_recomputable(self.read_by(roots)) if roots else []
-        hidden = [self.hidden_base(position) for position in outputs]
+        base_positions = [self.hidden_base(position) for position in outputs]
         saved = [
             *(position for position in reads if position[0] >= 0),
-            *(position for position in hidden if position),
+            *(position for position in base_positions if position),
         ]
         self.saved = [position for position in dict.fromkeys(saved) if position not in outputs]
         results = [*outputs, *self.saved]
@@ -73,7 +73,7 @@ class _Planner:
             trace.tensor(position).requires_grad and not trace.is_input(position) for position in results
         )
         self.reads = {position: -1 - i for i, position in enumerate(reads)}
-        bases = tuple(-1 if position is None else results.index(position) for position in hidden)
+        bases = tuple(-1 if position is None else results.index(position) for position in base_positions)
         return DifferentiablePlan(forward, len(outputs), requires_grad, bases, saves, self.backward)
 
     def hidden_base(self, position: ValuePosition) -> ValuePosition | None:

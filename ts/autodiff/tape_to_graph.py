@@ -280,19 +280,19 @@ def forward_graph(trace: Trace, saved: Sequence[tuple[int, int]]) -> Graph:
 
 
 def backward_graph(
-    trace: Trace, back: BackwardGraph, recomputed: Sequence[int]
+    trace: Trace, recording: BackwardGraph, recomputed: Sequence[int]
 ) -> tuple[Graph, list[tuple[int, int]], list[int]]:
     """Return the backward graph, the positions of the forward values that it reads, and argument indices.
 
     The indices denote the arguments whose gradients it returns; `recomputed` contains the indices of the
     forward operations that it recomputes.
     """
-    reading = BackwardGraphBuilder(trace, recomputed)
-    for x in back.grads:
-        reading.add_input(x)
-    for line in back.lines:
-        reading.add(line)
-    gradient_indices = [i for i, x in enumerate(back.gradients) if x is not None]
+    builder = BackwardGraphBuilder(trace, recomputed)
+    for x in recording.grads:
+        builder.add_input(x)
+    for line in recording.lines:
+        builder.add(line)
+    gradient_indices = [i for i, x in enumerate(recording.gradients) if x is not None]
     for i in gradient_indices:
-        reading.graph.register_output(reading.value_of(back.gradients[i]))
-    return reading.graph, list(reading.reads), gradient_indices
+        builder.graph.register_output(builder.value_of(recording.gradients[i]))
+    return builder.graph, list(builder.reads), gradient_indices

@@ -28,36 +28,36 @@ class UnpackedDualTensor(NamedTuple):
     tangent: Tensor | None
 
 
-class _Here(threading.local):
+class _CurrentLevel(threading.local):
     level: level_stack.Level | None = None
 
 
-_here = _Here()
+_current = _CurrentLevel()
 
 
 def enter_dual_level() -> int:
     """Open the forward-mode level, so that tensors can have tangents; raise RuntimeError if it is open."""
-    if _here.level is not None:
+    if _current.level is not None:
         raise RuntimeError(
             "Nested forward mode AD is not supported at the moment. If this is something you would like to "
             "see, "
             "please file an issue."
         )
     dual_tensor.raise_recording_unsupported()
-    _here.level = level_stack.push(dual_tensor.run, dual_tensor.without_tangent)
-    _here.level.hides_elements = False
+    _current.level = level_stack.push(dual_tensor.run, dual_tensor.without_tangent)
+    _current.level.hides_elements = False
     return 0
 
 
 def exit_dual_level(*, level: int | None = None) -> None:
     """Close the forward-mode level and remove all tangents; raise RuntimeError if it is not open."""
-    if _here.level is None or level not in (None, 0):
+    if _current.level is None or level not in (None, 0):
         raise RuntimeError(
             "Trying to exit a forward AD level that was not the last one that was created. This is not "
             "supported."
         )
-    level_stack.pop(_here.level)
-    _here.level = None
+    level_stack.pop(_current.level)
+    _current.level = None
 
 
 class dual_level:
@@ -75,31 +75,30 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
 
     Raises RuntimeError outside a level, and ValueError for integer tensors.
     """
-    here = _here.level
-    if here is None:
+    current_level = _current.level
+    if current_level is None:
         raise RuntimeError(
             "Trying to create a dual Tensor for forward AD but no level exists, make sure to "
             "enter_dual_level() first."
         )
     for name, x in (("tensor", tensor), ("tangent", tangent)):
         if not (x.is_floating_point() or x.is_complex()):
-            what = "tensor" if name == "tensor" else "tangent"
-            raise ValueError(
-                f"Expected {'primal' if what == 'tensor' else 'tangent'} to be floating point or complex, "
-                f"but got: {x.dtype}"
-            )
-    if level_stack.of_level(tensor, here) is not None and unpack_dual(tensor).tangent is not None:
+            argument = "primal" if name == "tensor" else "tangent"
+            raise ValueError(f"Expected {argument} to be floating point or complex, but got: {x.dtype}")
+    if level_stack.of_level(tensor, current_level) is not None and unpack_dual(tensor).tangent is not None:
         raise RuntimeError("Trying to make a dual of a tensor that has a tangent at this level already.")
     if tensor.shape != tangent.shape:
         raise RuntimeError(
             f"Expected tangent to have the same shape as primal, {tuple(tensor.shape)}, but got "
             f"{tuple(tangent.shape)}"
         )
-    inner, _ = dual_tensor.parts(here, tensor)
+    inner, _ = dual_tensor.parts(current_level, tensor)
     dual: Tensor = tensor.view_as(tensor)
-    with level_stack.below_level(here):
+    with level_stack.below_level(current_level):
         fitted = dual_tensor.fitting(tangent, inner)
-    set_layer(dual, dual_tensor.Dual(here, inner, fitted, seen=dual_tensor.writes(here, dual)))
+    set_layer(
+        dual, dual_tensor.Dual(current_level, inner, fitted, seen=dual_tensor.writes(current_level, dual))
+    )
     return dual
 
 
@@ -108,7 +107,7 @@ def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTens
 
     The tangent is None if the tensor has none, and outside a level.
     """
-    here = _here.level
-    if here is None:
+    current_level = _current.level
+    if current_level is None:
         return UnpackedDualTensor(tensor, None)
-    return UnpackedDualTensor(*dual_tensor.parts(here, tensor))
+    return UnpackedDualTensor(*dual_tensor.parts(current_level, tensor))

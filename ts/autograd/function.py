@@ -179,8 +179,8 @@ class Function(_OneLevel):
         tracer = current_tracer()
         if (record := getattr(tracer, "python_function", None)) is not None:
             return record(cls, args, lambda: run_function(cls._backward_cls(), cls.forward, setup, args))
-        inside = getattr(tracer, "in_function", nullcontext)  # exports record enclosing blocks
-        with inside():
+        scope = getattr(tracer, "in_function", nullcontext)  # exports record enclosing blocks
+        with scope():
             outputs = run_function(cls._backward_cls(), cls.forward, setup, args)
         if (tape := getattr(tracer, "tape", None)) is not None:
             tape.note_function(cls.__name__, list(args), outputs)
@@ -188,10 +188,10 @@ class Function(_OneLevel):
 
 
 def _by_position(
-    forward: Callable[..., Any], args: tuple[Any, ...], named: dict[str, Any]
+    forward: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[Any, ...]:
     """Bind all arguments, with defaults, to the positions that `backward` uses."""
-    bound = inspect.signature(forward).bind(*args, **named)
+    bound = inspect.signature(forward).bind(*args, **kwargs)
     bound.apply_defaults()
     if bound.kwargs:
         raise TypeError(f"forward() takes no keyword-only arguments: {', '.join(bound.kwargs)}")
@@ -235,12 +235,12 @@ def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
             gradients_of_inputs = backward(ctx, *gradients)
         if not is_grad_enabled() or not any(isinstance(g, Tensor) and g.requires_grad for g in gradients):
             return gradients_of_inputs
-        several = isinstance(gradients_of_inputs, tuple)
-        listed = list(gradients_of_inputs) if several else [gradients_of_inputs]
-        tensor_indices = [i for i, x in enumerate(listed) if isinstance(x, Tensor)]
-        marked = _RaiseInBackward.apply(*[listed[i].detach()._marked(True) for i in tensor_indices])
+        is_tuple = isinstance(gradients_of_inputs, tuple)
+        gradient_list = list(gradients_of_inputs) if is_tuple else [gradients_of_inputs]
+        tensor_indices = [i for i, x in enumerate(gradient_list) if isinstance(x, Tensor)]
+        marked = _RaiseInBackward.apply(*[gradient_list[i].detach()._marked(True) for i in tensor_indices])
         for i, x in zip(tensor_indices, marked, strict=True):
-            listed[i] = x
-        return tuple(listed) if several else listed[0]
+            gradient_list[i] = x
+        return tuple(gradient_list) if is_tuple else gradient_list[0]
 
     return once

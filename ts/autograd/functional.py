@@ -32,18 +32,18 @@ Tensors = tuple[Tensor, ...]
 # ---------------------------------------------------------------- arguments and results
 
 
-def _as_checked_tuple(x: Any, what: str, name: str) -> tuple[bool, Tensors]:
+def _as_checked_tuple(x: Any, argument: str, name: str) -> tuple[bool, Tensors]:
     """Return whether `x` is a tuple, and its items as a tuple; raise TypeError if an item is not a tensor."""
-    several = isinstance(x, tuple)
-    items = x if several else (x,)
+    is_tuple = isinstance(x, tuple)
+    items = x if is_tuple else (x,)
     for i, item in enumerate(items):
         if not isinstance(item, Tensor):
-            reason = f"the value at index {i} has type" if several else f"the given {what} has type"
+            reason = f"the value at index {i} has type" if is_tuple else f"the given {argument} has type"
             raise TypeError(
-                f"The {what} given to {name} must be either a Tensor or a tuple of Tensors but {reason} "
+                f"The {argument} given to {name} must be either a Tensor or a tuple of Tensors but {reason} "
                 f"{type(item)}."
             )
-    return several, items
+    return is_tuple, items
 
 
 def _results(function: Function, inputs: Tensors, name: str) -> tuple[bool, Tensors]:
@@ -65,18 +65,18 @@ def _detach_results(x: Any, create_graph: bool) -> Any:
     return tuple(_detach_results(item, create_graph) for item in x)
 
 
-def _one_or_all(x: tuple[Any, ...], several: bool) -> Any:
-    return x if several else x[0]
+def _one_or_all(x: tuple[Any, ...], is_tuple: bool) -> Any:
+    return x if is_tuple else x[0]
 
 
-def _check_vector(v: Tensors, like: Tensors, several: bool) -> None:
+def _check_vector(v: Tensors, like: Tensors, is_tuple: bool) -> None:
     if len(v) != len(like):
-        if several:
+        if is_tuple:
             raise RuntimeError(f"v is a tuple of invalid length: should be {len(like)} but got {len(v)}.")
         raise RuntimeError("The given v should contain a single Tensor.")
     for i, (x, y) in enumerate(zip(v, like, strict=True)):
         if x.shape != y.shape:
-            entry = f"Entry {i} in " if several else ""
+            entry = f"Entry {i} in " if is_tuple else ""
             raise RuntimeError(f"{entry}v has invalid size: should be {y.size()} but got {x.size()}.")
 
 
@@ -102,7 +102,7 @@ _DETACHED = {
 }
 
 
-def _check_attached(results: tuple[Tensor | None, ...], what: str, strict: bool) -> None:
+def _check_attached(results: tuple[Tensor | None, ...], subject: str, strict: bool) -> None:
     """Raise RuntimeError in strict mode if a result does not depend on the inputs."""
     if not strict:
         return
@@ -114,7 +114,7 @@ def _check_attached(results: tuple[Tensor | None, ...], what: str, strict: bool)
                 "mode."
             )
         if not x.requires_grad:
-            raise RuntimeError(_DETACHED[what].format(i=i))
+            raise RuntimeError(_DETACHED[subject].format(i=i))
 
 
 # Error messages of strict mode for results that do not depend on an input.
@@ -183,15 +183,15 @@ def vjp(func: Function, inputs: Any, v: Any = None, create_graph: bool = False, 
     `v` has the shapes of the results; it may be omitted for a single result with one element.
     """
     with ts.enable_grad():
-        several, xs = _as_checked_tuple(inputs, "inputs", "vjp")
+        is_tuple, xs = _as_checked_tuple(inputs, "inputs", "vjp")
         xs = _detach_inputs(xs, create_graph, True)
-        several_out, ys = _results(func, xs, "vjp")
+        is_output_tuple, ys = _results(func, xs, "vjp")
         _check_attached(ys, "outputs", strict)
         vs = None
         if v is not None:
             _, vs = _as_checked_tuple(v, "v", "vjp")
             vs = _detach_inputs(vs, create_graph, False)
-            _check_vector(vs, ys, several_out)
+            _check_vector(vs, ys, is_output_tuple)
         elif len(ys) != 1 or ys[0].numel() != 1:
             raise RuntimeError(
                 "The vector v can only be None if the user-provided function returns a single Tensor with a "
@@ -203,14 +203,14 @@ def vjp(func: Function, inputs: Any, v: Any = None, create_graph: bool = False, 
             _gradients(ys, xs, vs, create_graph=create_graph), xs, strict, create_graph, "back"
         )
     ys, product = _detach_results(ys, create_graph), _detach_results(product, create_graph)
-    return _one_or_all(ys, several_out), _one_or_all(product, several)
+    return _one_or_all(ys, is_output_tuple), _one_or_all(product, is_tuple)
 
 
-def _vector_of_inputs(v: Any, xs: Tensors, several: bool, create_graph: bool, name: str) -> Tensors | None:
+def _vector_of_inputs(v: Any, xs: Tensors, is_tuple: bool, create_graph: bool, name: str) -> Tensors | None:
     if v is not None:
         _, vs = _as_checked_tuple(v, "v", name)
         vs = _detach_inputs(vs, create_graph, False)
-        _check_vector(vs, xs, several)
+        _check_vector(vs, xs, is_tuple)
         return vs
     if len(xs) != 1 or xs[0].numel() != 1:
         raise RuntimeError(
@@ -228,10 +228,10 @@ def jvp(func: Function, inputs: Any, v: Any = None, create_graph: bool = False, 
     computed by two backward passes, which `create_graph` and `strict` require; `ts.func.jvp` is faster.
     """
     with ts.enable_grad():
-        several, xs = _as_checked_tuple(inputs, "inputs", "jvp")
+        is_tuple, xs = _as_checked_tuple(inputs, "inputs", "jvp")
         xs = _detach_inputs(xs, create_graph, True)
-        vs = _vector_of_inputs(v, xs, several, create_graph, "jvp")
-        several_out, ys = _results(func, xs, "jvp")
+        vs = _vector_of_inputs(v, xs, is_tuple, create_graph, "jvp")
+        is_output_tuple, ys = _results(func, xs, "jvp")
         _check_attached(ys, "outputs", strict)
         us = tuple(ts.zeros_like(y, requires_grad=True) for y in ys)
         first = _gradients(ys, xs, us, create_graph=True)
@@ -241,19 +241,19 @@ def jvp(func: Function, inputs: Any, v: Any = None, create_graph: bool = False, 
             _gradients(first, us, vs, create_graph=create_graph), ys, strict, create_graph, "back_trick"
         )
     ys, product = _detach_results(ys, create_graph), _detach_results(product, create_graph)
-    return _one_or_all(ys, several_out), _one_or_all(product, several_out)
+    return _one_or_all(ys, is_output_tuple), _one_or_all(product, is_output_tuple)
 
 
 def _first_derivative_of_scalar(
     func: Function, inputs: Any, v: Any, create_graph: bool, strict: bool, name: str
 ) -> tuple[bool, Tensors, Tensors | None, Tensors, tuple[Tensor | None, ...]]:
     """Return the arguments, the vector, the scalar result of the function, and the gradient."""
-    several, xs = _as_checked_tuple(inputs, "inputs", name)
+    is_tuple, xs = _as_checked_tuple(inputs, "inputs", name)
     xs = _detach_inputs(xs, create_graph, True)
-    vs = _vector_of_inputs(v, xs, several, create_graph, name)
-    several_out, ys = _results(func, xs, name)
+    vs = _vector_of_inputs(v, xs, is_tuple, create_graph, name)
+    is_output_tuple, ys = _results(func, xs, name)
     _check_attached(ys, "outputs", strict)
-    if several_out:
+    if is_output_tuple:
         raise RuntimeError(f"The function given to {name} should return a single Tensor")
     if ys[0].numel() != 1:
         raise RuntimeError(
@@ -261,18 +261,20 @@ def _first_derivative_of_scalar(
         )
     first = _gradients(ys, xs, create_graph=True)
     _check_attached(first, "jacobian", strict)
-    return several, xs, vs, ys, first
+    return is_tuple, xs, vs, ys, first
 
 
 def vhp(func: Function, inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> Any:
     """Return the scalar func(*inputs), and the product of `v` and the Hessian."""
     with ts.enable_grad():
-        several, xs, vs, ys, first = _first_derivative_of_scalar(func, inputs, v, create_graph, strict, "vhp")
+        is_tuple, xs, vs, ys, first = _first_derivative_of_scalar(
+            func, inputs, v, create_graph, strict, "vhp"
+        )
     with ts.set_grad_enabled(create_graph or ts.is_grad_enabled()):
         product = _fill_missing(
             _gradients(first, xs, vs, create_graph=create_graph), xs, strict, create_graph, "double_back"
         )
-    return _detach_results(ys, create_graph)[0], _one_or_all(_detach_results(product, create_graph), several)
+    return _detach_results(ys, create_graph)[0], _one_or_all(_detach_results(product, create_graph), is_tuple)
 
 
 def hvp(func: Function, inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> Any:
@@ -282,7 +284,9 @@ def hvp(func: Function, inputs: Any, v: Any = None, create_graph: bool = False, 
     faster.
     """
     with ts.enable_grad():
-        several, xs, vs, ys, first = _first_derivative_of_scalar(func, inputs, v, create_graph, strict, "hvp")
+        is_tuple, xs, vs, ys, first = _first_derivative_of_scalar(
+            func, inputs, v, create_graph, strict, "hvp"
+        )
         us = tuple(ts.zeros_like(x, requires_grad=True) for x in xs)
         second = _gradients(first, xs, us, create_graph=True)
         _check_attached(first, "hessian", strict)
@@ -294,7 +298,7 @@ def hvp(func: Function, inputs: Any, v: Any = None, create_graph: bool = False, 
             create_graph,
             "double_back_trick",
         )
-    return _detach_results(ys, create_graph)[0], _one_or_all(_detach_results(product, create_graph), several)
+    return _detach_results(ys, create_graph)[0], _one_or_all(_detach_results(product, create_graph), is_tuple)
 
 
 # ---------------------------------------------------------------- matrices
@@ -325,9 +329,9 @@ def jacobian(
     if strategy == "forward-mode":
         return _by_columns(func, inputs, create_graph, strict, vectorize)
     with ts.enable_grad():
-        several, xs = _as_checked_tuple(inputs, "inputs", "jacobian")
+        is_tuple, xs = _as_checked_tuple(inputs, "inputs", "jacobian")
         xs = _detach_inputs(xs, create_graph, True)
-        several_out, ys = _results(func, xs, "jacobian")
+        is_output_tuple, ys = _results(func, xs, "jacobian")
         _check_attached(ys, "outputs", strict)
         if vectorize and strict:
             raise RuntimeError(
@@ -336,11 +340,11 @@ def jacobian(
                 "Please either set `strict=False` or `vectorize=False`."
             )
         rows = _all_rows(ys, xs, create_graph) if vectorize else _each_row(ys, xs, create_graph, strict)
-        return _nested(_detach_results(rows, create_graph), several_out, several)
+        return _nested(_detach_results(rows, create_graph), is_output_tuple, is_tuple)
 
 
-def _nested(rows: Any, several_out: bool, several: bool) -> Any:
-    return _one_or_all(tuple(_one_or_all(row, several) for row in rows), several_out)
+def _nested(rows: Any, is_output_tuple: bool, is_tuple: bool) -> Any:
+    return _one_or_all(tuple(_one_or_all(row, is_tuple) for row in rows), is_output_tuple)
 
 
 def _each_row(ys: Tensors, xs: Tensors, create_graph: bool, strict: bool) -> tuple[Tensors, ...]:
@@ -380,11 +384,11 @@ def _all_rows(ys: Tensors, xs: Tensors, create_graph: bool) -> tuple[Tensors, ..
 
 def _units(tensors: Tensors) -> Tensors:
     """Return the rows of the identity matrix over the elements of all tensors, split by tensor."""
-    total, before, matrices = sum(x.numel() for x in tensors), 0, []
+    total, first_row, matrices = sum(x.numel() for x in tensors), 0, []
     for x in tensors:
         matrix = x.detach().new_zeros(total, x.numel())
-        matrix.diagonal(-before).fill_(1)
-        before += x.numel()
+        matrix.diagonal(-first_row).fill_(1)
+        first_row += x.numel()
         matrices.append(matrix)
     return tuple(matrices)
 
@@ -407,15 +411,15 @@ def _by_columns(func: Function, inputs: Any, create_graph: bool, strict: bool, v
             "Computing Jacobian using forward-AD or forward-over-reverse Hessian isonly implemented for "
             "`vectorize=True`."
         )
-    several, xs = _as_checked_tuple(inputs, "inputs", "jacobian")
+    is_tuple, xs = _as_checked_tuple(inputs, "inputs", "jacobian")
     shapes: list[Any] = []
-    several_out = False
+    is_output_tuple = False
 
     def tangents(*steps: Tensor) -> Tensors:
-        nonlocal several_out
+        nonlocal is_output_tuple
         with forward_ad.dual_level():
             duals = tuple(forward_ad.make_dual(x, step.view_as(x)) for x, step in zip(xs, steps, strict=True))
-            several_out, ys = _as_checked_tuple(func(*duals), "outputs", "None")
+            is_output_tuple, ys = _as_checked_tuple(func(*duals), "outputs", "None")
             pairs = [forward_ad.unpack_dual(y) for y in ys]
             shapes[:] = [p.shape for p, _ in pairs]
             return tuple(ts.zeros_like(p) if t is None else t for p, t in pairs)
@@ -430,9 +434,9 @@ def _by_columns(func: Function, inputs: Any, create_graph: bool, strict: bool, v
         ]
         for column, shape in zip(columns, shapes, strict=True)
     ]
-    if not several:
+    if not is_tuple:
         rows = tuple(row[0] for row in rows)
-    return rows if several_out else rows[0]
+    return rows if is_output_tuple else rows[0]
 
 
 def hessian(
@@ -447,14 +451,14 @@ def hessian(
 
     `vectorize` and `outer_jacobian_strategy` apply to the Jacobian of the gradient; see `jacobian`.
     """
-    several, xs = _as_checked_tuple(inputs, "inputs", "hessian")
+    is_tuple, xs = _as_checked_tuple(inputs, "inputs", "hessian")
     if outer_jacobian_strategy not in ("forward-mode", "reverse-mode"):
         raise AssertionError('Expected strategy to be either "forward-mode" or "reverse-mode".')
 
     def scalar_result(*arguments: Tensor) -> Tensor:
-        several_out, ys = _results(func, arguments, "hessian")
+        is_output_tuple, ys = _results(func, arguments, "hessian")
         _check_attached(ys, "outputs", strict)
-        if several_out:
+        if is_output_tuple:
             raise RuntimeError("The function given to hessian should return a single Tensor")
         if ys[0].numel() != 1:
             raise RuntimeError(
@@ -477,7 +481,7 @@ def hessian(
         vectorize=vectorize,
         strategy=outer_jacobian_strategy,
     )
-    return blocks if several else blocks[0][0]
+    return blocks if is_tuple else blocks[0][0]
 
 
 # Helpers with PyTorch's names, which optimizer packages import.
@@ -487,16 +491,16 @@ def _as_tuple(inp: Any, arg_name: str | None = None, fn_name: str | None = None)
     """Return whether the argument is a tuple, and its tensors; raise TypeError for other objects."""
     if arg_name is None and fn_name is None:
         return isinstance(inp, tuple), inp if isinstance(inp, tuple) else (inp,)
-    several = isinstance(inp, tuple)
-    items = inp if several else (inp,)
+    is_tuple = isinstance(inp, tuple)
+    items = inp if is_tuple else (inp,)
     for i, item in enumerate(items):
         if not isinstance(item, Tensor):
-            reason = f"the value at index {i} has" if several else f"the given {arg_name} has"
+            reason = f"the value at index {i} has" if is_tuple else f"the given {arg_name} has"
             raise TypeError(
                 f"The {arg_name} given to {fn_name} must be either a Tensor or a tuple of Tensors but "
                 f"{reason} type {type(item)}."
             )
-    return several, items
+    return is_tuple, items
 
 
 def _tuple_postprocess(res: Any, to_unpack: Any) -> Any:

@@ -62,7 +62,7 @@ class RealFunction(NamedTuple):
 
 
 def first_gradients(
-    func: Function, inputs: Any, grad_outputs: Any, spread: bool
+    func: Function, inputs: Any, grad_outputs: Any, non_contiguous: bool
 ) -> tuple[Function, tuple[Any, ...]]:
     """Return the function that computes gradients of `func`, and its arguments (inputs, result gradients)."""
     first = as_tuple(inputs)
@@ -70,29 +70,31 @@ def first_gradients(
         outputs = differentiable(func(*first))
         if not outputs:
             raise ValueError("gradgradcheck expects at least one output that requires gradient")
-        output_gradients = tuple(_random_gradient(y, spread) for y in outputs)
+        output_gradients = tuple(_random_gradient(y, non_contiguous) for y in outputs)
     else:
         output_gradients = as_tuple(grad_outputs)
     n = len(first)
-    of_inputs, of_outputs = differentiable_indices(first), differentiable_indices(output_gradients)
+    input_indices, gradient_indices = differentiable_indices(first), differentiable_indices(output_gradients)
 
     def gradients(*arguments: Any) -> tuple[Tensor, ...]:
         xs, gs = arguments[:n], arguments[n:]
-        for x in (*(xs[i] for i in of_inputs), *(gs[i] for i in of_outputs)):
+        for x in (*(xs[i] for i in input_indices), *(gs[i] for i in gradient_indices)):
             x.requires_grad_()
         results = differentiable(func(*xs))
-        input_gradients = grad(results, [xs[i] for i in of_inputs], gs, create_graph=True, allow_unused=True)
+        input_gradients = grad(
+            results, [xs[i] for i in input_indices], gs, create_graph=True, allow_unused=True
+        )
         return tuple(g for g in input_gradients if g is not None)
 
     return gradients, first + output_gradients
 
 
-def _random_gradient(y: Tensor, spread: bool) -> Tensor:
-    shape = [*y.shape, 2] if spread and y.numel() > 1 else list(y.shape)
+def _random_gradient(y: Tensor, non_contiguous: bool) -> Tensor:
+    shape = [*y.shape, 2] if non_contiguous and y.numel() > 1 else list(y.shape)
     gradient = ts.rand(shape, dtype=y.dtype, device=y.device) * 2 - 1
     if y.is_complex():
         gradient = gradient - 1j * ts.rand(shape, dtype=y.dtype, device=y.device)
-    return (gradient[..., 0] if spread and y.numel() > 1 else gradient).detach().requires_grad_()
+    return (gradient[..., 0] if non_contiguous and y.numel() > 1 else gradient).detach().requires_grad_()
 
 
 # ---------------------------------------------------------------- comparison
@@ -151,7 +153,7 @@ def _real_results(func: Function, inputs: tuple[Any, ...], outputs: tuple[Any, .
     """Split a function with complex results into functions that return imaginary parts and real parts."""
     if not any(isinstance(y, Tensor) and y.is_complex() for y in outputs):
         return [RealFunction(func, inputs, outputs, False, {})]
-    complex_ones = [i for i, y in enumerate(differentiable(outputs)) if y.is_complex()]
+    complex_indices = [i for i, y in enumerate(differentiable(outputs)) if y.is_complex()]
     real_functions = []
     for name in ("imag", "real"):
 
@@ -160,7 +162,11 @@ def _real_results(func: Function, inputs: tuple[Any, ...], outputs: tuple[Any, .
 
         real_functions.append(
             RealFunction(
-                real_results, inputs, real_results(*inputs), False, _prefixes(name, "outputs", complex_ones)
+                real_results,
+                inputs,
+                real_results(*inputs),
+                False,
+                _prefixes(name, "outputs", complex_indices),
             )
         )
     return real_functions
@@ -190,9 +196,9 @@ def _real_arguments(func: Function, inputs: tuple[Any, ...], outputs: tuple[Any,
     return real_functions
 
 
-def _prefixes(name: str, what: str, indices: list[int]) -> dict[int, str]:
+def _prefixes(name: str, subject: str, indices: list[int]) -> dict[int, str]:
     word = "imaginary" if name == "imag" else "real"
-    return dict.fromkeys(indices, f"While considering the {word} part of complex {what} only, ")
+    return dict.fromkeys(indices, f"While considering the {word} part of complex {subject} only, ")
 
 
 def _compare(real_function: RealFunction, options: Options) -> None:
@@ -221,14 +227,18 @@ def _compare_all(real_function: RealFunction, options: Options) -> None:
         for i in differentiable_indices(real_function.inputs)
     ]
     # indexed by results that require grad
-    by_result = [[of[k] for of in numerical] for k, y in enumerate(real_function.results) if y.requires_grad]
+    by_result = [
+        [input_jacobians[k] for input_jacobians in numerical]
+        for k, y in enumerate(real_function.results)
+        if y.requires_grad
+    ]
     if real_function.forward:
         tangents = _by_tangents(real_function, None, options)
         analytical = [list(column) for column in zip(*tangents, strict=True)]
     else:
         analytical = [_by_tape(real_function, y, options, None) for y in real_function.results]
-    for k, (of_differences, of_rules) in enumerate(zip(by_result, analytical, strict=False)):
-        for i, (n, a) in enumerate(zip(of_differences, of_rules, strict=True)):
+    for k, (numerical_row, analytical_row) in enumerate(zip(by_result, analytical, strict=False)):
+        for i, (n, a) in enumerate(zip(numerical_row, analytical_row, strict=True)):
             if not _close(a, n, options.rtol, options.atol):
                 raise GradcheckError(_mismatch(real_function, a, n, k, i))
 
@@ -249,12 +259,12 @@ def _by_tangents(
 def _by_tape(
     real_function: RealFunction, y: Tensor, options: Options, direction: Tensor | None
 ) -> list[Tensor]:
-    rows, again = (by_tape(y, real_function.inputs, direction) for _ in range(2))
+    rows, repeated = (by_tape(y, real_function.inputs, direction) for _ in range(2))
     if not rows.dtypes_hold and options.check_grad_dtypes:
         raise GradcheckError("Gradient has dtype mismatch")
     if not rows.sizes_hold:
         raise GradcheckError("Analytical gradient has incorrect size")
-    for a, b in zip(rows.matrices, again.matrices, strict=True):
+    for a, b in zip(rows.matrices, repeated.matrices, strict=True):
         if a.numel() and (a - b).abs().max() > options.nondet_tol:
             raise GradcheckError(
                 "Backward is not reentrant, i.e., running backward with same input and grad_output multiple "
@@ -286,8 +296,8 @@ _draw: Final = random.Random().random  # separate from the generators of `ts`
 
 def _direction(x: Tensor, real: bool) -> Tensor:
     dtype = x.real.dtype if real and x.is_complex() else x.dtype
-    drawn = ts.tensor([_draw() for _ in range(x.numel())], dtype=ts.float64).to(dtype)
-    return drawn / drawn.norm()
+    samples = ts.tensor([_draw() for _ in range(x.numel())], dtype=ts.float64).to(dtype)
+    return samples / samples.norm()
 
 
 def _compare_fast(real_function: RealFunction, options: Options) -> None:
@@ -314,10 +324,12 @@ def _compare_fast(real_function: RealFunction, options: Options) -> None:
         by_result = [
             _by_tape(real_function, y, options, v) for y, v in zip(real_function.results, vs, strict=True)
         ]
-        analytical = [[_projected(of[i].reshape(-1), u) for of in by_result] for i, u in enumerate(us)]
-    for i, (of_differences, of_rules) in enumerate(zip(numerical, analytical, strict=True)):
-        for k, a in enumerate(of_rules):
-            n = of_differences[result_indices[k]]
+        analytical = [
+            [_projected(result_row[i].reshape(-1), u) for result_row in by_result] for i, u in enumerate(us)
+        ]
+    for i, (numerical_row, analytical_row) in enumerate(zip(numerical, analytical, strict=True)):
+        for k, a in enumerate(analytical_row):
+            n = numerical_row[result_indices[k]]
             if vs is not None:
                 n = (vs[k] * n).sum()
             atol = options.atol * _weight(us[i]) * (1.0 if vs is None else float(vs[k].sum()))
@@ -372,11 +384,11 @@ def _check_zero(results: tuple[Tensor, ...], inputs: tuple[Any, ...], masked: bo
             continue
         if not (ts.allclose(g, ts.zeros_like(g)) if masked else (g == 0).all()):
             raise GradcheckError("backward not multiplied by grad_output")
-        for same, what in (
+        for is_equal, property_name in (
             (g.dtype is x.dtype, "type"), (g.device == x.device, "device"), (g.shape == x.shape, "size"),
         ):  # fmt: skip
-            if not same:
-                raise GradcheckError(f"grad is incorrect {what}")
+            if not is_equal:
+                raise GradcheckError(f"grad is incorrect {property_name}")
 
 
 def _check_absent(func: Function, inputs: tuple[Any, ...]) -> None:
@@ -413,10 +425,10 @@ class _NoGradient:
 
     @staticmethod
     def of(y: Tensor) -> Tensor:
-        same = y.view_as(y)
-        assert same.grad_fn is not None
-        same.grad_fn.register_hook(lambda grad_inputs, grad_outputs: tuple(None for _ in grad_inputs))
-        return same
+        view = y.view_as(y)
+        assert view.grad_fn is not None
+        view.grad_fn.register_hook(lambda grad_inputs, grad_outputs: tuple(None for _ in grad_inputs))
+        return view
 
 
 def _check_absent_tangents(real_function: RealFunction) -> None:
@@ -476,10 +488,11 @@ def _check_batched(inputs: tuple[Any, ...], y: Tensor, result_index: int) -> Non
 def _compare_batched(actual: Tensor | None, pair: Any, result: int, argument: int, advice: str) -> None:
     if actual is None and pair[0] is None:
         return
-    want = ts.stack(list(pair))
-    if actual is None or not ts.allclose(actual, want):
+    expected = ts.stack(list(pair))
+    if actual is None or not ts.allclose(actual, expected):
         raise GradcheckError(
-            f"For output {result} and input {argument}:\n\n{advice}\n\nGot:\n{actual}\n\nExpected:\n{want}"
+            f"For output {result} and input {argument}:\n\n{advice}\n\n"
+            f"Got:\n{actual}\n\nExpected:\n{expected}"
         )
 
 

@@ -55,8 +55,11 @@ class save_on_cpu(saved_tensors_hooks):
 
     def __init__(self, pin_memory: bool = False, device_type: str = "cuda") -> None:
         def pack(x: Tensor) -> tuple[Any, Tensor]:
-            here = x.cpu()
-            return x.device, here.pin_memory() if pin_memory and x.device.type == device_type else here
+            cpu_tensor = x.cpu()
+            return (
+                x.device,
+                cpu_tensor.pin_memory() if pin_memory and x.device.type == device_type else cpu_tensor,
+            )
 
         def unpack(packed: tuple[Any, Tensor]) -> Tensor:
             device, x = packed
@@ -68,11 +71,11 @@ class save_on_cpu(saved_tensors_hooks):
 @contextmanager
 def disable_saved_tensors_hooks(error_message: str) -> Iterator[None]:
     """Context manager in which entering `saved_tensors_hooks` raises a RuntimeError with this message."""
-    before = forbid_hooks(error_message)
+    previous_message = forbid_hooks(error_message)
     try:
         yield
     finally:
-        forbid_hooks(before)
+        forbid_hooks(previous_message)
 
 
 class _ClonedSavedTensors:
@@ -198,8 +201,11 @@ class _CollectAllGradients:
             pass_id = pass_number()
             with self._lock:
                 if pass_id not in self._passes:
-                    ahead = nodes_ahead()
-                    self._passes[pass_id] = [None] * len(self._nodes), [sum(n in ahead for n in self._nodes)]
+                    remaining_nodes = nodes_ahead()
+                    self._passes[pass_id] = (
+                        [None] * len(self._nodes),
+                        [sum(n in remaining_nodes for n in self._nodes)],
+                    )
                 gradients, left = self._passes[pass_id]
                 gradients[i] = gradient
                 left[0] -= 1

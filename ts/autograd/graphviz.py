@@ -30,10 +30,10 @@ def to_dot(roots: Any, names: Mapping[str, Tensor] | Iterable[tuple[str, Tensor]
     names   of leaves: a dictionary, or `module.named_parameters()`
     """
     pairs = names.items() if isinstance(names, Mapping) else names
-    named = {id(x): name for name, x in pairs}
+    names_by_id = {id(x): name for name, x in pairs}
     order = _reached([_node(root) for root in ([roots] if isinstance(roots, (Tensor, Node)) else roots)])
     indices = {node: i for i, node in enumerate(order)}
-    lines = [f"  n{indices[node]} {_attributes(node, named)}" for node in order]
+    lines = [f"  n{indices[node]} {_attributes(node, names_by_id)}" for node in order]
     for node in order:
         for to, output in node.next_functions:
             if to is not None:
@@ -61,11 +61,11 @@ def _reached(nodes: list[Any]) -> list[Any]:
     return list(order)
 
 
-def _attributes(node: Any, named: dict[int, str]) -> str:
+def _attributes(node: Any, names_by_id: dict[int, str]) -> str:
     leaf = getattr(node, "variable", None)
     if leaf is None:
         return f'[label="{_quoted(node.name())}", shape=box]'
-    name = named.get(id(leaf), "leaf")
+    name = names_by_id.get(id(leaf), "leaf")
     dtype = str(leaf.dtype).removeprefix("torch.")
     return f'[label="{_quoted(name)}\\n{list(leaf.shape)} {dtype}", shape=ellipse]'
 

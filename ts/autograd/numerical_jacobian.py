@@ -103,36 +103,37 @@ def _difference_quotient(
     eps: float,
     u: Tensor,
     v: Tensor,
-    where: str,
+    description: str,
     forward: bool,
 ) -> list[Tensor]:
-    derivatives = _central_difference(function, inputs, i, eps, u, where)
+    derivatives = _central_difference(function, inputs, i, eps, u, description)
     if not inputs[i].is_complex():
         return derivatives
-    imaginary = _central_difference(function, inputs, i, eps, v * 1j, where)
+    imaginary = _central_difference(function, inputs, i, eps, v * 1j, description)
     return [dx + dy * 1j for dx, dy in zip(derivatives, imaginary, strict=True)]
 
 
 def _central_difference(
-    function: Function, inputs: tuple[Any, ...], i: int, eps: float, direction: Tensor, where: str
+    function: Function, inputs: tuple[Any, ...], i: int, eps: float, direction: Tensor, description: str
 ) -> list[Tensor]:
     """Return (f(x + eps u) - f(x - eps u)) / 2 eps; `x` is modified in place, because `f` may capture it."""
     x = inputs[i].data
-    before = x.clone()
+    original = x.clone()
     outputs = []
     for sign in (-1, 1):
-        x.copy_(before + direction * (sign * eps))
+        x.copy_(original + direction * (sign * eps))
         outputs.append([y.clone() for y in as_tuple(function(*inputs))])
-    x.copy_(before)
-    return [_difference(a, b, eps, where) for a, b in zip(*outputs, strict=True)]
+    x.copy_(original)
+    return [_difference(a, b, eps, description) for a, b in zip(*outputs, strict=True)]
 
 
-def _difference(a: Tensor, b: Tensor, eps: float, where: str) -> Tensor:
-    for what, one, other in (("shape", a.shape, b.shape), ("dtype", a.dtype, b.dtype)):
-        if one != other:
+def _difference(a: Tensor, b: Tensor, eps: float, description: str) -> Tensor:
+    for property_name, first, second in (("shape", a.shape, b.shape), ("dtype", a.dtype, b.dtype)):
+        if first != second:
             raise AssertionError(
-                f"Expected `func` to return outputs with the same {what} when inputs are perturbed {where}by "
-                f"{eps}, but got: {what}s {one} and {other}."
+                f"Expected `func` to return outputs with the same {property_name} "
+                f"when inputs are perturbed {description}by {eps}, "
+                f"but got: {property_name}s {first} and {second}."
             )
     return ((b - a) / (2 * eps)).detach().reshape(-1)
 

@@ -33,19 +33,19 @@ class ProcessDebugger(Debugger):
         self.code.breaks.go(None, 0)
         self._resume = Resume()
 
-    def _on_stop(self, stopped: PausedProgram, stop_point: StopPoint, armed: bool) -> None:
-        self._main = stopped.program
-        if stop_point.event != "breakpoint" or self._is_step(stopped, stop_point):
-            super()._on_stop(stopped, stop_point, armed)
+    def _on_stop(self, paused: PausedProgram, stop_point: StopPoint, is_armed: bool) -> None:
+        self._main = paused.program
+        if stop_point.event != "breakpoint" or self._is_step(paused, stop_point):
+            super()._on_stop(paused, stop_point, is_armed)
         elif os.environ.get("PYTHONBREAKPOINT") == "0":
             return
         elif os.environ.get("PYTHONBREAKPOINT") or sys.breakpointhook is not sys.__breakpointhook__:
             sys.breakpointhook()
         elif sys.stdin.isatty() and sys.stdout.isatty():
             self._attached = True
-            super()._on_stop(stopped, stop_point, armed)
+            super()._on_stop(paused, stop_point, is_armed)
 
-    def _on_failure(self, stopped: PausedProgram, error: BaseException) -> None:
+    def _on_failure(self, paused: PausedProgram, error: BaseException) -> None:
         """Ignore the exception, because it propagates to the caller of the script."""
 
 

@@ -39,9 +39,9 @@ class Breakpoint:
         if self.function:
             matches = [p for p in stop_points if p.is_entry and _is_called(p, self.function)]
         else:
-            near = [p for p in stop_points if p.event != "return" and self._may_be_at(p)]
-            line = min((stop_point.line for stop_point in near), default=0)
-            matches = [stop_point for stop_point in near if stop_point.line == line]
+            candidates = [p for p in stop_points if p.event != "return" and self._may_be_at(p)]
+            line = min((stop_point.line for stop_point in candidates), default=0)
+            matches = [stop_point for stop_point in candidates if stop_point.line == line]
         self.stop_points = {stop_point.number for stop_point in matches}
 
     def _may_be_at(self, stop_point: StopPoint) -> bool:
@@ -51,13 +51,13 @@ class Breakpoint:
         return stop_point.range.source.first_line <= self.line
 
 
-def file_and_line(location: str, here: str | None) -> tuple[str, int, str]:
-    """Parse a breakpoint as (file, line, function); `here` is the default file of a line number."""
+def file_and_line(location: str, default_file: str | None) -> tuple[str, int, str]:
+    """Parse a breakpoint as (file, line, function); `default_file` is the default file of a line number."""
     filename, colon, line = location.rpartition(":")
     if line.isdecimal():
-        if not colon and here is None:
+        if not colon and default_file is None:
             raise ValueError("in which file? write FILE:LINE")
-        return filename or here or "", int(line), ""
+        return filename or default_file or "", int(line), ""
     if colon or not all(component.isidentifier() for component in location.split(".")):
         raise ValueError(f"a breakpoint is LINE, FILE:LINE or FUNCTION, not {location!r}")
     return "", 0, location

@@ -74,7 +74,7 @@ class DebugCode:
         """Store the callbacks for stops, failures and new stop points."""
         self.stop_points: list[StopPoint] = []
         self.breaks = Breakpoints(
-            lambda stopped, n, armed: on_stop(stopped, self.stop_points[n], armed), on_failure
+            lambda paused, n, is_armed: on_stop(paused, self.stop_points[n], is_armed), on_failure
         )
         self._on_code = on_code
         self._twins: dict[int, tuple[Any, Any]] = {}  # (original, twin) by id of the original

@@ -79,7 +79,7 @@ class Debugger:
         self._resume = Resume(_EVERYWHERE)
         self._attached = True
         self._interrupted = False
-        self._stopped: PausedProgram | None = None
+        self._paused: PausedProgram | None = None
         self._frames: list[FrameView] = []
         self._level = 0
         self._listed: int | None = None  # line at which the next `list` starts
@@ -99,7 +99,7 @@ class Debugger:
 
         Return False if a stop is already requested or the program is stopped.
         """
-        if self._interrupted or self._stopped is not None:
+        if self._interrupted or self._paused is not None:
             return False
         self._interrupted = True
         self._stepping, self._resume = None, Resume(_EVERYWHERE)
@@ -108,13 +108,13 @@ class Debugger:
 
     # ---- stops -----------------------------------------------------------------------------------------
 
-    def _on_stop(self, stopped: PausedProgram, stop_point: StopPoint, armed: bool) -> None:
+    def _on_stop(self, paused: PausedProgram, stop_point: StopPoint, is_armed: bool) -> None:
         with self._lock:
             if self._main is None:
-                self._main = stopped.program
+                self._main = paused.program
             if not self._attached:
                 return
-            if not self._look(stopped):
+            if not self._look(paused):
                 return
             reasons = [f"breakpoint() in {stop_point.function}"] if stop_point.event == "breakpoint" else []
             for breakpoint in list(self.breakpoints.values()):
@@ -122,38 +122,38 @@ class Debugger:
                     reasons.append(f"Breakpoint {breakpoint.number}")
                     if breakpoint.temporary:
                         self._remove(breakpoint)
-            if not reasons and armed and not self._is_step(stopped, stop_point):
+            if not reasons and is_armed and not self._is_step(paused, stop_point):
                 return
             if self._interrupted:
                 self._interrupted = False
                 reasons.append("Interrupted")
             if stop_point.event == "return":
                 reasons.append(f"--Return-- {self._format_variable('return')}")
-            self._interact(stopped, reasons)
+            self._interact(paused, reasons)
 
-    def _on_failure(self, stopped: PausedProgram, error: BaseException) -> None:
+    def _on_failure(self, paused: PausedProgram, error: BaseException) -> None:
         with self._lock:
             if self._main is None:
-                self._main = stopped.program
-            if not self._attached or isinstance(error, DebuggerQuit) or stopped.program != self._main:
+                self._main = paused.program
+            if not self._attached or isinstance(error, DebuggerQuit) or paused.program != self._main:
                 return
-            if self._look(stopped):
+            if self._look(paused):
                 with suppress(DebuggerQuit):  # the exception propagates to the caller
                     self._interact(
-                        stopped, [_format_error(error), "The program ends here; it can still be looked at."]
+                        paused, [_format_error(error), "The program ends here; it can still be looked at."]
                     )
 
-    def _is_step(self, stopped: PausedProgram, stop_point: StopPoint) -> bool:
+    def _is_step(self, paused: PausedProgram, stop_point: StopPoint) -> bool:
         """Return True if the current step ends at this stop point."""
         depth = self._resume.return_depth if stop_point.event == "return" else self._resume.depth
-        return stopped.depth <= depth and self._stepping in (None, stopped.program)
+        return paused.depth <= depth and self._stepping in (None, paused.program)
 
-    def _look(self, stopped: PausedProgram) -> bool:
+    def _look(self, paused: PausedProgram) -> bool:
         """Read the frames of a stopped program; return False if it has none."""
-        self._stopped = stopped
+        self._paused = paused
         self._frames = []
-        for level, (code, at) in enumerate(stopped.frames()):
-            stack = code.lines[at] if code.lines else ((code.name, None),)
+        for level, (code, instruction) in enumerate(paused.frames()):
+            stack = code.lines[instruction] if code.lines else ((code.name, None),)
             stop_point = None
             if isinstance(stack, Stack) and stack.stop_point >= 0:
                 stop_point = self.code.stop_points[stack.stop_point]
@@ -163,9 +163,9 @@ class Debugger:
         self._listed = None
         return bool(self._frames)
 
-    def _interact(self, stopped: PausedProgram, reasons: list[str]) -> None:
+    def _interact(self, paused: PausedProgram, reasons: list[str]) -> None:
         """Execute commands until one resumes the program."""
-        if stopped.program != self._main:
+        if paused.program != self._main:
             reasons = ["In a forked program:", *reasons]
         for reason in reasons:
             self.write(reason)
@@ -177,9 +177,9 @@ class Debugger:
                 self._attached, resume = False, Resume()
             else:
                 resume = self.execute(command)
-        self._stopped = None
-        self._stepping, self._resume = stopped.program, resume
-        self.code.breaks.go(stopped, *resume)
+        self._paused = None
+        self._stepping, self._resume = paused.program, resume
+        self.code.breaks.go(paused, *resume)
 
     @property
     def _frame(self) -> FrameView:
@@ -191,53 +191,53 @@ class Debugger:
         """Execute a command; return how to resume the program, or None to stay stopped."""
         line = line.strip() or self._last
         self._last = line if line.partition(" ")[0] in _REPEATED else ""
-        word, _, rest = line.partition(" ")
+        word, _, arguments = line.partition(" ")
         command = _COMMANDS.get(word)
         if command is None:
             if line:
                 self._print(line)
             return None
-        resume: Resume | None = command(self, rest.strip())
+        resume: Resume | None = command(self, arguments.strip())
         return resume
 
-    def _step(self, rest: str) -> Resume:
+    def _step(self, arguments: str) -> Resume:
         """go to the next line, which may be in a called function"""
         return Resume(_EVERYWHERE)
 
-    def _next(self, rest: str) -> Resume:
+    def _next(self, arguments: str) -> Resume:
         """go to the next line of this function; what it calls runs through"""
         return Resume(self._depth)
 
-    def _finish(self, rest: str) -> Resume:
+    def _finish(self, arguments: str) -> Resume:
         """go on until this function (the one that `up` went to) returns"""
         return Resume(self._depth - 1, self._depth)
 
-    def _continue(self, rest: str) -> Resume:
+    def _continue(self, arguments: str) -> Resume:
         """go on to the next breakpoint, or to the end"""
         return Resume()
 
-    def _quit(self, rest: str) -> Resume:
+    def _quit(self, arguments: str) -> Resume:
         """end the program"""
         raise DebuggerQuit("the debugger was told to end the program")
 
     @property
     def _depth(self) -> int:
         """Return the call depth of the selected frame."""
-        assert self._stopped is not None
-        return self._stopped.depth - self._frame.level
+        assert self._paused is not None
+        return self._paused.depth - self._frame.level
 
     # ---- frames ----------------------------------------------------------------------------------------
 
-    def _where(self, rest: str) -> None:
+    def _where(self, arguments: str) -> None:
         """the calls under way, the innermost last"""
         for level in reversed(range(len(self._frames))):
             self._show_frame(self._frames[level], ">" if level == self._level else " ")
 
-    def _up(self, rest: str) -> None:
+    def _up(self, arguments: str) -> None:
         """select the caller"""
         self._move(1, "this is the outermost call")
 
-    def _down(self, rest: str) -> None:
+    def _down(self, arguments: str) -> None:
         """select the called function"""
         self._move(-1, "this is the innermost call")
 
@@ -257,7 +257,7 @@ class Debugger:
         lines = _lines_of(frame.range)
         self.write(f"-> {lines.get(frame.range.line, '')}")
 
-    def _list(self, rest: str) -> None:
+    def _list(self, arguments: str) -> None:
         """the source around the line (again: what follows; with a number: around that line)"""
         source_range = self._frame.range
         if source_range is None:
@@ -265,11 +265,11 @@ class Debugger:
             return
         lines = _lines_of(source_range)
         first = source_range.line - _LINES_AROUND if self._listed is None else self._listed
-        if rest:
-            if not rest.isdecimal():
+        if arguments:
+            if not arguments.isdecimal():
                 self.write("*** list takes the number of a line")
                 return
-            first = int(rest) - _LINES_AROUND
+            first = int(arguments) - _LINES_AROUND
         stops = {
             p.line
             for b in self.breakpoints.values()
@@ -288,13 +288,13 @@ class Debugger:
 
     # ---- values ----------------------------------------------------------------------------------------
 
-    def _args(self, rest: str) -> None:
+    def _args(self, arguments: str) -> None:
         """the parameters of the function"""
         stop_point = self._frame.stop_point
         owner = stop_point.owner if stop_point is not None else None
         self._show(owner.parameters() if isinstance(owner, DebugFunction) else ())
 
-    def _locals(self, rest: str) -> None:
+    def _locals(self, arguments: str) -> None:
         """all variables that have a value here"""
         self._show(self._variables())
 
@@ -309,17 +309,17 @@ class Debugger:
         if not defined_names:
             self.write("(none)")
 
-    def _print(self, rest: str) -> None:
+    def _print(self, arguments: str) -> None:
         """p EXPRESSION: its value; of variables by their names in the source, attributes, elements"""
-        self._show_result(rest, format_value)
+        self._show_result(arguments, format_value)
 
-    def _whatis(self, rest: str) -> None:
+    def _whatis(self, arguments: str) -> None:
         """whatis NAME: the type of a variable, or of an expression's value"""
-        type = self._variables().get(rest)
+        type = self._variables().get(arguments)
         if type is not None:
             self.write(type.annotation_str)
         else:
-            self._show_result(rest, lambda value: builtins.type(value).__name__)
+            self._show_result(arguments, lambda value: builtins.type(value).__name__)
 
     def _show_result(self, expression: str, show: Callable[[Any], str]) -> None:
         if not expression:
@@ -349,12 +349,12 @@ class Debugger:
 
     def _value(self, name: str) -> Any:
         frame = self._frame
-        assert self._stopped is not None and frame.stop_point is not None
+        assert self._paused is not None and frame.stop_point is not None
         register = frame.stop_point.registers[list(frame.stop_point.types).index(name)]
         try:
-            return self._stopped.value(frame.level, register)
+            return self._paused.value(frame.level, register)
         except AttributeError:  # `__init__` has not returned yet
-            return PartialObject(self._stopped.value(frame.level, register, whole=False))
+            return PartialObject(self._paused.value(frame.level, register, whole=False))
 
     def _format_variable(self, name: str) -> str:
         try:
@@ -364,17 +364,19 @@ class Debugger:
 
     # ---- breakpoints -----------------------------------------------------------------------------------
 
-    def _break(self, rest: str, temporary: bool = False) -> None:
+    def _break(self, arguments: str, temporary: bool = False) -> None:
         """b LINE | FILE:LINE | FUNCTION [if CONDITION]: stop there; alone: the list of breakpoints"""
-        if not rest:
+        if not arguments:
             self._show_breakpoints()
             return
-        what, _, condition = rest.partition(" if ")
-        here = self._frame.range
+        target, _, condition = arguments.partition(" if ")
+        current_range = self._frame.range
         try:
             if condition:
                 compile(condition.strip(), "<condition>", "eval")
-            location = file_and_line(what.strip(), None if here is None else _file_of(here))
+            location = file_and_line(
+                target.strip(), None if current_range is None else _file_of(current_range)
+            )
         except (SyntaxError, ValueError) as error:
             self.write(f"*** {error}")
             return
@@ -386,20 +388,20 @@ class Debugger:
         self._bind()
         self.write(self._describe(breakpoint))
 
-    def _temporary(self, rest: str) -> None:
+    def _temporary(self, arguments: str) -> None:
         """tbreak ...: the same, for one stop"""
-        self._break(rest, temporary=True)
+        self._break(arguments, temporary=True)
 
-    def _clear(self, rest: str) -> None:
+    def _clear(self, arguments: str) -> None:
         """clear NUMBER | LINE | FILE:LINE | FUNCTION | all: remove breakpoints; `clear 1` the first"""
-        here = self._frame.range
+        current_range = self._frame.range
         matches: list[Breakpoint] = []
-        if rest in ("", "all"):
+        if arguments in ("", "all"):
             matches = list(self.breakpoints.values())
-        elif rest.isdecimal() and int(rest) in self.breakpoints:
-            matches = [self.breakpoints[int(rest)]]
+        elif arguments.isdecimal() and int(arguments) in self.breakpoints:
+            matches = [self.breakpoints[int(arguments)]]
         else:
-            location = file_and_line(rest, None if here is None else _file_of(here))
+            location = file_and_line(arguments, None if current_range is None else _file_of(current_range))
             matches = [b for b in self.breakpoints.values() if (b.filename, b.line, b.function) == location]
         for breakpoint in matches:
             self._remove(breakpoint)
@@ -413,12 +415,12 @@ class Debugger:
 
     def _bind(self) -> None:
         """Resolve all breakpoints; arm their stop points and disarm all others."""
-        armed = {point.number for point in self.code.stop_points if point.event == "breakpoint"}
+        armed_numbers = {point.number for point in self.code.stop_points if point.event == "breakpoint"}
         for breakpoint in self.breakpoints.values():
             breakpoint.bind(self.code.stop_points)
-            armed |= breakpoint.stop_points
+            armed_numbers |= breakpoint.stop_points
         for stop_point in self.code.stop_points:
-            self.code.breaks.arm(stop_point.number, stop_point.number in armed)
+            self.code.breaks.arm(stop_point.number, stop_point.number in armed_numbers)
 
     def _holds(self, breakpoint: Breakpoint) -> bool:
         if not breakpoint.condition:
@@ -452,7 +454,7 @@ class Debugger:
         if not self.breakpoints:
             self.write("There are no breakpoints.")
 
-    def _help(self, rest: str) -> None:
+    def _help(self, arguments: str) -> None:
         """this list"""
         spellings: dict[Any, list[str]] = {}
         for name, command in _COMMANDS.items():

@@ -56,7 +56,7 @@ def interrupting(debugger: Debugger) -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.getsignal(signal.SIGINT)
+    previous_handler = signal.getsignal(signal.SIGINT)
 
     def stop(signum: int, frame: Any) -> None:
         if not debugger.interrupt():
@@ -66,4 +66,4 @@ def interrupting(debugger: Debugger) -> Iterator[None]:
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        signal.signal(signal.SIGINT, previous_handler)

@@ -38,5 +38,7 @@ def format_value(value: Any) -> str:
     """Return the text of a value, which may have several lines."""
     cls: Any = type(value)
     if cls.__repr__ is object.__repr__ and hasattr(value, "__dict__"):
-        return f"{cls.__name__}({', '.join(f'{name}={held!r}' for name, held in vars(value).items())})"
+        return (
+            f"{cls.__name__}({', '.join(f'{name}={attribute!r}' for name, attribute in vars(value).items())})"
+        )
     return repr(value)

@@ -236,8 +236,8 @@ class AnnotationParser:
         # In a live function, `Tuple[(int,)]` means `Tuple[int]`, as in Python; in a string, PyTorch's parser
         # rejects it.
         if self.is_text and isinstance(index, ast.Tuple) and index.elts and constructor == "Tuple":
-            where = self._range(index)
-            if where is not None and where.text().startswith("("):
+            index_range = self._range(index)
+            if index_range is not None and index_range.text().startswith("("):
                 raise CompilationError(
                     "Tuple literal in Tuple type annotation must not have any elements!",
                     self._range(index.elts[0]),
@@ -315,9 +315,9 @@ class AnnotationParser:
         if annotation is typing.Any:
             return ir.ANY
         if isinstance(annotation, typing._SpecialGenericAlias | typing._SpecialForm):  # type: ignore[attr-defined]
-            bare = BARE.get(getattr(annotation, "_name", "") or "")
-            if bare:
-                raise CompilationError(bare, self.fallback_range)
+            message = BARE.get(getattr(annotation, "_name", "") or "")
+            if message:
+                raise CompilationError(message, self.fallback_range)
         origin = typing.get_origin(annotation)
         if origin is not None:
             return self._convert_generic(annotation, origin)
@@ -373,10 +373,10 @@ class AnnotationParser:
         ]
         defaults = {}
         for name, value in cls._field_defaults.items():
-            fitting = constant_of_type(value, types[cls._fields.index(name)])
+            constant = constant_of_type(value, types[cls._fields.index(name)])
             # Other defaults, such as lists and dicts, are stored unchanged; a default of a wrong type raises
             # an error when it is used.
-            defaults[name] = of_ts(value) if fitting is NO_DEFAULT else fitting
+            defaults[name] = of_ts(value) if constant is NO_DEFAULT else constant
         return ir.TupleType(types, qualified_name(cls), cls._fields, defaults, cls)
 
     def _range(self, node: ast.expr) -> SourceRange | None:

@@ -82,7 +82,7 @@ def declare_class_from_source(name: str, definitions: list[ParsedFunction]) -> C
 
 def compile_class(cls: type) -> ClassType:
     """Declare the script class of `cls` and compile its user-written methods, as `script(cls)` does."""
-    before = vars(cls).get(ATTRIBUTE)
+    previous_type = vars(cls).get(ATTRIBUTE)
     type = class_type(cls)
     from ts.frontend.compile import compile_all
 
@@ -90,8 +90,8 @@ def compile_class(cls: type) -> ClassType:
         compile_all(method for name, method in type.methods.items() if not _is_generated(cls, name))
     except FrontendError:
         # Restore the interface type, because methods of an interface have no bodies to compile
-        if isinstance(before, InterfaceType):
-            setattr(cls, ATTRIBUTE, before)
+        if isinstance(previous_type, InterfaceType):
+            setattr(cls, ATTRIBUTE, previous_type)
         raise
     return type
 

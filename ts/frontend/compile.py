@@ -125,9 +125,9 @@ def emit_function(em: Emitter, parameters: Sequence[Parameter | Argument], retur
         value = graph.block().add_input(type=parameter.type)
         if is_meaningful(parameter.name):
             value.set_debug_name(parameter.name)
-        of_module = isinstance(parameter.type, ModuleType) and parameter.type is em.parsed.self_type
-        em.scope.set(em.range(arg), parameter.name, ModuleValue(value) if of_module else value)
-        if of_module and em.lines:
+        is_module = isinstance(parameter.type, ModuleType) and parameter.type is em.parsed.self_type
+        em.scope.set(em.range(arg), parameter.name, ModuleValue(value) if is_module else value)
+        if is_module and em.lines:
             # The debugger needs a variable; the script uses the ModuleValue
             em.scope.store(parameter.name, value)
     if em.parsed.is_classmethod and isinstance(em.parsed.self_type, ClassType):

@@ -131,14 +131,14 @@ def _mark(function: F, marker: str) -> F:
     return function
 
 
-def not_compiled(instead: str) -> Callable[[F], F]:
+def not_compiled(alternative: str) -> Callable[[F], F]:
     """Return a decorator for functions that compiled code cannot call.
 
-    `instead` names the alternative in the error message.
+    `alternative` names the alternative in the error message.
     """
 
     def marked(function: F) -> F:
-        setattr(function, _INSTEAD, instead)
+        setattr(function, _INSTEAD, alternative)
         return function
 
     return marked

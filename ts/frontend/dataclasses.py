@@ -34,21 +34,21 @@ def generated_method(cls: type, name: str) -> ParsedFunction:
     names: dict[str, object] = {}
     all_fields: tuple[_Field, ...] = dataclasses.fields(cls)  # type: ignore[arg-type]
     compared = [f for f in all_fields if f.compare]
-    own = cls.__name__
+    class_name = cls.__name__
     module = vars(sys.modules[cls.__module__]) if cls.__module__ in sys.modules else {}
-    resolver = Resolver(names, module, fallback={own: cls})
+    resolver = Resolver(names, module, fallback={class_name: cls})
     if name == "__init__":
         lines = _constructor(cls, names)
     elif name == "__repr__":
         fields_format = ", ".join(f"{f.name}={{self.{f.name}}}" for f in all_fields if f.repr)
-        lines = ["def __repr__(self) -> str:", f"    return f'{own}({fields_format})'"]
+        lines = ["def __repr__(self) -> str:", f"    return f'{class_name}({fields_format})'"]
     elif name == "__hash__":
         hashed = [f.name for f in all_fields if (f.compare if f.hash is None else f.hash)]
         lines = ["def __hash__(self) -> int:", f"    return hash(({_each('self.{}', hashed)}))"]
     elif name == "__eq__":
-        lines = _equality(own, compared, _optional(compared, resolver))
+        lines = _equality(class_name, compared, _optional(compared, resolver))
     else:
-        lines = _comparison(name, own, compared, _optional(compared, resolver))
+        lines = _comparison(name, class_name, compared, _optional(compared, resolver))
     (parsed,) = parse.module_defs("\n".join(lines) + "\n", resolver)
     return parsed
 
@@ -71,7 +71,7 @@ def _constructor(cls: type, names: dict[str, object]) -> list[str]:
     parameters: list[str] = ["self"]
     with_default: list[str] = []
     by_name: list[str] = []
-    body, passed = [], []
+    body, init_arguments = [], []
     fields = {f.name for f in dataclasses.fields(cls)}  # type: ignore[arg-type]
     for name, field in cls.__dataclass_fields__.items():  # type: ignore[attr-defined]
         is_parameter_only = isinstance(field.type, dataclasses.InitVar)
@@ -93,13 +93,13 @@ def _constructor(cls: type, names: dict[str, object]) -> list[str]:
             parameter_list = parameters if field.kw_only is not True else with_default if default else by_name
             parameter_list.append(f"{name}: {kind}{default}")
         if is_parameter_only:
-            passed.append(name)
+            init_arguments.append(name)
         elif field.init:
             body.append(f"    self.{name}: {kind} = {name}")
         elif has_default:
             body.append(f"    self.{name}: {kind} = __default_{name}")
     if hasattr(cls, "__post_init__"):
-        body.append(f"    self.__post_init__({', '.join(passed)})")
+        body.append(f"    self.__post_init__({', '.join(init_arguments)})")
     parameters += with_default
     if by_name:
         parameters += ["*", *by_name]
@@ -124,8 +124,8 @@ def _optional(fields: Iterable[_Field], resolver: Resolver) -> set[str]:
     return optional_names
 
 
-def _equality(own: str, fields: Iterable[_Field], optional: set[str]) -> list[str]:
-    lines = [f"def __eq__(self, other: {own}) -> bool:"]
+def _equality(class_name: str, fields: Iterable[_Field], optional: set[str]) -> list[str]:
+    lines = [f"def __eq__(self, other: {class_name}) -> bool:"]
     for field in fields:
         a, b = f"self.{field.name}", f"other.{field.name}"
         if field.name in optional:
@@ -143,10 +143,10 @@ def _equality(own: str, fields: Iterable[_Field], optional: set[str]) -> list[st
     return [*lines, "    return True"]
 
 
-def _comparison(name: str, own: str, fields: Iterable[_Field], optional: set[str]) -> list[str]:
+def _comparison(name: str, class_name: str, fields: Iterable[_Field], optional: set[str]) -> list[str]:
     """Return the source of a comparison method, which compares field by field up to the first difference."""
     sign, if_equal = _COMPARISONS[name]
-    lines = [f"def {name}(self, other: {own}) -> bool:"]
+    lines = [f"def {name}(self, other: {class_name}) -> bool:"]
     for field in fields:
         a, b = f"self.{field.name}", f"other.{field.name}"
         if field.name in optional:

@@ -24,9 +24,13 @@ def constant_of_type(value: Any, type: Type) -> object:
         case ir.OptionalType():
             return None if value is None else constant_of_type(value, type.elem)
         case ir.UnionType():
-            fits = [fit for fit in (constant_of_type(value, t) for t in type.types) if fit is not NO_DEFAULT]
-            same_class = (fit for fit in fits if fit.__class__ is value.__class__)
-            return next(same_class, fits[0] if fits else NO_DEFAULT)
+            constants = [
+                constant
+                for constant in (constant_of_type(value, t) for t in type.types)
+                if constant is not NO_DEFAULT
+            ]
+            same_class = (constant for constant in constants if constant.__class__ is value.__class__)
+            return next(same_class, constants[0] if constants else NO_DEFAULT)
         case ir.BoolType():
             return bool(value) if value is None or isinstance(value, int | float) else NO_DEFAULT
         case ir.IntType():

@@ -29,9 +29,9 @@ class Dependency(NamedTuple):
 
 def find_dependencies(definition: ast.AST, ranges: Ranges) -> Iterator[Dependency]:
     """Yield the operators and definitions that a definition refers to."""
-    rest: list[ast.AST] = [definition]
-    while rest:
-        node = rest.pop()
+    pending: list[ast.AST] = [definition]
+    while pending:
+        node = pending.pop()
         match _dotted(node):
             case ["torch", name]:
                 yield Dependency("operator", f"aten::{name}", ranges.of(node))
@@ -40,7 +40,7 @@ def find_dependencies(definition: ast.AST, ranges: Ranges) -> Iterator[Dependenc
             case ["__torch__" | "torch", _, *_] as names:
                 yield Dependency("name", ".".join(names), ranges.of(node))
             case _:
-                rest.extend(reversed(list(ast.iter_child_nodes(node))))
+                pending.extend(reversed(list(ast.iter_child_nodes(node))))
 
 
 def is_operator(name: str) -> bool:

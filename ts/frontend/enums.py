@@ -65,9 +65,14 @@ def read_enum_type(name: str, members: dict[str, Any], range: SourceRange | None
     if isinstance(live, EnumType) and dict(live.members) == members:
         return live  # use the program's class, so that results are equal to its members
     module, _, last = name.removeprefix("__torch__.").rpartition(".")
-    own = getattr(sys.modules.get(module or "__main__"), "__dict__", {}).get(last)
-    if live is None and isinstance(own, type) and issubclass(own, Enum) and members == _members(own):
-        return enum_type(own)
+    imported_class = getattr(sys.modules.get(module or "__main__"), "__dict__", {}).get(last)
+    if (
+        live is None
+        and isinstance(imported_class, type)
+        and issubclass(imported_class, Enum)
+        and members == _members(imported_class)
+    ):
+        return enum_type(imported_class)
     enum_class = _class_of(members, last, module or "__main__", range)
     new_type = EnumType(name, _value_type(enum_class, range), members.items(), enum_class)
     setattr(enum_class, ATTRIBUTE, new_type)

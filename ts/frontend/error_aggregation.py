@@ -53,11 +53,11 @@ def combine_errors(errors: Iterable[FrontendError]) -> FrontendError:
     """Combine errors into one; errors with equal message and location are reported once."""
     unique_errors: dict[tuple[str, str], FrontendError] = {}
     for error in errors:
-        for each in (error, *error.others):
-            highlight = "" if each.range is None else each.range.highlight()
-            unique_errors.setdefault((each.message, highlight), each)
-    for each in unique_errors.values():
-        each.others = []
+        for member in (error, *error.others):
+            highlight = "" if member.range is None else member.range.highlight()
+            unique_errors.setdefault((member.message, highlight), member)
+    for member in unique_errors.values():
+        member.others = []
     first, *first.others = unique_errors.values()
     return first
 

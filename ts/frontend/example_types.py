@@ -42,13 +42,13 @@ def observe(calls: Iterable[Call]) -> None:
             if annotation not in kinds:
                 kinds.append(annotation)
 
-    before = sys.getprofile()
+    previous_profiler = sys.getprofile()
     for function, arguments in calls:
         sys.setprofile(note)
         try:
             function(*arguments)
         finally:
-            sys.setprofile(before)
+            sys.setprofile(previous_profiler)
     for code, types_by_name in observed_types.items():
         _observed[code] = {
             name: kinds[0] if len(kinds) == 1 else Any for name, kinds in types_by_name.items()

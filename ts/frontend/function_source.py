@@ -79,8 +79,8 @@ def _block(lines: list[str], code: CodeType) -> list[str]:
     if len(block) != 1 or not isinstance(block[0], ast.FunctionDef | ast.AsyncFunctionDef):
         return inspect.getblock(lines)
     end = (block[0].end_lineno or 0) - (column > 0)
-    inside = block[0].body[0].col_offset
-    comments = (i + 1 for i in range(end, stop) if _is_comment(lines[i]) and _column(lines[i]) >= inside)
+    body_column = block[0].body[0].col_offset
+    comments = (i + 1 for i in range(end, stop) if _is_comment(lines[i]) and _column(lines[i]) >= body_column)
     return lines[: max(comments, default=end)]
 
 

@@ -150,17 +150,17 @@ def argument(values: Sequence[Value], reason: str) -> str:
             return _EMPTY_DICT
     if "Type variable 't' previously matched to type Tensor is matched" in reason:
         return _EMPTY_LIST
-    assumed = re.search(r"\nInferred '(\w+)' to be of type 'Tensor'", reason)
-    if assumed and mismatched:
-        spelled = _spelled(mismatched[0])
-        return f"annotate the parameter where the function is defined: `{assumed[1]}: {spelled}`"
+    untyped_match = re.search(r"\nInferred '(\w+)' to be of type 'Tensor'", reason)
+    if untyped_match and mismatched:
+        spelling = _spelled(mismatched[0])
+        return f"annotate the parameter where the function is defined: `{untyped_match[1]}: {spelling}`"
     if len(values) != 2:
         return ""
     types = [value.type() for value in values]
     if types[0] is STR:
-        annotate = not_annotated(values[1])
-        if annotate:
-            return annotate
+        annotation_hint = not_annotated(values[1])
+        if annotation_hint:
+            return annotation_hint
         if "aten::mul" in reason:
             return "a text is not repeated by `*`: `''.join([s for _ in range(n)])`"
     if isinstance(types[0], ListType) and not isinstance(types[1], ListType) and "matched to type" in reason:
@@ -186,15 +186,15 @@ def attribute(value: Value, name: str, attribute_names: Iterable[str]) -> str:
         return "scripts have no arrays of NumPy; work on the tensor, or in an @ts.jit.ignore function"
     if type is STR and name in _OF_TEXTS:
         return _OF_TEXTS[name]
-    spelled = _OTHER_WORDS.get(name)
-    if spelled is not None and not isinstance(type, TensorType):
-        return f"write {spelled}"
+    replacement = _OTHER_WORDS.get(name)
+    if replacement is not None and not isinstance(type, TensorType):
+        return f"write {replacement}"
     return similar(name, attribute_names)
 
 
-def undefined(name: str, defined_names: Iterable[str], of_self: Iterable[str] = ()) -> str:
+def undefined(name: str, defined_names: Iterable[str], self_attributes: Iterable[str] = ()) -> str:
     """Return the hint for an undefined name."""
-    if name in of_self:
+    if name in self_attributes:
         return f"did you mean 'self.{name}'?"
     if name in ("np", "numpy", "pd", "random", "os", "sys", "re", "json", "time", "math", "copy"):
         return (
@@ -242,20 +242,20 @@ def default(name: str, value: object, type: Type, inferred: bool) -> str:
     return f"write a default of type {type.annotation_str}, or annotate `{name}: {value.__class__.__name__}`"
 
 
-def return_type_conflict(before: Type, now: Type, earlier_range: SourceRange | None) -> str:
+def return_type_conflict(earlier_type: Type, later_type: Type, earlier_range: SourceRange | None) -> str:
     """Return the hint for a return type that differs from an earlier `return` at `earlier_range`."""
-    union = f"Union[{before.annotation_str}, {now.annotation_str}]"
-    both = f"return one type everywhere, or annotate both: `-> {union}`"
+    union = f"Union[{earlier_type.annotation_str}, {later_type.annotation_str}]"
+    advice = f"return one type everywhere, or annotate both: `-> {union}`"
     if earlier_range is None:
-        return both
+        return advice
     first = earlier_range.text().split("\n")[0]
-    return f"the {before.annotation_str} is from line {earlier_range.line}, `{first}`; {both}"
+    return f"the {earlier_type.annotation_str} is from line {earlier_range.line}, `{first}`; {advice}"
 
 
-def reassignment(name: str, before: Type, now: Type) -> str:
+def reassignment(name: str, earlier_type: Type, later_type: Type) -> str:
     """Return the hint for a variable reassigned with another type in a branch or loop."""
-    if now is NONE:
-        return f"annotate the first assignment: `{name}: Optional[{before.annotation_str}] = ...`"
-    if before is NONE:
-        return f"annotate the first assignment: `{name}: Optional[{now.annotation_str}] = None`"
+    if later_type is NONE:
+        return f"annotate the first assignment: `{name}: Optional[{earlier_type.annotation_str}] = ...`"
+    if earlier_type is NONE:
+        return f"annotate the first assignment: `{name}: Optional[{later_type.annotation_str}] = None`"
     return "a variable keeps its type in branches and loops; use another name, or convert the value"

@@ -53,35 +53,35 @@ def _check_pre_hook(module: str, method: Any, function: Any, inputs: Sequence[Ty
         f"for module '{module}' are expected to have the following signature: {name}(self, input: {expected})"
         f" with a return type of either {results}.\n"
     )
-    which = f"Pre-hook '{name}' on module '{module}'"
+    label = f"Pre-hook '{name}' on module '{module}'"
     arguments = method.schema.arguments
     if len(arguments) != 2:
         raise RuntimeError(
-            f"{which} was expected to only have exactly 2 inputs but it had {len(arguments)} inputs. {advice}"
+            f"{label} was expected to only have exactly 2 inputs but it had {len(arguments)} inputs. {advice}"
         )
-    _check_input(which, arguments[1].type, inputs, advice)
+    _check_input(label, arguments[1].type, inputs, advice)
     if not _has_return_annotation(function):
         raise RuntimeError(
-            f"{which} is missing a return annotation. Return annotations are required, please add one.\n"
+            f"{label} is missing a return annotation. Return annotations are required, please add one.\n"
             f"{advice}"
         )
     returned = method.schema.returns[0].type
     if returned is NONE or (len(inputs) == 1 and not is_nested and returned == inputs[0]):
         return
-    wrong = f"{which} returned the wrong type of: '{_plain(returned)}'."
+    message = f"{label} returned the wrong type of: '{_plain(returned)}'."
     if not isinstance(returned, TupleType):
-        raise RuntimeError(f"{wrong}{advice}")
+        raise RuntimeError(f"{message}{advice}")
     if is_nested and returned.elems != (inputs[0],):
         raise RuntimeError(
-            f"{wrong} When forward has a single tuple input argument, the return needs to be 'None' or a "
+            f"{message} When forward has a single tuple input argument, the return needs to be 'None' or a "
             f"nested tuple containing forward's input tuple argument as in: '{expected}'.\n{advice}"
         )
     if len(returned.elems) != len(inputs):
         raise RuntimeError(
-            f"{wrong} The returned tuple contains the wrong number of contained types.\n{advice}"
+            f"{message} The returned tuple contains the wrong number of contained types.\n{advice}"
         )
     if list(returned.elems) != list(inputs):
-        raise RuntimeError(f"{wrong} The returned tuple contains the wrong inner types.\n{advice}")
+        raise RuntimeError(f"{message} The returned tuple contains the wrong inner types.\n{advice}")
 
 
 def _check_hook(module: str, method: Any, inputs: Sequence[Type], output: Type) -> None:
@@ -94,37 +94,37 @@ def _check_hook(module: str, method: Any, inputs: Sequence[Type], output: Type) 
         "method or the previous hook if it exists. Note that hooks can return anything, but if the hook is "
         "on a submodule the outer module is expecting the same return type as the submodule's forward.\n"
     )
-    which = f"Hook '{name}' on module '{module}'"
+    label = f"Hook '{name}' on module '{module}'"
     arguments = method.schema.arguments
     if len(arguments) != 3:
         raise RuntimeError(
-            f"{which} was expected to only have exactly 3 inputs but it had {len(arguments)} inputs. {advice}"
+            f"{label} was expected to only have exactly 3 inputs but it had {len(arguments)} inputs. {advice}"
         )
-    _check_input(which, arguments[1].type, inputs, advice)
+    _check_input(label, arguments[1].type, inputs, advice)
     received = arguments[2].type
     if not output.is_subtype_of(received):
         raise RuntimeError(
-            f"{which} has the wrong type for the output argument. Received type: '{_plain(received)}'. "
+            f"{label} has the wrong type for the output argument. Received type: '{_plain(received)}'. "
             f"Expected type: '{_plain(output)}'.\n{advice}"
         )
 
 
-def _check_input(which: str, received: Type, inputs: Sequence[Type], advice: str) -> None:
+def _check_input(label: str, received: Type, inputs: Sequence[Type], advice: str) -> None:
     """Raise RuntimeError if a hook's `input` is not the tuple of the arguments of `forward`."""
     if not isinstance(received, TupleType):
         raise RuntimeError(
-            f"{which} expected the input argument to be typed as a Tuple but found type: "
+            f"{label} expected the input argument to be typed as a Tuple but found type: "
             f"'{_plain(received)}' instead.\n{advice}"
         )
     received_note = f"Received type: '{received.repr_str}'.\n{advice}"
     if not inputs and received.elems:
-        raise RuntimeError(f"{which} was expecting Tuple[()] as the input type. {received_note}")
+        raise RuntimeError(f"{label} was expecting Tuple[()] as the input type. {received_note}")
     if len(received.elems) != len(inputs):
         raise RuntimeError(
-            f"{which} has the wrong number of contained types for the input argument's Tuple. {received_note}"
+            f"{label} has the wrong number of contained types for the input argument's Tuple. {received_note}"
         )
     if list(received.elems) != list(inputs):
-        raise RuntimeError(f"{which} has the wrong inner types for the input tuple argument. {received_note}")
+        raise RuntimeError(f"{label} has the wrong inner types for the input tuple argument. {received_note}")
 
 
 def _plain(type: Type) -> str:

@@ -100,32 +100,32 @@ def _infer_container(value: list[Any] | dict[Any, Any] | tuple[Any, ...], inferr
     # Ignores an override of `__iter__`
     elements = [_infer(element, inferred) for element in tuple.__iter__(value)]
     if hasattr(value, "_fields"):
-        named = object_type(type(value))
-        if named is not None and all(
+        declared_type = object_type(type(value))
+        if declared_type is not None and all(
             element.is_subtype_of(field)
-            for element, field in zip(elements, named.contained_types(), strict=True)
+            for element, field in zip(elements, declared_type.contained_types(), strict=True)
         ):
-            return named
+            return declared_type
     return TupleType(elements)
 
 
-def _common(values: Iterable[Any], container: str, what: str, inferred: dict[int, Type]) -> Type:
+def _common(values: Iterable[Any], container: str, property_name: str, inferred: dict[int, Type]) -> Type:
     """Return the common type of `values`, the elements of a `container`."""
     common_type: Type | None = None
     for value in values:
         try:
-            each = _infer(value, inferred)
+            value_type = _infer(value, inferred)
         except TypeInferenceError as error:
             prefix = "Could not infer type of list element: " if container == "List" else ""
             raise TypeInferenceError(f"{prefix}{error}") from None
-        merged = each if common_type is None else unify(common_type, each)
-        if merged is None:
+        unified = value_type if common_type is None else unify(common_type, value_type)
+        if unified is None:
             assert common_type is not None
-            kinds = f"{common_type.annotation_str} and {each.annotation_str}"
+            kinds = f"{common_type.annotation_str} and {value_type.annotation_str}"
             raise TypeInferenceError(
-                f"{container} inputs to traced functions must have consistent {what}. Found {kinds}"
+                f"{container} inputs to traced functions must have consistent {property_name}. Found {kinds}"
             )
-        common_type = merged
+        common_type = unified
     assert common_type is not None
     return common_type
 

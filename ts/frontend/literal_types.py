@@ -40,13 +40,13 @@ def hinted_types(hint: Type | None, kind: type[Kind], range: SourceRange | None)
         members = hint.types
     options = [member for member in members if isinstance(member, kind)]
     if not options:
-        which = (
+        hint_kind = (
             "an Union type annotation with an inner"
             if isinstance(hint, UnionType)
             else "an annotation of type"
         )
-        what = f"{name} type," if isinstance(hint, UnionType) else name
-        raise CompilationError(f"Expected {which} {what} but got {hint.repr_str}", range)
+        literal_kind = f"{name} type," if isinstance(hint, UnionType) else name
+        raise CompilationError(f"Expected {hint_kind} {literal_kind} but got {hint.repr_str}", range)
     return options
 
 
@@ -77,23 +77,24 @@ def select_literal_type(
     """
     if inferred in options:
         return inferred
-    fitting = next((option for option in options if holds(option)), None)
-    if fitting is not None:
-        return fitting
+    match = next((option for option in options if holds(option)), None)
+    if match is not None:
+        return match
     assert hint is not None
-    listed = " or ".join(option.repr_str for option in options)
+    option_names = " or ".join(option.repr_str for option in options)
     if isinstance(inferred, ListType):
-        what = (
+        requirement = (
             "types match the types of the given list elements, which were unified to "
             f"{inferred.elem.repr_str}"
         )
     else:
-        what = (
+        requirement = (
             "dict types can hold the types of the given keys and values, which were unified to "
             f"{inferred.repr_str}"
         )
     raise CompilationError(
-        f"Union type annotation `{hint.repr_str}` can hold {listed}, but none of those {what}", range
+        f"Union type annotation `{hint.repr_str}` can hold {option_names}, but none of those {requirement}",
+        range,
     )
 
 

@@ -52,8 +52,8 @@ class LoadPolicy:
 
     def allows(self, key: str) -> bool:
         """Return whether the policy allows an operator, given by name and overload (`aten::add.Tensor`)."""
-        of_language = key.startswith(_LANGUAGE_CLASSES) and not key.startswith(_REMOTE)
-        if not self.restricted or of_language:
+        is_builtin = key.startswith(_LANGUAGE_CLASSES) and not key.startswith(_REMOTE)
+        if not self.restricted or is_builtin:
             return True
         is_allowed = self._answers.get(key)
         if is_allowed is None:

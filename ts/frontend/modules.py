@@ -229,18 +229,18 @@ def _is_abstract(forward: FunctionType) -> bool:
 
 
 def concrete_module(
-    instance: Any, share_types: bool = True, traced: bool = False, around: tuple[Any, ...] = ()
+    instance: Any, share_types: bool = True, traced: bool = False, enclosing: tuple[Any, ...] = ()
 ) -> ConcreteModule:
     """Return the description of a module instance; an equal existing description is reused.
 
-    Descriptions of traced modules contain no hooks. `around` contains the enclosing modules, for the
+    Descriptions of traced modules contain no hooks. `enclosing` contains the enclosing modules, for the
     detection of cycles.
     """
-    described = getattr(instance, "_concrete", None)
-    if isinstance(described, ConcreteModule):
-        return described
+    existing_description = getattr(instance, "_concrete", None)
+    if isinstance(existing_description, ConcreteModule):
+        return existing_description
     cls = type(instance)
-    if any(instance is outer for outer in around):
+    if any(instance is outer for outer in enclosing):
         raise RuntimeError(f"a module of class '{cls.__name__}' contains itself: it has no end")
     if "_parameters" not in instance.__dict__:
         raise RuntimeError(
@@ -250,7 +250,7 @@ def concrete_module(
     if unknown is not None and unknown():
         name = f"{torch_name(cls.__module__)}.{cls.__qualname__}"
         raise RuntimeError(f"'{name}' has uninitialized parameters. Did you forget to run a forward pass?")
-    concrete = _Description(instance, share_types, traced, around).concrete
+    concrete = _Description(instance, share_types, traced, enclosing).concrete
     existing = _concrete_modules.get(cls) or []
     _concrete_modules[cls] = existing
     if share_types:
@@ -292,10 +292,10 @@ def clear_shared_types() -> None:
 class _Description:
     """Builder of the description of a module instance."""
 
-    def __init__(self, instance: Any, share_types: bool, traced: bool, around: tuple[Any, ...]) -> None:
+    def __init__(self, instance: Any, share_types: bool, traced: bool, enclosing: tuple[Any, ...]) -> None:
         cls = type(instance)
         self.instance = instance
-        self.around = (*around, instance)
+        self.enclosing = (*enclosing, instance)
         self.share_types = share_types
         self.concrete = ConcreteModule(cls, traced=traced)
         self.concrete.container = getattr(cls, "_ts_container", None)
@@ -375,7 +375,7 @@ class _Description:
                 self.concrete.attributes[name] = NONE
                 continue
             if module is not None:
-                submodule = concrete_module(module, self.share_types, self.concrete.traced, self.around)
+                submodule = concrete_module(module, self.share_types, self.concrete.traced, self.enclosing)
                 if isinstance(annotated, InterfaceType):
                     _check_interface_methods(module, annotated)
                     self.concrete.attributes[name] = annotated
@@ -455,8 +455,8 @@ class _Description:
 
 def _check_interface_methods(module: Any, interface: InterfaceType) -> None:
     """Raise AttributeError if a module lacks a method of the interface declared for its attribute."""
-    described = getattr(module, "_concrete", None)
-    methods = described.type.methods if isinstance(described, ConcreteModule) else ()
+    concrete = getattr(module, "_concrete", None)
+    methods = concrete.type.methods if isinstance(concrete, ConcreteModule) else ()
     for name in interface.methods:
         if name not in methods and not hasattr(module, name):
             raise AttributeError(f"'{type(module).__name__}' object has no attribute '{name}'")

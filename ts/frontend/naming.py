@@ -47,19 +47,19 @@ def make_function(name: str, qualified_name: str, parse_it: Callable[[], ParsedF
     return _make_function(name, qualified_name, parse_it)
 
 
-def qualified_name(named: Any) -> str:
+def qualified_name(definition: Any) -> str:
     """Return the qualified name `__torch__.package.module.Name` of a class or a function.
 
     The module is omitted for definitions in `__main__`.
     """
-    module = own_name(named.__module__) or "__main__"
+    module = own_name(definition.__module__) or "__main__"
     if module.startswith("ts."):  # in qualified names, classes of `ts.nn` have the module names of PyTorch
         module = f"torch.{module.removeprefix('ts.')}"
         if module.startswith("torch.nn.functional."):
             module = "torch.nn.functional"
         module = _PYTORCH_MODULES.get(module, module)
     prefix = "" if module == "__main__" else f"{module}."
-    name = vars(named).get("__ts_name__", named.__name__)
+    name = vars(definition).get("__ts_name__", definition.__name__)
     name = name.replace("<lambda>", "_lambda")
     return f"__torch__.{prefix}{name}".replace("<", "_").replace(">", "_")
 
@@ -82,10 +82,10 @@ def live(name: str) -> object | None:
     return _live.get(name)
 
 
-def note_live(named: Any) -> None:
+def note_live(definition: Any) -> None:
     """Register a type or a function for `live`."""
-    name = named.qualified_name
-    _live[name if isinstance(name, str) else name()] = named
+    name = definition.qualified_name
+    _live[name if isinstance(name, str) else name()] = definition
 
 
 def clear_names() -> None:

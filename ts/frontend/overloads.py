@@ -122,21 +122,23 @@ def parse_overload(
                 f"parameter on the implementation function. Found on parameter {name}",
                 range,
             )
-    mine, theirs = declared.arguments, parsed.arguments
-    if len(mine) > len(theirs):
+    declared_arguments, implemented_arguments = declared.arguments, parsed.arguments
+    if len(declared_arguments) > len(implemented_arguments):
         raise FrontendError(
             "Overload should not have more parameters than implementation function: "
-            f"{len(mine)} and {len(theirs)}",
+            f"{len(declared_arguments)} and {len(implemented_arguments)}",
             range,
         )
-    for position, (arg, implemented) in enumerate(zip(mine, theirs, strict=False)):
+    for position, (arg, implemented) in enumerate(
+        zip(declared_arguments, implemented_arguments, strict=False)
+    ):
         if arg.arg != implemented.arg:
             raise FrontendError(
                 f"Overload parameters must have the same names. Found {arg.arg} and {implemented.arg} "
                 f"on argument {position}",
                 range,
             )
-    for implemented in theirs[len(mine) :]:
+    for implemented in implemented_arguments[len(declared_arguments) :]:
         if implemented.arg not in parsed.defaults:
             raise FrontendError(
                 f"Expected to find default parameter on argument {implemented.arg} because it is not defined "

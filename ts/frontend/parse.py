@@ -387,17 +387,21 @@ def _check_arguments(parsed: ParsedFunction) -> None:
     for starred in (args.kwarg, args.vararg):
         if starred is not None:
             hint = "take a list, a dict or a tuple, or parameters one by one"
-            raise NotSupportedError(message, parsed.ranges.token(starred, len(starred.arg), back=1), hint)
+            raise NotSupportedError(
+                message, parsed.ranges.token(starred, len(starred.arg), characters_before=1), hint
+            )
     for default in args.kw_defaults:
         if default is not None:
             hint = "leave the default out, or the `*` before the parameter"
             raise NotSupportedError(message, parsed.range(default), hint)
 
 
-def _unsupported(node: ast.stmt | ast.expr, parsed: ParsedFunction, what: str = "") -> NotSupportedError:
+def _unsupported(
+    node: ast.stmt | ast.expr, parsed: ParsedFunction, description: str = ""
+) -> NotSupportedError:
     kind = type(node).__name__
-    name, token, instead = _UNSUPPORTED_SYNTAX.get(kind, (kind, " ", ""))
-    message = f"{what or name} aren't supported" + (f"; {instead}" if instead else "")
+    name, token, advice = _UNSUPPORTED_SYNTAX.get(kind, (kind, " ", ""))
+    message = f"{description or name} aren't supported" + (f"; {advice}" if advice else "")
     keywords = [each for each in ast.walk(parsed.node) if isinstance(each, ast.keyword)]
     keys = [each.value for each in keywords if each.arg == "key"]
     hint = "for `sorted(xs, key=...)` sort tuples that begin with the key" if node in keys else ""
@@ -518,8 +522,8 @@ def _check_name(node: ast.Name, parsed: ParsedFunction) -> None:
 
 def _check_constant(node: ast.Constant, parsed: ParsedFunction) -> None:
     if isinstance(node.value, bytes):
-        where = parsed.ranges.token(node, len(str(node.value)))
-        raise FrontendError("Unknown Constant expression type", where)
+        token_range = parsed.ranges.token(node, len(str(node.value)))
+        raise FrontendError("Unknown Constant expression type", token_range)
 
 
 def _check_unary(node: ast.UnaryOp, parsed: ParsedFunction) -> None:
@@ -532,9 +536,9 @@ def _check_unary(node: ast.UnaryOp, parsed: ParsedFunction) -> None:
 def _check_call(node: ast.Call, parsed: ParsedFunction) -> None:
     for keyword in node.keywords:
         if keyword.arg is None:
-            where = parsed.range(keyword.value)
+            error_range = parsed.range(keyword.value)
             hint = "write the arguments one by one"
-            raise NotSupportedError("keyword-arg expansion is not supported", where, hint)
+            raise NotSupportedError("keyword-arg expansion is not supported", error_range, hint)
 
 
 def _check_dict(node: ast.Dict, parsed: ParsedFunction) -> None:
@@ -549,28 +553,28 @@ def _check_dict(node: ast.Dict, parsed: ParsedFunction) -> None:
 def _check_comprehension(
     node: ast.ListComp | ast.GeneratorExp | ast.DictComp, parsed: ParsedFunction
 ) -> None:
-    where = parsed.ranges.token(node)
+    token_range = parsed.ranges.token(node)
     if len(node.generators) != 1:
         hint = "write nested `for` loops that append to a list"
-        raise NotSupportedError("Only a single generator is currently supported", where, hint)
+        raise NotSupportedError("Only a single generator is currently supported", token_range, hint)
     if node.generators[0].ifs:
         is_dict = isinstance(node, ast.DictComp)
         hint = "assign to a dict in a `for` loop" if is_dict else "append to a list in a `for` loop"
-        raise NotSupportedError("Comprehension ifs are not supported yet", where, hint)
+        raise NotSupportedError("Comprehension ifs are not supported yet", token_range, hint)
     if node.generators[0].is_async:
-        raise NotSupportedError("async comprehensions aren't supported", where)
+        raise NotSupportedError("async comprehensions aren't supported", token_range)
 
 
 def _check_formatted(node: ast.JoinedStr, parsed: ParsedFunction) -> None:
     # Underline the whole f-string, because locations inside it depend on the Python version
-    where = parsed.ranges.token(node)
+    token_range = parsed.ranges.token(node)
     for piece in node.values:
         if getattr(piece, "conversion", -1) != -1:
             hint = "leave `!r` and its like out"
-            raise NotSupportedError("Don't support conversion in JoinedStr", where, hint)
+            raise NotSupportedError("Don't support conversion in JoinedStr", token_range, hint)
         if getattr(piece, "format_spec", None) is not None:
             hint = 'use the method of strings: `"{:.2f}".format(x)`'
-            raise NotSupportedError("Don't support formatting in JoinedStr", where, hint)
+            raise NotSupportedError("Don't support formatting in JoinedStr", token_range, hint)
 
 
 _EXPRESSION_CHECKS: Final[dict[type[ast.expr], Callable[[Any, ParsedFunction], None]]] = {

@@ -154,10 +154,10 @@ def _ts() -> ModuleType:
 
 def closure_of(function: FunctionType) -> dict[str, object]:
     """Return the values of a function's free variables; variables that are not yet assigned are omitted."""
-    captured = {}
+    free_variables = {}
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
         try:
-            captured[name] = cell.cell_contents
+            free_variables[name] = cell.cell_contents
         except ValueError:
             continue
-    return captured
+    return free_variables

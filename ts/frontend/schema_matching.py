@@ -441,9 +441,9 @@ def _closest_mismatches(failures: Sequence[tuple[int, str]]) -> str:
     """
     if len(failures) <= _MAX_LISTED_OVERLOADS:
         return _indented(message for _, message in failures)
-    max_matched = max(fitting for fitting, _ in failures)
-    near = [message for fitting, message in failures if fitting == max_matched][:_MAX_LISTED_OVERLOADS]
-    return f"{_indented(near)}  \n  and {len(failures) - len(near)} others, which fit no better.\n"
+    max_matched = max(matched for matched, _ in failures)
+    closest = [message for matched, message in failures if matched == max_matched][:_MAX_LISTED_OVERLOADS]
+    return f"{_indented(closest)}  \n  and {len(failures) - len(closest)} others, which fit no better.\n"
 
 
 def _indented(texts: Iterable[str]) -> str:
@@ -522,18 +522,18 @@ def emit_builtin_call(
     if len(outputs) == 1:
         return outputs[0]
     names = [result.name for result in operators[index].schema.returns]
-    named = len(names) == len(outputs) and all(names)
-    type = TupleType([output.type() for output in outputs], fields=names) if named else None
+    is_named_tuple = len(names) == len(outputs) and all(names)
+    type = TupleType([output.type() for output in outputs], fields=names) if is_named_tuple else None
     return construct_tuple(graph, list(outputs), type)
 
 
 def _insert_builtin(graph: Graph, body: Graph, inputs: Sequence[Value], range: SourceRange | None) -> Value:
     """Insert a copy of a builtin script function; the source ranges of its nodes refer to the call."""
-    before = graph.insert_point().prev()
+    previous_node = graph.insert_point().prev()
     result = graph.insert_graph(body, inputs)[0]
     if range is not None:
         node = graph.insert_point().prev()
-        while node is not before:
+        while node is not previous_node:
             # Nodes without a location, such as constants, keep no range
             if node.range is not None and node.range.location():
                 node.range = BuiltinRange(node.range, range)

@@ -142,9 +142,9 @@ class SerializedResolver(Resolver):
             definition = self._find(name)
             if definition is None:
                 enum, _, member = name.rpartition(".")
-                its_type = self._find(enum)
-                if isinstance(its_type, EnumType) and its_type.python_class is not None:
-                    cls: Any = its_type.python_class
+                enum_type = self._find(enum)
+                if isinstance(enum_type, EnumType) and enum_type.python_class is not None:
+                    cls: Any = enum_type.python_class
                     definition = cls.__members__.get(member)
         if definition is None:
             raise KeyError(name)
@@ -223,17 +223,17 @@ class Namespace(SugaredValue):
         """Return the class, enum or function with this qualified name, or else a nested namespace."""
         from ts.frontend.sugared_values.python_objects import to_sugared
 
-        full = f"{self.name}.{name}"
-        definition = self.find(full)
+        qualified_name = f"{self.name}.{name}"
+        definition = self.find(qualified_name)
         if definition is None:
-            return Namespace(full, self.find)
+            return Namespace(qualified_name, self.find)
         if isinstance(definition, TupleType):
             return NamedTupleConstructor(definition)
         if isinstance(definition, EnumType) and definition.python_class is not None:
             return EnumClassValue(definition.python_class)
         if isinstance(definition, ClassType):
-            return Class(definition, full, self.find)
-        return to_sugared(em, definition, range, full)
+            return Class(definition, qualified_name, self.find)
+        return to_sugared(em, definition, range, qualified_name)
 
 
 class Class(SugaredValue):

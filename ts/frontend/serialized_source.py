@@ -111,10 +111,10 @@ def _definitions(source_text: str) -> dict[str, _SourceSection] | None:
     if not beginnings or any(beginning[1] is None for beginning in beginnings):
         return None
     starts = [beginning.start() for beginning in beginnings]
-    sections, line, before = {}, 0, 0
+    sections, line, previous_start = {}, 0, 0
     for beginning, start, end in zip(beginnings, starts, [*starts[1:], len(source_text)], strict=True):
-        line += source_text.count("\n", before, start)
-        before = start
+        line += source_text.count("\n", previous_start, start)
+        previous_start = start
         sections[beginning[1]] = _SourceSection(start, end, line)
     return sections
 

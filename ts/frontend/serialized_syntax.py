@@ -31,20 +31,20 @@ _FOREIGN: Final = re.compile(
 
 def parse(source_text: str) -> ast.Module:
     """Parse printed source to a syntax tree; raise SyntaxError like `ast.parse`."""
-    foreign = [match for match in _FOREIGN.finditer(source_text) if match.lastgroup is not None]
-    if not foreign:
+    mangled_names = [match for match in _FOREIGN.finditer(source_text) if match.lastgroup is not None]
+    if not mangled_names:
         return python_syntax.module(source_text)
-    spelled = list(source_text)
-    for match in foreign:
-        spelled[match.start() : match.end()] = "_" + re.sub(r"\W", "_", match[0][1:])
-    tree = python_syntax.module("".join(spelled))
-    _restore(tree, dict(_name_ends(source_text, foreign)))
+    characters = list(source_text)
+    for match in mangled_names:
+        characters[match.start() : match.end()] = "_" + re.sub(r"\W", "_", match[0][1:])
+    tree = python_syntax.module("".join(characters))
+    _restore(tree, dict(_name_ends(source_text, mangled_names)))
     return tree
 
 
-def _name_ends(source_text: str, foreign: list[re.Match[str]]) -> Iterator[tuple[tuple[int, int], str]]:
+def _name_ends(source_text: str, mangled_names: list[re.Match[str]]) -> Iterator[tuple[tuple[int, int], str]]:
     """Yield ((line, column), name) for the end of each name that Python does not allow, as `ast` counts."""
-    for match in foreign:
+    for match in mangled_names:
         line_start = source_text.rfind("\n", 0, match.end()) + 1
         column = len(source_text[line_start : match.end()].encode())
         yield (source_text.count("\n", 0, match.end()) + 1, column), match[0]

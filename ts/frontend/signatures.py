@@ -86,8 +86,8 @@ def _check_named_tuples(types: list[Type]) -> None:
     types_by_name: dict[str, ir.TupleType] = {}
     for type in types:
         if isinstance(type, ir.TupleType) and type.name is not None:
-            before = types_by_name.setdefault(type.name, type)
-            if (before.fields, before.elems) != (type.fields, type.elems):
+            previous = types_by_name.setdefault(type.name, type)
+            if (previous.fields, previous.elems) != (type.fields, type.elems):
                 raise CompilationError(f"Can't redefine NamedTuple: {type.name}")
 
 
@@ -100,17 +100,17 @@ def overload_signature(
     """
     parameters, returns = signature(declared)
     defaults, implementation.defaults = implementation.defaults, {}
-    further = signature(implementation)[0][len(parameters) :]
+    omitted_parameters = signature(implementation)[0][len(parameters) :]
     implementation.defaults = defaults
-    fitting = [
+    merged_parameters = [
         parameter._replace(
             default=constant_of_type(of_ts(defaults[parameter.name]), parameter.type)
             if parameter.name in defaults
             else NO_DEFAULT
         )
-        for parameter in [*parameters, *further]
+        for parameter in [*parameters, *omitted_parameters]
     ]
-    return fitting, returns
+    return merged_parameters, returns
 
 
 def _state_type(parsed: ParsedFunction) -> SizedType | None:

@@ -111,9 +111,9 @@ class ArchiveUnit:
             prefix, _, last = name.rpartition(".")
             file = self._file(prefix)
             definition = None if file is None else file.definition(last)
-            begun = threading.get_ident(), name
-            if file is not None and definition is not None and begun not in self._begun:
-                self._begun.add(begun)
+            import_key = threading.get_ident(), name
+            if file is not None and definition is not None and import_key not in self._begun:
+                self._begun.add(import_key)
                 try:
                     definition_type = self._imported[name] = self._define(name, definition, file)
                 except FrontendError:
@@ -121,7 +121,7 @@ class ArchiveUnit:
                     self._imported.pop(name, None)
                     raise
                 finally:
-                    self._begun.discard(begun)
+                    self._begun.discard(import_key)
         return definition_type
 
     @cached_property
@@ -133,13 +133,13 @@ class ArchiveUnit:
         digest = blake2b(repr(self.version).encode(), digest_size=32)
         for name, source in sorted(self.sources.items()):
             digest.update(f"{name}\0{source.text}\0".encode("utf-8", "surrogatepass"))
-        room = _MAX_HASHED_BYTES
+        remaining_bytes = _MAX_HASHED_BYTES
         for value in self.constants:
             if not isinstance(value, Tensor):
                 digest.update(f"{type(value).__name__} {value!r}\0".encode("utf-8", "surrogatepass"))
                 continue
-            room -= value.numel() * value.element_size()
-            if room < 0 or value.device.type != "cpu":
+            remaining_bytes -= value.numel() * value.element_size()
+            if remaining_bytes < 0 or value.device.type != "cpu":
                 return None
             digest.update(f"{value.dtype} {value.shape} {value.stride()}\0".encode())
             digest.update(np.ascontiguousarray(value._host()).tobytes())
@@ -199,9 +199,9 @@ class ArchiveUnit:
             if not _may_be_tensor(type.attributes.get(attribute)):
                 message = f"the class has no tensor '{attribute}' that could be a parameter or a buffer"
                 raise CompilationError(message, file.ranges.of(node))
-        for attribute, its_type in type.attributes.items():
-            if isinstance(its_type, ModuleType):
-                concrete.submodules[attribute] = its_type.concrete
+        for attribute, attribute_type in type.attributes.items():
+            if isinstance(attribute_type, ModuleType):
+                concrete.submodules[attribute] = attribute_type.concrete
         self._methods(type, node, file)
         for mark in ("__forward_pre_hooks__", "__forward_hooks__"):
             for hook in marks[mark]:

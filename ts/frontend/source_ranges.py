@@ -49,10 +49,12 @@ class Ranges:
         """Return the offset in the text for a line and column in the numbering of `ast`."""
         return self.source.offset_at(line, column)
 
-    def token(self, node: ast.stmt | ast.expr | ast.arg, length: int = 1, back: int = 0) -> SourceRange:
-        """Return the range of `length` characters at the start of a node, extended by `back` to the left."""
+    def token(
+        self, node: ast.stmt | ast.expr | ast.arg, length: int = 1, characters_before: int = 0
+    ) -> SourceRange:
+        """Return the range of `length` characters at the start of a node, and of characters before it."""
         start = self.offset(node.lineno, node.col_offset)
-        return self.between(start - back, start + length)
+        return self.between(start - characters_before, start + length)
 
     def between(self, start: int, end: int) -> SourceRange:
         """Return the range between two offsets of the text."""
@@ -65,18 +67,19 @@ class Ranges:
     def span(self, node: ast.AST) -> tuple[int, int]:
         """Return the start and end offset of `of(node)`."""
         if node not in self._spans:
-            for each in self._bottom_up(node):  # children before parents, so that no recursion is needed
-                self._spans[each] = self._compute(each)
+            # Children before parents, so that no recursion is needed
+            for descendant in self._bottom_up(node):
+                self._spans[descendant] = self._compute(descendant)
         return self._spans[node]
 
     def _bottom_up(self, node: ast.AST) -> Iterator[ast.AST]:
         """Return `node` and its descendants whose spans are not yet computed, children before parents."""
         preorder, pending = [], [node]
         while pending:
-            each = pending.pop()
-            if each not in self._spans:
-                preorder.append(each)
-                pending.extend(child for child in ast.iter_child_nodes(each) if _has_range(child))
+            descendant = pending.pop()
+            if descendant not in self._spans:
+                preorder.append(descendant)
+                pending.extend(child for child in ast.iter_child_nodes(descendant) if _has_range(child))
         return reversed(preorder)
 
     def _compute(self, node: ast.AST) -> tuple[int, int]:
@@ -96,11 +99,11 @@ class Ranges:
                 last = index.elts[-1] if isinstance(index, ast.Tuple) and index.elts else index
                 bounds = self._bounds(last) or [base]
                 return self.span(base)[0], max(self.span(bound)[1] for bound in bounds) + 1
-        own = self._own_token(node)
+        token_span = self._own_token(node)
         child_nodes = [child for child in ast.iter_child_nodes(node) if _has_range(child)]
         if isinstance(node, ast.FunctionDef):
             child_nodes = [child_node for child_node in child_nodes if child_node not in node.decorator_list]
-        return self._join(own, child_nodes)
+        return self._join(token_span, child_nodes)
 
     def _own_token(self, node: ast.AST) -> tuple[int, int] | None:
         """Return the span of the token of `node` itself; None if `node` begins with an operand."""
@@ -142,10 +145,12 @@ class Ranges:
             return [bound for bound in (index.lower, index.upper, index.step) if bound is not None]
         return [index]
 
-    def _join(self, own: tuple[int, int] | None, nodes: list[ast.AST] | list[ast.expr]) -> tuple[int, int]:
+    def _join(
+        self, token_span: tuple[int, int] | None, nodes: list[ast.AST] | list[ast.expr]
+    ) -> tuple[int, int]:
         spans = [self.span(node) for node in nodes]
-        if own is not None:
-            spans.append(own)
+        if token_span is not None:
+            spans.append(token_span)
         return min(start for start, _ in spans), max(end for _, end in spans)
 
 

@@ -117,8 +117,8 @@ def _statement(node: ast.stmt) -> Tree:
         case ast.For(target=target, iter=iterable, body=body):
             return "for", _list([target]), _list([iterable]), _statements(body)
         case ast.With(items=items, body=body):
-            listed = [("withitem", _expression(i.context_expr), _option(i.optional_vars)) for i in items]
-            return "with", ("list", *listed), _statements(body)
+            item_trees = [("withitem", _expression(i.context_expr), _option(i.optional_vars)) for i in items]
+            return "with", ("list", *item_trees), _statements(body)
         case ast.Delete(targets=targets):
             return "del", _list(targets)
     return (type(node).__name__.lower(),)  # pass, break, continue

@@ -58,8 +58,11 @@ class _Parser:
     def declaration(self) -> Tree:
         parameters = self.sequence("(", ")")
         result = (self.type(),) if self.accept("arrow") else ()
-        listed = [("param", ("ident", ""), ("option", each), ("option",), ("False",)) for each in parameters]
-        return "decl", ("list", *listed), ("option", *result)
+        parameter_trees = [
+            ("param", ("ident", ""), ("option", parameter), ("option",), ("False",))
+            for parameter in parameters
+        ]
+        return "decl", ("list", *parameter_trees), ("option", *result)
 
     def sequence(self, opening: str, closing: str) -> list[Tree]:
         """Read types between brackets."""

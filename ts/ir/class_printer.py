@@ -66,8 +66,12 @@ class ArchiveNamespace:
             return definition.qualified_name()  # archives do not define this class; it is built in
         unique_name = self._named.get(definition)
         if unique_name is None:
-            own: Any = definition.name if isinstance(definition, TupleType) else definition.qualified_name
-            unique_name = self._named[definition] = self._unique(own() if callable(own) else own)
+            qualified_name: Any = (
+                definition.name if isinstance(definition, TupleType) else definition.qualified_name
+            )
+            unique_name = self._named[definition] = self._unique(
+                qualified_name() if callable(qualified_name) else qualified_name
+            )
             self.things.append(definition)
         return unique_name
 
@@ -162,10 +166,10 @@ class DefinitionPrinter:
             yield self.function(method, name)
 
     def _attribute(self, name: str, type: Type) -> str:
-        spelled = self.names.spell(type)
+        spelling = self.names.spell(type)
         if name.isidentifier() and not iskeyword(name):
-            return f"{name} : {spelled}"
-        return f'__annotations__["{name}"] = {spelled}'
+            return f"{name} : {spelling}"
+        return f'__annotations__["{name}"] = {spelling}'
 
     def _declaration(self, schema: FunctionSchema) -> str:
         parameters = [f"{a.name}: {self.names.spell(a.type)}" for a in schema.arguments[1:]]

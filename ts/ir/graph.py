@@ -83,14 +83,14 @@ class Block:
                     if visits > _MIN_INDEXED_USES:
                         charge(visits * _VISIT_NS)
                     return
-                after = node._next
+                following = node._next
                 yield node
                 if node._block is self:
                     node = node._next
                 else:
-                    while after._block is not self:
-                        after = after._next
-                    node = after
+                    while following._block is not self:
+                        following = following._next
+                    node = following
             charge(_VISITS_PER_CHECK * _VISIT_NS)
 
     def reverse_nodes(self) -> Iterator[Node]:
@@ -98,14 +98,14 @@ class Block:
         end = self._return
         node = end._prev
         while node is not end:
-            before = node._prev
+            preceding = node._prev
             yield node
             if node._block is self:
                 node = node._prev
             else:
-                while before._block is not self:
-                    before = before._prev
-                node = before
+                while preceding._block is not self:
+                    preceding = preceding._prev
+                node = preceding
 
     def nodes_with_blocks(self) -> list[Node]:
         """Return the nodes with nested blocks, in order, for passes over ifs and loops."""
@@ -224,9 +224,9 @@ class Block:
             owner._blocks[owner._blocks.index(self)] = outer
         outer._param, self._param = self._param, outer._param
         outer._param._block, self._param._block = outer, self
-        for before in self.nodes():
-            before.move_before(outer._return)
-            if before is node:
+        for moved in self.nodes():
+            moved.move_before(outer._return)
+            if moved is node:
                 break
         self._owner = node
         node._blocks[i] = self

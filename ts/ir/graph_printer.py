@@ -48,11 +48,11 @@ _ranges_hidden: ContextVar[bool] = ContextVar("ranges hidden", default=False)
 @contextmanager
 def hide_source_ranges() -> Iterator[None]:
     """Return a context manager in which graphs are printed without source locations."""
-    before = _ranges_hidden.set(True)
+    token = _ranges_hidden.set(True)
     try:
         yield
     finally:
-        _ranges_hidden.reset(before)
+        _ranges_hidden.reset(token)
 
 
 def to_text(graph: Graph, show_ranges: bool = True) -> str:

@@ -76,9 +76,9 @@ class TokenStream:
             self.comments[len(self.strings) - 1] = text[position:]
         self.at = 0
 
-    def peek(self, ahead: int = 0) -> str:
-        """Return the token `ahead` tokens after the current token without consuming it; "" after the end."""
-        return self.strings[min(self.at + ahead, len(self.strings) - 1)]
+    def peek(self, offset: int = 0) -> str:
+        """Return the token `offset` tokens after the current token without consuming it; "" after the end."""
+        return self.strings[min(self.at + offset, len(self.strings) - 1)]
 
     def next(self) -> str:
         """Consume the current token and return it; raise ParseError at the end of the text."""
@@ -174,20 +174,20 @@ def quote(text: str) -> str:
     otherwise surrogates are written as `\\ud800`, which PyTorch cannot parse.
     """
     try:
-        raw = text.encode("utf-8", "surrogateescape")
-        is_bytes = text.isascii() or raw.decode("utf-8", "surrogateescape") == text
+        encoded = text.encode("utf-8", "surrogateescape")
+        is_bytes = text.isascii() or encoded.decode("utf-8", "surrogateescape") == text
     except UnicodeEncodeError:
         is_bytes = False
     if is_bytes:
-        return f'"{_escaped(raw)}"'
+        return f'"{_escaped(encoded)}"'
     escaped = (f"\\u{ord(c):x}" if "\ud800" <= c <= "\udfff" else _escaped(c.encode()) for c in text)
     return f'"{"".join(escaped)}"'
 
 
-def _escaped(raw: bytes) -> str:
+def _escaped(encoded: bytes) -> str:
     """Return the escaped bytes of a literal."""
     out = []
-    for byte in raw:
+    for byte in encoded:
         escape = _ESCAPES.get(byte)
         if escape is not None:
             out.append(escape)
@@ -204,8 +204,8 @@ def unquote(token: str) -> str:
     if body.isascii() and "\\u" not in body:
         return _unescaped(body)
     return "".join(
-        _unescape_surrogate(half) if half else _unescaped(rest)
-        for half, rest in re.findall(_STRING_SECTIONS, body)
+        _unescape_surrogate(half) if half else _unescaped(segment)
+        for half, segment in re.findall(_STRING_SECTIONS, body)
     )
 
 
@@ -225,8 +225,8 @@ def _unescaped(text: str) -> str:
             return bytes([int(code[1:], 16)])
         return _UNESCAPES.get(code, code)
 
-    raw = text.encode("utf-8", "surrogateescape")
-    return re.sub(_UNESCAPE, replace, raw).decode("utf-8", "surrogateescape")
+    encoded = text.encode("utf-8", "surrogateescape")
+    return re.sub(_UNESCAPE, replace, encoded).decode("utf-8", "surrogateescape")
 
 
 def format_default(value: Any) -> str:

@@ -208,8 +208,8 @@ class Node:
 
     def matches(self, schema: str) -> bool:
         """Return whether the node's operator has the overload and arguments of the schema text `schema`."""
-        own, expected = self.schema(), parse_schema(schema)
-        return own is not None and own.key == expected.key and str(own) == str(expected)
+        actual, expected = self.schema(), parse_schema(schema)
+        return actual is not None and actual.key == expected.key and str(actual) == str(expected)
 
     def named_input(self, name: str) -> Value:
         """Return the input for the schema's argument `name`."""
@@ -275,8 +275,8 @@ class Node:
         """Return the attribute names, without `name` and `function` of a `prim::PythonOp`."""
         if self._attributes is None:
             return []
-        hidden = _PYTHON_CALL if self._kind == "prim::PythonOp" else ()
-        return [name for name in self._attributes if name not in hidden]
+        internal_names = _PYTHON_CALL if self._kind == "prim::PythonOp" else ()
+        return [name for name in self._attributes if name not in internal_names]
 
     def kind_of(self, name: str) -> str:
         """Return the kind of attribute `name`, one of `ts.ir.attributes.KINDS`."""
@@ -456,20 +456,20 @@ class Node:
         block = self._block = node.owning_block()
         if self._blocks:
             block._with_blocks[self] = None
-        after = node._next
+        following = node._next
         self._prev = node
-        self._next = after
+        self._next = following
         node._next = self
-        after._prev = self
+        following._prev = self
         end = block._return
         # At the ends of a block, the distance to the neighbor is POSITION_INTERVAL; between two nodes, the
         # position is the mean of their positions.
-        if after is end:
+        if following is end:
             self._position = 0 if node is end else node._position + POSITION_INTERVAL
         elif node is end:
-            self._position = after._position - POSITION_INTERVAL
+            self._position = following._position - POSITION_INTERVAL
         else:
-            self._position = (node._position + after._position) // 2
+            self._position = (node._position + following._position) // 2
             if self._position == node._position:
                 _make_index_gap(self, end)
         return self
@@ -545,8 +545,8 @@ class Node:
         """
         block = self.owning_block()
         owner = block.owning_node()
-        around = () if owner is None else (*owner.path(), owner.blocks().index(block))
-        return (*around, self._position_in_block())
+        block_path = () if owner is None else (*owner.path(), owner.blocks().index(block))
+        return (*block_path, self._position_in_block())
 
     def is_dominated_by(self, dominator: Node) -> bool:
         """Return True if `dominator` runs before this node on every path."""
@@ -628,7 +628,7 @@ def _make_index_gap(node: Node, end: Node) -> None:
     position = node._position
     first = last = node
     count = 1
-    size, room = 1, 1.0
+    size, capacity = 1, 1.0
     while True:
         start = position & -size
         while first._prev is not end and first._prev._position >= start:
@@ -637,9 +637,9 @@ def _make_index_gap(node: Node, end: Node) -> None:
         while last._next is not end and last._next._position < start + size:
             last = last._next
             count += 1
-        if count <= room and size >= 2 * count:
+        if count <= capacity and size >= 2 * count:
             break
-        size, room = 2 * size, 1.5 * room
+        size, capacity = 2 * size, 1.5 * capacity
     step = size // count
     for i in range(count):
         first._position = start + i * step

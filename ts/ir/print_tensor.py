@@ -84,21 +84,21 @@ def _matrix(rows: list[list[Any]], indent: int) -> Iterator[str]:
     """
     number_format = _number_format(list(itertools.chain.from_iterable(rows)))
     width = len(rows[0])
-    fitting = max(1, (_LINE_WIDTH_CHARS - indent) // (number_format.width + 1))
+    columns_per_line = max(1, (_LINE_WIDTH_CHARS - indent) // (number_format.width + 1))
     margin = " " * indent
-    for start in range(0, width, fitting):
-        columns = slice(start, min(start + fitting, width))
-        before = ""
-        if fitting < width:
+    for start in range(0, width, columns_per_line):
+        columns = slice(start, min(start + columns_per_line, width))
+        header = ""
+        if columns_per_line < width:
             if start:
                 yield ""
-            before = f"Columns {start + 1} to {columns.stop}{margin}"
+            header = f"Columns {start + 1} to {columns.stop}{margin}"
         if number_format.factor != 1:
-            yield before + number_format.format_factor()
-            before = margin
+            yield header + number_format.format_factor()
+            header = margin
         for row in rows:
-            yield before + " ".join(map(number_format.element, _reals(row[columns])))
-            before = margin if number_format.factor == 1 else margin + " "
+            yield header + " ".join(map(number_format.element, _reals(row[columns])))
+            header = margin if number_format.factor == 1 else margin + " "
 
 
 class _NumberFormat(NamedTuple):

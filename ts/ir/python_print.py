@@ -283,14 +283,14 @@ class _Printer:
                 self.print_node(node)
 
     def print_node(self, node: Node) -> None:
-        around, self.node = self.node, node
+        previous_node, self.node = self.node, node
         self.split_long(node.inputs())
         statement = _STATEMENTS.get(node.kind())
         if statement is not None:
             statement(self, node)
         else:
             self.print_expression(node)
-        self.node = around
+        self.node = previous_node
 
     def print_expression(self, node: Node) -> None:
         expression = self.mark_source(node, self.expression(node))
@@ -336,9 +336,9 @@ class _Printer:
         count, condition, *carried = node.inputs()
         (body,) = node.blocks()
         index, *inner = body.inputs()
-        counted = index.has_uses() or count.node().kind() != "prim::Constant"
-        counted = counted or count.to_ivalue() != _ENDLESS_ITERATIONS
-        is_for = counted and _is_true(condition) and _is_true(body.outputs()[0])
+        is_counted = index.has_uses() or count.node().kind() != "prim::Constant"
+        is_counted = is_counted or count.to_ivalue() != _ENDLESS_ITERATIONS
+        is_for = is_counted and _is_true(condition) and _is_true(body.outputs()[0])
         if not is_for and count.to_ivalue() != _ENDLESS_ITERATIONS:
             raise InternalError("a loop with both a condition and a trip count cannot be printed")
         self.assign_names(node.outputs())

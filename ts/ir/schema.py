@@ -194,12 +194,12 @@ class FunctionSchema:
     def is_subtype_of(self, other: FunctionSchema, as_method: bool = False) -> bool:
         """Return True if this schema can replace `other`; ``as_method`` ignores the first arguments."""
         skip = 1 if as_method else 0
-        mine, theirs = self.arguments[skip:], other.arguments[skip:]
+        own_arguments, other_arguments = self.arguments[skip:], other.arguments[skip:]
         if (self.is_vararg, self.is_varret) != (other.is_vararg, other.is_varret):
             return False
-        if len(mine) != len(theirs) or len(self.returns) != len(other.returns):
+        if len(own_arguments) != len(other_arguments) or len(self.returns) != len(other.returns):
             return False
-        for a, b in zip(mine, theirs, strict=True):
+        for a, b in zip(own_arguments, other_arguments, strict=True):
             if a.name != b.name or a.kwarg_only != b.kwarg_only or not b.type.is_subtype_of(a.type):
                 return False
             if b.has_default and (not a.has_default or a.default != b.default):
@@ -218,11 +218,16 @@ class FunctionSchema:
             return False
         if not all(a.type.is_subtype_of(b.type) for a, b in zip(self.returns, old.returns, strict=True)):
             return False
-        (mine, my_outputs), (theirs, their_outputs) = _split_outputs(self), _split_outputs(old)
-        if len(mine) < len(theirs) or len(my_outputs) != len(their_outputs):
+        (new_arguments, new_outputs), (old_arguments, old_outputs) = _split_outputs(self), _split_outputs(old)
+        if len(new_arguments) < len(old_arguments) or len(new_outputs) != len(old_outputs):
             return False
-        pairs = (*zip(mine, theirs, strict=False), *zip(my_outputs, their_outputs, strict=True))
-        return all(a.accepts(b) for a, b in pairs) and all(a.has_default for a in mine[len(theirs) :])
+        pairs = (
+            *zip(new_arguments, old_arguments, strict=False),
+            *zip(new_outputs, old_outputs, strict=True),
+        )
+        return all(a.accepts(b) for a, b in pairs) and all(
+            a.has_default for a in new_arguments[len(old_arguments) :]
+        )
 
     def with_name(self, name: str) -> FunctionSchema:
         """Return a copy of the schema under another name, with the same overload name."""

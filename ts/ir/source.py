@@ -59,10 +59,10 @@ class Source:
         if starts is None:
             starts = [0]
             find = self.text.find
-            at = find("\n")
-            while at >= 0:
-                starts.append(at + 1)
-                at = find("\n", at + 1)
+            newline_offset = find("\n")
+            while newline_offset >= 0:
+                starts.append(newline_offset + 1)
+                newline_offset = find("\n", newline_offset + 1)
             self._line_starts = starts
         return starts
 

@@ -193,9 +193,9 @@ def parse_type(type_text: str, find_class: ClassLookup = ClassType) -> Type:
 
 def plain(t: Type) -> Type:
     """Return `t` with types that occur only in schemas replaced: int for ``SymInt``, ``ScalarType``, ...."""
-    direct = PLAIN_TYPES.get(t)
-    if direct is not None:
-        return direct
+    cached = PLAIN_TYPES.get(t)
+    if cached is not None:
+        return cached
     contained_types = t.contained_types()
     if not contained_types:
         return t
@@ -217,9 +217,9 @@ def read_type(tokens: TokenStream, find_class: ClassLookup = ClassType) -> Parse
                 size = tokens.integer()
             tokens.expect("]")
             t = ListType(t)
-            own = _read_alias(tokens)
-            if own is not None or alias is not None:
-                alias = _containing(own, (alias,) if alias is not None else ())
+            outer_alias = _read_alias(tokens)
+            if outer_alias is not None or alias is not None:
+                alias = _containing(outer_alias, (alias,) if alias is not None else ())
         elif token == "?":
             tokens.next()
             t = OptionalType(t)
@@ -227,11 +227,11 @@ def read_type(tokens: TokenStream, find_class: ClassLookup = ClassType) -> Parse
             return ParsedType(t, alias, size)
 
 
-def _containing(own: AliasInfo | None, contained: tuple[AliasInfo, ...]) -> AliasInfo:
-    if own is None:
+def _containing(outer_alias: AliasInfo | None, contained: tuple[AliasInfo, ...]) -> AliasInfo:
+    if outer_alias is None:
         return AliasInfo(is_write=any(inner.is_write for inner in contained), contained=contained)
-    own.contained = contained
-    return own
+    outer_alias.contained = contained
+    return outer_alias
 
 
 def _read_base(tokens: TokenStream, find_class: ClassLookup) -> tuple[Type, AliasInfo | None]:
@@ -280,11 +280,11 @@ def _read_base(tokens: TokenStream, find_class: ClassLookup) -> tuple[Type, Alia
         tokens.expect(">")
         registered = find_class(name)
         return registered if isinstance(registered, InterfaceType) else InterfaceType(name), None
-    named = NAMED_TYPES.get(token)
-    if named is not None:
-        if named is TENSOR and opening == "(" and tokens.peek(1) in ("requires_grad", "device"):
+    named_type = NAMED_TYPES.get(token)
+    if named_type is not None:
+        if named_type is TENSOR and opening == "(" and tokens.peek(1) in ("requires_grad", "device"):
             return _read_tensor(tokens, None), None
-        return named, _read_alias(tokens)
+        return named_type, _read_alias(tokens)
     scalar_type = _SCALAR_TYPE_NUMBERS.get(token)
     if scalar_type is None and token.endswith("Tensor"):
         scalar_type = _SCALAR_TYPE_NUMBERS.get(token[: -len("Tensor")])

@@ -22,7 +22,7 @@ _HEATS = (0.005, 0.02, 0.08, 0.2, 0.4)  # lower limits of heat levels: fractions
 _MAX_OPEN_SECTIONS = 6  # number of sections that are expanded when the page is opened
 
 
-def page(facts: ReportData) -> str:
+def page(report: ReportData) -> str:
     """Return the HTML text of a report."""
     style, script = (files(__package__).joinpath(name).read_text("utf-8") for name in ("page.css", "page.js"))
     style += STYLE
@@ -30,7 +30,7 @@ def page(facts: ReportData) -> str:
         f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; "
         "base-uri 'none'; form-action 'none'"
     )
-    name = escape(facts.name)
+    name = escape(report.name)
     return "".join(
         [
             '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n',
@@ -38,24 +38,24 @@ def page(facts: ReportData) -> str:
             '<meta name="viewport" content="width=device-width">\n',
             '<meta name="referrer" content="no-referrer">\n',
             f"<title>{name}</title>\n<style>{style}</style>\n</head>\n<body>\n",
-            f"<header><h1>{name}</h1><p>{_summary(facts)}</p>",
+            f"<header><h1>{name}</h1><p>{_summary(report)}</p>",
             '<span id="count"></span><input id="search" type="search" placeholder="search  /" ',
             'aria-label="search"></header>\n<main>\n',
-            *_modules(facts),
-            *_function_sections(facts),
+            *_modules(report),
+            *_function_sections(report),
             *_section(
                 "plan",
                 "what runs as one",
-                f"<pre>{_format_lines(map(TextLine, facts.plan.splitlines()))}</pre>",
+                f"<pre>{_format_lines(map(TextLine, report.plan.splitlines()))}</pre>",
             ),
-            *_operators(facts),
-            *_section("optimised", "the graph that runs", f"<pre>{_format_lines(facts.optimised)}</pre>"),
+            *_operators(report),
+            *_section("optimised", "the graph that runs", f"<pre>{_format_lines(report.optimised)}</pre>"),
             *_section(
                 "bytecode",
                 "bytecode",
-                f"<pre>{_format_lines(map(TextLine, facts.bytecode.splitlines()))}</pre>",
+                f"<pre>{_format_lines(map(TextLine, report.bytecode.splitlines()))}</pre>",
             ),
-            f"<footer>{_footer(facts)}</footer>\n</main>\n<script>{script}</script>\n</body>\n</html>\n",
+            f"<footer>{_footer(report)}</footer>\n</main>\n<script>{script}</script>\n</body>\n</html>\n",
         ]
     )
 
@@ -72,22 +72,24 @@ def _seconds(seconds: float) -> str:
     return time_text(seconds * 1e6)
 
 
-def _summary(facts: ReportData) -> str:
-    count = f"{len(facts.functions)} function{'s' * (len(facts.functions) != 1)}"
-    if facts.call is None:
+def _summary(report: ReportData) -> str:
+    count = f"{len(report.functions)} function{'s' * (len(report.functions) != 1)}"
+    if report.call is None:
         return f"{count}, not measured"
-    return f"{_seconds(facts.call)} a call, of that {_seconds(facts.between)} between operators; {count}"
+    return f"{_seconds(report.call)} a call, of that {_seconds(report.between)} between operators; {count}"
 
 
-def _footer(facts: ReportData) -> str:
+def _footer(report: ReportData) -> str:
     version_note = f"Made by ts {escape(ts.version.ts)}."
-    if facts.call is None:
+    if report.call is None:
         return f"{version_note} With arguments, lines have times."
-    counted, uncounted = "shared out by the instructions of each line", "no line's: counting took too long"
+    distribution = "no line's: counting took too long"
+    if report.is_counted:
+        distribution = "shared out by the instructions of each line"
     return (
         f"{version_note} Times are those of the best of several calls on {ts.get_num_threads()} threads. "
         "Operators were measured in a call of their own; a group's time is shared by the lines with a dot, "
-        f"whose operators are in it. What no operator takes is {counted if facts.is_counted else uncounted}. "
+        f"whose operators are in it. What no operator takes is {distribution}. "
         "In brackets: what runs in functions that a line calls."
     )
 
@@ -95,9 +97,9 @@ def _footer(facts: ReportData) -> str:
 # ---- modules -----------------------------------------------------------------------------------------
 
 
-def _modules(facts: ReportData) -> Iterable[str]:
-    if facts.modules is not None:
-        yield from _section("modules", "modules", _module(facts.modules, facts.functions, 0), open=True)
+def _modules(report: ReportData) -> Iterable[str]:
+    if report.modules is not None:
+        yield from _section("modules", "modules", _module(report.modules, report.functions, 0), open=True)
 
 
 def _module(module: Module, functions: Sequence[FunctionReport], depth: int) -> str:
@@ -105,46 +107,51 @@ def _module(module: Module, functions: Sequence[FunctionReport], depth: int) -> 
     links = " ".join(f'<a href="#part{index}">{name}</a>' for index, name in methods)
     count = f"{module.parameters:,} parameters" if module.parameters else "no parameters"
     name = f"<code>{escape(module.name or 'model')}</code> {escape(module.kind)}"
-    inside = "".join(_module(child, functions, depth + 1) for child in module.children)
+    submodules = "".join(_module(child, functions, depth + 1) for child in module.children)
     attributes = f"{' open' * (depth < 2)}{' class=leaf' * (not module.children)}"
-    return f"<details{attributes}><summary>{name}<small>{count} {links}</small></summary>{inside}</details>\n"
+    summary = f"<summary>{name}<small>{count} {links}</small></summary>"
+    return f"<details{attributes}>{summary}{submodules}</details>\n"
 
 
 # ---- source and graph --------------------------------------------------------------------------------
 
 
-def _function_sections(facts: ReportData) -> Iterable[str]:
-    hottest = sorted(range(len(facts.functions)), key=lambda index: -facts.functions[index].seconds)
+def _function_sections(report: ReportData) -> Iterable[str]:
+    hottest = sorted(range(len(report.functions)), key=lambda index: -report.functions[index].seconds)
     open_indices = {0, *hottest[:_MAX_OPEN_SECTIONS]}
-    for index, report in enumerate(facts.functions):
-        share = f"{_seconds(report.seconds)}, {100 * report.seconds / facts.call:.0f}%" if facts.call else ""
-        title = f"<code>{escape(report.name)}</code><small>{share} {escape(report.file)}</small>"
-        lines = "".join(_line(index, line, facts) for line in report.lines)
-        content = (
-            f'<div class="beside"><div><table class="source">{_heading(facts)}{lines}</table></div>'
-            f"<pre>{_format_lines(report.graph)}</pre></div>"
+    for index, function in enumerate(report.functions):
+        share = (
+            f"{_seconds(function.seconds)}, {100 * function.seconds / report.call:.0f}%"
+            if report.call
+            else ""
         )
-        if report.picture:
-            picture = f'<div class="picture">{report.picture}</div>'
-            content += f"<details><summary>picture of the graph</summary>{picture}</details>"
+        title = f"<code>{escape(function.name)}</code><small>{share} {escape(function.file)}</small>"
+        lines = "".join(_line(index, line, report) for line in function.lines)
+        content = (
+            f'<div class="beside"><div><table class="source">{_heading(report)}{lines}</table></div>'
+            f"<pre>{_format_lines(function.graph)}</pre></div>"
+        )
+        if function.picture:
+            graph_section = f'<div class="picture">{function.picture}</div>'
+            content += f"<details><summary>picture of the graph</summary>{graph_section}</details>"
         yield from _section(f"part{index}", title, content, open=index in open_indices)
 
 
-def _heading(facts: ReportData) -> str:
-    if not facts.call:
+def _heading(report: ReportData) -> str:
+    if not report.call:
         return ""
     return '<tr><th></th><th class="time">time</th><th class="number">runs</th><th></th></tr>\n'
 
 
-def _line(function_index: int, line: Line, facts: ReportData) -> str:
+def _line(function_index: int, line: Line, report: ReportData) -> str:
     cells = f'<td class="number">{line.number}</td>'
     heat = 0
-    if facts.call:
-        heat = sum((line.seconds + line.below) / facts.call >= threshold for threshold in _HEATS)
-        own = _seconds(line.seconds) if line.seconds > 0 else ""
-        below = f" ({_seconds(line.below)})" if line.below > 0 else ""
+    if report.call:
+        heat = sum((line.seconds + line.below) / report.call >= threshold for threshold in _HEATS)
+        own_time = _seconds(line.seconds) if line.seconds > 0 else ""
+        callee_time = f" ({_seconds(line.below)})" if line.below > 0 else ""
         grouped = " grouped" * line.is_grouped
-        cells += f'<td class="time{grouped}">{own}{below}</td>'
+        cells += f'<td class="time{grouped}">{own_time}{callee_time}</td>'
         cells += f'<td class="number">{line.times or ""}</td>'
     warm = f' class="heat{heat}"' if heat else ""
     return f'<tr{warm} data-at="{function_index}:{line.number}">{cells}<td>{escape(line.text)}</td></tr>\n'
@@ -161,13 +168,13 @@ def _line_attribute(row: TextLine) -> str:
     return "" if row.line_id is None else f' data-at="{row.line_id[0]}:{row.line_id[1]}"'
 
 
-def _operators(facts: ReportData) -> Iterable[str]:
-    if not facts.operators:
+def _operators(report: ReportData) -> Iterable[str]:
+    if not report.operators:
         return
     rows = "".join(
-        f"<tr><td><code>{escape(work.name)}</code></td><td>{escape(work.kernel)}</td>"
-        f'<td class="number">{work.times}</td><td class="time">{_seconds(work.seconds)}</td></tr>\n'
-        for work in facts.operators
+        f"<tr><td><code>{escape(group.name)}</code></td><td>{escape(group.kernel)}</td>"
+        f'<td class="number">{group.times}</td><td class="time">{_seconds(group.seconds)}</td></tr>\n'
+        for group in report.operators
     )
     heading = '<tr><th>name</th><th>kernel</th><th class="number">runs</th><th class="time">time</th></tr>\n'
     yield from _section("operators", "operators", f'<table class="plain">{heading}{rows}</table>')

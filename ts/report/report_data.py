@@ -141,7 +141,7 @@ def collect(
     if args is not None:  # measure first: reports contain the fusion groups that were executed
         receiver = (function.owner._object,) if isinstance(function, ScriptMethod) else ()
         measured = _Measurements(script, receiver, tuple(args), dict(kwargs or {}))
-    facts = ReportData(
+    report = ReportData(
         script.qualified_name.removeprefix("__torch__."),
         functions.reports,
         script.plan,
@@ -149,10 +149,10 @@ def collect(
         script.bytecode,
     )
     if isinstance(function, ScriptMethod):
-        facts.modules = _module("", function.owner, functions.numbers)
+        report.modules = _module("", function.owner, functions.numbers)
     if measured is not None:
-        measured.write_times(facts, functions.lines)
-    return facts
+        measured.write_times(report, functions.lines)
+    return report
 
 
 # ---- functions and their lines -----------------------------------------------------------------------
@@ -207,9 +207,9 @@ class _FunctionTable:
         """Return an SVG drawing of a graph whose boxes link to source lines; return "" for a large graph."""
         if sum(1 for _ in graph.all_nodes()) > _MAX_DRAWN_NODES:
             return ""
-        drawn = picture_of(graph)
-        arrange(drawn)
-        return svg(drawn, style="", attributes=self._line_attribute)
+        diagram = picture_of(graph)
+        arrange(diagram)
+        return svg(diagram, style="", attributes=self._line_attribute)
 
     def _line_attribute(self, node: Node) -> str:
         line_id = self._line_ids.get(_location(node.range))
@@ -229,11 +229,13 @@ def _location(range: SourceRange | None) -> SourceLocation:
 
 
 def _module(name: str, module: ScriptModule, numbers: Mapping[Any, int]) -> Module:
-    methods = [getattr(module, each) for each in method_names(module)]
-    functions = [numbers[each.function] for each in methods if getattr(each, "function", None) in numbers]
+    methods = [getattr(module, method_name) for method_name in method_names(module)]
+    functions = [
+        numbers[method.function] for method in methods if getattr(method, "function", None) in numbers
+    ]
     count = sum(parameter.numel() for parameter in module.parameters())
-    named: list[tuple[str, Any]] = list(module.named_children())
-    children = [_module(each, child, numbers) for each, child in named]
+    named_children: list[tuple[str, Any]] = list(module.named_children())
+    children = [_module(child_name, child, numbers) for child_name, child in named_children]
     kind = str(getattr(module, "original_name", type(module).__name__))
     return Module(name, kind, count, functions, children)
 
@@ -295,69 +297,80 @@ class _Measurements:
                     times[line_id] = max(times[line_id], count)
         return instructions, times
 
-    def write_times(self, facts: ReportData, lines: Mapping[SourceLocation, Line]) -> None:
+    def write_times(self, report: ReportData, lines: Mapping[SourceLocation, Line]) -> None:
         """Write the measured times into the report."""
-        facts.call = self.call
+        report.call = self.call
         called_events = [pair for pair in self.events if _is_called_for(*pair)]
         operators = sum(event.cpu_time_total for _, event in called_events) / 1e6
-        counted = sum(self.instructions.values())
-        between = max(self.call - operators, counted * _MIN_INSTRUCTION_SECONDS)
+        instruction_count = sum(self.instructions.values())
+        between = max(self.call - operators, instruction_count * _MIN_INSTRUCTION_SECONDS)
         scale = self.call / (operators + between)  # includes the overhead of the profiler
-        own: dict[SourceLocation, float] = defaultdict(float)
-        below: dict[SourceLocation, float] = defaultdict(float)
+        own_seconds: dict[SourceLocation, float] = defaultdict(float)
+        callee_seconds: dict[SourceLocation, float] = defaultdict(float)
         grouped: set[SourceLocation] = set()
-        for raw, event in called_events:
-            stacks = _stacks(raw)
+        for raw_event, event in called_events:
+            stacks = _stacks(raw_event)
             for stack in stacks:
                 share = event.cpu_time_total / 1e6 * scale / len(stacks)
                 locations = [_location(range) for _, range in stack if range is not None]
-                own[locations[-1]] += share
+                own_seconds[locations[-1]] += share
                 for line_id in {*locations[:-1]} - {locations[-1]}:
-                    below[line_id] += share
-                if _is_group(raw.what):
+                    callee_seconds[line_id] += share
+                if _is_group(raw_event.what):
                     grouped.add(locations[-1])
-        facts.between = between * scale
-        facts.is_counted = counted > 0
+        report.between = between * scale
+        report.is_counted = instruction_count > 0
         for line_id, count in self.instructions.items():
-            own[line_id] += facts.between * count / counted
+            own_seconds[line_id] += report.between * count / instruction_count
         for line_id, line in lines.items():
-            line.seconds, line.below, line.times = own[line_id], below[line_id], self.times[line_id]
+            line.seconds, line.below, line.times = (
+                own_seconds[line_id],
+                callee_seconds[line_id],
+                self.times[line_id],
+            )
             line.is_grouped = line_id in grouped
-        averages = EventList(event for raw, event in self.events if raw.kind == "operator").key_averages()
-        works = [EventGroup(a.key, a.kernel, a.count, a.self_cpu_time_total / 1e6 * scale) for a in averages]
-        facts.operators = sorted(works, key=lambda work: -work.seconds)
+        averages = EventList(
+            event for raw_event, event in self.events if raw_event.kind == "operator"
+        ).key_averages()
+        groups = [EventGroup(a.key, a.kernel, a.count, a.self_cpu_time_total / 1e6 * scale) for a in averages]
+        report.operators = sorted(groups, key=lambda group: -group.seconds)
 
 
 def _total(pairs: Sequence[tuple[Event, FunctionEvent]]) -> float:
-    return sum(event.cpu_time_total for raw, event in pairs if _is_called_for(raw, event))
+    return sum(event.cpu_time_total for raw_event, event in pairs if _is_called_for(raw_event, event))
 
 
-def _is_called_for(raw: Event, event: FunctionEvent) -> bool:
+def _is_called_for(raw_event: Event, event: FunctionEvent) -> bool:
     """Return True if a bytecode instruction called this operator; False for calls within an operator."""
-    around = event.cpu_parent
-    while around is not None and around.kind != "operator":
-        around = around.cpu_parent
-    return raw.kind == "operator" and raw.code is not None and around is None and bool(_stacks(raw))
+    enclosing = event.cpu_parent
+    while enclosing is not None and enclosing.kind != "operator":
+        enclosing = enclosing.cpu_parent
+    return (
+        raw_event.kind == "operator"
+        and raw_event.code is not None
+        and enclosing is None
+        and bool(_stacks(raw_event))
+    )
 
 
-def _is_group(what: object) -> bool:
-    return isinstance(what, Operator) and isinstance(what.record, FusionGroupRecord)
+def _is_group(operator: object) -> bool:
+    return isinstance(operator, Operator) and isinstance(operator.record, FusionGroupRecord)
 
 
-def _stacks(raw: Event) -> list[Any]:
+def _stacks(raw_event: Event) -> list[Any]:
     """Return the call stacks of an operator event; for a fusion group, one stack per fused operator."""
-    code = raw.code
-    index = code.number_at(raw.instruction)
+    code = raw_event.code
+    index = code.number_at(raw_event.instruction)
     if not code.lines:
         return []
     stacks = [code.lines[index]]
-    if _is_group(raw.what) and index + 1 < len(code.instructions):
+    if _is_group(raw_event.what) and index + 1 < len(code.instructions):
         opcode, target, *_ = code.instructions[index + 1]  # skip the operators of the group
         if opcode == NUMBER["JUMP_IF"] and target > index:
             called = [
-                code.lines[at]
-                for at in range(index + 2, target)
-                if code.instructions[at][0] == NUMBER["CALL_OPERATOR"]
+                code.lines[instruction]
+                for instruction in range(index + 2, target)
+                if code.instructions[instruction][0] == NUMBER["CALL_OPERATOR"]
             ]
             stacks = called or stacks
     return [stack for stack in stacks if any(range is not None for _, range in stack)]

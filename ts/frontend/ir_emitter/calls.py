@@ -310,9 +310,9 @@ def _unchecked_cast(em: Emitter, node: ast.Call, form: SpecialForm, hint: Type |
 def _uninitialized(em: Emitter, node: ast.Call, form: SpecialForm, hint: Type | None) -> SugaredValue:
     _check_count(em, node, "uninitialized", 1, 1)
     type = em.type_of(node.args[0])
-    blank = em.insert("prim::Uninitialized", (), 1, em.range(node))
-    blank.claimed = True
-    return _simple(blank.output().set_type(type))
+    uninitialized = em.insert("prim::Uninitialized", (), 1, em.range(node))
+    uninitialized.claimed = True
+    return _simple(uninitialized.output().set_type(type))
 
 
 def _new(em: Emitter, node: ast.Call, form: SpecialForm, hint: Type | None) -> SugaredValue:
@@ -377,8 +377,8 @@ def _has_attribute(em: Emitter, node: ast.Call, base: SugaredValue, name: str) -
 def _attribute_name(em: Emitter, node: ast.Call, function: str) -> str:
     name = node.args[1]
     if not (isinstance(name, ast.Constant) and isinstance(name.value, str)):
-        where = em.range(node) if function == "getattr" else em.range(name)
-        raise CompilationError(f"{function}'s second argument must be a string literal", where)
+        error_range = em.range(node) if function == "getattr" else em.range(name)
+        raise CompilationError(f"{function}'s second argument must be a string literal", error_range)
     return name.value
 
 

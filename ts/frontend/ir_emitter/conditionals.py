@@ -140,8 +140,8 @@ def _comparison(em: Emitter, node: ast.Compare) -> Condition:
 
     result = link(0)
     for i in range(1, len(node.ops)):
-        where = _joined_range(em, operands[0], operands[i + 1])
-        result = _short_circuit(em, where, result, partial(link, i), False)
+        comparison_range = _joined_range(em, operands[0], operands[i + 1])
+        result = _short_circuit(em, comparison_range, result, partial(link, i), False)
     return result
 
 
@@ -205,8 +205,8 @@ def _identity(em: Emitter, range: SourceRange, left: ast.expr, right: ast.expr, 
         left, right, a = right, left, b
     present: list[Refinement] = []
     if _is_none(right) and isinstance(left, ast.Name):
-        rest = without_none(a.type())
-        present = [] if rest is None else [(left.id, rest)]
+        refined = without_none(a.type())
+        present = [] if refined is None else [(left.id, refined)]
     return Condition(value, [], present) if is_is else Condition(value, present, [])
 
 
@@ -385,12 +385,12 @@ def branch(
         (true_scope, false_scope, false_exits, "false"),
         (false_scope, true_scope, true_exits, "true"),
     )
-    for scope, other, other_exits, side in sides:
+    for scope, other, other_exits, branch_name in sides:
         for name in scope.defined_variables():
             if other.lookup_type(name) is not None or other_exits:
                 assigned.add(name)
             else:
-                message = f"{name} is not defined in the {side} branch"
+                message = f"{name} is not defined in the {branch_name} branch"
                 em.scope.errors[name] = message, range
     for name in sorted(assigned):
         _join(em, range, name, (true_scope, true_block, true_exits), (false_scope, false_block, false_exits))
@@ -415,23 +415,26 @@ def _join(
     true_type, false_type = types
     if true_type is None and false_type is None:
         return
-    for (_, block, _), own, other in ((true, true_type, false_type), (false, false_type, true_type)):
-        if own is None:
-            assert other is not None
+    for (_, block, _), branch_type, other_type in (
+        (true, true_type, false_type),
+        (false, false_type, true_type),
+    ):
+        if branch_type is None:
+            assert other_type is not None
             with em.graph.inserting_before(block):
-                missing = em.insert("prim::Uninitialized").output().set_type(other)
+                missing = em.insert("prim::Uninitialized").output().set_type(other_type)
                 em.scope.store(name, missing)
-    before = em.scope.lookup_type(name)
+    previous_type = em.scope.lookup_type(name)
     true_type, false_type = true_type or false_type, false_type or true_type
     assert true_type is not None and false_type is not None
     unified = unify(true_type, false_type)
     if (
         unified is None
-        and isinstance(before, Type)
-        and true_type.is_subtype_of(before)
-        and false_type.is_subtype_of(before)
+        and isinstance(previous_type, Type)
+        and true_type.is_subtype_of(previous_type)
+        and false_type.is_subtype_of(previous_type)
     ):
-        unified = before  # the variable has a declared Union type, which both branches refine
+        unified = previous_type  # the variable has a declared Union type, which both branches refine
     if unified is None and em.parsed.printed:
         unified = unify(true_type, false_type, True)  # printed source has no annotation for the Union
     if unified is None:

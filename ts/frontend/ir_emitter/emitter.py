@@ -118,7 +118,7 @@ class Emitter:
 
     def statements(self, body: Iterable[ast.stmt]) -> None:
         """Emit statements up to the first that leaves the block; the remaining statements are unreachable."""
-        around = self.graph.range
+        previous_range = self.graph.range
         for node in body:
             self.graph.range = HiddenRange(self.parsed.ranges, node)
             if self.lines and not isinstance(node, ast.While) and not _is_string(node):
@@ -134,7 +134,7 @@ class Emitter:
                 raise
             if self.scope.block in self.exits:
                 break
-        self.graph.range = around
+        self.graph.range = previous_range
 
     def _note(self, error: FrontendError, node: ast.stmt) -> None:
         """Record an error of statement `node` and the errors of its callees; mark its variables as failed."""
@@ -180,9 +180,9 @@ class Emitter:
         """
         scope = self.scope
         marker = self.graph.insert_node(self.graph.create("prim::Marker", (), 0))
-        before, scope.tentative = scope.tentative, True
+        was_tentative, scope.tentative = scope.tentative, True
         value = emit()
-        scope.tentative = before
+        scope.tentative = was_tentative
         nodes = []
         following = marker.next()
         while following is not self.graph.insert_point():

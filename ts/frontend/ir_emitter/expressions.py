@@ -183,13 +183,14 @@ def _common_type(
     assert union is not None
     if warns:
         range = em.range(node)
-        kind, what, it, held = "List", "List consists", "it", union.annotation_str
+        kind, subject, pronoun, typed_as = "List", "List consists", "it", union.annotation_str
         if key is not None:
-            kind, what, it = "Dict", "Dict values consist", "the dict"
-            held = f"Dict[{key.annotation_str}, {held}]"
+            kind, subject, pronoun = "Dict", "Dict values consist", "the dict"
+            typed_as = f"Dict[{key.annotation_str}, {typed_as}]"
         em.warned = True
         warnings.warn_explicit(
-            f"{what} of heterogeneous types, which means that {it} has been typed as containing {held}. "
+            f"{subject} of heterogeneous types, which means that {pronoun} has been typed as containing "
+            f"{typed_as}. "
             f"To use any of the values in this {kind}, it will be necessary to add "
             "an `assert isinstance` statement before first use to trigger type refinement.\n"
             + range.highlight(),
@@ -275,8 +276,8 @@ def _dict_type(
     """Return the type of a non-empty dict literal; raise CompilationError if it contradicts the hint."""
     range = em.range(node)
 
-    def all_of(held: Sequence[Value], type: Type) -> bool:
-        return all(value.type().is_subtype_of(type) for value in held)
+    def all_of(checked: Sequence[Value], type: Type) -> bool:
+        return all(value.type().is_subtype_of(type) for value in checked)
 
     def holds(option: DictType) -> bool:
         return all_of(keys, option.key) and all_of(values, option.value)
@@ -307,8 +308,8 @@ def _dict_type(
                 f"{key_type.repr_str} but found {key.type().repr_str} instead",
                 em.range(key_node),
             )
-    own = dict_type(key_type, _common_type(em, node, values, not options, key_type), range)
-    return select_literal_type(hint, options, own, holds, range) if options else own
+    inferred_type = dict_type(key_type, _common_type(em, node, values, not options, key_type), range)
+    return select_literal_type(hint, options, inferred_type, holds, range) if options else inferred_type
 
 
 @expression(ast.JoinedStr)

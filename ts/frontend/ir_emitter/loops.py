@@ -89,11 +89,11 @@ def _loop(
     condition_block.register_output(proceed)
     em.scope = scope
     node.add_input(count)
-    trip = body_block.add_input(type=INT)
+    iteration = body_block.add_input(type=INT)
     saved, em.loop = em.loop, "loop"
     with em.in_block(body_block):
         if iterable is not None and target is not None:
-            element = iterable.getitem(em, range, trip).as_value(em, range)
+            element = iterable.getitem(em, range, iteration).as_value(em, range)
             statements.assign_each(em, [target], [SimpleValue(element)], range, 1)
         body()
     em.loop = saved
@@ -122,15 +122,17 @@ def list_comprehension(
         element = em.expr(elt, list_type.elem if list_type is not None and options else None)
         type = element.type()
         if list_type is None:  # the hint is not unique, so the type of the element decides
-            own = ListType(type)
+            inferred_type = ListType(type)
             holds: Callable[[ListType], bool] = lambda option: type.is_subtype_of(option.elem)  # noqa: E731
-            list_type = select_literal_type(hint, options, own, holds, range) if options else own
+            list_type = (
+                select_literal_type(hint, options, inferred_type, holds, range) if options else inferred_type
+            )
             result.set_type(list_type)
         elif not type.is_subtype_of(list_type.elem):
-            united = type if options else unify_list([list_type.elem, type], default_to_union=True) or type
+            unified = type if options else unify_list([list_type.elem, type], default_to_union=True) or type
             raise CompilationError(
                 f"List type annotation `{list_type.repr_str}` did not match the types of the given list "
-                f"elements, which were unified to {united.repr_str}",
+                f"elements, which were unified to {unified.repr_str}",
                 range,
             )
         emit_builtin_call(range, em.graph, "aten::append", [element], {}, result)
@@ -152,9 +154,11 @@ def emit_dict_comprehension(em: Emitter, node: ast.DictComp, hint: Type | None) 
         key = em.expr(node.key)
         value = em.expr(node.value)
         if dict_type is None:  # the hint is not unique, so the types of key and value decide
-            own = DictType(key.type(), value.type())
-            holds: Callable[[DictType], bool] = own.is_subtype_of
-            dict_type = select_literal_type(hint, options, own, holds, range) if options else own
+            inferred_type = DictType(key.type(), value.type())
+            holds: Callable[[DictType], bool] = inferred_type.is_subtype_of
+            dict_type = (
+                select_literal_type(hint, options, inferred_type, holds, range) if options else inferred_type
+            )
             result.set_type(dict_type)
         emit_builtin_call(range, em.graph, "aten::_set_item", [result, key, value])
 

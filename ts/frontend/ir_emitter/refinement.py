@@ -45,8 +45,8 @@ def without_none(type: Type) -> Type | None:
     if isinstance(type, OptionalType):
         return type.elem
     if isinstance(type, UnionType):
-        rest = [member for member in type.types if member is not NONE]
-        return UnionType(rest) if len(rest) < len(type.types) else None
+        members = [member for member in type.types if member is not NONE]
+        return UnionType(members) if len(members) < len(type.types) else None
     return None
 
 
@@ -65,20 +65,20 @@ def type_test(type: Type, against: Iterable[Type]) -> TypeTest:
     if type is ANY:
         static = True if tested == [ANY] else None
         return TypeTest(tested, _unify_members(tested), ANY, static)
-    fitting: list[Type] = []
-    others: list[Type] = []
-    certain = True  # True while each matching member is a subtype of a tested type
+    matching: list[Type] = []
+    excluded: list[Type] = []
+    is_certain = True  # True while each matching member is a subtype of a tested type
     for member in union_members([type]):
         refined = _narrow_member(member, tested)
         if refined is None:
-            others.append(member)
+            excluded.append(member)
         else:
-            fitting.append(refined)
-            certain = certain and refined is member
-    static = False if not fitting else None
-    if not others and certain:
+            matching.append(refined)
+            is_certain = is_certain and refined is member
+    static = False if not matching else None
+    if not excluded and is_certain:
         static = True
-    return TypeTest(tested, _unify_members(fitting), _unify_members(others), static)
+    return TypeTest(tested, _unify_members(matching), _unify_members(excluded), static)
 
 
 def _narrow_member(member: Type, tested: Sequence[Type]) -> Type | None:

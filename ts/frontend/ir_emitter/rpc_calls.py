@@ -30,7 +30,7 @@ def emit_remote_call(em: Emitter, node: ast.Call, form: str) -> SugaredValue:
     """Emit an RPC call that returns a future, a result or an RRef, depending on `form`."""
     range = em.range(node)
     _check_arguments(em, node, form)
-    to, function, *rest = node.args
+    to, function, *argument_nodes = node.args
     destination = em.expr(to)
     callee = em.sugared(function)
     if not isinstance(callee, FunctionValue):
@@ -39,14 +39,16 @@ def emit_remote_call(em: Emitter, node: ast.Call, form: str) -> SugaredValue:
             em.range(function),
             "another process runs scripted functions; put a call of anything else into one",
         )
-    entries = em.sugared(rest[0]).as_tuple(em, em.range(rest[0])) if rest else []
+    entries = (
+        em.sugared(argument_nodes[0]).as_tuple(em, em.range(argument_nodes[0])) if argument_nodes else []
+    )
     actual = [entry.as_value(em, range) for entry in entries]
     (result,) = match_schema(callee.function.schema, em.graph, range, actual).returns
     name = em.constant(callee.function.qualified_name, range)
     call = em.graph.create(f"prim::{form}", (destination, name), 1)
     call.range = range
     call.set("callee", callee.function, "ival")
-    for argument in rest:
+    for argument in argument_nodes:
         call.add_input(em.expr(argument))
     em.graph.insert_node(call)
     return SimpleValue(call.output().set_type(_type(form, result)))

@@ -103,9 +103,9 @@ def _assign_attribute(
 
 
 def _no_target(em: Emitter, target: ast.expr) -> CompilationError:
-    instead = "; write the targets without brackets" if isinstance(target, ast.List) else ""
+    advice = "; write the targets without brackets" if isinstance(target, ast.List) else ""
     return CompilationError(
-        f"unexpected expression on left-hand side of assignment{instead}", em.range(target)
+        f"unexpected expression on left-hand side of assignment{advice}", em.range(target)
     )
 
 
@@ -159,10 +159,14 @@ def assign_each(
             case ast.Name(id=name):
                 em.scope.set(em.range(target), name, outputs[i])
             case ast.Starred(value=ast.Name(id=name) as variable):
-                rest = outputs[i : i + len(outputs) - n_binders]
-                where = em.range(target)
-                em.scope.set(em.range(variable), name, em.tuple([item.as_value(em, where) for item in rest]))
-                i += len(rest) - 1
+                starred_values = outputs[i : i + len(outputs) - n_binders]
+                target_range = em.range(target)
+                em.scope.set(
+                    em.range(variable),
+                    name,
+                    em.tuple([item.as_value(em, target_range) for item in starred_values]),
+                )
+                i += len(starred_values) - 1
             case ast.Starred():
                 raise CompilationError("Cannot pack a tuple into a non-variable", em.range(target))
             case ast.Tuple(elts=inner):
@@ -231,10 +235,10 @@ def _augment_tensor_item(
     if not indices:
         emit_builtin_call(range, em.graph, operator, [operand], {}, sliced)
         return
-    listed = subscripts.index_list(em, indices)
-    indexed = emit_builtin_call(range, em.graph, "aten::index", [sliced, listed])
+    index_values = subscripts.index_list(em, indices)
+    indexed = emit_builtin_call(range, em.graph, "aten::index", [sliced, index_values])
     result = emit_builtin_call(range, em.graph, operator, [operand], {}, indexed)
-    emit_builtin_call(range, em.graph, "aten::index_put_", [sliced, listed, result])
+    emit_builtin_call(range, em.graph, "aten::index_put_", [sliced, index_values, result])
 
 
 def _augment_item(
@@ -330,21 +334,21 @@ def finish(em: Emitter, value: Value, range: SourceRange) -> None:
                 range,
                 hints.conversion(value.type(), declared, value),
             )
-        merged = declared
+        return_type = declared
     else:
-        before = em.merged_return or value.type()
-        unified = unify(before, value.type())
+        previous_type = em.merged_return or value.type()
+        unified = unify(previous_type, value.type())
         if unified is None:
             raise CompilationError(
-                f"Previous return statement returned a value of type {before.repr_str} "
+                f"Previous return statement returned a value of type {previous_type.repr_str} "
                 f"but this return statement returns a value of type {value.type().repr_str}",
                 range,
-                hints.return_type_conflict(before, value.type(), em.merged_return_at),
+                hints.return_type_conflict(previous_type, value.type(), em.merged_return_at),
             )
-        merged = unified
-    if merged is not em.merged_return:
-        em.merged_return, em.merged_return_at = merged, range
-    if merged is ANY and value.type() is not ANY:
+        return_type = unified
+    if return_type is not em.merged_return:
+        em.merged_return, em.merged_return_at = return_type, range
+    if return_type is ANY and value.type() is not ANY:
         value = em.unchecked_cast(value, ANY)
     if em.lines:
         em.mark("return", (value,), range)

@@ -72,17 +72,17 @@ def emit_subscript(em: Emitter, node: ast.Subscript, n_binders: int, hint: Type 
     """Emit `value[...]`: tensor indexing, an item or slice of a container, or `__getitem__`."""
     base = em.sugared(node.value)
     range = em.range(node)
-    where = em.range(node.value)
+    base_range = em.range(node.value)
     indices = index_expressions(em, node)
     is_tensor = base.simple is not None and base.simple.type().is_subtype_of(TENSOR)
     if len(indices) != 1 or (_is_ellipsis(indices[0]) and is_tensor):
-        return SimpleValue(_index_tensor(em, range, base.as_value(em, where), indices))
+        return SimpleValue(_index_tensor(em, range, base.as_value(em, base_range), indices))
     index = indices[0]
     if isinstance(index, ast.Slice):
         sliced = base.slice(em, range, _bounds(em, index)) if base.unrolled else None
         if sliced is not None:
             return sliced
-        value = base.as_value(em, where)
+        value = base.as_value(em, base_range)
         dim = em.constant(0, range) if value.type().is_subtype_of(TENSOR) else None
         return SimpleValue(_slice(em, range, value, dim, _bounds(em, index)))
     value_or_none = base.simple
@@ -92,10 +92,10 @@ def emit_subscript(em: Emitter, node: ast.Subscript, n_binders: int, hint: Type 
         return SimpleValue(_index_tensor(em, range, value_or_none, indices))
     index_value = em.sugared(index)
     if isinstance(index_value, SliceValue):
-        return SimpleValue(_slice(em, range, base.as_value(em, where), None, index_value))
+        return SimpleValue(_slice(em, range, base.as_value(em, base_range), None, index_value))
     position = index_value.as_value(em, em.range(index))
     if isinstance(base, RangeValue | IterableTree):
-        base.as_value(em, where)  # raises an error, because programs cannot index these values
+        base.as_value(em, base_range)  # raises an error, because programs cannot index these values
     if value_or_none is not None and isinstance(value_or_none.type(), TupleType):
         return SimpleValue(_index_tuple(em, range, value_or_none, position))
     if hint is not None:
@@ -141,8 +141,8 @@ def int_and_slice_indexing(
         sugared_index = em.emit_again(lambda: em.sugared(index))
         if isinstance(sugared_index, SliceValue):
             # Emit the slice a second time: `emit_again` may have removed its nodes. A name has no nodes.
-            once_more = not isinstance(index, ast.Name)
-            bounds = em.sugared(index) if once_more else sugared_index
+            must_emit_again = not isinstance(index, ast.Name)
+            bounds = em.sugared(index) if must_emit_again else sugared_index
             assert isinstance(bounds, SliceValue)
             slices[position] = bounds
             return dim + step
@@ -195,11 +195,11 @@ def int_and_slice_indexing(
             value = emit_builtin_call(range, em.graph, "aten::select", [value, dim_value, index_value])
         else:
             tensors[dims[position]] = index_value
-    listed = [
+    tensor_indices = [
         tensors[dim] if dim in tensors else em.constant(None)
         for dim in _positions(0, max(tensors, default=-1) + 1)
     ]
-    return value, listed
+    return value, tensor_indices
 
 
 def _positions(start: int, end: int) -> Sequence[int]:
@@ -312,5 +312,5 @@ def _assign_tensor(
     if not indices:
         emit_builtin_call(range, em.graph, "aten::copy_", [sliced, value])
         return
-    listed = index_list(em, indices)
-    emit_builtin_call(range, em.graph, "aten::index_put_", [sliced, listed, value])
+    index_values = index_list(em, indices)
+    emit_builtin_call(range, em.graph, "aten::index_put_", [sliced, index_values, value])

@@ -84,20 +84,24 @@ class ClassValue(SugaredValue):
         cls = self.type.python_class
         function = None if cls is None else static_method(cls, name)
         if function is None:
-            held = None if cls is None else inspect.getattr_static(cls, name, None)
-            if name in self.type.methods and not isinstance(held, classmethod):
+            class_attribute = None if cls is None else inspect.getattr_static(cls, name, None)
+            if name in self.type.methods and not isinstance(class_attribute, classmethod):
                 return UnboundMethod(self.type, name)
-            if inspect.isclass(held):
+            if inspect.isclass(class_attribute):
                 return _class_inside(em, range, cls, name)
-            if held is not None and not callable(held) and not isinstance(held, classmethod):
-                error = no_value_error(f"python value of type '{type(held).__name__}'", range)
+            if (
+                class_attribute is not None
+                and not callable(class_attribute)
+                and not isinstance(class_attribute, classmethod)
+            ):
+                error = no_value_error(f"python value of type '{type(class_attribute).__name__}'", range)
                 error.hint = "make it a global constant, or an attribute that `__init__` assigns"
                 raise error
             raise CompilationError(
                 f"Tried to lookup unknown attribute on class {self.type.repr_str}. "
                 f"'{name}' is no static method or class, and others need an object",
                 range,
-                hints.similar(name, () if held is not None else _names(self.type)),
+                hints.similar(name, () if class_attribute is not None else _names(self.type)),
             )
         try:
             return FunctionValue(em.compile_callee(function))
@@ -145,16 +149,18 @@ class MethodValue(SugaredValue):
         self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
     ) -> SugaredValue:
         """Emit `prim::CallMethod`; for a union, the schemas in all member classes must be compatible."""
-        held: Any = self.value.type()
-        type: Any = held.types[0] if isinstance(held, UnionType) else held
+        receiver_type: Any = self.value.type()
+        type: Any = receiver_type.types[0] if isinstance(receiver_type, UnionType) else receiver_type
         schema = self._schema(em, range, type)
-        if held is not type:
-            for other in held.types[1:]:
+        if receiver_type is not type:
+            for other in receiver_type.types[1:]:
                 if not self._schema(em, range, other).is_subtype_of(schema, as_method=True):
                     names = f"{other.annotation_str} and {type.annotation_str}"
                     raise CompilationError(f"the method {self.name} of {names} is not the same", range)
-            this, *others = schema.arguments
-            schema = FunctionSchema(schema.name, "", [this.with_type(held), *others], schema.returns)
+            self_argument, *others = schema.arguments
+            schema = FunctionSchema(
+                schema.name, "", [self_argument.with_type(receiver_type), *others], schema.returns
+            )
         matched = match_schema(schema, em.graph, range, [self.value, *args], kwargs)
         node = em.insert("prim::CallMethod", matched.inputs, 1, range).set("name", self.name)
         return SimpleValue(node.output().set_type(matched.returns[0]))
@@ -279,9 +285,9 @@ def set_attribute(
             f"cannot assign to field '{name}': {type.repr_str} is a frozen dataclass", range
         )
     if value is None or not isinstance(type, ClassType):
-        what = base.kind if type is None else type.annotation_str
-        what = type.str() if isinstance(type, EnumType) else what
-        raise CompilationError(f"Tried to set an attribute: {name} on a non-class: {what}", range)
+        described_type = base.kind if type is None else type.annotation_str
+        described_type = type.str() if isinstance(type, EnumType) else described_type
+        raise CompilationError(f"Tried to set an attribute: {name} on a non-class: {described_type}", range)
     expected = type.attributes.get(name)
     if expected is None and _is_constructing(em, type):
         if em.scope.parent is not None:

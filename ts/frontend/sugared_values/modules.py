@@ -70,9 +70,9 @@ class ModuleValue(SugaredValue):
         if member is not None:
             return member
         reason = "" if self.concrete is None else self.concrete.failed.get(name, "")
-        of_class = self.type.python_class
-        hint = "" if reason else hints.similar(name, [*self.type.attributes, *dir(of_class)])
-        if not reason and hasattr(of_class, name):
+        python_class = self.type.python_class
+        hint = "" if reason else hints.similar(name, [*self.type.attributes, *dir(python_class)])
+        if not reason and hasattr(python_class, name):
             hint = hints.class_attribute(name)
         if _NO_MODULE in reason:
             hint = "put modules into a ts.nn.ModuleList or a ts.nn.ModuleDict"
@@ -120,8 +120,10 @@ class ModuleValue(SugaredValue):
             return FunctionValue(concrete.functions[name])
         if name in concrete.python_functions:
             return to_sugared(em, concrete.python_functions[name], range, name)
-        listing = _LISTINGS.get(name)
-        if listing is not None and (concrete.container in ("dict", "parameter dict") or name in _OF_ANY):
+        list_function = _LISTINGS.get(name)
+        if list_function is not None and (
+            concrete.container in ("dict", "parameter dict") or name in _OF_ANY
+        ):
             return StaticModuleList(self, name)
         if name in concrete.failed:
             return None
@@ -197,8 +199,10 @@ class ModuleValue(SugaredValue):
             inputs = value if isinstance(value.type(), TupleType) else em.tuple([value])
         result = forward.call(em, range, unpack_tuple(em.graph, inputs), kwargs, 1)
         for function in self.concrete.hooks:
-            after: list[Actual] = [self.receiver, inputs, result.as_value(em, range)]
-            changed = FunctionValue(self.type.methods[function.__name__]).call(em, range, after, {}, 1)
+            hook_arguments: list[Actual] = [self.receiver, inputs, result.as_value(em, range)]
+            changed = FunctionValue(self.type.methods[function.__name__]).call(
+                em, range, hook_arguments, {}, 1
+            )
             if changed.as_value(em, range).type() is not NONE:
                 result = changed
         return result
@@ -289,11 +293,11 @@ class ModuleValue(SugaredValue):
             if index.type() is not key or index.to_ivalue() is not None:
                 return self.getitem(em, range, index)
             for name in self.entries():
-                held = self.type.attributes[name]
-                if not held.is_subtype_of(type):
+                attribute_type = self.type.attributes[name]
+                if not attribute_type.is_subtype_of(type):
                     raise CompilationError(
                         f"Attribute {name} is not of annotated type {type.annotation_str}: "
-                        f"{why_not_implemented(held, type)}",
+                        f"{why_not_implemented(attribute_type, type)}",
                         range,
                     )
         elif not read:
@@ -360,9 +364,9 @@ def _tree(em: Emitter, module: ModuleValue, prefix: str = "") -> list[tuple[str,
     """Return `module` and all its submodules, with dotted names that begin with `prefix`."""
     named_modules = [(prefix, module)]
     for name in module.concrete.submodules:
-        below = module.slot(em, name)
-        if isinstance(below, ModuleValue):
-            named_modules += _tree(em, below, f"{prefix}.{name}" if prefix else name)
+        submodule = module.slot(em, name)
+        if isinstance(submodule, ModuleValue):
+            named_modules += _tree(em, submodule, f"{prefix}.{name}" if prefix else name)
     return named_modules
 
 

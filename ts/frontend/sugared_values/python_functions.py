@@ -56,10 +56,10 @@ _DROPPED = "This Python function is annotated to be ignored and cannot be run"
 
 def function_value(em: Emitter, function: Callable[..., Any], range: SourceRange) -> SugaredValue:
     """Resolve a called Python function to a compiled, overloaded or Python-executed function."""
-    instead = compile_directives.alternative_of(function)
-    if instead is not None:
+    alternative = compile_directives.alternative_of(function)
+    if alternative is not None:
         raise UnsupportedNodeError(
-            f"{function.__name__} takes functions, which compiled code has no values of", range, instead
+            f"{function.__name__} takes functions, which compiled code has no values of", range, alternative
         )
     marker = compile_directives.modifier_of(function)
     if marker in ("ignore", "unused"):
@@ -209,11 +209,11 @@ def _unannotated_result(n_binders: int) -> Type:
 
 def _how_to_call(function: Callable[..., Any]) -> str:
     """Return a hint for a call with wrong arguments of a function that runs in Python."""
-    home = getattr(function, "__module__", None) or ""
+    module_name = getattr(function, "__module__", None) or ""
     name = getattr(function, "__name__", "")
-    if home.partition(".")[0] == "numpy":
+    if module_name.partition(".")[0] == "numpy":
         return f"functions of NumPy take no values of scripts; use torch.{name} or an @ts.jit.ignore function"
-    if home == "builtins":
+    if module_name == "builtins":
         return _BUILTINS.get(name, "it runs in Python, and takes tensors only")
     return ""
 
@@ -325,8 +325,8 @@ def _annotated_types(
     if parsed.type_comment is None:
         return None
     parsed.self_type = self_type
-    typed, result = signature(parsed)
-    return [parameter.type for parameter in typed], result or inferred
+    typed_parameters, result = signature(parsed)
+    return [parameter.type for parameter in typed_parameters], result or inferred
 
 
 def _unresolved(annotation: object, resolver: Resolver, error: CompilationError) -> CompilationError:

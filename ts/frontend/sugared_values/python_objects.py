@@ -79,11 +79,13 @@ class PythonModule(SugaredValue):
 
     def attr(self, em: Emitter, range: SourceRange, name: str) -> SugaredValue:
         """Return an operator for a function of `ts`, else the module's attribute as a sugared value."""
-        home = own_name(self.module.__name__)
-        if name in _PRIVATE_MODULES and home == "ts":
+        module_name = own_name(self.module.__name__)
+        if name in _PRIVATE_MODULES and module_name == "ts":
             return OperatorModule(self.module)
-        if is_own(home) and not _is_function_in_script_subset(getattr(self.module, "__dict__", {}).get(name)):
-            operator = operator_of(home, name)
+        if is_own(module_name) and not _is_function_in_script_subset(
+            getattr(self.module, "__dict__", {}).get(name)
+        ):
+            operator = operator_of(module_name, name)
             if operator is not None:
                 return BuiltinFunction(operator)
         try:
@@ -106,8 +108,8 @@ def _is_function_in_script_subset(obj: object) -> bool:
     function = obj.__wrapped__ if isinstance(obj, Overridable) else obj
     if not isinstance(function, PythonFunction):
         return False
-    home = own_name(function.__module__)
-    return not is_own(home) or home.startswith("ts.nn.functional.")
+    module_name = own_name(function.__module__)
+    return not is_own(module_name) or module_name.startswith("ts.nn.functional.")
 
 
 class OperatorModule(PythonModule):
@@ -292,8 +294,8 @@ def to_sugared(em: Emitter, obj: Any, range: SourceRange, name: str) -> SugaredV
     if inspect.isbuiltin(obj) and (obj.__module__ is None or obj.__module__ in sys.stdlib_module_names):
         return python_functions.object_value(em, obj, range)
     operator = getattr(obj, "qualified_name", None) or getattr(obj, "__name__", None)
-    home = getattr(obj, "__module__", None) or "ts"
-    if isinstance(operator, str) and callable(obj) and is_own(home):
+    module_name = getattr(obj, "__module__", None) or "ts"
+    if isinstance(operator, str) and callable(obj) and is_own(module_name):
         builtin_name = operator if "::" in operator else operator_of("ts", operator)
         if builtin_name is not None and registry.lookup(builtin_name):
             return BuiltinFunction(builtin_name)

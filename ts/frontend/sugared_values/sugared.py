@@ -69,10 +69,13 @@ class SugaredValue:
 
     def as_value(self, em: Emitter, range: SourceRange) -> Value:
         """Return the graph value, for which nodes may be emitted; raise CompilationError if there is none."""
-        what = self.describe()
-        is_type_test = what.strip("_") in ("int", "float", "bool", "str", "complex") and what.startswith("__")
-        hint = f"to ask for the type of x write `isinstance(x, {what.strip('_')})`" if is_type_test else ""
-        raise CompilationError(f"{what} cannot be used as a value", range, hint)
+        description = self.describe()
+        type_name = description.strip("_")
+        is_type_test = type_name in ("int", "float", "bool", "str", "complex") and description.startswith(
+            "__"
+        )
+        hint = f"to ask for the type of x write `isinstance(x, {type_name})`" if is_type_test else ""
+        raise CompilationError(f"{description} cannot be used as a value", range, hint)
 
     def attr(self, em: Emitter, range: SourceRange, name: str) -> SugaredValue:
         """Return attribute `name` as a sugared value; raise CompilationError for unknown names."""
@@ -452,8 +455,8 @@ class TensorCast(SugaredValue):
         if args or kwargs:
             raise CompilationError("a cast method of a tensor takes no arguments; use `.to(...)`", range)
         code = em.constant(self.code, range)
-        no = em.constant(False, range)
-        args = [self.self_value, code, no, no]
+        false_value = em.constant(False, range)
+        args = [self.self_value, code, false_value, false_value]
         return SimpleValue(emit_builtin_call(range, em.graph, "aten::to", args))
 
 
@@ -551,11 +554,11 @@ class NamedTupleConstructor(SugaredValue):
             for name, type in zip(self.type.fields or (), self.type.elems, strict=True)
         )
         schema = FunctionSchema((self.type.name or "").rpartition(".")[2], "", arguments, ())
-        left_out = {a.name: a for a in arguments[len(args) :] if a.name not in kwargs}
+        omitted = {a.name: a for a in arguments[len(args) :] if a.name not in kwargs}
         container_defaults = {
-            name: construct_literal(em, default, left_out[name].type)
+            name: construct_literal(em, default, omitted[name].type)
             for name, default in defaults.items()
-            if name in left_out and isinstance(default, list | dict)
+            if name in omitted and isinstance(default, list | dict)
         }
         kwargs = {**kwargs, **container_defaults}
         matched = match_schema(schema, em.graph, range, args, kwargs)

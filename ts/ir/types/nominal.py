@@ -150,8 +150,9 @@ class ModuleType(ClassType):
         """Return the names of the contained modules and tensors that are of type `type`, in order."""
         return [
             name
-            for name, held in self.attributes.items()
-            if (held.is_module() or held.kind() == "TensorType") and held.is_subtype_of(type)
+            for name, attribute_type in self.attributes.items()
+            if (attribute_type.is_module() or attribute_type.kind() == "TensorType")
+            and attribute_type.is_subtype_of(type)
         ]
 
     def kind(self) -> str:

@@ -80,18 +80,18 @@ class TensorType(Type):
         spelling = "Tensor"
         if self.scalar_type is not None:
             spelling = SCALAR_TYPE_NAMES[self.scalar_type] + ("Tensor" if sizes is None else "")
-        facts = []
+        properties = []
         if sizes is not None:
-            facts = ["*" if size is None else f"{size}" for size in sizes]
+            properties = ["*" if size is None else f"{size}" for size in sizes]
             has_strides = strides is not None and len(strides) == len(sizes) and None not in strides
             if sizes and has_strides and TYPE_VERBOSITY >= 2:
-                facts.append(f"strides=[{', '.join(map(repr, strides or ()))}]")
+                properties.append(f"strides=[{', '.join(map(repr, strides or ()))}]")
         if self._requires_grad is not None and TYPE_VERBOSITY >= 3:
-            facts.append(f"requires_grad={int(self._requires_grad)}")
+            properties.append(f"requires_grad={int(self._requires_grad)}")
         if self._device is not None and TYPE_VERBOSITY >= 3:
-            facts.append(f"device={self._device}")
-        if facts or sizes is not None:
-            spelling += f"({', '.join(facts)})"
+            properties.append(f"device={self._device}")
+        if properties or sizes is not None:
+            spelling += f"({', '.join(properties)})"
         return spelling + "[Undefined]" if self.undefined_ else spelling
 
     def is_subtype_of(self, other: Type) -> bool:
@@ -115,7 +115,7 @@ class TensorType(Type):
             _same(self.undefined_, other.undefined_),
         )
 
-    def with_(self, **facts: Any) -> TensorType:
+    def with_(self, **changes: Any) -> TensorType:
         """Return a copy with some of `__init__`'s arguments changed."""
         current: dict[str, Any] = {
             "scalar_type": self.scalar_type,
@@ -125,7 +125,7 @@ class TensorType(Type):
             "requires_grad": self._requires_grad,
             "undefined": self.undefined_,
         }
-        return TensorType(**{**current, **facts})
+        return TensorType(**{**current, **changes})
 
     def with_sizes(self, sizes: Iterable[int | None] | None) -> TensorType:
         """Return a copy with other sizes; None for an unknown rank, [2, None] for an unknown second size."""

@@ -36,9 +36,9 @@ class UnionType(Type):
         If all types unify, return the unified type.
         """
         members = union_members(types)
-        rest = [t for t in members if t != NONE]
-        if len(members) == 2 and len(rest) == 1:
-            return OptionalType(rest[0])  # type: ignore[return-value]
+        other_members = [t for t in members if t != NONE]
+        if len(members) == 2 and len(other_members) == 1:
+            return OptionalType(other_members[0])  # type: ignore[return-value]
         if len(members) == 1 and not isinstance(members[0], NumberType):
             return members[0]  # type: ignore[return-value]
         self = super().__new__(cls)
@@ -102,9 +102,9 @@ def union_members(types: Iterable[Type]) -> list[Type]:
         for i, member in enumerate(members):
             if (member == NONE) != (t == NONE):
                 continue
-            merged = unify(member, t)
-            if merged is not None:
-                members[i] = merged
+            unified = unify(member, t)
+            if unified is not None:
+                members[i] = unified
                 break
         else:
             members.append(t)

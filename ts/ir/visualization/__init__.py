@@ -37,10 +37,10 @@ def draw(graph: Graph, path: str | os.PathLike[str]) -> None:
             f"a picture of a graph is written to .svg, .dot or .gv, not to {target.name!r}; "
             "for other formats, `dot -Tpng` of Graphviz reads the last two"
         )
-    picture = picture_of(graph)
+    diagram = picture_of(graph)
     if target.suffix == ".svg":
-        arrange(picture)
-        rendered = svg(picture)
+        arrange(diagram)
+        rendered = svg(diagram)
     else:
-        rendered = dot(picture)
+        rendered = dot(diagram)
     target.write_text(rendered, encoding="utf-8")

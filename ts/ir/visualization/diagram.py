@@ -121,19 +121,19 @@ class _Drawing:
         self._captured: list[Value] = []  # values that nested blocks use
 
     def block(self, block: Block, title: str, level: int) -> Diagram:
-        picture = Diagram(title)
+        diagram = Diagram(title)
         for value in block.inputs():
             if not isinstance(value.type(), ClassType) or not _only_attributes(value):
                 box = Box("input", _declared(value), title=_declared(value, 500))
-                self._add_ports(picture, box, [value])
+                self._add_ports(diagram, box, [value])
                 box.ports[0].text = ""  # no text, because the box already contains it
         for node in block.nodes():
             if not all(self.folded(value) is not None for value in node.outputs()) or not node.outputs():
-                self._node(picture, node, level)
-        self._results(picture, block)
-        return picture
+                self._node(diagram, node, level)
+        self._results(diagram, block)
+        return diagram
 
-    def _node(self, picture: Diagram, node: Node, level: int) -> None:
+    def _node(self, diagram: Diagram, node: Node, level: int) -> None:
         inputs = node.inputs()
         label, inputs_left = self._named(node, inputs)
         box = Box(_kind(node), cut(label), title=_title(node), node=node)
@@ -142,7 +142,7 @@ class _Drawing:
         if node.has_attribute("Subgraph"):
             blocks.append(node.get("Subgraph").block())
         titles = _TITLES.get(node.kind(), ())
-        before = len(self._captured)
+        first_captured = len(self._captured)
         for index, block in enumerate(blocks):
             if block.is_empty() and not block.outputs():
                 continue
@@ -151,11 +151,13 @@ class _Drawing:
                 box.insides.append(self.block(block, title, level + 1))
             else:
                 box.lines.append(f"… {sum(1 for _ in block.nodes())} nodes")
-        captured = [value for value in self._captured[before:] if self._ports[value][0] is picture]
-        self._wire(picture, box, [*inputs, *captured], since=picture.boxes[-1].depth if picture.boxes else 0)
-        self._add_ports(picture, box, node.outputs())
+        captured = [value for value in self._captured[first_captured:] if self._ports[value][0] is diagram]
+        self._wire(
+            diagram, box, [*inputs, *captured], default_depth=diagram.boxes[-1].depth if diagram.boxes else 0
+        )
+        self._add_ports(diagram, box, node.outputs())
 
-    def _results(self, picture: Diagram, block: Block) -> None:
+    def _results(self, diagram: Diagram, block: Block) -> None:
         owner = block.owning_node()
         outputs = block.outputs()
         if not outputs and owner is not None:
@@ -165,47 +167,54 @@ class _Drawing:
             label = self.folded(value)
             if label is not None:
                 box.lines.append(cut(f"{index}: {label}" if len(outputs) > 1 else label))
-        below = max((other.depth for other in picture.boxes), default=-1)
-        self._wire(picture, box, outputs, 0, below + 1)
-        picture.boxes.append(box)
+        last_depth = max((other.depth for other in diagram.boxes), default=-1)
+        self._wire(diagram, box, outputs, 0, last_depth + 1)
+        diagram.boxes.append(box)
 
-    def _add_ports(self, picture: Diagram, box: Box, values: Iterable[Value]) -> None:
+    def _add_ports(self, diagram: Diagram, box: Box, values: Iterable[Value]) -> None:
         for value in values:
             port = Port(_declared(value), _declared(value, 500))
             box.ports.append(port)
-            self._ports[value] = picture, box, port
-        picture.boxes.append(box)
+            self._ports[value] = diagram, box, port
+        diagram.boxes.append(box)
 
-    def _wire(self, picture: Diagram, box: Box, values: Iterable[Value], since: int, below: int = 0) -> None:
-        """Add wires from `values` to `box`; set its depth, at least `since` if no value is in `picture`."""
-        near: list[tuple[Box, Port]] = []
-        again: list[tuple[Value, Box]] = []
+    def _wire(
+        self, diagram: Diagram, box: Box, values: Iterable[Value], default_depth: int, min_depth: int = 0
+    ) -> None:
+        """Add wires from `values` to `box`; set its depth, by default `default_depth` or more."""
+        nearby_ports: list[tuple[Box, Port]] = []
+        referenced: list[tuple[Value, Box]] = []
         for value in dict.fromkeys(values):
             if self.folded(value) is not None or value not in self._ports:
                 continue
-            where, source, port = self._ports[value]
-            if where is picture:
-                near.append((source, port))
+            source_diagram, source, port = self._ports[value]
+            if source_diagram is diagram:
+                nearby_ports.append((source, port))
             else:
-                again.append((value, source))
+                referenced.append((value, source))
         box.depth = max(
-            below, since if not near else 0, *(source.depth + 1 for source, _ in near), bool(again)
+            min_depth,
+            default_depth if not nearby_ports else 0,
+            *(source.depth + 1 for source, _ in nearby_ports),
+            bool(referenced),
         )
-        for source, port in near:
+        for source, port in nearby_ports:
             if box.depth - source.depth <= _LONG_WIRE_LAYERS:
-                picture.wires.append(Wire(source, port, box))
+                diagram.wires.append(Wire(source, port, box))
             else:
-                self._add_reference_box(picture, box, source, port)
-        for value, source in again:
+                self._add_reference_box(diagram, box, source, port)
+        for value, source in referenced:
             self._captured.append(value)
-            self._add_reference_box(picture, box, source, self._ports[value][2])
+            self._add_reference_box(diagram, box, source, self._ports[value][2])
 
-    def _add_reference_box(self, picture: Diagram, box: Box, source: Box, port: Port) -> None:
+    def _add_reference_box(self, diagram: Diagram, box: Box, source: Box, port: Port) -> None:
         label = port.text or source.text
-        small = Box("again", label.partition(" : ")[0], title=port.title, names=source, depth=box.depth - 1)
-        small.ports.append(Port("", port.title))
-        picture.boxes.append(small)
-        picture.wires.append(Wire(small, small.ports[0], box))
+        reference_box = Box(
+            "again", label.partition(" : ")[0], title=port.title, names=source, depth=box.depth - 1
+        )
+        reference_box.ports.append(Port("", port.title))
+        diagram.boxes.append(reference_box)
+        diagram.wires.append(Wire(reference_box, reference_box.ports[0], box))
 
     # ---- inline texts -------------------------------------------------------------------------------------
 

@@ -31,14 +31,14 @@ _COLOURS: Final = {
 }
 
 
-def dot(picture: Diagram) -> str:
+def dot(diagram: Diagram) -> str:
     """Return the diagram in Graphviz's language."""
     lines = [
         'digraph "graph" {\n',
         '  node [shape=box style="rounded,filled" fillcolor="#ffffff" fontname="monospace" fontsize=10];\n',
         '  edge [fontname="monospace" fontsize=9 color="#8a94a0" fontcolor="#66707c"];\n',
     ]
-    return "".join([*lines, *_Writer().picture(picture, 1), "}\n"])
+    return "".join([*lines, *_Writer().write_diagram(diagram, 1), "}\n"])
 
 
 class _Writer:
@@ -46,11 +46,11 @@ class _Writer:
         self._names: dict[Box, str] = {}
         self._clusters = 0
 
-    def picture(self, picture: Diagram, level: int) -> Iterator[str]:
+    def write_diagram(self, diagram: Diagram, level: int) -> Iterator[str]:
         indent = "  " * level
-        for box in picture.boxes:
+        for box in diagram.boxes:
             yield from self._box(box, level)
-        for wire in picture.wires:
+        for wire in diagram.wires:
             source, target = self._names[wire.source], self._names[wire.target]
             begins = f"{source}_out" if wire.source.insides else source
             label = f" [label={_quoted(wire.port.text)}]" if wire.port.text else ""
@@ -67,11 +67,11 @@ class _Writer:
             return
         yield from self._cluster("", level)
         yield f"{indent}  {statement}{indent}  {name}_out [shape=point];\n"
-        for inside in box.insides:
-            yield from self._cluster(inside.text, level + 1)
-            yield from self.picture(inside, level + 2)
+        for nested in box.insides:
+            yield from self._cluster(nested.text, level + 1)
+            yield from self.write_diagram(nested, level + 2)
             yield f"{indent}  }}\n"
-            for first, last in zip(inside.boxes[:1], inside.boxes[-1:], strict=True):
+            for first, last in zip(nested.boxes[:1], nested.boxes[-1:], strict=True):
                 yield f"{indent}  {name} -> {self._names[first]} [style=invis];\n"
                 yield f"{indent}  {self._names[last]} -> {name}_out [style=invis];\n"
         yield f"{indent}}}\n"

@@ -57,16 +57,16 @@ def text_width(label: str) -> float:
     return count * CHARACTER_WIDTH
 
 
-def arrange(picture: Diagram) -> None:
+def arrange(diagram: Diagram) -> None:
     """Assign positions to all boxes and points to all wires of the diagram."""
-    for box in picture.boxes:
-        for inside in box.insides:
-            arrange(inside)
+    for box in diagram.boxes:
+        for nested in box.insides:
+            arrange(nested)
         _measure(box)
-    layers, wires = _layers(picture)
+    layers, wires = _layers(diagram)
     _order(layers)
     _columns(layers)
-    _set_rows(picture, layers, wires)
+    _set_rows(diagram, layers, wires)
 
 
 def _measure(box: Box) -> None:
@@ -75,15 +75,15 @@ def _measure(box: Box) -> None:
     box.width = max(text_width(line) for line in lines) + 2 * BOX_PADDING_PIXELS
     box.height = len(lines) * LINE_HEIGHT + BOX_PADDING_PIXELS
     if box.insides:
-        top, across = box.height, BOX_PADDING_PIXELS
-        for inside in box.insides:
-            inside.x, inside.y = across, top
-            across += inside.width + BOX_PADDING_PIXELS
-        box.width = max(box.width, across)
-        box.height = top + max(inside.height for inside in box.insides) + BOX_PADDING_PIXELS
-        spare = (box.width - across) / 2
-        for inside in box.insides:
-            inside.x += spare
+        top, right = box.height, BOX_PADDING_PIXELS
+        for nested in box.insides:
+            nested.x, nested.y = right, top
+            right += nested.width + BOX_PADDING_PIXELS
+        box.width = max(box.width, right)
+        box.height = top + max(nested.height for nested in box.insides) + BOX_PADDING_PIXELS
+        margin = (box.width - right) / 2
+        for nested in box.insides:
+            nested.x += margin
     widths = [text_width(port.text) + BOX_PADDING_PIXELS for port in box.ports]
     left = -sum(widths) / 2
     for port, width in zip(box.ports, widths, strict=True):
@@ -101,16 +101,16 @@ def _room(box: Box) -> float:
 _Wires = list[tuple[Port, list[_Slot]]]  # the slots of each wire, from source to target
 
 
-def _layers(picture: Diagram) -> tuple[list[list[_Slot]], _Wires]:
+def _layers(diagram: Diagram) -> tuple[list[list[_Slot]], _Wires]:
     """Return the slots of each layer, linked with their neighbours; wires of one value share slots."""
-    depth = {box: box.depth for box in picture.boxes}
-    reading = {wire.target for wire in picture.wires}
+    depth = {box: box.depth for box in diagram.boxes}
+    consumers = {wire.target for wire in diagram.wires}
     users: dict[Box, list[int]] = defaultdict(list)
-    for wire in picture.wires:
+    for wire in diagram.wires:
         users[wire.source].append(depth[wire.target])
-    for box, below in users.items():
-        if box not in reading:
-            depth[box] = min(below) - 1
+    for box, user_depths in users.items():
+        if box not in consumers:
+            depth[box] = min(user_depths) - 1
     layers: list[list[_Slot]] = [[] for _ in range(max(depth.values(), default=-1) + 1)]
 
     def add_slot(layer: int, box: Box | None, width: float) -> _Slot:
@@ -118,19 +118,19 @@ def _layers(picture: Diagram) -> tuple[list[list[_Slot]], _Wires]:
         layers[layer].append(slot)
         return slot
 
-    box_slots = {box: add_slot(depth[box], box, _room(box)) for box in picture.boxes}
+    box_slots = {box: add_slot(depth[box], box, _room(box)) for box in diagram.boxes}
     wires: _Wires = []
     # Port -> slots of its wires in the layers below; all wires of a port use the same slots
     lanes: dict[Port, list[_Slot]] = {}
-    for wire in sorted(picture.wires, key=lambda wire: depth[wire.target] - depth[wire.source]):
+    for wire in sorted(diagram.wires, key=lambda wire: depth[wire.target] - depth[wire.source]):
         lane = lanes.setdefault(wire.port, [])
-        passed = depth[wire.target] - depth[wire.source] - 1
-        while len(lane) < passed:
+        crossed_layers = depth[wire.target] - depth[wire.source] - 1
+        while len(lane) < crossed_layers:
             step = add_slot(depth[wire.source] + 1 + len(lane), None, _WIRE_LANE_WIDTH)
             _join(lane[-1] if lane else box_slots[wire.source], step, 0.0 if lane else wire.port.x)
             lane.append(step)
-        route = [box_slots[wire.source], *lane[:passed], box_slots[wire.target]]
-        _join(route[-2], route[-1], 0.0 if passed else wire.port.x)
+        route = [box_slots[wire.source], *lane[:crossed_layers], box_slots[wire.target]]
+        _join(route[-2], route[-1], 0.0 if crossed_layers else wire.port.x)
         wires.append((wire.port, route))
     return layers, wires
 
@@ -152,7 +152,9 @@ def _order(layers: Sequence[list[_Slot]]) -> None:
         for layer in layers if sweep % 2 == 0 else reversed(layers):
             middles = {}
             for slot in layer:
-                neighbour_orders = [near.order for near, _ in (slot.up if sweep % 2 == 0 else slot.down)]
+                neighbour_orders = [
+                    neighbour.order for neighbour, _ in (slot.up if sweep % 2 == 0 else slot.down)
+                ]
                 total = sum(neighbour_orders)
                 middles[slot] = total / len(neighbour_orders) if neighbour_orders else float(slot.order)
             layer.sort(key=lambda slot: (middles[slot], slot.order))
@@ -175,15 +177,15 @@ def _crossings(layers: Iterable[list[_Slot]]) -> int:
         # Fenwick tree with the number of wire ends at each position
         tree = [0] * (max(end_positions, default=-1) + 2)
         for index, end in enumerate(end_positions):
-            at = end + 1
+            tree_index = end + 1
             count += index
-            while at:
-                count -= tree[at]
-                at &= at - 1
-            at = end + 1
-            while at < len(tree):
-                tree[at] += 1
-                at += at & -at
+            while tree_index:
+                count -= tree[tree_index]
+                tree_index &= tree_index - 1
+            tree_index = end + 1
+            while tree_index < len(tree):
+                tree[tree_index] += 1
+                tree_index += tree_index & -tree_index
     return count
 
 
@@ -197,15 +199,15 @@ def _columns(layers: Sequence[list[_Slot]]) -> None:
     for sweep in range(_PLACEMENT_PASSES):
         for layer in layers if sweep % 2 == 0 else reversed(layers):
             desired: list[float] = []
-            for before, slot in zip([None, *layer], layer, strict=False):
-                near = slot.up if sweep % 2 == 0 else slot.down
-                near = [*slot.up, *slot.down] if sweep >= _PLACEMENT_PASSES - 2 else near
-                if near:
-                    desired.append(sum(other.x + x for other, x in near) / len(near))
-                elif before is None or slot.up or slot.down:
+            for previous, slot in zip([None, *layer], layer, strict=False):
+                neighbours = slot.up if sweep % 2 == 0 else slot.down
+                neighbours = [*slot.up, *slot.down] if sweep >= _PLACEMENT_PASSES - 2 else neighbours
+                if neighbours:
+                    desired.append(sum(other.x + x for other, x in neighbours) / len(neighbours))
+                elif previous is None or slot.up or slot.down:
                     desired.append(slot.x)
                 else:  # a slot without wires: next to the previous slot
-                    desired.append(desired[-1] + (before.width + slot.width) / 2 + _BOX_GAP_PIXELS)
+                    desired.append(desired[-1] + (previous.width + slot.width) / 2 + _BOX_GAP_PIXELS)
             _fit(layer, desired)
     for layer in layers:
         # Straighten wires with small bends; the gaps between slots are wide enough for the moves
@@ -230,21 +232,21 @@ def _fit(layer: Sequence[_Slot], desired: Sequence[float]) -> None:
         weight = 4.0 if slot.box is None else 1.0
         total, weights, count = (desired_x - offset) * weight, weight, 1
         while pools and pools[-1][0] / pools[-1][1] > total / weights:
-            before = pools.pop()
-            total, weights, count = total + before[0], weights + before[1], count + before[2]
+            previous = pools.pop()
+            total, weights, count = total + previous[0], weights + previous[1], count + previous[2]
         pools.append((total, weights, count))
-    at = 0
+    first = 0
     for total, weights, count in pools:
-        for index in range(at, at + count):
+        for index in range(first, first + count):
             layer[index].x = total / weights + offsets[index]
-        at += count
+        first += count
 
 
 # ---- rows and wire points ----------------------------------------------------------------------------
 
 
-def _set_rows(picture: Diagram, layers: Sequence[list[_Slot]], wires: _Wires) -> None:
-    top = _BLOCK_MARGIN_PIXELS + (_TITLE_HEIGHT if picture.text else 0.0)
+def _set_rows(diagram: Diagram, layers: Sequence[list[_Slot]], wires: _Wires) -> None:
+    top = _BLOCK_MARGIN_PIXELS + (_TITLE_HEIGHT if diagram.text else 0.0)
     edges: dict[_Slot, tuple[float, float]] = {}  # slot -> (top, bottom) of its layer
     for layer in layers:
         height = max((_height(slot.box) for slot in layer if slot.box is not None), default=0.0)
@@ -254,8 +256,8 @@ def _set_rows(picture: Diagram, layers: Sequence[list[_Slot]], wires: _Wires) ->
                 slot.box.x, slot.box.y = slot.x, top
         top += height + _LAYER_GAP_PIXELS
     right = max((slot.x + slot.width / 2 for layer in layers for slot in layer), default=0.0)
-    picture.width = max(right + _BLOCK_MARGIN_PIXELS, text_width(picture.text) + 2 * _BLOCK_MARGIN_PIXELS)
-    picture.height = max(top - _LAYER_GAP_PIXELS + _BLOCK_MARGIN_PIXELS, 2 * _BLOCK_MARGIN_PIXELS)
+    diagram.width = max(right + _BLOCK_MARGIN_PIXELS, text_width(diagram.text) + 2 * _BLOCK_MARGIN_PIXELS)
+    diagram.height = max(top - _LAYER_GAP_PIXELS + _BLOCK_MARGIN_PIXELS, 2 * _BLOCK_MARGIN_PIXELS)
     arriving: dict[Box, list[tuple[float, int]]] = defaultdict(list)
     for wire_index, (port, route) in enumerate(wires):
         box = route[-1].box
@@ -267,20 +269,20 @@ def _set_rows(picture: Diagram, layers: Sequence[list[_Slot]], wires: _Wires) ->
             end_x[wire_index] = box.x + box.width * ((order + 1) / (len(arrivals) + 1) - 0.5)
         if len(arrivals) == 1 and abs(arrivals[0][0] - box.x) < _MIN_OFFSET:
             end_x[arrivals[0][1]] = arrivals[0][0]
-    drawn = set()
+    drawn_segments = set()
     for wire_index, (port, route) in enumerate(wires):
         for above, below in pairwise(route):
             is_end = below is route[-1]
-            if not is_end and (above, below) in drawn:
+            if not is_end and (above, below) in drawn_segments:
                 continue
-            drawn.add((above, below))
+            drawn_segments.add((above, below))
             x = above.x + (port.x if above.box is not None else 0.0)
             start = edges[above][0] + (_height(above.box) if above.box is not None else 0.0)
             target = end_x[wire_index] if is_end else below.x
             points = [(x, start), (x, edges[above][1]), (target, edges[below][0])]
             if not is_end:
                 points.append((target, edges[below][1]))
-            picture.lines.append(Line(points, is_end, port.title))
+            diagram.lines.append(Line(points, is_end, port.title))
 
 
 def _height(box: Box) -> float:

@@ -62,13 +62,13 @@ _REPLACED: Final = {
 Attributes = Callable[["Node"], str]  # additional attributes of a node's box, as SVG text
 
 
-def svg(picture: Diagram, style: str = STYLE, attributes: Attributes = lambda node: "") -> str:
+def svg(diagram: Diagram, style: str = STYLE, attributes: Attributes = lambda node: "") -> str:
     """Return the diagram as SVG text.
 
     An empty `style` omits the style sheet and the namespace, for embedding in a page.
     """
     writer = _Writer(attributes)
-    size = f"{_decimal(picture.width)} {_decimal(picture.height)}"
+    size = f"{_decimal(diagram.width)} {_decimal(diagram.height)}"
     width, height = size.split()
     return "".join(
         [
@@ -76,7 +76,7 @@ def svg(picture: Diagram, style: str = STYLE, attributes: Attributes = lambda no
             f'class="ts-graph" viewBox="0 0 {size}" ',
             f'width="{width}" height="{height}">\n',
             f"<style>{style}</style>\n" if style else "",
-            *writer.picture(picture),
+            *writer.write_diagram(diagram),
             "</svg>\n",
         ]
     )
@@ -86,27 +86,27 @@ class _Writer:
     def __init__(self, attributes: Attributes) -> None:
         self._attributes = attributes
 
-    def picture(self, picture: Diagram) -> Iterator[str]:
-        for line in picture.lines:
+    def write_diagram(self, diagram: Diagram) -> Iterator[str]:
+        for line in diagram.lines:
             yield from self._line(line)
-        for box in picture.boxes:
+        for box in diagram.boxes:
             yield from self._box(box)
 
     def _line(self, line: Line) -> Iterator[str]:
-        (x, y), (_, bend), (to, end), *rest = line.points
+        (x, y), (_, bend), (to, end), *further_points = line.points
         middle = _decimal((bend + end) / 2)
         curve = f"C{_decimal(x)} {middle} {_decimal(to)} {middle} {_point(to, end)}"
         path = f"M{_point(x, y)}V{_decimal(bend)}{curve}"
-        for _, below in rest:
-            path += f"V{_decimal(below)}"
+        for _, y_below in further_points:
+            path += f"V{_decimal(y_below)}"
         yield f'<path d="{path}"><title>{_escape(line.title)}</title></path>\n'
         if line.has_arrow:
             yield f'<path class="head" d="M{_point(to - 3, end - 6)}h6L{_point(to, end)}z"/>\n'
 
     def _box(self, box: Box) -> Iterator[str]:
         left = box.x - box.width / 2
-        more = self._attributes(box.node) if box.node is not None else ""
-        yield f'<g class="{box.kind}" transform="translate({_point(left, box.y)})"{more}>'
+        extra_attributes = self._attributes(box.node) if box.node is not None else ""
+        yield f'<g class="{box.kind}" transform="translate({_point(left, box.y)})"{extra_attributes}>'
         if box.title:
             yield f"<title>{_escape(box.title)}</title>"
         round = 9 if box.kind in ("input", "output", "again") else 4
@@ -114,23 +114,23 @@ class _Writer:
         middle = box.width / 2
         for index, line in enumerate([box.text, *box.lines]):
             kind = ' class="line"' if index else ""
-            at = BOX_PADDING_PIXELS / 2 + (index + 0.75) * LINE_HEIGHT
-            yield f'<text x="{_decimal(middle)}" y="{_decimal(at)}"{kind}>{_escape(line)}</text>'
-        for inside in box.insides:
-            yield from self._block(inside)
+            baseline = BOX_PADDING_PIXELS / 2 + (index + 0.75) * LINE_HEIGHT
+            yield f'<text x="{_decimal(middle)}" y="{_decimal(baseline)}"{kind}>{_escape(line)}</text>'
+        for nested in box.insides:
+            yield from self._block(nested)
         for port in box.ports:
             if port.text:
                 coordinates = f'x="{_decimal(middle + port.x)}" y="{_decimal(box.height + 13)}"'
                 yield f'<text class="port" {coordinates}>{_escape(port.text)}</text>'
         yield "</g>\n"
 
-    def _block(self, picture: Diagram) -> Iterator[str]:
-        yield f'\n<g class="block" transform="translate({_point(picture.x, picture.y)})">'
-        yield f'<rect width="{_decimal(picture.width)}" height="{_decimal(picture.height)}" rx="6"/>'
-        if picture.text:
-            yield f'<text x="{_decimal(picture.width / 2)}" y="18">{_escape(picture.text)}</text>'
+    def _block(self, diagram: Diagram) -> Iterator[str]:
+        yield f'\n<g class="block" transform="translate({_point(diagram.x, diagram.y)})">'
+        yield f'<rect width="{_decimal(diagram.width)}" height="{_decimal(diagram.height)}" rx="6"/>'
+        if diagram.text:
+            yield f'<text x="{_decimal(diagram.width / 2)}" y="18">{_escape(diagram.text)}</text>'
         yield "\n"
-        yield from self.picture(picture)
+        yield from self.write_diagram(diagram)
         yield "</g>\n"
 
 
