@@ -33,9 +33,9 @@ def test_each_opcode_has_a_generator_or_stays_interpreted():
     from ts.bytecode.native.opcode_codegen import BUILDERS
 
     names = {row.name for row in OPCODES}
-    assert side_exits.LEFT_ALONE <= names and side_exits.HEAVY <= names
-    assert not side_exits.LEFT_ALONE & set(BUILDERS)
-    assert side_exits.LEFT_ALONE | set(BUILDERS) >= names
+    assert side_exits.INTERPRETER_ONLY_OPCODES <= names and side_exits.RUNTIME_FUNCTION_OPCODES <= names
+    assert not side_exits.INTERPRETER_ONLY_OPCODES & set(BUILDERS)
+    assert side_exits.INTERPRETER_ONLY_OPCODES | set(BUILDERS) >= names
 
 
 # ---------------------------------------------------------------- programs
@@ -355,7 +355,7 @@ def test_deadline_ends_a_loop(at_once):
 def attended():
     register_compiler(background_compilation._request, 10_000)
     yield
-    background_compilation.finish()
+    background_compilation.wait_until_idle()
     register_compiler(None, 0)
 
 
@@ -363,7 +363,7 @@ def attended():
 def test_hot_loops_are_compiled_in_the_background(attended):
     scripted = fresh(escape)
     expected = scripted(40, 50)
-    background_compilation.finish()
+    background_compilation.wait_until_idle()
     assert scripted.compiled_code.machine_code is not None and not background_compilation.failures
     assert scripted(40, 50) == expected
 
@@ -388,7 +388,7 @@ def test_report_shows_pending_compilation(monkeypatch):
     background_compilation._request(other.compiled_code)
     plans += [str(scripted.plan), str(other.plan)]
     may_go.set()
-    background_compilation.finish()
+    background_compilation.wait_until_idle()
     plans.append(str(scripted.plan))
     said = ["become machine code once they are hot", *["are being compiled to machine code"] * 2, "are machine code"]
     for plan, words in zip(plans, said, strict=True):
@@ -402,7 +402,7 @@ def test_short_loops_count_together(attended):
     expected = scripted(27)
     for _ in range(100):
         scripted(27)
-    background_compilation.finish()
+    background_compilation.wait_until_idle()
     assert scripted.compiled_code.machine_code is not None
     assert scripted(27) == expected
 
@@ -425,7 +425,7 @@ def test_eight_threads_on_one_function(attended):
     for thread in threads:
         thread.join()
     assert found == [expected] * 32
-    background_compilation.finish()
+    background_compilation.wait_until_idle()
     assert scripted.compiled_code.machine_code is not None
 
 
@@ -433,8 +433,8 @@ def test_reasons_against_compilation():
     def nothing(n: int) -> int:
         return n
 
-    assert background_compilation.why(fresh(nothing).compiled_code) == side_exits.REASON_NO_LOOP
-    assert background_compilation.why(fresh(halves).compiled_code) == ""
+    assert background_compilation.rejection_reason(fresh(nothing).compiled_code) == side_exits.REASON_NO_LOOP
+    assert background_compilation.rejection_reason(fresh(halves).compiled_code) == ""
 
 
 def test_without_llvm_loops_are_interpreted():
@@ -447,7 +447,7 @@ def test_without_llvm_loops_are_interpreted():
         "unit = ts.jit.CompilationUnit(text)\n"
         "print(unit.f(500000), unit.f(500000) > 0, threading.active_count())\n"
         "from ts.bytecode.native import background_compilation\n"
-        "background_compilation.finish()\n"
+        "background_compilation.wait_until_idle()\n"
         "print(background_compilation.failures, unit.f.compiled_code.machine_code)\n"
     )
     for block, value in ((True, "1"), (False, "0")):
@@ -498,16 +498,16 @@ def test_machine_code_is_released_with_its_code():
     from ts.bytecode.native import llvm_compiler
 
     gc.collect()
-    llvm_compiler._dead.clear()
+    llvm_compiler._unused_trackers.clear()
     scripted = fresh(halves)
     background_compilation.compile_now(scripted.compiled_code)
     expected = scripted(27)
     del scripted
     gc.collect()
-    assert len(llvm_compiler._dead) == 1
+    assert len(llvm_compiler._unused_trackers) == 1
     again = fresh(halves)
     background_compilation.compile_now(again.compiled_code)
-    assert not llvm_compiler._dead and again(27) == expected
+    assert not llvm_compiler._unused_trackers and again(27) == expected
 
 
 # ---------------------------------------------------------------- what is proved of ints

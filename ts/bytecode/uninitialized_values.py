@@ -35,7 +35,7 @@ from ts.ir.types import (
 )
 
 _INTS: Final = ("IntType", "ScalarTypeType", "LayoutType", "MemoryFormatType", "SymIntType", "NumberType")
-_BLANKS: Final[dict[str, Any]] = {
+_PLACEHOLDERS: Final[dict[str, Any]] = {
     **dict.fromkeys(_INTS, 0),
     **dict.fromkeys(("FloatType", "SymFloatType"), 0.0),
     **dict.fromkeys(("BoolType", "SymBoolType"), False),
@@ -80,4 +80,4 @@ def _placeholder(type: Type) -> Any:
             future: Future[Any] = Future()
             future.set_exception(RuntimeError("this future was never assigned"))
             return future
-    return _BLANKS[type.kind()]
+    return _PLACEHOLDERS[type.kind()]

@@ -26,8 +26,8 @@ from typing import Any, Final, NamedTuple
 from ts._core.dispatch.profiler_recorder import Recorder
 from ts._core.value.spec import KINDS
 from ts._core.vm.function import is_optimizing
-from ts.bytecode.native.background_compilation import is_available, is_compiling, is_wanted, why
-from ts.bytecode.native.side_exits import LARGE, REASON_NO_LOOP, STOPS, Loop, loops_of
+from ts.bytecode.native.background_compilation import is_available, is_compiling, is_enabled, rejection_reason
+from ts.bytecode.native.side_exits import REASON_NO_LOOP, REASON_STOP_POINTS, REASON_TOO_LARGE, Loop, loops_of
 from ts.bytecode.subgraph_functions import SubgraphFunction
 from ts.fusion.fusion_rules import CALLS, program_of_graph
 from ts.fusion.program import ARGUMENT, KIND, FusionGroupRecord
@@ -333,14 +333,14 @@ def _format_line_numbers(numbers: Iterable[int]) -> str:
 
 
 def _loop_lines(code: Any) -> Iterator[str]:
-    reason = why(code)
+    reason = rejection_reason(code)
     if reason == REASON_NO_LOOP:
         return
-    if not is_wanted and code.machine_code is None:
+    if not is_enabled and code.machine_code is None:
         yield "  loops are interpreted: TS_NATIVE=0 forbids machine code"
     elif not is_available():
         yield "  loops are interpreted: llvmlite is not installed (the extra `native`)"
-    elif reason in (LARGE, STOPS):
+    elif reason in (REASON_TOO_LARGE, REASON_STOP_POINTS):
         yield f"  loops are interpreted: {reason}"
     else:
         yield from _each_loop(code, loops_of(code))

@@ -3,7 +3,7 @@
     start_background_compilation()  hot Codes are then queued for compilation
     compile_now(code)             compiles synchronously, for tests and measurements
     is_compiling(code)            returns whether the compilation of the code is pending
-    finish()                      waits until the queue is empty
+    wait_until_idle()             waits until the queue is empty
 
 Requires llvmlite; TS_NATIVE=0 disables compilation.
 """
@@ -23,7 +23,7 @@ from ts._core.vm.native import layout, register_compiler
 
 # number of backward jumps, about 100 microseconds, after which a Code is compiled
 HOT_LOOP_THRESHOLD: Final = 65_536
-is_wanted: Final = os.environ.get("TS_NATIVE", "1") not in ("", "0")
+is_enabled: Final = os.environ.get("TS_NATIVE", "1") not in ("", "0")
 
 failures: list[tuple[str, Exception]] = []  # (name, error) of each failed compilation, for diagnosis
 
@@ -35,7 +35,7 @@ _thread: threading.Thread | None = None
 
 def start_background_compilation() -> None:
     """Start background compilation of hot code, unless TS_NATIVE disables it."""
-    if is_wanted:
+    if is_enabled:
         register_compiler(_request, HOT_LOOP_THRESHOLD)
 
 
@@ -45,15 +45,15 @@ def is_available() -> bool:
     return find_spec("llvmlite") is not None
 
 
-def why(code: Code) -> str:
+def rejection_reason(code: Code) -> str:
     """Return the reason why a Code cannot be compiled to machine code; "" if it can."""
-    from ts.bytecode.native.side_exits import LARGE, MAX_INSTRUCTIONS, REASON_NO_LOOP, loops_of
+    from ts.bytecode.native.side_exits import MAX_INSTRUCTIONS, REASON_NO_LOOP, REASON_TOO_LARGE, loops_of
 
     loops = loops_of(code)
     if not loops:
         return REASON_NO_LOOP
     if code.size > MAX_INSTRUCTIONS:
-        return LARGE
+        return REASON_TOO_LARGE
     return "" if any(not loop.reason for loop in loops) else loops[0].reason
 
 
@@ -62,7 +62,7 @@ def compile_now(code: Code, forced: bool = False) -> str:
 
     If `forced`, the machine code can exit at any instruction, for tests (`vm.native.force_exit`).
     """
-    reason = why(code)
+    reason = rejection_reason(code)
     if reason or code.machine_code is not None:
         return reason
     # imported here, because importing LLVM takes longer than most programs run
@@ -77,7 +77,7 @@ def compile_now(code: Code, forced: bool = False) -> str:
     return ""
 
 
-def finish() -> None:
+def wait_until_idle() -> None:
     """Wait until the compilation queue is empty."""
     thread = _thread
     if thread is not None:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ts._core.vm.code import Code
 
 # Opcodes, besides arithmetic, comparisons and jumps, that cannot change the length or item memory of a list.
-_STEADY: Final = frozenset(
+_LIST_PRESERVING_OPCODES: Final = frozenset(
     (
         *("MOVE", "CAST", "IS_NONE", "IS_NOT_NONE", "NOT", "AND", "OR", "XOR", "EQ_BOOL"),
         *("RETURN", "RAISE", "LIST_LEN", "LIST_GET_SCALAR", "LIST_SET_SCALAR", "LIST_CHECK_LEN"),
@@ -34,7 +34,7 @@ _STEADY: Final = frozenset(
         *("CALL_SCALAR", "INT_TO_FLOAT", "FLOAT_TO_INT", "BOOL_TO_INT", "INT_TO_BOOL", "FLOAT_TO_BOOL"),
     )
 )
-_TURNED: Final = str.maketrans("LG", "GL")
+_SWAPPED_RELATION: Final = str.maketrans("LG", "GL")
 _CONSTANT_INDEX: Final = -1  # key of the constant term; other keys are registers
 _MAX_TERMS: Final = 4
 _MAX_FACTOR: Final = 1 << 20
@@ -114,7 +114,7 @@ def _steps(code: Code, loop: Loop, written_registers: set[int]) -> LoopStep | No
     if type != "I64" or relation == "EQ" or not _is_closed(code, loop):
         return None
     if counter not in written_registers:
-        counter, bound, relation = bound, counter, relation.translate(_TURNED)
+        counter, bound, relation = bound, counter, relation.translate(_SWAPPED_RELATION)
     increments = [pc for pc in span if counter in reads_and_writes(code, pc)[1]]
     if len(increments) != 1 or bound in written_registers:
         return None
@@ -179,7 +179,7 @@ def _indexed_operands(code: Code, pc: int, tensors: bool) -> list[tuple[Holder, 
 
 
 def _is_safe_opcode(name: str) -> bool:
-    return name.endswith(("_I64", "_F64")) or name.startswith("JUMP") or name in _STEADY
+    return name.endswith(("_I64", "_F64")) or name.startswith("JUMP") or name in _LIST_PRESERVING_OPCODES
 
 
 def _affine_form(

@@ -18,7 +18,7 @@ from ts.bytecode.native.liveness import live_before, reachable, reads_and_writes
 from ts.bytecode.native.loop_prologue import enter
 from ts.bytecode.native.opcode_codegen import BUILDERS, c_function
 from ts.bytecode.native.range_analysis import ValueRanges
-from ts.bytecode.native.side_exits import LEFT_ALONE, Loop
+from ts.bytecode.native.side_exits import INTERPRETER_ONLY_OPCODES, Loop
 from ts.bytecode.native.tensor_access_codegen import DENSE, TensorAccesses
 from ts.bytecode.opcodes import NUMBER, OPCODES
 
@@ -162,7 +162,7 @@ def _instruction(w: FunctionBuilder, pc: int, forced: bool) -> None:
     row = OPCODES[op]
     w.pc = pc
     w.label(w.at(pc))
-    if row.name in LEFT_ALONE:
+    if row.name in INTERPRETER_ONLY_OPCODES:
         w.jump(w.side_exit(pc))
         return
     if forced:

@@ -24,7 +24,7 @@ from ts.bytecode import disk_cache
 _FORMAT: Final = 1
 _numbers = count()
 _lock = threading.RLock()
-_dead: deque[Any] = deque()  # trackers of unused machine code; the next compilation releases them
+_unused_trackers: deque[Any] = deque()  # trackers of unused machine code; the next compilation releases them
 
 
 class MachineCode:
@@ -34,14 +34,14 @@ class MachineCode:
         self._tracker = tracker
         self.address: int = tracker["run"]
 
-    def __del__(self, dead: deque[Any] = _dead) -> None:
+    def __del__(self, dead: deque[Any] = _unused_trackers) -> None:
         dead.append(self._tracker)  # do not release it here: a finalizer must not wait for LLVM's lock
 
 
 def compile(llvm_ir: str) -> MachineCode:
     """Return the machine code of the module `llvm_ir`; load it from the disk cache if possible."""
     with _lock:
-        _dead.clear()
+        _unused_trackers.clear()
         path = disk_cache.cache_path(_name(llvm_ir), ".o")
         image = None if path is None else disk_cache.read(path)
         if image is not None:

@@ -53,7 +53,7 @@ _COMPARISONS = {
     "NOT_LT_F64": "fcmp uge double", "NOT_LE_F64": "fcmp ugt double",
 }  # fmt: skip
 # Comparison for each opcode: the result is the first operand if the comparison holds, else the second.
-_CHOICES = {
+_SELECT_COMPARISONS = {
     "MIN_I64": "icmp slt i64", "MAX_I64": "icmp sgt i64", "MIN_F64": "fcmp olt double",
     "MAX_F64": "fcmp ogt double",
 }  # fmt: skip
@@ -87,7 +87,7 @@ def _unary(expression: str) -> Builder:
 
 BUILDERS |= {name: _binary(expression) for name, expression in _BINARY.items()}
 BUILDERS |= {name: _comparison(expression) for name, expression in _COMPARISONS.items() if name in NUMBER}
-BUILDERS |= {name: _select(expression) for name, expression in _CHOICES.items()}
+BUILDERS |= {name: _select(expression) for name, expression in _SELECT_COMPARISONS.items()}
 BUILDERS |= {name: _unary(expression) for name, expression in _UNARY.items()}
 
 

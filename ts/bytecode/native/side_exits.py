@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from ts._core.vm.code import Code
 
 # Opcodes that only the interpreter executes: they push or pop frames, or access state outside of the loop.
-LEFT_ALONE: Final = frozenset(
+INTERPRETER_ONLY_OPCODES: Final = frozenset(
     ("CALL", "CALL_METHOD", "RETURN", "RAISE", "PRINT", "FORK", "WAIT", "BREAK", "ENTER_PLAN")
 )
 # Interpreter-only opcodes that end the loop, so a loop executes them at most once.
 _LOOP_ENDING_OPCODES: Final = frozenset(("RETURN", "RAISE"))
 # Opcodes that spend most of their time in runtime functions, so compilation gains little.
-HEAVY: Final = frozenset(
+RUNTIME_FUNCTION_OPCODES: Final = frozenset(
     (
         *("CALL_OPERATOR", "CAST_TO", "IS_INSTANCE", "DICT_CONTAINS"),
         *("DICT_GET", "DICT_GET_SCALAR", "DICT_FIND", "DICT_SET", "DICT_SET_SCALAR"),
@@ -31,8 +31,8 @@ HEAVY: Final = frozenset(
 )
 
 # Reasons why a whole Code or a loop is not compiled.
-STOPS: Final = "it has stop points of a debugger"
-LARGE: Final = "it is too large"
+REASON_STOP_POINTS: Final = "it has stop points of a debugger"
+REASON_TOO_LARGE: Final = "it is too large"
 REASON_NO_LOOP: Final = "it has no loop"
 CALL_REASONS: Final = {
     "CALL": "it calls a function that is not inlined",
@@ -69,7 +69,7 @@ def loops_of(code: Code) -> tuple[Loop, ...]:
     """Return the loops of a code; `reason` of a loop is set if it is not compiled."""
     rows = code.instructions
     if any(row[0] == NUMBER["BREAK"] for row in rows):
-        return tuple(Loop(loop_head, end, STOPS) for loop_head, end in _loop_spans(rows))
+        return tuple(Loop(loop_head, end, REASON_STOP_POINTS) for loop_head, end in _loop_spans(rows))
     spans = _loop_spans(rows)
     return tuple(_classify_loop(rows, loop_head, end, spans) for loop_head, end in spans)
 
@@ -89,7 +89,7 @@ def _classify_loop(rows: Rows, loop_head: int, end: int, spans: list[tuple[int, 
             inner.update(range(first, last + 1))
     names = {pc: OPCODES[rows[pc][0]].name for pc in range(loop_head, end + 1) if pc not in inner}
     for pc, name in names.items():
-        if name in LEFT_ALONE and name not in _LOOP_ENDING_OPCODES:
+        if name in INTERPRETER_ONLY_OPCODES and name not in _LOOP_ENDING_OPCODES:
             return Loop(loop_head, end, CALL_REASONS[name], pc)
-    heavy = sum(name in HEAVY for name in names.values())
+    heavy = sum(name in RUNTIME_FUNCTION_OPCODES for name in names.values())
     return Loop(loop_head, end, REASON_OPERATORS if 2 * heavy > len(names) else "")
