@@ -28,7 +28,7 @@ from ts.runtime.script_method import ScriptMethod
 _SHAPE: Final = re.compile(r"([A-Za-z]\w*)\[([\d,\s]*)\]")  # tensor description such as float32[1,3,224,224]
 STANDARD: Final = "-"  # file argument that means standard input or output
 
-SPELLING: Final = """\
+ARGUMENT_SYNTAX: Final = """\
 arguments are read by the parameters' types:
   int, float, bool      42   2.5   true
   str                   text, or @PATH for the contents of a text file

@@ -33,7 +33,7 @@ import numpy as np
 import ts
 from ts.cli import bench_worker, console
 from ts.cli.archive_summary import format_bytes
-from ts.cli.arguments import SPELLING, read_arguments
+from ts.cli.arguments import ARGUMENT_SYNTAX, read_arguments
 from ts.cli.errors import ProgramError, UsageError
 from ts.cli.limit_options import add_limits, limits_of
 from ts.cli.targets import Target, load_function, parse_target
@@ -56,7 +56,7 @@ def arguments(parser: argparse.ArgumentParser, command: str) -> str:
     parser.add_argument("--threads", type=_positive, default=1, metavar="N", help="1 if nothing is said")
     add_limits(parser)
     return f"""\
-{SPELLING}
+{ARGUMENT_SYNTAX}
 Limits hold for reading the archive and for its arguments; all that the engines do together has --seconds.
 
 examples:

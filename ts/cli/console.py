@@ -26,7 +26,9 @@ _STAGES = {
 
 
 # Security: names in untrusted files may contain terminal control codes, which are therefore escaped.
-_STEERING = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160)) if chr(code) not in "\n\t"}
+_CONTROL_CHARACTER_ESCAPES = {
+    code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160)) if chr(code) not in "\n\t"
+}
 
 
 def console(stream: TextIO) -> Any:
@@ -62,7 +64,9 @@ def table(heading: Sequence[str], rows: Sequence[Sequence[str]], stream: TextIO)
 def sections(entries: Sequence[tuple[str, Sequence[str]]], stream: TextIO) -> None:
     """Print sections with titles; a section with a single line is printed on the line of its title."""
     screen = console(stream)
-    entries = [(title, [line.translate(_STEERING) for line in lines]) for title, lines in entries]
+    entries = [
+        (title, [line.translate(_CONTROL_CHARACTER_ESCAPES) for line in lines]) for title, lines in entries
+    ]
     width = max(len(title) for title, lines in entries if len(lines) == 1)
     for title, lines in entries:
         is_inline = len(lines) == 1
@@ -82,7 +86,7 @@ def sections(entries: Sequence[tuple[str, Sequence[str]]], stream: TextIO) -> No
 
 def program(output: str, stage: str, stream: TextIO) -> None:
     """Print the output of a compiler stage with highlighting: `code` (Python), `graph` or `bytecode`."""
-    output = output.translate(_STEERING)
+    output = output.translate(_CONTROL_CHARACTER_ESCAPES)
     screen = console(stream)
     if screen is None:
         print(output, file=stream)
@@ -105,7 +109,7 @@ def program(output: str, stage: str, stream: TextIO) -> None:
 def difference(lines: Sequence[str], stream: TextIO) -> None:
     """Print the lines of a diff: removed lines in red, added lines in green."""
     screen = console(stream)
-    for line in (line.translate(_STEERING) for line in lines):
+    for line in (line.translate(_CONTROL_CHARACTER_ESCAPES) for line in lines):
         if screen is None:
             print(line, file=stream)
             continue
@@ -117,7 +121,7 @@ def difference(lines: Sequence[str], stream: TextIO) -> None:
 
 def status(ok: bool, message: str, stream: TextIO) -> None:
     """Print a line that starts with `ok`, or an error message if `ok` is False."""
-    message = message.translate(_STEERING)
+    message = message.translate(_CONTROL_CHARACTER_ESCAPES)
     screen = console(stream)
     if screen is None:
         print(f"ok  {message}" if ok else message, file=stream)
@@ -132,7 +136,7 @@ def status(ok: bool, message: str, stream: TextIO) -> None:
 
 def error(message: str, stream: TextIO) -> None:
     """Print an error message: the first words and the source markers in red, the locations dim."""
-    message = message.translate(_STEERING)
+    message = message.translate(_CONTROL_CHARACTER_ESCAPES)
     screen = console(stream)
     if screen is None:
         print(message, file=stream)

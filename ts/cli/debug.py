@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import argparse
 
-from ts.cli.arguments import SPELLING, read_arguments
+from ts.cli.arguments import ARGUMENT_SYNTAX, read_arguments
 from ts.cli.limit_options import add_limits, limits_of
 from ts.cli.targets import load_function, parse_target
 from ts.debugger.api import callable_of
@@ -31,7 +31,7 @@ def arguments(parser: argparse.ArgumentParser, command: str) -> str:
     )
     add_limits(parser)
     return f"""\
-{SPELLING}
+{ARGUMENT_SYNTAX}
 examples:
   ts debug examples/word_count.py:most_frequent @README.md 5
   ts debug -c "b 12" -c c -c "p total" loops.py:sum_of 10

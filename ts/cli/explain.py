@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import ts
-from ts.cli.arguments import SPELLING, read_arguments
+from ts.cli.arguments import ARGUMENT_SYNTAX, read_arguments
 from ts.cli.errors import ProgramError
 from ts.cli.limit_options import add_limits, limits_of
 from ts.cli.targets import load_function, parse_target
@@ -26,7 +26,7 @@ def arguments(parser: argparse.ArgumentParser, command: str) -> str:
     parser.add_argument("-o", "--out", metavar="PAGE.html", required=True, help="the file to write")
     add_limits(parser)
     return f"""\
-{SPELLING}
+{ARGUMENT_SYNTAX}
 With arguments the function is called some times, and its lines have times; without, it is not called.
 
 examples:

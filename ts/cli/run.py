@@ -7,7 +7,7 @@ import sys
 import time
 
 import ts
-from ts.cli.arguments import SPELLING, read_arguments
+from ts.cli.arguments import ARGUMENT_SYNTAX, read_arguments
 from ts.cli.limit_options import add_limits, limits_of
 from ts.cli.output_files import check_out, write_results
 from ts.cli.targets import load_runnable, parse_target
@@ -26,7 +26,7 @@ def arguments(parser: argparse.ArgumentParser, command: str) -> str:
     parser.add_argument("--time", action="store_true", help="print the run time to standard error")
     add_limits(parser)
     return f"""\
-{SPELLING}
+{ARGUMENT_SYNTAX}
 A model of an archive is evaluated, not trained.  In an .npz, results have the names of their fields or keys,
 or numbers; a single one is called `out`, and None is left out.
 
