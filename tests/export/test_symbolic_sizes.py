@@ -6,7 +6,7 @@ import pytest
 
 from tests.export.symbolic_sizes import Call, sample
 from tests.test_operators import RECORDS
-from ts.export.data_dependent_bools import TRUTHS
+from ts.export.data_dependent_bools import BOOL_OPERATORS
 from ts.ops.shape_functions import DataDependentShapeError
 
 PARTS = 4
@@ -36,7 +36,7 @@ def test_every_record(part):
     for record in RECORDS[part::PARTS]:
         if record.variant == "out" or record.key in EXCUSED or QUANTIZED.match(record.key):
             continue
-        if record.name in TRUTHS:  # others are recorded in their place
+        if record.name in BOOL_OPERATORS:  # others are recorded in their place
             continue
         if (dtype := sample(record)) is None:
             continue
@@ -67,7 +67,7 @@ def test_other_sizes_than_the_example(part):
     """Symbolic shapes hold for other sizes than the example's."""
     wrong = {}
     for record in RECORDS[part::PARTS]:
-        if record.variant == "out" or record.key in EXCUSED or record.name in TRUTHS:
+        if record.variant == "out" or record.key in EXCUSED or record.name in BOOL_OPERATORS:
             continue
         if QUANTIZED.match(record.key) or SQUEEZED.match(record.key) or record.key in OF_NOTHING:
             continue

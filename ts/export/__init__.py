@@ -44,7 +44,7 @@ __all__ = [
 ]
 
 # Modules that need sympy are imported at the first use, so that programs without symbols run without sympy.
-_LATER: Final = {
+_LAZY_EXPORTS: Final = {
     "AdditionalInputs": "ts.export.dynamic_shapes",
     "ShapesCollection": "ts.export.dynamic_shapes",
     "default_decompositions": "ts.export.run_decompositions",
@@ -56,7 +56,7 @@ _absent = names_for(__name__)
 
 
 def __getattr__(name: str) -> Any:
-    module_name = _LATER.get(name)
+    module_name = _LAZY_EXPORTS.get(name)
     if module_name is None:
         return _absent(name)
     try:

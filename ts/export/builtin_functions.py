@@ -24,8 +24,8 @@ from ts._core.thread.context import current_tracer
 from ts.module_names import is_own
 
 _lock: Final = threading.Lock()
-_PLAIN: Final[dict[str, Callable[..., Any]]] = {"max": builtins.max, "min": builtins.min, "pow": math.pow}
-_open = 0
+_ORIGINALS: Final[dict[str, Callable[..., Any]]] = {"max": builtins.max, "min": builtins.min, "pow": math.pow}
+_context_count = 0
 
 
 @contextmanager
@@ -42,10 +42,10 @@ def symbolic_builtins() -> Iterator[None]:
 
 
 def _count(increment: int) -> None:
-    global _open
+    global _context_count
     with _lock:
-        _open += increment
-        for name, function in (_PLAIN if _open == 0 else _SYMBOLIC).items():
+        _context_count += increment
+        for name, function in (_ORIGINALS if _context_count == 0 else _SYMBOLIC).items():
             setattr(math if name == "pow" else builtins, name, function)
 
 
@@ -55,7 +55,7 @@ def _is_user_call() -> bool:
 
 
 def _binary_builtin(name: str, of_symbols: Callable[[Any, Any], Any]) -> Callable[..., Any]:
-    plain = _PLAIN[name]
+    plain = _ORIGINALS[name]
 
     def pair(x: Any, y: Any) -> Any:
         symbols = isinstance(x, SymNumber) or isinstance(y, SymNumber)
@@ -80,7 +80,7 @@ def _is_number(x: Any) -> bool:
 def _pow(x: Any, y: Any, /) -> Any:
     if (isinstance(x, SymNumber) or isinstance(y, SymNumber)) and _is_user_call():
         return x**y
-    return _PLAIN["pow"](x, y)
+    return _ORIGINALS["pow"](x, y)
 
 
 _SYMBOLIC: Final = {

@@ -13,7 +13,7 @@ def _equal(x: Tensor, other: Tensor) -> Any:
     return x.shape == other.shape and (x == other).all().item()  # type: ignore[attr-defined]
 
 
-TRUTHS: dict[str, Callable[..., Any]] = {
+BOOL_OPERATORS: dict[str, Callable[..., Any]] = {
     "aten::equal": _equal,
     "aten::allclose": lambda *values: ts.isclose(*values).all().item(),
     "aten::is_nonzero": lambda x: x.item() != 0,

@@ -22,7 +22,7 @@ from ts.unsupported import names_for
 from ts.utils import _pytree as pytree
 from ts.utils._pytree_nodes import SUPPORTED_NODES
 
-_MORE = (
+_HELP_NOTE = (
     "For more information about this error, see: "
     "https://pytorch.org/docs/main/generated/exportdb/index.html#dynamic-shapes-validation"
 )
@@ -145,7 +145,7 @@ def by_leaf(arguments: Mapping[str, Any], shapes: Any) -> list[Any]:
             )
             raise UserError(
                 "When `dynamic_shapes` is specified as a dict, its top-level keys must be the arg names "
-                f"{names} of `inputs`, but here they are {list(shapes)}.{hint} {_MORE}"
+                f"{names} of `inputs`, but here they are {list(shapes)}.{hint} {_HELP_NOTE}"
             )
         specs = [shapes[name] for name in arguments]
         paths = [f"['{name}']" for name in arguments]
@@ -167,7 +167,7 @@ def by_leaf(arguments: Mapping[str, Any], shapes: Any) -> list[Any]:
 
 def _mismatch(detail: str) -> UserError:
     return UserError(
-        f"Detected mismatch between the structure of `inputs` and `dynamic_shapes`: {detail}\n{_MORE}"
+        f"Detected mismatch between the structure of `inputs` and `dynamic_shapes`: {detail}\n{_HELP_NOTE}"
     )
 
 
@@ -219,7 +219,7 @@ def _leaf_specs(value: Any, shape: Any, path: str) -> Any:
             )
         raise UserError(
             f"Cannot associate shape {shape} specified at `dynamic_shapes{path}` to non-tensor type "
-            f"{type(value)} at `inputs{path}` (expected None)\n{_MORE}"
+            f"{type(value)} at `inputs{path}` (expected None)\n{_HELP_NOTE}"
         )
     if shape is None:
         return {}
@@ -231,13 +231,13 @@ def _leaf_specs(value: Any, shape: Any, path: str) -> Any:
                 f"Expected dynamic shape spec {shape} specified at `dynamic_shapes{path}` to have the "
                 "same length as the "
                 f"actual tensor shape {value.shape} (expected {value.ndim}, but got {len(shape)} "
-                f"instead)\n{_MORE}"
+                f"instead)\n{_HELP_NOTE}"
             )
         items = list(enumerate(shape))
     else:
         raise UserError(
             f"Unexpected input {shape} specified at `dynamic_shapes{path}`: expected a dict, list or "
-            f"tuple\n{_MORE}"
+            f"tuple\n{_HELP_NOTE}"
         )
     specs: Shape = {}
     for dim, spec in items:
@@ -250,13 +250,13 @@ def _leaf_specs(value: Any, shape: Any, path: str) -> Any:
         if type(dim) is not int:
             raise UserError(
                 f"Unexpected key {dim} in dynamic shape spec {shape} specified at `dynamic_shapes{path}`: "
-                f"the tensor has {value.ndim} dimensions\n{_MORE}"
+                f"the tensor has {value.ndim} dimensions\n{_HELP_NOTE}"
             )
         if spec is not None and not isinstance(spec, int | Dim | _Hint):
             raise UserError(
                 f"Unexpected dimension mapped to index {dim} in input tensor shape {shape} specified at "
                 f"`dynamic_shapes{path}` (expected None, an int, a Dim, Dim.AUTO, Dim.STATIC, or "
-                f"Dim.DYNAMIC, but got {spec!r} instead)\n{_MORE}"
+                f"Dim.DYNAMIC, but got {spec!r} instead)\n{_HELP_NOTE}"
             )
         if type(spec) is int and spec != value.shape[dim]:
             raise UserError(

@@ -29,7 +29,7 @@ from ts._core.value.objects import Object
 from ts._functorch import predispatch
 from ts._higher_order_ops.subgraph_checks import no_side_effects
 from ts.export.autocast_on_fakes import cast_dtype, is_cast
-from ts.export.data_dependent_bools import TRUTHS
+from ts.export.data_dependent_bools import BOOL_OPERATORS
 from ts.export.fake import Fake, device_of, fake_for, is_fake, plain, substitute_constants, tensors_in
 from ts.export.gradients import ExportTape
 from ts.export.graph_builder import FxGraphBuilder
@@ -151,7 +151,7 @@ class ExportTracer(FxGraphBuilder):
         """Record an operator and return its result."""
         if op.name in _CONSTRAINTS and isinstance(values[0], SymInt):
             return self._constrained(op, values)
-        if (truth := TRUTHS.get(op.name)) is not None:
+        if (truth := BOOL_OPERATORS.get(op.name)) is not None:
             return truth(*values)
         values = [self._with_fakes(x) for x in values]
         self._require_lengths(op, values)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ts.export.tracer import ExportTracer
 
 # Operators whose subgraph inputs are named after the operands.
-_NAMED_FROM_OUTSIDE: Final = ("cond", "map_impl")
+_OPERATORS_NAMING_INPUTS: Final = ("cond", "map_impl")
 
 
 def module_of(branch: Branch, inputs: Sequence[Node], output: Any) -> GraphModule:
@@ -88,9 +88,9 @@ def name_inputs(module: GraphModule) -> None:
             child = getattr(module, str(each.target))
             if not isinstance(child, GraphModule):
                 continue
-            if node.target.name in _NAMED_FROM_OUTSIDE:
+            if node.target.name in _OPERATORS_NAMING_INPUTS:
                 _name_as(child, [x for x in _operands(node) if isinstance(x, Node)])
-            if node.target.name in _NAMED_FROM_OUTSIDE or node.target.name in WRAPPERS:
+            if node.target.name in _OPERATORS_NAMING_INPUTS or node.target.name in WRAPPERS:
                 name_inputs(child)
 
 

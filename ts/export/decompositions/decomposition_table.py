@@ -23,7 +23,7 @@ Table = dict[str, Callable[..., Any]]
 
 _decompositions: Final[Table] = {}
 _implicit: Final[set[str]] = set()
-_FAMILIES: Final = (
+_DECOMPOSITION_MODULES: Final = (
     "view_ops", "view_scatter", "factories", "arithmetic", "activations", "reductions", "matmul", "layers",
     "recurrent", "indexing", "losses",
 )  # fmt: skip
@@ -66,7 +66,7 @@ def _operator_for_modes(key: str, function: F) -> F:
 @cache
 def core() -> Table:
     """Return all decompositions: operator key such as "aten::add.Tensor" -> function."""
-    for family in _FAMILIES:
+    for family in _DECOMPOSITION_MODULES:
         importlib.import_module(f"{__package__}.{family}")
     return dict(_decompositions)
 
