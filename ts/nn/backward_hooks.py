@@ -171,6 +171,6 @@ def hook_result_node(module: Any, hooks: Iterable[Any], args: tuple[Any, ...], r
                 stacklevel=2,
             )
         for hook in hooks:
-            called = partial(hook, module)
-            update_wrapper(called, hook)  # errors contain the name of the hook
-            first.grad_fn.register_hook(called)
+            bound_hook = partial(hook, module)
+            update_wrapper(bound_hook, hook)  # errors contain the name of the hook
+            first.grad_fn.register_hook(bound_hook)

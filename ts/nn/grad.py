@@ -22,10 +22,10 @@ def _each(value: Sizes, n: int) -> list[int]:
 
 
 def _gradient(
-    n: int, input: Tensor, weight: Tensor, grad_output: Tensor, how: tuple[Sizes, Sizes, Sizes], groups: int,
-    argument_index: int,
+    n: int, input: Tensor, weight: Tensor, grad_output: Tensor, window: tuple[Sizes, Sizes, Sizes],
+    groups: int, argument_index: int,
 ) -> Tensor:  # fmt: skip
-    stride, padding, dilation = (_each(value, n) for value in how)
+    stride, padding, dilation = (_each(value, n) for value in window)
     gradients: Any = aten.convolution_backward(
         grad_output, input, weight, None, stride, padding, dilation, False, [0] * n, groups,
         [argument_index == 0, argument_index == 1, False],
@@ -34,17 +34,17 @@ def _gradient(
 
 
 def _of_input(
-    n: int, size: Sequence[int], weight: Tensor, grad: Tensor, how: tuple[Sizes, Sizes, Sizes], groups: int
+    n: int, size: Sequence[int], weight: Tensor, grad: Tensor, window: tuple[Sizes, Sizes, Sizes], groups: int
 ) -> Tensor:
     input = grad.new_empty([1]).expand(size)
-    return _gradient(n, input, weight, grad, how, groups, 0)
+    return _gradient(n, input, weight, grad, window, groups, 0)
 
 
 def _of_weight(
-    n: int, input: Tensor, size: Sequence[int], grad: Tensor, how: tuple[Sizes, Sizes, Sizes], groups: int
+    n: int, input: Tensor, size: Sequence[int], grad: Tensor, window: tuple[Sizes, Sizes, Sizes], groups: int
 ) -> Tensor:
     weight = grad.new_empty([1]).expand(size)
-    return _gradient(n, input, weight, grad, how, groups, 1)
+    return _gradient(n, input, weight, grad, window, groups, 1)
 
 
 def conv1d_input(

@@ -115,13 +115,13 @@ def call_forward(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
     around = BackwardHooks(module, full, before) if full or before else None
     if around is not None:
         args = around.enter(args)
-    called: set[int] = set()
+    called_keys: set[int] = set()
     try:
         tracer = current_tracer()
         forward = module.forward if tracer is None else tracer.forward_of(module)
         result = forward(*args, **kwargs)
         for key, hook in (*_all_hooks.items(), *module._forward_hooks.items()):
-            called.add(key)
+            called_keys.add(key)
             changed = _call_after(hook, module, args, kwargs, result)
             if changed is not None:
                 result = changed
@@ -131,7 +131,7 @@ def call_forward(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
             hook_result_node(module, older, args, result)
     except Exception:
         for key, hook in (*_all_hooks.items(), *module._forward_hooks.items()):
-            if hook.always_call and key not in called:
+            if hook.always_call and key not in called_keys:
                 _call_after(hook, module, args, kwargs, None)
         raise
     return result

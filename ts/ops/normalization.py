@@ -43,8 +43,8 @@ def affine(x: Array, weight: Array | None, bias: Array | None) -> Array:
 
 def of_normalised(xp: Any, grad: Array, result: Array, inverse: Array, axes: tuple[int, ...]) -> Array:
     """Return the input gradient of `normalised`; `inverse` is 1 / standard deviation."""
-    along = xp.mean(grad * result, axis=axes, keepdims=True)
-    return (grad - xp.mean(grad, axis=axes, keepdims=True) - result * along) * inverse
+    correlation = xp.mean(grad * result, axis=axes, keepdims=True)
+    return (grad - xp.mean(grad, axis=axes, keepdims=True) - result * correlation) * inverse
 
 
 def summed(xp: Any, x: Array, axes: tuple[int, ...], like: Array) -> Array:
@@ -264,9 +264,9 @@ def _fused_rms_norm_backward(
     gradients = [xp.zeros(0, dtype=input.dtype)] * 2
     if output_mask[0]:
         scaled = affine(grad, None if weight is None else xp.conj(weight), None)
-        turned = xp.conj(result)  # only the conjugated result occurs in the derivative
-        along = xp.mean(scaled * turned, axis=axes, keepdims=True)
-        gradients[0] = common.cast(xp, (scaled - turned * along) * xp.conj(inverse), input.dtype)
+        conjugate = xp.conj(result)  # only the conjugated result occurs in the derivative
+        correlation = xp.mean(scaled * conjugate, axis=axes, keepdims=True)
+        gradients[0] = common.cast(xp, (scaled - conjugate * correlation) * xp.conj(inverse), input.dtype)
     if output_mask[1]:
         like = input if weight is None else weight
         gradients[1] = summed(xp, grad * xp.conj(result), tuple(range(axes[0])), like)

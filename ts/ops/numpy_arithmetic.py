@@ -130,8 +130,8 @@ def shift(name: str) -> Callable[[Any, Array, Array], Array]:
     def body(xp: Any, x: Array, y: Array) -> Array:
         bits = x.dtype.itemsize * 8
         wild = (y < 0) | (y >= bits)
-        moved = getattr(xp, name)(x, xp.where(wild, 0, y))
+        shifted = getattr(xp, name)(x, xp.where(wild, 0, y))
         beyond = (x >> (bits - 1)) if name == "right_shift" and x.dtype.kind == "i" else xp.zeros_like(x)
-        return xp.where(wild, beyond, moved)
+        return xp.where(wild, beyond, shifted)
 
     return body

@@ -437,8 +437,8 @@ def families_of(name: str) -> tuple[str, ...]:
 def _families() -> dict[str, tuple[str, ...]]:
     families_by_name: dict[str, tuple[str, ...]] = {}
     for family, names in NAMES.items():
-        own: dict[str, tuple[str, ...]] = dict.fromkeys(names.split(), (family,))
-        for name in families_by_name.keys() & own.keys():
-            own[name] = (*families_by_name[name], family)
-        families_by_name.update(own)
+        family_names: dict[str, tuple[str, ...]] = dict.fromkeys(names.split(), (family,))
+        for name in families_by_name.keys() & family_names.keys():
+            family_names[name] = (*families_by_name[name], family)
+        families_by_name.update(family_names)
     return families_by_name

@@ -37,10 +37,10 @@ OF_INPUT: Final = (
 )
 
 
-def castable(name: str, what: str = "result") -> str:
+def castable(name: str, source: str = "result") -> str:
     """Return the error text of linear algebra operators for `out=` dtypes that need an unsafe cast."""
-    dtypes = f"from {{want}} dtype, but got {what} with dtype {{got}}"
-    return f"{name}: Expected {what} to be safely castable {dtypes}"
+    dtypes = f"from {{want}} dtype, but got {source} with dtype {{got}}"
+    return f"{name}: Expected {source} to be safely castable {dtypes}"
 
 
 class TypeErrorMessage(str):
@@ -185,16 +185,16 @@ def _check_dtype(result_dtype: common.DType, output_dtype: common.DType, rule: R
     common.check_cast(result_dtype, output_dtype)
 
 
-def resized_output(target: Any, result: Any, how: str = LIKE_RESULT) -> Any:
-    """Return the array of an output resized to the shape of `result`; `how` is a resize rule (NEVER ...)."""
+def resized_output(target: Any, result: Any, resize_rule: str = LIKE_RESULT) -> Any:
+    """Return the array of an output resized to the shape of `result` by `resize_rule` (NEVER ...)."""
     shape = tuple(result.shape)
-    if how == LIKE_RESULT:
+    if resize_rule == LIKE_RESULT:
         order = strides.preserve_format_strides(
             shape, [step // result.dtype.itemsize for step in result.strides]
         )
     else:
         order = strides.contiguous(shape)
-    if target.size and how in (LIKE_RESULT, IN_ORDER):
+    if target.size and resize_rule in (LIKE_RESULT, IN_ORDER):
         warn(
             f"An output with one or more elements was resized since it had shape {list(target.shape)}, "
             "which does "
@@ -214,23 +214,23 @@ def resized_output(target: Any, result: Any, how: str = LIKE_RESULT) -> Any:
 class OutVariantSpec:
     """Schema of an operator's `out=` variant, and how its arguments map to those of the base schema."""
 
-    __slots__ = ("dtype_at", "listed", "options_at", "outputs", "schema_text")
+    __slots__ = ("dtype_at", "is_list", "options_at", "outputs", "schema_text")
 
-    def __init__(self, schema_text: str, outputs: int, listed: bool, options_at: int, dtype_at: int) -> None:
+    def __init__(self, schema_text: str, outputs: int, is_list: bool, options_at: int, dtype_at: int) -> None:
         self.schema_text = schema_text
         self.outputs = outputs  # number of output arguments
-        self.listed = listed  # True if the output is a list of tensors
+        self.is_list = is_list  # True if the output is a list of tensors
         self.options_at = options_at  # index of the first factory option in the base schema, or -1
         self.dtype_at = dtype_at  # index of the parameter `dtype` in the base schema, or -1
 
 
 def make_out_spec(schema: str, overload: str, names: str, unnamed: bool = False) -> OutVariantSpec:
     """Return the `out=` variant with output `names` ("out", "values,indices", "d:out,e:save_mean")."""
-    marked = [name.rpartition(":") for name in names.split(",")]
-    outputs = [(mark or "abcdefgh"[i], name) for i, (mark, _, name) in enumerate(marked)]
+    marked_names = [name.rpartition(":") for name in names.split(",")]
+    outputs = [(mark or "abcdefgh"[i], name) for i, (mark, _, name) in enumerate(marked_names)]
     head, _, rest = schema.partition("(")
     arguments, _, returns = rest.rpartition(") -> ")
-    listed = returns == "Tensor[]"
+    is_list = returns == "Tensor[]"
     parameters = arguments.split(", ")
     options_at = [x for x in parameters if x != "*"].index(_CODE) if OPTIONS in arguments else -1
     if options_at >= 0:
@@ -238,12 +238,14 @@ def make_out_spec(schema: str, overload: str, names: str, unnamed: bool = False)
         parameters = [x for x in parameters if x]
     if "*" not in parameters:
         parameters.append("*")
-    marks = [f"Tensor({mark}!)" + "[]" * listed for mark, _ in outputs]
-    declared = [f"{mark} {name}" for mark, (_, name) in zip(marks, outputs, strict=True)]
-    called = [r.partition(" ")[2] for r in returns.strip("()").split(", ")] if len(outputs) > 1 else [""]
-    called = [""] * len(outputs) if unnamed else called
-    results = ", ".join(f"{mark} {name}".strip() for mark, name in zip(marks, called, strict=True))
-    if listed:
+    types = [f"Tensor({mark}!)" + "[]" * is_list for mark, _ in outputs]
+    declared = [f"{mark} {name}" for mark, (_, name) in zip(types, outputs, strict=True)]
+    return_names = (
+        [r.partition(" ")[2] for r in returns.strip("()").split(", ")] if len(outputs) > 1 else [""]
+    )
+    return_names = [""] * len(outputs) if unnamed else return_names
+    results = ", ".join(f"{mark} {name}".strip() for mark, name in zip(types, return_names, strict=True))
+    if is_list:
         results = "()"
     elif len(outputs) > 1:
         results = f"({results})"
@@ -252,7 +254,7 @@ def make_out_spec(schema: str, overload: str, names: str, unnamed: bool = False)
         f"{head.partition('.')[0]}.{overload}({', '.join(filter(None, (*parameters, *declared)))})"
         f" -> {results}",
         len(outputs),
-        listed,
+        is_list,
         options_at,
         plain.index(_CODE) if _CODE in plain else -1,
     )
@@ -276,7 +278,7 @@ def into_outputs(
         elif computes_in_out and arguments[out_spec.dtype_at] is None:
             arguments[out_spec.dtype_at] = common.CODE_OF[outputs[0].dtype]
         result = compute(xp, *arguments)
-        if out_spec.listed:
+        if out_spec.is_list:
             return _write_list(xp, out_spec, outputs[0], result, rule)
         if out_spec.outputs > 1:
             return tuple(write_out(xp, *row) for row in zip(outputs, result, each, strict=True))

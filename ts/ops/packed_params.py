@@ -84,10 +84,10 @@ class Packed:
         raise NotImplementedError
 
 
-def _tensor(x: Any, ndim: int, what: str = "weight") -> Tensor:
+def _tensor(x: Any, ndim: int, parameter_name: str = "weight") -> Tensor:
     """Return `x` if it is a float32 tensor with `ndim` dimensions; else raise ValueError."""
     if not isinstance(x, Tensor) or x.ndim != ndim or x.dtype != dtypes.float32:
-        raise ValueError(f"the {what} is no tensor of {ndim} dimensions in float32")
+        raise ValueError(f"the {parameter_name} is no tensor of {ndim} dimensions in float32")
     return x
 
 

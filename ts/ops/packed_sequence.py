@@ -180,12 +180,13 @@ def _pad(
 def _check_features(first: tuple[int, ...], other: tuple[int, ...]) -> None:
     if first[1:] == other[1:]:
         return
-    at = next((i for i in range(1, min(len(first), len(other))) if first[i] != other[i]), None)
-    if at is None:
+    axis = next((i for i in range(1, min(len(first), len(other))) if first[i] != other[i]), None)
+    if axis is None:
         raise RuntimeError(f"Expected sequences of {len(first)} dimensions, but got one of {len(other)}")
     raise RuntimeError(
-        f"The size of tensor a ({first[at]}) must match the size of tensor b ({other[at]}) at non-singleton "
-        f"dimension {at}"
+        f"The size of tensor a ({first[axis]}) must match the size of tensor b ({other[axis]}) at "
+        "non-singleton "
+        f"dimension {axis}"
     )
 
 

@@ -166,9 +166,9 @@ def _unpad_axis(xp: Any, grad: Array, axis: int, before: int, n: int, mode: str)
     start, end = min(max(before, 0), count), max(min(before + n, count), 0)
     if start < end:
         grad_input[(*front, slice(start - before, end - before))] = grad[(*front, slice(start, end))]
-    for at in (*range(start), *range(max(start, end), count)):
-        source = int(_SOURCE[mode](np, at - before, n))
-        grad_input[(*front, source)] += grad[(*front, at)]
+    for position in (*range(start), *range(max(start, end), count)):
+        source = int(_SOURCE[mode](np, position - before, n))
+        grad_input[(*front, source)] += grad[(*front, position)]
     return grad_input
 
 

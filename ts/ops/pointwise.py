@@ -93,9 +93,11 @@ def binary(
         ufunc = body
     types = fields.pop("types", types_without(no))
     for spelled in (name, *aliases):
-        own = {} if spelled == name else {"order": "", "since": 0, "same_as": f"aten::{name}"}
+        alias_fields = {} if spelled == name else {"order": "", "since": 0, "same_as": f"aten::{name}"}
         records = []
-        for overload, kind, out in OVERLOADS["alias" if own and overloads == "tensor" else overloads]:
+        for overload, kind, out in OVERLOADS[
+            "alias" if alias_fields and overloads == "tensor" else overloads
+        ]:
             dot = f".{overload}" if overload else ""
             record = OperatorRecord(
                 f"aten::{spelled}{dot}(Tensor self, {kind} {second}) -> Tensor",
@@ -108,7 +110,7 @@ def binary(
                 layout=layout,
                 # PyTorch added the `out=` variants of Scalar overloads after the version `since`.
                 since_variants="io" if kind == "Tensor" else "i",
-                **{**fields, **own, **(COPIED if out.endswith("=") else {})},
+                **{**fields, **alias_fields, **(COPIED if out.endswith("=") else {})},
             )
             records.append((add(record), out.rstrip("=")))
         for record, out in reversed(records) if numbers_first else records:

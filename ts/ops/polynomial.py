@@ -145,23 +145,23 @@ _ROWS: dict[str, Row] = {
 def _kernel(row: Row) -> Callable[..., Array]:
     def kernel(xp: Any, x: Any, n: Any) -> Array:
         dtype = common.float_dtype(common.result_type(x, n))
-        at = common.cast(xp, x, common.opmath(dtype))
+        points = common.cast(xp, x, common.opmath(dtype))
         degree = common.cast(xp, common.cast(xp, n, dtype), common.INT64)
-        at, degree = xp.broadcast_arrays(at, degree)
-        return common.cast(xp, xp.in_pieces(partial(_values, xp, row), at, degree), dtype)
+        points, degree = xp.broadcast_arrays(points, degree)
+        return common.cast(xp, xp.in_pieces(partial(_values, xp, row), points, degree), dtype)
 
     return kernel
 
 
-def _values(xp: Any, row: Row, at: Array, degree: Array) -> Array:
+def _values(xp: Any, row: Row, points: Array, degree: Array) -> Array:
     """Evaluate polynomials of family `row`: in closed form if it is valid, else by recurrence."""
-    result = xp.where(degree == 0, 1, xp.where(degree == 1, row.first(at), 0)).astype(at.dtype)
+    result = xp.where(degree == 0, 1, xp.where(degree == 1, row.first(points), 0)).astype(points.dtype)
     left = degree > 1
     if row.closed is not None:
-        values, holds = row.closed(xp, at, degree)
+        values, holds = row.closed(xp, points, degree)
         result = xp.where(left & holds, values, result)
         left = left & ~holds
-    return _iterated(xp, row, at, degree, result, left)
+    return _iterated(xp, row, points, degree, result, left)
 
 
 def _iterated(xp: Any, row: Row, x: Array, n: Array, result: Array, left: Array) -> Array:
@@ -171,15 +171,15 @@ def _iterated(xp: Any, row: Row, x: Array, n: Array, result: Array, left: Array)
     """
     if not left.any():
         return result
-    before, now = xp.ones_like(x), row.first(x)
+    previous, current = xp.ones_like(x), row.first(x)
     top = int(n[left].max())
     for k in cost_model.steps(range(1, min(top, STEPS))):
-        before, now = now, row.step(x, k, now, before)
-        result = xp.where(left & (n == k + 1), now, result)
+        previous, current = current, row.step(x, k, current, previous)
+        result = xp.where(left & (n == k + 1), current, result)
         if k % OVERFLOW_CHECK_INTERVAL == 0:
             later = left & (n > k + 1)
-            if xp.isnan(now[later]).all():
-                return xp.where(later, now, result)
+            if xp.isnan(current[later]).all():
+                return xp.where(later, current, result)
     later = left & (n > STEPS)
     if not later.any():
         return result
@@ -187,7 +187,7 @@ def _iterated(xp: Any, row: Row, x: Array, n: Array, result: Array, left: Array)
         return xp.where(later, xp.nan, result)
     values = row.high(xp, x, n)[0]
     # After an overflow, the recurrence subtracts infinities, so that the result is NaN.
-    values = xp.where(xp.isnan(now) | ~xp.isfinite(values), xp.nan, values)
+    values = xp.where(xp.isnan(current) | ~xp.isfinite(values), xp.nan, values)
     return xp.where(later, values, result).astype(x.dtype)
 
 

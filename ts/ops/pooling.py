@@ -38,9 +38,9 @@ def _window_elements(xp: Any, w: Windows, axis: int) -> tuple[Array, Array]:
 
     Also return a mask of the valid indices, because windows may have fewer elements than `width`.
     """
-    begin, stop, apart = w.begin[axis], w.stop[axis], w.dilation[axis]
-    width = max(-(-int((stop - begin).max(initial=1)) // apart), 1)
-    index = begin[:, None] + np.arange(width) * apart
+    begin, stop, dilation = w.begin[axis], w.stop[axis], w.dilation[axis]
+    width = max(-(-int((stop - begin).max(initial=1)) // dilation), 1)
+    index = begin[:, None] + np.arange(width) * dilation
     return xp.asarray(np.minimum(index, np.maximum(stop[:, None] - 1, 0))), xp.asarray(index < stop[:, None])
 
 
@@ -87,10 +87,10 @@ def mean(xp: Any, x: Array, w: Windows, divisor: Any) -> Array:
     return common.cast(xp, xp.trunc(result) if x.dtype.kind in "iu" else result, x.dtype)
 
 
-def _shape(xp: Any, x: Array, w: Windows, what: Any) -> Any:
+def _shape(xp: Any, x: Array, w: Windows, with_indices_or_divisor: Any) -> Any:
     """Return shapes and dtypes of `largest` (with or without indices) and `mean`."""
     shape = (*x.shape[: x.ndim - len(w.output_size)], *w.output_size)
-    return [(shape, x.dtype), (shape, common.INT64)] if what is True else (shape, x.dtype)
+    return [(shape, x.dtype), (shape, common.INT64)] if with_indices_or_divisor is True else (shape, x.dtype)
 
 
 # ------------------------------------------------------------------------------------ fixed windows
@@ -195,19 +195,19 @@ def _adaptive_windows(kind: str, self: Array, output_size: Sizes, n: int) -> Win
         raise RuntimeError(
             f"{name}: elements of output_size must be greater than or equal to 0 but received {{{size_list}}}"
         )
-    looked_at = (*shape[:-1], 1, shape[-1]) if name == "adaptive_avg_pool2d" and n == 1 else shape
+    checked_shape = (*shape[:-1], 1, shape[-1]) if name == "adaptive_avg_pool2d" and n == 1 else shape
     first = (
-        len(looked_at) - 2
+        len(checked_shape) - 2
         if name == "adaptive_avg_pool2d"
         else len(shape) - n - 1
         if len(shape) == n + 1
         else 1
     )
-    for d in range(first, len(looked_at)):
-        if looked_at[d] == 0:
+    for d in range(first, len(checked_shape)):
+        if checked_shape[d] == 0:
             raise RuntimeError(
                 f"{name}(): Expected input to have non-zero size for non-batch dimensions, but input has "
-                f"sizes {list(looked_at)} with dimension {d} being empty"
+                f"sizes {list(checked_shape)} with dimension {d} being empty"
             )
     if min(sizes) < 0:
         output_shape = [*shape[: len(shape) - n], *(1,) * (n == 1), *sizes]
@@ -250,8 +250,12 @@ def max_unpool(xp: Any, self: Array, indices: Array, output_size: Sizes, *_: Siz
         common.refuse(f"max_unpool{n}d", self.dtype)
     lead, sizes = self.shape[:-n], common.check_sizes(output_size)
     if len(sizes) != n:
-        named = "two elements (height, width)" if n == 2 else "three elements (depth, height, width)"
-        raise RuntimeError(f"There should be exactly {named} in output_size, but got {len(sizes)} elements.")
+        expected_elements = (
+            "two elements (height, width)" if n == 2 else "three elements (depth, height, width)"
+        )
+        raise RuntimeError(
+            f"There should be exactly {expected_elements} in output_size, but got {len(sizes)} elements."
+        )
     plane = math.prod(sizes)
     flat = xp.zeros((*lead, plane), dtype=self.dtype)
     flat_indices = common.settled(indices).reshape(*lead, -1)
@@ -304,8 +308,8 @@ def max_pool_backward(
     n: int,
 ) -> Array:
     """Return the gradient of the input: the gradient of each window is added at the index of its maximum."""
-    how = kernel_size, stride, padding, dilation, ceil_mode, indices
-    _max_gradient_shape(grad_output, self, *how, n=n)
+    arguments = kernel_size, stride, padding, dilation, ceil_mode, indices
+    _max_gradient_shape(grad_output, self, *arguments, n=n)
     return add_at_indices(xp, grad_output, indices, self.shape, n)
 
 

@@ -51,10 +51,10 @@ class Windows:
         This is valid only for windows without dilation.
         """
         if self.cached_inverse_windows is None:
-            at = [np.arange(n) for n in sizes]
-            begins = [np.searchsorted(s, i, side="right") for s, i in zip(self.stop, at, strict=True)]
-            stops = [np.searchsorted(b, i, side="right") for b, i in zip(self.begin, at, strict=True)]
-            one = (1,) * len(at)
+            elements = [np.arange(n) for n in sizes]
+            begins = [np.searchsorted(s, i, side="right") for s, i in zip(self.stop, elements, strict=True)]
+            stops = [np.searchsorted(b, i, side="right") for b, i in zip(self.begin, elements, strict=True)]
+            one = (1,) * len(elements)
             self.cached_inverse_windows = Windows(
                 one, one, one, one, tuple(sizes), tuple(begins), tuple(stops)
             )
@@ -156,9 +156,9 @@ def adaptive_windows(sizes: tuple[int, ...], output_size: tuple[int, ...]) -> Wi
 def _cached_adaptive_windows(sizes: tuple[int, ...], output_size: tuple[int, ...]) -> Windows:
     begins, stops = [], []
     for size, m in zip(sizes, output_size, strict=True):
-        at = np.arange(m, dtype=np.int64)
-        begins.append(at * size // max(m, 1))
-        stops.append(-(-(at + 1) * size // max(m, 1)))
+        window = np.arange(m, dtype=np.int64)
+        begins.append(window * size // max(m, 1))
+        stops.append(-(-(window + 1) * size // max(m, 1)))
     one = (1,) * len(sizes)
     return Windows(one, one, one, one, output_size, tuple(begins), tuple(stops))
 
@@ -175,28 +175,29 @@ def _output_sizes(
 def _check_counts(kind: str, n: int, kernel: Sizes, stride: Sizes, padding: Sizes, dilation: Sizes) -> None:
     """Raise RuntimeError if an argument has neither one number nor one number per dimension."""
     arguments = {"kernel_size": kernel, "stride": stride, "padding": padding, "dilation": dilation}
-    for what, value in arguments.items():
-        if len(value) in (1, n) or (what == "stride" and not value):
+    for name, value in arguments.items():
+        if len(value) in (1, n) or (name == "stride" and not value):
             continue
         if kind == MAX_VALUES:
-            some = "None, an int" if what == "stride" else "an int"
-            comma = "," if what in ("stride", "padding") else ""
+            accepted = "None, an int" if name == "stride" else "an int"
+            comma = "," if name in ("stride", "padding") else ""
             raise RuntimeError(
-                f"max_pool1d() {what} must be {some}, list of ints{comma} or tuple of ints of size 1 but got "
+                f"max_pool1d() {name} must be {accepted}, list of ints{comma} or tuple of ints of "
+                "size 1 but got "
                 f"size {len(value)}"
             )
         if n == 1:
-            raise RuntimeError(f"{kind}_pool1d() argument '{what}' should contain one int (got {len(value)})")
+            raise RuntimeError(f"{kind}_pool1d() argument '{name}' should contain one int (got {len(value)})")
         int_or_tuple = "a single int, or a tuple of " + ("two ints" if n == 2 else "three ints")
-        some = ("omitted, " if what == "stride" else "") + int_or_tuple
+        accepted = ("omitted, " if name == "stride" else "") + int_or_tuple
         must = (
             "must be"
             if (kind, n) == (AVG, 3)
             else "must be either"
-            if what == "dilation"
+            if name == "dilation"
             else "must either be"
         )
-        raise RuntimeError(f"{kind}_pool{n}d: {what} {must} {some}")
+        raise RuntimeError(f"{kind}_pool{n}d: {name} {must} {accepted}")
 
 
 def _check_values(shape: tuple[int, ...], kernel: int, stride: int, padding: int, dilation: int) -> None:
@@ -206,9 +207,9 @@ def _check_values(shape: tuple[int, ...], kernel: int, stride: int, padding: int
             "max_pool1d: Expected 2D or 3D (batch mode) tensor with optional 0 dim batch size for input, but "
             f"got:{list(shape)}"
         )
-    for what, value in (("kernel_size", kernel), ("stride", stride)):
+    for name, value in (("kernel_size", kernel), ("stride", stride)):
         if value <= 0:
-            raise RuntimeError(f"max_pool1d() {what} must be greater than zero, but got {value}")
+            raise RuntimeError(f"max_pool1d() {name} must be greater than zero, but got {value}")
     if padding < 0:
         raise RuntimeError(f"max_pool1d() padding must be non-negative, but got {padding}")
     if padding > kernel // 2:
@@ -259,18 +260,18 @@ def _check(
                 f"pad should be at most half of effective kernel size, but got pad={p}, kernel_size={k} and "
                 f"dilation={d}"
             )
-    for what, prefix, values in (("kernel size", "k", kernel), ("stride", "d", stride)):
+    for name, prefix, values in (("kernel size", "k", kernel), ("stride", "d", stride)):
         if min(values) <= 0:
-            raise RuntimeError(f"{what} should be greater than zero, but got {listed(prefix, values)}")
+            raise RuntimeError(f"{name} should be greater than zero, but got {listed(prefix, values)}")
     if min(dilation) <= 0:
         input_text = listed("dilation", dilation).replace(" d", ", d")
         raise RuntimeError(f"dilation should be greater than zero, but got {input_text}")
     if 0 in shape[len(shape) - n - 1 :]:
         if n == 3:
-            where = "max_pool3d_with_indices_out_cpu_template" if kind == MAX else "avg_pool3d"
+            kernel_name = "max_pool3d_with_indices_out_cpu_template" if kind == MAX else "avg_pool3d"
             raise RuntimeError(
-                f"{where}(): Expected input's non-batch dimensions to have positive length, but input has a "
-                f"shape of {list(shape)} and non-batch dimension 0 has length zero!"
+                f"{kernel_name}(): Expected input's non-batch dimensions to have positive length, but "
+                f"input has a shape of {list(shape)} and non-batch dimension 0 has length zero!"
             )
         raise RuntimeError(
             "Expected 3D or 4D (batch mode) tensor with optional 0 dim batch size for input, but got:"
@@ -294,8 +295,8 @@ def _check(
             f"pad should be smaller than or equal to half of kernel size, but got {arguments_text}"
         )
     output_size = _output_sizes(sizes, kernel, stride, padding, dilation, ceil)
-    along = zip(sizes, kernel, padding, dilation, output_size, strict=True)
-    if any(evaluate_guard(m < 1 if ceil else size + 2 * p <= d * (k - 1)) for size, k, p, d, m in along):
+    dims = zip(sizes, kernel, padding, dilation, output_size, strict=True)
+    if any(evaluate_guard(m < 1 if ceil else size + 2 * p <= d * (k - 1)) for size, k, p, d, m in dims):
         channels = shape[len(shape) - n - 1]
         input_text, computed = ("x".join(map(str, (channels, *v))) for v in (sizes, output_size))
         raise RuntimeError(

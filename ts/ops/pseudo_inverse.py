@@ -37,10 +37,10 @@ def _cutoff(xp: Any, A: Array, largest: Array, atol: Any, rtol: Any) -> Array:
 
 
 def _check_tolerances(name: str, **tolerances: Any) -> None:
-    for what, value in tolerances.items():
+    for argument_name, value in tolerances.items():
         if getattr(value, "dtype", common.DOUBLE).kind == "c":
             raise RuntimeError(
-                f"torch.linalg.{name}: {what} tensor of complex type is not supported. Got "
+                f"torch.linalg.{name}: {argument_name} tensor of complex type is not supported. Got "
                 f"{common.NAME_OF[value.dtype]}"
             )
 

@@ -51,8 +51,10 @@ def _grid(x: Any, scale: Any, zero_point: Any) -> QuantizationParams:
 
     The dtype is quint8 if `x` has no grid, or a grid per channel.
     """
-    own = grid_of(x)
-    return checked_grid(float(scale), int(zero_point), QUINT8 if own is None or own.axis >= 0 else own.dtype)
+    grid = grid_of(x)
+    return checked_grid(
+        float(scale), int(zero_point), QUINT8 if grid is None or grid.axis >= 0 else grid.dtype
+    )
 
 
 def _round_to_grid_of(x: Tensor, result: Tensor) -> Tensor:
@@ -60,8 +62,8 @@ def _round_to_grid_of(x: Tensor, result: Tensor) -> Tensor:
 
     Return `result` unchanged if `x` has no grid, or a grid per channel.
     """
-    own = grid_of(x)
-    return result if own is None or own.axis >= 0 else round_to_grid(result, own)
+    grid = grid_of(x)
+    return result if grid is None or grid.axis >= 0 else round_to_grid(result, grid)
 
 
 def _with_output_grid(compute: Compute) -> Compute:
@@ -231,13 +233,13 @@ def _add_number(x: Tensor, b: Any) -> Tensor:
         return _call("add", x, _number(b))  # type: ignore[no-any-return]
     low, high = grid.range
     steps = round(_number(b) / grid.scale)
-    total, moved = _call("add", x, steps * grid.scale), grid.zero_point - steps
-    if low <= moved <= high:
-        return with_grid(total, grid._replace(zero_point=moved))
-    reach = high - moved if moved < low else moved - low
+    total, zero_point = _call("add", x, steps * grid.scale), grid.zero_point - steps
+    if low <= zero_point <= high:
+        return with_grid(total, grid._replace(zero_point=zero_point))
+    reach = high - zero_point if zero_point < low else zero_point - low
     return round_to_grid(
         total,
-        grid._replace(scale=grid.scale * reach / (high - low), zero_point=low if moved < low else high),
+        grid._replace(scale=grid.scale * reach / (high - low), zero_point=low if zero_point < low else high),
     )
 
 
@@ -280,10 +282,10 @@ def _cat(then: Compute) -> Compute:
     def kernel(xs: Sequence[Tensor], dim: int, scale: float | None, zero_point: int | None) -> Tensor:
         if not xs:
             raise RuntimeError("quantized::cat: there are no tensors to join")
-        own = grid_of(xs[0])
-        if own is not None and own.axis < 0:
-            scale = own.scale if scale is None else scale
-            zero_point = own.zero_point if zero_point is None else zero_point
+        grid = grid_of(xs[0])
+        if grid is not None and grid.axis < 0:
+            scale = grid.scale if scale is None else scale
+            zero_point = grid.zero_point if zero_point is None else zero_point
         joined = then(_call("cat", list(xs), dim))
         return (
             joined

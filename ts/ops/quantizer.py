@@ -171,8 +171,8 @@ def _fake_quantize_channels(
         raise RuntimeError("`axis` must be between 0 and number of dimensions of input")
     if scale.ndim != 1 or zero_point.shape != scale.shape or len(scale) != self.shape[axis]:
         raise RuntimeError("dimensions of scale and zero-point are not consistent with input tensor")
-    along = [-1 if d == axis else 1 for d in range(self.ndim)]
-    return _rounded(xp, self, scale.reshape(along), zero_point.reshape(along), low, high)
+    channel_shape = [-1 if d == axis else 1 for d in range(self.ndim)]
+    return _rounded(xp, self, scale.reshape(channel_shape), zero_point.reshape(channel_shape), low, high)
 
 
 # ---- quantization and dequantization ---------------------------------------------------------------
@@ -331,8 +331,8 @@ def to_integers(x: Tensor, grid: QuantizationParams) -> Any:
     """Return the quantized integer of each element."""
     scale, zero_point = grid.scale, grid.zero_point
     if grid.axis >= 0:
-        along = [-1 if d == grid.axis else 1 for d in range(x.ndim)]
-        scale, zero_point = scale.reshape(along), zero_point.reshape(along)
+        channel_shape = [-1 if d == grid.axis else 1 for d in range(x.ndim)]
+        scale, zero_point = scale.reshape(channel_shape), zero_point.reshape(channel_shape)
     return (x.detach().double() / scale + zero_point).round().to(_INT_DTYPES.get(grid.dtype, dtypes.uint8))
 
 
@@ -342,7 +342,7 @@ def from_integers(n: Array, grid: QuantizationParams) -> Tensor:
     scale: Any = grid.scale
     zero_point: Any = grid.zero_point
     if grid.axis >= 0:
-        along = [-1 if d == grid.axis else 1 for d in range(n.ndim)]
-        scale, zero_point = scale.array.reshape(along), zero_point.array.reshape(along)
+        channel_shape = [-1 if d == grid.axis else 1 for d in range(n.ndim)]
+        scale, zero_point = scale.array.reshape(channel_shape), zero_point.array.reshape(channel_shape)
     steps = (n.astype(common.DOUBLE) - zero_point).astype(common.FLOAT)
     return with_grid(from_numpy(steps * np.asarray(scale, common.FLOAT)), grid)

@@ -129,12 +129,12 @@ def rounded_inwards(bound: int, inwards: int, dtype: common.DType) -> int:
     `inwards` is 1 or -1, the direction from the bound into the range.
     """
     digits = EXACT_BITS[dtype]
-    work, beside = common.opmath(dtype), bound + inwards
+    work, neighbor = common.opmath(dtype), bound + inwards
     with np.errstate(over="ignore"):
-        held = float(work.type(beside).astype(dtype))
-    if abs(held) >= 1 << 63 or (held >= bound if inwards > 0 else held < bound):
+        rounded = float(work.type(neighbor).astype(dtype))
+    if abs(rounded) >= 1 << 63 or (rounded >= bound if inwards > 0 else rounded < bound):
         return bound
-    step = 1 << max(abs(beside).bit_length() - digits, 0)
+    step = 1 << max(abs(neighbor).bit_length() - digits, 0)
     return int(work.type(bound + inwards * step).astype(dtype))
 
 

@@ -509,13 +509,13 @@ def _rot90(xp: Any, self: Array, k: int = 1, dims: Sequence[int] = (0, 1)) -> Ar
         raise RuntimeError(f"expected total rotation dims == 2, but got dims = {len(dims)}")
     if self.ndim < 2:
         raise RuntimeError(f"expected total dims >= 2, but got total dims = {self.ndim}")
-    turned = xp.rot90(self, k, tuple(dims))
+    rotated = xp.rot90(self, k, tuple(dims))
     if k % 2 == 0:
         return result_strides.with_result_strides(
-            xp, "like_first" if k % 4 else "contiguous", turned.copy(), [self]
+            xp, "like_first" if k % 4 else "contiguous", rotated.copy(), [self]
         )
     a, b = dims  # as in PyTorch, transpose a flipped array that has the memory order of `self`
-    flipped = turned.swapaxes(a, b).copy()
+    flipped = rotated.swapaxes(a, b).copy()
     return result_strides.with_result_strides(xp, "like_first", flipped, [self]).swapaxes(a, b)
 
 

@@ -556,9 +556,9 @@ def function(name: str) -> Any:
     """Return a callable with all overloads of `aten::name`; raise AttributeError for unknown names."""
     from ts.ops.functional import torch_functions
 
-    own = torch_functions().get(name)
-    if own is not None:
-        return own
+    torch_function = torch_functions().get(name)
+    if torch_function is not None:
+        return torch_function
     if not records(f"aten::{name}"):
         raise missing_attribute("module 'ts'", name, _names_of("ts"))
     return overloads(name)

@@ -72,11 +72,11 @@ def _dirichlet_gradient(xp: Any, x: Array, alpha: Array, total: Array) -> Array:
         )
     if x.dtype not in (common.FLOAT, common.DOUBLE):
         common.refuse("_dirichlet_grad_cpu", x.dtype)
-    at, a, alpha_sum = (common.cast(xp, v, common.DOUBLE) for v in (x, alpha, total))
+    sample, a, alpha_sum = (common.cast(xp, v, common.DOUBLE) for v in (x, alpha, total))
     b, special = alpha_sum - a, xp.special
     change = _of_smaller(
-        xp, lambda p: special("betainc")(p, b, at), lambda p: special("betainc")(b, p, 1 - at), a
+        xp, lambda p: special("betainc")(p, b, sample), lambda p: special("betainc")(b, p, 1 - sample), a
     )
     logs = special("gammaln")(alpha_sum) - special("gammaln")(a) - special("gammaln")(b)
-    density = xp.exp(logs + (a - 1) * xp.log(at) + (b - 1) * xp.log1p(-at))
-    return common.cast(xp, -change / density / (1 - at), x.dtype)
+    density = xp.exp(logs + (a - 1) * xp.log(sample) + (b - 1) * xp.log1p(-sample))
+    return common.cast(xp, -change / density / (1 - sample), x.dtype)

@@ -98,10 +98,10 @@ def _flatten_dense_tensors(xp: Any, tensors: Sequence[Array]) -> Array:
 
 @op("aten::unflatten_dense_tensors(Tensor flat, Tensor[] tensors) -> Tensor[]", where="")
 def _unflatten_dense_tensors(xp: Any, flat: Array, tensors: Sequence[Array]) -> list[Array]:
-    sections, at = [], 0
+    sections, offset = [], 0
     for like in tensors:
         count = math.prod(like.shape)
-        section = narrow_kernel(flat, 0, at, count) if count else xp.empty(0, dtype=flat.dtype)
+        section = narrow_kernel(flat, 0, offset, count) if count else xp.empty(0, dtype=flat.dtype)
         sections.append(section.reshape(like.shape))
-        at += count
+        offset += count
     return sections

@@ -166,12 +166,12 @@ def _stack(
     for layer in range(num_layers):
         outputs = []
         for direction in range(directions):
-            at = layer * directions + direction
-            weights = _Weights(params[at * size : (at + 1) * size], has_biases)
+            index = layer * directions + direction
+            weights = _Weights(params[index * size : (index + 1) * size], has_biases)
             projections = linear(xp, x, weights.w_ih, weights.b_ih)
-            initial = tuple(component[at] for component in state)
-            output, own = _layer(xp, step, projections, rows, initial, weights, bool(direction))
-            final.append(own)
+            initial = tuple(component[index] for component in state)
+            output, final_state = _layer(xp, step, projections, rows, initial, weights, bool(direction))
+            final.append(final_state)
             outputs.append(output)
         x = outputs[0] if directions == 1 else xp.concatenate(outputs, axis=-1)
         if dropout and train and layer < num_layers - 1:
@@ -227,13 +227,13 @@ def _layer(
     """
     output = None
     for t in cost_model.steps(reversed(range(len(rows))) if reverse else range(len(rows))):
-        now = projections[rows[t]]
-        count = now.shape[0]
+        step_input = projections[rows[t]]
+        count = step_input.shape[0]
         if count == state[0].shape[0]:
-            state = step(xp, now, state, weights)
+            state = step(xp, step_input, state, weights)
             hidden = state[0]
         else:
-            new = step(xp, now, tuple(component[:count] for component in state), weights)
+            new = step(xp, step_input, tuple(component[:count] for component in state), weights)
             state = tuple(
                 xp.concatenate([component, old[count:]]) for component, old in zip(new, state, strict=True)
             )

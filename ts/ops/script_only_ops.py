@@ -50,8 +50,8 @@ def _implicit_element(self: Array) -> Any:
 
 def _check_truth(self: Array) -> None:
     if not size_guards.equal(self.size, 1):
-        what = "no values" if size_guards.known_zero(self.size) else "more than one value"
-        raise RuntimeError(f"Boolean value of Tensor with {what} is ambiguous")
+        description = "no values" if size_guards.known_zero(self.size) else "more than one value"
+        raise RuntimeError(f"Boolean value of Tensor with {description} is ambiguous")
 
 
 def truth(self: Array) -> bool:

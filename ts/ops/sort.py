@@ -376,15 +376,15 @@ def _searchsorted(
     side: str | None = None,
     sorter: Array | None = None,
 ) -> Array:
-    at = "right" if right or side == "right" else "left"
+    search_side = "right" if right or side == "right" else "left"
     _, code = _place_shape(sorted_sequence, self, out_int32)
     values = xp.asarray(self)
     order = sorted_sequence if sorter is None else xp.take_along_axis(sorted_sequence, sorter, -1)
     if order.ndim == 1:
-        return common.cast(xp, xp.asarray(_insertion_indices(xp, order, values, at)), code)
+        return common.cast(xp, xp.asarray(_insertion_indices(xp, order, values, search_side)), code)
     rows = order.reshape(-1, order.shape[-1])
     value_rows = values.reshape(rows.shape[0], -1)
-    indices = [_insertion_indices(xp, r, v, at) for r, v in zip(rows, value_rows, strict=True)]
+    indices = [_insertion_indices(xp, r, v, search_side) for r, v in zip(rows, value_rows, strict=True)]
     return xp.stack(indices).reshape(values.shape).astype(code) if indices else xp.zeros(values.shape, code)
 
 

@@ -127,8 +127,8 @@ def _internal_overlap(xp: Any, self: Array) -> int:
 
 @op("aten::_has_same_storage_numel(Tensor self, Tensor other) -> bool", where="")
 def _has_same_storage_numel(xp: Any, self: Array, other: Array) -> bool:
-    mine, others = (int(storage.block(x).nbytes) // x.dtype.itemsize for x in (self, other))
-    return bool(mine == others)
+    own_numel, other_numel = (int(storage.block(x).nbytes) // x.dtype.itemsize for x in (self, other))
+    return bool(own_numel == other_numel)
 
 
 @op("aten::is_set_to(Tensor self, Tensor tensor) -> bool", where="", whole=True)
@@ -214,8 +214,8 @@ def as_strided_kernel(self: Array, size: Sequence[int], stride: Sequence[int], o
     if offset is not None and offset < 0:
         raise RuntimeError(f"Tensor: invalid storage offset {offset}")
     item = self.dtype.itemsize
-    at = storage.offset(self) if offset is None else offset * item
-    return storage.strided(self, tuple(size), [s * item for s in stride], at)
+    byte_offset = storage.offset(self) if offset is None else offset * item
+    return storage.strided(self, tuple(size), [s * item for s in stride], byte_offset)
 
 
 @op(
@@ -250,8 +250,8 @@ def _as_strided_scatter(
     stride: Sequence[int],
     storage_offset: int | None = None,
 ) -> Array:
-    at = storage.offset(self)
-    copy = storage.strided(storage.block(self).copy(), self.shape, self.strides, at, self.dtype)
+    byte_offset = storage.offset(self)
+    copy = storage.strided(storage.block(self).copy(), self.shape, self.strides, byte_offset, self.dtype)
     view = as_strided_kernel(copy, size, stride, storage_offset)
     if not same(view.shape, src.shape):
         raise RuntimeError(

@@ -128,17 +128,17 @@ def in_one_piece(xp: Any, name: str, a: Array) -> Callable[[Array], Array] | Non
 
     Fused kernels call the same function, so that results are bit-identical.
     """
-    own: Callable[[Array], Array] | None = xp.own(name) if a.dtype.char in "fd" else None
-    return own
+    function: Callable[[Array], Array] | None = xp.own(name) if a.dtype.char in "fd" else None
+    return function
 
 
 def sigmoid(xp: Any, a: Array) -> Array:
     """Compute 1 / (1 + exp(-a)) without overflow for large positive and negative numbers."""
     if a.dtype.kind == "c":
         return 1 / (1 + xp.exp(-a))
-    own = in_one_piece(xp, "sigmoid", a)
-    if own is not None:
-        return own(a)
+    function = in_one_piece(xp, "sigmoid", a)
+    if function is not None:
+        return function(a)
     small = xp.exp(-xp.abs(a))
     return xp.where(a >= 0, 1 / (1 + small), small / (1 + small))
 

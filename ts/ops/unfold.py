@@ -77,12 +77,12 @@ def folded(xp: Any, cols: Array, size: Sizes, stride: Sizes, padding: Sizes, dil
     canvas = xp.zeros(
         (*cols.shape[:2], *(s + 2 * p for s, p in zip(size, padding, strict=True))), dtype=cols.dtype
     )
-    for at in itertools.product(*map(range, kernel)):
-        where = tuple(
+    for kernel_index in itertools.product(*map(range, kernel)):
+        slices = tuple(
             slice(i * d, i * d + (m - 1) * s + 1, s)
-            for i, d, s, m in zip(at, dilation, stride, window_counts, strict=True)
+            for i, d, s, m in zip(kernel_index, dilation, stride, window_counts, strict=True)
         )
-        canvas[(slice(None), slice(None), *where)] += cols[(slice(None), slice(None), *at)]
+        canvas[(slice(None), slice(None), *slices)] += cols[(slice(None), slice(None), *kernel_index)]
     inside = tuple(slice(p, p + s) for s, p in zip(size, padding, strict=True))
     return canvas[(slice(None), slice(None), *inside)]
 

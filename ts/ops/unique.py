@@ -137,10 +137,10 @@ def _unique_consecutive(
     n = x.shape[0]
     differs = (x[1:] != x[:-1]).reshape(max(n - 1, 0), -1).any(axis=1) if n > 1 else xp.zeros(0, bool)
     start = xp.concatenate([xp.ones(min(n, 1), bool), differs])
-    at = xp.nonzero(start)[0]
-    counts = xp.diff(xp.concatenate([at, xp.asarray([n])]))
+    starts = xp.nonzero(start)[0]
+    counts = xp.diff(xp.concatenate([starts, xp.asarray([n])]))
     inverse = xp.cumsum(start) - 1
-    values = x[at]
+    values = x[starts]
     if dim is not None:
         return xp.moveaxis(values, 0, common.wrap_dim(dim, self.ndim)), inverse, counts
     inverse = inverse.reshape(self.shape) if return_inverse else counts[:0]

@@ -45,9 +45,9 @@ def _source(xp: Any, n: int, m: int, scale: float | None, align: bool) -> Array:
 
 
 def _linear(xp: Any, n: int, m: int, scale: float | None, align: bool) -> Taps:
-    at = xp.maximum(_source(xp, n, m, scale, align), 0)
-    low = xp.minimum(xp.floor(at).astype(common.INT64), n - 1)
-    fraction = xp.clip(at - low, 0, 1)
+    source_position = xp.maximum(_source(xp, n, m, scale, align), 0)
+    low = xp.minimum(xp.floor(source_position).astype(common.INT64), n - 1)
+    fraction = xp.clip(source_position - low, 0, 1)
     return xp.stack([low, xp.minimum(low + 1, n - 1)], 1), xp.stack([1 - fraction, fraction], 1)
 
 
@@ -77,10 +77,10 @@ def cubic_slopes(xp: Any, fraction: Array) -> Array:
 
 
 def _cubic(xp: Any, n: int, m: int, scale: float | None, align: bool) -> Taps:
-    at = _source(xp, n, m, scale, align)
-    low = xp.floor(at)
+    source_position = _source(xp, n, m, scale, align)
+    low = xp.floor(source_position)
     index = xp.clip(low.astype(common.INT64)[:, None] + xp.arange(-1, 3), 0, n - 1)
-    return index, cubic_weights(xp, at - low)
+    return index, cubic_weights(xp, source_position - low)
 
 
 def _lanczos_filter(xp: Any, x: Array) -> Array:

@@ -62,22 +62,24 @@ def _reinterpreted_layout(self: Array, target: common.DType) -> tuple[tuple[int,
     have, want = self.dtype.itemsize, target.itemsize
     if have == want:
         return self.shape, self.strides
-    what = f"to view {common.NAME_OF[self.dtype]} as {common.NAME_OF[target]} (different element sizes)"
+    purpose = f"to view {common.NAME_OF[self.dtype]} as {common.NAME_OF[target]} (different element sizes)"
     if self.strides[-1] != have and self.shape[-1] != 1 and self.size:
-        raise RuntimeError(f"self.stride(-1) must be 1 {what}, but got {self.strides[-1] // have}")
+        raise RuntimeError(f"self.stride(-1) must be 1 {purpose}, but got {self.strides[-1] // have}")
     ratio = want // have
     if want > have:
         if self.shape[-1] % ratio:
-            raise RuntimeError(f"self.size(-1) must be divisible by {ratio} {what}, but got {self.shape[-1]}")
+            raise RuntimeError(
+                f"self.size(-1) must be divisible by {ratio} {purpose}, but got {self.shape[-1]}"
+            )
         if storage.offset(self) % want:
             raise RuntimeError(
-                f"self.storage_offset() must be divisible by {ratio} {what}, but got "
+                f"self.storage_offset() must be divisible by {ratio} {purpose}, but got "
                 f"{storage.offset(self) // have}"
             )
         for i, step in enumerate(self.strides[:-1]):
             if step % want:
                 raise RuntimeError(
-                    f"self.stride({i}) must be divisible by {ratio} {what}, but got {step // have}"
+                    f"self.stride({i}) must be divisible by {ratio} {purpose}, but got {step // have}"
                 )
     return (*self.shape[:-1], self.shape[-1] * have // want), (*self.strides[:-1], want)
 
@@ -332,10 +334,10 @@ def _movedim(xp: Any, self: Array, source: Any, destination: Any) -> Array:
             f"dims as destination ({targets} dims)"
         )
     axes = {"source": sources, "destination": targets}
-    for what, dims in axes.items():
-        axes[what] = [common.wrap_dim(d, self.ndim) for d in dims]
-        if len(set(axes[what])) < len(dims):
-            raise RuntimeError(f"movedim: repeated dim in `{what}` ({list(dims)})")
+    for parameter, dims in axes.items():
+        axes[parameter] = [common.wrap_dim(d, self.ndim) for d in dims]
+        if len(set(axes[parameter])) < len(dims):
+            raise RuntimeError(f"movedim: repeated dim in `{parameter}` ({list(dims)})")
     return xp.moveaxis(self, *axes.values())
 
 
@@ -355,20 +357,20 @@ def split_sizes(self: Array, lengths: Sequence[int], dim: int) -> list[Array]:
             f"tensor's size at "
             f"dimension {axis}), but got split_sizes={list(lengths)}"
         )
-    sections, at = [], 0
+    sections, start = [], 0
     for n in lengths:
         if not size_guards.check(n >= 0):
             raise RuntimeError(
                 f"split_with_sizes expects split_sizes have only non-negative entries, but got "
                 f"split_sizes={list(lengths)}"
             )
-        if size_guards.is_symbol(n) or size_guards.is_symbol(at):
+        if size_guards.is_symbol(n) or size_guards.is_symbol(start):
             shape = (*self.shape[:axis], n, *self.shape[axis + 1 :])
-            first = storage.offset(self) + at * self.strides[axis]
+            first = storage.offset(self) + start * self.strides[axis]
             sections.append(storage.strided(self, shape, self.strides, first))
         else:
-            sections.append(self[(slice(None),) * axis + (slice(at, at + n),)])
-        at += n
+            sections.append(self[(slice(None),) * axis + (slice(start, start + n),)])
+        start += n
     return sections
 
 
@@ -473,15 +475,15 @@ def _tensor_split_indices(xp: Any, self: Array, indices: Sequence[int], dim: int
     )
 
 
-def _parts_shape(self: Array, where: Array, dim: int = 0) -> list[Laid]:
-    """Return the shapes of sections that are split at indices `where`; their lengths are new symbols."""
-    if where.ndim != 1:
+def _parts_shape(self: Array, indices: Array, dim: int = 0) -> list[Laid]:
+    """Return the shapes of sections that are split at `indices`; their lengths are new symbols."""
+    if indices.ndim != 1:
         raise RuntimeError(NO_ITEM)
     axis = common.wrap_dim(dim, self.ndim)
     before, n, after = self.shape[:axis], self.shape[axis], self.shape[axis + 1 :]
     return [
         ((*before, new_size(max_size=n), *after), self.dtype, self.strides)
-        for _ in range(int(where.shape[0]) + 1)
+        for _ in range(int(indices.shape[0]) + 1)
     ]
 
 
@@ -493,16 +495,16 @@ def _parts_shape(self: Array, where: Array, dim: int = 0) -> list[Laid]:
 def _tensor_split_tensor(
     xp: Any, self: Array, tensor_indices_or_sections: Array, dim: int = 0
 ) -> list[Array]:
-    where = tensor_indices_or_sections
-    if where.dtype != common.INT64:
+    split_points = tensor_indices_or_sections
+    if split_points.dtype != common.INT64:
         raise RuntimeError(
             "tensor_split expected tensor_indices_or_sections to have dtype of long, but got "
-            f"{common.NAME_OF[where.dtype]}"
+            f"{common.NAME_OF[split_points.dtype]}"
         )
-    if where.ndim > 1:
+    if split_points.ndim > 1:
         raise RuntimeError(
             "tensor_split expected tensor_indices_or_sections to be a zero-dimensional or one-dimensional "
-            f"tensor, but got a tensor with {where.ndim} dims"
+            f"tensor, but got a tensor with {split_points.ndim} dims"
         )
     if tensor_indices_or_sections.ndim == 0:
         return _tensor_split(xp, self, int(tensor_indices_or_sections), dim)
@@ -600,13 +602,13 @@ def diagonal_kernel(xp: Any, self: Array, offset: int = 0, dim1: int = 0, dim2: 
         raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
     length = size_guards.minimum(self.shape[a] - max(0, -offset), self.shape[b] - max(0, offset))
     if size_guards.larger(length, 0) is not length:
-        length, at = 0, 0
+        length, byte_offset = 0, 0
     else:
-        at = max(0, -offset) * self.strides[a] + max(0, offset) * self.strides[b]
+        byte_offset = max(0, -offset) * self.strides[a] + max(0, offset) * self.strides[b]
     rest = [i for i in range(self.ndim) if i not in (a, b)]
     shape = (*[self.shape[i] for i in rest], length)
     steps = (*[self.strides[i] for i in rest], self.strides[a] + self.strides[b])
-    return storage.strided(self, shape, steps, storage.offset(self) + at)
+    return storage.strided(self, shape, steps, storage.offset(self) + byte_offset)
 
 
 @op("aten::linalg_diagonal(Tensor(a) A, *, int offset=0, int dim1=-2, int dim2=-1) -> Tensor(a)", where="f")
@@ -656,14 +658,16 @@ def _view_as_real(xp: Any, self: Array) -> Array:
 def _view_as_complex(xp: Any, self: Array) -> Array:
     if self.ndim == 0 or not size_guards.equal(self.shape[-1], 2):
         raise RuntimeError("Tensor must have a last dimension of size 2")
-    item, at = self.dtype.itemsize, storage.offset(self)
+    item, byte_offset = self.dtype.itemsize, storage.offset(self)
     if self.size and self.strides[-1] != item:
         raise RuntimeError("Tensor must have a last dimension with stride 1")
     if any(step % (2 * item) for step, n in zip(self.strides[:-1], self.shape, strict=False)):
         raise RuntimeError("Tensor must have a stride divisible by 2 for all but last dimension")
-    if at % (2 * item):
+    if byte_offset % (2 * item):
         raise RuntimeError("Tensor must have a storage_offset divisible by 2")
-    return storage.strided(self, self.shape[:-1], self.strides[:-1], at, common.complex_dtype(self.dtype))
+    return storage.strided(
+        self, self.shape[:-1], self.strides[:-1], byte_offset, common.complex_dtype(self.dtype)
+    )
 
 
 @op("aten::conj(Tensor(a) self) -> Tensor(a)", sparse="conversions.conjugate")

@@ -19,9 +19,9 @@ Array = common.Array
 Sizes = Sequence[int]
 
 
-def _write_into_zeros(xp: Any, grad: Array, sizes: Sizes, dim: int, at: Any) -> Array:
+def _write_into_zeros(xp: Any, grad: Array, sizes: Sizes, dim: int, key: Any) -> Array:
     grad_input = xp.zeros(tuple(sizes), grad.dtype)
-    grad_input[(slice(None),) * common.wrap_dim(dim, grad_input.ndim) + (at, ...)] = grad
+    grad_input[(slice(None),) * common.wrap_dim(dim, grad_input.ndim) + (key, ...)] = grad
     return grad_input
 
 

@@ -37,18 +37,18 @@ def _window(xp: Any, name: str, values: Values, length: int, periodic: bool, dty
     return common.cast(xp, values(xp.arange(length, dtype=common.DOUBLE) / max(last, 1)), target)
 
 
-def _cosines(xp: Any, at: Array, *weights: float) -> Array:
+def _cosines(xp: Any, positions: Array, *weights: float) -> Array:
     """Return a0 - a1 cos(2 pi t) + a2 cos(4 pi t) - ..."""
-    terms = [(-1) ** i * a * xp.cos(2 * math.pi * i * at) for i, a in enumerate(weights)]
+    terms = [(-1) ** i * a * xp.cos(2 * math.pi * i * positions) for i, a in enumerate(weights)]
     return sum(terms[1:], terms[0])
 
 
-def _triangle(xp: Any, at: Array) -> Array:
-    return 1 - xp.abs(2 * at - 1)
+def _triangle(xp: Any, positions: Array) -> Array:
+    return 1 - xp.abs(2 * positions - 1)
 
 
-def _kaiser(xp: Any, at: Array, beta: float) -> Array:
-    return xp.i0(beta * xp.sqrt(xp.maximum(1 - (2 * at - 1) ** 2, 0))) / xp.i0(xp.asarray(float(beta)))
+def _kaiser(xp: Any, positions: Array, beta: float) -> Array:
+    return xp.i0(beta * xp.sqrt(xp.maximum(1 - (2 * positions - 1) ** 2, 0))) / xp.i0(xp.asarray(float(beta)))
 
 
 # (name, function that computes the values, overload -> parameters after `periodic`, default parameters)
@@ -73,7 +73,9 @@ def _declare(name: str, values: Values, more: dict[str, str], defaults: tuple[fl
             periodic = args[0] if count else True
             parameters = (*args[1:count], *defaults[max(count - 1, 0) :])
             dtype = args[count] if len(args) > count else None
-            return _window(xp, full, lambda at: values(xp, at, *parameters), window_length, periodic, dtype)
+            return _window(
+                xp, full, lambda positions: values(xp, positions, *parameters), window_length, periodic, dtype
+            )
 
         return window
 

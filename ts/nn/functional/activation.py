@@ -199,10 +199,10 @@ def tanhshrink(input: Tensor) -> Tensor:
 def _softmax_dim(ndim: int) -> int:
     """Return the dimension that softmax functions use if `dim` is omitted, for a tensor of rank `ndim`."""
     if ndim == 0 or ndim == 1 or ndim == 3:
-        chosen = 0
+        dim = 0
     else:
-        chosen = 1
-    return chosen
+        dim = 1
+    return dim
 
 
 def _warn_of_dim(name: str, level: int) -> None:

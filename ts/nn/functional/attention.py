@@ -49,25 +49,25 @@ def _mha_shape_check(
         )
     batched = query.dim() == 3
     if batched:
-        word = "For batched (3-D)"
+        prefix = "For batched (3-D)"
     else:
-        word = "For unbatched (2-D)"
+        prefix = "For unbatched (2-D)"
     n = query.dim()
     if key.dim() != n or value.dim() != n:
         raise AssertionError(
-            f"{word} `query`, expected `key` and `value` to be {n}-D but found {key.dim()}-D and "
+            f"{prefix} `query`, expected `key` and `value` to be {n}-D but found {key.dim()}-D and "
             f"{value.dim()}-D tensors respectively"
         )
     if key_padding_mask is not None:
         if key_padding_mask.dim() != n - 1:
             raise AssertionError(
-                f"{word} `query`, expected `key_padding_mask` to be `None` or {n - 1}-D but found "
+                f"{prefix} `query`, expected `key_padding_mask` to be `None` or {n - 1}-D but found "
                 f"{key_padding_mask.dim()}-D tensor instead"
             )
     if attn_mask is not None:
         if attn_mask.dim() != 2 and attn_mask.dim() != 3:
             raise AssertionError(
-                f"{word} `query`, expected `attn_mask` to be `None`, 2-D or 3-D but found "
+                f"{prefix} `query`, expected `attn_mask` to be `None`, 2-D or 3-D but found "
                 f"{attn_mask.dim()}-D tensor instead"
             )
         if not batched and attn_mask.dim() == 3:

@@ -113,8 +113,10 @@ class AdaptiveLogSoftmaxWithLoss(Module):
             if (ts.jit.is_scripting() or current_tracer() is None) and rows.numel() == 0:
                 continue
             inside = F.log_softmax(cluster(input.index_select(0, rows)), dim=1)
-            own = ts.gather(inside, 1, (target.index_select(0, rows) - low).unsqueeze(1)).squeeze(1)
-            output = output.index_copy(0, rows, own + head[rows, self.shortlist_size + i])
+            cluster_log_prob = ts.gather(
+                inside, 1, (target.index_select(0, rows) - low).unsqueeze(1)
+            ).squeeze(1)
+            output = output.index_copy(0, rows, cluster_log_prob + head[rows, self.shortlist_size + i])
         loss = (-output).mean()
         return _ASMoutput(output if batched else output.squeeze(0), loss)
 

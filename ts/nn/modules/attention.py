@@ -65,13 +65,13 @@ class MultiheadAttention(Module):
         def make_parameter(*shape: int) -> Parameter:
             return Parameter(ts.empty(shape, device=device, dtype=dtype))
 
-        apart = {"q": embed_dim, "k": self.kdim, "v": self.vdim}
+        input_widths = {"q": embed_dim, "k": self.kdim, "v": self.vdim}
         if self._qkv_same_embed_dim:
             self.in_proj_weight = make_parameter(3 * embed_dim, embed_dim)
-            for name in apart:
+            for name in input_widths:
                 self.register_parameter(f"{name}_proj_weight", None)
         else:
-            for name, width in apart.items():
+            for name, width in input_widths.items():
                 self.register_parameter(f"{name}_proj_weight", make_parameter(embed_dim, width))
             self.register_parameter("in_proj_weight", None)
         self.register_parameter("in_proj_bias", make_parameter(3 * embed_dim) if bias else None)

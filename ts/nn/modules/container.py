@@ -114,10 +114,10 @@ class Sequential(_Indexed):
     def __init__(self, *args: Any) -> None:
         super().__init__()
         if len(args) == 1 and isinstance(args[0], OrderedDict):
-            named: Iterable[tuple[str, Module]] = args[0].items()
+            named_modules: Iterable[tuple[str, Module]] = args[0].items()
         else:
-            named = ((str(i), module) for i, module in enumerate(args))
-        for name, module in named:
+            named_modules = ((str(i), module) for i, module in enumerate(args))
+        for name, module in named_modules:
             self.add_module(name, module)
 
     def _of(self, modules: Iterable[Module]) -> Self:
@@ -261,12 +261,12 @@ class ModuleDict(Module):
                 raise TypeError(
                     f"ModuleDict update sequence element #{i} should be Iterable; is {type(pair).__name__}"
                 )
-            listed = list(pair)
-            if len(listed) != 2:
+            entry = list(pair)
+            if len(entry) != 2:
                 raise ValueError(
-                    f"ModuleDict update sequence element #{i} has length {len(listed)}; 2 is required"
+                    f"ModuleDict update sequence element #{i} has length {len(entry)}; 2 is required"
                 )
-            self[listed[0]] = listed[1]
+            self[entry[0]] = entry[1]
 
 
 # ---- parameters --------------------------------------------------------------------------------------
@@ -281,10 +281,10 @@ def _describe_entry(name: str, value: Any, kind: str) -> str:
     """Return the line for a value in the `repr` of its container; `kind` replaces the dtype."""
     if not isinstance(value, Tensor):
         return f"({name}): Object of type: {type(value).__name__}"
-    what = "Parameter" if isinstance(value, Parameter) else "Tensor"
+    class_name = "Parameter" if isinstance(value, Parameter) else "Tensor"
     size = "x".join(str(length) for length in value.shape)
     device_suffix = "" if value.is_cpu else f" ({value.device})"
-    return f"({name}): {what} containing: [{kind} of size {size}{device_suffix}]"
+    return f"({name}): {class_name} containing: [{kind} of size {size}{device_suffix}]"
 
 
 class ParameterList(Module):

@@ -32,8 +32,8 @@ class LazyModuleMixin(Module):
 
     def has_uninitialized_params(self) -> bool:
         """Return True if a parameter or buffer has no shape yet."""
-        held = (*self._parameters.values(), *self._buffers.values())
-        return any(is_uninitialized(tensor) for tensor in held)
+        tensors = (*self._parameters.values(), *self._buffers.values())
+        return any(is_uninitialized(tensor) for tensor in tensors)
 
     def initialize_parameters(self, *args: Any, **kwargs: Any) -> None:
         """Create the uninitialized parameters for the arguments of the first call."""
@@ -103,10 +103,13 @@ class _LazyLayer(LazyModuleMixin):
         """Create the parameters of an ordinary layer with `width` input features."""
         args, kwargs = self._constructor_arguments
         layer = self.cls_to_become(width, *args, **kwargs)
-        for mine, theirs in ((self._parameters, layer._parameters), (self._buffers, layer._buffers)):
-            for name, tensor in mine.items():
+        for uninitialized, materialized in (
+            (self._parameters, layer._parameters),
+            (self._buffers, layer._buffers),
+        ):
+            for name, tensor in uninitialized.items():
                 if is_uninitialized(tensor):
-                    tensor.become(theirs[name].to(tensor.device, tensor.dtype))  # type: ignore[union-attr]
+                    tensor.become(materialized[name].to(tensor.device, tensor.dtype))  # type: ignore[union-attr]
         del self._constructor_arguments
         setattr(self, self._width_name, width)
 

@@ -201,39 +201,39 @@ class Module:
         raise missing_attribute(f"'{type(self).__name__}' object", name, lambda: dir(self))
 
     def __setattr__(self, name: str, value: Any) -> None:
-        own = self.__dict__
+        attributes = self.__dict__
         if isinstance(value, Parameter):
-            if "_parameters" not in own:
+            if "_parameters" not in attributes:
                 raise AttributeError("cannot assign parameters before Module.__init__() call")
             self._forget(name, "_parameters")
             self.register_parameter(name, value)
         elif isinstance(value, Module):
-            if "_modules" not in own:
+            if "_modules" not in attributes:
                 raise AttributeError("cannot assign module before Module.__init__() call")
             self._forget(name, "_modules")
             if _global_module_registration_hooks:
                 value = call_hooks(_global_module_registration_hooks, self, name, value)
             self._modules[name] = value
         elif isinstance(value, Buffer):
-            if "_buffers" not in own:
+            if "_buffers" not in attributes:
                 raise AttributeError("cannot assign buffer before Module.__init__() call")
             self._forget(name, "_buffers")
             self.register_buffer(name, value, value.persistent)
-        elif name in own.get("_parameters", ()):
+        elif name in attributes.get("_parameters", ()):
             if value is not None:
                 raise TypeError(
                     f"cannot assign '{type_name(value)}' as parameter '{name}' "
                     "(torch.nn.Parameter or None expected)"
                 )
             self._parameters[name] = None
-        elif name in own.get("_modules", ()):
+        elif name in attributes.get("_modules", ()):
             if value is not None:
                 raise TypeError(
                     f"cannot assign '{type_name(value)}' as child module '{name}' "
                     "(torch.nn.Module or None expected)"
                 )
             self._modules[name] = None
-        elif name in own.get("_buffers", ()):
+        elif name in attributes.get("_buffers", ()):
             if value is not None and not _stands_for_tensor(value):
                 raise TypeError(
                     f"cannot assign '{type_name(value)}' as buffer '{name}' "

@@ -226,7 +226,7 @@ class _OneState(RNNBase):
 
     def packed(self, input: PackedSequence, hx: Tensor | None) -> tuple[PackedSequence, Tensor]:
         """Run all layers on packed sequences; states are in the original order of the sequences."""
-        data, batch_sizes, order, back = input
+        data, batch_sizes, order, unsorted_indices = input
         self.check_input(data)
         size = self.state_size(sequences(batch_sizes), self.hidden_size)
         if hx is None:
@@ -235,9 +235,9 @@ class _OneState(RNNBase):
             self.check_hidden_size(hx, size)
             state = hx if order is None else hx.index_select(1, order)
         output, hidden = self.run(data, batch_sizes, state)
-        if back is not None:
-            hidden = hidden.index_select(1, back)
-        return PackedSequence(output, batch_sizes, order, back), hidden
+        if unsorted_indices is not None:
+            hidden = hidden.index_select(1, unsorted_indices)
+        return PackedSequence(output, batch_sizes, order, unsorted_indices), hidden
 
     @overload_method
     def forward(self, input: Tensor, hx: Tensor | None = None) -> tuple[Tensor, Tensor]: ...
@@ -387,7 +387,7 @@ class LSTM(RNNBase):
         self, input: PackedSequence, hx: tuple[Tensor, Tensor] | None
     ) -> tuple[PackedSequence, tuple[Tensor, Tensor]]:
         """Run all layers on packed sequences; states are in the original order of the sequences."""
-        data, batch_sizes, order, back = input
+        data, batch_sizes, order, unsorted_indices = input
         self.check_input(data)
         batch = sequences(batch_sizes)
         if hx is None:
@@ -402,10 +402,10 @@ class LSTM(RNNBase):
             data, batch_sizes, state, self._flat_weights, self.bias, self.num_layers, self.dropout,
             self.training, self.bidirectional,
         )  # fmt: skip
-        if back is not None:
-            hidden = hidden.index_select(1, back)
-            cell = cell.index_select(1, back)
-        return PackedSequence(output, batch_sizes, order, back), (hidden, cell)
+        if unsorted_indices is not None:
+            hidden = hidden.index_select(1, unsorted_indices)
+            cell = cell.index_select(1, unsorted_indices)
+        return PackedSequence(output, batch_sizes, order, unsorted_indices), (hidden, cell)
 
     @overload_method
     def forward(

@@ -101,8 +101,8 @@ def load(module: Any, state_dict: Mapping[str, Any], strict: bool, assign: bool)
         if missing:
             errors.insert(0, f"Missing key(s) in state_dict: {_quoted(missing)}. ")
     if errors:
-        listed = "\n\t".join(errors)
-        raise RuntimeError(f"Error(s) in loading state_dict for {type(module).__name__}:\n\t{listed}")
+        error_text = "\n\t".join(errors)
+        raise RuntimeError(f"Error(s) in loading state_dict for {type(module).__name__}:\n\t{error_text}")
     return IncompatibleKeys(missing, unexpected)
 
 
@@ -151,8 +151,8 @@ def load_own(
     errors: list[str],
 ) -> None:
     """Copy the tensors of `module` itself; add mismatches to the lists."""
-    own = _persistent(module)
-    for name, tensor in own.items():
+    own_tensors = _persistent(module)
+    for name, tensor in own_tensors.items():
         key = prefix + name
         if key not in state_dict:
             if strict:
@@ -173,7 +173,7 @@ def load_own(
         for key in state_dict:
             if key.startswith(prefix) and key != extra:
                 first, _, rest = key[len(prefix) :].partition(".")
-                if (rest and first not in module._modules) or (not rest and first not in own):
+                if (rest and first not in module._modules) or (not rest and first not in own_tensors):
                     unexpected.append(key)
 
 

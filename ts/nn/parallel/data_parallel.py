@@ -55,7 +55,9 @@ def data_parallel(
     scattered_inputs, kwargs = scatter_kwargs(inputs, module_kwargs, indices, dim)
     if not scattered_inputs and not kwargs:
         scattered_inputs, kwargs = ((),), ({},)
-    used = indices[: len(scattered_inputs)]
-    if len(used) == 1:
+    used_indices = indices[: len(scattered_inputs)]
+    if len(used_indices) == 1:
         return module(*scattered_inputs[0], **kwargs[0])
-    return gather(parallel_apply(replicate(module, used), scattered_inputs, kwargs, used), output, dim)
+    return gather(
+        parallel_apply(replicate(module, used_indices), scattered_inputs, kwargs, used_indices), output, dim
+    )

@@ -132,10 +132,10 @@ class _Reducer:
         from ts.distributed.reduce_op import ReduceOp
 
         every = [each for bucket in self.buckets for each in bucket.parameters]
-        here = {id(each) for each in missing}
-        used = wrap_array(np.array([id(each) not in here for each in every], np.uint8))
-        all_reduce(used, ReduceOp.MAX, self.module.process_group)
-        return {id(each) for each, by_some in zip(every, used.array, strict=True) if not by_some}
+        local_unused = {id(each) for each in missing}
+        is_used = wrap_array(np.array([id(each) not in local_unused for each in every], np.uint8))
+        all_reduce(is_used, ReduceOp.MAX, self.module.process_group)
+        return {id(each) for each, by_some in zip(every, is_used.array, strict=True) if not by_some}
 
 
 def _buckets(parameters: list[Tensor], max_bytes: int) -> list[_Bucket]:
@@ -179,14 +179,14 @@ class DistributedDataParallel(Module):
         if group is None:
             raise RuntimeError("DistributedDataParallel needs a process group that this process is in")
         ignored = set(getattr(module, "_ddp_params_and_buffers_to_ignore", ()))
-        named = [(name, each) for name, each in module.named_parameters() if name not in ignored]
-        trainable = [(name, each) for name, each in named if each.requires_grad]
+        named_parameters = [(name, each) for name, each in module.named_parameters() if name not in ignored]
+        trainable = [(name, each) for name, each in named_parameters if each.requires_grad]
         if not trainable:
             raise RuntimeError(
                 "DistributedDataParallel is not needed when a module doesn't have any parameter that "
                 "requires a gradient."
             )
-        devices = {each.device for _, each in named}
+        devices = {each.device for _, each in named_parameters}
         if device_ids or output_device is not None or any(each.type != "cpu" for each in devices):
             raise ValueError(
                 "DistributedDataParallel device_ids and output_device arguments only work with "
@@ -209,8 +209,8 @@ class DistributedDataParallel(Module):
         self.require_forward_param_sync = True
         self.bucket_bytes_cap = int((25 if bucket_cap_mb is None else bucket_cap_mb) * (1 << 20))
         if init_sync:
-            _check_same(named, group)
-            self._share([each for _, each in named] + self.modules_buffers)
+            _check_same(named_parameters, group)
+            self._share([each for _, each in named_parameters] + self.modules_buffers)
         self.reducer = _Reducer(self, trainable)
 
     def forward(self, *inputs: Any, **kwargs: Any) -> Any:
@@ -267,24 +267,27 @@ class DistributedDataParallel(Module):
                     each.copy_(wrap_array(flat[start:end].reshape(each.shape)))
 
 
-def _check_same(named: Sequence[tuple[str, Tensor]], group: Any) -> None:
+def _check_same(named_parameters: Sequence[tuple[str, Tensor]], group: Any) -> None:
     """Raise RuntimeError if the processes have different parameters."""
     signatures_by_rank: list[Any] = [None] * group.size()
     ts.distributed.all_gather_object(
-        signatures_by_rank, [(name, list(each.shape), each.dtype.name) for name, each in named], group
+        signatures_by_rank,
+        [(name, list(each.shape), each.dtype.name) for name, each in named_parameters],
+        group,
     )
-    for rank, theirs in enumerate(signatures_by_rank):
-        if len(theirs) != len(signatures_by_rank[0]):
+    for rank, signatures in enumerate(signatures_by_rank):
+        if len(signatures) != len(signatures_by_rank[0]):
             raise RuntimeError(
-                f"DDP expects same model across all ranks, but Rank {rank} has {len(theirs)} params, while "
+                f"DDP expects same model across all ranks, but Rank {rank} has {len(signatures)} params, "
+                "while "
                 f"rank 0 has inconsistent {len(signatures_by_rank[0])} params."
             )
-        for at, (ours, other) in enumerate(zip(signatures_by_rank[0], theirs, strict=True)):
-            if ours[1:] != other[1:]:
+        for index, (expected, actual) in enumerate(zip(signatures_by_rank[0], signatures, strict=True)):
+            if expected[1:] != actual[1:]:
                 raise RuntimeError(
-                    f"DDP expects same model across all ranks: params[{at}], {other[0]}, has sizes "
-                    f"{other[1]} and dtype {other[2]} in process {rank}, and sizes {ours[1]} and dtype "
-                    f"{ours[2]} in process 0"
+                    f"DDP expects same model across all ranks: params[{index}], {actual[0]}, has sizes "
+                    f"{actual[1]} and dtype {actual[2]} in process {rank}, and sizes {expected[1]} and dtype "
+                    f"{expected[2]} in process 0"
                 )
 
 

@@ -35,9 +35,13 @@ def replicate(network: Module, devices: Sequence[Any], detach: bool = False) -> 
     copied_buffers = _broadcast_coalesced_reshape(buffers, indices, True) if buffers else []
     replicas = []
     for i in range(len(indices)):
-        own = {id(old): new for old, new in zip(parameters, copied[i] if copied else (), strict=True)}
-        own |= {id(old): new for old, new in zip(buffers, copied_buffers[i] if buffers else (), strict=True)}
-        replicas.append(_replica(network, own, {}))
+        tensor_by_id = {
+            id(old): new for old, new in zip(parameters, copied[i] if copied else (), strict=True)
+        }
+        tensor_by_id |= {
+            id(old): new for old, new in zip(buffers, copied_buffers[i] if buffers else (), strict=True)
+        }
+        replicas.append(_replica(network, tensor_by_id, {}))
     return replicas
 
 

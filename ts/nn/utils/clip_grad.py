@@ -18,7 +18,7 @@ from ts._core.tensor.tensor import Tensor
 Parameters = Tensor | Iterable[Tensor]
 
 
-def _as_list(parameters: Parameters, what: str = "") -> list[Tensor]:
+def _as_list(parameters: Parameters, argument_name: str = "") -> list[Tensor]:
     """Return the parameters as a list.
 
     Warn if `parameters` is an exhausted generator.
@@ -26,8 +26,10 @@ def _as_list(parameters: Parameters, what: str = "") -> list[Tensor]:
     if isinstance(parameters, Tensor):
         return [parameters]
     parameter_list = list(parameters)
-    if what and not parameter_list and isinstance(parameters, GeneratorType):
-        warnings.warn(f"`{what}` is an empty generator, no gradient clipping will occur.", stacklevel=3)
+    if argument_name and not parameter_list and isinstance(parameters, GeneratorType):
+        warnings.warn(
+            f"`{argument_name}` is an empty generator, no gradient clipping will occur.", stacklevel=3
+        )
     return parameter_list
 
 
@@ -39,13 +41,13 @@ def get_total_norm(
     tensors: Parameters, norm_type: float = 2.0, error_if_nonfinite: bool = False, foreach: bool | None = None
 ) -> Tensor:
     """Return the norm of the elements of all tensors together."""
-    listed = _as_list(tensors)
+    tensor_list = _as_list(tensors)
     norm_type = float(norm_type)
-    if not listed:
+    if not tensor_list:
         zero: Tensor = ts.tensor(0.0)
         return zero
-    norms = ts._foreach_norm(listed, norm_type)
-    total: Tensor = ts.linalg.vector_norm(ts.stack([x.to(listed[0].device) for x in norms]), norm_type)
+    norms = ts._foreach_norm(tensor_list, norm_type)
+    total: Tensor = ts.linalg.vector_norm(ts.stack([x.to(tensor_list[0].device) for x in norms]), norm_type)
     if error_if_nonfinite and not bool(ts.isfinite(total)):
         raise RuntimeError(
             f"The total norm of order {norm_type} for gradients from `parameters` is non-finite, so it "
@@ -65,8 +67,8 @@ def clip_grads_with_norm_(
     factor: Any = ts.clamp(float(max_norm) / (total_norm + 1e-6), max=1.0)
     devices = {gradient.device for gradient in gradients}
     for device in devices:
-        there = [x for x in gradients if x.device == device] if len(devices) > 1 else gradients
-        ts._foreach_mul_(there, factor.to(device))
+        device_gradients = [x for x in gradients if x.device == device] if len(devices) > 1 else gradients
+        ts._foreach_mul_(device_gradients, factor.to(device))
 
 
 def clip_grad_norm_(
@@ -77,9 +79,9 @@ def clip_grad_norm_(
     foreach: bool | None = None,
 ) -> Tensor:
     """Scale all gradients so that their norm is at most `max_norm`; return their previous norm."""
-    listed = _as_list(parameters, "parameters")
-    total = get_total_norm(_gradients(listed), norm_type, error_if_nonfinite)
-    clip_grads_with_norm_(listed, max_norm, total)
+    parameter_list = _as_list(parameters, "parameters")
+    total = get_total_norm(_gradients(parameter_list), norm_type, error_if_nonfinite)
+    clip_grads_with_norm_(parameter_list, max_norm, total)
     return total
 
 

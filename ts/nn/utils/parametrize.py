@@ -72,12 +72,12 @@ class ParametrizationList(ModuleList):
         value = self()
         if not isinstance(value, Tensor):
             raise ValueError(f"A parametrization must return a tensor. Got {type(value).__name__}.")
-        for what in ("dtype", "shape"):
-            before, after = getattr(original, what), getattr(value, what)
+        for name in ("dtype", "shape"):
+            before, after = getattr(original, name), getattr(value, name)
             if before != after:
                 raise ValueError(
-                    f"Registering a parametrization may not change the {what} of the tensor, unless `unsafe` "
-                    f"flag is enabled.\nunparametrized {what}: {before}\nparametrized {what}: {after}"
+                    f"Registering a parametrization may not change the {name} of the tensor, unless `unsafe` "
+                    f"flag is enabled.\nunparametrized {name}: {before}\nparametrized {name}: {after}"
                 )
 
     def right_inverse(self, value: Tensor) -> None:
@@ -147,12 +147,12 @@ def register_parametrization(
         steps = module.parametrizations[tensor_name]
         if not unsafe and (value := getattr(module, tensor_name)) is not None:
             changed = parametrization(value)
-            for what in ("dtype", "shape"):
-                if getattr(changed, what) != getattr(value, what):
+            for name in ("dtype", "shape"):
+                if getattr(changed, name) != getattr(value, name):
                     raise ValueError(
-                        f"Registering a parametrization may not change the {what} of the tensor, unless the "
-                        f"`unsafe` flag is enabled.\nmodule.{tensor_name}.{what}: {getattr(value, what)}\n"
-                        f"parametrization(module.{tensor_name}).{what}: {getattr(changed, what)}"
+                        f"Registering a parametrization may not change the {name} of the tensor, unless the "
+                        f"`unsafe` flag is enabled.\nmodule.{tensor_name}.{name}: {getattr(value, name)}\n"
+                        f"parametrization(module.{tensor_name}).{name}: {getattr(changed, name)}"
                     )
         steps.append(parametrization)
         steps.unsafe |= unsafe

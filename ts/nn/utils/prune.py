@@ -345,8 +345,8 @@ def global_unstructured(
     container = PruningContainer()
     container._tensor_name = "all"
     container.add_pruning_method(method)
-    together = ts.nn.utils.parameters_to_vector
-    final = container.compute_mask(together(ranked), together(masks))
+    concatenate = ts.nn.utils.parameters_to_vector
+    final = container.compute_mask(concatenate(ranked), concatenate(masks))
     offset = 0
     for (module, name), mask in zip(pairs, masks, strict=True):
         custom_from_mask(module, name, final[offset : offset + mask.numel()].view_as(mask))

@@ -64,11 +64,11 @@ class PackedSequence(PackedSequence_):
         data = self.data.to(*args, **kwargs)
         if data is self.data:
             return self
-        moved = [
+        indices = [
             None if index is None else index.to(data.device)
             for index in (self.sorted_indices, self.unsorted_indices)
         ]
-        return type(self)(data, self.batch_sizes, *moved)
+        return type(self)(data, self.batch_sizes, *indices)
 
     def cpu(self, *args: Any, **kwargs: Any) -> PackedSequence:
         """Return the sequences on the CPU."""
@@ -121,11 +121,11 @@ class PackedSequence(PackedSequence_):
 
     def pin_memory(self) -> PackedSequence:
         """Copy data and indices to pinned memory."""
-        order, back = (
+        sorted_indices, unsorted_indices = (
             None if index is None else index.pin_memory()
             for index in (self.sorted_indices, self.unsorted_indices)
         )
-        return type(self)(self.data.pin_memory(), self.batch_sizes, order, back)
+        return type(self)(self.data.pin_memory(), self.batch_sizes, sorted_indices, unsorted_indices)
 
 
 def invert_permutation(permutation: Tensor | None) -> Tensor | None:
@@ -185,9 +185,9 @@ def pad_packed_sequence(
     padded, lengths = ts._pad_packed_sequence(
         sequence.data, sequence.batch_sizes, batch_first, padding_value, longest
     )
-    back = sequence.unsorted_indices
-    if back is not None:
-        return padded.index_select(0 if batch_first else 1, back), lengths[back.cpu()]
+    unsorted_indices = sequence.unsorted_indices
+    if unsorted_indices is not None:
+        return padded.index_select(0 if batch_first else 1, unsorted_indices), lengths[unsorted_indices.cpu()]
     return padded, lengths
 
 

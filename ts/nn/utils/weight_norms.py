@@ -69,13 +69,13 @@ def remove_weight_norm(module: M, name: str = "weight") -> M:
     return module
 
 
-def check_initialized(weight: Any, hook: str, what: str) -> None:
+def check_initialized(weight: Any, hook: str, function_name: str) -> None:
     """Raise ValueError if the weight has no shape yet."""
     if is_uninitialized(weight):
         raise ValueError(
             f"The module passed to `{hook}` can't have uninitialized parameters. Make sure to run the "
             f"dummy forward "
-            f"before applying {what}"
+            f"before applying {function_name}"
         )
 
 

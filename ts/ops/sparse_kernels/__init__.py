@@ -48,9 +48,9 @@ def _run(key: str, kernel: Kernel, xp: Any, *args: Any) -> Any:
 
 
 def _kernel_of(record: Any) -> Kernel:
-    named = record.sparse
-    if named:
-        return partial(_find(named), record.kernel)
+    kernel_name = record.sparse
+    if kernel_name:
+        return partial(_find(kernel_name), record.kernel)
     base = record.base
     if base is None or not base.sparse:
         return partial(_refuse, record.key)

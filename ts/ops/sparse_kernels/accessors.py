@@ -31,14 +31,14 @@ def compressed_array(
     pointers: Any, plain: Any, values: Any, size: Sequence[int] | None, layout: int | None, dtype: int | None
 ) -> CompressedArray:
     """Return a CSR or CSC matrix; raise RuntimeError if pointers, indices, values and size do not match."""
-    chosen = dtypes.LAYOUTS.get(layout if layout is not None else -1)
-    if chosen is None:
+    target_layout = dtypes.LAYOUTS.get(layout if layout is not None else -1)
+    if target_layout is None:
         raise RuntimeError("sparse_compressed_tensor expected sparse compressed tensor layout but got None")
-    if chosen.code not in conversions.COMPRESSED:
+    if target_layout.code not in conversions.COMPRESSED:
         raise NotImplementedError(
-            f"tensors of layout {chosen} are not supported: use torch.sparse_csr or torch.sparse_coo"
+            f"tensors of layout {target_layout} are not supported: use torch.sparse_csr or torch.sparse_coo"
         )
-    rows = chosen is dtypes.sparse_csr
+    rows = target_layout is dtypes.sparse_csr
     names = ("crow_indices", "col_indices") if rows else ("ccol_indices", "row_indices")
     for name, x in zip(names, (pointers, plain), strict=True):
         if x.ndim != 1:
@@ -67,7 +67,7 @@ def compressed_array(
     if dtype is not None:
         values = common.cast(np, values, common.dtype_from(dtype))
     conversions.warn_beta()
-    return CompressedArray(pointers, plain, values, size, chosen)
+    return CompressedArray(pointers, plain, values, size, target_layout)
 
 
 def _check_compressed(
@@ -88,8 +88,8 @@ def _check_compressed(
             f"number of elements in {names[1]} and values must match, but got {len(plain)} and {len(values)}"
         )
     if len(pointers) and (pointers[0] != 0 or pointers[-1] != len(plain)):
-        what = f"{names[0]}[..., 0] == 0" if pointers[0] != 0 else f"{names[0]}[..., -1] == nnz"
-        raise RuntimeError(f"`{what}` is not satisfied.")
+        condition = f"{names[0]}[..., 0] == 0" if pointers[0] != 0 else f"{names[0]}[..., -1] == nnz"
+        raise RuntimeError(f"`{condition}` is not satisfied.")
     nnz = len(plain)
     # Check before subtracting, because differences may overflow
     in_order = bool((pointers[1:] >= pointers[:-1]).all())

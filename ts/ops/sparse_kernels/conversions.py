@@ -184,14 +184,18 @@ def sparse_mask(dense: Any, xp: Any, self: Any, mask: Any) -> Any:
             "has size "
             f"{list(mask.shape)}"
         )
-    at = mask.to_coo()
+    pattern = mask.to_coo()
     if isinstance(self, SparseArray):
-        values = elementwise.lookup(self.to_coo(), at)
+        values = elementwise.lookup(self.to_coo(), pattern)
     else:
-        values = self[tuple(at.indices)] if at.sparse_dim else np.broadcast_to(self, at.values.shape).copy()
+        values = (
+            self[tuple(pattern.indices)]
+            if pattern.sparse_dim
+            else np.broadcast_to(self, pattern.values.shape).copy()
+        )
     if isinstance(mask, CompressedArray):
         return mask.with_values(values)
-    return CooArray(at.indices, values, at.shape, at.coalesced)
+    return CooArray(pattern.indices, values, pattern.shape, pattern.coalesced)
 
 
 def clone(dense: Any, xp: Any, self: Any, *memory_format: Any) -> Any:

@@ -42,12 +42,12 @@ def on_gradient(dense: Any, xp: Any, grad: Any, self: Any, *args: Any) -> Any:
     return self.with_values(dense(xp, grad, self.values, *args))
 
 
-def lookup(x: CooArray, at: CooArray) -> Any:
-    """Return the values of `x` at the indices of `at`; 0 at indices that `x` does not store."""
+def lookup(x: CooArray, pattern: CooArray) -> Any:
+    """Return the values of `x` at the indices of `pattern`; 0 at indices that `x` does not store."""
     x = x.coalesce()
-    values = np.zeros((at.nnz, *x.values.shape[1:]), x.dtype)
-    if x.nnz and at.nnz:
-        have, want = x.flat_indices(), at.flat_indices()
+    values = np.zeros((pattern.nnz, *x.values.shape[1:]), x.dtype)
+    if x.nnz and pattern.nnz:
+        have, want = x.flat_indices(), pattern.flat_indices()
         position = np.minimum(np.searchsorted(have, want), x.nnz - 1)
         is_stored = have[position] == want
         values[is_stored] = x.values[position[is_stored]]
@@ -88,10 +88,10 @@ def multiply(dense: Any, xp: Any, self: Any, other: Any) -> Any:
 
 
 def _intersection(dense: Any, xp: Any, self: CooArray, other: CooArray) -> CooArray:
-    fits = all(a == b or 1 in (a, b) for a, b in zip(self.shape, other.shape, strict=False))
+    is_broadcastable = all(a == b or 1 in (a, b) for a, b in zip(self.shape, other.shape, strict=False))
     if (
         self.shape != other.shape
-        and fits
+        and is_broadcastable
         and self.ndim == other.ndim
         and self.dense_dim == other.dense_dim == 0
     ):
@@ -203,32 +203,32 @@ def _sum(dense: Any, xp: Any, self: Any, other: Any, alpha: Any) -> Any:
             "add: expected 'self' and 'other' to have same number of sparse dimensions, but got "
             f"{self.sparse_dim} and {other.sparse_dim}"
         )
-    ours = dense(xp, self.values, np.zeros((1,) * self.values.ndim, other.dtype), 1)
-    theirs = dense(xp, np.zeros((1,) * other.values.ndim, self.dtype), other.values, alpha)
+    self_values = dense(xp, self.values, np.zeros((1,) * self.values.ndim, other.dtype), 1)
+    other_values = dense(xp, np.zeros((1,) * other.values.ndim, self.dtype), other.values, alpha)
     indices = np.concatenate((self.indices, other.indices), axis=1)
-    values = np.concatenate((ours, theirs))
+    values = np.concatenate((self_values, other_values))
     joined = CooArray(indices, values, self.shape, False)
     if not self.nnz or not other.nnz:
         joined.coalesced = self.coalesced and other.coalesced
         return joined
-    mine, its = self.flat_indices(), other.flat_indices()
-    if not (_is_sorted(mine) and _is_sorted(its)):
+    self_flat, other_flat = self.flat_indices(), other.flat_indices()
+    if not (_is_sorted(self_flat) and _is_sorted(other_flat)):
         return joined
-    return _merge_sorted(joined, mine, its, self.coalesced and other.coalesced)
+    return _merge_sorted(joined, self_flat, other_flat, self.coalesced and other.coalesced)
 
 
 def _is_sorted(flat: Any) -> bool:
     return bool((flat[1:] >= flat[:-1]).all())
 
 
-def _merge_sorted(joined: CooArray, mine: Any, its: Any, coalesced: bool) -> CooArray:
+def _merge_sorted(joined: CooArray, first_flat: Any, second_flat: Any, coalesced: bool) -> CooArray:
     """Add two COO arrays with sorted indices; the k-th elements with equal indices are added to each other.
 
-    `joined` contains the elements of both arrays; `mine` and `its` are the linear indices of the first and
-    the second array.
+    `joined` contains the elements of both arrays; `first_flat` and `second_flat` are the linear
+    indices of the first and the second array.
     """
-    flat = np.concatenate((mine, its))
-    occurrence = np.concatenate((_occurrence_numbers(mine), _occurrence_numbers(its)))
+    flat = np.concatenate((first_flat, second_flat))
+    occurrence = np.concatenate((_occurrence_numbers(first_flat), _occurrence_numbers(second_flat)))
     order = np.lexsort((occurrence, flat))
     flat, occurrence = flat[order], occurrence[order]
     first = np.concatenate(([True], (flat[1:] != flat[:-1]) | (occurrence[1:] != occurrence[:-1])))
@@ -239,8 +239,8 @@ def _merge_sorted(joined: CooArray, mine: Any, its: Any, coalesced: bool) -> Coo
 def _occurrence_numbers(flat: Any) -> Any:
     """Return for each element of a sorted array the number of preceding elements that are equal to it."""
     first = np.concatenate(([True], flat[1:] != flat[:-1]))
-    at = np.arange(len(flat))
-    return at - np.maximum.accumulate(np.where(first, at, 0))
+    positions = np.arange(len(flat))
+    return positions - np.maximum.accumulate(np.where(first, positions, 0))
 
 
 def _sum_with_dense(dense: Any, xp: Any, self: Any, other: CooArray, alpha: Any) -> Any:

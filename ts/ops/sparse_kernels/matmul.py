@@ -68,7 +68,7 @@ def matrix_product(sparse: CooArray, other: Any) -> Any:
     return product
 
 
-def accumulate_rows(target: Any, rows: Any, factors: Any, table: Any, picked: Any) -> None:
+def accumulate_rows(target: Any, rows: Any, factors: Any, table: Any, table_rows: Any) -> None:
     """Compute `target[rows[k]] += factors[k] * table[picked[k]]` for all k, in blocks of bounded size."""
     if not len(rows) or not target.shape[-1]:
         return
@@ -81,13 +81,13 @@ def accumulate_rows(target: Any, rows: Any, factors: Any, table: Any, picked: An
     total = target.astype(wide) if wide != target.dtype else target
     for start in range(0, len(rows), step):
         block = slice(start, start + step)
-        chosen = block if order is None else order[block]
-        products = factors[chosen, None].astype(wide, copy=False) * table[picked[chosen]].astype(
+        selection = block if order is None else order[block]
+        products = factors[selection, None].astype(wide, copy=False) * table[table_rows[selection]].astype(
             wide, copy=False
         )
-        here = rows[block]
-        starts = np.flatnonzero(np.concatenate(([True], here[1:] != here[:-1])))
-        total[here[starts]] += sum_groups(products, starts)
+        block_rows = rows[block]
+        starts = np.flatnonzero(np.concatenate(([True], block_rows[1:] != block_rows[:-1])))
+        total[block_rows[starts]] += sum_groups(products, starts)
     if total is not target:
         target[...] = total.astype(target.dtype)
 
@@ -105,11 +105,11 @@ def _sparse_product(self: SparseArray, mat2: SparseArray) -> Any:
     left, right = self.to_coo().coalesce(), mat2.to_coo().coalesce()
     starts = np.searchsorted(right.indices[0], np.arange(right.shape[0] + 1))
     counts = (starts[1:] - starts[:-1])[left.indices[1]]
-    mine = np.repeat(np.arange(left.nnz), counts)
+    left_index = np.repeat(np.arange(left.nnz), counts)
     before = np.cumsum(counts) - counts
-    theirs = np.arange(len(mine)) - before[mine] + starts[:-1][left.indices[1]][mine]
-    indices = np.stack((left.indices[0][mine], right.indices[1][theirs]))
-    values = left.values[mine] * right.values[theirs]
+    right_index = np.arange(len(left_index)) - before[left_index] + starts[:-1][left.indices[1]][left_index]
+    indices = np.stack((left.indices[0][left_index], right.indices[1][right_index]))
+    values = left.values[left_index] * right.values[right_index]
     shape = (self.shape[0], mat2.shape[1])
     product = CooArray(indices, values.astype(self.dtype, copy=False), shape, False).coalesce()
     product.coalesced = True

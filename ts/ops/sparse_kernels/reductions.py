@@ -92,13 +92,13 @@ def sum_gradient(dense: Any, xp: Any, grad: Any, self: Any, dim: Sequence[int]) 
     left = [d for d in range(pattern.sparse_dim) if d not in dims]
     kept_shape = tuple(1 if d in dims else n for d, n in enumerate(self.shape))[pattern.sparse_dim :]
     if isinstance(grad, SparseArray):
-        at = CooArray(pattern.indices[left], pattern.values, tuple(grad.shape), False)
-        chosen = elementwise.lookup(grad.to_coo(), at)
+        grad_pattern = CooArray(pattern.indices[left], pattern.values, tuple(grad.shape), False)
+        gradients = elementwise.lookup(grad.to_coo(), grad_pattern)
     elif left:
-        chosen = grad[tuple(pattern.indices[left])]
+        gradients = grad[tuple(pattern.indices[left])]
     else:
-        chosen = np.broadcast_to(grad, (pattern.nnz, *grad.shape))
-    values = np.broadcast_to(chosen.reshape(pattern.nnz, *kept_shape), pattern.values.shape)
+        gradients = np.broadcast_to(grad, (pattern.nnz, *grad.shape))
+    values = np.broadcast_to(gradients.reshape(pattern.nnz, *kept_shape), pattern.values.shape)
     return pattern.with_values(values.astype(pattern.dtype))
 
 
@@ -196,14 +196,14 @@ def _groups(self: CooArray, dim: int) -> Any:
 
 def softmax_gradient(dense: Any, xp: Any, grad_output: Any, output: Any, dim: int, self: Any) -> CooArray:
     """Return the gradient of softmax."""
-    grad, output, along = _gradient_parts(grad_output, output, dim)
-    return output.with_values((grad - along(grad * output.values)) * output.values)
+    grad, output, sum_over_dim = _gradient_parts(grad_output, output, dim)
+    return output.with_values((grad - sum_over_dim(grad * output.values)) * output.values)
 
 
 def log_softmax_gradient(dense: Any, xp: Any, grad_output: Any, output: Any, dim: int, self: Any) -> CooArray:
     """Return the gradient of log-softmax."""
-    grad, output, along = _gradient_parts(grad_output, output, dim)
-    return output.with_values(grad - along(grad) * np.exp(output.values))
+    grad, output, sum_over_dim = _gradient_parts(grad_output, output, dim)
+    return output.with_values(grad - sum_over_dim(grad) * np.exp(output.values))
 
 
 def _gradient_parts(grad_output: Any, output: CooArray, dim: int) -> tuple[Any, CooArray, Any]:

@@ -96,12 +96,12 @@ def permute(dense: Any, xp: Any, self: Any, dims: Sequence[int]) -> Any:
 def unsqueeze(dense: Any, xp: Any, self: Any, dim: int) -> CooArray:
     """Insert a dimension of length 1."""
     self = self.to_coo()
-    at = common.wrap_dim(dim, self.ndim + 1)
-    shape = (*self.shape[:at], 1, *self.shape[at:])
-    if at <= self.sparse_dim:
-        indices = np.insert(self.indices, at, 0, axis=0)
+    axis = common.wrap_dim(dim, self.ndim + 1)
+    shape = (*self.shape[:axis], 1, *self.shape[axis:])
+    if axis <= self.sparse_dim:
+        indices = np.insert(self.indices, axis, 0, axis=0)
         return CooArray(indices, self.values, shape, self.coalesced)
-    values = np.expand_dims(self.values, at - self.sparse_dim + 1)
+    values = np.expand_dims(self.values, axis - self.sparse_dim + 1)
     return CooArray(self.indices, values, shape, self.coalesced)
 
 
@@ -121,12 +121,12 @@ def select(dense: Any, xp: Any, self: Any, dim: int, index: int) -> Any:
     if d >= self.sparse_dim:
         values = np.take(self.values, index, axis=d - self.sparse_dim + 1)
         return CooArray(self.indices, values, shape, self.coalesced)
-    chosen = np.flatnonzero(self.indices[d] == index)
-    values = self.values[chosen]
+    stored = np.flatnonzero(self.indices[d] == index)
+    values = self.values[stored]
     if self.sparse_dim == 1:
         return values.sum(axis=0, dtype=values.dtype)
-    indices = np.delete(self.indices[:, chosen], d, axis=0)
-    return CooArray(indices, values, shape, self.coalesced or (d == 0 and len(chosen) < 2))
+    indices = np.delete(self.indices[:, stored], d, axis=0)
+    return CooArray(indices, values, shape, self.coalesced or (d == 0 and len(stored) < 2))
 
 
 def unbind(dense: Any, xp: Any, self: Any, dim: int = 0) -> list[Any]:
@@ -151,9 +151,9 @@ def index_select(dense: Any, xp: Any, self: Any, dim: int, index: Any) -> CooArr
     index = index.astype(np.int64, copy=False)
     wrong = (index < -size) | (index >= size)
     if wrong.any():
-        at = int(np.flatnonzero(wrong)[0])
+        position = int(np.flatnonzero(wrong)[0])
         raise IndexError(
-            f"index_select(): index contains {int(index[at])} that is out of range for tensor of size "
+            f"index_select(): index contains {int(index[position])} that is out of range for tensor of size "
             f"{list(self.shape)} at dimension {d}"
         )
     index = np.where(index < 0, index + size, index)
@@ -204,9 +204,9 @@ def narrow_copy(dense: Any, xp: Any, self: Any, dim: int, start: int, length: in
         )
     shape = (*self.shape[:d], length, *self.shape[d + 1 :])
     if d >= self.sparse_dim:
-        at = [slice(None)] * self.values.ndim
-        at[d - self.sparse_dim + 1] = slice(start, start + length)
-        return CooArray(self.indices, self.values[tuple(at)], shape, self.coalesced)
+        key = [slice(None)] * self.values.ndim
+        key[d - self.sparse_dim + 1] = slice(start, start + length)
+        return CooArray(self.indices, self.values[tuple(key)], shape, self.coalesced)
     in_range = (self.indices[d] >= start) & (self.indices[d] < start + length)
     indices = self.indices[:, in_range]
     indices[d] -= start
@@ -216,8 +216,10 @@ def narrow_copy(dense: Any, xp: Any, self: Any, dim: int, start: int, length: in
 def cat(dense: Any, xp: Any, tensors: Sequence[Any], dim: int = 0) -> CooArray:
     """Concatenate sparse arrays along a dimension."""
     if not all(isinstance(x, SparseArray) for x in tensors):
-        at = next(i for i, x in enumerate(tensors) if not isinstance(x, SparseArray))
-        raise RuntimeError(f"Concatenating sparse tensors, but a dense tensor was found at position {at}.")
+        position = next(i for i, x in enumerate(tensors) if not isinstance(x, SparseArray))
+        raise RuntimeError(
+            f"Concatenating sparse tensors, but a dense tensor was found at position {position}."
+        )
     arrays = [x.to_coo() for x in tensors]
     first = arrays[0]
     d = common.wrap_dim(dim, first.ndim)
@@ -241,17 +243,17 @@ def cat(dense: Any, xp: Any, tensors: Sequence[Any], dim: int = 0) -> CooArray:
     shape[d] = sum(x.shape[d] for x in arrays)
     indices, values, start = [], [], 0
     for x in arrays:
-        moved, block = x.indices, x.values.astype(dtype, copy=False)
+        shifted, block = x.indices, x.values.astype(dtype, copy=False)
         if d < x.sparse_dim:
-            moved = moved.copy()
-            moved[d] += start
+            shifted = shifted.copy()
+            shifted[d] += start
         else:
             padded_block = np.zeros((x.nnz, *shape[x.sparse_dim :]), dtype)
-            here = [slice(None)] * padded_block.ndim
-            here[d - x.sparse_dim + 1] = slice(start, start + x.shape[d])
-            padded_block[tuple(here)] = block
+            key = [slice(None)] * padded_block.ndim
+            key[d - x.sparse_dim + 1] = slice(start, start + x.shape[d])
+            padded_block[tuple(key)] = block
             block = padded_block
-        indices.append(moved)
+        indices.append(shifted)
         values.append(block)
         start += x.shape[d]
     return CooArray(np.concatenate(indices, axis=1), np.concatenate(values), shape, False)

@@ -58,17 +58,17 @@ def over_planes(spatial: int, *sizes: str) -> Callable[[Call], Any]:
 
 
 def convolved(
-    input: Tensor, of_input: bool, weight: Tensor, of_weight: bool, size: int, how: list[Any]
+    input: Tensor, of_input: bool, weight: Tensor, of_weight: bool, size: int, options: list[Any]
 ) -> Any:
-    """Compute a batched convolution without bias; `how` contains the arguments after the bias."""
-    groups = how[5]
+    """Compute a batched convolution without bias; `options` contains the arguments after the bias."""
+    groups = options[5]
     if not of_weight:
-        return unfolded(ts.convolution(folded(input), weight, None, *how), size)
+        return unfolded(ts.convolution(folded(input), weight, None, *options), size)
     if not of_input:
         input = input.unsqueeze(0).expand([size, *input.shape])
     joined = input.movedim(0, 1)
     joined = joined.flatten(1, 2)  # (examples, channels of all batch elements)
-    output = ts.convolution(joined, folded(weight), None, *how[:5], groups * size)  # type: ignore[call-arg]  # five
+    output = ts.convolution(joined, folded(weight), None, *options[:5], groups * size)  # type: ignore[call-arg]  # five
     return unfolded(output, size, 1)
 
 
@@ -79,13 +79,13 @@ def _examples(call: Call, i: int, single: bool) -> Any:
 
 
 def _convolution(call: Call) -> Any:
-    how = call.values[3:]
+    options = call.values[3:]
     single = call.rank(0) < call.rank(1)
     input, of_input, of_weight = _examples(call, 0, single), bool(call.wholes[0]), bool(call.wholes[1])
     if of_input or of_weight:
-        output = convolved(input, of_input, call.values[1], of_weight, call.size, how)
+        output = convolved(input, of_input, call.values[1], of_weight, call.size, options)
     else:
-        output = ts.convolution(input, call.values[1], None, *how).unsqueeze(0)
+        output = ts.convolution(input, call.values[1], None, *options).unsqueeze(0)
     bias = call.values[2]
     if bias is not None:
         first = [call.size, 1] if call.wholes[2] else []
@@ -99,18 +99,18 @@ def _convolution_backward(call: Call) -> Any:
     grad, input, weight = (call.expanded(i) for i in range(3))
     if single:
         grad, input = grad.unsqueeze(1), input.unsqueeze(1)
-    how, mask = call.values[4:10], call.values[10]
+    options, mask = call.values[4:10], call.values[10]
     recorded = is_grad_enabled()
     with GradMode(True):
         x, w = tracked(input), tracked(weight)
-        y = convolved(x, True, w, True, call.size, how)
+        y = convolved(x, True, w, True, call.size, options)
         required = [t for t, want in zip((x, w), mask, strict=False) if want]
         computed = iter(autograd_grad(y, required, grad, create_graph=True) if required else ())
-    goes_on = recorded and any(t.requires_grad for t in (grad, input, weight))
+    needs_graph = recorded and any(t.requires_grad for t in (grad, input, weight))
     gradients: list[Any] = []
     for want in mask[:2]:
         gradient = next(computed) if want else None
-        gradients.append(gradient if gradient is None or goes_on else detached(gradient))
+        gradients.append(gradient if gradient is None or needs_graph else detached(gradient))
     if single and gradients[0] is not None:
         gradients[0] = gradients[0].squeeze(1)
     gradients.append(grad.sum([1, *range(3, grad.dim())]) if mask[2] else None)

@@ -20,7 +20,7 @@ def _indices(call: Call, i: int) -> tuple[list[Any], int | None, int]:
     arguments = call.values[i]
     wholes = call.wholes[i] if isinstance(call.wholes[i], list) else [False] * len(arguments)
     entries: list[tuple[int, Tensor, bool]] = []
-    at = 0
+    dim_count = 0
     for x, is_batched in zip(arguments, wholes, strict=True):
         if x is not None and x.dtype in (ts.bool, ts.uint8):
             if is_batched:
@@ -30,19 +30,19 @@ def _indices(call: Call, i: int) -> tuple[list[Any], int | None, int]:
                     "each element. We don't support that; please try ts.where instead."
                 )
             for coordinates in x.nonzero().unbind(1):
-                entries.append((at, coordinates, False))
-                at += 1
+                entries.append((dim_count, coordinates, False))
+                dim_count += 1
             continue
         if x is not None:
-            entries.append((at, x, is_batched))
-        at += 1
+            entries.append((dim_count, x, is_batched))
+        dim_count += 1
     rank = max(x.dim() - int(w) for _, x, w in entries)
-    batched_indices: list[Any] = [None] * at
+    batched_indices: list[Any] = [None] * dim_count
     for dim, x, is_batched in entries:
         batched_indices[dim] = padded(x, rank + 1) if is_batched else x
     first, last = entries[0][0], entries[-1][0]
-    together = last - first + 1 == len(entries)
-    return batched_indices, first if together else None, rank
+    is_adjacent = last - first + 1 == len(entries)
+    return batched_indices, first if is_adjacent else None, rank
 
 
 def _index(call: Call) -> Any:

@@ -90,8 +90,8 @@ def _nll(call: Call) -> Any:
     x, reduction = call.expanded(0), call["reduction"]
     safe, each, counts = _targets(call)
     single = call.rank(0) == 1
-    picked = -(x.unsqueeze(1) if single else x).gather(2, safe.unsqueeze(2)).squeeze(2)
-    losses = (picked * each).where(counts, 0)
+    target_scores = -(x.unsqueeze(1) if single else x).gather(2, safe.unsqueeze(2)).squeeze(2)
+    losses = (target_scores * each).where(counts, 0)
     total = each.reshape(call.size, -1).sum(1)
     if reduction == 0:
         return losses.squeeze(1) if single else losses, ts.zeros_like(total)
@@ -129,11 +129,11 @@ def _group_norm(call: Call) -> Any:
     _, weight, bias, examples, channels, *rest = call.values
     x = call.expanded(0)
     joined = x.reshape([call.size * examples, *x.shape[2:]])
-    alone = call.is_whole("weight") or call.is_whole("bias")
-    affine_args = [None, None] if alone else [weight, bias]
+    is_affine_batched = call.is_whole("weight") or call.is_whole("bias")
+    affine_args = [None, None] if is_affine_batched else [weight, bias]
     output, mean, rstd = call.run([joined, *affine_args, call.size * examples, channels, *rest])
     output, mean, rstd = (y.reshape([call.size, examples, *y.shape[1:]]) for y in (output, mean, rstd))
-    if alone:
+    if is_affine_batched:
         shape = [call.size, 1, channels, *[1] * (output.dim() - 3)]
         if weight is not None:
             output = output * call.expanded(1).reshape(shape)

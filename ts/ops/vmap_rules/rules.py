@@ -221,9 +221,9 @@ def run_random(call: Call) -> tuple[Any, bool]:
 
     Raise RuntimeError for randomness "error", and for "same" if results depend on batched values.
     """
-    some = any(call.is_whole(i) for i in range(len(call.values)))
-    how = call.level.random
-    if how == "error":
+    has_batched_args = any(call.is_whole(i) for i in range(len(call.values)))
+    randomness = call.level.random
+    if randomness == "error":
         raise RuntimeError(
             "vmap: called random operation while in randomness error mode. Please either use the 'same' or "
             "'different' "
@@ -231,8 +231,8 @@ def run_random(call: Call) -> tuple[Any, bool]:
         )
     if call.operator.record.variant == "inplace" and call.record.key != "aten::rrelu_with_noise":
         return _run_random_in_place(call)
-    if how == "same":
-        return _run_random_once(call) if some else (call.run_as_called(call.values), False)
+    if randomness == "same":
+        return _run_random_once(call) if has_batched_args else (call.run_as_called(call.values), False)
     values = list(call.values)
     if "size" in call.names:
         values[call.at("size")] = [call.size, *call["size"]]

@@ -217,8 +217,8 @@ def _embedded(call: Call) -> Any:
 def _as_strided(call: Call) -> Any:
     x = call.values[0]
     offset = call["storage_offset"]
-    at = x.select(0, 0).storage_offset() if offset is None else offset + x.storage_offset()
-    return x.as_strided([call.size, *call["size"]], [x.stride(0), *call["stride"]], at)
+    start = x.select(0, 0).storage_offset() if offset is None else offset + x.storage_offset()
+    return x.as_strided([call.size, *call["size"]], [x.stride(0), *call["stride"]], start)
 
 
 def storage_span(size: Sequence[int], stride: Sequence[int]) -> int:
@@ -234,11 +234,13 @@ def _as_strided_scatter(call: Call) -> Any:
     x, offset = call.values[0], call["storage_offset"]
     one = x.select(0, 0) if call.wholes[0] else x
     length = storage_span(one.shape, one.stride())
-    room = ts.empty_strided([call.size, *one.shape], [length, *one.stride()], dtype=x.dtype, device=x.device)
-    at = 0 if offset is None else offset - one.storage_offset() + room.storage_offset()
-    room.copy_(call.expanded(0))
+    buffer = ts.empty_strided(
+        [call.size, *one.shape], [length, *one.stride()], dtype=x.dtype, device=x.device
+    )
+    start = 0 if offset is None else offset - one.storage_offset() + buffer.storage_offset()
+    buffer.copy_(call.expanded(0))
     size, stride = [call.size, *call["size"]], [length, *call["stride"]]
-    return room.as_strided_scatter(call.expanded(1), size, stride, at)
+    return buffer.as_strided_scatter(call.expanded(1), size, stride, start)
 
 
 def _broadcast_tensors(call: Call) -> Any:
