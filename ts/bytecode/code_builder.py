@@ -214,7 +214,7 @@ class CodeBuilder:
         if not calls:
             return ((self.name, source_range),)
         names = [self.name, *(callee for callee, _ in calls)]
-        ranges = [*(where for _, where in calls), source_range]
+        ranges = [*(call_range for _, call_range in calls), source_range]
         return tuple(zip(names, ranges, strict=True))
 
     def assemble(self, parameters: Sequence[TypeSpec], result: TypeSpec) -> Code:

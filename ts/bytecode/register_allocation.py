@@ -150,12 +150,12 @@ class RegisterAllocator:
             colour = len(self.real)
             self.real.append(kind)
             self.occupied_ranges.append(lifetime)
-        for each in (*rejected, colour):
-            end = self.occupied_ranges[each].end_at(index)
+        for candidate in (*rejected, colour):
+            end = self.occupied_ranges[candidate].end_at(index)
             if end < 0:
-                heappush(candidates, each)
+                heappush(candidates, candidate)
             else:
-                heappush(occupied, (end, each))
+                heappush(occupied, (end, candidate))
         return colour
 
     def insert_drops(self) -> None:

@@ -68,7 +68,7 @@ def summarize(path: Path) -> list[Section]:
     sections.append(
         ("operators", [f"{name:{width}}  {n}" for name, n in sorted(operators.items())] or ["none"])
     )
-    lines = [line for each in missing[:_MAX_LISTED_ITEMS] for line in str(each).splitlines()]
+    lines = [line for requirement in missing[:_MAX_LISTED_ITEMS] for line in str(requirement).splitlines()]
     if len(missing) > _MAX_LISTED_ITEMS:
         lines.append(f"and {len(missing) - _MAX_LISTED_ITEMS} more")
     sections.append(("missing", lines or ["nothing"]))

@@ -88,17 +88,17 @@ def run(options: argparse.Namespace) -> int:
             engines.append(stack.enter_context(peer))
         with console.progress(f"measuring {target.path.name}", options.rounds) as advance:
             model = {"path": path, "method": method, "threads": options.threads}
-            measured = [each.ask("load", **model) for each in engines]
-            for each, facts in zip(engines, measured, strict=True):
-                facts |= each.ask("first", values=values, names=names)
+            measured = [engine.ask("load", **model) for engine in engines]
+            for engine, facts in zip(engines, measured, strict=True):
+                facts |= engine.ask("first", values=values, names=names)
             for _ in range(options.rounds):
-                for each, facts in zip(engines, measured, strict=True):
-                    seconds = each.ask("round", least=0.1)["round"]
+                for engine, facts in zip(engines, measured, strict=True):
+                    seconds = engine.ask("round", least=0.1)["round"]
                     facts["round"] = min(seconds, facts.get("round", seconds))
                 advance()
-            for each, facts in zip(engines, measured, strict=True):
-                facts |= each.ask("memory")
-    return _show(options, [each.name for each in engines], measured)
+            for engine, facts in zip(engines, measured, strict=True):
+                facts |= engine.ask("memory")
+    return _show(options, [engine.name for engine in engines], measured)
 
 
 def _encode_arguments(

@@ -246,8 +246,8 @@ def _checks_of_archive(path: Path, inputs: _Inputs) -> Iterator[tuple[str, Check
         return
     with report_read_errors(path):
         missing = ts.jit.missing(path)
-    for each in missing:
-        yield f"{each.kind} {each.name}", partial(_check_requirement, each)
+    for requirement in missing:
+        yield f"{requirement.kind} {requirement.name}", partial(_check_requirement, requirement)
     if not missing:
         module = load_archive(path)
         for name in method_names(module):

@@ -196,22 +196,22 @@ class _DraftEnvironment(ShapeEnv):
         """
         return sympy_functions.value(self.simplify(expression), self.hints | self.examples)
 
-    def undetermined(self, condition: Any, type_name: str = "") -> Any:
+    def undetermined(self, expression: Any, type_name: str = "") -> Any:
         try:
-            value = self.in_example(condition)
+            value = self.in_example(expression)
         except KeyError:
-            return super().undetermined(condition, type_name)
+            return super().undetermined(expression, type_name)
         self.report.add(
             FailureType.DATA_DEPENDENT_ERROR,
             "expr",
-            expr=str(condition),
+            expr=str(expression),
             result=str(value),
             user_stack=stack()[self.outer :],
         )
         if type_name:
-            self.require(sympy.Eq(condition, sympy_functions.to_sympy(value)))
+            self.require(sympy.Eq(expression, sympy_functions.to_sympy(value)))
             return value
-        self.require(condition if value else sympy.Not(condition))
+        self.require(expression if value else sympy.Not(expression))
         return bool(value)
 
 
@@ -227,16 +227,16 @@ class _DraftRecorder(ExportTracer):
 
     # ---- example values
 
-    def example(self, fake: Tensor, real: Tensor) -> None:
+    def example(self, fake_tensor: Tensor, real: Tensor) -> None:
         with self.paused(), ts.no_grad():
-            self._store_example(fake, real.detach().clone())
+            self._store_example(fake_tensor, real.detach().clone())
 
     def _store_example(self, value: Tensor, real: Tensor) -> None:
         self._examples[id(value)] = value, real
 
-    def stand_for(self, real: Tensor, fake: Tensor) -> None:
-        super().stand_for(real, fake)
-        self.example(fake, real)
+    def stand_for(self, real: Tensor, fake_tensor: Tensor) -> None:
+        super().stand_for(real, fake_tensor)
+        self.example(fake_tensor, real)
 
     def fake_of(self, x: Tensor) -> Tensor:
         fake = super().fake_of(x)

@@ -1,9 +1,9 @@
 """Background compilation of hot code, in a thread that exits when its queue is empty.
 
     start_background_compilation()  hot Codes are then queued for compilation
-    compile_now(code)             compiles synchronously, for tests and measurements
-    is_compiling(code)            returns whether the compilation of the code is pending
-    wait_until_idle()             waits until the queue is empty
+    compile_now(code)               compiles synchronously, for tests and measurements
+    is_compiling(code)              returns whether the compilation of the code is pending
+    wait_until_idle()               waits until the queue is empty
 
 Requires llvmlite; TS_NATIVE=0 disables compilation.
 """
@@ -89,7 +89,7 @@ def is_compiling(code: Code) -> bool:
     with _lock:
         pending = [*_queue, *([] if _compiling is None else [_compiling])]
     return code.machine_code is None and any(
-        code is each for entry in pending for each in (entry, *_callees(entry))
+        code is active for entry in pending for active in (entry, *_callees(entry))
     )
 
 
@@ -123,11 +123,11 @@ def _work() -> None:
                 _thread = None
                 return
             _compiling = code = _queue.popleft()
-        for each in (code, *_callees(code)):
+        for target in (code, *_callees(code)):
             try:
-                compile_now(each)
+                compile_now(target)
             except Exception as error:  # the interpreter continues to execute the code
-                failures.append((each.name, error))
+                failures.append((target.name, error))
 
 
 def _callees(code: Code) -> list[Code]:

@@ -84,8 +84,8 @@ def name_inputs(module: GraphModule) -> None:
         if node.op != "call_function" or getattr(node.target, "__module__", "") != "torch.ops.higher_order":
             continue
         subgraph_nodes = [x for x in node.args if isinstance(x, Node) and x.op == "get_attr"]
-        for each in subgraph_nodes:
-            child = getattr(module, str(each.target))
+        for subgraph_node in subgraph_nodes:
+            child = getattr(module, str(subgraph_node.target))
             if not isinstance(child, GraphModule):
                 continue
             if node.target.name in _OPERATORS_NAMING_INPUTS:

@@ -60,8 +60,8 @@ def _layer(
     if not cells:
         state = tuple(aten.unsqueeze(s, 0) for s in state)
     outputs = []
-    for each in aten.unbind(projected_inputs, 0):
-        state = step(each, state, w_hh, b_hh)
+    for step_input in aten.unbind(projected_inputs, 0):
+        state = step(step_input, state, w_hh, b_hh)
         if w_hr is not None:
             state = (aten.linear(state[0], w_hr), *state[1:])
         outputs.append(state[0])
