@@ -95,7 +95,7 @@ class ArchiveWriter:
         """Write the source files of all definitions that the data of the module refers to."""
         files: dict[str, list[str]] = {}
         printers: dict[str, DefinitionPrinter] = {}
-        for function_or_class in self.names.things:  # printing a definition may append to `things`
+        for function_or_class in self.names.definitions:  # printing a definition may append to `definitions`
             prefix = self.names.name(function_or_class).rpartition(".")[0]
             printer = printers.get(prefix)
             if printer is None:

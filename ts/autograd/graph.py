@@ -222,16 +222,16 @@ class _FirstGradientOnly:
 
     def __init__(self, fn: Callable[..., None]) -> None:
         self._fn = fn
-        self._seen = -1
+        self._last_pass = -1
         self._lock = threading.Lock()
 
     def of(self, _: int) -> Callable[[Tensor], None]:
         def hook(gradient: Tensor) -> None:
             pass_id = pass_number()
             with self._lock:
-                if pass_id == self._seen:
+                if pass_id == self._last_pass:
                     return
-                self._seen = pass_id
+                self._last_pass = pass_id
             self._fn(gradient)
 
         return hook

@@ -23,17 +23,17 @@ class Terminal:
     """Reads commands, first from a given list, then from standard input."""
 
     def __init__(self, commands: Iterable[str] = ()) -> None:
-        self._given = list(commands)
-        self._typed = False
+        self._queued_commands = list(commands)
+        self._is_interactive = False
 
     def read(self) -> str | None:
         """Return the next command, or None at the end of the input."""
-        if self._given:
-            command = self._given.pop(0)
+        if self._queued_commands:
+            command = self._queued_commands.pop(0)
             print(f"{PROMPT}{command}")
             return command
-        if not self._typed:
-            self._typed = True
+        if not self._is_interactive:
+            self._is_interactive = True
             with suppress(ImportError):
                 import readline  # noqa: F401 -- gives `input` its history and editing
         while True:

@@ -39,7 +39,7 @@ class LoadPolicy:
         self.limits = limits
         self.restricted = allowed_ops is not None
         self._patterns: tuple[str, ...] = ()
-        self._answers: dict[str, bool] = {}
+        self._is_allowed_by_key: dict[str, bool] = {}
         if allowed_ops is not None:
             self._patterns = (allowed_ops,) if isinstance(allowed_ops, str) else tuple(allowed_ops)
             for pattern in self._patterns:
@@ -55,11 +55,11 @@ class LoadPolicy:
         is_builtin = key.startswith(_LANGUAGE_CLASSES) and not key.startswith(_REMOTE)
         if not self.restricted or is_builtin:
             return True
-        is_allowed = self._answers.get(key)
+        is_allowed = self._is_allowed_by_key.get(key)
         if is_allowed is None:
             name = key.partition(".")[0]
             is_allowed = any(fnmatchcase(key, p) or fnmatchcase(name, p) for p in self._patterns)
-            self._answers[key] = is_allowed
+            self._is_allowed_by_key[key] = is_allowed
         return is_allowed
 
     def admit(self, graph: Graph, range: SourceRange | None = None) -> None:

@@ -132,7 +132,7 @@ def function_def(
     signature_only: bool = False,
     function_source: FunctionSource | None = None,
 ) -> ParsedFunction:
-    """Parse the source of a live function, or `function_source` if given.
+    """Parse the source of a live function, or `function_source` if it is not None.
 
     With `signature_only`, the body may be any Python code.
     """

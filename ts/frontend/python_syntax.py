@@ -21,16 +21,16 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_parser._at_fork_reinit)  # type: ignore[attr-defined]
 
 
-def module(text: str) -> ast.Module:
-    """Parse source text to the tree of a module."""
+def module(source: str) -> ast.Module:
+    """Parse source source to the tree of a module."""
     with _parser:
-        return ast.parse(text)
+        return ast.parse(source)
 
 
-def expression(text: str) -> ast.expr:
+def expression(source: str) -> ast.expr:
     """Parse one expression."""
     with _parser:
-        return ast.parse(text, mode="eval").body
+        return ast.parse(source, mode="eval").body
 
 
 def function_type(source: str) -> ast.FunctionType:

@@ -101,7 +101,9 @@ class ArchiveUnit:
         self.terms = terms
         self._files: dict[str, PrintedFile | None] = {}
         self._imported: dict[str, Any] = {}
-        self._begun: set[tuple[int, str]] = set()  # (thread, name) of definitions in progress
+        self._definitions_in_progress: set[tuple[int, str]] = (
+            set()
+        )  # (thread, name) of definitions in progress
         self.names = SerializedResolver(constants, self.find, version, terms)
 
     def find(self, name: str) -> Any:
@@ -112,8 +114,12 @@ class ArchiveUnit:
             file = self._file(prefix)
             definition = None if file is None else file.definition(last)
             import_key = threading.get_ident(), name
-            if file is not None and definition is not None and import_key not in self._begun:
-                self._begun.add(import_key)
+            if (
+                file is not None
+                and definition is not None
+                and import_key not in self._definitions_in_progress
+            ):
+                self._definitions_in_progress.add(import_key)
                 try:
                     definition_type = self._imported[name] = self._define(name, definition, file)
                 except FrontendError:
@@ -121,7 +127,7 @@ class ArchiveUnit:
                     self._imported.pop(name, None)
                     raise
                 finally:
-                    self._begun.discard(import_key)
+                    self._definitions_in_progress.discard(import_key)
         return definition_type
 
     @cached_property
@@ -151,9 +157,9 @@ class ArchiveUnit:
         owner = self.find(prefix)
         return owner.methods.get(last) if isinstance(owner, ClassType) else self.find(name)
 
-    def type(self, text: str) -> Type:
+    def type(self, annotation: str) -> Type:
         """Return the type of an annotation in an archive."""
-        return to_type(python_syntax.expression(text), self.names)
+        return to_type(python_syntax.expression(annotation), self.names)
 
     def _file(self, prefix: str) -> PrintedFile | None:
         if prefix not in self._files:

@@ -46,7 +46,7 @@ class ArchiveNamespace:
     """Unique names for the types and functions of one archive; names in a process may be ambiguous."""
 
     def __init__(self) -> None:
-        self.things: list[Any] = []  # types and functions in the order of their first use
+        self.definitions: list[Any] = []  # types and functions in the order of their first use
         self._named: dict[Any, str] = {}
         self._used_names: set[str] = set()
 
@@ -72,7 +72,7 @@ class ArchiveNamespace:
             unique_name = self._named[definition] = self._unique(
                 qualified_name() if callable(qualified_name) else qualified_name
             )
-            self.things.append(definition)
+            self.definitions.append(definition)
         return unique_name
 
     def _spelled(self, type: Type) -> Type:

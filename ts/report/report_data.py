@@ -254,39 +254,41 @@ class _Measurements:
         kwargs: dict[str, Any],
     ) -> None:
         self._receiver = receiver
-        self._given = args, kwargs
-        self._seconds(function)  # compiles the function
-        durations = [self._seconds(function)]
+        self._arguments = args, kwargs
+        self._measure_seconds(function)  # compiles the function
+        durations = [self._measure_seconds(function)]
         while len(durations) < 3 or (sum(durations) < _MAX_MEASURING_SECONDS and len(durations) < _MAX_CALLS):
-            durations.append(self._seconds(function))
+            durations.append(self._measure_seconds(function))
         self.call = min(durations)
-        self.events = min((self._profiled(function) for _ in range(3)), key=_total)
-        self.instructions, self.times = self._counted(function)
+        self.events = min((self._profile(function) for _ in range(3)), key=_total)
+        self.instructions, self.times = self._count_instructions(function)
 
-    def _seconds(self, function: Any) -> float:
-        args, kwargs = copy.deepcopy(self._given)  # the call may modify the arguments
+    def _measure_seconds(self, function: Any) -> float:
+        args, kwargs = copy.deepcopy(self._arguments)  # the call may modify the arguments
         with GradMode(False):
             start = time.perf_counter()
             function(*self._receiver, *args, **kwargs)
             return time.perf_counter() - start
 
-    def _profiled(self, function: ScriptFunction) -> list[tuple[Event, FunctionEvent]]:
+    def _profile(self, function: ScriptFunction) -> list[tuple[Event, FunctionEvent]]:
         recorder = Recorder()
         recorder.start()
         try:
-            self._seconds(function)
+            self._measure_seconds(function)
         finally:
             recorder.stop()
         return list(zip(recorder.events, function_events(recorder.events, 0), strict=True))
 
-    def _counted(self, function: ScriptFunction) -> tuple[Bag[SourceLocation], Bag[SourceLocation]]:
+    def _count_instructions(
+        self, function: ScriptFunction
+    ) -> tuple[Bag[SourceLocation], Bag[SourceLocation]]:
         """Return instruction and execution counts by line; empty if counting exceeds the time limit."""
         counter = InstructionCounter()
         instructions: Bag[SourceLocation] = Bag()
         times: Bag[SourceLocation] = Bag()
         try:
             with limits(seconds=_COUNTING_TIMEOUT_SECONDS):
-                self._seconds(CountedFunction(function, counter))
+                self._measure_seconds(CountedFunction(function, counter))
         except LimitExceeded:
             return instructions, times
         for program in counter.programs():

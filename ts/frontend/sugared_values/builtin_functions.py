@@ -135,5 +135,5 @@ def builtin_functions(name: str) -> tuple[BuiltinFunction, ...]:
 
 
 @cache
-def _parse(text: str) -> dict[str, Any]:
-    return {parsed.name: parsed for parsed in parse.module_defs(text)}
+def _parse(source: str) -> dict[str, Any]:
+    return {parsed.name: parsed for parsed in parse.module_defs(source)}
