@@ -354,7 +354,7 @@ class Debugger:
         try:
             return self._paused.value(frame.level, register)
         except AttributeError:  # `__init__` has not returned yet
-            return PartialObject(self._paused.value(frame.level, register, whole=False))
+            return PartialObject(self._paused.value(frame.level, register, as_python=False))
 
     def _format_variable(self, name: str) -> str:
         try:

@@ -128,7 +128,7 @@ class _RecomputeContext:
 
     def __init__(self, region: _Region) -> None:
         self._region = region
-        self._observer = OperatorObserver(given=region.cached_result)
+        self._observer = OperatorObserver(replace_call=region.cached_result)
 
     def __enter__(self) -> None:
         self._region.begin_recomputation()
@@ -186,4 +186,4 @@ def create_selective_checkpoint_contexts(
     if not callable(policy_fn_or_list):
         raise TypeError("policy_fn_or_list must be either a function or a list of ops.")
     region = _Region(policy_fn_or_list, allow_cache_entry_mutation)
-    return OperatorObserver(seen=region.cache_result), _RecomputeContext(region)
+    return OperatorObserver(after_call=region.cache_result), _RecomputeContext(region)

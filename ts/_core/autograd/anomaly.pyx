@@ -87,8 +87,8 @@ cdef int warn_of(Node node) except -1:
 cdef int warn(str begin, str title, Node node) except -1:
     lines = node.metadata.get("traceback_")
     if lines is None:
-        text = "No forward pass information available. Enable detect anomaly during forward pass for more information."
+        message = "No forward pass information available. Enable detect anomaly during forward pass for more information."
     else:
-        text = f"{title}\n{''.join(lines)}"
-    warnings.warn(begin + text, stacklevel=1)
+        message = f"{title}\n{''.join(lines)}"
+    warnings.warn(begin + message, stacklevel=1)
     return 0

@@ -78,11 +78,11 @@ cdef class DifferentiablePlan:
         self.has_gradient, self.bases, self.saves, self.build = has_gradient, bases, saves, build
         self.backwards = {}
 
-    cdef BackwardVariant backward(self, uint64_t given):
-        variant = self.backwards.get(given)
+    cdef BackwardVariant backward(self, uint64_t gradient_mask):
+        variant = self.backwards.get(gradient_mask)
         if variant is None:
-            variant = self.build(tuple([k for k in range(self.result_count) if given >> k & 1]))
-            self.backwards[given] = variant
+            variant = self.build(tuple([k for k in range(self.result_count) if gradient_mask >> k & 1]))
+            self.backwards[gradient_mask] = variant
         return <BackwardVariant?>variant
 
 
@@ -119,16 +119,16 @@ cdef class GraphRule(Rule):
             return None
         if last is not None and len(<bytes>last[0]) == n and memcmp(<char *><bytes>last[0], key, n) == 0:
             return <DifferentiablePlan>last[1]
-        text = PyBytes_FromStringAndSize(key, n)
-        if text in self.plans:
-            result = self.plans[text]
+        cache_key = PyBytes_FromStringAndSize(key, n)
+        if cache_key in self.plans:
+            result = self.plans[cache_key]
         elif len(self.plans) >= MAX_PLANS:
             return None
         else:
             args = [box(&r[at[i]]) for i in range(op.nargs)]
-            result = make_plan(self, args, [is_wanted(&r[at[i]]) for i in range(op.nargs)])
-            self.plans[text] = result
-        self.last = text, result
+            result = make_plan(self, args, [requires_grad_value(&r[at[i]]) for i in range(op.nargs)])
+            self.plans[cache_key] = result
+        self.last = cache_key, result
         return <DifferentiablePlan>result
 
 
@@ -141,11 +141,11 @@ def set_planner(function):
     planner = function
 
 
-cdef object make_plan(GraphRule rule, list args, list wanted):
+cdef object make_plan(GraphRule rule, list args, list requires_grad):
     if planner is None:
         with import_lock():
             import ts.autodiff.differentiable_plans  # noqa: F401
-    return planner(rule, args, wanted)
+    return planner(rule, args, requires_grad)
 
 
 # ---------------------------------------------------------------- argument keys
@@ -154,7 +154,7 @@ cdef inline bint is_tensor(IValue *x) noexcept:
     return x.tag == TAG_OBJECT and x.v.o != NULL and isinstance(<object>x.v.o, Tensor)
 
 
-cdef inline bint is_wanted(IValue *x) noexcept:
+cdef inline bint requires_grad_value(IValue *x) noexcept:
     return is_tensor(x) and needs_grad(<Tensor>x.v.o)
 
 
@@ -273,11 +273,11 @@ cdef GraphNode noted(DifferentiablePlan plan, Operator op, IValue *args, IValue 
     cdef int i, where, output = 0, edges = 0
     node.plan = plan
     for i in range(op.nargs):
-        edges += is_wanted(&args[i])
+        edges += requires_grad_value(&args[i])
     make_room(node, edges, plan.result_count)
     edges = 0
     for i in range(op.nargs):
-        if is_wanted(&args[i]):
+        if requires_grad_value(&args[i]):
             to = edge_of(<Tensor>args[i].v.o, &output)
             connect(node, edges, to, output)
             edges += 1
@@ -327,15 +327,15 @@ cdef class GraphNode(SavingNode):
         cdef IValue values[MAX_READ]
         cdef IValue result
         cdef BackwardVariant variant
-        cdef uint64_t given = 0
+        cdef uint64_t gradient_mask = 0
         cdef int i, where, filled = 0
         cdef list results = [None] * self.edge_count
         if self.is_released:
             raise_released()
         for i in range(self.result_count):
             if gradients[i] is not None:
-                given |= <uint64_t>1 << i
-        variant = self.plan.backward(given)
+                gradient_mask |= <uint64_t>1 << i
+        variant = self.plan.backward(gradient_mask)
         if len(variant.gives) == 0:
             return results
         result.tag = TAG_NONE

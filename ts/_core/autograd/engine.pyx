@@ -132,9 +132,9 @@ cdef class GraphTask:
         if node.hooks is not None:
             self.call_before(task)
         if self.captured is not None:
-            wanted = self.captured.get(node)
-            if wanted is not None:
-                for output, indices in (<dict>wanted).items():
+            captured_outputs = self.captured.get(node)
+            if captured_outputs is not None:
+                for output, indices in (<dict>captured_outputs).items():
                     for i in indices:
                         self.answer[i] = gradients[output]
         if is_leaf:
@@ -143,7 +143,7 @@ cdef class GraphTask:
                 gradients[0] = None
                 (<AccumulateGrad>node).add(<Tensor?>gradient, task.owned & 1 or is_ours(<Tensor?>gradient))
             return 0
-        if self.needed is not None and not leads_on(node, self.needed):
+        if self.needed is not None and not has_edge_into(node, self.needed):
             return 0
         results = apply_watched(node, gradients) if searching else node.apply(gradients)
         if node.hooks is not None:
@@ -184,15 +184,15 @@ cdef class GraphTask:
         cdef list gradients = task.gradients
         for output, table in list(hooks.tensors.items()):
             for hook in list(table.values()):
-                given = hook(gradients[output])
+                replacement = hook(gradients[output])
                 task.owned = 0
-                if given is not None:
-                    gradients[output] = checked_gradient(given, gradients[output], name_of(hook))
+                if replacement is not None:
+                    gradients[output] = checked_gradient(replacement, gradients[output], name_of(hook))
         for hook in list(hooks.before.values()):
-            given = hook(tuple(gradients))
+            replacement = hook(tuple(gradients))
             task.owned = 0
-            if given is not None:
-                gradients[:] = checked_gradients(given, gradients, name_of(hook))
+            if replacement is not None:
+                gradients[:] = checked_gradients(replacement, gradients, name_of(hook))
         for output, reference in hooks.retained.items():
             x = reference()
             if x is not None and gradients[output] is not None:
@@ -212,28 +212,28 @@ cdef object name_of(object hook):
     return getattr(hook, "__name__", type(hook).__name__)
 
 
-cdef list checked_gradients(object given, list before, object name):
+cdef list checked_gradients(object hook_result, list before, object name):
     """Check the return value of a node's hook, a tuple of gradients, and return it as a list."""
-    if not isinstance(given, tuple):
-        raise TypeError(f"expected tuple, but hook returned '{type(given).__name__}'")
-    if len(given) != len(before):
+    if not isinstance(hook_result, tuple):
+        raise TypeError(f"expected tuple, but hook returned '{type(hook_result).__name__}'")
+    if len(hook_result) != len(before):
         raise RuntimeError(
-            f"hook '{name}' has returned an incorrect number of values (got {len(given)}, but expected {len(before)})"
+            f"hook '{name}' has returned an incorrect number of values (got {len(hook_result)}, but expected {len(before)})"
         )
-    return [None if x is None else checked_gradient(x, y, name) for x, y in zip(given, before)]
+    return [None if x is None else checked_gradient(x, y, name) for x, y in zip(hook_result, before)]
 
 
-cdef object checked_gradient(object given, object before, object name):
+cdef object checked_gradient(object hook_result, object before, object name):
     """Check that a hook's gradient matches the original gradient's dtype and shape, and return it."""
-    if not isinstance(given, Tensor):
-        raise TypeError(f"expected Variable, but hook returned '{type(given).__name__}'")
+    if not isinstance(hook_result, Tensor):
+        raise TypeError(f"expected Variable, but hook returned '{type(hook_result).__name__}'")
     if not isinstance(before, Tensor):  # the result has no gradient in this pass
-        return given
-    if given.dtype is not before.dtype:
-        raise RuntimeError(f"hook '{name}' has changed the type of value (was {before.type()} got {given.type()})")
-    if given.shape != before.shape:
+        return hook_result
+    if hook_result.dtype is not before.dtype:
+        raise RuntimeError(f"hook '{name}' has changed the type of value (was {before.type()} got {hook_result.type()})")
+    if hook_result.shape != before.shape:
         raise RuntimeError(f"hook '{name}' has changed the size of value")
-    return given
+    return hook_result
 
 
 cdef object retaining = threading.RLock()  # held while the retained gradient of a non-leaf tensor changes
@@ -251,13 +251,13 @@ cdef int retain_gradient(Tensor x, object gradient) except -1:
 
 cdef list call_after(Hooks hooks, list results, list gradients):
     for hook in list(hooks.after.values()):
-        given = hook(tuple(results), tuple(gradients))
-        if given is not None:
-            results = checked_gradients(given, results, name_of(hook))
+        replacement = hook(tuple(results), tuple(gradients))
+        if replacement is not None:
+            results = checked_gradients(replacement, results, name_of(hook))
     return results
 
 
-cdef bint leads_on(Node node, set needed) except -1:
+cdef bint has_edge_into(Node node, set needed) except -1:
     cdef int i
     for i in range(node.edge_count):
         if node.edges[i].node != NULL and <Node>node.edges[i].node in needed:
@@ -383,12 +383,12 @@ cdef set nodes_from(list roots):
     return seen
 
 
-cdef set nodes_towards(list roots, dict wanted):
-    """Return the nodes on paths from `roots` to the nodes in `wanted`."""
+cdef set nodes_towards(list roots, dict targets):
+    """Return the nodes on paths from `roots` to the nodes in `targets`."""
     cdef set needed = set()
     cdef Node node
     for node in sorted(nodes_from(roots), key=sequence_of):
-        if node in wanted or leads_on(node, needed):
+        if node in targets or has_edge_into(node, needed):
             needed.add(node)
     return needed
 

@@ -39,8 +39,8 @@ cdef class FunctionNode(SavingNode):
             for i in range(self.result_count):
                 if gradients[i] is None and self.results[i].dims != NULL:
                     gradients[i] = zeros_like(&self.results[i])
-        given = getattr(self, "apply")(*gradients)
-        return gradients_by_edge(self, given if isinstance(given, tuple) else (given,))
+        output = getattr(self, "apply")(*gradients)
+        return gradients_by_edge(self, output if isinstance(output, tuple) else (output,))
 
     @property
     def saved_tensors(self):
@@ -69,19 +69,22 @@ cdef object saved_or_none(FunctionNode node, int i):
     return saved_tensor(&node.saved[i], node) if node.saved[i].value.tag else None
 
 
-cdef list gradients_by_edge(FunctionNode node, tuple given):
+cdef list gradients_by_edge(FunctionNode node, tuple gradients_by_argument):
     """Map the gradients that `backward` returned, one per argument, to the edges of the node."""
     cdef list results = [None] * node.edge_count
-    cdef int i, edge, n = len(node.edge_at), count = len(given)
-    while count > n and given[count - 1] is None:
+    cdef int i, edge, n = len(node.edge_at), count = len(gradients_by_argument)
+    while count > n and gradients_by_argument[count - 1] is None:
         count -= 1
     if count != n:
-        raise RuntimeError(f"function {node.title()} returned an incorrect number of gradients (expected {n}, got {len(given)})")
+        raise RuntimeError(
+            f"function {node.title()} returned an incorrect number of gradients (expected {n}, "
+            f"got {len(gradients_by_argument)})"
+        )
     for i in range(n):
         edge = node.edge_at[i]
         if edge >= 0:
-            results[edge] = given[i]
-        elif given[i] is not None:
+            results[edge] = gradients_by_argument[i]
+        elif gradients_by_argument[i] is not None:
             raise RuntimeError(
                 f"function {node.title()} returned a gradient different than None at position {i + 1}, but the corresponding "
                 "forward input was not a Variable"
@@ -105,18 +108,18 @@ def run_function(FunctionNode node not None, forward, setup_context, tuple args 
     before = set_flag(GRAD_DISABLED, True)
     try:
         if setup_context is None:
-            given = forward(node, *args)
+            output = forward(node, *args)
         else:
-            given = forward(*args)
-            setup_context(node, args, given)
-        results = list(given) if isinstance(given, tuple) else [given]
+            output = forward(*args)
+            setup_context(node, args, output)
+        results = list(output) if isinstance(output, tuple) else [output]
         adopt_all(node, args, results, recorded)
         if recorded:
             save_all(node)
     finally:
         set_flag(GRAD_DISABLED, before)
     node.to_save = node.dirty_tensors = node.non_differentiable = None
-    return tuple(results) if isinstance(given, tuple) else results[0]
+    return tuple(results) if isinstance(output, tuple) else results[0]
 
 
 cdef int connect_arguments(FunctionNode node, tuple args, bint recorded) except -1:

@@ -8,7 +8,7 @@ import weakref
 
 from ts._core.autograd.leaf cimport AccumulateGrad
 from ts._core.autograd.node cimport Hooks, Node, hooks_of
-from ts._core.autograd.views cimport node_of_whole, view_node, written_view
+from ts._core.autograd.views cimport node_of_base, view_node, written_view
 from ts._core.tensor.tensor cimport (
     DEFAULT, AutogradMeta, IN_INFERENCE, ONE_OF_SEVERAL, Tensor, history_of, is_rebased, set_node_of_view, version_of, needs_grad, wrote,
 )
@@ -17,7 +17,7 @@ from ts._core.tensor.tensor cimport (
 cdef Node edge_of(Tensor t, int *output):
     if t.base is not None and is_rebased(t.base):
         refresh(t)
-    return node_of_whole(t, output)
+    return node_of_base(t, output)
 
 
 cdef int refresh(Tensor view) except -1:
@@ -134,11 +134,11 @@ cdef int check_write_by_function(Tensor t, int results) except -1:
 
 cdef int rebase_history(Tensor t, Node node, int output, int edge) except -1:
     cdef Tensor base = t.base
-    cdef Node whole
+    cdef Node base_node
     if base is None:
         return set_history_of_written(t, node, output)
-    whole = written_view(t, base, node, output, edge)
-    set_history_of_written(base, whole, 0)
+    base_node = written_view(t, base, node, output, edge)
+    set_history_of_written(base, base_node, 0)
     history_of(t).version = -1         # the node of the view is replaced at the next access
     t.requires_grad_flag = True
     if t.history.retained:

@@ -61,7 +61,7 @@ cdef int accumulate(Tensor leaf, Tensor gradient, bint owned) except -1:
             history.grad = adopted(leaf, gradient)
         elif owned and fits(leaf, gradient):
             history.grad = gradient
-        elif not recorded and is_all_of_its_own(gradient) and has_equal_layout(leaf, gradient):
+        elif not recorded and is_unshared_view_of_base(gradient) and has_equal_layout(leaf, gradient):
             history.grad = wrap_cpu(gradient.array, gradient.scalar_type)
         else:
             history.grad = copied(leaf, gradient, recorded)
@@ -102,25 +102,25 @@ cdef bint fits(Tensor leaf, Tensor gradient) except -1:
     return cnp.PyArray_BASE(<cnp.ndarray>gradient.array) == NULL and has_equal_layout(leaf, gradient)
 
 
-cdef bint is_all_of_its_own(Tensor gradient) except -1:
+cdef bint is_unshared_view_of_base(Tensor gradient) except -1:
     """Return whether a gradient is an unshared view of all elements of its base, such as `(g.t() @
     x).t()`.
     """
-    cdef Tensor whole = gradient.base
+    cdef Tensor base_tensor = gradient.base
     cdef PyObject *memory
-    if whole is None or gradient.backend != BACKEND_CPU or gradient.history is not None:
+    if base_tensor is None or gradient.backend != BACKEND_CPU or gradient.history is not None:
         return False
-    # Expected references: the caller has one to the view; the view has two to its base, `whole` one; arrays
+    # Expected references: the caller has one to the view; the view has two to its base, `base_tensor` one; arrays
     # reference their base array.
-    if Py_REFCNT(<PyObject *>gradient) > 1 or Py_REFCNT(<PyObject *>gradient.array) > 1 or Py_REFCNT(<PyObject *>whole) > 3:
+    if Py_REFCNT(<PyObject *>gradient) > 1 or Py_REFCNT(<PyObject *>gradient.array) > 1 or Py_REFCNT(<PyObject *>base_tensor) > 3:
         return False
-    memory = <PyObject *>whole.array
+    memory = <PyObject *>base_tensor.array
     return (
         cnp.PyArray_BASE(<cnp.ndarray>gradient.array) == memory
         and Py_REFCNT(memory) == 2
-        and cnp.PyArray_CHKFLAGS(<cnp.ndarray>whole.array, cnp.NPY_ARRAY_OWNDATA | cnp.NPY_ARRAY_WRITEABLE)
-        and cnp.PyArray_SIZE(<cnp.ndarray>gradient.array) == cnp.PyArray_SIZE(<cnp.ndarray>whole.array)
-        and gradient.scalar_type == whole.scalar_type
+        and cnp.PyArray_CHKFLAGS(<cnp.ndarray>base_tensor.array, cnp.NPY_ARRAY_OWNDATA | cnp.NPY_ARRAY_WRITEABLE)
+        and cnp.PyArray_SIZE(<cnp.ndarray>gradient.array) == cnp.PyArray_SIZE(<cnp.ndarray>base_tensor.array)
+        and gradient.scalar_type == base_tensor.scalar_type
     )
 
 

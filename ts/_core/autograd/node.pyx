@@ -53,8 +53,8 @@ cdef class Node:
         """Return the name of the forward operator, such as "Mul" for MulBackward0 and "Elu1" for
         EluBackward1.
         """
-        name, suffix, number = self.title().rpartition("Backward")
-        return name + number.removesuffix("0") if suffix and (not number or number.isdigit()) else self.title()
+        name, suffix, digits = self.title().rpartition("Backward")
+        return name + digits.removesuffix("0") if suffix and (not digits or digits.isdigit()) else self.title()
 
     def name(self):
         """Return the name of the node, such as "MulBackward0"."""

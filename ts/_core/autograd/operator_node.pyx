@@ -227,10 +227,10 @@ cdef list distributed(OperatorNode node, IValue *result):
     cdef Formula f = node.formula
     cdef IValue *items = result
     cdef int i
-    if f.given_count > 1:
+    if f.gradient_count > 1:
         items = (<Tuple>result.v.o).items
-    for i in range(f.given_count):
-        store_gradients(node, gradients_of_edges, f.given_at[i], &items[i])
+    for i in range(f.gradient_count):
+        store_gradients(node, gradients_of_edges, f.input_indices[i], &items[i])
     return gradients_of_edges
 
 

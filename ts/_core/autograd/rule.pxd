@@ -53,9 +53,9 @@ cdef class Formula:
     cdef int count
     cdef bint reads_results            # True if it reads results or their properties (sizes, dtypes)
     cdef readonly tuple gives          # numbers of the arguments whose gradients it returns
-    cdef int *given_at                 # indices of these arguments in the `inputs` of the rule
-    cdef int given_count
-    cdef readonly tuple wanted         # numbers of the arguments in the list of a WANTED parameter
+    cdef int *input_indices            # indices of these arguments in the `inputs` of the rule
+    cdef int gradient_count
+    cdef readonly tuple requires_grad  # for each argument in `gives`: whether it requires grad; the value of REQUIRES_GRAD
 
     cdef int find_inputs(self, tuple inputs) except -1
 
@@ -70,16 +70,16 @@ cdef class Rule:
     cdef readonly bint lists           # True if the only result is a list of tensors
     cdef readonly bint absent          # True if undefined gradients are passed as None instead of zeros
     cdef readonly Function decomposition       # the decomposition, for BY_PARTS
-    cdef readonly str text             # the error message, for UNSUPPORTED
+    cdef readonly str error_message    # for UNSUPPORTED
     cdef int input_at[MAX_INPUTS]     # copy of `inputs`
     cdef int input_count
     cdef uint64_t result_bits          # `results` as a bit mask
-    cdef Formula last                  # formula of the last call; `last_wanted` is its bit mask
-    cdef uint64_t last_wanted
+    cdef Formula last                  # formula of the last call; `last_grad_mask` is its bit mask
+    cdef uint64_t last_grad_mask
     cdef dict formulas                 # bit mask of the inputs that require grad -> formula
     cdef object build                  # function: bit mask of the inputs that require grad -> Formula
 
-    cdef Formula formula(self, uint64_t wanted)
+    cdef Formula formula(self, uint64_t grad_mask)
 
 
 # Run a differentiable graph and record its node; `differentiable_graph` sets this pointer.

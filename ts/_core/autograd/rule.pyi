@@ -32,7 +32,7 @@ class Formula:
         function: Any,
         sources: list[tuple[int, int, bool]],
         gives: tuple[int, ...],
-        wanted: tuple[bool, ...],
+        requires_grad: tuple[bool, ...],
     ) -> None: ...
 
 class Rule:
@@ -48,7 +48,7 @@ class Rule:
         lists: bool = False,
         absent: bool = False,
         decomposition: Any = None,
-        text: str = "",
+        error_message: str = "",
         build: Callable[[int], Formula] | None = None,
     ) -> None: ...
 

@@ -11,27 +11,27 @@ cdef class Formula:
     It returns the gradients of the arguments with the numbers in `gives`.
     """
 
-    def __init__(self, Function function not None, sources, tuple gives not None, tuple wanted not None):
+    def __init__(self, Function function not None, sources, tuple gives not None, tuple requires_grad not None):
         if self.sources != NULL:
             raise TypeError("a formula is made once")
         self.sources = <Source *>malloc(max(len(sources), 1) * sizeof(Source))
-        self.given_at = <int *>malloc(max(len(gives), 1) * sizeof(int))
-        if self.sources == NULL or self.given_at == NULL:
+        self.input_indices = <int *>malloc(max(len(gives), 1) * sizeof(int))
+        if self.sources == NULL or self.input_indices == NULL:
             raise MemoryError()
         for i, (origin, at, as_tensor) in enumerate(sources):
             self.sources[i].origin, self.sources[i].at, self.sources[i].as_tensor = origin, at, as_tensor
             if origin in (RESULT, RESULTS) or origin >= SIZE:
                 self.reads_results = True
-        self.count, self.given_count = len(sources), len(gives)
-        self.function, self.gives, self.wanted = function, gives, wanted
+        self.count, self.gradient_count = len(sources), len(gives)
+        self.function, self.gives, self.requires_grad = function, gives, requires_grad
 
     def __dealloc__(self):
         free(self.sources)
-        free(self.given_at)
+        free(self.input_indices)
 
     cdef int find_inputs(self, tuple inputs) except -1:
-        for i, number in enumerate(self.gives):
-            self.given_at[i] = inputs.index(number)
+        for i, argument in enumerate(self.gives):
+            self.input_indices[i] = inputs.index(argument)
         return 0
 
 
@@ -40,32 +40,32 @@ cdef class Rule:
 
     def __init__(
         self, DifferentiationKind how=PLAIN, str name not None="", inputs=(), results=(), *, int written=-1, bint lists=False,
-        bint absent=False, Function decomposition=None, str text not None="", build=None,
+        bint absent=False, Function decomposition=None, str error_message not None="", build=None,
     ):
         self.how, self.name, self.inputs, self.results = how, name, tuple(inputs), tuple(results)
         self.written, self.lists, self.absent = written, lists, absent
-        self.decomposition, self.text, self.build = decomposition, text, build
+        self.decomposition, self.error_message, self.build = decomposition, error_message, build
         self.formulas = {}
         if len(self.inputs) > MAX_INPUTS:
             raise ValueError(f"{name} has gradients of {len(self.inputs)} arguments")
-        for i, number in enumerate(self.inputs):
-            self.input_at[i] = number
+        for i, index in enumerate(self.inputs):
+            self.input_at[i] = index
         self.input_count = len(self.inputs)
         if len(self.results) and max(self.results) >= 64:
             raise ValueError(f"{name} has gradients of result {max(self.results)}")
-        for number in self.results:
-            self.result_bits |= <uint64_t>1 << <int>number
+        for index in self.results:
+            self.result_bits |= <uint64_t>1 << <int>index
         self.last = None
 
-    cdef Formula formula(self, uint64_t wanted):
-        if self.last is not None and self.last_wanted == wanted:
+    cdef Formula formula(self, uint64_t grad_mask):
+        if self.last is not None and self.last_grad_mask == grad_mask:
             return self.last
-        result = self.formulas.get(wanted)
+        result = self.formulas.get(grad_mask)
         if result is None:
-            result = self.build(wanted)
+            result = self.build(grad_mask)
             (<Formula?>result).find_inputs(self.inputs)
-            self.formulas[wanted] = result
-        self.last, self.last_wanted = <Formula?>result, wanted
+            self.formulas[grad_mask] = result
+        self.last, self.last_grad_mask = <Formula?>result, grad_mask
         return self.last
 
 

@@ -65,14 +65,14 @@ cdef inline bint is_list(IValue *x) noexcept:
     return False
 
 
-cdef inline bint is_wanted(IValue *x) noexcept:
+cdef inline bint requires_grad_value(IValue *x) noexcept:
     """Return whether an argument is a tensor that requires grad, or a list with such a tensor."""
     if is_tensor(x):
         return needs_grad(<Tensor>x.v.o)
-    return is_list(x) and holds_wanted(x.v.o)
+    return is_list(x) and requires_grad_item(x.v.o)
 
 
-cdef bint holds_wanted(PyObject *items) noexcept:
+cdef bint requires_grad_item(PyObject *items) noexcept:
     cdef IValue item
     cdef Py_ssize_t k
     for k in range((<List>items).size):
@@ -82,26 +82,26 @@ cdef bint holds_wanted(PyObject *items) noexcept:
     return False
 
 
-cdef bint any_wanted(Operator op, IValue *r, const int32_t *at) noexcept:
+cdef bint requires_grad_any(Operator op, IValue *r, const int32_t *at) noexcept:
     cdef int i
     for i in range(op.nargs):
-        if is_wanted(&r[at[i]]):
+        if requires_grad_value(&r[at[i]]):
             return True
     return False
 
 
-cdef uint64_t wanted_inputs(Rule rule, IValue *r, const int32_t *at) except? 0:
+cdef uint64_t requires_grad_mask(Rule rule, IValue *r, const int32_t *at) except? 0:
     cdef uint64_t bits = 0
     cdef int i
     for i in range(rule.input_count):
-        if is_wanted(&r[at[rule.input_at[i]]]):
+        if requires_grad_value(&r[at[rule.input_at[i]]]):
             bits |= <uint64_t>1 << i
     return bits
 
 
 cdef int invoke_with_tape(Operator op, IValue *r, const int32_t *at, PyObject *code, const void *instruction) except -1:
     cdef Rule rule = rule_for(op)
-    cdef uint64_t wanted
+    cdef uint64_t grad_mask
     cdef Node node
     cdef bint before
     cdef int i
@@ -109,9 +109,9 @@ cdef int invoke_with_tape(Operator op, IValue *r, const int32_t *at, PyObject *c
         return invoke_seen(op, r, at, code, instruction)
     if rule.how == LEFT:
         return leave(op, r, at)
-    wanted = wanted_inputs(rule, r, at)
+    grad_mask = requires_grad_mask(rule, r, at)
     # no argument requires grad, for example a view, created under no_grad, of a tensor that requires grad
-    if wanted == 0 and not any_wanted(op, r, at):
+    if grad_mask == 0 and not requires_grad_any(op, r, at):
         if rule.written >= 0 and is_tensor(&r[at[rule.written]]):
             check_write_to(<Tensor>r[at[rule.written]].v.o)
         return invoke_seen(op, r, at, code, instruction)
@@ -120,12 +120,12 @@ cdef int invoke_with_tape(Operator op, IValue *r, const int32_t *at, PyObject *c
     if rule.how == BY_DECOMPOSITION:
         return run_decomposition(op, rule, r, at)
     if rule.how == UNSUPPORTED:
-        raise RuntimeError(rule.text)
+        raise RuntimeError(rule.error_message)
     if rule.written >= 0 and is_tensor(&r[at[rule.written]]):
         check_write_to(<Tensor>r[at[rule.written]].v.o)
-    if rule.how == BY_FORMULA and wanted == 0:
+    if rule.how == BY_FORMULA and grad_mask == 0:
         return invoke_seen(op, r, at, code, instruction)
-    node = recorded(op, rule, wanted, r, at) if rule.how == BY_FORMULA else without_row(op, r, at)
+    node = recorded(op, rule, grad_mask, r, at) if rule.how == BY_FORMULA else without_row(op, r, at)
     if searching:
         note_lines(node, code, instruction)
     if not op.whole:
@@ -194,9 +194,9 @@ cdef int run_decomposition(Operator op, Rule rule, IValue *r, const int32_t *at)
     return 0
 
 
-cdef OperatorNode recorded(Operator op, Rule rule, uint64_t wanted, IValue *r, const int32_t *at):
+cdef OperatorNode recorded(Operator op, Rule rule, uint64_t grad_mask, IValue *r, const int32_t *at):
     """Create the backward node of an operator call, with its edges and saved arguments."""
-    cdef Formula f = rule.last if rule.last is not None and rule.last_wanted == wanted else rule.formula(wanted)
+    cdef Formula f = rule.last if rule.last is not None and rule.last_grad_mask == grad_mask else rule.formula(grad_mask)
     cdef OperatorNode node = operator_node(rule, f)
     cdef IValue *x
     cdef int i
@@ -215,7 +215,7 @@ cdef OperatorNode recorded(Operator op, Rule rule, uint64_t wanted, IValue *r, c
         if f.sources[i].origin == ARGUMENT:
             save_argument(node, i, rule, op, r, at)
         elif f.sources[i].origin != GRADIENT:
-            save_what_is_known(node, i, op, r, at)
+            save_early(node, i, op, r, at)
     return node
 
 
@@ -280,13 +280,13 @@ cdef int save_argument(OperatorNode node, int i, Rule rule, Operator op, IValue 
     return 0
 
 
-cdef int save_what_is_known(OperatorNode node, int i, Operator op, IValue *r, const int32_t *at) except -1:
+cdef int save_early(OperatorNode node, int i, Operator op, IValue *r, const int32_t *at) except -1:
     """Save value `i` of the formula if it is known before the operator runs, except arguments and
     gradients.
     """
     cdef Source *source = &node.formula.sources[i]
     if source.origin == REQUIRES_GRAD:
-        unbox(list(node.formula.wanted), list_spec(BOOL_SPEC), &node.saved[i].value)
+        unbox(list(node.formula.requires_grad), list_spec(BOOL_SPEC), &node.saved[i].value)
     elif source.origin >= SIZE and source.at < op.nargs:
         save_fact(source.origin, &r[at[source.at]], &node.saved[i].value)
     return 0

@@ -11,4 +11,4 @@ cdef Node written_view(Tensor view, Tensor base, Node node, int output, int edge
 cdef Node view_node(Tensor view, Tensor base)
 # Return the node of a tensor that is not a view (of a leaf: its AccumulateGrad node), and write its output
 # number to output[0].
-cdef Node node_of_whole(Tensor t, int *output)
+cdef Node node_of_base(Tensor t, int *output)

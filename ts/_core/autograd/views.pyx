@@ -78,29 +78,29 @@ cdef class ViewNode(Node):
             last += (n - 1) * step
         return last + 2 - last % 2     # even, because `AS_COMPLEX` needs whole complex numbers
 
-    cdef object in_memory(self, whole):
-        """Return the elements of `whole`, which is laid out like the base, in memory order and in the view's
+    cdef object in_memory(self, base_like):
+        """Return the elements of `base_like`, which is laid out like the base, in memory order and in the view's
         dtype.
         """
         run = operator_function
-        flat = run("zeros")([self.length()], dtype=whole.dtype, device=whole.device)
-        indices = self.element_indices(self.base_size, self.base_stride, 0, whole)
-        return self.for_view(run("scatter")(flat, 0, indices, run("reshape")(whole, [-1])))
+        flat = run("zeros")([self.length()], dtype=base_like.dtype, device=base_like.device)
+        indices = self.element_indices(self.base_size, self.base_stride, 0, base_like)
+        return self.for_view(run("scatter")(flat, 0, indices, run("reshape")(base_like, [-1])))
 
-    cdef object part_of(self, flat):
+    cdef object gather_view_from(self, flat):
         """Return the elements of the view from the flat memory of the base."""
         indices = self.element_indices(self.size, self.stride, self.offset, flat)
         return operator_function("reshape")(operator_function("index_select")(flat, 0, indices), self.size)
 
-    cdef object with_part(self, flat, part):
-        """Return a tensor laid out like the base, with the elements of the view replaced by `part`."""
+    cdef object scatter_view_into(self, flat, view_values):
+        """Return a tensor laid out like the base, with the elements of the view replaced by `view_values`."""
         run = operator_function
         indices = self.element_indices(self.size, self.stride, self.offset, flat)
-        flat = self.for_base(run("scatter")(flat, 0, indices, run("reshape")(part, [-1])))
+        flat = self.for_base(run("scatter")(flat, 0, indices, run("reshape")(view_values, [-1])))
         indices = self.element_indices(self.base_size, self.base_stride, 0, flat)
         return run("reshape")(run("index_select")(flat, 0, indices), self.base_size)
 
-    cdef object whole_like(self, object gradient):
+    cdef object empty_base_like(self, object gradient):
         """Return an uninitialized gradient with the sizes and strides of the base."""
         return operator_function("empty_strided")(
             self.base_size, self.base_stride, dtype=gradient.dtype, device=gradient.device
@@ -119,8 +119,8 @@ cdef class AsStridedBackward(ViewNode):
             return [None]
         overlaps = any([n > 1 and step == 0 for n, step in zip(self.size, self.stride)])
         if self.reading == AS_IT_IS and not overlaps:
-            whole = operator_function("zero_")(self.whole_like(gradient))
-            return [operator_function("as_strided_scatter")(whole, gradient, self.size, self.stride, self.offset)]
+            base_gradient = operator_function("zero_")(self.empty_base_like(gradient))
+            return [operator_function("as_strided_scatter")(base_gradient, gradient, self.size, self.stride, self.offset)]
         run = operator_function
         count = self.length() * 2 if self.reading == AS_PAIRS else self.length()
         flat = run("zeros")([count], dtype=gradient.dtype, device=gradient.device)
@@ -144,62 +144,62 @@ cdef class CopySlices(ViewNode):
         return self.written.release_saved()
 
     cdef list apply(self, list gradients):
-        cdef list given, results
+        cdef list output_gradients, results
         gradient = gradients[0]
         if gradient is None:
             return [None] * self.edge_count
         if self.reading != AS_IT_IS or context_flags() & (LAYERED | GRAD_DISABLED) != GRAD_DISABLED:
             return self.apply_elsewhere(gradient)
-        whole = operator_function("copy_")(self.whole_like(gradient), gradient)
-        part = operator_function("as_strided")(whole, self.size, self.stride, self.offset)
-        given = [None] * self.written.result_count
-        given[self.output] = operator_function("clone")(part)
-        results = self.written.apply(given)
+        base_gradient = operator_function("copy_")(self.empty_base_like(gradient), gradient)
+        view_gradient = operator_function("as_strided")(base_gradient, self.size, self.stride, self.offset)
+        output_gradients = [None] * self.written.result_count
+        output_gradients[self.output] = operator_function("clone")(view_gradient)
+        results = self.written.apply(output_gradients)
         inner = results.pop(self.edge) if self.edge >= 0 else None
         if inner is None:
-            inner = operator_function("zeros_like")(part)
-        operator_function("copy_")(part, inner)
-        return [whole, *results]
+            inner = operator_function("zeros_like")(view_gradient)
+        operator_function("copy_")(view_gradient, inner)
+        return [base_gradient, *results]
 
 
     cdef list apply_elsewhere(self, gradient):
         """Compute the gradients without in-place writes: for `create_graph`, layers, and complex or real
         views.
         """
-        cdef list given, results
+        cdef list output_gradients, results
         flat = self.in_memory(gradient)
-        given = [None] * self.written.result_count
-        given[self.output] = self.part_of(flat)
-        results = self.written.apply(given)
+        output_gradients = [None] * self.written.result_count
+        output_gradients[self.output] = self.gather_view_from(flat)
+        results = self.written.apply(output_gradients)
         inner = results.pop(self.edge) if self.edge >= 0 else None
         if inner is None:
-            inner = operator_function("zeros_like")(given[self.output])
-        return [self.with_part(flat, inner), *results]
+            inner = operator_function("zeros_like")(output_gradients[self.output])
+        return [self.scatter_view_into(flat, inner), *results]
 
 
-cdef ViewNode view_geometry(Tensor view, Tensor base, Tensor whole):
+cdef ViewNode view_geometry(Tensor view, Tensor base, Tensor base_like):
     cdef ViewNode where = ViewNode.__new__(ViewNode)
     if memory_of(view) is not memory_of(base) and view.array.size:
         raise ValueError("the tensor is no view of that base")
-    if whole.array.shape != base.array.shape:
-        raise ValueError(f"a tensor of shape {whole.array.shape} does not look like a base of shape {base.array.shape}")
+    if base_like.array.shape != base.array.shape:
+        raise ValueError(f"a tensor of shape {base_like.array.shape} does not look like a base of shape {base.array.shape}")
     where.set_geometry(view, base)
     return where
 
 
-def part_at(Tensor view not None, Tensor base not None, Tensor whole not None):
-    """Return a copy of the elements of `whole`, which is laid out like `base`, at the positions of `view`."""
-    where = view_geometry(view, base, whole)
-    return where.part_of(where.in_memory(whole))
+def gather_view(Tensor view not None, Tensor base not None, Tensor base_like not None):
+    """Return a copy of the elements of `base_like`, which is laid out like `base`, at the positions of `view`."""
+    where = view_geometry(view, base, base_like)
+    return where.gather_view_from(where.in_memory(base_like))
 
 
-def with_part_at(Tensor view not None, Tensor base not None, Tensor whole not None, Tensor part not None):
-    """Return a copy of `whole`, which is laid out like `base`, with `part` at the positions of `view`."""
-    where = view_geometry(view, base, whole)
-    return where.with_part(where.in_memory(whole), part)
+def scatter_view(Tensor view not None, Tensor base not None, Tensor base_like not None, Tensor view_values not None):
+    """Return a copy of `base_like`, which is laid out like `base`, with `view_values` at the positions of `view`."""
+    where = view_geometry(view, base, base_like)
+    return where.scatter_view_into(where.in_memory(base_like), view_values)
 
 
-cdef Node node_of_whole(Tensor t, int *output):
+cdef Node node_of_base(Tensor t, int *output):
     output[0] = 0
     if not t.requires_grad_flag:
         return None
@@ -215,7 +215,7 @@ cdef Node view_node(Tensor view, Tensor base):
     result.set_geometry(view, base)
     make_room(result, 1, 1)
     expect(result, 0, view)
-    connect(result, 0, node_of_whole(base, &output), output)
+    connect(result, 0, node_of_base(base, &output), output)
     result.sequence = next_sequence()
     return result
 
@@ -227,7 +227,7 @@ cdef Node written_view(Tensor view, Tensor base, Node node, int output, int edge
     result.written, result.output, result.edge = node, output, edge
     make_room(result, 1 + node.edge_count - (edge >= 0), 1)
     expect(result, 0, base)
-    to = node_of_whole(base, &to_output)
+    to = node_of_base(base, &to_output)
     connect(result, 0, to, to_output)
     for i in range(node.edge_count):
         if i != edge:

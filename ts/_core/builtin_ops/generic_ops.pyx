@@ -179,13 +179,13 @@ cdef int broadcast_shapes(Operator op, IValue *r, const int32_t *at) except -1:
 
 cdef int broadcast_all(Operator op, IValue *r, const int32_t *at) except -1:
     """Return the broadcast shape of several shapes."""
-    cdef Tuple given = <Tuple>r[at[0]].v.o
+    cdef Tuple shapes = <Tuple>r[at[0]].v.o
     cdef list shape = []
     cdef Py_ssize_t i
-    for i in range(given.size):
-        if not conforms(&given.items[i], INTS_SPEC):
+    for i in range(shapes.size):
+        if not conforms(&shapes.items[i], INTS_SPEC):
             raise TypeError("prim::BroadcastSizes() takes lists of ints")
-        shape = broadcast(shape, ints_of(&given.items[i]))
+        shape = broadcast(shape, ints_of(&shapes.items[i]))
     set_object(&r[at[1]], ints_list(shape))
     return 0
 
@@ -208,21 +208,21 @@ cdef int reduction_sizes(Operator op, IValue *r, const int32_t *at) except -1:
 
 # ---------------------------------------------------------------- gradients; None is a zero gradient
 
-cdef int all_there(Operator op, IValue *r, const int32_t *at) except -1:
-    cdef Tuple given = <Tuple>r[at[0]].v.o
-    set_bool(&r[at[1]], all([given.items[i].tag != TAG_NONE for i in range(given.size)]))
+cdef int all_not_none(Operator op, IValue *r, const int32_t *at) except -1:
+    cdef Tuple args = <Tuple>r[at[0]].v.o
+    set_bool(&r[at[1]], all([args.items[i].tag != TAG_NONE for i in range(args.size)]))
     return 0
 
 
-cdef int any_there(Operator op, IValue *r, const int32_t *at) except -1:
-    cdef Tuple given = <Tuple>r[at[0]].v.o
-    set_bool(&r[at[1]], any([given.items[i].tag != TAG_NONE for i in range(given.size)]))
+cdef int any_not_none(Operator op, IValue *r, const int32_t *at) except -1:
+    cdef Tuple args = <Tuple>r[at[0]].v.o
+    set_bool(&r[at[1]], any([args.items[i].tag != TAG_NONE for i in range(args.size)]))
     return 0
 
 
-cdef int none_there(Operator op, IValue *r, const int32_t *at) except -1:
-    cdef Tuple given = <Tuple>r[at[0]].v.o
-    set_bool(&r[at[1]], all([given.items[i].tag == TAG_NONE for i in range(given.size)]))
+cdef int all_none(Operator op, IValue *r, const int32_t *at) except -1:
+    cdef Tuple args = <Tuple>r[at[0]].v.o
+    set_bool(&r[at[1]], all([args.items[i].tag == TAG_NONE for i in range(args.size)]))
     return 0
 
 
@@ -274,8 +274,8 @@ cdef int print_text(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int print_all(Operator op, IValue *r, const int32_t *at) except -1:
-    cdef Tuple given = <Tuple>r[at[0]].v.o
-    print(*[value_text(&given.items[i]) for i in range(given.size)])
+    cdef Tuple args = <Tuple>r[at[0]].v.o
+    print(*[value_text(&args.items[i]) for i in range(args.size)])
     return 0
 
 
@@ -378,9 +378,9 @@ def operators():
         define("prim::BroadcastSizes(...) -> int[]", broadcast_all),
         define("prim::ReductionSizes(int[] size, int[] red_axes, bool keepdim=False) -> int[]", reduction_sizes),
         # gradients
-        define("prim::AutogradAllNonZero(...) -> bool", all_there),
-        define("prim::AutogradAnyNonZero(...) -> bool", any_there),
-        define("prim::AutogradAllZero(...) -> bool", none_there),
+        define("prim::AutogradAllNonZero(...) -> bool", all_not_none),
+        define("prim::AutogradAnyNonZero(...) -> bool", any_not_none),
+        define("prim::AutogradAllZero(...) -> bool", all_none),
         # environment
         define("aten::has_torch_function(...) -> bool", not_any),
         define("aten::is_scripting() -> bool", scripting),

@@ -4,7 +4,7 @@ In: a string.  Out: the same result as that of the Python method, as a Python `s
 
     substring("to be or not to be", 13, 15)   "to", the same object as substring(..., 0, 2)
     lower("Straße")                           "straße"
-    stripped("(be)", "()", True, True)        "be"
+    strip_string("(be)", "()", True, True)        "be"
 
 Words repeat in a text, so strings of at most 15 ASCII characters are cached in a direct-mapped table of 4,096 entries,
 indexed by a hash of the characters.  A cache hit is faster than a new string: no object is created, its hash is known,
@@ -77,7 +77,7 @@ cdef CachedString string_cache[MAX_CACHED_CHARACTERS]
 cdef uint8_t MASKS[READ][READ]           # MASKS[n] has 0xff in the first n of 16 bytes
 for _n in range(READ):
     memset(MASKS[_n], 0xff, _n)
-cdef Characters asked  # set of the last call of `strip`; the next call with equal characters reuses it
+cdef Characters strip_set  # set of the last call of `strip`; the next call with equal characters reuses it
 
 
 # ---------------------------------------------------------------- short strings
@@ -139,19 +139,19 @@ cdef str cached_string(Key *key):
     return result
 
 
-cdef str substring(str text, Py_ssize_t start, Py_ssize_t end):
-    cdef Py_ssize_t n = end - start, room = len(text) - start
+cdef str substring(str string, Py_ssize_t start, Py_ssize_t end):
+    cdef Py_ssize_t n = end - start, room = len(string) - start
     cdef Key key
     cdef bint short
-    if not 1 < n <= SHORT or n == len(text):
-        return PyUnicode_Substring(text, start, end)
-    if PyUnicode_KIND(text) == 1:
-        short = pack(<const uint8_t *>PyUnicode_DATA(text) + start, n, room, &key)
-    elif PyUnicode_KIND(text) == 2:
-        short = pack(<const uint16_t *>PyUnicode_DATA(text) + start, n, room, &key)
+    if not 1 < n <= SHORT or n == len(string):
+        return PyUnicode_Substring(string, start, end)
+    if PyUnicode_KIND(string) == 1:
+        short = pack(<const uint8_t *>PyUnicode_DATA(string) + start, n, room, &key)
+    elif PyUnicode_KIND(string) == 2:
+        short = pack(<const uint16_t *>PyUnicode_DATA(string) + start, n, room, &key)
     else:
-        short = pack(<const uint32_t *>PyUnicode_DATA(text) + start, n, room, &key)
-    return cached_string(&key) if short else PyUnicode_Substring(text, start, end)
+        short = pack(<const uint32_t *>PyUnicode_DATA(string) + start, n, room, &key)
+    return cached_string(&key) if short else PyUnicode_Substring(string, start, end)
 
 
 # ---------------------------------------------------------------- words
@@ -201,17 +201,17 @@ cdef inline str next_word(const Char *s, Py_ssize_t n, Py_ssize_t *start, Py_ssi
     return None
 
 
-cdef str word_behind(str text, Py_ssize_t *start, Py_ssize_t *end):
-    if PyUnicode_KIND(text) == 1:
-        return next_word(<const uint8_t *>PyUnicode_DATA(text), len(text), start, end)
-    if PyUnicode_KIND(text) == 2:
-        return next_word(<const uint16_t *>PyUnicode_DATA(text), len(text), start, end)
-    return next_word(<const uint32_t *>PyUnicode_DATA(text), len(text), start, end)
+cdef str find_word(str string, Py_ssize_t *start, Py_ssize_t *end):
+    if PyUnicode_KIND(string) == 1:
+        return next_word(<const uint8_t *>PyUnicode_DATA(string), len(string), start, end)
+    if PyUnicode_KIND(string) == 2:
+        return next_word(<const uint16_t *>PyUnicode_DATA(string), len(string), start, end)
+    return next_word(<const uint32_t *>PyUnicode_DATA(string), len(string), start, end)
 
 
 # ---------------------------------------------------------------- lower case
 
-cdef inline bint lower_block(const Char *s, Char *out, Py_ssize_t n, uint32_t *seen) noexcept nogil:
+cdef inline bint lower_block(const Char *s, Char *out, Py_ssize_t n, uint32_t *char_bits) noexcept nogil:
     """Convert `n` characters to lower case; return False if a character needs Python's `str.lower`."""
     cdef Char all = 0
     cdef uint32_t c
@@ -227,53 +227,53 @@ cdef inline bint lower_block(const Char *s, Char *out, Py_ssize_t n, uint32_t *s
         if c == DOTTED_I or c == SIGMA:
             return False
         c = Py_UNICODE_TOLOWER(c)
-        seen[0] |= c
+        char_bits[0] |= c
         out[i] = <Char>c
     return True
 
 
-cdef inline bint lower_all(const Char *s, Char *out, Py_ssize_t n, uint32_t *seen) noexcept nogil:
+cdef inline bint lower_all(const Char *s, Char *out, Py_ssize_t n, uint32_t *char_bits) noexcept nogil:
     cdef Py_ssize_t i = 0
     while i + BLOCK <= n:
-        if not lower_block(s + i, out + i, BLOCK, seen):
+        if not lower_block(s + i, out + i, BLOCK, char_bits):
             return False
         i += BLOCK
-    return lower_block(s + i, out + i, n - i, seen)
+    return lower_block(s + i, out + i, n - i, char_bits)
 
 
-cdef str lower(str text):
-    cdef Py_ssize_t n = len(text)
-    cdef int width = PyUnicode_KIND(text)
-    cdef uint32_t seen = 0
+cdef str lower(str string):
+    cdef Py_ssize_t n = len(string)
+    cdef int width = PyUnicode_KIND(string)
+    cdef uint32_t char_bits = 0
     cdef bint done
     if n == 0:
-        return text
-    out = PyUnicode_New(n, 127 if PyUnicode_IS_ASCII(text) else 255 if width == 1 else 0xffff if width == 2 else 0x10ffff)
+        return string
+    out = PyUnicode_New(n, 127 if PyUnicode_IS_ASCII(string) else 255 if width == 1 else 0xffff if width == 2 else 0x10ffff)
     cdef void *data = PyUnicode_DATA(out)
     if width == 1:
-        done = lower_all(<const uint8_t *>PyUnicode_DATA(text), <uint8_t *>data, n, &seen)
+        done = lower_all(<const uint8_t *>PyUnicode_DATA(string), <uint8_t *>data, n, &char_bits)
     elif width == 2:
-        done = lower_all(<const uint16_t *>PyUnicode_DATA(text), <uint16_t *>data, n, &seen) and seen > 0xff
+        done = lower_all(<const uint16_t *>PyUnicode_DATA(string), <uint16_t *>data, n, &char_bits) and char_bits > 0xff
     else:
-        done = lower_all(<const uint32_t *>PyUnicode_DATA(text), <uint32_t *>data, n, &seen) and seen > 0xffff
-    return out if done else text.lower()  # Python's method also selects a narrower storage for the result
+        done = lower_all(<const uint32_t *>PyUnicode_DATA(string), <uint32_t *>data, n, &char_bits) and char_bits > 0xffff
+    return out if done else string.lower()  # Python's method also selects a narrower storage for the result
 
 
 # ---------------------------------------------------------------- strip
 
-cdef int ask(str chars) except -1:
-    """Set `asked` to the set of characters in `chars`."""
-    cdef PyObject *before = asked.text
+cdef int build_strip_set(str chars) except -1:
+    """Set `strip_set` to the set of characters in `chars`."""
+    cdef PyObject *before = strip_set.text
     cdef Py_UCS4 c
-    asked.low = asked.high = 0
-    asked.plain = chars.isascii()
+    strip_set.low = strip_set.high = 0
+    strip_set.plain = chars.isascii()
     for c in chars:
         if c < 64:
-            asked.low |= <uint64_t>1 << <int>c
+            strip_set.low |= <uint64_t>1 << <int>c
         elif c < 128:
-            asked.high |= <uint64_t>1 << (<int>c - 64)
+            strip_set.high |= <uint64_t>1 << (<int>c - 64)
     Py_INCREF(<PyObject *>chars)
-    asked.text = <PyObject *>chars
+    strip_set.text = <PyObject *>chars
     Py_XDECREF(before)
     return 0
 
@@ -283,7 +283,7 @@ cdef inline bint is_in(Characters among, uint32_t c) noexcept nogil:
 
 
 cdef int find_bounds(const Char *s, Py_ssize_t *start, Py_ssize_t *end, bint left, bint right) except -1:
-    cdef Characters among = asked          # a copy, because a signal handler may change `asked`
+    cdef Characters among = strip_set          # a copy, because a signal handler may change `strip_set`
     while left and start[0] < end[0] and is_in(among, s[start[0]]):
         start[0] += 1
         if start[0] & LIMIT_CHECK_MASK == 0:
@@ -295,24 +295,24 @@ cdef int find_bounds(const Char *s, Py_ssize_t *start, Py_ssize_t *end, bint lef
     return 0
 
 
-cdef str stripped(PyObject *whole, PyObject *chars, bint left, bint right):
-    text = <str>whole
-    cdef Py_ssize_t start = 0, end = len(text)
-    if asked.text != chars:
-        ask(<str>chars)
-    if not asked.plain:
-        while left and start < end and text[start] in <str>chars:
+cdef str strip_string(PyObject *string_object, PyObject *chars, bint left, bint right):
+    string = <str>string_object
+    cdef Py_ssize_t start = 0, end = len(string)
+    if strip_set.text != chars:
+        build_strip_set(<str>chars)
+    if not strip_set.plain:
+        while left and start < end and string[start] in <str>chars:
             start += 1
             if start & LIMIT_CHECK_MASK == 0:
                 worked(LIMIT_CHECK_MASK)
-        while right and start < end and text[end - 1] in <str>chars:
+        while right and start < end and string[end - 1] in <str>chars:
             end -= 1
             if end & LIMIT_CHECK_MASK == 0:
                 worked(LIMIT_CHECK_MASK)
-    elif PyUnicode_KIND(text) == 1:
-        find_bounds(<const uint8_t *>PyUnicode_DATA(text), &start, &end, left, right)
-    elif PyUnicode_KIND(text) == 2:
-        find_bounds(<const uint16_t *>PyUnicode_DATA(text), &start, &end, left, right)
+    elif PyUnicode_KIND(string) == 1:
+        find_bounds(<const uint8_t *>PyUnicode_DATA(string), &start, &end, left, right)
+    elif PyUnicode_KIND(string) == 2:
+        find_bounds(<const uint16_t *>PyUnicode_DATA(string), &start, &end, left, right)
     else:
-        find_bounds(<const uint32_t *>PyUnicode_DATA(text), &start, &end, left, right)
-    return substring(text, start, end)
+        find_bounds(<const uint32_t *>PyUnicode_DATA(string), &start, &end, left, right)
+    return substring(string, start, end)

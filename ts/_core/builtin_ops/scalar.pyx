@@ -53,14 +53,14 @@ cdef struct Compare:
 # ---------------------------------------------------------------- kernels of one argument
 
 cdef int floor_number(Operator op, IValue *r, const int32_t *at) except -1 nogil:
-    return whole(&r[at[0]], &r[at[1]], floor_checked)
+    return round_to_int(&r[at[0]], &r[at[1]], floor_checked)
 
 
 cdef int ceil_number(Operator op, IValue *r, const int32_t *at) except -1 nogil:
-    return whole(&r[at[0]], &r[at[1]], ceil_checked)
+    return round_to_int(&r[at[0]], &r[at[1]], ceil_checked)
 
 
-cdef int whole(IValue *x, IValue *out, Status (*function)(double, int64_t *) noexcept nogil) except -1 nogil:
+cdef int round_to_int(IValue *x, IValue *out, Status (*function)(double, int64_t *) noexcept nogil) except -1 nogil:
     cdef int64_t value = x.v.i
     if is_complex(x):
         return raise_not_real()
@@ -426,9 +426,9 @@ cdef list comparison(str name, str overloads, IntCompare of_int, FloatCompare of
 
 cdef int complex_from_items(Operator op, IValue *r, const int32_t *at) except -1:
     """Return `complex(x, y)` for numbers and one-element tensors."""
-    parts = [box_shallow(&r[at[i]]) for i in range(2)]
-    parts = [part if isinstance(part, (int, float)) else part.item() for part in parts]
-    set_object(&r[at[2]], complex(parts[0], parts[1]))
+    operands = [box_shallow(&r[at[i]]) for i in range(2)]
+    operands = [operand if isinstance(operand, (int, float)) else operand.item() for operand in operands]
+    set_object(&r[at[2]], complex(operands[0], operands[1]))
     return 0
 
 

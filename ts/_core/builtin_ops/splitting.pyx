@@ -14,7 +14,7 @@ from cpython.object cimport PyObject
 from libc.stdint cimport int64_t
 
 from ts._core.thread.allowance cimport TEXT_BYTES, limited, take_text
-from ts._core.builtin_ops.pieces cimport substring, word_behind
+from ts._core.builtin_ops.pieces cimport find_word, substring
 from ts._core.thread.deadline cimport worked
 from ts._core.value.container cimport List, list_append, list_new, list_reverse
 from ts._core.value.ivalue cimport STR_SPEC, list_spec
@@ -26,70 +26,70 @@ cdef extern from "Python.h":
     bint Py_UNICODE_ISLINEBREAK(Py_UCS4 c)
 
 
-cdef int add_part(List parts, str text, Py_ssize_t start, Py_ssize_t end, str piece=None) except -1:
-    cdef IValue part
+cdef int append_piece(List pieces, str string, Py_ssize_t start, Py_ssize_t end, str piece=None) except -1:
+    cdef IValue value
     worked(0)
     # Python caches one-character Latin-1 strings, so they use no memory
-    if limited and (end - start > 1 or PyUnicode_KIND(text) > 1):
-        take_text(TEXT_BYTES + (end - start) * PyUnicode_KIND(text))
+    if limited and (end - start > 1 or PyUnicode_KIND(string) > 1):
+        take_text(TEXT_BYTES + (end - start) * PyUnicode_KIND(string))
     if piece is None:
-        piece = substring(text, start, end)
-    part.tag = TAG_OBJECT
-    part.v.o = <PyObject *>piece
-    return list_append(<PyObject *>parts, &part)
+        piece = substring(string, start, end)
+    value.tag = TAG_OBJECT
+    value.v.o = <PyObject *>piece
+    return list_append(<PyObject *>pieces, &value)
 
 
-cdef List split_at(str text, str separator, int64_t max_splits, bint backwards):
-    cdef List parts = list_new(list_spec(STR_SPEC), 0)
-    cdef Py_ssize_t start = 0, end = len(text), position, n = len(separator)
+cdef List split_at(str string, str separator, int64_t max_splits, bint backwards):
+    cdef List pieces = list_new(list_spec(STR_SPEC), 0)
+    cdef Py_ssize_t start = 0, end = len(string), position, n = len(separator)
     while max_splits != 0:
-        position = PyUnicode_Find(text, separator, start, end, -1 if backwards else 1)
+        position = PyUnicode_Find(string, separator, start, end, -1 if backwards else 1)
         if position < 0:
             break
         if backwards:
-            add_part(parts, text, position + n, end)
+            append_piece(pieces, string, position + n, end)
             end = position
         else:
-            add_part(parts, text, start, position)
+            append_piece(pieces, string, start, position)
             start = position + n
         max_splits -= 1
-    add_part(parts, text, start, end)
+    append_piece(pieces, string, start, end)
     if backwards:
-        list_reverse(<PyObject *>parts)
-    return parts
+        list_reverse(<PyObject *>pieces)
+    return pieces
 
 
-cdef List split_words(str text, int64_t max_splits):
-    cdef List parts = list_new(list_spec(STR_SPEC), 0)
+cdef List split_words(str string, int64_t max_splits):
+    cdef List pieces = list_new(list_spec(STR_SPEC), 0)
     cdef Py_ssize_t start = 0, end = 0
     while True:
-        word = word_behind(text, &start, &end)
+        word = find_word(string, &start, &end)
         if start == end:
-            return parts
-        if max_splits == 0:                    # the rest of the text, without leading whitespace
-            add_part(parts, text, start, len(text))
-            return parts
-        add_part(parts, text, start, end, word)
+            return pieces
+        if max_splits == 0:                    # the rest of the string, without leading whitespace
+            append_piece(pieces, string, start, len(string))
+            return pieces
+        append_piece(pieces, string, start, end, word)
         max_splits -= 1
 
 
-cdef List split_lines(str text, bint keep_line_ends):
-    cdef List parts = list_new(list_spec(STR_SPEC), 0)
-    cdef Py_ssize_t start, end, i = 0, n = len(text)
+cdef List split_lines(str string, bint keep_line_ends):
+    cdef List pieces = list_new(list_spec(STR_SPEC), 0)
+    cdef Py_ssize_t start, end, i = 0, n = len(string)
     while i < n:
         start = i
-        while i < n and not Py_UNICODE_ISLINEBREAK(text[i]):
+        while i < n and not Py_UNICODE_ISLINEBREAK(string[i]):
             i += 1
         end = i
         if i < n:
-            i += 2 if text[i] == "\r" and i + 1 < n and text[i + 1] == "\n" else 1
-        add_part(parts, text, start, i if keep_line_ends else end)
-    return parts
+            i += 2 if string[i] == "\r" and i + 1 < n and string[i + 1] == "\n" else 1
+        append_piece(pieces, string, start, i if keep_line_ends else end)
+    return pieces
 
 
-cdef List split_characters(str text):
-    cdef List parts = list_new(list_spec(STR_SPEC), len(text))
+cdef List split_characters(str string):
+    cdef List pieces = list_new(list_spec(STR_SPEC), len(string))
     cdef Py_ssize_t i
-    for i in range(len(text)):
-        add_part(parts, text, i, i + 1)
-    return parts
+    for i in range(len(string)):
+        append_piece(pieces, string, i, i + 1)
+    return pieces

@@ -32,7 +32,7 @@ from ts._core.value.ivalue cimport box_shallow
 from ts._core.builtin_ops.op_table cimport define
 from ts._core.builtin_ops.slicing cimport slice_bounds
 from ts._core.builtin_ops.splitting cimport split_at, split_lines, split_words
-from ts._core.builtin_ops.pieces cimport lower, stripped
+from ts._core.builtin_ops.pieces cimport lower, strip_string
 from ts._core.value.scalar cimport int_from_float
 from ts._core.value.texts cimport text_character, text_equal, text_length
 from ts._core.value.tagged cimport (
@@ -83,10 +83,10 @@ cdef inline int allow(Py_ssize_t length, int width=1) except -1:
     return take_text(TEXT_BYTES + (length * width if length < (<Py_ssize_t>1 << 60) else length))
 
 
-cdef inline int set_text(IValue *out, str text) except -1:
+cdef inline int set_text(IValue *out, str string) except -1:
     """Store a string in a register, after a check of the memory limit."""
-    allow(len(text), PyUnicode_KIND(text))
-    set_object(out, text)
+    allow(len(string), PyUnicode_KIND(string))
+    set_object(out, string)
     return 0
 
 
@@ -103,11 +103,11 @@ cdef inline int spend(double nanoseconds) except -1:
 # ---------------------------------------------------------------- methods of str, by signature
 
 cdef int text_method(Operator op, IValue *r, const int32_t *at) except -1:
-    text = text_of(&r[at[0]])
-    if (limited or timed) and not text.isascii():
-        allow(len(text), MAPPED_BYTES)
-        spend(MAP_CHARACTER_NS * len(text))
-    set_text(&r[at[1]], lower(text) if op.data == LOWER else method_of(op)(text))
+    string = text_of(&r[at[0]])
+    if (limited or timed) and not string.isascii():
+        allow(len(string), MAPPED_BYTES)
+        spend(MAP_CHARACTER_NS * len(string))
+    set_text(&r[at[1]], lower(string) if op.data == LOWER else method_of(op)(string))
     return 0
 
 
@@ -117,10 +117,10 @@ cdef int predicate(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int strip(Operator op, IValue *r, const int32_t *at) except -1:
-    text = stripped(r[at[0]].v.o, r[at[1]].v.o, op.data != RSTRIP, op.data != LSTRIP)
+    string = strip_string(r[at[0]].v.o, r[at[1]].v.o, op.data != RSTRIP, op.data != LSTRIP)
     # otherwise the register already contains the string
-    if at[0] != at[2] or r[at[2]].v.o != <PyObject *>text:
-        set_text(&r[at[2]], text)
+    if at[0] != at[2] or r[at[2]].v.o != <PyObject *>string:
+        set_text(&r[at[2]], string)
     return 0
 
 
@@ -133,9 +133,9 @@ cdef int pad(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int with_number(Operator op, IValue *r, const int32_t *at) except -1:
-    text = text_of(&r[at[0]])
-    allow(len(text) + max(r[at[1]].v.i, 0) * max(text.count("\t"), 1), PyUnicode_KIND(text))
-    set_object(&r[at[2]], method_of(op)(text, r[at[1]].v.i))
+    string = text_of(&r[at[0]])
+    allow(len(string) + max(r[at[1]].v.i, 0) * max(string.count("\t"), 1), PyUnicode_KIND(string))
+    set_object(&r[at[2]], method_of(op)(string, r[at[1]].v.i))
     return 0
 
 
@@ -153,11 +153,11 @@ cdef int split(Operator op, IValue *r, const int32_t *at) except -1:
     separator = box_shallow(&r[at[1]])
     if separator == "":
         raise RuntimeError("ValueError: empty separator")
-    text = text_of(&r[at[0]])
+    string = text_of(&r[at[0]])
     if separator is None:
-        set_object(&r[at[3]], split_words(text, r[at[2]].v.i))
+        set_object(&r[at[3]], split_words(string, r[at[2]].v.i))
     else:
-        set_object(&r[at[3]], split_at(text, separator, r[at[2]].v.i, op.data == <void *>str.rsplit))
+        set_object(&r[at[3]], split_at(string, separator, r[at[2]].v.i, op.data == <void *>str.rsplit))
     return 0
 
 
@@ -166,13 +166,13 @@ cdef int splitlines(Operator op, IValue *r, const int32_t *at) except -1:
     return 0
 
 
-cdef inline int64_t end_of(str text, int64_t end):
-    return end + len(text) + 1 if end < 0 else end
+cdef inline int64_t end_of(str string, int64_t end):
+    return end + len(string) + 1 if end < 0 else end
 
 
 cdef int search(Operator op, IValue *r, const int32_t *at) except -1:
-    text = text_of(&r[at[0]])
-    set_int(&r[at[4]], method_of(op)(text, text_of(&r[at[1]]), r[at[2]].v.i, end_of(text, r[at[3]].v.i)))
+    string = text_of(&r[at[0]])
+    set_int(&r[at[4]], method_of(op)(string, text_of(&r[at[1]]), r[at[2]].v.i, end_of(string, r[at[3]].v.i)))
     return 0
 
 
@@ -184,34 +184,34 @@ cdef int search_or_fail(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int has_affix(Operator op, IValue *r, const int32_t *at) except -1:
-    text = text_of(&r[at[0]])
-    set_bool(&r[at[4]], method_of(op)(text, text_of(&r[at[1]]), r[at[2]].v.i, end_of(text, r[at[3]].v.i)))
+    string = text_of(&r[at[0]])
+    set_bool(&r[at[4]], method_of(op)(string, text_of(&r[at[1]]), r[at[2]].v.i, end_of(string, r[at[3]].v.i)))
     return 0
 
 
 cdef int replace(Operator op, IValue *r, const int32_t *at) except -1:
     cdef Py_ssize_t count
-    text, old, new = text_of(&r[at[0]]), text_of(&r[at[1]]), text_of(&r[at[2]])
+    string, old, new = text_of(&r[at[0]]), text_of(&r[at[1]]), text_of(&r[at[2]])
     if limited or timed:
-        count = text.count(old)
+        count = string.count(old)
         if 0 <= r[at[3]].v.i < count:
             count = r[at[3]].v.i
-        allow(len(text) + count * len(new), max(PyUnicode_KIND(text), PyUnicode_KIND(new)))
+        allow(len(string) + count * len(new), max(PyUnicode_KIND(string), PyUnicode_KIND(new)))
         spend(0 if len(new) == len(old) == 1 else BUILD_PART_NS * count if new else 0)
-    set_object(&r[at[4]], text.replace(old, new, r[at[3]].v.i))
+    set_object(&r[at[4]], string.replace(old, new, r[at[3]].v.i))
     return 0
 
 
 cdef int join(Operator op, IValue *r, const int32_t *at) except -1:
-    cdef List parts = <List>r[at[1]].v.o
+    cdef List pieces = <List>r[at[1]].v.o
     cdef Py_ssize_t i
-    spend(BUILD_PART_NS * parts.size)
-    texts = [<str>list_item(<PyObject *>parts, i).v.o for i in range(parts.size)]
+    spend(BUILD_PART_NS * pieces.size)
+    strings = [<str>list_item(<PyObject *>pieces, i).v.o for i in range(pieces.size)]
     if limited:
         separator = text_of(&r[at[0]])
-        width = max([PyUnicode_KIND(text) for text in texts], default=1)
-        allow(sum(map(len, texts)) + len(texts) * len(separator), max(width, PyUnicode_KIND(separator)))
-    set_object(&r[at[2]], text_of(&r[at[0]]).join(texts))
+        width = max([PyUnicode_KIND(string) for string in strings], default=1)
+        allow(sum(map(len, strings)) + len(strings) * len(separator), max(width, PyUnicode_KIND(separator)))
+    set_object(&r[at[2]], text_of(&r[at[0]]).join(strings))
     return 0
 
 
@@ -224,16 +224,16 @@ cdef int length(Operator op, IValue *r, const int32_t *at) except -1:
 
 cdef int concatenate(Operator op, IValue *r, const int32_t *at) except -1:
     cdef IValue *left = &r[at[0]]
-    cdef PyObject *text
+    cdef PyObject *result
     if at[0] == at[2] and Py_REFCNT(left.v.o) == 1:  # `s += t` with an unshared s: append in place
         right = text_of(&r[at[1]])  # own reference, because it may be s
         allow(len(right), max(PyUnicode_KIND(text_of(left)), PyUnicode_KIND(right)))
-        text = left.v.o
+        result = left.v.o
         left.v.o = NULL
-        PyUnicode_Append(&text, right)  # takes over the reference, even if it fails
-        if text == NULL:
+        PyUnicode_Append(&result, right)  # takes over the reference, even if it fails
+        if result == NULL:
             raise MemoryError()
-        left.v.o = text
+        left.v.o = result
         return 0
     first, second = text_of(left), text_of(&r[at[1]])
     allow(len(first) + len(second), max(PyUnicode_KIND(first), PyUnicode_KIND(second)))
@@ -248,19 +248,19 @@ cdef int character(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int slice_text(Operator op, IValue *r, const int32_t *at) except -1:
-    text = text_of(&r[at[0]])
+    string = text_of(&r[at[0]])
     cdef int64_t start, step = r[at[3]].v.i
     cdef Py_ssize_t n
-    n = slice_bounds(len(text), &r[at[1]], &r[at[2]], step, &start)
+    n = slice_bounds(len(string), &r[at[1]], &r[at[2]], step, &start)
     if step == 1:
-        set_text(&r[at[4]], text[start : start + n])
+        set_text(&r[at[4]], string[start : start + n])
         return 0
     if n == 0:
         set_object(&r[at[4]], "")
         return 0
     cdef int64_t last = start + (n - 1) * step
-    allow(n, PyUnicode_KIND(text))
-    set_object(&r[at[4]], text[start : (last + 1 if step > 0 else last - 1 if last > 0 else None) : step])
+    allow(n, PyUnicode_KIND(string))
+    set_object(&r[at[4]], string[start : (last + 1 if step > 0 else last - 1 if last > 0 else None) : step])
     return 0
 
 
@@ -297,10 +297,10 @@ cdef int ge(Operator op, IValue *r, const int32_t *at) except -1:
 # ---------------------------------------------------------------- numbers and characters
 
 cdef int ordinal(Operator op, IValue *r, const int32_t *at) except -1:
-    text = text_of(&r[at[0]])
-    if len(text) != 1:
-        raise RuntimeError(f"String for ord() must be 1 character, found {len(text)}")
-    cdef int64_t code = ord(text)
+    string = text_of(&r[at[0]])
+    if len(string) != 1:
+        raise RuntimeError(f"String for ord() must be 1 character, found {len(string)}")
+    cdef int64_t code = ord(string)
     # A byte that is invalid in UTF-8 is a surrogate (`surrogateescape`).
     set_int(&r[at[1]], code - 0xDC00 if 0xDC80 <= code <= 0xDCFF else code)
     return 0
@@ -333,15 +333,15 @@ cdef int parse_int(Operator op, IValue *r, const int32_t *at) except -1:
     """Parse a signed decimal integer; leading blanks are allowed, trailing blanks and underscores raise an
     error.
     """
-    text = text_of(&r[at[0]])
+    string = text_of(&r[at[0]])
     value = None
-    if text.isascii() and text == text.rstrip() and "_" not in text:
+    if string.isascii() and string == string.rstrip() and "_" not in string:
         try:
-            value = int(text)
+            value = int(string)
         except ValueError:
             pass
     if value is None or not -(1 << 63) <= value < (1 << 63):
-        raise RuntimeError(f"invalid literal for int() with base 10: '{text}'")
+        raise RuntimeError(f"invalid literal for int() with base 10: '{string}'")
     set_int(&r[at[1]], value)
     return 0
 
@@ -350,15 +350,15 @@ cdef int parse_float(Operator op, IValue *r, const int32_t *at) except -1:
     """Parse a float like C's strtod, including hexadecimal; trailing blanks and underscores raise an
     error.
     """
-    text = text_of(&r[at[0]])
+    string = text_of(&r[at[0]])
     value = None
-    if text.isascii() and text == text.rstrip() and "_" not in text:
+    if string.isascii() and string == string.rstrip() and "_" not in string:
         try:
-            value = float.fromhex(text) if "0x" in text.lower() else float(text)
+            value = float.fromhex(string) if "0x" in string.lower() else float(string)
         except (ValueError, OverflowError):
             pass
     if value is None:
-        raise RuntimeError(f"could not convert string to float: '{text}'")
+        raise RuntimeError(f"could not convert string to float: '{string}'")
     set_float(&r[at[1]], value)
     return 0
 
@@ -396,23 +396,23 @@ cdef int format_braces(Operator op, IValue *r, const int32_t *at) except -1:
     """Format `"{} {}".format(a, b)`; other braces are copied literally."""
     cdef Tuple arguments = <Tuple>r[at[1]].v.o
     cdef Py_ssize_t position, used = 0, end = 0
-    text = text_of(&r[at[0]])
+    template = text_of(&r[at[0]])
     result = []
-    spend(COMPARE_CHARACTER_NS * len(text))
-    for match in re.finditer(FIELD, text):
+    spend(COMPARE_CHARACTER_NS * len(template))
+    for match in re.finditer(FIELD, template):
         spend(FIELD_NS)
-        result.append(text[end:match.start()])
+        result.append(template[end:match.start()])
         end = match.end()
-        number = match[1]
-        if number is None:
+        field_index = match[1]
+        if field_index is None:
             result.append(match[0][0])
             continue
-        position = int(number) if number else used
-        used += not number
+        position = int(field_index) if field_index else used
+        used += not field_index
         if position >= arguments.size:
-            raise RuntimeError(f"Too few arguments for format string: {text}")
+            raise RuntimeError(f"Too few arguments for format string: {template}")
         result.append(format_field(&arguments.items[position], match[2]))
-    result.append(text[end:])
+    result.append(template[end:])
     set_text(&r[at[2]], "".join(result))
     return 0
 

@@ -22,21 +22,21 @@ from ts._core.dispatch.overloads import overloads
 cdef str LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 
-cdef list tensors_of(Operator op, Tuple given, Py_ssize_t count):
+cdef list tensors_of(Operator op, Tuple values, Py_ssize_t count):
     """Return the first `count` values; raise TypeError if one is not a tensor."""
     cdef Py_ssize_t i
     for i in range(count):
-        if not conforms(&given.items[i], TENSOR_SPEC):
-            raise TypeError(f"{op.name}() takes tensors, but value {i} is {box(&given.items[i])}")
-    return [box(&given.items[i]) for i in range(count)]
+        if not conforms(&values.items[i], TENSOR_SPEC):
+            raise TypeError(f"{op.name}() takes tensors, but value {i} is {box(&values.items[i])}")
+    return [box(&values.items[i]) for i in range(count)]
 
 
 cdef int joined(Operator op, IValue *r, const int32_t *at, str name) except -1:
-    cdef Tuple given = <Tuple>r[at[0]].v.o
-    cdef Py_ssize_t last = given.size - 1
-    if last < 0 or given.items[last].tag != TAG_INT:
+    cdef Tuple args = <Tuple>r[at[0]].v.o
+    cdef Py_ssize_t last = args.size - 1
+    if last < 0 or args.items[last].tag != TAG_INT:
         raise TypeError(f"{op.name}() takes tensors and a dimension")
-    set_object(&r[at[1]], overloads(name)(tensors_of(op, given, last), given.items[last].v.i))
+    set_object(&r[at[1]], overloads(name)(tensors_of(op, args, last), args.items[last].v.i))
     return 0
 
 
@@ -62,12 +62,12 @@ cdef int summed(Operator op, IValue *r, const int32_t *at) except -1:
     output.
     """
     cdef Tuple rest = <Tuple>r[at[1]].v.o
-    cdef list given = [box(&r[at[0]])] + [box(&rest.items[i]) for i in range(rest.size)]
-    cdef Py_ssize_t count = len(given) // 2
-    operands = given[: 2 * count : 2]
-    equation = ",".join([letters_of(x) for x in given[1 : 2 * count : 2]])
-    if len(given) % 2:
-        equation += "->" + letters_of(given[2 * count])
+    cdef list args = [box(&r[at[0]])] + [box(&rest.items[i]) for i in range(rest.size)]
+    cdef Py_ssize_t count = len(args) // 2
+    operands = args[: 2 * count : 2]
+    equation = ",".join([letters_of(x) for x in args[1 : 2 * count : 2]])
+    if len(args) % 2:
+        equation += "->" + letters_of(args[2 * count])
     set_object(&r[at[2]], overloads("einsum")(equation, operands))
     return 0
 

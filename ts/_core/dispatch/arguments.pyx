@@ -50,14 +50,14 @@ cdef TypeSpec spec_of_text(str kind):
     elif kind.endswith("]"):
         result = list_spec(spec_of_text(kind[:kind.rindex("[")]))
     elif kind.startswith("Dict("):
-        key, value = [spec_of_text(part) for part in kind[5:len(kind) - 1].split(", ")]
+        key, value = [spec_of_text(element) for element in kind[5:len(kind) - 1].split(", ")]
         result = TypeSpec(KIND_DICT, (key, value), f"Dict[{key.text}, {value.text}]")
     elif kind.startswith("Future("):
         result = TypeSpec(KIND_FUTURE, (spec_of_text(kind[7:len(kind) - 1]),), "Future")
     elif kind.startswith("__torch__."):  # a custom class, which PyTorch defines in C++
         result = TypeSpec(KIND_OBJECT, (), kind)
     elif kind.startswith("(") and kind.endswith(")"):
-        result = tuple_spec(tuple([spec_of_text(part) for part in kind[1:len(kind) - 1].split(", ")]))
+        result = tuple_spec(tuple([spec_of_text(element) for element in kind[1:len(kind) - 1].split(", ")]))
     elif kind in _VARIABLES:
         result = TypeSpec(KIND_ANY, (), kind)
     else:
@@ -173,10 +173,10 @@ cdef TypeSpec solved(TypeSpec spec, dict bound):
     return TypeSpec(spec.kind, children, f"{name}[{', '.join([child.text for child in children])}]")
 
 
-cdef bint fits(TypeSpec actual, TypeSpec wanted) except -1:
-    """Return whether a value of container type `actual` is accepted for a parameter of type `wanted`."""
-    if wanted.kind == KIND_ANY or actual is wanted or actual == wanted:
+cdef bint fits(TypeSpec actual, TypeSpec expected) except -1:
+    """Return whether a value of container type `actual` is accepted for a parameter of type `expected`."""
+    if expected.kind == KIND_ANY or actual is expected or actual == expected:
         return True
-    if actual is None or wanted.kind != actual.kind or len(wanted.children) != len(actual.children):
+    if actual is None or expected.kind != actual.kind or len(expected.children) != len(actual.children):
         return False
-    return all([fits(a, b) for a, b in zip(actual.children, wanted.children)])
+    return all([fits(a, b) for a, b in zip(actual.children, expected.children)])

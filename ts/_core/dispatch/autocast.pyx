@@ -217,7 +217,7 @@ cdef class CastPolicy:
     """Autocast rule of an operator record, for each backend."""
     cdef int kinds[MAX_BACKENDS]
     cdef int dtype_at                  # number of the argument `dtype=`; -1 if there is none
-    cdef dict said                     # backend -> error message, for backends on which autocast does not allow the operator
+    cdef dict error_messages                     # backend -> error message, for backends on which autocast does not allow the operator
 
 
 cdef CastPolicy casts_of(Operator op):
@@ -233,14 +233,14 @@ cdef CastPolicy read_casts(Operator op):
     rule = op.record.autocast
     names = [p.name for p in op.signature.parameters]
     casts.dtype_at = names.index("dtype") if "dtype" in names else -1
-    casts.said = {}
+    casts.error_messages = {}
     for i in range(MAX_BACKENDS):
         casts.kinds[i] = AS_IS
     for name, i in backend_indices.items():
-        said = rule if isinstance(rule, str) else rule.get(name, "")
-        casts.kinds[i] = _KINDS.get(said, UNSUPPORTED)
+        kind_or_error = rule if isinstance(rule, str) else rule.get(name, "")
+        casts.kinds[i] = _KINDS.get(kind_or_error, UNSUPPORTED)
         if casts.kinds[i] == UNSUPPORTED:
-            casts.said[i] = said
+            casts.error_messages[i] = kind_or_error
     return casts
 
 
@@ -337,7 +337,7 @@ cdef list cast_list(Operator op, list values, int backend):
     cdef int kind = casts.kinds[backend] if casts_on(backend) else AS_IS
     cdef int to
     if kind == UNSUPPORTED:
-        raise RuntimeError(casts.said[backend])
+        raise RuntimeError(casts.error_messages[backend])
     if kind == AS_IS or kind == FLOAT32 and casts.dtype_at >= 0 and values[casts.dtype_at] is not None:
         return values
     to = target(kind, values, backend)
@@ -377,8 +377,8 @@ cdef int invoke_converted(
 ) except -1:
     """Run the operator on separate registers that contain the cast arguments."""
     cdef int i, n = op.nargs
-    cdef list given = [box(&r[at[i]]) for i in range(n)]
-    cdef list values = cast_list(op, given, backend)
+    cdef list args = [box(&r[at[i]]) for i in range(n)]
+    cdef list values = cast_list(op, args, backend)
     cdef IValue *own = <IValue *>calloc(n + op.nrets + 1, sizeof(IValue))
     cdef int32_t *own_at = <int32_t *>calloc(n + op.nrets + 1, sizeof(int32_t))
     set_flag(AUTOCAST, False)
@@ -389,7 +389,7 @@ cdef int invoke_converted(
             own[i].tag = TAG_NONE
             own_at[i] = i
         for i in range(n):
-            if values[i] is given[i]:
+            if values[i] is args[i]:
                 copy_value(&own[i], &r[at[i]])
             else:
                 unbox(values[i], spec_of_text(op.signature.parameters[i].kind), &own[i])

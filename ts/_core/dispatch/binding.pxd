@@ -77,10 +77,10 @@ cdef bint is_int(object x)
 # PyTorch's reason.
 cdef list bind(Binder b, tuple args, dict kwargs, bint numbers, list why)
 # Return whether a call with the keyword names `names` lacks a required keyword argument, such as `out`.
-cdef bint lacks_keyword(Binder b, PyObject *const *args, Py_ssize_t given, PyObject *names) noexcept
+cdef bint lacks_keyword(Binder b, PyObject *const *args, Py_ssize_t nargs, PyObject *names) noexcept
 # Convert a result for Python: lists become tuples, dtype codes become dtype objects.
 cdef object as_python(Binder b, object result)
 # Call the C kernel and return its result. Return FAILED if the arguments do not match, UNSURE if only `bind`
-# can decide this. `args` are `given` positional arguments, then one argument per name in `names` (NULL
+# can decide this. `args` are `nargs` positional arguments, then one argument per name in `names` (NULL
 # without keyword arguments).
-cdef object call_directly(Binder b, PyObject *const *args, Py_ssize_t given, PyObject *names)
+cdef object call_directly(Binder b, PyObject *const *args, Py_ssize_t nargs, PyObject *names)

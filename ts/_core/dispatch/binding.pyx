@@ -268,20 +268,20 @@ cdef list bind(Binder b, tuple args, dict kwargs, bint numbers, list why):
 
     `why`, if it is a list, receives PyTorch's reason.
     """
-    cdef Py_ssize_t given = len(args), i, n = len(b.slots), used = 0
+    cdef Py_ssize_t nargs = len(args), i, n = len(b.slots), used = 0
     cdef list values = []
     cdef Slot slot
     cdef str name
-    if given > b.positional or (b.int_list_at >= 0 and given == b.positional and is_int(args[given - 1])):
-        if b.int_list_at < 0 or given <= b.int_list_at or not is_int(args[b.int_list_at]):
+    if nargs > b.positional or (b.int_list_at >= 0 and nargs == b.positional and is_int(args[nargs - 1])):
+        if b.int_list_at < 0 or nargs <= b.int_list_at or not is_int(args[b.int_list_at]):
             if why is not None:
-                why.append(f"takes {b.positional} positional arguments but {given} were given")
+                why.append(f"takes {b.positional} positional arguments but {nargs} were given")
             return None
         args = args[:b.int_list_at] + (args[b.int_list_at:],)
-        given = len(args)
+        nargs = len(args)
     for i in range(n):
         slot = <Slot>b.slots[i]
-        if i < given:
+        if i < nargs:
             x = args[i]
         elif kwargs and slot.name in kwargs:
             x = kwargs[slot.name]
@@ -299,7 +299,7 @@ cdef list bind(Binder b, tuple args, dict kwargs, bint numbers, list why):
         x = convert(slot, x, numbers)
         if x is FAILED:
             if why is not None:
-                value = args[i] if i < given else kwargs[slot.name]
+                value = args[i] if i < nargs else kwargs[slot.name]
                 if slot.kind == TENSOR_LIST and isinstance(value, (list, tuple)):
                     at = next(k for k, item in enumerate(value) if not isinstance(item, Tensor))
                     why.append(f"expected Tensor as element {at} in argument {i}, but got {type_text(value[at])}")
@@ -314,14 +314,14 @@ cdef list bind(Binder b, tuple args, dict kwargs, bint numbers, list why):
                         )
                         return None
                     actual = f"but found element of type {type_text(value[0])} at pos 0"
-                position = f" (position {i + 1})" if i < given else ""
+                position = f" (position {i + 1})" if i < nargs else ""
                 argument_name = "input" if slot.name == "self" else slot.name
                 why.append(f"argument '{argument_name}'{position} must be {slot.type_name}, {actual}")
             return None
         values.append(x)
     if kwargs and used != len(kwargs):
         if why is not None:
-            names = [(<Slot>s).name for s in b.slots[given:]]
+            names = [(<Slot>s).name for s in b.slots[nargs:]]
             why.append(f"got an unexpected keyword argument '{[k for k in kwargs if k not in names][0]}'")
         return None
     return values
@@ -455,33 +455,33 @@ cdef inline UnboxResult take(Slot slot, object x, IValue *out) except *:
     return MAYBE
 
 
-cdef PyObject *named(PyObject *const *args, Py_ssize_t given, PyObject *names, str name) noexcept:
+cdef PyObject *find_keyword(PyObject *const *args, Py_ssize_t nargs, PyObject *names, str name) noexcept:
     """Return the keyword argument `name`; NULL if it is not given. Keyword names are interned strings."""
     cdef Py_ssize_t i
     for i in range(PyTuple_GET_SIZE(names)):
         if PyTuple_GET_ITEM(names, i) == <PyObject *>name:
-            return args[given + i]
+            return args[nargs + i]
     return NULL
 
 
-cdef bint lacks_keyword(Binder b, PyObject *const *args, Py_ssize_t given, PyObject *names) noexcept:
-    return b.required is not None and (names == NULL or named(args, given, names, b.required) == NULL)
+cdef bint lacks_keyword(Binder b, PyObject *const *args, Py_ssize_t nargs, PyObject *names) noexcept:
+    return b.required is not None and (names == NULL or find_keyword(args, nargs, names, b.required) == NULL)
 
 
-cdef object call_directly(Binder b, PyObject *const *args, Py_ssize_t given, PyObject *names):
+cdef object call_directly(Binder b, PyObject *const *args, Py_ssize_t nargs, PyObject *names):
     cdef IValue r[MAX_ARGUMENTS + 2]
     cdef int32_t at[MAX_ARGUMENTS + 2]
     cdef bint owned[MAX_ARGUMENTS]
-    cdef Py_ssize_t i, n = len(b.slots), used = 0, total = n + b.op.nrets, filled = 0, gathered = given
+    cdef Py_ssize_t i, n = len(b.slots), used = 0, total = n + b.op.nrets, filled = 0, gathered = nargs
     cdef bint in_a_row = False
     cdef PyObject *x
     cdef Slot slot
     cdef UnboxResult status
     cdef object outcome = FAILED
-    if given > b.positional or (
-        b.int_list_at >= 0 and given == b.positional and PyLong_CheckExact(<object>args[given - 1])
+    if nargs > b.positional or (
+        b.int_list_at >= 0 and nargs == b.positional and PyLong_CheckExact(<object>args[nargs - 1])
     ):
-        if b.int_list_at < 0 or given <= b.int_list_at:
+        if b.int_list_at < 0 or nargs <= b.int_list_at:
             return FAILED
         if not PyLong_CheckExact(<object>args[b.int_list_at]):
             return UNSURE
@@ -495,10 +495,10 @@ cdef object call_directly(Binder b, PyObject *const *args, Py_ssize_t given, PyO
             if i < gathered:
                 x = args[i]
             elif names != NULL:
-                x = named(args, given, names, slot.name)
+                x = find_keyword(args, nargs, names, slot.name)
                 used += x != NULL
             if in_a_row and i == b.int_list_at:
-                status = take_items(slot, list_new(slot.spec, given - i), <PyObject **>args + i, given - i, &r[i])
+                status = take_items(slot, list_new(slot.spec, nargs - i), <PyObject **>args + i, nargs - i, &r[i])
             elif x != NULL:
                 status = take(slot, <object>x, &r[i])
             elif slot.has_default or (slot.optional and slot.keyword_only):

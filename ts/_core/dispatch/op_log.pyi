@@ -18,8 +18,8 @@ class OperatorLog:
 class OperatorObserver(OperatorLog):
     def __init__(
         self,
-        given: Callable[[Operator, list[Any]], Any] | None = None,
-        seen: Callable[[Operator, list[Any], list[Any]], object] | None = None,
+        replace_call: Callable[[Operator, list[Any]], Any] | None = None,
+        after_call: Callable[[Operator, list[Any], list[Any]], object] | None = None,
     ) -> None: ...
 
 class PauseLogging:

@@ -68,38 +68,38 @@ cdef class OperatorLog:
 cdef class OperatorObserver(OperatorLog):
     """Observer of all non-composite operators that run in its `with` block; it writes no log.
 
-    given(operator, arguments)             returns replacement results (a value or a tuple);
+    replace_call(operator, arguments)      returns replacement results (a value or a tuple);
                                            None: the operator runs
-    seen(operator, arguments, results)     called after the operator, with a list of its results
+    after_call(operator, arguments, results)   called after the operator, with a list of its results
     """
 
-    cdef object given                  # callback or None; `seen` too
-    cdef object seen
-    cdef object result                 # replacement results from `given`, until they are written to registers
+    cdef object replace_call           # callback or None; `after_call` too
+    cdef object after_call
+    cdef object result                 # replacement results from `replace_call`, until they are written to registers
     cdef bint failed  # True while a callback runs and after it has raised; operators are then not observed
 
-    def __init__(self, given=None, seen=None):
-        self.given, self.seen = given, seen
+    def __init__(self, replace_call=None, after_call=None):
+        self.replace_call, self.after_call = replace_call, after_call
 
     def __enter__(self):
         self.failed = False
         return OperatorLog.__enter__(self)
 
     cdef bint has(self, Operator op, list args) except -1:
-        """Call `given` and return whether it supplies results; they are then in `result`."""
-        if self.given is None or self.failed:
+        """Call `replace_call` and return whether it supplies results; they are then in `result`."""
+        if self.replace_call is None or self.failed:
             return False
         self.failed = True
         with PauseLogging():
-            self.result = self.given(op, args)
+            self.result = self.replace_call(op, args)
         self.failed = False
         return self.result is not None
 
     cdef int see(self, Operator op, list args, list results) except -1:
-        if self.seen is not None and not self.failed:
+        if self.after_call is not None and not self.failed:
             self.failed = True
             with PauseLogging():
-                self.seen(op, args, results)
+                self.after_call(op, args, results)
             self.failed = False
         return 0
 

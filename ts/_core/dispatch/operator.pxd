@@ -105,8 +105,8 @@ cdef int invoke_watched(Operator op, IValue *r, const int32_t *at, PyObject *cod
 # Like `invoke`, for the case that an input or its base requires grad; the tape sets this pointer.
 cdef int (*invoke_taped)(Operator op, IValue *r, const int32_t *at, PyObject *code, const void *instruction) except -1
 # Like `invoke`, for the case that an input may have layers; `ts._core.dispatch_layers` sets this pointer.
-# `wanted`: an argument requires grad.
-cdef int (*invoke_layered)(Operator op, IValue *r, const int32_t *at, bint wanted) except -1
+# `requires_grad`: an argument requires grad.
+cdef int (*invoke_layered)(Operator op, IValue *r, const int32_t *at, bint requires_grad) except -1
 # Run an operator on Python values that have layers.
 cdef object (*call_layered)(Operator op, list args)
 # Call `function(op, Python values)` with the values in registers, and write its results to registers.

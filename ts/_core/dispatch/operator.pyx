@@ -193,7 +193,7 @@ note_record = NULL
 
 
 invoke_taped = NULL
-cdef int (*invoke_layered)(Operator op, IValue *r, const int32_t *at, bint wanted) except -1
+cdef int (*invoke_layered)(Operator op, IValue *r, const int32_t *at, bint requires_grad) except -1
 invoke_layered = NULL
 cdef object (*call_layered)(Operator op, list args)
 call_layered = NULL
@@ -261,16 +261,16 @@ cdef int invoke_watched(Operator op, IValue *r, const int32_t *at, PyObject *cod
 
 
 cdef int invoke_uncast(Operator op, IValue *r, const int32_t *at, PyObject *code, const void *instruction) except -1:
-    cdef bint wanted = (
+    cdef bint requires_grad = (
         op.record is not None and invoke_taped != NULL and differentiating(context_flags()) and requires_gradient(op, r, at)
     )
     cdef int status
     if context_flags() & LAYERED and op.record is not None:
-        status = invoke_layered(op, r, at, wanted)
+        status = invoke_layered(op, r, at, requires_grad)
         if status == HAS_RUN:
             return 0
-        wanted = wanted or status == OF_TAPE
-    return invoke_taped(op, r, at, code, instruction) if wanted else invoke_seen(op, r, at, code, instruction)
+        requires_grad = requires_grad or status == OF_TAPE
+    return invoke_taped(op, r, at, code, instruction) if requires_grad else invoke_seen(op, r, at, code, instruction)
 
 
 cdef int invoke_seen(Operator op, IValue *r, const int32_t *at, PyObject *code, const void *instruction) except -1:
@@ -515,11 +515,11 @@ cdef object call_limited(Operator op, list args):
 
 
 cdef list complete(Operator op, tuple args, dict kwargs):
-    cdef Py_ssize_t i, given = len(args), used = 0
+    cdef Py_ssize_t i, nargs = len(args), used = 0
     cdef list values = list(args)
-    if given > len(op.parameters):
-        raise TypeError(f"{op.name} takes {len(op.parameters)} arguments but {given} were given")
-    for i in range(given, len(op.parameters)):
+    if nargs > len(op.parameters):
+        raise TypeError(f"{op.name} takes {len(op.parameters)} arguments but {nargs} were given")
+    for i in range(nargs, len(op.parameters)):
         parameter = op.parameters[i]
         if parameter.name in kwargs:
             values.append(kwargs[parameter.name])
@@ -529,7 +529,7 @@ cdef list complete(Operator op, tuple args, dict kwargs):
         else:
             raise TypeError(f"{op.name}() is missing value for argument '{parameter.name}'")
     if used != len(kwargs):
-        unknown = [k for k in kwargs if k not in [p.name for p in op.parameters[given:]]]
+        unknown = [k for k in kwargs if k not in [p.name for p in op.parameters[nargs:]]]
         raise TypeError(f"{op.name}() got an unexpected keyword argument '{unknown[0]}'")
     return values
 

@@ -143,7 +143,7 @@ cdef class OverloadSet:
             for b in self.binders:
                 values = bind(b, args, kwargs, numbers == 1, None)
                 if values is not None:
-                    return b.op, settled(values) if numbers else values, as_given(b, args, kwargs, values)
+                    return b.op, settled(values) if numbers else values, unconverted_arguments(b, args, kwargs, values)
         raise self.error(args, kwargs)
 
     def for_python(self, Operator op not None, result):
@@ -225,16 +225,16 @@ cdef class OverloadSet:
                     return TypeError(why[0])
                 joint = ": " if why[0].startswith("argument") else " "
                 return TypeError(f"{self.__name__}(){joint}{why[0]}{of_others(args, kwargs)}")
-        got = ", ".join([type_text(x) for x in args] + [f"{k}={type_text(v)}" for k, v in kwargs.items()])
+        argument_types = ", ".join([type_text(x) for x in args] + [f"{k}={type_text(v)}" for k, v in kwargs.items()])
         lines = [f" * ({', '.join([describe_slot(s) for s in b.slots])})" for b in candidates]
         if len(lines) == 1:
             return TypeError(
-                f"{self.__name__}() received an invalid combination of arguments - got ({got}), "
+                f"{self.__name__}() received an invalid combination of arguments - got ({argument_types}), "
                 f"but expected {lines[0][3:]}{of_others(args, kwargs)}"
             )
         listed = "\n".join(lines)
         return TypeError(
-            f"{self.__name__}() received an invalid combination of arguments - got ({got}), "
+            f"{self.__name__}() received an invalid combination of arguments - got ({argument_types}), "
             f"but expected one of:\n{listed}{of_others(args, kwargs) or chr(10)}"
         )
 
@@ -307,20 +307,20 @@ cdef bint is_scripts_only(Binder b) except -1:
 
 cdef object call_vector(OverloadSet self, PyObject *const *args, size_t count, PyObject *names):
     """Call the operator by the vectorcall protocol; a C kernel is called directly if possible."""
-    cdef Py_ssize_t given = PyVectorcall_NARGS(count), i
+    cdef Py_ssize_t nargs = PyVectorcall_NARGS(count), i
     cdef Binder b
     cdef object result
     cdef dict kwargs
     if self.binders is None:
         self.load()
-    cdef bint others = overriding and any_overrides(args, given + (0 if names == NULL else PyTuple_GET_SIZE(names)))
+    cdef bint others = overriding and any_overrides(args, nargs + (0 if names == NULL else PyTuple_GET_SIZE(names)))
     if not others and not watched() and self.knows(names):
         for b in self.binders:
             if not b.direct:
-                if given > b.positional and b.int_list_at < 0 or lacks_keyword(b, args, given, names):
+                if nargs > b.positional and b.int_list_at < 0 or lacks_keyword(b, args, nargs, names):
                     continue
                 break
-            result = call_directly(b, args, given, names)
+            result = call_directly(b, args, nargs, names)
             if result is UNSURE:
                 break
             if result is not FAILED:
@@ -328,8 +328,8 @@ cdef object call_vector(OverloadSet self, PyObject *const *args, size_t count, P
     kwargs = {}
     if names != NULL:
         for i in range(PyTuple_GET_SIZE(names)):
-            kwargs[<object>PyTuple_GET_ITEM(names, i)] = <object>args[given + i]
-    values = tuple([<object>args[i] for i in range(given)])
+            kwargs[<object>PyTuple_GET_ITEM(names, i)] = <object>args[nargs + i]
+    values = tuple([<object>args[i] for i in range(nargs)])
     if others and not watched():
         return call_overridden(self, overriding_arguments([*values, *kwargs.values()]), values, kwargs or None)
     return self.run(values, kwargs)
@@ -361,14 +361,14 @@ cdef str describe_slot(Slot slot):
     return f"{slot.type_name} {name}" + (f" = {slot.default}" if slot.has_default else "")
 
 
-cdef list as_given(Binder b, tuple args, dict kwargs, list values):
+cdef list unconverted_arguments(Binder b, tuple args, dict kwargs, list values):
     """Return the arguments before conversion, one per parameter; defaults are taken from `values`."""
-    cdef Py_ssize_t given = len(args)
-    if given > b.positional or (b.int_list_at >= 0 and given == b.positional and is_int(args[given - 1])):
+    cdef Py_ssize_t nargs = len(args)
+    if nargs > b.positional or (b.int_list_at >= 0 and nargs == b.positional and is_int(args[nargs - 1])):
         args = args[:b.int_list_at] + (args[b.int_list_at:],)
-        given = len(args)
+        nargs = len(args)
     return [
-        args[i] if i < given else kwargs.get((<Slot>b.slots[i]).name, values[i]) for i in range(len(b.slots))
+        args[i] if i < nargs else kwargs.get((<Slot>b.slots[i]).name, values[i]) for i in range(len(b.slots))
     ]
 
 

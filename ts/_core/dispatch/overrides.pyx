@@ -182,12 +182,12 @@ cdef class Overridable:
 
 cdef object call_vector(Overridable self, PyObject *const *args, size_t count, PyObject *names):
     """Call the function by the vectorcall protocol, or its override if an argument class or mode has one."""
-    cdef Py_ssize_t i, given = PyVectorcall_NARGS(count), named = 0 if names == NULL else PyTuple_GET_SIZE(names)
+    cdef Py_ssize_t i, nargs = PyVectorcall_NARGS(count), nkwargs = 0 if names == NULL else PyTuple_GET_SIZE(names)
     cdef bint by_mode = context_flags() & MODES != 0
-    if not by_mode and not any_overrides(args, given + named):
+    if not by_mode and not any_overrides(args, nargs + nkwargs):
         return PyObject_Vectorcall(self.__wrapped__, args, count, names)
-    values = tuple([<object>args[i] for i in range(given)])
-    kwargs = {<object>PyTuple_GET_ITEM(names, i): <object>args[given + i] for i in range(named)}
+    values = tuple([<object>args[i] for i in range(nargs)])
+    kwargs = {<object>PyTuple_GET_ITEM(names, i): <object>args[nargs + i] for i in range(nkwargs)}
     if by_mode:
         return watcher().operator(self.reported_function(), values, kwargs)
     return call_overridden(self.reported_function(), overriding_arguments([*values, *kwargs.values()]), values, kwargs or None)

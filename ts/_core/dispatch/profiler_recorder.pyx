@@ -253,31 +253,31 @@ def enter_label(str name, str args=None):
     return len(active.labels[event.thread]) - 1
 
 
-def leave_label(Py_ssize_t number):
-    """End the label with number `number`, and all labels nested in it that have not ended."""
+def leave_label(Py_ssize_t index):
+    """End the label with index `index`, and all labels nested in it that have not ended."""
     cdef list open
-    if active is None or number < 0:
+    if active is None or index < 0:
         return
     open = active.labels.get(PyThread_get_thread_ident(), [])
-    while len(open) > number:
+    while len(open) > index:
         end_event(open.pop())
 
 
-def take_label(Py_ssize_t number):
-    """Remove the label with number `number` from the open labels, end labels nested in it, and return its
+def take_label(Py_ssize_t index):
+    """Remove the label with index `index` from the open labels, end labels nested in it, and return its
     event.
 
     The event continues until `end_call`. Return None if there is no such label.
     """
     cdef list open
     cdef Event event
-    if active is None or number < 0:
+    if active is None or index < 0:
         return None
     open = active.labels.get(PyThread_get_thread_ident(), [])
-    if number >= len(open):
+    if index >= len(open):
         return None
-    event = open[number]
-    while len(open) > number + 1:
+    event = open[index]
+    while len(open) > index + 1:
         end_event(open.pop())
     open.pop()
     return event

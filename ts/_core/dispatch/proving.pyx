@@ -48,8 +48,8 @@ cdef tuple result_specs(Operator op, list actual):
             )
     if op.gives is not None:
         return (op.gives,)
-    given = tuple([solved(<TypeSpec>spec, bound) for spec in op.return_specs])
-    return given + (ANY_SPEC,) * (op.nrets - len(given))
+    results = tuple([solved(<TypeSpec>spec, bound) for spec in op.return_specs])
+    return results + (ANY_SPEC,) * (op.nrets - len(results))
 
 
 cdef tuple parameter_specs(Operator op):
@@ -63,26 +63,26 @@ cdef tuple parameter_specs(Operator op):
     return tuple(specs)
 
 
-cdef bint matches(TypeSpec wanted, TypeSpec actual, dict bound) except -1:
-    """Match an argument type with the type `wanted`, binding type variables; return whether they match.
+cdef bint matches(TypeSpec expected, TypeSpec actual, dict bound) except -1:
+    """Match an argument type with the type `expected`, binding type variables; return whether they match.
 
     The items of read-only lists may have a narrower type.
     """
     cdef Py_ssize_t i
-    cdef int kind = wanted.kind
-    if wanted is ANY_SPEC or wanted is actual:
+    cdef int kind = expected.kind
+    if expected is ANY_SPEC or expected is actual:
         return True
     if kind == KIND_ANY:
-        return is_subtype(actual, bound.setdefault(wanted.text, actual))
+        return is_subtype(actual, bound.setdefault(expected.text, actual))
     if kind == KIND_OPTIONAL:
         if actual.kind == KIND_NONE:
             return True
-        return matches(<TypeSpec>wanted.children[0], not_none(actual), bound)
+        return matches(<TypeSpec>expected.children[0], not_none(actual), bound)
     if kind not in (KIND_LIST, KIND_DICT, KIND_TUPLE, KIND_FUTURE) or actual.kind != kind:
-        return is_subtype(actual, wanted)
-    if len(actual.children) != len(wanted.children):
+        return is_subtype(actual, expected)
+    if len(actual.children) != len(expected.children):
         return False
-    for i in range(len(wanted.children)):
-        if not matches(<TypeSpec>wanted.children[i], <TypeSpec>actual.children[i], bound):
+    for i in range(len(expected.children)):
+        if not matches(<TypeSpec>expected.children[i], <TypeSpec>actual.children[i], bound):
             return False
     return True

@@ -14,7 +14,7 @@ import itertools
 import textwrap
 from typing import Any
 
-from ts._core.autograd.views import part_at, with_part_at
+from ts._core.autograd.views import gather_view, scatter_view
 from ts._core.dispatch_layers.layer import Layer
 from ts._core.dispatch_layers.level_stack import (
     Level,
@@ -127,7 +127,7 @@ def parts(level: Level, x: Any) -> tuple[Tensor, Tensor | None]:
     base_layer: Any = of_level(base, level)
     inner = sunk(x, base_layer.inner) if layer is None else layer.inner
     with below_level(level):
-        tangent = part_at(inner, base_layer.inner, base_layer.tangent)
+        tangent = gather_view(inner, base_layer.inner, base_layer.tangent)
     _replace_layer(x, Dual(level, inner, tangent, 0, now))
     return inner, tangent
 
@@ -233,7 +233,7 @@ def _write_tangent(level: Level, target: Tensor, x: Any, tangent: Tensor | None)
         else:
             below, before = parts(level, base)
             room = tangent.new_zeros(below.shape, dtype=below.dtype)
-            base_tangent = with_part_at(target, base, room if before is None else room + before, tangent)
+            base_tangent = scatter_view(target, base, room if before is None else room + before, tangent)
             _written(level, base, base_tangent)
     parts(level, target)
 

@@ -95,7 +95,7 @@ cdef int highest(Operator op, IValue *r, const int32_t *at, int own) noexcept:
     return result
 
 
-cdef bint highest_wanted(Operator op, IValue *r, const int32_t *at, int level) noexcept:
+cdef bint is_recorded_at_level(Operator op, IValue *r, const int32_t *at, int level) noexcept:
     """Return whether autograd records an operator on tensors of `level`; level 0 means no tensor has a
     layer.
     """
@@ -108,24 +108,24 @@ cdef inline int joined(Tensor t, int result, int own) noexcept:
     return max(result, level_of(t))
 
 
-cdef int invoke(Operator op, IValue *r, const int32_t *at, bint wanted) except -1:
+cdef int invoke(Operator op, IValue *r, const int32_t *at, bint requires_grad) except -1:
     cdef int level = highest(op, r, at, 0)
-    cdef bint seen = level == SUBCLASSES or (level < SUBCLASSES and context_flags() & DISPATCH_MODES != 0)
-    if (level or seen) and op.whole:
+    cdef bint dispatches_to_python = level == SUBCLASSES or (level < SUBCLASSES and context_flags() & DISPATCH_MODES != 0)
+    if (level or dispatches_to_python) and op.whole:
         if op.rule is None:
             op.rule = rule_of(op.record)
         if (<Rule>op.rule).how == LEFT or (<Rule>op.rule).how == GRAPH:
             leave(op, r, at)
             return HAS_RUN
-    if seen:
-        if wanted and highest_wanted(op, r, at, level) and not is_composite(op):
+    if dispatches_to_python:
+        if requires_grad and is_recorded_at_level(op, r, at, level) and not is_composite(op):
             return OF_TAPE
         run_in_python(op, run, r, at)
         return HAS_RUN
     if level == 0:
         if not op.record.nondeterministic:
             return NO_LAYERS
-    elif wanted and highest(op, r, at, level):
+    elif requires_grad and highest(op, r, at, level):
         return OF_TAPE
     run_in_python(op, run, r, at)
     return HAS_RUN

@@ -66,11 +66,11 @@ class _Capsule:
         return 1, 0
 
 
-def imported(source, bint asked):
-    """Return a NumPy array that shares memory with a DLPack capsule, or with a DLPack exporter if `asked`."""
+def imported(source, bint is_exporter):
+    """Return a NumPy array that shares memory with a DLPack capsule, or with a DLPack exporter if `is_exporter`."""
     cdef TensorHead *head
     capsule = source
-    if asked:
+    if is_exporter:
         try:
             capsule = source.__dlpack__(max_version=(1, 0))
         except TypeError:  # exporters for DLPack before 1.0 have no parameter `max_version`

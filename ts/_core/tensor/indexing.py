@@ -154,7 +154,7 @@ def _resolve(x: Tensor, index: Any) -> tuple[Tensor, list[Tensor | None]]:
 
 def _view(x: Tensor, key: list[Any], steps: list[tuple[Any, ...]]) -> Tensor:
     """Return the view of basic indices: directly for an unrecorded CPU tensor, else by operators."""
-    view = subscripts.part(x, tuple(key))
+    view = subscripts.basic_index(x, tuple(key))
     if view is not None:
         return view
     view = x

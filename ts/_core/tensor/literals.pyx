@@ -29,30 +29,30 @@ cdef bint store_value(object value, int kind, char *out) except -1:
     """Write a Python number as an element of the dtype; return False for another category or a value out of
     range.
     """
-    cdef double number
-    cdef int64_t whole = 0
+    cdef double real
+    cdef int64_t integer = 0
     cdef int overflow = 0
     if type(value) is float:
-        number = value
+        real = value
         if kind != FLOAT and kind != DOUBLE:
             return False
     elif type(value) is int or type(value) is bool:
-        whole = as_long_long(value, &overflow)
-        number = <double>whole
+        integer = as_long_long(value, &overflow)
+        real = <double>integer
         if overflow or (kind == BOOL and type(value) is int):
             return False
     else:
         return False
     if kind == FLOAT:
-        if isfinite(number) and fabs(number) > FLT_MAX:
+        if isfinite(real) and fabs(real) > FLT_MAX:
             return False
-        (<float *>out)[0] = <float>number
+        (<float *>out)[0] = <float>real
     elif kind == DOUBLE:
-        (<double *>out)[0] = number
+        (<double *>out)[0] = real
     elif kind == INT64:
-        (<int64_t *>out)[0] = whole
+        (<int64_t *>out)[0] = integer
     elif kind == BOOL:
-        (<uint8_t *>out)[0] = whole != 0
+        (<uint8_t *>out)[0] = integer != 0
     else:
         return False
     return True
@@ -96,10 +96,10 @@ cdef char *fill(object data, int depth, int nd, int kind, npy_intp width, char *
     return out
 
 
-def from_scalars(data, int wanted):
+def from_scalars(data, int scalar_type):
     """Return a tensor made from a number or nested lists of numbers; None if they are unsupported.
 
-    `wanted` is a ScalarType, or -1 to infer the dtype.
+    `scalar_type` is a ScalarType, or -1 to infer the dtype.
     """
     cdef npy_intp dims[MAX_DEPTH]
     cdef npy_intp count = 1, width
@@ -118,8 +118,8 @@ def from_scalars(data, int wanted):
     kind = category(data, 0, nd, dims)
     if kind == 0:
         return None
-    if wanted >= 0:
-        kind = wanted
+    if scalar_type >= 0:
+        kind = scalar_type
     elif kind == FLOAT:
         kind = dtypes.get_default_dtype().code
     if kind != FLOAT and kind != DOUBLE and kind != INT64 and kind != BOOL:

@@ -93,7 +93,7 @@ cdef bint bound(object x, npy_intp missing, npy_intp n, npy_intp *out) except -1
     return True
 
 
-def part(Tensor x not None, index):
+def basic_index(Tensor x not None, index):
     """Return x[index] as a view; None if the index has no fast path."""
     cdef PyArrayObject *a
     cdef npy_intp dims[NUMPY_MAX_DIMS]
@@ -181,19 +181,19 @@ cdef Tensor number_like(Tensor x, object value):
 def put(Tensor x not None, index, value):
     """Execute `x[index] = value` if this needs only one operator on the CPU; otherwise return False."""
     cdef Tensor source, view
-    cdef bint number = type(value) is not Tensor
+    cdef bint is_number = type(value) is not Tensor
     if x.backend != BACKEND_CPU or is_recorded(x):
         return False
-    source = number_like(x, value) if number else <Tensor>value
+    source = number_like(x, value) if is_number else <Tensor>value
     if source is None or source.backend != BACKEND_CPU or is_recorded(source):
         return False
-    view = part(x, index)
+    view = basic_index(x, index)
     if view is not None:
-        if not number and not same_shape(<PyArrayObject *>view.array, <PyArrayObject *>source.array):
+        if not is_number and not same_shape(<PyArrayObject *>view.array, <PyArrayObject *>source.array):
             return False
         operator_function("copy_")(view, source)
         return True
-    if not number:                     # a tensor as the value needs checks of shape and overlap
+    if not is_number:                  # a tensor as the value needs checks of shape and overlap
         return False
     if type(index) is Tensor and selects_alone(x, <Tensor>index):
         indices = [index]

@@ -484,16 +484,16 @@ cdef dict in_format(object memory_format):
     return {} if memory_format is None else {"memory_format": memory_format}
 
 
-cdef object converted(Tensor x, object wanted, object memory_format):
-    """Return `x.to(wanted, memory_format=memory_format)`."""
-    return cast(x, wanted) if memory_format is None else x.to(wanted, memory_format=memory_format)
+cdef object converted(Tensor x, object dtype, object memory_format):
+    """Return `x.to(dtype, memory_format=memory_format)`."""
+    return cast(x, dtype) if memory_format is None else x.to(dtype, memory_format=memory_format)
 
 
-cdef object cast(Tensor x, object wanted):
+cdef object cast(Tensor x, object dtype):
     """Return `x` converted to a dtype."""
     if watched():
-        return watcher().to(x, (wanted,), {})
-    return x if x.scalar_type == wanted.code else to_copy(x, wanted.code)
+        return watcher().to(x, (dtype,), {})
+    return x if x.scalar_type == dtype.code else to_copy(x, dtype.code)
 
 
 cdef object _to_copy = None
@@ -1296,11 +1296,11 @@ cdef class Tensor:
         if is_recorded(self) or self.backend == BACKEND_SPARSE:
             return iter(operator_function("unbind")(self, 0))
         array = self.array
-        parts = []
+        rows = []
         for i in range(array.shape[0]):
             worked(0)
-            parts.append(view_on(self, array[i, ...]))
-        return iter(parts)
+            rows.append(view_on(self, array[i, ...]))
+        return iter(rows)
 
     def __reversed__(self):
         return operator_function("flip")(self, [0]) if self.array.ndim else self
@@ -1360,7 +1360,7 @@ cdef class Tensor:
     def __getitem__(self, index):
         if watched():
             return watcher().get(self, index)
-        result = subscripts.part(self, index)
+        result = subscripts.basic_index(self, index)
         if result is not None:
             return result
         if type(index) is Tensor and selects_alone(self, <Tensor>index):

@@ -126,11 +126,11 @@ def current_tracer():
 cdef class FlagBlock:
     """Reentrant context manager that sets context flags of the thread.
 
-    mask    the flags that the block changes
-    wanted  the values of these flags inside of the block
+    mask         the flags that the block changes
+    flag_values  the values of these flags inside of the block
     """
 
-    cdef unsigned int mask, wanted
+    cdef unsigned int mask, flag_values
     cdef list before              # saved flags, one item per nested `__enter__`
     cdef unsigned int last        # the flags that were restored last, for an `__exit__` without `__enter__`
 
@@ -139,7 +139,7 @@ cdef class FlagBlock:
 
     def __enter__(self):
         self.before.append(context().flags & self.mask)
-        set_flags(context().flags & ~self.mask | self.wanted)
+        set_flags(context().flags & ~self.mask | self.flag_values)
 
     def __exit__(self, kind, error, trace):
         if self.before:
@@ -152,7 +152,7 @@ cdef class GradMode(FlagBlock):
 
     def __init__(self, bint enabled):
         self.mask = GRAD_DISABLED
-        self.wanted = 0 if enabled else GRAD_DISABLED
+        self.flag_values = 0 if enabled else GRAD_DISABLED
 
 
 cdef class GradModeGuard:
@@ -176,7 +176,7 @@ cdef class InferenceMode(FlagBlock):
 
     def __init__(self, bint enabled):
         self.mask = INFERENCE | GRAD_DISABLED
-        self.wanted = self.mask if enabled else 0
+        self.flag_values = self.mask if enabled else 0
 
 
 cdef class CompileTimeMode(FlagBlock):
@@ -186,7 +186,7 @@ cdef class CompileTimeMode(FlagBlock):
 
     def __init__(self):
         self.mask = AUTOCAST | INFERENCE | MODES
-        self.wanted = 0
+        self.flag_values = 0
 
 
 cdef class DisableTorchFunction(FlagBlock):
@@ -194,7 +194,7 @@ cdef class DisableTorchFunction(FlagBlock):
 
     def __init__(self, bint enabled=True, *, bint modes=False):
         self.mask = AS_TENSORS | MODES if modes else AS_TENSORS
-        self.wanted = AS_TENSORS if enabled else 0
+        self.flag_values = AS_TENSORS if enabled else 0
 
 
 cdef class TracingScope:

@@ -22,7 +22,7 @@ cdef struct DictEntry:
 
 
 cdef struct DictSlot:
-    uint32_t part             # 32 bits of the key's hash, to skip most unequal entries without reading them
+    uint32_t hash_bits        # 32 bits of the key's hash, to skip most unequal entries without reading them
     int32_t entry
 
 
@@ -33,8 +33,8 @@ cdef class Dict:
     cdef Py_ssize_t size              # number of keys
     cdef Py_ssize_t used              # number of entries written, including deleted ones
     cdef Py_ssize_t mask              # number of index slots - 1; -1 before the first insertion
-    cdef PyObject *asked              # the string key of the last successful lookup (owned reference), or NULL
-    cdef IValue *recent_value                # address of the value of `asked`
+    cdef PyObject *recent_key         # the string key of the last successful lookup (owned reference), or NULL
+    cdef IValue *recent_value                # address of the value of `recent_key`
     cdef bint of_texts                # True if all keys are strings
     cdef readonly TypeSpec spec
 
@@ -50,7 +50,7 @@ cdef IValue *dict_search(PyObject *x, IValue *key) noexcept nogil
 
 cdef inline IValue *dict_recent(PyObject *x, IValue *key) noexcept nogil:
     """Return the address of the value if `key` is the cached string key (`if k in d: d[k] += 1`), else NULL."""
-    if key.tag == TAG_OBJECT and key.v.o == (<Dict>x).asked:
+    if key.tag == TAG_OBJECT and key.v.o == (<Dict>x).recent_key:
         return (<Dict>x).recent_value
     return NULL
 

@@ -3,11 +3,11 @@
 Dict is a compact hash table like CPython's: entries in insertion order, and an index of entry numbers with open
 addressing.  Removed entries are marked, and dropped when the table is resized.
 
-    index   -> [ part entry | part entry | ... 8 slots: a group ] [ ... ]     a group is one cache line
+    index   -> [ hash_bits entry | hash_bits entry | ... 8 slots: a group ] [ ... ]     a group is one cache line
     entries -> [ check key value | check key value | ... ]
 
 A search probes all slots of a group before the next group.  It reads an entry only if the 32 hash bits in the slot
-(`part`) equal those of the key.  The check of a string of up to 7 ASCII characters contains the whole string, so a
+(`hash_bits`) equal those of the key.  The check of a string of up to 7 ASCII characters contains the whole string, so a
 search for such a string reads a slot and an entry, but not the memory of the string key.
 
 Keys are int, float, bool, str or complex, compared by value, or tensors, compared by identity.
@@ -200,7 +200,7 @@ cdef enum:
 
 
 cdef struct Mark:             # hash data of a key; compared before the keys
-    uint32_t part
+    uint32_t hash_bits
     int64_t check
 
 
@@ -210,7 +210,7 @@ cdef struct Probe:            # state of a probe sequence
     uint32_t rest             # hash bits that have not been used yet
 
 
-cdef inline uint32_t part_of(Py_hash_t hash) noexcept nogil:
+cdef inline uint32_t fold_hash(Py_hash_t hash) noexcept nogil:
     """Return the xor of both halves of a hash, because hashes of numbers may differ in the upper half only."""
     return <uint32_t>hash ^ <uint32_t>(<uint64_t>hash >> 32)
 
@@ -218,15 +218,15 @@ cdef inline uint32_t part_of(Py_hash_t hash) noexcept nogil:
 cdef inline Mark mark_of(Dict x, IValue *key) noexcept nogil:
     cdef Py_hash_t hash = key_hash(key)
     cdef Mark mark
-    mark.part = part_of(hash)
+    mark.hash_bits = fold_hash(hash)
     mark.check = ts_text_check(key.v.o, hash) if x.of_texts and is_text(key) else hash
     return mark
 
 
-cdef inline Probe first_probe(size_t mask, uint32_t part) noexcept nogil:
+cdef inline Probe first_probe(size_t mask, uint32_t hash_bits) noexcept nogil:
     cdef Probe probe
-    probe.slot = probe.first = part & mask
-    probe.rest = part
+    probe.slot = probe.first = hash_bits & mask
+    probe.rest = hash_bits
     return probe
 
 
@@ -238,21 +238,21 @@ cdef inline void go_on(Probe *probe, size_t mask) noexcept nogil:
         probe.slot = probe.first = (probe.first * 5 + probe.rest + 1) & mask
 
 
-cdef inline DictSlot slot_of(uint32_t part, Py_ssize_t entry) noexcept nogil:
+cdef inline DictSlot slot_of(uint32_t hash_bits, Py_ssize_t entry) noexcept nogil:
     cdef DictSlot slot
-    slot.part = part
+    slot.hash_bits = hash_bits
     slot.entry = <int32_t>entry
     return slot
 
 
 cdef inline Py_ssize_t find_slot(Dict x, IValue *key, Mark mark) noexcept nogil:
     """Return the index slot of `key`; -1 if it is missing.  The dict must not be empty."""
-    cdef Probe probe = first_probe(x.mask, mark.part)
+    cdef Probe probe = first_probe(x.mask, mark.hash_bits)
     cdef DictSlot slot
     cdef DictEntry *entry
     while True:
         slot = x.index[probe.slot]
-        if slot.part == mark.part and slot.entry >= 0:
+        if slot.hash_bits == mark.hash_bits and slot.entry >= 0:
             entry = &x.entries[slot.entry]
             if entry.check == mark.check and keys_equal(&entry.key, key):
                 return probe.slot
@@ -261,19 +261,19 @@ cdef inline Py_ssize_t find_slot(Dict x, IValue *key, Mark mark) noexcept nogil:
         go_on(&probe, x.mask)
 
 
-cdef inline void remember(Dict x, PyObject *text, IValue *value) noexcept nogil:
+cdef inline void remember(Dict x, PyObject *key, IValue *value) noexcept nogil:
     """Cache the last lookup of a string key; repeating it needs no hash, probe or comparison."""
-    cdef PyObject *before = x.asked
-    Py_INCREF(text)
-    x.asked = text
+    cdef PyObject *before = x.recent_key
+    Py_INCREF(key)
+    x.recent_key = key
     x.recent_value = value
     Py_XDECREF(before)
 
 
 cdef inline void forget(Dict x) noexcept nogil:
     """Clear the cached lookup; called before entries are deleted or moved."""
-    Py_XDECREF(x.asked)
-    x.asked = NULL
+    Py_XDECREF(x.recent_key)
+    x.recent_key = NULL
 
 
 cdef IValue *dict_search(PyObject *x, IValue *key) noexcept nogil:
@@ -286,23 +286,23 @@ cdef IValue *dict_search(PyObject *x, IValue *key) noexcept nogil:
     return NULL if slot < 0 else &(<Dict>x).entries[(<Dict>x).index[slot].entry].value
 
 
-cdef IValue *search_text(Dict x, PyObject *text) noexcept nogil:
+cdef IValue *search_text(Dict x, PyObject *key) noexcept nogil:
     """Return the address of the value of a string key and cache the lookup; NULL if the key is missing.
 
     Specialization of `find_slot`.
     """
-    cdef Py_hash_t hash = ts_str_hash(text)
-    cdef int64_t check = ts_text_check(text, hash)
-    cdef uint32_t part = part_of(hash)
-    cdef Probe probe = first_probe(x.mask, part)
+    cdef Py_hash_t hash = ts_str_hash(key)
+    cdef int64_t check = ts_text_check(key, hash)
+    cdef uint32_t hash_bits = fold_hash(hash)
+    cdef Probe probe = first_probe(x.mask, hash_bits)
     cdef DictSlot slot
     cdef DictEntry *entry
     while True:
         slot = x.index[probe.slot]
-        if slot.part == part and slot.entry >= 0:
+        if slot.hash_bits == hash_bits and slot.entry >= 0:
             entry = &x.entries[slot.entry]
-            if entry.check == check and (check >= 0 or text_equal(entry.key.v.o, text)):
-                remember(x, text, &entry.value)
+            if entry.check == check and (check >= 0 or text_equal(entry.key.v.o, key)):
+                remember(x, key, &entry.value)
                 return &entry.value
         elif slot.entry == INDEX_EMPTY:
             return NULL
@@ -339,10 +339,10 @@ cdef int resize(Dict x, Py_ssize_t slots) except -1 nogil:
     for i in range(x.mask + 1):
         slot = x.index[i]
         if slot.entry >= 0:
-            probe = first_probe(slots - 1, slot.part)
+            probe = first_probe(slots - 1, slot.hash_bits)
             while index[probe.slot].entry != INDEX_EMPTY:
                 go_on(&probe, slots - 1)
-            index[probe.slot] = slot_of(slot.part, x.entries[slot.entry].check)
+            index[probe.slot] = slot_of(slot.hash_bits, x.entries[slot.entry].check)
     forget(x)
     free(x.entries)
     x.entries = entries
@@ -371,11 +371,11 @@ cdef IValue *find_or_insert(Dict x, IValue *key, bint *is_new) except NULL nogil
         while capacity_of(slot) <= x.size + (x.size >> 1):
             slot *= 2
         resize(x, slot)
-    probe = first_probe(x.mask, mark.part)
+    probe = first_probe(x.mask, mark.hash_bits)
     while x.index[probe.slot].entry >= 0:
         go_on(&probe, x.mask)
     entry = &x.entries[x.used]
-    x.index[probe.slot] = slot_of(mark.part, x.used)
+    x.index[probe.slot] = slot_of(mark.hash_bits, x.used)
     x.used += 1
     x.size += 1
     retain(key)

@@ -5,8 +5,8 @@ from ts._core.value.spec cimport TypeSpec
 
 # The type of an object whose class is unknown.
 cdef TypeSpec SOME_OBJECT
-# Return whether `actual` is a subtype of `wanted`.
-cpdef bint is_subtype(TypeSpec actual, TypeSpec wanted) except -1
+# Return whether `actual` is a subtype of `expected`.
+cpdef bint is_subtype(TypeSpec actual, TypeSpec expected) except -1
 # Return the smallest type that contains both types: one of the two, or a Union.
 cdef TypeSpec common_supertype(TypeSpec a, TypeSpec b)
 # Return `spec` without None: the type of the values of `spec` that are not None.

@@ -42,52 +42,54 @@ cdef enum:
     MAX_ALTERNATIVES = 16     # maximal members of a joined Union; the join of more types is Any
 
 
-cpdef bint is_subtype(TypeSpec actual, TypeSpec wanted) except -1:
+cpdef bint is_subtype(TypeSpec actual, TypeSpec expected) except -1:
     cdef int a, b
-    if actual is wanted or wanted.kind == KIND_ANY:
+    if actual is expected or expected.kind == KIND_ANY:
         return True
-    if wanted is SOME_OBJECT:
+    if expected is SOME_OBJECT:
         return is_object(actual)
-    a, b = actual.kind, wanted.kind
+    a, b = actual.kind, expected.kind
     if a == KIND_OPTIONAL:
-        return is_subtype(NONE_SPEC, wanted) and is_subtype(<TypeSpec>actual.children[0], wanted)
+        return is_subtype(NONE_SPEC, expected) and is_subtype(<TypeSpec>actual.children[0], expected)
     if a == KIND_UNION:
         for member in actual.children:
-            if not is_subtype(<TypeSpec>member, wanted):
+            if not is_subtype(<TypeSpec>member, expected):
                 return False
         return True
     if b == KIND_OPTIONAL:
-        return a == KIND_NONE or is_subtype(actual, <TypeSpec>wanted.children[0])
+        return a == KIND_NONE or is_subtype(actual, <TypeSpec>expected.children[0])
     if b == KIND_UNION:
-        for member in wanted.children:
+        for member in expected.children:
             if is_subtype(actual, <TypeSpec>member):
                 return True
         return False
     if b == KIND_NUMBER:
         return a in (KIND_INT, KIND_FLOAT, KIND_BOOL, KIND_COMPLEX, KIND_NUMBER)
-    if b == KIND_OBJECT and wanted.text in ("list", "tuple"):
-        return a == (KIND_LIST if wanted.text == "list" else KIND_TUPLE) or (a == b and actual.text == wanted.text)
+    if b == KIND_OBJECT and expected.text in ("list", "tuple"):
+        return (
+            a == (KIND_LIST if expected.text == "list" else KIND_TUPLE) or (a == b and actual.text == expected.text)
+        )
     if a != b:
         return False
     if a == KIND_LIST or a == KIND_DICT:
-        return same_layout(actual, wanted)
+        return same_layout(actual, expected)
     if a == KIND_TUPLE:
-        return tuple_fits(actual.children, wanted.children)
+        return tuple_fits(actual.children, expected.children)
     if a == KIND_CLASS:
-        return actual.detail is wanted.detail or not isinstance(wanted.detail, ObjectClass)
+        return actual.detail is expected.detail or not isinstance(expected.detail, ObjectClass)
     if a == KIND_ENUM:
-        return actual.detail is wanted.detail or wanted.detail is None
-    return a != KIND_OBJECT or actual.text == wanted.text
+        return actual.detail is expected.detail or expected.detail is None
+    return a != KIND_OBJECT or actual.text == expected.text
 
 
-cdef bint tuple_fits(tuple actual, tuple wanted) except -1:
+cdef bint tuple_fits(tuple actual, tuple expected) except -1:
     cdef Py_ssize_t i
-    if len(actual) != len(wanted):
+    if len(actual) != len(expected):
         return False
     enter_recursion(b" while the types of tuples are compared")
     try:
         for i in range(len(actual)):
-            if not is_subtype(<TypeSpec>actual[i], <TypeSpec>wanted[i]):
+            if not is_subtype(<TypeSpec>actual[i], <TypeSpec>expected[i]):
                 return False
     finally:
         Py_LeaveRecursiveCall()

@@ -198,18 +198,18 @@ cdef inline int64_t int_from_float(double a) noexcept nogil:
 
 
 cdef inline Status floor_checked(double a, int64_t *out) noexcept nogil:
-    cdef double whole = floor(a)
-    if not fits_int(whole):
+    cdef double rounded = floor(a)
+    if not fits_int(rounded):
         return NOT_AN_INT
-    out[0] = <int64_t>whole
+    out[0] = <int64_t>rounded
     return OK
 
 
 cdef inline Status ceil_checked(double a, int64_t *out) noexcept nogil:
-    cdef double whole = ceil(a)
-    if not fits_int(whole):
+    cdef double rounded = ceil(a)
+    if not fits_int(rounded):
         return NOT_AN_INT
-    out[0] = <int64_t>whole
+    out[0] = <int64_t>rounded
     return OK
 
 

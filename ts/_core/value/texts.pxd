@@ -39,7 +39,7 @@ cdef extern from *:
     """
     # Return whether two strings are equal.
     bint text_equal "ts_text_equal"(PyObject *a, PyObject *b) noexcept nogil
-    Py_ssize_t text_length "PyUnicode_GET_LENGTH"(PyObject *text) noexcept nogil
+    Py_ssize_t text_length "PyUnicode_GET_LENGTH"(PyObject *string) noexcept nogil
 
-# Set `out` to text[i]; `i` may count from the end. Return False, without a change, if `i` is out of range.
-cdef bint text_character(PyObject *text, int64_t i, IValue *out) except -1
+# Set `out` to string[i]; `i` may count from the end. Return False, without a change, if `i` is out of range.
+cdef bint text_character(PyObject *string, int64_t i, IValue *out) except -1

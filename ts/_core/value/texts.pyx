@@ -9,13 +9,13 @@ cdef extern from "Python.h":
     int PyUnicode_KIND(PyObject *text)
 
 
-cdef bint text_character(PyObject *text, int64_t i, IValue *out) except -1:
-    cdef int64_t n = text_length(text)
+cdef bint text_character(PyObject *string, int64_t i, IValue *out) except -1:
+    cdef int64_t n = text_length(string)
     if i < 0:
         i += n
     if not 0 <= i < n:
         return False
     if limited:
-        take_text(TEXT_BYTES + PyUnicode_KIND(text))
-    set_object_steal(out, PyUnicode_FromOrdinal(PyUnicode_READ_CHAR(text, i)))
+        take_text(TEXT_BYTES + PyUnicode_KIND(string))
+    set_object_steal(out, PyUnicode_FromOrdinal(PyUnicode_READ_CHAR(string, i)))
     return True

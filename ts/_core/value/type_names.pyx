@@ -13,9 +13,9 @@ def set_qualified_name(cls, str name):
     """Set the qualified name of an extension class, which `__module__` and `repr` show."""
     if not isinstance(cls, type):
         raise TypeError(f"set_qualified_name(): expected a class, got {type(cls).__name__}")
-    text = name.encode()
-    _texts.append(text)
-    (<PyTypeObject *>cls).tp_name = text
+    name_bytes = name.encode()
+    _texts.append(name_bytes)
+    (<PyTypeObject *>cls).tp_name = name_bytes
     members = <dict>(<PyTypeObject *>cls).tp_dict
     if isinstance(members.get("__module__"), str):  # else CPython reads it from `tp_name`
         members["__module__"] = name.rpartition(".")[0]

@@ -198,16 +198,16 @@ cdef bint conforms(IValue *x, TypeSpec spec) except -1:
     return is_of(x, spec, None)
 
 
-cdef bint is_of(IValue *x, TypeSpec spec, set asked) except -1:
-    """Return whether `x` conforms to the type `spec`; `asked` contains the (tuple, type) pairs checked before."""
+cdef bint is_of(IValue *x, TypeSpec spec, set checked_pairs) except -1:
+    """Return whether `x` conforms to the type `spec`; `checked_pairs` contains the (tuple, type) pairs checked before."""
     cdef int kind = spec.kind
     if kind == KIND_ANY:
         return True
     if kind == KIND_OPTIONAL:
-        return x.tag == TAG_NONE or is_of(x, <TypeSpec>spec.children[0], asked)
+        return x.tag == TAG_NONE or is_of(x, <TypeSpec>spec.children[0], checked_pairs)
     if kind == KIND_UNION:
         for alternative in spec.children:
-            if is_of(x, <TypeSpec>alternative, asked):
+            if is_of(x, <TypeSpec>alternative, checked_pairs):
                 return True
         return False
     if x.tag == TAG_INT:
@@ -218,21 +218,21 @@ cdef bint is_of(IValue *x, TypeSpec spec, set asked) except -1:
         return kind == KIND_BOOL or kind == KIND_NUMBER
     if x.tag == TAG_NONE:
         return kind == KIND_NONE
-    return x.v.o != NULL and object_is_of(<object>x.v.o, spec, asked)
+    return x.v.o != NULL and object_is_of(<object>x.v.o, spec, checked_pairs)
 
 
-cdef bint object_is_of(object o, TypeSpec spec, set asked) except -1:
+cdef bint object_is_of(object o, TypeSpec spec, set checked_pairs) except -1:
     cdef int kind = spec.kind
     if kind == KIND_TENSOR:
         return type(o) is tensor_type or isinstance(o, tensor_type)
     if kind == KIND_STR:
         return PyUnicode_CheckExact(o)
     if kind == KIND_LIST:
-        return type(o) is List and list_is_of(<List>o, spec, asked)
+        return type(o) is List and list_is_of(<List>o, spec, checked_pairs)
     if kind == KIND_DICT:
         return type(o) is Dict and same_layout((<Dict>o).spec, spec)
     if kind == KIND_TUPLE:
-        return type(o) is Tuple and tuple_is_of(<Tuple>o, spec, asked)
+        return type(o) is Tuple and tuple_is_of(<Tuple>o, spec, checked_pairs)
     if kind == KIND_COMPLEX or kind == KIND_NUMBER:
         return PyComplex_CheckExact(o)
     if kind == KIND_CLASS:
@@ -252,7 +252,7 @@ cdef bint object_is_of(object o, TypeSpec spec, set asked) except -1:
     return not isinstance(o, (str, complex, List, Dict, Tuple, Object, tensor_type, future_type))
 
 
-cdef bint list_is_of(List o, TypeSpec spec, set asked) except -1:
+cdef bint list_is_of(List o, TypeSpec spec, set checked_pairs) except -1:
     cdef Py_ssize_t i = 0
     cdef IValue value
     if o.spec is not None:
@@ -261,28 +261,28 @@ cdef bint list_is_of(List o, TypeSpec spec, set asked) except -1:
         return False  # lists of these types must have unboxed items
     while i < o.size:
         value = list_item(<PyObject *>o, i)
-        if not is_of(&value, <TypeSpec>spec.children[0], asked):
+        if not is_of(&value, <TypeSpec>spec.children[0], checked_pairs):
             return False
         i += 1
     return True
 
 
-cdef bint tuple_is_of(Tuple o, TypeSpec spec, set asked) except -1:
+cdef bint tuple_is_of(Tuple o, TypeSpec spec, set checked_pairs) except -1:
     cdef Py_ssize_t i
     if o.spec is not None and same_layout(o.spec, spec):
         return True
     if o.size != len(spec.children):
         return False
-    if asked is None:
-        asked = set()
+    if checked_pairs is None:
+        checked_pairs = set()
     key = (id(o), id(spec))
-    if key in asked:
+    if key in checked_pairs:
         return True
-    asked.add(key)
+    checked_pairs.add(key)
     enter_recursion(b" while the type of a tuple is checked")
     try:
         for i in range(o.size):
-            if not is_of(&o.items[i], <TypeSpec>spec.children[i], asked):
+            if not is_of(&o.items[i], <TypeSpec>spec.children[i], checked_pairs):
                 return False
     finally:
         Py_LeaveRecursiveCall()
@@ -322,16 +322,16 @@ def is_small(x, Py_ssize_t max_items=1000, Py_ssize_t max_depth=100):
         if level > max_depth:
             return False
         if isinstance(x, dict):
-            parts = [*x.keys(), *x.values()] if 2 * len(x) <= max_items else ()
+            children = [*x.keys(), *x.values()] if 2 * len(x) <= max_items else ()
             count += 2 * len(x)
         elif isinstance(x, (list, tuple)):
-            parts = x
+            children = x
             count += len(x)
         else:
             continue
         if count > max_items:
             return False
-        pending.extend([(part, level + 1) for part in parts])
+        pending.extend([(child, level + 1) for child in children])
     return True
 
 

@@ -202,12 +202,12 @@ cdef str tuple_type_text(Tuple x):
     cdef Py_ssize_t i
     enter_recursion(b" while the type of a tuple is told")
     try:
-        text = ""
+        rendered = ""
         for i in range(x.size):
-            text += (", " if i else "") + type_text(&x.items[i])
-            if len(text) > MAX_TYPE_TEXT_CHARS:  # shared tuples can make the text exponentially long
+            rendered += (", " if i else "") + type_text(&x.items[i])
+            if len(rendered) > MAX_TYPE_TEXT_CHARS:  # shared tuples can make the text exponentially long
                 raise RuntimeError("a value has too large a type to be told")
-        return f"Tuple[{text}]"
+        return f"Tuple[{rendered}]"
     finally:
         Py_LeaveRecursiveCall()
 
@@ -238,13 +238,13 @@ cdef int compare_objects(Object x, Object y) except? -2:
 
 cdef str float_text(double x):
     """Format a float like PyTorch, with 17 digits, and with a point after an integer: 0.10000000000000001, 3."""
-    cdef char text[40]
+    cdef char buffer[40]
     if -9223372036854775808.0 <= x < 9223372036854775808.0 and <double>(<int64_t>x) == x:
         return f"{<int64_t>x}."
     if isnan(x):
         return "nan"
-    snprintf(text, sizeof(text), "%.17g", x)
-    return text.decode("ascii")
+    snprintf(buffer, sizeof(buffer), "%.17g", x)
+    return buffer.decode("ascii")
 
 
 cdef str complex_text(object z):

@@ -93,10 +93,10 @@ cdef class PausedProgram:
             frame = frame.caller
         return result
 
-    def value(self, int level, int register, bint whole=True):
+    def value(self, int level, int register, bint as_python=True):
         """Return the value of a register in the frame `level` calls further out; raise LookupError if it is unset.
 
-        If `whole`, containers and objects are converted to Python's; otherwise core objects are returned.
+        If `as_python`, containers and objects are converted to Python's; otherwise core objects are returned.
         """
         cdef Frame *frame = NULL if self.state == NULL else self.state.frame
         cdef IValue *value
@@ -110,7 +110,7 @@ cdef class PausedProgram:
         value = <IValue *>frame_registers(frame) + register
         if value.tag == TAG_OBJECT and value.v.o == NULL:
             raise LookupError("it has no value here")
-        return box(value) if whole else box_shallow(value)
+        return box(value) if as_python else box_shallow(value)
 
 
 seal(PausedProgram)

@@ -142,10 +142,10 @@ cdef class Code:
 
         Raise IndexError for addresses outside of this code.
         """
-        cdef size_t number = (address - <size_t>self.instructions) // sizeof(Instruction)
-        if address < <size_t>self.instructions or number >= <size_t>self.size:
+        cdef size_t index = (address - <size_t>self.instructions) // sizeof(Instruction)
+        if address < <size_t>self.instructions or index >= <size_t>self.size:
             raise IndexError(f"no instruction of {self.name} lies there")
-        return number
+        return index
 
     def first_constant(self):
         """Return the index of the first constant register."""
@@ -245,7 +245,7 @@ cdef class Callee:
         cdef Code code = self._prepare()
         if code is None:
             raise TypeError(f"{self.name} has no code")
-        if not takes_and_gives(code.parameters, code.result, self.specs, self.result):
+        if not has_signature(code.parameters, code.result, self.specs, self.result):
             raise InternalError(f"{self.name}: the code is of another type than the function", "lowering")
         if self.ready == NULL:                    # another thread may have set it since the check
             self.code = code
@@ -253,20 +253,20 @@ cdef class Callee:
         return 0
 
 
-cdef bint takes_and_gives(tuple parameters, TypeSpec result, tuple wanted, TypeSpec wanted_result) except -1:
+cdef bint has_signature(tuple parameters, TypeSpec result, tuple expected, TypeSpec expected_result) except -1:
     """Return whether a signature is a subtype of another: parameters are contravariant, the result covariant."""
     cdef Py_ssize_t i
-    if len(parameters) != len(wanted):
+    if len(parameters) != len(expected):
         return False
-    for i in range(len(wanted)):
-        if not is_subtype(<TypeSpec>wanted[i], <TypeSpec>parameters[i]):
+    for i in range(len(expected)):
+        if not is_subtype(<TypeSpec>expected[i], <TypeSpec>parameters[i]):
             return False
-    return is_subtype(result, wanted_result)
+    return is_subtype(result, expected_result)
 
 
 def check_specialized_code(Code code not None, Specializations specializations not None):
     """Check that specialized code has the signature of its function; raise InternalError if not."""
-    if not takes_and_gives(code.parameters, code.result, specializations.specs, specializations.result):
+    if not has_signature(code.parameters, code.result, specializations.specs, specializations.result):
         raise InternalError(f"{specializations.name}: the code of a plan is of another type than the function", "lowering")
 
 
@@ -305,7 +305,7 @@ cdef class Method(MethodBase):
         resolved = <Callee?>(method if self.twin_of is None else self.twin_of(method))
         if resolved.ready == NULL:
             resolved.prepare()
-        if not takes_and_gives(resolved.specs, resolved.result, (cls.spec, *self.specs[1:]), self.result):
+        if not has_signature(resolved.specs, resolved.result, (cls.spec, *self.specs[1:]), self.result):
             raise RuntimeError(f"the method '{self.name}' of class {cls.name} does not take or give what is called for")
         # keeps both alive, because releasing them could run other threads
         cls_before, callee_before = self.cls, self.callee

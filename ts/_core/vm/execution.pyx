@@ -305,8 +305,8 @@ cdef int raise_failure(State *state, int status) except -1:
     if status == BAD_ELEMENT:
         return raise_no_element(state, at)
     if status == BAD_CAST and at.op == CAST_TO:
-        wanted = <TypeSpec>(<Code>state.frame.code).type_at[at.c]
-        raise RuntimeError(f"a value of type {type_text(R(r, at.b))} is not of type {wanted.text}")
+        target_type = <TypeSpec>(<Code>state.frame.code).type_at[at.c]
+        raise RuntimeError(f"a value of type {type_text(R(r, at.b))} is not of type {target_type.text}")
     if status == BAD_CAST:
         raise RuntimeError(f"Unexpected value {value_text(R(r, at.b))}: another type was expected here")
     if status == BAD_ATTRIBUTE:

@@ -157,8 +157,8 @@ cdef class Future:
             try:
                 result = callback(future)
             except Exception as error:
-                text = f"Got the following error when running the callback: {type(error).__name__}: {error}"
-                failure = RuntimeError(text)
+                message = f"Got the following error when running the callback: {type(error).__name__}: {error}"
+                failure = RuntimeError(message)
                 failure.__cause__ = error
                 following.finish(None, failure, True)
             else:

@@ -92,20 +92,20 @@ cdef int warn_there(Operator op, IValue *r, const int32_t *at) except -1:
 
 def failure_text(error):
     """Return the class, message and Python stack of an exception in PyTorch's format, innermost call first."""
-    text = f"{type(error).__name__}: {error}\n\nAt:\n"
+    report = f"{type(error).__name__}: {error}\n\nAt:\n"
     traceback = error.__traceback__
     if traceback is None:
-        return text
+        return report
     while traceback.tb_next is not None:
         traceback = traceback.tb_next
     frame, line = traceback.tb_frame, traceback.tb_lineno
     while frame is not None:
         if not hidden(frame):
-            text += f"  {frame.f_code.co_filename}({line}): {frame.f_code.co_name}\n"
+            report += f"  {frame.f_code.co_filename}({line}): {frame.f_code.co_name}\n"
         frame = frame.f_back
         if frame is not None:
             line = frame.f_lineno
-    return text
+    return report
 
 
 cdef bint hidden(object frame) except -1:

@@ -37,7 +37,7 @@ cdef class Verifier:
     cdef int call_operator(self, tuple row, list at) except -1
     cdef TypeSpec read(self, list at, Py_ssize_t register)
     cdef TypeSpec read_as(self, list at, Py_ssize_t register, int kind)
-    cdef int fit(self, list at, Py_ssize_t register, TypeSpec wanted) except -1
+    cdef int fit(self, list at, Py_ssize_t register, TypeSpec expected) except -1
     cdef int write(self, list at, Py_ssize_t register, TypeSpec spec) except -1
-    cdef TypeSpec slot(self, list at, Py_ssize_t register, Py_ssize_t number)
-    cdef TypeSpec type(self, Py_ssize_t number, int kind)
+    cdef TypeSpec slot(self, list at, Py_ssize_t register, Py_ssize_t index)
+    cdef TypeSpec type(self, Py_ssize_t index, int kind)

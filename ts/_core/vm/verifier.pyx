@@ -428,14 +428,14 @@ cdef class Verifier:
             raise VerificationError(f"{op.name} is not a scalar operator")
         actual = [self.read(at, self.pool[items + 1 + k]) for k in range(op.nargs)]
         try:
-            given = result_specs(op, actual)
+            result_types = result_specs(op, actual)
         except TypeError as error:
             raise VerificationError(str(error)) from None
         for k in range(op.nrets):
             register = self.pool[items + 1 + op.nargs + k]
             if register >= self.first_constant:
                 raise VerificationError("a constant is written")
-            self.write(at, register, <TypeSpec>given[k])
+            self.write(at, register, <TypeSpec>result_types[k])
         return 0
 
     # ---- registers -------------------------------------------------------------------------------------
@@ -452,10 +452,10 @@ cdef class Verifier:
             raise VerificationError(f"r{register} is of type {spec.text}, and no {FORMAT_OF_KIND[kind]}")
         return spec
 
-    cdef int fit(self, list at, Py_ssize_t register, TypeSpec wanted) except -1:
+    cdef int fit(self, list at, Py_ssize_t register, TypeSpec expected) except -1:
         cdef TypeSpec spec = self.read(at, register)
-        if not is_subtype(spec, wanted):
-            raise VerificationError(f"r{register} is of type {spec.text}, where {wanted.text} is wanted")
+        if not is_subtype(spec, expected):
+            raise VerificationError(f"r{register} is of type {spec.text}, where {expected.text} is wanted")
         return 0
 
     cdef int write(self, list at, Py_ssize_t register, TypeSpec spec) except -1:
@@ -465,20 +465,20 @@ cdef class Verifier:
         at[register] = spec
         return 0
 
-    cdef TypeSpec slot(self, list at, Py_ssize_t register, Py_ssize_t number):
-        """Return the type of attribute `number` of the object in a register."""
+    cdef TypeSpec slot(self, list at, Py_ssize_t register, Py_ssize_t index):
+        """Return the type of attribute `index` of the object in a register."""
         cdef TypeSpec spec = self.read_as(at, register, KIND_CLASS)
         cdef ObjectClass cls
         if not isinstance(spec.detail, ObjectClass):
             raise VerificationError(f"which attributes {spec.text} has is not known")
         cls = spec.detail
         cls.settle()
-        if not 0 <= number < cls.size:
-            raise VerificationError(f"{spec.text} has no attribute {number}")
-        return <TypeSpec>cls.specs[number]
+        if not 0 <= index < cls.size:
+            raise VerificationError(f"{spec.text} has no attribute {index}")
+        return <TypeSpec>cls.specs[index]
 
-    cdef TypeSpec type(self, Py_ssize_t number, int kind):
-        cdef TypeSpec spec = self.types[number]
+    cdef TypeSpec type(self, Py_ssize_t index, int kind):
+        cdef TypeSpec spec = self.types[index]
         if spec.kind != kind:
             raise VerificationError(f"type {spec.text} is no {FORMAT_OF_KIND[kind]}")
         return spec

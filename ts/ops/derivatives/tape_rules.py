@@ -33,7 +33,7 @@ def rule_of(record: OperatorRecord) -> Rule:
     row = inputs.derivative
     if row is not None and row.reason:
         return (
-            Rule(DifferentiationKind.UNSUPPORTED, text=row.reason)
+            Rule(DifferentiationKind.UNSUPPORTED, error_message=row.reason)
             if row.refused
             else Rule(DifferentiationKind.PLAIN)
         )
@@ -43,7 +43,7 @@ def rule_of(record: OperatorRecord) -> Rule:
             f"{name}(): functions with out=... arguments don't support automatic differentiation, but one "
             "of the arguments requires grad."
         )
-        return Rule(DifferentiationKind.UNSUPPORTED, text=message)
+        return Rule(DifferentiationKind.UNSUPPORTED, error_message=message)
     if row is None:
         if record.whole or not _gives_tensors(record):
             return Rule(DifferentiationKind.INSIDE)
