@@ -461,6 +461,7 @@ add(
                 dtype_errors={"bc": "slow_conv2d_cpu"},
                 shape=_shape_of(convolution),
                 autocast=_ON_CUDA,
+                trace_function="ts.tracing.convolutions:record_general_convolution",
             )
         ),
         "out",
@@ -550,6 +551,7 @@ for _n in (1, 2, 3):
         ),
     ):
         _plain = _kernel is conv
+        _trace_function = "record_convolution" if _plain else "record_transposed_convolution"
         _record = OperatorRecord(
             f"aten::{_text} -> Tensor",
             _kernel,
@@ -559,6 +561,7 @@ for _n in (1, 2, 3):
             dtype_errors={"b": (_PLAIN_NAMES if _plain else _TRANSPOSED_NAMES)[_n]},
             shape=_shape_of(_kernel),
             autocast="lower",
+            trace_function=f"ts.tracing.convolutions:{_trace_function}",
         )
         add(_record)
 

@@ -97,6 +97,9 @@ class OperatorRecord:
     traced_as: str = (
         ""  # name of the operator that traces record instead, because PyTorch's Python function calls it
     )
+    # "module:function" of the Python function that a trace calls instead of the operator, so that it records
+    # the operators that the function calls
+    trace_function: str = ""
     since: int = 0  # archive version from which on the operator has its current semantics
     since_variants: str = "io"  # variants to which `since` applies: "i" in-place, "o" out=
 

@@ -20,6 +20,7 @@ from ts.passes.pass_logging import optimization_allowed, update
 from ts.passes.pass_utils import NOT_CONSTANT, constant_value, walk_nodes
 
 _CONVOLUTIONS: Final = frozenset({"aten::conv1d", "aten::conv2d", "aten::conv3d"})
+_TRANSPOSED: Final = 6  # argument index of `aten::_convolution`
 _METADATA_QUERIES: Final = frozenset({"aten::dim", "aten::size", "prim::device", "prim::dtype"})
 _WEIGHT, _BIAS = 1, 2  # argument indices of a convolution
 
@@ -46,7 +47,7 @@ def _fold_all(graph: Graph, kinds: tuple[str, ...], fold: Fold) -> bool:
     changed = False
     for node in list(walk_nodes(graph.block())):
         conv = node.input(0).node() if node.kind() in kinds else None
-        if conv is None or conv.kind() not in _CONVOLUTIONS or not _reads_alone(node, conv):
+        if conv is None or not _is_convolution(conv) or not _reads_alone(node, conv):
             continue
         weight, bias = constant_value(conv.input(_WEIGHT)), constant_value(conv.input(_BIAS))
         if not is_tensor(weight) or bias is NOT_CONSTANT or not optimization_allowed("frozen_conv_folding"):
@@ -65,6 +66,13 @@ def _fold_all(graph: Graph, kinds: tuple[str, ...], fold: Fold) -> bool:
     if changed:
         eliminate_dead_code(graph)
     return changed
+
+
+def _is_convolution(node: Node) -> bool:
+    """Return whether a node computes a convolution that is not transposed."""
+    if node.kind() == "aten::_convolution":
+        return constant_value(node.input(_TRANSPOSED)) is False
+    return node.kind() in _CONVOLUTIONS
 
 
 def _reads_alone(node: Node, conv: Node) -> bool:

@@ -137,9 +137,8 @@ class _Inliner:
 
     def _graph(self, callee: Any) -> tuple[Graph, bool]:
         if callee not in self._graphs:
-            graph = faithful(callee.as_compiled())
-            if self._simplify:
-                graph = self._simplified(graph.copy(), callee)
+            graph = callee.as_compiled()
+            graph = self._simplified(graph.copy(), callee) if self._simplify else faithful(graph)
             self._graphs[callee] = graph, graph.find_node("prim::If") is not None
         return self._graphs[callee]
 

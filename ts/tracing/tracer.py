@@ -24,6 +24,8 @@ import linecache
 import sys
 import warnings
 from collections.abc import Callable, Iterator
+from functools import cache
+from importlib import import_module
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -90,6 +92,14 @@ _WRITING: Final = frozenset({"aten::copy_", "aten::fill_", "aten::zero_"})
 def _number_type(kind: str) -> Type:
     """Return the number type that a schema names; for a list, return the type of the elements."""
     return _NUMBER_KINDS.get(kind.removesuffix("[]"), NUMBER)
+
+
+@cache
+def _trace_function(path: str) -> Callable[..., Any]:
+    """Import the function that a record names as "module:function"."""
+    module, _, name = path.partition(":")
+    function: Callable[..., Any] = getattr(import_module(module), name)
+    return function
 
 
 class TracerWarning(Warning):
@@ -251,6 +261,10 @@ class Tracer:
         """Run an operator and record it."""
         with self.paused():
             op, values, raw_arguments = operators.resolve(args, kwargs)
+        if op.record is not None and op.record.trace_function:
+            result = _trace_function(op.record.trace_function)(op.name, *raw_arguments)
+            if result is not NotImplemented:
+                return result
         # casts are recorded, so that runs outside autocast give equal results
         cast = cast_arguments(op, values)
         raw_arguments = [g if c is v else c for g, v, c in zip(raw_arguments, values, cast, strict=True)]
