@@ -8,7 +8,7 @@ import ts
 @pytest.fixture
 def home(tmp_path, monkeypatch):
     monkeypatch.setenv("TORCH_HOME", str(tmp_path))
-    monkeypatch.setattr(ts.hub, "_chosen", None)
+    monkeypatch.setattr(ts.hub, "_hub_dir", None)
     return tmp_path
 
 

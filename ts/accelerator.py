@@ -28,30 +28,30 @@ def current_accelerator(check_available: bool = False) -> Device | None:
     return Device("cuda") if cuda.is_available() else None
 
 
-def _needed() -> None:
+def _require_cuda() -> None:
     if not cuda.is_available():
         raise RuntimeError("Cannot access accelerator device when none is available.")
 
 
 def current_device_index() -> int:
     """Return the index of the device on which this thread creates tensors."""
-    _needed()
+    _require_cuda()
     return cuda.current_device()
 
 
 def set_device_index(device: Any, /) -> None:
     """Select the device on which this thread creates tensors."""
-    _needed()
+    _require_cuda()
     cuda.set_device(device)
 
 
 def synchronize(device: Any = None, /) -> None:
     """Wait for all work that is queued on a device."""
-    _needed()
+    _require_cuda()
     cuda.synchronize(device)
 
 
 def empty_cache() -> None:
     """Release the unused memory of the pool to the device."""
-    _needed()
+    _require_cuda()
     cuda.empty_cache()

@@ -34,7 +34,7 @@ from ts import import_hook, module_names
 
 __all__ = ["BEHAVES_AS", "install_as_torch"]
 
-_ANY = importlib.metadata.DistributionFinder.Context()
+_ANY_CONTEXT = importlib.metadata.DistributionFinder.Context()
 BEHAVES_AS = ts.__version__
 
 
@@ -50,7 +50,7 @@ class _Distribution(importlib.metadata.Distribution):
         raise FileNotFoundError(f"the distribution torch is ts, which has no file {path}")
 
 
-class _Same(importlib.abc.Loader):
+class _LoadedModuleLoader(importlib.abc.Loader):
     """Loader that returns a module that is already imported, unchanged."""
 
     def __init__(self, module: ModuleType) -> None:
@@ -90,10 +90,10 @@ class _Finder(importlib.metadata.DistributionFinder):
             raise ModuleNotFoundError(message, name=name) from None
         sys.modules.pop(name, None)  # otherwise the import system would execute it again
         is_package = hasattr(module, "__path__")
-        return importlib.machinery.ModuleSpec(name, _Same(module), is_package=is_package)
+        return importlib.machinery.ModuleSpec(name, _LoadedModuleLoader(module), is_package=is_package)
 
     def find_distributions(
-        self, context: importlib.metadata.DistributionFinder.Context = _ANY
+        self, context: importlib.metadata.DistributionFinder.Context = _ANY_CONTEXT
     ) -> Iterable[importlib.metadata.Distribution]:
         if context.name is not None and context.name.lower() == "torch":
             yield _Distribution()

@@ -60,7 +60,7 @@ class dtype:
     def __getattr__(self, name: str) -> Any:
         if name != "numpy_dtype":
             raise AttributeError(f"'dtype' object has no attribute '{name}'")
-        _bring((complex32,) if self is complex32 else _OTHERS)
+        _load_ml_dtypes((complex32,) if self is complex32 else _OTHERS)
         return self.numpy_dtype
 
     def __repr__(self) -> str:
@@ -131,7 +131,8 @@ ALL: Final = (
     uint8, int8, int16, int32, int64, float16, float32, float64, complex64, complex128, bool_, bfloat16,
     uint16, uint32, uint64, *FLOAT8, complex32,
 )  # fmt: skip
-_BAREBONES: Final = (uint16, uint32, uint64)  # can be promoted only together with floats, as in PyTorch
+# Can be promoted only together with floats, as in PyTorch
+_BAREBONES_UNSIGNED: Final = (uint16, uint32, uint64)
 BY_CODE: Final[dict[int, dtype]] = {d.code: d for d in ALL}
 TO_REAL: Final = {complex32: float16, complex64: float32, complex128: float64}
 TO_COMPLEX: Final = {float16: complex32, bfloat16: complex64, float32: complex64, float64: complex128}
@@ -146,8 +147,8 @@ BORROWED: Final = (bfloat16, *FLOAT8, complex32)  # NumPy dtypes that `ml_dtypes
 OF_NUMPY: Final = tuple(d for d in ALL if d not in BORROWED)
 _BY_NUMPY: Final[dict[np.dtype[Any], dtype]] = {d.numpy_dtype: d for d in OF_NUMPY}
 # callbacks that add the dtypes of `ml_dtypes` to tables with NumPy dtypes as keys
-_tables: list[Callable[[dtype, np.dtype[Any]], object]] = []
-_brought: dict[dtype, np.dtype[Any]] = {}
+_registration_callbacks: list[Callable[[dtype, np.dtype[Any]], object]] = []
+_ml_numpy_dtypes: dict[dtype, np.dtype[Any]] = {}
 _BY_PYTHON: Final[dict[Any, dtype]] = {bool: bool_, int: int64, float: float64, complex: complex128}
 
 
@@ -160,7 +161,7 @@ def from_numpy_dtype(numpy_dtype: Any) -> dtype:
     """Return the dtype for a NumPy dtype; raise PyTorch's TypeError if it is not supported."""
     torch_dtype = _BY_NUMPY.get(np.dtype(numpy_dtype))
     if torch_dtype is None:
-        _bring((complex32,) if np.dtype(numpy_dtype).name == complex32.name else _OTHERS)
+        _load_ml_dtypes((complex32,) if np.dtype(numpy_dtype).name == complex32.name else _OTHERS)
         torch_dtype = _BY_NUMPY.get(np.dtype(numpy_dtype))
     if torch_dtype is None:
         raise no_dtype_of(np.dtype(numpy_dtype))
@@ -197,8 +198,8 @@ def with_borrowed(enter: Callable[[dtype, np.dtype[Any]], object]) -> None:
 
     In `enter`, lookup tables whose keys are NumPy dtypes add their entries.
     """
-    _tables.append(enter)
-    for d, numpy_dtype in _brought.items():
+    _registration_callbacks.append(enter)
+    for d, numpy_dtype in _ml_numpy_dtypes.items():
         enter(d, numpy_dtype)
 
 
@@ -211,13 +212,14 @@ def with_bfloat16(enter: Callable[[np.dtype[Any]], object]) -> None:
 _OTHERS: Final = tuple(d for d in BORROWED if d is not complex32)
 
 
-def _bring(some: tuple[dtype, ...]) -> None:
-    global _brought
+def _load_ml_dtypes(some: tuple[dtype, ...]) -> None:
+    global _ml_numpy_dtypes
     import ml_dtypes
 
     numpy_dtypes = {d: np.dtype(getattr(ml_dtypes, d.name)) for d in some}
-    _brought = _brought | numpy_dtypes  # also read by `with_borrowed`, for tables that are created later
-    for enter in _tables:
+    # Also read by `with_borrowed`, for tables that are created later
+    _ml_numpy_dtypes = _ml_numpy_dtypes | numpy_dtypes
+    for enter in _registration_callbacks:
         for d in some:
             enter(d, numpy_dtypes[d])
     for d in some:
@@ -245,7 +247,11 @@ def promote(a: dtype, b: dtype) -> dtype:
             "Promotion for Float8 Types is not supported, attempted to promote "
             f"{a.type_name} and {b.type_name}"
         )
-    if a.category <= INTEGRAL and b.category <= INTEGRAL and (a in _BAREBONES or b in _BAREBONES):
+    if (
+        a.category <= INTEGRAL
+        and b.category <= INTEGRAL
+        and (a in _BAREBONES_UNSIGNED or b in _BAREBONES_UNSIGNED)
+    ):
         raise RuntimeError(
             "Promotion for uint16, uint32, uint64 types is not supported, attempted to promote "
             f"{a.type_name} and {b.type_name}"
@@ -307,7 +313,7 @@ class finfo:
                 "torch.finfo() requires a floating point input type. Use torch.iinfo to handle 'torch.finfo'"
             )
         real = d.to_real()
-        info = _borrowed_info(real) if real in BORROWED else np.finfo(real.numpy_dtype)
+        info = _ml_dtypes_finfo(real) if real in BORROWED else np.finfo(real.numpy_dtype)
         self.dtype: str = real.name
         self.bits: int = real.itemsize * 8
         self.eps, self.max, self.min = float(info.eps), float(info.max), float(info.min)
@@ -323,7 +329,7 @@ class finfo:
         return f"finfo({values}, dtype={self.dtype})"
 
 
-def _borrowed_info(real: dtype) -> Any:
+def _ml_dtypes_finfo(real: dtype) -> Any:
     import ml_dtypes
 
     return ml_dtypes.finfo(real.numpy_dtype)  # type: ignore[no-untyped-call]

@@ -35,7 +35,7 @@ def __getattr__(name: str) -> Any:
     return getattr(ts, name)
 
 
-def _into(out: Tensor | None, result: Tensor) -> Tensor:
+def _copy_to_out(out: Tensor | None, result: Tensor) -> Tensor:
     """Write `result` to `out` if it is given; return the written tensor or `result`."""
     if out is None:
         return result
@@ -109,7 +109,7 @@ def norm(
             result = ts.linalg.vector_norm(input, 2, dims, keepdim, dtype=dtype)
         else:
             result = ts.linalg.vector_norm(input, p, dims, keepdim, dtype=dtype)
-    return _into(out, result)
+    return _copy_to_out(out, result)
 
 
 def cdist(
@@ -166,7 +166,7 @@ def tensordot(a: Any, b: Any, dims: Any = 2, out: Any = None) -> Any:
     else:
         first = dims[0]
         second = dims[1]
-    return _into(out, ts._VF.tensordot(a, b, first, second))
+    return _copy_to_out(out, ts._VF.tensordot(a, b, first, second))
 
 
 # ---------------------------------------------------------------------------------------- distinct values
@@ -307,7 +307,7 @@ def _lu_with_infos(
     """
     factors, pivots, infos = ts._VF._lu_with_info(A, pivot, not get_infos)
     if out is not None:
-        return _into(out[0], factors), _into(out[1], pivots), _into(out[2], infos)
+        return _copy_to_out(out[0], factors), _copy_to_out(out[1], pivots), _copy_to_out(out[2], infos)
     return factors, pivots, infos
 
 
@@ -316,7 +316,7 @@ def _lu_no_infos(
 ) -> tuple[Tensor, Tensor]:
     factors, pivots, _ = ts._VF._lu_with_info(A, pivot, not get_infos)
     if out is not None:
-        return _into(out[0], factors), _into(out[1], pivots)
+        return _copy_to_out(out[0], factors), _copy_to_out(out[1], pivots)
     return factors, pivots
 
 

@@ -33,10 +33,10 @@ READ_DATA_CHUNK = 128 * 1024
 MODULE_HUBCONF = "hubconf.py"
 VAR_DEPENDENCY = "dependencies"
 
-_chosen: str | None = None
+_hub_dir: str | None = None
 
 
-class _Silent:
+class _SilentProgressBar:
     """Replacement of the progress bar `tqdm` that shows nothing."""
 
     def __init__(self, iterable: Iterable[Any] = (), **options: Any) -> None:
@@ -45,7 +45,7 @@ class _Silent:
     def __iter__(self) -> Iterator[Any]:
         return iter(self.iterable)
 
-    def __enter__(self) -> _Silent:
+    def __enter__(self) -> _SilentProgressBar:
         return self
 
     def __exit__(self, *error: Any) -> None:
@@ -59,7 +59,7 @@ def __getattr__(name: str) -> Any:
     if name != "tqdm":
         raise AttributeError(f"module 'ts.hub' has no attribute {name!r}")
     spec = importlib.util.find_spec("tqdm")
-    return _Silent if spec is None else importlib.import_module("tqdm").tqdm
+    return _SilentProgressBar if spec is None else importlib.import_module("tqdm").tqdm
 
 
 def _get_torch_home() -> str:
@@ -72,13 +72,13 @@ def get_dir() -> str:
     """Return the folder of the hub: the folder set by `set_dir`, or PyTorch's default."""
     if os.getenv("TORCH_HUB"):
         warnings.warn("TORCH_HUB is deprecated, please use env TORCH_HOME instead", stacklevel=2)
-    return os.path.join(_get_torch_home(), "hub") if _chosen is None else _chosen
+    return os.path.join(_get_torch_home(), "hub") if _hub_dir is None else _hub_dir
 
 
 def set_dir(d: str | os.PathLike[str]) -> None:
     """Set the folder of the hub."""
-    global _chosen
-    _chosen = os.path.expanduser(d)
+    global _hub_dir
+    _hub_dir = os.path.expanduser(d)
 
 
 def load(

@@ -74,7 +74,7 @@ class _Implementations:
         self.of_function: Callable[..., Any] | None = None  # the function decorated by `custom_op`
         self.backward_function: Any = None  # subclass of `_AutogradCall`; created on first use
         declared = signature(schema)
-        self.only_writes = not declared.returns and any(p.written for p in declared.parameters)
+        self.only_mutates = not declared.returns and any(p.written for p in declared.parameters)
         kinds = [p.kind for p in declared.parameters]
         self.converted = [
             (i, converter) for i, kind in enumerate(kinds) if (converter := _DEFAULTS.get(kind)) is not None
@@ -140,7 +140,7 @@ class _Implementations:
 
     def _without_fake(self, *args: Any) -> Any:
         """Run an operator that has no fake implementation on fake tensors."""
-        if self.only_writes:
+        if self.only_mutates:
             return None
         function: Any = self.of_function
         created_symbols: set[Any] = set()  # symbols of the data-dependent sizes that the function created
@@ -155,14 +155,14 @@ class _Implementations:
             with FakeContext(FakeImplCtx(self.name, new_size, context.new_number)):
                 result = function(*args)
         except Exception as error:  # the user's function may raise any exception for fake tensors
-            raise self._no_fake() from error
+            raise self._missing_fake_error() from error
         for x in pytree.tree_leaves(result) if created_symbols else ():
             sizes = x.array.shape if isinstance(x, Tensor) else (x,)
             if any(isinstance(n, SymNumber) and n.node.expr.free_symbols & created_symbols for n in sizes):
-                raise self._no_fake()
+                raise self._missing_fake_error()
         return result
 
-    def _no_fake(self) -> RuntimeError:
+    def _missing_fake_error(self) -> RuntimeError:
         name = getattr(self.of_function, "__name__", "op")
         return RuntimeError(
             f"There was no fake impl registered for <CustomOpDef({self.name})>. This is necessary for "
@@ -176,10 +176,10 @@ class _Implementations:
         for dispatch_key in (key, *_COMPOSITE, ""):
             if dispatch_key in self.by_key:
                 return self.by_key[dispatch_key]
-        if key == "Meta" and self.only_writes:
+        if key == "Meta" and self.only_mutates:
             return self._without_fake
         if key == "Meta" and self.of_function is not None:
-            raise self._no_fake()
+            raise self._missing_fake_error()
         raise NotImplementedError(
             f"Could not run '{self.name}' with arguments from the '{key}' backend: it has kernels for "
             f"{', '.join(sorted(self.by_key)) or 'none'}"

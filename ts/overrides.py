@@ -110,7 +110,7 @@ _IGNORED_METHODS = frozenset(_IGNORED.split())
 
 
 @functools.cache
-def _spaces() -> dict[Any, dict[str, Any]]:
+def _functions_by_namespace() -> dict[Any, dict[str, Any]]:
     """Return the overridable functions by namespace (modules and `Tensor`) and by full name."""
     ts.zeros(1).add(1)  # the first operator call adds all operators to Tensor as methods
     functions_by_namespace: dict[Any, dict[str, Any]] = {}
@@ -137,13 +137,13 @@ def _spaces() -> dict[Any, dict[str, Any]]:
 
 def get_overridable_functions() -> dict[Any, list[Callable[..., Any]]]:
     """Return the overridable functions, by namespace."""
-    return {space: list(functions.values()) for space, functions in _spaces().items()}
+    return {space: list(functions.values()) for space, functions in _functions_by_namespace().items()}
 
 
 @functools.cache
 def get_testing_overrides() -> dict[Callable[..., Any], Callable[..., Any]]:
     """Return, for tests, an override of each overridable function; the overrides return -1."""
-    every = [function for functions in _spaces().values() for function in functions.values()]
+    every = [function for functions in _functions_by_namespace().values() for function in functions.values()]
     return {function: lambda *args, **kwargs: -1 for function in every}
 
 
@@ -165,7 +165,7 @@ def get_default_nowrap_functions() -> set[Callable[..., Any]]:
 @functools.cache
 def _names() -> dict[Callable[..., Any], str]:
     names: dict[Callable[..., Any], str] = {}
-    for functions in _spaces().values():
+    for functions in _functions_by_namespace().values():
         for name, function in functions.items():
             names.setdefault(function, name)
     return names
@@ -179,7 +179,7 @@ def resolve_name(f: Callable[..., Any]) -> str | None:
 def is_tensor_method_or_property(func: Callable[..., Any]) -> bool:
     """Return True if a function is a method of tensors, or an accessor of a tensor attribute."""
     of_attribute = getattr(func, "__name__", "") in ("__get__", "__set__", "__delete__")
-    return of_attribute or func in set(_spaces()[Tensor].values())
+    return of_attribute or func in set(_functions_by_namespace()[Tensor].values())
 
 
 # ---------------------------------------------------------------- modes

@@ -48,7 +48,7 @@ class SobolEngine:
         if n < 0:
             shape = [n, self.dimension]
             raise RuntimeError(f"Trying to create tensor with negative dimension {n}: {shape}")
-        drawn = self._go_on(n)
+        drawn = self._advance(n)
         target_dtype = ts.get_default_dtype() if dtype is None else dtype
         points: Tensor = ts.from_numpy(drawn / 2.0**_BITS).to(target_dtype)
         if out is None:
@@ -78,16 +78,16 @@ class SobolEngine:
     def fast_forward(self, n: int) -> SobolEngine:
         """Skip the next `n` points."""
         if n > 0:
-            self._go_on(n)
+            self._advance(n)
         return self
 
-    def _go_on(self, n: int) -> Numbers:
+    def _advance(self, n: int) -> Numbers:
         """Advance by `n` points, each computed by an XOR with a direction number.
 
         Return them as 30-bit integers.
         """
         first = self.num_generated
-        flips = self.sobolstate.numpy()[:, _lowest_zeros(max(first - 1, 0), n - (first == 0))]
+        flips = self.sobolstate.numpy()[:, _lowest_zero_bits(max(first - 1, 0), n - (first == 0))]
         start = self.quasi.numpy()
         points = np.bitwise_xor.accumulate(np.concatenate((start[:, None], flips), axis=1), axis=1)
         if n:
@@ -119,7 +119,7 @@ class SobolEngine:
         return f"{type(self).__name__}({', '.join(options)})"
 
 
-def _lowest_zeros(start: int, n: int) -> Numbers:
+def _lowest_zero_bits(start: int, n: int) -> Numbers:
     """Return the index of the lowest zero bit of `n` consecutive numbers."""
     numbers = np.arange(start, start + max(n, 0), dtype=np.int64)
     lowest = ~numbers & (numbers + 1)

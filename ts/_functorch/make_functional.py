@@ -51,7 +51,7 @@ class FunctionalModule(Module):
 
     def forward(self, params: Iterable[Tensor], *args: Any, **kwargs: Any) -> Any:
         """Call the module with the given parameters."""
-        return _call_with(self.stateless_model, self.names_map, params, args, kwargs)
+        return _call_with_tensors(self.stateless_model, self.names_map, params, args, kwargs)
 
 
 class FunctionalModuleWithBuffers(Module):
@@ -86,7 +86,7 @@ class FunctionalModuleWithBuffers(Module):
 
     def forward(self, params: Iterable[Tensor], buffers: Iterable[Tensor], *args: Any, **kwargs: Any) -> Any:
         """Call the module with the given parameters and buffers."""
-        return _call_with(self.stateless_model, self.all_names_map, [*params, *buffers], args, kwargs)
+        return _call_with_tensors(self.stateless_model, self.all_names_map, [*params, *buffers], args, kwargs)
 
 
 def make_functional(
@@ -143,12 +143,12 @@ def _remove_members(
         members.setdefault(id(tensor), tensor)
         names_of.setdefault(id(tensor), []).append(name)
     names_map = {names[0]: names for names in names_of.values()}
-    empty = [_without_elements(tensor) for tensor in members.values()]
+    empty = [_to_meta(tensor) for tensor in members.values()]
     _swap_members(module, names_map, empty)
     return tuple(members.values()), tuple(names_map), names_map
 
 
-def _without_elements(tensor: Any) -> Any:
+def _to_meta(tensor: Any) -> Any:
     meta = tensor.detach().to("meta")
     return type(tensor)(meta, requires_grad=tensor.requires_grad) if hasattr(tensor, "_is_param") else meta
 
@@ -167,7 +167,7 @@ def _swap_members(module: Module, names_map: NamesMap, tensors: Iterable[Tensor]
     return before
 
 
-def _call_with(
+def _call_with_tensors(
     module: Module, names_map: NamesMap, tensors: Iterable[Tensor], args: Any, kwargs: dict[str, Any]
 ) -> Any:
     before = _swap_members(module, names_map, tensors)

@@ -18,14 +18,14 @@ from ts._core.tensor.tensor import Tensor
 from ts._core.thread.transform_state import transforming
 
 
-class _Open(threading.local):
+class _OpenBatches(threading.local):
     """Stack of the open batches of this thread, each with its exit stack and transform level."""
 
     def __init__(self) -> None:
         self.batches: list[tuple[ExitStack, Any]] = []
 
 
-_open = _Open()
+_open_batches = _OpenBatches()
 
 
 def lazy_load_decompositions() -> None:
@@ -37,32 +37,32 @@ def _vmap_increment_nesting(batch_size: int, randomness: str) -> int:
     exit_stack = ExitStack()
     level = exit_stack.enter_context(opened_batch(batch_size, randomness))
     exit_stack.enter_context(transforming())
-    _open.batches.append((exit_stack, level))
-    return len(_open.batches)
+    _open_batches.batches.append((exit_stack, level))
+    return len(_open_batches.batches)
 
 
 def _vmap_decrement_nesting() -> int:
     """Pop the innermost vmap level; return the nesting depth before the call."""
-    exit_stack, _ = _open.batches.pop()
+    exit_stack, _ = _open_batches.batches.pop()
     exit_stack.close()
-    return len(_open.batches) + 1
+    return len(_open_batches.batches) + 1
 
 
 @contextmanager
-def ended_by_errors() -> Iterator[None]:
+def pop_levels_on_error() -> Iterator[None]:
     """Context manager that, if an error is raised, pops the levels that its block pushed."""
-    before = len(_open.batches)
+    before = len(_open_batches.batches)
     try:
         yield
     except BaseException:
-        while len(_open.batches) > before:
+        while len(_open_batches.batches) > before:
             _vmap_decrement_nesting()
         raise
 
 
 def level_of(depth: int) -> Any:
     """Return the transform level of the open batch at depth `depth`, counted from 1."""
-    return _open.batches[depth - 1][1]
+    return _open_batches.batches[depth - 1][1]
 
 
 def _add_batch_dim(self: Tensor, batch_dim: int, level: int) -> Tensor:

@@ -13,7 +13,7 @@ from typing import Any
 import ts
 from ts._core.tensor.tensor import Tensor
 from ts._higher_order_ops.operator import HigherOrderOperator, check_types
-from ts._higher_order_ops.scan import canonical
+from ts._higher_order_ops.scan import canonical_dim
 from ts.frontend.compile_directives import not_compiled
 from ts.func.vmap import vmap
 from ts.nn import functional
@@ -38,7 +38,7 @@ def associative_scan(
     combine_mode   "pointwise" (CUDA only) or "generic"
     """
     leaves, spec = pytree.tree_flatten(xs)
-    dim = canonical(leaves[0].ndim, dim)
+    dim = canonical_dim(leaves[0].ndim, dim)
     _check_operands(combine_fn, leaves, dim, reverse, combine_mode)
     leaves = [ts.movedim(x, dim, 0) for x in leaves]
     if reverse:
@@ -55,7 +55,7 @@ def associative_scan(
         halves = (pytree.tree_unflatten(half, spec) for half in (flat[: len(leaves)], flat[len(leaves) :]))
         return pytree.tree_leaves(combine(*halves))
 
-    outputs = scanned(flat_combine, leaves)
+    outputs = scan_prefixes(flat_combine, leaves)
     if reverse:
         outputs = [x.flip([0]) for x in outputs]
     return pytree.tree_unflatten([ts.movedim(x, 0, dim) for x in outputs], spec)
@@ -76,13 +76,13 @@ def _check_operands(combine_fn: Any, leaves: list[Any], dim: int, reverse: Any, 
         raise ValueError(_TOO_SHORT)
 
 
-def scanned(combine: _Operator, xs: list[Tensor]) -> list[Tensor]:
+def scan_prefixes(combine: _Operator, xs: list[Tensor]) -> list[Tensor]:
     """Return the combinations of all prefixes along the first dimension, computed recursively."""
     n = xs[0].shape[0]
     if n < 2:
         return xs
     pairs = combine(*(_slice(x, 0, -1, 2) for x in xs), *(_slice(x, 1, None, 2) for x in xs))
-    odd = scanned(combine, pairs)
+    odd = scan_prefixes(combine, pairs)
     before = [_slice(x, 0, -1) for x in odd] if n % 2 == 0 else odd
     even = combine(*before, *(_slice(x, 2, None, 2) for x in xs))
     even = [
@@ -120,9 +120,9 @@ class AssociativeScanOp(HigherOrderOperator):
         combine = vmap(
             lambda *both: combine_fn(*both, *additional_inputs), in_dims=(0,) * (2 * len(xs)), out_dims=0
         )
-        return tuple(scanned(lambda *flat: pytree.tree_leaves(combine(*flat)), list(xs)))
+        return tuple(scan_prefixes(lambda *flat: pytree.tree_leaves(combine(*flat)), list(xs)))
 
 
 associative_scan_op = AssociativeScanOp()
 
-__all__ = ["associative_scan", "associative_scan_op", "scanned"]
+__all__ = ["associative_scan", "associative_scan_op", "scan_prefixes"]

@@ -65,10 +65,10 @@ def _argument(name: str, kwargs: Mapping[str, Any], bases: Sequence[Tensor]) -> 
     return base.view(base.shape) if f"{name}_alias" in kwargs else base
 
 
-Equal = Callable[[Any, Any], bool]
+EqualFunction = Callable[[Any, Any], bool]
 
 
-def described(name: str, index: int, view: Tensor, base: Tensor, equal: Equal) -> dict[str, Any]:
+def describe_view(name: str, index: int, view: Tensor, base: Tensor, equal: EqualFunction) -> dict[str, Any]:
     """Return arguments that describe `view` as a view of `base`; `equal` compares sizes."""
     fields: dict[str, Any] = {f"{name}_base_index": index}
     if view is base:
@@ -92,10 +92,10 @@ def described(name: str, index: int, view: Tensor, base: Tensor, equal: Equal) -
     }  # fmt: skip
 
 
-def _same(left: Sequence[Any], right: Sequence[Any], equal: Equal) -> bool:
+def _same(left: Sequence[Any], right: Sequence[Any], equal: EqualFunction) -> bool:
     return len(left) == len(right) and all(map(equal, left, right))
 
 
 auto_functionalized_op = _AutoFunctionalized()
 
-__all__ = ["auto_functionalized_op", "described"]
+__all__ = ["auto_functionalized_op", "describe_view"]

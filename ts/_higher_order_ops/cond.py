@@ -17,7 +17,7 @@ from ts._core.dispatch_layers.batched_tensor import Batched
 from ts._core.tensor.sym_types import SymBool
 from ts._core.tensor.tensor import Tensor, layer_of
 from ts._higher_order_ops import subgraph_checks
-from ts._higher_order_ops.meta_evaluation import DataDependentError, MetaEvaluator, look
+from ts._higher_order_ops.meta_evaluation import DataDependentError, MetaEvaluator, check_once
 from ts._higher_order_ops.operator import HigherOrderOperator, check_types, recorder
 from ts._higher_order_ops.subgraph_checks import SubgraphResult
 from ts.frontend.compile_directives import not_compiled
@@ -47,9 +47,9 @@ def cond(pred: Any, true_fn: Callable[..., Any], false_fn: Callable[..., Any], o
     tracer = recorder()
     if tracer is not None:
         return tracer.higher_order(cond_op, (pred, true_fn, false_fn, operands))
-    look(
+    check_once(
         "cond", (true_fn, false_fn), (pred, operands),
-        lambda preview: _previewed(preview, pred, true_fn, false_fn, operands) and None,
+        lambda preview: _evaluate_branches(preview, pred, true_fn, false_fn, operands) and None,
     )  # fmt: skip
     return cond_op.run(pred, true_fn, false_fn, operands)
 
@@ -82,14 +82,14 @@ def check_branches(first: SubgraphResult, second: SubgraphResult, pred: Any, ope
         subgraph_checks.check_memory("cond", branch, lambda x: not ts.is_grad_enabled())
         subgraph_checks.check_numbers("cond", branch.leaves)
         if any(x is None for x in branch.leaves):
-            raise subgraph_checks.uncaptured(
+            raise subgraph_checks.uncaptured_error(
                 "cond",
                 "torch.cond: unsupported branch return type (constant non-int)",
                 "Constants returned from branches must be ints.",
             )
     is_one = first.spec.is_leaf() or second.spec.is_leaf()
     if first.spec != second.spec and not is_one:
-        raise subgraph_checks.uncaptured(
+        raise subgraph_checks.uncaptured_error(
             "cond",
             "torch.cond: differing branch outputs",
             "Expected branches to return the same pytree structure.",
@@ -125,7 +125,7 @@ def _difference(a: Any, b: Any) -> Exception | None:
     return None
 
 
-def _previewed(preview: MetaEvaluator, pred: Any, true_fn: Any, false_fn: Any, operands: Any) -> Any:
+def _evaluate_branches(preview: MetaEvaluator, pred: Any, true_fn: Any, false_fn: Any, operands: Any) -> Any:
     """Run both branches on meta tensors, check the results, and return them."""
     check_calls(true_fn, false_fn, operands)
     first, second = (preview.outcome(f, operands) for f in (true_fn, false_fn))
@@ -143,7 +143,7 @@ class CondOp(HigherOrderOperator):
 
     def run(self, pred: Any, true_fn: Any, false_fn: Any, operands: Any) -> Any:  # type: ignore[override]
         if isinstance(pred, Tensor) and isinstance(layer_of(pred), Batched) and layer_of(pred).whole:
-            return _chosen(pred, true_fn(*operands), false_fn(*operands))
+            return _select_by_predicate(pred, true_fn(*operands), false_fn(*operands))
         return (true_fn if pred else false_fn)(*operands)
 
     def previewed(self, preview: MetaEvaluator, pred: Any, true_fn: Any, false_fn: Any, operands: Any) -> Any:
@@ -151,14 +151,14 @@ class CondOp(HigherOrderOperator):
 
         Raise DataDependentError if the branches' results differ in shape or value.
         """
-        first, second = _previewed(preview, pred, true_fn, false_fn, operands)
+        first, second = _evaluate_branches(preview, pred, true_fn, false_fn, operands)
         for a, b in zip(first.leaves, second.leaves, strict=True):
             if (a.shape != b.shape) if isinstance(a, Tensor) else a != b:
                 raise DataDependentError("cond")
         return pytree.tree_unflatten(first.leaves, first.spec)
 
 
-def _chosen(pred: Tensor, first: Any, second: Any) -> Any:
+def _select_by_predicate(pred: Tensor, first: Any, second: Any) -> Any:
     """Select elements from the results of both branches by a batched predicate."""
     leaves, spec = pytree.tree_flatten(first)
     selected = [

@@ -11,14 +11,14 @@ from typing import Any
 import ts
 from ts._core.tensor.tensor import Tensor
 from ts._higher_order_ops import subgraph_checks
-from ts._higher_order_ops.meta_evaluation import MetaEvaluator, look
+from ts._higher_order_ops.meta_evaluation import MetaEvaluator, check_once
 from ts._higher_order_ops.operator import HigherOrderOperator, recorder
 from ts._higher_order_ops.subgraph_checks import SubgraphResult
 from ts.frontend.compile_directives import not_compiled
 from ts.utils import _pytree as pytree
 
-EMPTY = "Leading dimensions of mapped xs cannot be 0."
-UNEQUAL = "Leading dimensions of mapped xs must be consistent."
+EMPTY_DIMENSION_ERROR = "Leading dimensions of mapped xs cannot be 0."
+UNEQUAL_DIMENSIONS_ERROR = "Leading dimensions of mapped xs must be consistent."
 
 
 @not_compiled("write a loop over the rows, and `torch.stack` what it gives")
@@ -34,9 +34,9 @@ def map(f: Callable[..., Any], xs: Any, *args: Any) -> Any:
     shapes = [x.shape for x in leaves]
     length = shapes[0][0]
     if length == 0:
-        raise RuntimeError(EMPTY)
+        raise RuntimeError(EMPTY_DIMENSION_ERROR)
     if any(shape[0] != length for shape in shapes):
-        raise RuntimeError(f"{UNEQUAL} Got shapes {shapes}.")
+        raise RuntimeError(f"{UNEQUAL_DIMENSIONS_ERROR} Got shapes {shapes}.")
 
     def flat_f(*flat: Any) -> Any:
         x = pytree.tree_unflatten(flat[: len(leaves)], spec)
@@ -45,11 +45,11 @@ def map(f: Callable[..., Any], xs: Any, *args: Any) -> Any:
     tracer = recorder()
     if tracer is not None:
         return tracer.higher_order(map_op, (flat_f, leaves, others))
-    look(
+    check_once(
         "map_impl",
         (f,),
         (leaves, others),
-        lambda preview: _previewed(preview, flat_f, leaves, others) and None,
+        lambda preview: _evaluate_body(preview, flat_f, leaves, others) and None,
     )
     return map_op.run(flat_f, leaves, others)
 
@@ -60,12 +60,12 @@ def check_body(body: SubgraphResult, slices: list[Any]) -> None:
         "map_impl", body, lambda x: not ts.is_grad_enabled() and any(x is y for y in slices)
     )
     if not all(isinstance(x, Tensor | None) for x in body.leaves):
-        raise subgraph_checks.uncaptured(
+        raise subgraph_checks.uncaptured_error(
             "map_impl", "HOP: non torch.Tensor leaf", "Expected all leaves to be of torch.Tensor type."
         )
 
 
-def _previewed(preview: MetaEvaluator, f: Any, xs: Any, args: Any) -> Any:
+def _evaluate_body(preview: MetaEvaluator, f: Any, xs: Any, args: Any) -> Any:
     slices = [preview.fresh(x, x.shape[1:]) for x in xs]
     body = preview.outcome(f, (*slices, *args))
     check_body(body, slices)
@@ -80,9 +80,9 @@ class MapOp(HigherOrderOperator):
     def run(self, f: Any, xs: Any, args: Any) -> Any:  # type: ignore[override]
         columns = [x.unbind(0) for x in xs]
         if not columns[0]:
-            raise RuntimeError(EMPTY)
+            raise RuntimeError(EMPTY_DIMENSION_ERROR)
         if any(len(x) != len(columns[0]) for x in columns):
-            raise RuntimeError(UNEQUAL)
+            raise RuntimeError(UNEQUAL_DIMENSIONS_ERROR)
         each = [pytree.tree_flatten(f(*row, *args)) for row in zip(*columns, strict=True)]
         stacked = [
             ts.stack(column) if isinstance(column[0], Tensor) else column[0]
@@ -92,7 +92,7 @@ class MapOp(HigherOrderOperator):
 
     def previewed(self, preview: MetaEvaluator, f: Any, xs: Any, args: Any) -> Any:
         """Return the result on meta tensors."""
-        body, n = _previewed(preview, f, xs, args), xs[0].shape[0]
+        body, n = _evaluate_body(preview, f, xs, args), xs[0].shape[0]
         outputs = [x if x is None else preview.fresh(x, (n, *x.shape)) for x in body.leaves]
         return pytree.tree_unflatten(outputs, body.spec)
 

@@ -35,7 +35,7 @@ class DataDependentError(Exception):
     """Raised if an evaluation depends on tensor elements."""
 
 
-def look(
+def check_once(
     operator: str, functions: tuple[Any, ...], operands: Any, check: Callable[[MetaEvaluator], None]
 ) -> None:
     """Check `functions` by calling `check`, once for each combination of functions and kinds of operands."""

@@ -87,13 +87,13 @@ class _Operators:
         raise missing_attribute("'_OpNamespace' 'higher_order' object", name, lambda: list(vars(self)))
 
     def __reduce__(self) -> Any:
-        return _of_this_process, ()
+        return _get_operators, ()
 
 
 operators = _Operators()
 
 
-def _of_this_process() -> _Operators:
+def _get_operators() -> _Operators:
     return operators
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import ts
 from ts._core.tensor.tensor import Tensor
 from ts._higher_order_ops import subgraph_checks
-from ts._higher_order_ops.meta_evaluation import MetaEvaluator, look
+from ts._higher_order_ops.meta_evaluation import MetaEvaluator, check_once
 from ts._higher_order_ops.operator import HigherOrderOperator, check_types, recorder
 from ts._higher_order_ops.subgraph_checks import SubgraphResult
 from ts.frontend.compile_directives import not_compiled
@@ -33,12 +33,12 @@ def scan(combine_fn: Callable[..., Any], init: Any, xs: Any, *, dim: int = 0, re
     leaves, xs_spec = pytree.tree_flatten(xs)
     if not leaves:
         return init, []
-    dim = canonical(leaves[0].ndim, dim)
+    dim = canonical_dim(leaves[0].ndim, dim)
     _check_operands(combine_fn, first, leaves, reverse, dim)
     leaves = [ts.movedim(x, dim, 0) if dim != 0 else x for x in leaves]
     if reverse:
         leaves = [ts.flip(x, [0]) for x in leaves]
-    trees = _Trees()
+    trees = _ResultStructures()
 
     def flat_combine(*flat: Any) -> Any:
         carry = pytree.tree_unflatten(flat[: len(first)], init_spec)
@@ -54,9 +54,9 @@ def scan(combine_fn: Callable[..., Any], init: Any, xs: Any, *, dim: int = 0, re
     if tracer is not None:
         outputs = tracer.higher_order(scan_op, (flat_combine, first, leaves, ()))
     else:
-        look(
+        check_once(
             "scan", (combine_fn,), (first, leaves),
-            lambda preview: _previewed(preview, flat_combine, first, leaves) and None,
+            lambda preview: _evaluate_body(preview, flat_combine, first, leaves) and None,
         )  # fmt: skip
         outputs = scan_op.run(flat_combine, first, leaves, ())
     carry, out = list(outputs[: len(first)]), list(outputs[len(first) :])
@@ -67,7 +67,7 @@ def scan(combine_fn: Callable[..., Any], init: Any, xs: Any, *, dim: int = 0, re
     return pytree.tree_unflatten(carry, trees.carry), pytree.tree_unflatten(out, trees.out)
 
 
-class _Trees:
+class _ResultStructures:
     """Tree structures of the function's results: the carry and the output."""
 
     __slots__ = ("carry", "out")
@@ -76,7 +76,7 @@ class _Trees:
     out: Any
 
 
-def canonical(ndim: int, dim: Any) -> int:
+def canonical_dim(ndim: int, dim: Any) -> int:
     """Return a dimension as a non-negative number; raise IndexError if it is out of range."""
     low, high = (-ndim, ndim - 1) if ndim > 0 else (-1, 0)
     if dim >= 0 and dim <= high:
@@ -105,7 +105,7 @@ def _check_operands(combine_fn: Any, init: list[Any], xs: list[Any], reverse: An
 
 def _check_pair(outputs: Any) -> None:
     if not isinstance(outputs, tuple | list) or len(outputs) != 2:
-        raise subgraph_checks.uncaptured(
+        raise subgraph_checks.uncaptured_error(
             "scan",
             "torch.scan: improper combine_fn number of returns",
             f"Expect combine_fn to return a tuple (next_carry, y) but got {outputs}.",
@@ -130,7 +130,7 @@ def check_combine(body: SubgraphResult, own: list[Any], init: list[Any]) -> None
             raise subgraph_checks.failed("scan", f"GraphModule(), [{format_meta}]", error)
 
 
-def _previewed(preview: MetaEvaluator, combine_fn: Any, init: Any, xs: Any) -> Any:
+def _evaluate_body(preview: MetaEvaluator, combine_fn: Any, init: Any, xs: Any) -> Any:
     carry = [preview.fresh(x) for x in init]
     slices = [preview.fresh(x, x.shape[1:]) for x in xs]
     body = preview.outcome(combine_fn, (*carry, *slices))
@@ -165,11 +165,11 @@ class ScanOp(HigherOrderOperator):
 
     def previewed(self, preview: MetaEvaluator, combine_fn: Any, init: Any, xs: Any, additional: Any) -> Any:
         """Return the result on meta tensors."""
-        body, n = _previewed(preview, combine_fn, init, xs), xs[0].shape[0]
+        body, n = _evaluate_body(preview, combine_fn, init, xs), xs[0].shape[0]
         carry = [preview.fresh(x) for x in body.leaves[: len(init)]]
         return (*carry, *(preview.fresh(x, (n, *x.shape)) for x in body.leaves[len(init) :]))
 
 
 scan_op = ScanOp()
 
-__all__ = ["canonical", "check_combine", "scan", "scan_op"]
+__all__ = ["canonical_dim", "check_combine", "scan", "scan_op"]

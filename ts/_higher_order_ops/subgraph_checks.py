@@ -45,7 +45,9 @@ class SubgraphResult(NamedTuple):
     aliases: Aliases
 
 
-def uncaptured(operator: str, title: str, explanation: str, hint: str = "") -> UncapturedHigherOrderOpError:
+def uncaptured_error(
+    operator: str, title: str, explanation: str, hint: str = ""
+) -> UncapturedHigherOrderOpError:
     """Return the error for a function whose behaviour is not supported."""
     name = OPERATOR_TITLES[operator]
     message = f"{_UNCAPTURED}{title}\n  Higher Order Operator: {name}\n  Explanation: {explanation}"
@@ -79,7 +81,7 @@ def no_side_effects(operator: str, functions: Iterable[Any]) -> Iterator[None]:
     finally:
         changed = snapshot.restore()
     if changed:
-        raise uncaptured(
+        raise uncaptured_error(
             operator,
             "HOP: Unsafe side effect",
             "Mutating a variable from outside the scope of this HOP is not supported.",
@@ -92,7 +94,7 @@ def check_call(operator: str, function: Any, args: Iterable[Any]) -> None:
     try:
         inspect.signature(function).bind(*arguments)
     except TypeError:
-        raise uncaptured(
+        raise uncaptured_error(
             operator,
             "failed to bind arguments when attempting to inline",
             f"Argument mismatch when attempting to trace function {getattr(function, '__name__', function)}.",
@@ -106,7 +108,7 @@ def check_memory(operator: str, subgraph: SubgraphResult, writable: Callable[[Te
     aliases = subgraph.aliases
     roots = {aliases.root(x) for x in subgraph.outside}
     if any(aliases.root(x) in aliases.written and not writable(x) for x in subgraph.outside):
-        raise uncaptured(
+        raise uncaptured_error(
             operator,
             "Encountered input mutation during higher order op tracing",
             "Higher order ops do not support input mutation. Found in torch.ops.higher_order." + operator,
@@ -117,7 +119,7 @@ def check_memory(operator: str, subgraph: SubgraphResult, writable: Callable[[Te
             if not isinstance(x, Tensor):
                 continue
             if aliases.root(x) in seen:
-                raise uncaptured(
+                raise uncaptured_error(
                     operator,
                     "Encountered aliasing during higher order op tracing",
                     "Higher order ops do not support aliasing. Found in torch.ops.higher_order." + operator,
@@ -131,7 +133,7 @@ def check_numbers(operator: str, leaves: Iterable[Any]) -> None:
     """Raise UncapturedHigherOrderOpError for results other than tensors, ints and None."""
     for x in leaves:
         if not isinstance(x, Tensor | int | SymInt | None):
-            raise uncaptured(
+            raise uncaptured_error(
                 operator,
                 "HOP body output unsupported",
                 "HigherOrderOperator body's output must consist of tensors or ints/bools only but got "

@@ -14,7 +14,7 @@ import ts
 from ts._core.tensor.sym_types import SymBool, SymInt
 from ts._core.tensor.tensor import Tensor
 from ts._higher_order_ops import subgraph_checks
-from ts._higher_order_ops.meta_evaluation import DataDependentError, MetaEvaluator, look
+from ts._higher_order_ops.meta_evaluation import DataDependentError, MetaEvaluator, check_once
 from ts._higher_order_ops.operator import HigherOrderOperator, check_types, recorder
 from ts._higher_order_ops.subgraph_checks import SubgraphResult
 from ts.frontend.compile_directives import not_compiled
@@ -42,9 +42,9 @@ def while_loop(cond_fn: Callable[..., Any], body_fn: Callable[..., Any], carried
     tracer = recorder()
     if tracer is not None:
         return tracer.higher_order(while_loop_op, (flat_cond, flat_body, tuple(leaves), ()))
-    look(
+    check_once(
         "while_loop", (cond_fn, body_fn), leaves,
-        lambda preview: _previewed(preview, flat_cond, flat_body, leaves) and None,
+        lambda preview: _evaluate_body(preview, flat_cond, flat_body, leaves) and None,
     )  # fmt: skip
     return _run(flat_cond, flat_body, leaves)
 
@@ -58,7 +58,7 @@ def check_functions(first: SubgraphResult, second: SubgraphResult, carried: list
         subgraph_checks.check_memory("while_loop", subgraph, lambda x: _is_writable(x, carried))
     (truth,) = first.leaves if len(first.leaves) == 1 else (None,)
     if truth is True:
-        raise subgraph_checks.uncaptured(
+        raise subgraph_checks.uncaptured_error(
             "while_loop",
             "torch.while_loop: infinite loop detected",
             "Infinite loop detected because while_loop's cond_fn always returns the same value True.",
@@ -66,7 +66,7 @@ def check_functions(first: SubgraphResult, second: SubgraphResult, carried: list
     if not isinstance(truth, bool | SymBool) and not (
         isinstance(truth, Tensor) and truth.ndim == 0 and truth.dtype is ts.bool
     ):
-        raise subgraph_checks.uncaptured(
+        raise subgraph_checks.uncaptured_error(
             "while_loop",
             "torch.while_loop: unsupported cond_fn return type",
             "Expected cond_fn to return a scalar tensor or a bool but got "
@@ -79,7 +79,7 @@ def _is_writable(x: Tensor, carried: list[Any]) -> bool:
     return not ts.is_grad_enabled() and not any(x is y for y in carried)
 
 
-def _previewed(preview: MetaEvaluator, cond_fn: Any, body_fn: Any, carried: Any) -> Any:
+def _evaluate_body(preview: MetaEvaluator, cond_fn: Any, body_fn: Any, carried: Any) -> Any:
     """Run the condition and the body on meta tensors, check them, and return the result of the body."""
     if any(not isinstance(x, Tensor) for x in carried):
         raise DataDependentError("while_loop")  # the loop may change an int, so its value is unknown
@@ -93,7 +93,7 @@ def _run(cond_fn: Any, body_fn: Any, carried: Any) -> Any:
     """Run the loop; return copies of the carried values if the body never runs."""
     values: Any = tuple(carried)
     outputs: Any = None
-    while _truth(cond_fn(*values)):
+    while _predicate_to_bool(cond_fn(*values)):
         outputs = body_fn(*values)
         values = tuple(pytree.tree_leaves(outputs))
         if len(values) != len(carried):
@@ -106,7 +106,7 @@ def _run(cond_fn: Any, body_fn: Any, carried: Any) -> Any:
     return outputs
 
 
-def _truth(pred: Any) -> bool:
+def _predicate_to_bool(pred: Any) -> bool:
     if isinstance(pred, bool) or (isinstance(pred, Tensor) and pred.ndim == 0 and pred.dtype is ts.bool):
         return bool(pred)
     raise RuntimeError(f"cond_fn must return a boolean scalar tensor or a boolean but got {pred}")
@@ -138,7 +138,7 @@ class WhileLoopOp(HigherOrderOperator):
         self, preview: MetaEvaluator, cond_fn: Any, body_fn: Any, carried: Any, additional: Any
     ) -> Any:
         """Return the result on meta tensors."""
-        body = _previewed(preview, cond_fn, body_fn, carried)
+        body = _evaluate_body(preview, cond_fn, body_fn, carried)
         return pytree.tree_unflatten([preview.fresh(x) for x in body.leaves], body.spec)
 
 

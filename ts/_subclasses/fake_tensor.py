@@ -73,16 +73,16 @@ class _FakeOfMode(Fake):
     def __del__(self) -> None:
         _FakeOfMode.alive -= 1
         if _FakeOfMode.alive == _FakeOfMode.entered == 0:
-            _FakeOfMode.look()
+            _FakeOfMode.enable_check()
 
     @staticmethod
-    def look() -> None:
+    def enable_check() -> None:
         """Enable the check for fake tensors while fake tensors may exist."""
         level_stack.expect_fakes(_FakeOfMode.alive > 0 or _FakeOfMode.entered > 0)
 
 
 @contextmanager
-def _bare(values: list[Any]) -> Iterator[None]:
+def _without_layers(values: list[Any]) -> Iterator[None]:
     """Context manager that hides the layers of fake tensors, so that kernels see meta tensors."""
     layers = [(x, layer_of(x)) for x in tensors_in(values) if is_fake(x)]
     for x, _ in layers:
@@ -94,7 +94,7 @@ def _bare(values: list[Any]) -> Iterator[None]:
             set_layer(x, layer)
 
 
-def _numbered(device: devices.device) -> devices.device:
+def _with_index(device: devices.device) -> devices.device:
     """Return a device with an index; the default index of CUDA devices is 0."""
     return devices.device("cuda", 0) if device.type == "cuda" and device.index is None else device
 
@@ -106,7 +106,7 @@ def _check_written(values: list[Any], name: str) -> None:
 
 
 @cache
-def _runs_others(op: Any) -> bool:
+def _calls_operators(op: Any) -> bool:
     """Return True if an operator calls other operators.
 
     Those operators may create tensors on the device of the arguments.
@@ -149,7 +149,7 @@ class FakeTensor(metaclass=_FakeTensorMeta):
     """Class of fake tensors, for `isinstance` checks."""
 
 
-class _Block:
+class _ModeBlock:
     """Entered block of a fake tensor mode."""
 
     def __init__(self, mode: FakeTensorMode, before: Any) -> None:
@@ -157,17 +157,17 @@ class _Block:
         self.before = before  # previous recorder of the thread
 
 
-_of_thread = threading.local()
+_thread_state = threading.local()
 
 
-def _blocks() -> list[_Block]:
+def _blocks() -> list[_ModeBlock]:
     """Return the stack of the mode blocks that this thread has entered."""
-    if not hasattr(_of_thread, "blocks"):
-        _of_thread.blocks = []
-    return _of_thread.blocks  # type: ignore[no-any-return]
+    if not hasattr(_thread_state, "blocks"):
+        _thread_state.blocks = []
+    return _thread_state.blocks  # type: ignore[no-any-return]
 
 
-def _let_see(recorder: Any) -> None:
+def _set_recorder(recorder: Any) -> None:
     """Set the recorder of this thread, which receives the calls of operators; None removes it."""
     TracingScope(recorder).__enter__()
 
@@ -191,9 +191,9 @@ class FakeTensorMode(MetaTracer):
         if (error_text := getattr(recorder, "fake_mode_error", None)) is not None:
             raise UserError(error_text)
         _FakeOfMode.entered += 1
-        _FakeOfMode.look()
-        _blocks().append(_Block(self, recorder))
-        _let_see(self)
+        _FakeOfMode.enable_check()
+        _blocks().append(_ModeBlock(self, recorder))
+        _set_recorder(self)
         return self
 
     def __exit__(
@@ -203,19 +203,19 @@ class FakeTensorMode(MetaTracer):
         k = max(k for k, block in enumerate(blocks) if block.mode is self)
         before = blocks.pop(k).before
         if k == len(blocks):
-            _let_see(before)
+            _set_recorder(before)
         else:  # a later block is still open; at its end, it restores the recorder from before this block
             blocks[k].before = before
         _FakeOfMode.entered -= 1
-        _FakeOfMode.look()
+        _FakeOfMode.enable_check()
 
     def from_tensor(self, tensor: Tensor, **_: Any) -> Tensor:
         """Return a fake tensor for a real tensor."""
-        fake = tensor if is_fake(tensor) else self._faked(tensor)
-        _FakeOfMode.look()
+        fake = tensor if is_fake(tensor) else self._to_fake(tensor)
+        _FakeOfMode.enable_check()
         return fake
 
-    def _faked(self, x: Tensor) -> Tensor:
+    def _to_fake(self, x: Tensor) -> Tensor:
         fake = self.without_history(x)
         if isinstance(x, ts.nn.Parameter):
             return self.unrecorded(ts.nn.Parameter, fake, x.requires_grad)  # type: ignore[no-any-return]
@@ -268,20 +268,20 @@ class FakeTensorMode(MetaTracer):
         arguments = [self.like(x) for x in values]
         # True if an argument belongs to a transform such as `vmap`
         inside = any(layer_of(x) is not None and not is_fake(x) for x in tensors_in(arguments))
-        if inside or (any(is_fake(x) for x in tensors_in(arguments)) and not _runs_others(op)):
+        if inside or (any(is_fake(x) for x in tensors_in(arguments)) and not _calls_operators(op)):
             with TracingScope(None):
                 return op.call_list(arguments)
         device, constants = (
-            _numbered(result_device(op, arguments, ignore_meta=True)),
+            _with_index(result_device(op, arguments, ignore_meta=True)),
             constant_propagation.resolve_constants(arguments),
         )
         arguments = [
             devices.device("meta") if p.kind == "Device" and (x is not None or not has_tensors) else x
             for p, x in zip(op.signature.parameters, arguments, strict=True)
         ]
-        with TracingScope(None), _bare(arguments):
+        with TracingScope(None), _without_layers(arguments):
             result = _run_bare(op, arguments, constants)
-        fake_result = self._standing(op, arguments, result, device)
+        fake_result = self._assign_device(op, arguments, result, device)
         # the tensor is created from a number, so its value is known, as for `ts.tensor`
         if op.name == "aten::scalar_tensor":
             on_cpu = [
@@ -305,32 +305,32 @@ class FakeTensorMode(MetaTracer):
             with TracingScope(None):
                 return op.call_list([self.like(x) for x in values])
         device, constants = (
-            _numbered(result_device(op, values, ignore_meta=True)),
+            _with_index(result_device(op, values, ignore_meta=True)),
             constant_propagation.resolve_constants(values),
         )
         arguments = [
             devices.device("meta") if p.kind == "Device" and x is not None else x
             for p, x in zip(op.signature.parameters, values, strict=True)
         ]
-        with TracingScope(None), level_stack.no_transforms(), ts.no_grad(), _bare(arguments):
+        with TracingScope(None), level_stack.no_transforms(), ts.no_grad(), _without_layers(arguments):
             result = _run_bare(op, arguments, constants)
-        return self._standing(op, arguments, result, device)
+        return self._assign_device(op, arguments, result, device)
 
-    def _standing(self, op: Any, arguments: list[Any], result: Any, device: devices.device) -> Any:
+    def _assign_device(self, op: Any, arguments: list[Any], result: Any, device: devices.device) -> Any:
         """Assign the device to the tensors of a result; propagate `of_real` and known constants."""
         of_real = any(
             p.alias and getattr(layer_of(x), "of_real", False)
             for p, value in zip(op.signature.parameters, arguments, strict=True)
             for x in tensors_in([value])
         )
-        self._stand(result, device)
+        self._assign_device_to_meta(result, device)
         for x in tensors_in([result]) if of_real else ():
             if is_fake(x):
                 layer_of(x).of_real = True
         constant_propagation.carry(op, arguments, result)
         return result
 
-    def _stand(self, result: Any, device: devices.device) -> None:
+    def _assign_device_to_meta(self, result: Any, device: devices.device) -> None:
         """Assign the device to meta tensors that have no device yet."""
         for x in tensors_in([result]):
             if layer_of(x) is None and device.type != "meta":
@@ -352,7 +352,7 @@ class FakeTensorMode(MetaTracer):
         if other is not None:
             dtype, device = other.dtype, device_of(other)
         dtype = x.dtype if dtype is None else dtypes.as_dtype(dtype)
-        target_device = device_of(x) if device is None else _numbered(devices.as_device(device))
+        target_device = device_of(x) if device is None else _with_index(devices.as_device(device))
         if dtype is x.dtype and target_device == device_of(x) and not arguments.get("copy"):
             return x
         with TracingScope(None):
@@ -378,7 +378,7 @@ class FakeTensorMode(MetaTracer):
 
     def tensor_of_symbols(self, data: Any, dtype: Any = None, device: Any = None) -> Tensor | None:
         """Create a fake tensor on a device that may not exist; return None for CPU and meta."""
-        target_device = None if device is None else _numbered(devices.as_device(device))
+        target_device = None if device is None else _with_index(devices.as_device(device))
         if target_device is None or target_device.type in ("cpu", "meta"):
             return None
         tensor: Tensor = ts.tensor(data, dtype=dtype)
@@ -438,13 +438,13 @@ def _run_bare(op: Any, arguments: list[Any], constants: list[Any] | None) -> Any
     try:
         return op.call_list(arguments)
     except (NotImplementedError, RuntimeError) as error:
-        converted_error = _of_elements(op, error)
+        converted_error = _to_data_dependent_error(op, error)
     if constants is None or not isinstance(converted_error, DataDependentOutputException):
         raise converted_error
     return constant_propagation.computed(op, constants)
 
 
-def _of_elements(op: Any, error: Exception) -> Exception:
+def _to_data_dependent_error(op: Any, error: Exception) -> Exception:
     """Return a data-dependence error if the operator has no meta kernel; return other errors unchanged."""
     if not isinstance(error, NotImplementedError) and "meta tensors" not in str(error):
         return error

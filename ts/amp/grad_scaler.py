@@ -100,19 +100,19 @@ class GradScaler:
         if not self._enabled:
             return outputs
         if isinstance(outputs, Tensor):
-            return outputs * self._scale_on(outputs.device)
+            return outputs * self._get_scale_on_device(outputs.device)
         if not isinstance(outputs, Iterable):
             raise ValueError("outputs must be a Tensor or an iterable of Tensors")
         scaled = map(self.scale, outputs)
         return type(outputs)(scaled) if isinstance(outputs, list | tuple) else scaled  # type: ignore[call-arg]
 
-    def _scale_on(self, device: Any) -> Tensor:
+    def _get_scale_on_device(self, device: Any) -> Tensor:
         if self._scale is None:
             self._scale = ts.full((), self._init_scale, dtype=ts.float32, device=device)
             self._growth_tracker = ts.full((), self._init_growth_tracker, dtype=ts.int32, device=device)
         return self._scale.to(device)
 
-    def _in_use(self, action: str) -> Tensor:
+    def _check_initialized(self, action: str) -> Tensor:
         """Return the scale tensor; raise AssertionError if `scale` was not called before."""
         if self._scale is None:
             raise AssertionError(
@@ -127,7 +127,7 @@ class GradScaler:
         """Divide the gradients by the scale, once before the step; record whether they are finite."""
         if not self._enabled:
             return
-        scale = self._in_use("unscale_")
+        scale = self._check_initialized("unscale_")
         optimizer_state = self._optimizer_states[id(optimizer)]
         if optimizer_state.stage is OptState.UNSCALED:
             raise RuntimeError(
@@ -150,7 +150,7 @@ class GradScaler:
             return optimizer.step(*args, **kwargs)
         if "closure" in kwargs:
             raise RuntimeError("Closure use is not currently supported if GradScaler is enabled.")
-        self._in_use("step")
+        self._check_initialized("step")
         optimizer_state = self._optimizer_states[id(optimizer)]
         if optimizer_state.stage is OptState.STEPPED:
             raise RuntimeError("step() has already been called since the last update().")
@@ -177,7 +177,7 @@ class GradScaler:
                 stacklevel=3,
             )
             return optimizer.step(*args, grad_scaler=self, **kwargs)
-        scale = self._in_use("step")
+        scale = self._check_initialized("step")
         grad_scale = getattr(optimizer, "grad_scale", None)
         if optimizer_state.stage is OptState.READY:
             optimizer_state.found_inf = _unscale(optimizer, ts.ones_like(scale), allow_fp16=True)
@@ -193,9 +193,9 @@ class GradScaler:
         """Set the scale, or adapt it to the steps since the last call; reset the states of the optimizers."""
         if not self._enabled:
             return
-        scale = self._in_use("update")
+        scale = self._check_initialized("update")
         if new_scale is None:
-            self._follow(scale)
+            self._update_from_inf_flags(scale)
         elif isinstance(new_scale, Tensor):
             if new_scale.device.type != self._device or new_scale.numel() != 1 or new_scale.requires_grad:
                 raise AssertionError(
@@ -207,7 +207,7 @@ class GradScaler:
             scale.fill_(new_scale)
         self._optimizer_states.clear()
 
-    def _follow(self, scale: Tensor) -> None:
+    def _update_from_inf_flags(self, scale: Tensor) -> None:
         inf_flags = [
             x.to(scale.device)
             for optimizer_state in self._optimizer_states.values()

@@ -70,13 +70,13 @@ class AliasDb:
 
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
-        self._one_wildcard = False
+        self._has_one_wildcard = False
         self._steps: list[tuple[Callable[[Node], None], Node]] = []
         self._collect(graph.block())
         try:
             self._analyse()
         except _AnyTypeError:
-            self._one_wildcard = True
+            self._has_one_wildcard = True
             self._analyse()
 
     def _analyse(self) -> None:
@@ -87,14 +87,14 @@ class AliasDb:
         # Values in new memory that have no aliases so far, and therefore no location
         self._unaliased: set[Value] = set()
         self._wildcards: dict[object, int] = {}  # type -> locations of memory from outside
-        self._closures: dict[int, int] | None = None  # cache of `_reach`; None before the fixed point
+        self._closures: dict[int, int] | None = None  # cache of `_reachable`; None before the fixed point
         self._outside = 0  # set of locations reachable from outside the function
         self._writes: dict[Node, int] = {}
         # Node with blocks -> locations that it and its nested nodes may read
         self._block_reads: dict[Node, int] = {}
         self._block_writes: dict[Node, int] = {}
         self._changed = True
-        if self._one_wildcard:
+        if self._has_one_wildcard:
             self._outside = self._new_location(contents=1)
         for value in self._graph.inputs():
             if value.type().mutable:
@@ -108,7 +108,7 @@ class AliasDb:
         self._closures = {}
         self._returned = 0
         for value in self._graph.outputs():
-            self._returned |= self._reach(self._points_of(value))
+            self._returned |= self._reachable(self._points_of(value))
         self._written = 0
         for written in self._writes.values():
             self._written |= written
@@ -138,24 +138,26 @@ class AliasDb:
 
     def may_alias_wildcard(self, value: Value) -> bool:
         """Return whether the value may be reachable from outside the function while it runs."""
-        return bool(self._reached(value) & self._reach(self._outside))
+        return bool(self._reachable_from(value) & self._reachable(self._outside))
 
     def escapes(self, value: Value) -> bool:
         """Return whether the value is reachable from outside the function, or through its results."""
-        return bool(self._reached(value) & (self._reach(self._outside) | self._returned))
+        return bool(self._reachable_from(value) & (self._reachable(self._outside) | self._returned))
 
     def is_new(self, value: Value) -> bool:
         """Return whether the value is new memory, created by its node and unreachable from outside."""
         if value in self._unaliased:
             return True
         fresh = self._fresh.get(value)
-        return fresh is not None and self._points[value] == fresh and not self._reach(self._outside) & fresh
+        return (
+            fresh is not None and self._points[value] == fresh and not self._reachable(self._outside) & fresh
+        )
 
     def has_writers(self, item: Value | Node) -> bool:
         """Return whether any node of the graph writes to the value, or to an input or output of the node."""
         if isinstance(item, Value):
-            return bool(self._reached(item) & self._written)
-        return any(self._reached(value) & self._written for value in (*item.inputs(), *item.outputs()))
+            return bool(self._reachable_from(item) & self._written)
+        return any(self._reachable_from(value) & self._written for value in (*item.inputs(), *item.outputs()))
 
     def has_direct_writers(self, value: Value) -> bool:
         """Return whether any node of the graph writes to the value itself, not only to its elements."""
@@ -163,11 +165,11 @@ class AliasDb:
 
     def has_input_writers(self, node: Node) -> bool:
         """Return whether any node of the graph writes to inputs of `node`."""
-        return any(self._reached(value) & self._written for value in node.inputs())
+        return any(self._reachable_from(value) & self._written for value in node.inputs())
 
     def has_output_writers(self, node: Node) -> bool:
         """Return whether any node of the graph writes to outputs of `node`."""
-        return any(self._reached(value) & self._written for value in node.outputs())
+        return any(self._reachable_from(value) & self._written for value in node.outputs())
 
     def has_writes_between(self, values: Iterable[Value], first: Node, last: Node) -> bool:
         """Return whether a node between `first` and `last` writes to memory reachable from `values`."""
@@ -191,7 +193,7 @@ class AliasDb:
         """Return the set of locations reachable from `values`, for repeated use with `writes_to_memory`."""
         read = 0
         for value in values:
-            read |= self._reached(value)
+            read |= self._reachable_from(value)
         return read
 
     def writes_to_memory(self, node: Node, memory: int) -> bool:
@@ -200,7 +202,7 @@ class AliasDb:
 
     def writes_to_wildcard(self, node: Node) -> bool:
         """Return whether `node` itself writes to memory that is visible from outside the function."""
-        return bool(self._writes.get(node, 0) & self._reach(self._outside))
+        return bool(self._writes.get(node, 0) & self._reachable(self._outside))
 
     def safe_to_change_aliasing_relationship(self, first: Sequence[Value], second: Sequence[Value]) -> bool:
         """Return whether sharing memory between `first` and `second` cannot change the program's results."""
@@ -284,7 +286,7 @@ class AliasDb:
 
     # -- printing --------------------------------------------------------------------------------------
 
-    def _findings(self) -> AliasReport:
+    def _report(self) -> AliasReport:
         names = {location: f"%{value.debug_name()}" for value, location in self._fresh.items()}
         for key, locations in self._wildcards.items():
             names |= {1 << bit: f"WILDCARD for type {key}" for bit in _bits(locations)}
@@ -297,11 +299,11 @@ class AliasDb:
         return AliasReport(self._graph, points, writes)
 
     def __str__(self) -> str:
-        return to_text(self._findings())
+        return to_text(self._report())
 
     def to_graphviz_str(self) -> str:
         """Return the points-to graph in Graphviz' language."""
-        return to_graphviz(self._findings())
+        return to_graphviz(self._report())
 
     # -- locations -------------------------------------------------------------------------------------
 
@@ -322,7 +324,7 @@ class AliasDb:
             for alternative in type.contained_types():
                 bits |= self._wildcard(alternative)
             return bits
-        if self._one_wildcard:
+        if self._has_one_wildcard:
             return 1
         if kind in _UNTYPED_KINDS:
             raise _AnyTypeError
@@ -332,24 +334,24 @@ class AliasDb:
             bit = self._wildcards[key] = self._new_location()
             self._outside |= bit
             for inner in type.containedTypes():  # for a class, these are the types of its attributes
-                self._contain(bit, self._wildcard(inner))
+                self._add_contents(bit, self._wildcard(inner))
         return bit
 
-    def _contain(self, containers: int, contents: int) -> None:
+    def _add_contents(self, containers: int, contents: int) -> None:
         for i in _bits(containers):
             if contents & ~self._contents[i]:
                 self._contents[i] |= contents
                 self._containers |= 1 << i
                 self._changed = True
 
-    def _contained(self, containers: int) -> int:
+    def _direct_contents(self, containers: int) -> int:
         """Return the locations that `containers` contain directly."""
         contents = 0
         for i in _bits(containers & self._containers):
             contents |= self._contents[i]
         return contents
 
-    def _reach(self, locations: int) -> int:
+    def _reachable(self, locations: int) -> int:
         """Return `locations` and all locations that they contain, directly or indirectly."""
         if self._closures is None:
             return self._compute_closure(locations)
@@ -361,13 +363,13 @@ class AliasDb:
     def _compute_closure(self, locations: int) -> int:
         reached, pending = locations, locations
         while pending:
-            pending = self._contained(pending) & ~reached
+            pending = self._direct_contents(pending) & ~reached
             reached |= pending
         return reached
 
-    def _reached(self, value: Value) -> int:
+    def _reachable_from(self, value: Value) -> int:
         points = self._points.get(value)
-        return self._reach(points) if points else 0
+        return self._reachable(points) if points else 0
 
     def _add(self, value: Value, locations: int) -> None:
         old = self._points.get(value, 0)
@@ -395,7 +397,7 @@ class AliasDb:
             self._unaliased.discard(value)
             location = self._fresh[value] = self._new_location()
         if contents:
-            self._contain(location, contents)
+            self._add_contents(location, contents)
         self._add(value, location)
 
     def _write(self, node: Node, locations: int) -> None:
@@ -404,7 +406,7 @@ class AliasDb:
 
     def _escape(self, locations: int) -> None:
         """Mark `locations` and their contents as reachable from outside the function."""
-        locations = self._reach(locations)
+        locations = self._reachable(locations)
         if locations & ~self._outside:
             self._outside |= locations
             self._changed = True
@@ -486,15 +488,15 @@ class AliasDb:
 
     def _visit_set_attribute(self, node: Node) -> None:
         target, value = (self._points_of(value) for value in node.inputs())
-        self._contain(target, value)
+        self._add_contents(target, value)
         self._write(node, target)
 
-    def _visit_nothing(self, node: Node) -> None:
+    def _skip_node(self, node: Node) -> None:
         """Ignore a node that neither writes to memory nor returns aliases."""
 
     def _visit_accessor(self, node: Node) -> None:
         containers = self._points_of(node.input())
-        contents = self._contained(containers)
+        contents = self._direct_contents(containers)
         from_outside = bool(containers & self._outside)
         for output in node.outputs():
             if output.type().mutable:
@@ -509,8 +511,8 @@ class AliasDb:
             reached |= self._points_of(value)
         if has_side_effects(node) or node.blocks():
             self._escape(reached)
-            reached = self._reach(self._outside)
-            self._contain(reached & self._containers, reached)
+            reached = self._reachable(self._outside)
+            self._add_contents(reached & self._containers, reached)
             self._write(node, reached)
         for output in node.outputs():
             if output.type().mutable:
@@ -536,7 +538,7 @@ class AliasDb:
             points = self._points_of(value)
             if not points:
                 continue
-            contents = self._contained(points)
+            contents = self._direct_contents(points)
             inner_contents |= contents
             if is_written(argument, updates):
                 written |= points
@@ -554,7 +556,7 @@ class AliasDb:
                     written |= contents
         if written:
             self._write(node, written)
-            self._contain(self._containers_of_type(node, schema, written), stored | inner_contents)
+            self._add_contents(self._containers_of_type(node, schema, written), stored | inner_contents)
         for result, output in zip(schema.returns, node.outputs(), strict=False):
             if output.type().mutable:
                 self._visit_result(output, result.alias, sets, stored, inner_contents)
@@ -599,7 +601,7 @@ _VISITS: Final[dict[str, Callable[[AliasDb, Node], None]]] = {
     **dict.fromkeys(_ACCESSORS, AliasDb._visit_accessor),
     **dict.fromkeys(("prim::Uninitialized", "prim::CreateObject"), AliasDb._visit_new),
     "prim::Constant": AliasDb._visit_constant,
-    **dict.fromkeys(ONLY_READING, AliasDb._visit_nothing),
+    **dict.fromkeys(ONLY_READING, AliasDb._skip_node),
     "prim::SetAttr": AliasDb._visit_set_attribute,
 }
 

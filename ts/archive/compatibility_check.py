@@ -23,9 +23,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import IO, Any, Final
 
-from ts.archive.module_reader import NEWEST_VERSION, Reader, may_be_named, read_sources
-from ts.archive.unpickler import Global, Unpickler, blank
-from ts.archive.zip_records import ZipRecords, opened
+from ts.archive.module_reader import NEWEST_VERSION, Reader, is_allowed_global, read_sources
+from ts.archive.unpickler import Global, Unpickler, placeholder_global
+from ts.archive.zip_records import ZipRecords, open_archive
 from ts.errors import ArchiveError, FrontendError, SchemaMatchError
 from ts.frontend import parse
 from ts.frontend.dependencies import find_dependencies, is_operator
@@ -67,7 +67,7 @@ class MissingFeature:
 
 def missing(f: str | os.PathLike[str] | IO[bytes]) -> list[MissingFeature]:
     """Return the missing features of a scripted module's archive, in order of first occurrence."""
-    with opened(f) as file, ZipRecords(file) as records:
+    with open_archive(f) as file, ZipRecords(file) as records:
         return _CompatibilityScan(records).run()
 
 
@@ -80,7 +80,7 @@ class _CompatibilityScan:
         self.files = {name: _definitions(source) for name, source in self.sources.items()}
         self.features: dict[tuple[str, str], dict[str, None]] = {}  # locations by (kind, name)
         self.reasons: dict[tuple[str, str], str] = {}
-        self.stopped: set[ast.AST] = set()  # functions that refer to missing features
+        self.excluded: set[ast.AST] = set()  # functions that refer to missing features
 
     def run(self) -> list[MissingFeature]:
         """Return all missing features of the archive."""
@@ -88,9 +88,9 @@ class _CompatibilityScan:
         if version > NEWEST_VERSION:
             self.add("version", str(version), self.records.version_name)
         for name, source in self.sources.items():
-            self.names_of_file(name, source)
+            self.check_source_names(name, source)
         for pickle in ("data.pkl", "constants.pkl"):
-            self.names_of_pickle(pickle)
+            self.check_pickle_names(pickle)
         if version <= NEWEST_VERSION:
             self.calls()
         return [
@@ -105,7 +105,7 @@ class _CompatibilityScan:
 
     # ---- names ---------------------------------------------------------------------------------------
 
-    def names_of_file(self, name: str, source: Source) -> None:
+    def check_source_names(self, name: str, source: Source) -> None:
         ranges = Ranges(source, whole_subscripts=True)
         for definition in self.files[name].values():
             for node in _syntax_nodes(definition):
@@ -118,7 +118,7 @@ class _CompatibilityScan:
                         continue
                     else:
                         self.add(*_kind_of_name(need.name), _format_location(need.range))
-                    self.stopped.add(node)
+                    self.excluded.add(node)
 
     def is_defined(self, name: str) -> bool:
         """Return True if the archive defines a name or one of the dotted prefixes of the name."""
@@ -131,12 +131,12 @@ class _CompatibilityScan:
             prefix, _, last = prefix.rpartition(".")
         return False
 
-    def names_of_pickle(self, record: str) -> None:
+    def check_pickle_names(self, record: str) -> None:
         def names(module: str, name: str) -> Global:
             full = f"{module}.{name}"
-            if not (self.is_defined(full) or may_be_named(module, name)):
+            if not (self.is_defined(full) or is_allowed_global(module, name)):
                 self.add(*_kind_of_name(full), record)
-            return blank(module, name)
+            return placeholder_global(module, name)
 
         Unpickler(self.records.bytes(record), names, lambda reference: None).load()
 
@@ -182,13 +182,13 @@ class _CompatibilityScan:
     def functions(self, function_or_class: Any, definition: Definition) -> Iterable[Any]:
         if isinstance(definition, ast.FunctionDef):
             unreached = function_or_class is None  # the path, such as "code/../x.py", is not a module name
-            return () if unreached or definition in self.stopped else (function_or_class,)
+            return () if unreached or definition in self.excluded else (function_or_class,)
         if not isinstance(function_or_class, ClassType):
             return ()
         return (
             function_or_class.methods[method.name]
             for method in definition.body
-            if isinstance(method, ast.FunctionDef) and method not in self.stopped
+            if isinstance(method, ast.FunctionDef) and method not in self.excluded
         )
 
 

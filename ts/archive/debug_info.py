@@ -25,7 +25,7 @@ from ts.ir.types import ANY
 _FORMAT: Final = "FORMAT_WITH_STRING_TABLE"
 _MAX_SOURCE_CHARS: Final = 1 << 26  # maximum size of one source in characters
 _MAX_LINES: Final = 1 << 31  # upper bound of line numbers
-_NOWHERE: Final[tuple[Any, ...]] = (([0], 0, 0), 0, 0)  # unknown location: an empty source
+_UNKNOWN_LOCATION: Final[tuple[Any, ...]] = (([0], 0, 0), 0, 0)  # unknown location: an empty source
 
 
 def write_source_locations(locations: Iterable[tuple[int, SourceRange | None]]) -> bytes:
@@ -35,7 +35,7 @@ def write_source_locations(locations: Iterable[tuple[int, SourceRange | None]]) 
     entries = []
     for tag, (offset, range) in enumerate(locations):
         if range is None or not range.location():
-            entries.append((offset, _NOWHERE, tag))
+            entries.append((offset, _UNKNOWN_LOCATION, tag))
             continue
         range = range.origin() or range
         source = sources.get(range.source)

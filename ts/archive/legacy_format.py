@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from ts._core.thread import deadline
 from ts.archive.storages import Storage, read_storage, storage_type
-from ts.archive.unpickler import Global, Unpickler, blank
+from ts.archive.unpickler import Global, Unpickler, placeholder_global
 from ts.errors import ArchiveError
 
 _MAGIC: Final = 0x1950A86A20F9469CFC6C
@@ -71,7 +71,7 @@ def read(file: IO[bytes]) -> LegacyArchive:
         raise ArchiveError("files of machines with another byte order cannot be read")
     begin = at
     named = _StorageCollector()
-    machine = Unpickler(data, blank, named.storage)
+    machine = Unpickler(data, placeholder_global, named.storage)
     machine.at = at
     machine.load()
     keys, at = _plain(data, machine.at)

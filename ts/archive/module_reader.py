@@ -28,7 +28,7 @@ from ts.archive import quantized
 from ts.archive.debug_info import read_source_locations
 from ts.archive.storages import storage_type
 from ts.archive.unpickler import Global, Unpickler, ordered_dict
-from ts.archive.zip_records import Location, TensorLoader, ZipRecords, device_named, opened
+from ts.archive.zip_records import Location, TensorLoader, ZipRecords, device_named, open_archive
 from ts.bytecode.typespec import object_class, type_spec
 from ts.errors import ArchiveError
 from ts.frontend.compile import compile_all
@@ -59,7 +59,7 @@ def read(
     immediately. With `mapped`, large storages are mapped into memory if the file is given by path.
     """
     mapped = mapped and isinstance(f, str | os.PathLike)
-    with opened(f) as file, terms.within(), ZipRecords(file, mapped=mapped) as records:
+    with open_archive(f) as file, terms.within(), ZipRecords(file, mapped=mapped) as records:
         if extra_files is not None:
             for name in extra_files:
                 has_record = records.has(f"extra/{name}")
@@ -107,14 +107,14 @@ class Reader(TensorLoader):
                 f"for reading is {NEWEST_VERSION}. Your ts installation may be too old."
             )
         self.converted: dict[tuple[int, TypeSpec], tuple[Any, Any]] = {}
-        self.unfilled: dict[int, Object] = {}  # objects without attribute values so far, by id
+        self.uninitialized: dict[int, Object] = {}  # objects without attribute values so far, by id
         constants: list[object] = []
         self.unit = ArchiveUnit(read_sources(records), constants, version, terms)
         values = self.value("constants")
         if not isinstance(values, tuple):
             raise ArchiveError("constants.pkl holds no tuple")
         for i, value in enumerate(values):
-            if not is_small(value, _MAX_ELEMENTS) or not _fits_program(value):
+            if not is_small(value, _MAX_ELEMENTS) or not _fits_int64(value):
                 raise ArchiveError(f"CONSTANTS.c{i} in constants.pkl is too large, or nested too deeply")
             constants.append(as_number(value))
 
@@ -122,7 +122,7 @@ class Reader(TensorLoader):
         """Unpickle the record `{archive}.pkl` and return the value."""
         data = self.records.bytes(f"{archive}.pkl")
         value = Unpickler(data, self.name, partial(self.storage, archive)).load()
-        for each in self.unfilled.values():
+        for each in self.uninitialized.values():
             raise ArchiveError(f"an object of {each.cls.type} has no attributes")
         return value
 
@@ -133,12 +133,12 @@ class Reader(TensorLoader):
         full = f"{module}.{name}"
         if module == "__torch__" or module.startswith("__torch__."):
             return self.definition(full)
-        if not may_be_named(module, name):
+        if not is_allowed_global(module, name):
             raise ArchiveError(f"the archive names {full}, which is not among what may be in an archive")
         if full == _TENSOR:
             return Global(full, self.tensor)
         if full == quantized.REBUILD:
-            return Global(full, partial(quantized.tensor, self.located))
+            return Global(full, partial(quantized.tensor, self.map_to_device))
         call = _CALLS.get(full)
         return Global(name) if call is None else Global(full, call)
 
@@ -164,13 +164,13 @@ class Reader(TensorLoader):
         """Create an object whose attributes are set later."""
         instance = new_object(object_class(type))
         if type.attributes:
-            self.unfilled[id(instance)] = instance
+            self.uninitialized[id(instance)] = instance
         return instance
 
     def set_state(self, instance: Object, state: Any) -> None:
         """Set the attributes of an object, or call `__setstate__` if the class defines it."""
         type: ClassType = instance.cls.type
-        self.unfilled.pop(id(instance), None)
+        self.uninitialized.pop(id(instance), None)
         restore = type.methods.get("__setstate__")
         try:
             if restore is not None:
@@ -228,12 +228,12 @@ class Reader(TensorLoader):
         raise TypeError(f"it holds a {type(value).__name__} instead of a value of type {union.text}")
 
 
-def _fits_program(value: Any) -> bool:
+def _fits_int64(value: Any) -> bool:
     """Return True if all ints of a constant fit in 64 bits, the range of ints in scripts."""
     if isinstance(value, list | tuple):
-        return all(map(_fits_program, value))
+        return all(map(_fits_int64, value))
     if isinstance(value, dict):
-        return all(map(_fits_program, value)) and all(map(_fits_program, value.values()))
+        return all(map(_fits_int64, value)) and all(map(_fits_int64, value.values()))
     return not isinstance(value, int) or -(1 << 63) <= value < 1 << 63
 
 
@@ -272,7 +272,7 @@ _CALLS: Final[dict[str, Callable[..., Any]]] = {
 }
 
 
-def may_be_named(module: str, name: str) -> bool:
+def is_allowed_global(module: str, name: str) -> bool:
     """Return True if pickles of archives may refer to this name of PyTorch or Python."""
     full = f"{module}.{name}"
     allowed = (_TENSOR, quantized.REBUILD, *_CALLS, *quantized.SCHEMES)

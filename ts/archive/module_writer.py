@@ -23,7 +23,7 @@ from ts._core.value.objects import Object
 from ts.archive.debug_info import write_source_locations
 from ts.archive.pickler import Pickler
 from ts.archive.storages import StorageWriter
-from ts.archive.zip_writer import replaced, write_record
+from ts.archive.zip_writer import write_atomically, write_record
 from ts.errors import ArchiveError
 from ts.ir.attributes import type_of_constant
 from ts.ir.class_printer import ArchiveNamespace, DefinitionPrinter
@@ -39,7 +39,7 @@ _MIN_DATA_VERSION_ENTRY: Final = 6  # first format version whose version record 
 def write(handle: Object, f: str | os.PathLike[str] | IO[bytes], extra_files: ExtraFiles = None) -> None:
     """Write the object of a module to a path or to an open file."""
     if isinstance(f, str | os.PathLike):
-        replaced(os.fspath(f), lambda file, name: _write(handle, file, name, extra_files))
+        write_atomically(os.fspath(f), lambda file, name: _write(handle, file, name, extra_files))
     else:
         f.write(to_bytes(handle, extra_files))
 

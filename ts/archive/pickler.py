@@ -94,12 +94,12 @@ class Pickler:
         """Append opcodes or data to the pickle."""
         self.chunks.append(chunk)
 
-    def remember(self, key: object) -> None:
-        """Memoize the value on top of the stack under `key`; `recall` writes references to it."""
+    def memoize(self, key: object) -> None:
+        """Memoize the value on top of the stack under `key`; `write_memoized` writes references to it."""
         index = self.memo[key] = len(self.memo)
         self.write(b"q" + bytes([index]) if index < 256 else b"r" + struct.pack("<I", index))
 
-    def recall(self, key: object) -> bool:
+    def write_memoized(self, key: object) -> bool:
         """Write a reference to the value memoized under `key`; return False if there is none."""
         index = self.memo.get(key)
         if index is None:
@@ -109,10 +109,10 @@ class Pickler:
 
     def write_string(self, value: str) -> None:
         """Write a string as UTF-8, or a reference if an equal string was written before."""
-        if not self.recall(value):
+        if not self.write_memoized(value):
             data = value.encode("utf-8", "surrogatepass")
             self.write(b"X" + struct.pack("<I", len(data)) + data)
-            self.remember(value)
+            self.memoize(value)
 
     def write_int(self, value: int) -> None:
         """Write an int that fits in 64 bits, in the shortest form of protocol 2."""
@@ -132,9 +132,9 @@ class Pickler:
     def named(self, module: str, name: str) -> None:
         """Write a reference to the class or function `name` of a module."""
         key = ("global", module, name)
-        if not self.recall(key):
+        if not self.write_memoized(key):
             self.write(f"c{module}\n{name}\n".encode())
-            self.remember(key)
+            self.memoize(key)
 
     def write_ints(self, values: Iterable[int]) -> None:
         """Write a tuple of ints, such as sizes or strides."""
@@ -183,7 +183,7 @@ class Pickler:
 
     def container(self, value: Any, type: Type) -> None:
         """Write a list, dict, tuple or object, or a reference if the same value was written before."""
-        if self.recall(id(value)):
+        if self.write_memoized(id(value)):
             return
         self.references.append(value)  # keeps `value` alive, so that no other object gets its id
         if isinstance(value, Object):
@@ -199,7 +199,7 @@ class Pickler:
             self.sequence(value, [ANY] * len(value))
         else:
             raise ArchiveError(f"a {value.__class__.__name__} of type {type.annotation_str} cannot be saved")
-        self.remember(id(value))
+        self.memoize(id(value))
 
     def list(self, value: Any, type: ListType) -> None:
         """Write a list as a call that restores the element type in PyTorch's reader."""
@@ -244,7 +244,7 @@ class Pickler:
         type: ClassType = value.cls.type
         self.named(*self.split(type))
         self.write(b")\x81")
-        self.remember(id(value))
+        self.memoize(id(value))
         save = type.methods.get("__getstate__")  # only a compiled method, not Python's pickle method
         if save is not None and "__setstate__" in type.methods:
             state_type = save.schema.returns[0].type
@@ -260,12 +260,12 @@ class Pickler:
 
     def packed(self, value: Packed) -> None:
         """Write packed parameters of a quantized layer: the class name, then the state."""
-        if self.recall(id(value)):
+        if self.write_memoized(id(value)):
             return
         self.references.append(value)
         self.named(*self.split(value.__ts_type__))
         self.write(b")\x81")
-        self.remember(id(value))
+        self.memoize(id(value))
         self.push(value.state(), value.state_type)
         self.write(b"b")
 
@@ -278,7 +278,7 @@ class Pickler:
 
     def tensor(self, value: Tensor) -> None:
         """Write the call that rebuilds a tensor from a storage reference, sizes and strides."""
-        if self.recall(id(value)):
+        if self.write_memoized(id(value)):
             return
         self.references.append(value)
         grid = grid_of(value)
@@ -293,7 +293,7 @@ class Pickler:
             self.named("torch._utils", "_rebuild_qtensor")
         self.write(b"(")
         key = ("storage", storage_ref.key, storage_ref.storage)
-        if not self.recall(key):
+        if not self.write_memoized(key):
             self.write(b"(")
             self.write_string("storage")
             self.named("torch", storage_ref.storage)
@@ -301,7 +301,7 @@ class Pickler:
             self.write_string(storage_ref.location)
             self.write_int(storage_ref.numel)
             self.write(b"tQ")
-            self.remember(key)
+            self.memoize(key)
         self.write_int(storage_ref.offset)
         self.write_ints(storage_ref.size)
         self.write_ints(storage_ref.stride)
@@ -310,7 +310,7 @@ class Pickler:
         self.write(b"\x88" if value.requires_grad else b"\x89")
         self.named("collections", "OrderedDict")
         self.write(b")RtR")
-        self.remember(id(value))
+        self.memoize(id(value))
 
     def grid(self, grid: QuantizationParams) -> None:
         """Write the quantization parameters of a tensor: scheme, scale and zero point."""

@@ -47,13 +47,13 @@ SCHEMES: Final = {
 
 _STORAGES: Final = {type.quantized: name for name, type in QUANTIZED.items()}
 
-Located = Callable[[Tensor, str], Tensor]
+DeviceMap = Callable[[Tensor, str], Tensor]
 
 
 def tensor(
-    located: Located, storage: Any, offset: Any, size: Any, stride: Any, parameters: Any, *rest: Any
+    map_to_device: DeviceMap, storage: Any, offset: Any, size: Any, stride: Any, parameters: Any, *rest: Any
 ) -> Tensor:
-    """Return the dequantized tensor of a storage reference; `located` moves a tensor to its device."""
+    """Return the dequantized tensor of a storage reference; `map_to_device` moves a tensor to its device."""
     if not isinstance(storage, Storage) or storage.quantized is None:
         raise ArchiveError("a quantized tensor has no storage of integers")
     integers = _integers(storage, offset, size, stride)
@@ -61,7 +61,7 @@ def tensor(
         grid = _grid(parameters, storage.quantized, integers.shape)
     except (TypeError, ValueError, RuntimeError, OverflowError) as error:
         raise ArchiveError(f"a quantized tensor has no good scale: {error}") from error
-    return located(from_integers(integers, grid), storage.location)
+    return map_to_device(from_integers(integers, grid), storage.location)
 
 
 def _integers(storage: Storage, offset: Any, size: Any, stride: Any) -> NDArray[Any]:
@@ -124,12 +124,12 @@ def make_storage_ref(
 def custom_class(name: str) -> Global | None:
     """Return the unpickling rules of a C++ class of PyTorch; return None for other names."""
     cls = CLASSES.get(name)
-    return None if cls is None else Global(name, new=partial(_blank, cls), build=_fill)
+    return None if cls is None else Global(name, new=partial(_create_packed, cls), build=_set_packed_state)
 
 
-def _blank(cls: type[Packed]) -> Packed:
+def _create_packed(cls: type[Packed]) -> Packed:
     return cls.__new__(cls)
 
 
-def _fill(instance: Packed, state: Any) -> None:
+def _set_packed_state(instance: Packed, state: Any) -> None:
     vars(instance).update(vars(instance.from_state(state)))

@@ -40,17 +40,17 @@ class safe_globals:
     """Context manager that adds classes and functions to the allowlist during its `with` block."""
 
     def __init__(self, safe_globals: Sequence[SafeGlobal]) -> None:
-        self._mine = safe_globals
-        self._before: list[SafeGlobal] = []
+        self._added = safe_globals
+        self._previous: list[SafeGlobal] = []
 
     def __enter__(self) -> None:
-        self._before = get_safe_globals()
-        add_safe_globals(self._mine)
+        self._previous = get_safe_globals()
+        add_safe_globals(self._added)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        _safe[:] = self._before
+        _safe[:] = self._previous
 
 
 def safe_global(name: str) -> Global | None:
@@ -59,11 +59,11 @@ def safe_global(name: str) -> Global | None:
         allowed, path = each if isinstance(each, tuple) else (each, f"{each.__module__}.{each.__qualname__}")
         if path == name:
             new = partial(allowed.__new__, allowed) if isinstance(allowed, type) else None
-            return Global(name, allowed, new, _give_state, takes=True)
+            return Global(name, allowed, new, _restore_state, takes_arguments=True)
     return None
 
 
-def _give_state(instance: Any, state: Any) -> None:
+def _restore_state(instance: Any, state: Any) -> None:
     """Restore the state of an object as Python's unpickler does.
 
     This calls `__setstate__`, or sets attributes and slots.

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from ts import dtypes
 from ts._core.tensor.tensor import Tensor, wrap_array
-from ts.archive.zip_writer import replaced
+from ts.archive.zip_writer import write_atomically
 from ts.errors import ArchiveError
 
 _DTYPES: Final = {
@@ -46,9 +46,9 @@ def save_file(
     tensors: Mapping[str, Tensor], path: str | os.PathLike[str], metadata: Mapping[str, str] | None = None
 ) -> None:
     """Write tensors and string metadata to a file; memory that tensors share is written once per tensor."""
-    stored = {name: _stored(name, tensor) for name, tensor in tensors.items()}
+    stored = {name: _to_array(name, tensor) for name, tensor in tensors.items()}
     data = _library("safetensors.numpy").save(stored, None if metadata is None else dict(metadata))
-    replaced(os.fspath(path), lambda file, root: file.write(data))
+    write_atomically(os.fspath(path), lambda file, root: file.write(data))
 
 
 def load_file(path: str | os.PathLike[str], device: Any = "cpu") -> dict[str, Tensor]:
@@ -70,7 +70,7 @@ def load_file(path: str | os.PathLike[str], device: Any = "cpu") -> dict[str, Te
     return tensors
 
 
-def _stored(name: str, tensor: Any) -> NDArray[Any]:
+def _to_array(name: str, tensor: Any) -> NDArray[Any]:
     if not isinstance(tensor, Tensor):
         raise ValueError(f"'{name}' is a {type(tensor).__name__}: a file of safetensors holds tensors only")
     if tensor.dtype not in _DTYPES.values():

@@ -163,15 +163,15 @@ class Storage(NamedTuple):
 class LoadedStorage(TypedStorage):
     """Storage loaded from a file, moved to its target device on first use."""
 
-    def __init__(self, stored: Storage, located: Callable[[Tensor, str], Tensor]) -> None:
+    def __init__(self, stored: Storage, map_to_device: Callable[[Tensor, str], Tensor]) -> None:
         self.stored = stored
-        self._located = located
+        self._map_to_device = map_to_device
         self._tensor = wrap_array(stored.elements)
         self.dtype = self._tensor.dtype
 
     @cached_property
     def _untyped_storage(self) -> UntypedStorage:  # type: ignore[override]
-        return UntypedStorage.of(self._located(self._tensor, self.stored.location).array)
+        return UntypedStorage.of(self._map_to_device(self._tensor, self.stored.location).array)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return TypedStorage, (self._untyped_storage, self.dtype)

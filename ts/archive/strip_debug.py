@@ -13,7 +13,7 @@ import zipfile
 from typing import IO, Final
 
 from ts.archive.zip_records import ZipRecords
-from ts.archive.zip_writer import replaced, write_record
+from ts.archive.zip_writer import write_atomically, write_record
 
 _DEBUG: Final = ".debug_pkl"
 
@@ -27,7 +27,7 @@ def strip_debug(records: ZipRecords, path: str | os.PathLike[str]) -> int:
                 if not name.endswith((_DEBUG, "/")):
                     write_record(stripped, f"{root}/{name}", records.read(name).data, _method(entry))
 
-    replaced(os.fspath(path), write)
+    write_atomically(os.fspath(path), write)
     return sum(entry.compress_size for name, entry in records.entries.items() if name.endswith(_DEBUG))
 
 

@@ -39,7 +39,7 @@ from ts.archive.safe_globals import safe_global
 from ts.archive.storages import LoadedStorage, Storage, StorageWriter, TensorStorageRef, storage_type
 from ts.archive.unpickler import Global, Unpickler, ordered_dict
 from ts.archive.zip_records import Location, TensorLoader, ZipRecords, device_named
-from ts.archive.zip_writer import replaced, write_record
+from ts.archive.zip_writer import write_atomically, write_record
 from ts.errors import ArchiveError
 from ts.module_names import is_own, torch_name
 
@@ -47,7 +47,7 @@ _VERSION: Final = 3
 _PROTOCOL: Final = 2
 
 
-class _Named:
+class _GlobalName:
     """Represents a PyTorch function or class in a pickle that is written."""
 
     def __init__(self, module: str, name: str) -> None:
@@ -58,24 +58,24 @@ class _Named:
         raise TypeError("this is a name in a pickle")
 
 
-class _Reference:
+class _StorageReference:
     """Persistent id of a storage in a pickle."""
 
     def __init__(self, identity: tuple[Any, ...]) -> None:
         self.identity = identity
 
 
-_TENSOR: Final = _Named("torch._utils", "_rebuild_tensor_v2")
-_TENSOR_OF_DTYPE: Final = _Named("torch._utils", "_rebuild_tensor_v3")
-_SPARSE_TENSOR: Final = _Named("torch._utils", "_rebuild_sparse_tensor")
-_LAYOUT: Final = _Named("torch.serialization", "_get_layout")
-_PARAMETER: Final = _Named("torch._utils", "_rebuild_parameter")
-_WRAPPER: Final = _Named("torch._utils", "_rebuild_wrapper_subclass")
-_WITH_ATTRIBUTES: Final = _Named("torch._tensor", "_rebuild_from_type_v2")
-_TENSOR_CLASS: Final = _Named("torch", "Tensor")
-_SIZE: Final = _Named("torch", "Size")
-_DEVICE: Final = _Named("torch", "device")
-_DTYPES: Final = {d: _Named("torch", d.name) for d in dtypes.ALL}
+_TENSOR: Final = _GlobalName("torch._utils", "_rebuild_tensor_v2")
+_TENSOR_OF_DTYPE: Final = _GlobalName("torch._utils", "_rebuild_tensor_v3")
+_SPARSE_TENSOR: Final = _GlobalName("torch._utils", "_rebuild_sparse_tensor")
+_LAYOUT: Final = _GlobalName("torch.serialization", "_get_layout")
+_PARAMETER: Final = _GlobalName("torch._utils", "_rebuild_parameter")
+_WRAPPER: Final = _GlobalName("torch._utils", "_rebuild_wrapper_subclass")
+_WITH_ATTRIBUTES: Final = _GlobalName("torch._tensor", "_rebuild_from_type_v2")
+_TENSOR_CLASS: Final = _GlobalName("torch", "Tensor")
+_SIZE: Final = _GlobalName("torch", "Size")
+_DEVICE: Final = _GlobalName("torch", "device")
+_DTYPES: Final = {d: _GlobalName("torch", d.name) for d in dtypes.ALL}
 
 
 # The pickler written in Python: the C pickler would check that each name exists in its module.
@@ -89,11 +89,11 @@ class _Writer(_PythonPickler):  # type: ignore[misc]
         super().__init__(file, _PROTOCOL)
         self.legacy = legacy
         self.storages = StorageWriter()
-        self.references: dict[str, _Reference] = {}
-        self.named: dict[Any, _Named] = {}
+        self.references: dict[str, _StorageReference] = {}
+        self.named: dict[Any, _GlobalName] = {}
 
     def save(self, obj: Any, save_persistent_id: bool = True) -> None:
-        if isinstance(obj, _Named):
+        if isinstance(obj, _GlobalName):
             memoized = self.memo.get(id(obj))
             if memoized is not None:
                 self.write(self.get(memoized[0]))
@@ -116,7 +116,7 @@ class _Writer(_PythonPickler):  # type: ignore[misc]
     def persistent_id(self, obj: Any) -> Any:
         if isinstance(obj, TypedStorage | UntypedStorage):
             return self.reference(self.storages.storage_ref_of_storage(obj)).identity
-        return obj.identity if isinstance(obj, _Reference) else None
+        return obj.identity if isinstance(obj, _StorageReference) else None
 
     def reducer_override(self, obj: Any) -> Any:
         if isinstance(obj, Tensor):
@@ -136,20 +136,20 @@ class _Writer(_PythonPickler):  # type: ignore[misc]
             return OrderedDict, (), dict(vars(obj)), None, iter(obj.items())
         return NotImplemented
 
-    def reference(self, storage_ref: TensorStorageRef) -> _Reference:
+    def reference(self, storage_ref: TensorStorageRef) -> _StorageReference:
         """Return the persistent id of a storage; raise RuntimeError if views of it have different types."""
         reference = self.references.get(storage_ref.key)
         if reference is None:
             identity = (
                 "storage",
-                _named_storage(storage_ref.storage),
+                _storage_class_name(storage_ref.storage),
                 storage_ref.key,
                 storage_ref.location,
                 storage_ref.numel,
             )
-            reference = _Reference((*identity, None) if self.legacy else identity)
+            reference = _StorageReference((*identity, None) if self.legacy else identity)
             self.references[storage_ref.key] = reference
-        if reference.identity[1] is not _named_storage(storage_ref.storage):
+        if reference.identity[1] is not _storage_class_name(storage_ref.storage):
             raise RuntimeError(
                 "Cannot save multiple tensors or storages that view the same data as different types"
             )
@@ -217,7 +217,7 @@ def _layout(name: Any) -> dtypes.layout:
     return layout
 
 
-def _name_in_pytorch(obj: Any) -> _Named:
+def _name_in_pytorch(obj: Any) -> _GlobalName:
     """Return the PyTorch name of a class or function of `ts`; PyTorch defines layers in other modules."""
     from ts import nn
     from ts.nn import functional
@@ -225,13 +225,13 @@ def _name_in_pytorch(obj: Any) -> _Named:
     name: str = obj.__name__
     for package, home in (("torch.nn", nn), ("torch.nn.functional", functional)):
         if hasattr(home, name) and getattr(home, name) is obj:
-            return _Named(package, name)
-    return _Named(torch_name(obj.__module__), obj.__qualname__)
+            return _GlobalName(package, name)
+    return _GlobalName(torch_name(obj.__module__), obj.__qualname__)
 
 
 @cache
-def _named_storage(name: str) -> _Named:
-    return _Named("torch.storage" if name == "UntypedStorage" else "torch", name)
+def _storage_class_name(name: str) -> _GlobalName:
+    return _GlobalName("torch.storage" if name == "UntypedStorage" else "torch", name)
 
 
 def _save_dtype(writer: Any, d: dtypes.dtype) -> None:
@@ -256,7 +256,7 @@ def save(
     """Write a value to a path or an open file, as `torch.save` does."""
     write = _write if _use_new_zipfile_serialization else _write_legacy
     if isinstance(f, (str, os.PathLike)):
-        replaced(os.fspath(f), partial(write, obj))
+        write_atomically(os.fspath(f), partial(write, obj))
     elif not _use_new_zipfile_serialization:
         _write_legacy(obj, f, "")
     else:
@@ -289,7 +289,7 @@ def _write_legacy(obj: Any, file: IO[bytes], root: str) -> None:
 # ---------------------------------------------------------------- reading
 
 
-_Build = Callable[[bytes, "_Reader"], Any]  # unpickles a value
+_BuildFunction = Callable[[bytes, "_Reader"], Any]  # unpickles a value
 
 
 class IsTorchScriptArchiveError(ArchiveError):
@@ -316,7 +316,9 @@ def load(
     """
     options = {"encoding": "utf-8", **pickle_load_args}
     trusted = weights_only is not None and not weights_only
-    build: _Build = partial(_trusted, options) if trusted else partial(_value, options["encoding"])
+    build: _BuildFunction = (
+        partial(_unpickle_unrestricted, options) if trusted else partial(_value, options["encoding"])
+    )
     if isinstance(f, (str, os.PathLike)):
         with open(f, "rb") as file:
             return _load(file, map_location, build, bool(mmap))
@@ -326,13 +328,13 @@ def load(
         begin = f.tell()
     except (AttributeError, OSError):  # a pipe
         return _load(io.BytesIO(f.read()), map_location, build, False)
-    contents = _contents(f)
+    contents = _read_rest(f)
     value = _load(contents, map_location, build, False)
     f.seek(begin + contents.tell())  # a following value starts here
     return value
 
 
-def _contents(f: IO[bytes]) -> io.BytesIO:
+def _read_rest(f: IO[bytes]) -> io.BytesIO:
     """Return the rest of a file as BytesIO; it is read directly into the buffer if possible."""
     if not hasattr(f, "readinto"):
         return io.BytesIO(f.read())
@@ -353,7 +355,7 @@ def _contents(f: IO[bytes]) -> io.BytesIO:
     return contents
 
 
-def _load(file: IO[bytes], map_location: Location, build: _Build, mapped: bool) -> Any:
+def _load(file: IO[bytes], map_location: Location, build: _BuildFunction, mapped: bool) -> Any:
     """Load the value at the start of a file; afterwards the position is the end of the value."""
     beginning = file.read(len(legacy_format.BEGINNING))
     file.seek(0)
@@ -376,7 +378,7 @@ def _value(encoding: str, data: bytes, reader: _Reader) -> Any:
     return Unpickler(data, reader.name, partial(reader.storage, "data"), encoding).load()
 
 
-def _trusted(options: dict[str, Any], data: bytes, reader: _Reader) -> Any:
+def _unpickle_unrestricted(options: dict[str, Any], data: bytes, reader: _Reader) -> Any:
     """Unpickle a value of a trusted file, without restrictions."""
     return _UnrestrictedUnpickler(data, reader, options).load()
 
@@ -441,9 +443,9 @@ class _Reader(TensorLoader):
         if full in quantized.SCHEMES:
             return Global(name)
         calls: dict[str, Any] = {
-            "torch._utils._rebuild_tensor": self.tensor_of_old,
+            "torch._utils._rebuild_tensor": self.rebuild_old_tensor,
             "torch._utils._rebuild_tensor_v2": self.tensor,
-            "torch._utils._rebuild_tensor_v3": self.tensor_of_dtype,
+            "torch._utils._rebuild_tensor_v3": self.rebuild_tensor_of_dtype,
             "torch._utils._rebuild_meta_tensor_no_storage": _meta_tensor,
             "torch._utils._rebuild_sparse_tensor": _sparse_tensor,
             "torch.serialization._get_layout": _layout,
@@ -473,18 +475,18 @@ class _Reader(TensorLoader):
         """Return the storage object for loaded elements; repeated references return the same object."""
         storage = self.values.get(id(stored.elements))
         if storage is None:
-            storage = self.values[id(stored.elements)] = LoadedStorage(stored, self.located)
+            storage = self.values[id(stored.elements)] = LoadedStorage(stored, self.map_to_device)
         return storage
 
     def tensor(self, storage: Any, *storage_ref: Any) -> Tensor:
         """Return the tensor for a loaded storage and the rest of a storage reference."""
         return super().tensor(storage.stored if isinstance(storage, LoadedStorage) else storage, *storage_ref)
 
-    def tensor_of_old(self, storage: Any, offset: Any, size: Any, stride: Any) -> Tensor:
+    def rebuild_old_tensor(self, storage: Any, offset: Any, size: Any, stride: Any) -> Tensor:
         """Return the tensor of a storage reference in the format of PyTorch before 0.4."""
         return self.tensor(storage, offset, size, stride, False, None)
 
-    def tensor_of_dtype(
+    def rebuild_tensor_of_dtype(
         self,
         storage: Any,
         offset: Any,
@@ -507,7 +509,9 @@ class _Reader(TensorLoader):
     def quantized_tensor(self, storage: Any, *storage_ref: Any) -> Tensor:
         """Return a dequantized tensor from the integers and the quantization parameters."""
         return quantized.tensor(
-            self.located, storage.stored if isinstance(storage, LoadedStorage) else storage, *storage_ref
+            self.map_to_device,
+            storage.stored if isinstance(storage, LoadedStorage) else storage,
+            *storage_ref,
         )
 
 

@@ -36,13 +36,13 @@ class Global:
         call: Callable[..., Any] | None = None,
         new: Callable[..., Any] | None = None,
         build: Callable[[Any, Any], None] | None = None,
-        takes: bool = False,
+        takes_arguments: bool = False,
     ) -> None:
         self.name = name
         self.call = call
         self.new = new
         self.build = build
-        self.takes = takes  # True if `new` accepts arguments
+        self.takes_arguments = takes_arguments  # True if `new` accepts arguments
 
     def __call__(self, *arguments: Any) -> Any:
         """Call the global with the arguments of REDUCE; raise ArchiveError if it must not be called."""
@@ -57,7 +57,7 @@ class PlaceholderValue(dict[Any, Any]):
     __hash__ = object.__hash__  # type: ignore[assignment]
 
 
-def blank(module: str, name: str) -> Global:
+def placeholder_global(module: str, name: str) -> Global:
     """Return a global that creates placeholders; it is used to scan a pickle for names."""
     return Global(f"{module}.{name}", call=_blank, new=PlaceholderValue, build=_ignore)
 
@@ -154,7 +154,7 @@ class Unpickler:
             self.fail(f"it expects a {kind.__name__} on the stack")
         return self.stack[-1]
 
-    def since_mark(self) -> list[Any]:
+    def pop_mark(self) -> list[Any]:
         """Remove the topmost mark and all values above it; return the values."""
         stack = self.stack
         for i in range(len(stack) - 1, -1, -1):
@@ -205,7 +205,7 @@ class Unpickler:
         """Run NEWOBJ: create an object of an allowed class; only some classes take arguments."""
         arguments = self.pop()
         cls = self.global_of(self.pop())
-        if cls.new is None or not isinstance(arguments, tuple) or (arguments and not cls.takes):
+        if cls.new is None or not isinstance(arguments, tuple) or (arguments and not cls.takes_arguments):
             self.fail(f"{cls.name} makes no objects")
         created = cls.new(*arguments)
         self.created[id(created)] = created, cls
@@ -236,7 +236,7 @@ class Unpickler:
 
     def append_all(self) -> None:
         """Run APPENDS: append the values above the mark to the list below it."""
-        values = self.since_mark()
+        values = self.pop_mark()
         self.top(list).extend(values)
 
     def append_one(self) -> None:
@@ -246,7 +246,7 @@ class Unpickler:
 
     def set_items(self) -> None:
         """Run SETITEMS: add the keys and values above the mark to the dict below it."""
-        values = self.since_mark()
+        values = self.pop_mark()
         self.top(dict).update(_pairs(values))
 
     def set_item(self) -> None:
@@ -262,14 +262,14 @@ class Unpickler:
 
     def push_string(self, form: str) -> None:
         """Push a UTF-8 string whose length has the `struct` format `form`."""
-        self.stack.append(self.sized(form).decode("utf-8", "surrogatepass"))
+        self.stack.append(self.read_sized(form).decode("utf-8", "surrogatepass"))
 
     def push_byte_string(self, form: str) -> None:
         """Push a Python 2 string, decoded with `encoding` or kept as bytes."""
-        data = self.sized(form)
+        data = self.read_sized(form)
         self.stack.append(data if self.encoding == "bytes" else data.decode(self.encoding))
 
-    def sized(self, form: str) -> bytes:
+    def read_sized(self, form: str) -> bytes:
         """Consume a byte string that follows its length, and return it."""
         size = self.read_number(form)
         if size < 0:
@@ -305,7 +305,7 @@ _ACTIONS: Final[dict[int, _Action]] = {
     ord("c"): lambda m: m.push_global(m.line(), m.line()),  # GLOBAL
     0x93: Unpickler.stack_global,
     ord("("): lambda m: m.stack.append(_MARK),
-    ord("1"): lambda m: m.since_mark(),  # POP_MARK
+    ord("1"): lambda m: m.pop_mark(),  # POP_MARK
     ord("0"): lambda m: m.pop(),
     ord("N"): lambda m: m.stack.append(None),
     0x88: lambda m: m.stack.append(True),
@@ -325,13 +325,13 @@ _ACTIONS: Final[dict[int, _Action]] = {
     0x85: lambda m: m.push_tuple(1),
     0x86: lambda m: m.push_tuple(2),
     0x87: lambda m: m.push_tuple(3),
-    ord("t"): lambda m: m.stack.append(tuple(m.since_mark())),
+    ord("t"): lambda m: m.stack.append(tuple(m.pop_mark())),
     ord("]"): lambda m: m.stack.append([]),
-    ord("l"): lambda m: m.stack.append(m.since_mark()),
+    ord("l"): lambda m: m.stack.append(m.pop_mark()),
     ord("a"): Unpickler.append_one,
     ord("e"): Unpickler.append_all,
     ord("}"): lambda m: m.stack.append({}),
-    ord("d"): lambda m: m.stack.append(_pairs(m.since_mark())),
+    ord("d"): lambda m: m.stack.append(_pairs(m.pop_mark())),
     ord("s"): Unpickler.set_item,
     ord("u"): Unpickler.set_items,
     ord("q"): lambda m: m.put(m.read_number("<B")),

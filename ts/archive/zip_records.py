@@ -58,7 +58,7 @@ def _convert_zip_errors() -> Iterator[None]:
         raise ArchiveError(_DAMAGED.format(error)) from error
 
 
-def opened(f: str | os.PathLike[str] | IO[bytes]) -> IO[bytes]:
+def open_archive(f: str | os.PathLike[str] | IO[bytes]) -> IO[bytes]:
     """Open a path, or the rest of an open file, for random access to records."""
     if not isinstance(f, str | os.PathLike):
         return io.BytesIO(f.read())
@@ -234,13 +234,13 @@ class TensorLoader:
             raise ArchiveError("a tensor has no storage")
         from ts._core.tensor.tensor import wrap_array
 
-        elements = wrap_array(_marked(view(storage, offset, size, stride), marks))
-        tensor = self.located(elements, storage.location)
+        elements = wrap_array(_apply_lazy_marks(view(storage, offset, size, stride), marks))
+        tensor = self.map_to_device(elements, storage.location)
         if requires_grad and (tensor.dtype.is_floating_point or tensor.dtype.is_complex):
             tensor.requires_grad = True
         return tensor
 
-    def located(self, elements: Tensor, location: str) -> Tensor:
+    def map_to_device(self, elements: Tensor, location: str) -> Tensor:
         """Move a tensor to the device that `map_location` selects."""
         map_location = self.map_location
         if callable(map_location):
@@ -259,7 +259,7 @@ class TensorLoader:
             ) from None
 
 
-def _marked(elements: NDArray[Any], marks: Any) -> NDArray[Any]:
+def _apply_lazy_marks(elements: NDArray[Any], marks: Any) -> NDArray[Any]:
     """Apply the `conj` and `neg` marks of PyTorch's lazy views to the elements."""
     if not marks:
         return elements

@@ -17,7 +17,7 @@ from ts.errors import ArchiveError
 _ALIGNMENT: Final = 64
 
 
-def replaced(path: str, write: Any) -> None:
+def write_atomically(path: str, write: Any) -> None:
     """Write a file atomically: the path has either the old contents or the complete new contents."""
     folder, base = os.path.split(os.path.abspath(path))
     if not os.path.isdir(folder):

@@ -37,7 +37,7 @@ def check_out(path: str) -> None:
 
 def write_results(path: str, result: Any, function: str) -> None:
     """Write the result of a function to a file."""
-    from ts.archive.zip_writer import replaced  # imported on first use
+    from ts.archive.zip_writer import write_atomically  # imported on first use
 
     if path == STANDARD or path.endswith(".npy"):
         if not isinstance(result, ts.Tensor):
@@ -49,15 +49,15 @@ def write_results(path: str, result: Any, function: str) -> None:
         if path == STANDARD:
             np.save(sys.stdout.buffer, array, allow_pickle=False)
             return
-        _write(replaced, path, lambda file: np.save(file, array, allow_pickle=False))
+        _write(write_atomically, path, lambda file: np.save(file, array, allow_pickle=False))
     else:
         arrays = {name or "out": _array(leaf, f"{function}, {name}") for name, leaf in _leaves(result, "")}
-        _write(replaced, path, lambda file: np.savez(file, allow_pickle=False, **arrays))
+        _write(write_atomically, path, lambda file: np.savez(file, allow_pickle=False, **arrays))
 
 
-def _write(replaced: Any, path: str, save: Any) -> None:
+def _write(write_atomically: Any, path: str, save: Any) -> None:
     try:
-        replaced(path, lambda file, root: save(file))
+        write_atomically(path, lambda file, root: save(file))
     except (OSError, RuntimeError) as error:
         raise ProgramError(f"cannot write {path}: {getattr(error, 'strerror', None) or error}") from None
 

@@ -7,14 +7,14 @@ from typing import Any
 
 import ts
 from ts.distributions import constraints
-from ts.distributions.discrete import ByOdds
-from ts.distributions.distribution import Centred
+from ts.distributions.discrete import ProbsOrLogits
+from ts.distributions.distribution import LocationCentered
 from ts.distributions.exp_family import ExponentialFamily
 from ts.distributions.utils import broadcast_all, clamp_probs, lazy_property, logits_to_probs
 from ts.nn import functional as F
 
 
-class ContinuousBernoulli(ByOdds, ExponentialFamily):
+class ContinuousBernoulli(ProbsOrLogits, ExponentialFamily):
     """Continuous Bernoulli distribution on [0, 1], with density proportional to probs^x (1 - probs)^(1 - x).
 
     For `probs` between the two `lims` near 0.5, the closed form of the normalization constant is imprecise,
@@ -46,33 +46,33 @@ class ContinuousBernoulli(ByOdds, ExponentialFamily):
         """Parameter of the density; above 0.5, the density increases from 0 to 1."""
         return clamp_probs(logits_to_probs(self.logits, is_binary=True))
 
-    def _outside(self) -> Any:
+    def _is_away_from_half(self) -> Any:
         return (self.probs <= self._lims[0]) | (self.probs > self._lims[1])
 
-    def _precise(self) -> Any:
+    def _stable_probs(self) -> Any:
         """Return `probs`; values near 0.5 are replaced by a value for which the closed form is precise."""
-        return ts.where(self._outside(), self.probs, self._lims[0])
+        return ts.where(self._is_away_from_half(), self.probs, self._lims[0])
 
     def _log_constant(self) -> Any:
         """Logarithm of the normalization constant."""
-        p = self._precise()
+        p = self._stable_probs()
         below, above = ts.where(p <= 0.5, p, 0.0), ts.where(p >= 0.5, p, 1.0)
         odds = ts.log(ts.abs(ts.log1p(-p) - ts.log(p)))
         exact = odds - ts.where(p <= 0.5, ts.log1p(-2.0 * below), ts.log(2.0 * above - 1.0))
         x = (self.probs - 0.5) ** 2
-        return ts.where(self._outside(), exact, math.log(2.0) + (4.0 / 3.0 + 104.0 / 45.0 * x) * x)
+        return ts.where(self._is_away_from_half(), exact, math.log(2.0) + (4.0 / 3.0 + 104.0 / 45.0 * x) * x)
 
     @property
     def mean(self) -> Any:
-        p, x = self._precise(), self.probs - 0.5
+        p, x = self._stable_probs(), self.probs - 0.5
         exact = p / (2.0 * p - 1.0) + 1.0 / (ts.log1p(-p) - ts.log(p))
-        return ts.where(self._outside(), exact, 0.5 + (1.0 / 3.0 + 16.0 / 45.0 * x**2) * x)
+        return ts.where(self._is_away_from_half(), exact, 0.5 + (1.0 / 3.0 + 16.0 / 45.0 * x**2) * x)
 
     @property
     def variance(self) -> Any:
-        p, x = self._precise(), (self.probs - 0.5) ** 2
+        p, x = self._stable_probs(), (self.probs - 0.5) ** 2
         exact = p * (p - 1.0) / (1.0 - 2.0 * p) ** 2 + 1.0 / (ts.log1p(-p) - ts.log(p)) ** 2
-        return ts.where(self._outside(), exact, 1.0 / 12.0 - (1.0 / 15.0 - 128.0 / 945.0 * x) * x)
+        return ts.where(self._is_away_from_half(), exact, 1.0 / 12.0 - (1.0 / 15.0 - 128.0 / 945.0 * x) * x)
 
     def sample(self, sample_shape: Any = ()) -> Any:
         with ts.no_grad():
@@ -90,15 +90,15 @@ class ContinuousBernoulli(ByOdds, ExponentialFamily):
 
     def cdf(self, value: Any) -> Any:
         self._validate_sample(value)
-        p = self._precise()
+        p = self._stable_probs()
         exact = (p**value * (1.0 - p) ** (1.0 - value) + p - 1.0) / (2.0 * p - 1.0)
-        inside = ts.where(self._outside(), exact, value)
+        inside = ts.where(self._is_away_from_half(), exact, value)
         return inside.masked_fill(value <= 0.0, 0.0).masked_fill(value >= 1.0, 1.0)
 
     def icdf(self, value: Any) -> Any:
-        p = self._precise()
+        p = self._stable_probs()
         exact = (ts.log1p(-p + value * (2.0 * p - 1.0)) - ts.log1p(-p)) / (ts.log(p) - ts.log1p(-p))
-        return ts.where(self._outside(), exact, value)
+        return ts.where(self._is_away_from_half(), exact, value)
 
     def entropy(self) -> Any:
         zero, one = ts.log1p(-self.probs), ts.log(self.probs)
@@ -116,7 +116,7 @@ class ContinuousBernoulli(ByOdds, ExponentialFamily):
         return ts.where(outside, ts.log(ts.special.expm1(at) / at), series)
 
 
-class VonMises(Centred):
+class VonMises(LocationCentered):
     """Von Mises distribution of angles around `loc`; a larger `concentration` makes it narrower."""
 
     loc: Any

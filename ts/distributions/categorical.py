@@ -7,7 +7,7 @@ from typing import Any
 import ts
 from ts._core.tensor.tensor import Size
 from ts.distributions import constraints
-from ts.distributions.discrete import Binomial, check_one
+from ts.distributions.discrete import Binomial, check_one_given
 from ts.distributions.distribution import Distribution
 from ts.distributions.utils import lazy_property, logits_to_probs, probs_to_logits
 from ts.nn import functional as F
@@ -23,7 +23,7 @@ class Categorical(Distribution):
     has_enumerate_support = True
 
     def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
-        check_one(probs, logits)
+        check_one_given(probs, logits)
         name, parameter = ("probs", probs) if logits is None else ("logits", logits)
         if parameter.dim() < 1:
             raise ValueError(f"`{name}` parameter must be at least one-dimensional.")
@@ -91,7 +91,7 @@ class Categorical(Distribution):
         return values.expand((-1, *self._batch_shape)) if expand else values
 
 
-class _OfCategorical(Distribution):
+class _CategoricalBased(Distribution):
     """Base class of distributions of vectors that are based on a Categorical distribution."""
 
     def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
@@ -115,7 +115,7 @@ class _OfCategorical(Distribution):
         return self._categorical.param_shape
 
 
-class OneHotCategorical(_OfCategorical):
+class OneHotCategorical(_CategoricalBased):
     """One-hot categorical distribution with probabilities proportional to `probs`."""
 
     arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}
@@ -161,7 +161,7 @@ class OneHotCategoricalStraightThrough(OneHotCategorical):
         return self.sample(sample_shape) + (self.probs - self.probs.detach())
 
 
-class Multinomial(_OfCategorical):
+class Multinomial(_CategoricalBased):
     """Distribution of the counts of categories in `total_count` draws."""
 
     arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}

@@ -68,7 +68,7 @@ def _independent(registry: ConstraintRegistry, constraint: Any) -> Any:
 
 
 @_both(constraints.greater_than, constraints.greater_than_eq)
-def _above(constraint: Any) -> Any:
+def _greater_than(constraint: Any) -> Any:
     lower = constraint.lower_bound
     if isinstance(lower, float | int) and lower == 0:
         return transforms.ExpTransform()
@@ -76,7 +76,7 @@ def _above(constraint: Any) -> Any:
 
 
 @_both(constraints.less_than)
-def _below(constraint: Any) -> Any:
+def _less_than(constraint: Any) -> Any:
     affine = transforms.AffineTransform(constraint.upper_bound, -1)
     return transforms.ComposeTransform([transforms.ExpTransform(), affine])
 

@@ -342,7 +342,7 @@ class MixtureSameFamilyConstraint(Constraint):
         return f"MixtureSameFamilyConstraint({self.base_constraint!r})"
 
 
-class _Several(Constraint):
+class _CompositeConstraint(Constraint):
     """Base class of constraints that apply other constraints to parts of a value along a dimension."""
 
     def __init__(self, cseq: Sequence[Constraint], dim: int = 0) -> None:
@@ -360,7 +360,7 @@ class _Several(Constraint):
         return max(component.event_dim for component in self.cseq)
 
 
-class Cat(_Several):
+class Cat(_CompositeConstraint):
     """Constraints on consecutive slices along a dimension; the default length of a slice is 1."""
 
     def __init__(
@@ -375,7 +375,7 @@ class Cat(_Several):
         return ts.cat(checked, self.dim)  # type: ignore[no-any-return]
 
 
-class Stack(_Several):
+class Stack(_CompositeConstraint):
     """Constraints on the elements along a dimension."""
 
     @property

@@ -7,12 +7,12 @@ from typing import Any
 
 import ts
 from ts.distributions import constraints
-from ts.distributions.distribution import Centred, Distribution
+from ts.distributions.distribution import Distribution, LocationCentered
 from ts.distributions.exp_family import ExponentialFamily
 from ts.distributions.utils import broadcast_all
 
 
-class _Symmetric(Centred):
+class _LocationScale(LocationCentered):
     """Base class of location-scale families; `loc` is the center and `scale` the width."""
 
     loc: Any
@@ -26,7 +26,7 @@ class _Symmetric(Centred):
         super().__init__(self.loc.shape, validate_args=validate_args)
 
 
-class Normal(_Symmetric, ExponentialFamily):
+class Normal(_LocationScale, ExponentialFamily):
     """Normal distribution with mean `loc` and standard deviation `scale`."""
 
     _mean_carrier_measure = 0
@@ -180,7 +180,7 @@ class Exponential(ExponentialFamily):
         return -ts.log(-x)
 
 
-class Laplace(_Symmetric):
+class Laplace(_LocationScale):
     """Laplace distribution: two exponential distributions on both sides of `loc`."""
 
     @property
@@ -213,7 +213,7 @@ class Laplace(_Symmetric):
         return 1 + ts.log(2 * self.scale)
 
 
-class Cauchy(_Symmetric):
+class Cauchy(_LocationScale):
     """Cauchy distribution with location `loc` and scale `scale`; it has no mean."""
 
     @property

@@ -13,13 +13,13 @@ from ts.distributions.utils import broadcast_all, lazy_property, logits_to_probs
 from ts.nn import functional as F
 
 
-def check_one(probs: Any, logits: Any) -> None:
+def check_one_given(probs: Any, logits: Any) -> None:
     """Raise an error unless exactly one of `probs` and `logits` is given."""
     if (probs is None) == (logits is None):
         raise ValueError("Either `probs` or `logits` must be specified, but not both.")
 
 
-class ByOdds(Distribution):
+class ProbsOrLogits(Distribution):
     """Base class of distributions with the parameter `probs` or `logits`.
 
     The other parameter is computed on access.
@@ -30,7 +30,7 @@ class ByOdds(Distribution):
 
         Return the broadcast `others`.
         """
-        check_one(probs, logits)
+        check_one_given(probs, logits)
         name, parameter = ("probs", probs) if logits is None else ("logits", logits)
         *rest, self.__dict__[name] = broadcast_all(*others, parameter)
         return rest
@@ -55,7 +55,7 @@ class ByOdds(Distribution):
         return self._param.size()
 
 
-class Bernoulli(ByOdds, ExponentialFamily):
+class Bernoulli(ProbsOrLogits, ExponentialFamily):
     """Bernoulli distribution: 1 with probability `probs`, otherwise 0."""
 
     arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}
@@ -92,7 +92,7 @@ class Bernoulli(ByOdds, ExponentialFamily):
         return F.binary_cross_entropy_with_logits(self.logits, self.probs, reduction="none")
 
     def enumerate_support(self, expand: bool = True) -> Any:
-        return _counted(2, self._param, self._batch_shape, expand)
+        return _enumerate_counts(2, self._param, self._batch_shape, expand)
 
     @property
     def _natural_params(self) -> Any:
@@ -102,14 +102,14 @@ class Bernoulli(ByOdds, ExponentialFamily):
         return ts.log1p(ts.exp(x))
 
 
-def _counted(count: int, like: Any, batch_shape: Any, expand: bool) -> Any:
+def _enumerate_counts(count: int, like: Any, batch_shape: Any, expand: bool) -> Any:
     """Return the values 0, 1, ..., count - 1 along a new first dimension."""
     values = ts.arange(count, dtype=like.dtype, device=like.device)
     values = values.view((-1,) + (1,) * len(batch_shape))
     return values.expand((-1, *batch_shape)) if expand else values
 
 
-class Binomial(ByOdds):
+class Binomial(ProbsOrLogits):
     """Distribution of the number of successes in `total_count` trials of probability `probs`."""
 
     total_count: Any
@@ -157,20 +157,20 @@ class Binomial(ByOdds):
         return log_coefficient + value * logits - n * (largest + ts.log1p(ts.exp(-logits.abs())))
 
     def entropy(self) -> Any:
-        log_prob = self.log_prob(self._same_count("entropy", False))
+        log_prob = self.log_prob(self._enumerate_equal_counts("entropy", False))
         return -(ts.exp(log_prob) * log_prob).sum(0)
 
     def enumerate_support(self, expand: bool = True) -> Any:
-        return self._same_count("enumerate_support", expand)
+        return self._enumerate_equal_counts("enumerate_support", expand)
 
-    def _same_count(self, method: str, expand: bool) -> Any:
+    def _enumerate_equal_counts(self, method: str, expand: bool) -> Any:
         total = int(self.total_count.max())
         if not self.total_count.min() == total:
             raise NotImplementedError(f"Inhomogeneous total count not supported by `{method}`.")
-        return _counted(1 + total, self._param, self._batch_shape, expand)
+        return _enumerate_counts(1 + total, self._param, self._batch_shape, expand)
 
 
-class Geometric(ByOdds):
+class Geometric(ProbsOrLogits):
     """Distribution of the number of failures before the first success; `probs` is the success probability."""
 
     arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}
@@ -214,7 +214,7 @@ class Geometric(ByOdds):
         return cross / self.probs
 
 
-class NegativeBinomial(ByOdds):
+class NegativeBinomial(ProbsOrLogits):
     """Distribution of the number of successes, with probability `probs`, before `total_count` failures."""
 
     total_count: Any

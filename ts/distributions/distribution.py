@@ -24,7 +24,7 @@ class Distribution:
     has_enumerate_support = False
     _validate_args = True  # default of new instances
     # attributes that `expand` expands in addition to the parameters: number of event dimensions, by name
-    _expanded: ClassVar[Mapping[str, int]] = {}
+    _extra_event_dims: ClassVar[Mapping[str, int]] = {}
     arg_constraints: ClassVar[Mapping[str, Constraint]] = {}
     support: Any = None
 
@@ -47,7 +47,7 @@ class Distribution:
             raise ValueError(
                 f"Expected parameter {name} ({type(value).__name__} of shape {tuple(value.shape)}) of "
                 f"distribution {self!r} to satisfy the constraint {constraint!r}, but found invalid values:\n"
-                f"{_shown(value)}"
+                f"{_display_value(value)}"
             )
 
     @staticmethod
@@ -73,7 +73,7 @@ class Distribution:
         batch_shape = Size(batch_shape)
         new: Any = self._get_checked_instance(type(self), _instance)
         new.__dict__.update(self.__dict__)
-        event_dims = dict(self._expanded)
+        event_dims = dict(self._extra_event_dims)
         event_dims |= {name: constraint.event_dim for name, constraint in self.arg_constraints.items()}
         for name, value in self.__dict__.items():
             if isinstance(value, Distribution):
@@ -191,7 +191,7 @@ class Distribution:
             raise ValueError(
                 f"Expected value argument ({type(value).__name__} of shape {tuple(value.shape)}) to be "
                 f"within the support ({support!r}) of the distribution {self!r}, but found "
-                f"invalid values:\n{_shown(value)}"
+                f"invalid values:\n{_display_value(value)}"
             )
 
     def __repr__(self) -> str:
@@ -200,11 +200,11 @@ class Distribution:
         return f"{type(self).__name__}({', '.join(texts)})"
 
 
-def _shown(value: Any) -> Any:
+def _display_value(value: Any) -> Any:
     return value.item() if value.dim() == 0 else value
 
 
-class Centred(Distribution):
+class LocationCentered(Distribution):
     """Base class of distributions whose mean and mode are `loc`."""
 
     loc: Any

@@ -12,7 +12,7 @@ from ts.distributions.utils import broadcast_all, sum_rightmost
 from ts.nn import functional as F
 
 
-class _OfNumbers(Transform):
+class _ElementwiseTransform(Transform):
     """Base class of increasing elementwise transforms without parameters; instances of a class are equal."""
 
     bijective = True
@@ -26,7 +26,7 @@ class _OfNumbers(Transform):
     __hash__ = object.__hash__
 
 
-class ExpTransform(_OfNumbers):
+class ExpTransform(_ElementwiseTransform):
     """Transform x -> exp(x)."""
 
     codomain = constraints.positive
@@ -41,7 +41,7 @@ class ExpTransform(_OfNumbers):
         return x
 
 
-class SigmoidTransform(_OfNumbers):
+class SigmoidTransform(_ElementwiseTransform):
     """Transform x -> 1 / (1 + exp(-x)), clamped so that it is never 0 or 1."""
 
     codomain = constraints.unit_interval
@@ -58,7 +58,7 @@ class SigmoidTransform(_OfNumbers):
         return -F.softplus(-x) - F.softplus(x)
 
 
-class SoftplusTransform(_OfNumbers):
+class SoftplusTransform(_ElementwiseTransform):
     """Transform x -> log(1 + exp(x))."""
 
     codomain = constraints.positive
@@ -73,7 +73,7 @@ class SoftplusTransform(_OfNumbers):
         return -F.softplus(-x)
 
 
-class TanhTransform(_OfNumbers):
+class TanhTransform(_ElementwiseTransform):
     """Transform x -> tanh(x)."""
 
     codomain = constraints.interval(-1.0, 1.0)
@@ -88,7 +88,7 @@ class TanhTransform(_OfNumbers):
         return 2.0 * (math.log(2.0) - x - F.softplus(-2.0 * x))
 
 
-class AbsTransform(_OfNumbers):
+class AbsTransform(_ElementwiseTransform):
     """Transform x -> |x|; the inverse returns the nonnegative preimage."""
 
     bijective = False

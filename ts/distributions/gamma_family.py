@@ -75,7 +75,7 @@ class Chi2(Gamma):
     """Chi-squared distribution: sum of the squares of `df` standard normal variables."""
 
     arg_constraints = {"df": constraints.positive}
-    _expanded = {"concentration": 0, "rate": 0}
+    _extra_event_dims = {"concentration": 0, "rate": 0}
 
     def __init__(self, df: Any, validate_args: bool | None = None) -> None:
         super().__init__(0.5 * df, 0.5, validate_args)

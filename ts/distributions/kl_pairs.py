@@ -30,18 +30,18 @@ from ts.distributions.transformed import EULER, Gumbel, Pareto
 @register_kl(Poisson, Binomial)
 @register_kl(Beta, Pareto)
 @register_kl(ContinuousBernoulli, Pareto)
-def _beyond(p: Any, q: Any) -> Any:
+def _infinite(p: Any, q: Any) -> Any:
     return ts.full(ts.broadcast_shapes(p.batch_shape, q.batch_shape), ts.inf, dtype=p.mean.dtype)
 
 
 for _p in (Exponential, Gamma, Gumbel, Laplace, Normal, Pareto):  # the support of `_p` is unbounded
     for _q in (Uniform, Beta, ContinuousBernoulli):
-        register_kl(_p, _q)(_beyond)
+        register_kl(_p, _q)(_infinite)
 for _p in (Exponential, Gamma, Gumbel, Laplace, Normal):  # can be below `scale` of Pareto
-    register_kl(_p, Pareto)(_beyond)
+    register_kl(_p, Pareto)(_infinite)
 for _p in (Gumbel, Laplace, Normal):
-    register_kl(_p, Exponential)(_beyond)
-    register_kl(_p, Gamma)(_beyond)
+    register_kl(_p, Exponential)(_infinite)
+    register_kl(_p, Gamma)(_infinite)
 
 
 @register_kl(Bernoulli, Poisson)

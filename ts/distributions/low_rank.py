@@ -8,12 +8,12 @@ from typing import Any
 import ts
 from ts._core.tensor.tensor import Tensor
 from ts.distributions import constraints
-from ts.distributions.distribution import Centred
+from ts.distributions.distribution import LocationCentered
 from ts.distributions.multivariate import mahalanobis
 from ts.distributions.utils import lazy_property
 
 
-class LowRankMultivariateNormal(Centred):
+class LowRankMultivariateNormal(LocationCentered):
     """Normal distribution with covariance `cov_factor @ cov_factor.T + diag(cov_diag)`.
 
     The inverse and the determinant of the covariance are computed by means of the small `capacitance` matrix
@@ -30,7 +30,7 @@ class LowRankMultivariateNormal(Centred):
         "cov_diag": constraints.independent(constraints.positive, 1),
     }
     support = constraints.real_vector
-    _expanded = {"_capacitance": 2, "scale_tril": 2, "covariance_matrix": 2, "precision_matrix": 2}
+    _extra_event_dims = {"_capacitance": 2, "scale_tril": 2, "covariance_matrix": 2, "precision_matrix": 2}
 
     def __init__(
         self, loc: Tensor, cov_factor: Tensor, cov_diag: Tensor, validate_args: bool | None = None

@@ -77,7 +77,7 @@ class Wishart(ExponentialFamily):
 
     df: Any
     _factor: Any
-    _expanded = {"_factor": 2}
+    _extra_event_dims = {"_factor": 2}
     has_rsample = True
     support = constraints.positive_definite
     _mean_carrier_measure = 0

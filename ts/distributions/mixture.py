@@ -69,31 +69,32 @@ class MixtureSameFamily(Distribution):
         probs = self._mixture_distribution.probs
         return probs.reshape((*probs.shape, *(1,) * self._event_ndims))
 
-    def _averaged(self, values: Any) -> Any:
+    def _weighted_mean(self, values: Any) -> Any:
         return (self._weights() * values).sum(dim=-1 - self._event_ndims)
 
     @property
     def mean(self) -> Any:
-        return self._averaged(self._component_distribution.mean)
+        return self._weighted_mean(self._component_distribution.mean)
 
     @property
     def variance(self) -> Any:
         components = self._component_distribution
         away = components.mean - self.mean.unsqueeze(-1 - self._event_ndims)
-        return self._averaged(components.variance) + self._averaged(away.pow(2))
+        return self._weighted_mean(components.variance) + self._weighted_mean(away.pow(2))
 
-    def _each(self, value: Any) -> Any:
+    def _unsqueeze_component(self, value: Any) -> Any:
         """Return `value` with an inserted dimension for the components."""
         return value.unsqueeze(-1 - self._event_ndims)
 
     def cdf(self, value: Any) -> Any:
-        return (self._component_distribution.cdf(self._each(value)) * self._mixture_distribution.probs).sum(
-            -1
-        )
+        return (
+            self._component_distribution.cdf(self._unsqueeze_component(value))
+            * self._mixture_distribution.probs
+        ).sum(-1)
 
     def log_prob(self, value: Any) -> Any:
         self._validate_sample(value)
-        each = self._component_distribution.log_prob(self._each(value))
+        each = self._component_distribution.log_prob(self._unsqueeze_component(value))
         return ts.logsumexp(each + ts.log_softmax(self._mixture_distribution.logits, dim=-1), dim=-1)
 
     def sample(self, sample_shape: Any = ()) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 import ts
 from ts._core.tensor.tensor import Size, Tensor
 from ts.distributions import constraints
-from ts.distributions.distribution import Centred, Distribution
+from ts.distributions.distribution import Distribution, LocationCentered
 from ts.distributions.utils import lazy_property, sum_rightmost
 
 
@@ -85,12 +85,12 @@ class Independent(Distribution):
         return f"{type(self).__name__}({self.base_dist}, {self.reinterpreted_batch_ndims})"
 
 
-class MultivariateNormal(Centred):
+class MultivariateNormal(LocationCentered):
     """Multivariate normal distribution, parametrized by covariance, precision or Cholesky factor."""
 
     loc: Any
     _factor: Any
-    _expanded = {"_factor": 2}
+    _extra_event_dims = {"_factor": 2}
     has_rsample = True
     arg_constraints = {
         "loc": constraints.real_vector,

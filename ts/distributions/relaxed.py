@@ -11,14 +11,14 @@ from typing import Any
 import ts
 from ts.distributions import constraints
 from ts.distributions.categorical import Categorical
-from ts.distributions.discrete import ByOdds
+from ts.distributions.discrete import ProbsOrLogits
 from ts.distributions.distribution import Distribution
 from ts.distributions.transformed import TransformedDistribution
 from ts.distributions.transforms import ExpTransform, SigmoidTransform
 from ts.distributions.utils import broadcast_all, clamp_probs
 
 
-class LogitRelaxedBernoulli(ByOdds):
+class LogitRelaxedBernoulli(ProbsOrLogits):
     """Distribution of the logit of a variable with distribution RelaxedBernoulli."""
 
     arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}

@@ -176,7 +176,7 @@ class ComposeTransform(Transform):
 
     __hash__ = object.__hash__
 
-    def _end(self, components: Sequence[Transform], into: str, out: str) -> Any:
+    def _composed_constraint(self, components: Sequence[Transform], into: str, out: str) -> Any:
         """Return the constraint of the input or the output of the composition.
 
         The number of its event dimensions is increased if other parts require more.
@@ -194,12 +194,12 @@ class ComposeTransform(Transform):
     @property
     def domain(self) -> Any:  # type: ignore[override]
         """Domain of the first part, with the event dimensions of the composition."""
-        return self._end(self.parts, "domain", "codomain")
+        return self._composed_constraint(self.parts, "domain", "codomain")
 
     @property
     def codomain(self) -> Any:  # type: ignore[override]
         """Codomain of the last part, with the event dimensions of the composition."""
-        return self._end(self.parts[::-1], "codomain", "domain")
+        return self._composed_constraint(self.parts[::-1], "codomain", "domain")
 
     @property
     def bijective(self) -> bool:  # type: ignore[override]
@@ -350,13 +350,13 @@ class ReshapeTransform(Transform):
         return x.new_zeros(x.shape[: x.dim() - len(self.in_shape)])
 
     def forward_shape(self, shape: Any) -> Any:
-        return _with_end(shape, self.in_shape, self.out_shape)
+        return _replace_trailing_dims(shape, self.in_shape, self.out_shape)
 
     def inverse_shape(self, shape: Any) -> Any:
-        return _with_end(shape, self.out_shape, self.in_shape)
+        return _replace_trailing_dims(shape, self.out_shape, self.in_shape)
 
 
-def _with_end(shape: Any, old: Any, new: Any) -> Any:
+def _replace_trailing_dims(shape: Any, old: Any, new: Any) -> Any:
     """Replace the trailing dimensions `old` of a shape by `new`."""
     if len(shape) < len(old):
         raise ValueError("Too few dimensions on input")

@@ -103,7 +103,7 @@ class TransformedDistribution(Distribution):
         each = self.base_dist.log_prob(value)
         return total + sum_rightmost(each, event_dim - len(self.base_dist.event_shape))
 
-    def _upward(self, probability: Any) -> Any:
+    def _base_probability(self, probability: Any) -> Any:
         """Convert a cumulative probability of the base.
 
         A decreasing sequence of transforms replaces p by 1 - p.
@@ -115,10 +115,10 @@ class TransformedDistribution(Distribution):
         for transform in reversed(self.transforms):
             value = transform.inv(value)
         self.base_dist._validate_sample(value)
-        return self._upward(self.base_dist.cdf(value))
+        return self._base_probability(self.base_dist.cdf(value))
 
     def icdf(self, value: Any) -> Any:
-        return self._transformed(self.base_dist.icdf(self._upward(value)))
+        return self._transformed(self.base_dist.icdf(self._base_probability(value)))
 
 
 class LogNormal(TransformedDistribution):
@@ -182,7 +182,7 @@ class LogisticNormal(TransformedDistribution):
         return self.base_dist.base_dist.scale  # type: ignore[attr-defined]
 
 
-class _Half(TransformedDistribution):
+class _HalfDistribution(TransformedDistribution):
     """Base class of distributions of the absolute value of a variable with center 0."""
 
     has_rsample = True
@@ -215,7 +215,7 @@ class _Half(TransformedDistribution):
         return self.base_dist.entropy() - math.log(2)
 
 
-class HalfNormal(_Half):
+class HalfNormal(_HalfDistribution):
     """Half-normal distribution: absolute value of a normal variable with mean 0."""
 
     def __init__(self, scale: Any, validate_args: bool | None = None) -> None:
@@ -230,7 +230,7 @@ class HalfNormal(_Half):
         return self.scale.pow(2) * (1 - 2 / math.pi)
 
 
-class HalfCauchy(_Half):
+class HalfCauchy(_HalfDistribution):
     """Half-Cauchy distribution: absolute value of a Cauchy variable with center 0."""
 
     def __init__(self, scale: Any, validate_args: bool | None = None) -> None:

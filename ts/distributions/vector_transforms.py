@@ -14,7 +14,7 @@ from ts.distributions.utils import sum_rightmost, tril_matrix_to_vec, vec_to_tri
 from ts.nn import functional as F
 
 
-class _Alike(Transform):
+class _ParameterlessTransform(Transform):
     """Base class of transforms without parameters; instances of a class are equal."""
 
     def __eq__(self, other: object) -> bool:
@@ -23,7 +23,7 @@ class _Alike(Transform):
     __hash__ = object.__hash__
 
 
-class SoftmaxTransform(_Alike):
+class SoftmaxTransform(_ParameterlessTransform):
     """Softmax transform from vectors to probabilities; the inverse returns one of many preimages."""
 
     domain = constraints.real_vector
@@ -36,19 +36,19 @@ class SoftmaxTransform(_Alike):
         return y.log()
 
     def forward_shape(self, shape: Any) -> Any:
-        return _at_least(1, shape)
+        return _check_dims(1, shape)
 
     inverse_shape = forward_shape
 
 
-def _at_least(count: int, shape: Any) -> Any:
+def _check_dims(count: int, shape: Any) -> Any:
     """Return the shape; raise ValueError if it has fewer than `count` dimensions."""
     if len(shape) < count:
         raise ValueError("Too few dimensions on input")
     return shape
 
 
-class StickBreakingTransform(_Alike):
+class StickBreakingTransform(_ParameterlessTransform):
     """Stick-breaking transform from n - 1 numbers to n probabilities."""
 
     bijective = True
@@ -56,32 +56,32 @@ class StickBreakingTransform(_Alike):
     codomain = constraints.simplex
 
     def _call(self, x: Any) -> Any:
-        fractions = SigmoidTransform()(x - _rest(x, x.shape[-1]).log())
+        fractions = SigmoidTransform()(x - _descending_counts(x, x.shape[-1]).log())
         left = (1 - fractions).cumprod(-1)
         return F.pad(fractions, [0, 1], value=1.0) * F.pad(left, [1, 0], value=1.0)
 
     def _inverse(self, y: Any) -> Any:
         pieces = y[..., :-1]
         left = (1 - pieces.cumsum(-1)).clamp(min=ts.finfo(y.dtype).tiny)
-        return pieces.log() - left.log() + _rest(y, pieces.shape[-1]).log()
+        return pieces.log() - left.log() + _descending_counts(y, pieces.shape[-1]).log()
 
     def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
-        shifted = x - _rest(x, x.shape[-1]).log()
+        shifted = x - _descending_counts(x, x.shape[-1]).log()
         return (-shifted + F.logsigmoid(shifted) + y[..., :-1].log()).sum(-1)
 
     def forward_shape(self, shape: Any) -> Any:
-        return Size((*_at_least(1, shape)[:-1], shape[-1] + 1))
+        return Size((*_check_dims(1, shape)[:-1], shape[-1] + 1))
 
     def inverse_shape(self, shape: Any) -> Any:
-        return Size((*_at_least(1, shape)[:-1], shape[-1] - 1))
+        return Size((*_check_dims(1, shape)[:-1], shape[-1] - 1))
 
 
-def _rest(like: Tensor, count: int) -> Any:
+def _descending_counts(like: Tensor, count: int) -> Any:
     """Return a tensor of the descending sequence count, ..., 2, 1."""
     return ts.arange(count, 0, -1, dtype=like.dtype, device=like.device)
 
 
-class CorrCholeskyTransform(_Alike):
+class CorrCholeskyTransform(_ParameterlessTransform):
     """Transform from n (n - 1) / 2 numbers to the Cholesky factor of a correlation matrix, row by row."""
 
     bijective = True
@@ -108,7 +108,7 @@ class CorrCholeskyTransform(_Alike):
         return lengths + stretch
 
     def forward_shape(self, shape: Any) -> Any:
-        count = _at_least(1, shape)[-1]
+        count = _check_dims(1, shape)[-1]
         size = round((0.25 + 2 * count) ** 0.5 + 0.5)
         if size * (size - 1) // 2 != count:
             raise ValueError("Input is not a flattened lower-diagonal number")
@@ -122,7 +122,7 @@ class CorrCholeskyTransform(_Alike):
         return Size((*shape[:-2], shape[-1] * (shape[-1] - 1) // 2))
 
 
-class LowerCholeskyTransform(_Alike):
+class LowerCholeskyTransform(_ParameterlessTransform):
     """Transform from square matrices to lower triangular matrices with a positive diagonal."""
 
     domain = constraints.independent(constraints.real, 2)
@@ -135,7 +135,7 @@ class LowerCholeskyTransform(_Alike):
         return y.tril(-1) + y.diagonal(dim1=-2, dim2=-1).log().diag_embed()
 
 
-class PositiveDefiniteTransform(_Alike):
+class PositiveDefiniteTransform(_ParameterlessTransform):
     """Transform from square matrices to positive definite matrices."""
 
     domain = constraints.independent(constraints.real, 2)
@@ -149,7 +149,7 @@ class PositiveDefiniteTransform(_Alike):
         return LowerCholeskyTransform().inv(ts.linalg.cholesky(y))
 
 
-class _OfParts(Transform):
+class _PiecewiseTransform(Transform):
     """Base class of transforms that apply other transforms to parts of a value along a dimension."""
 
     transforms: list[Transform]
@@ -158,7 +158,7 @@ class _OfParts(Transform):
     def _parts(self, value: Any) -> Iterator[tuple[Transform, Any]]:
         raise NotImplementedError
 
-    def _joined(self, pieces: Any) -> Any:
+    def _join(self, pieces: Any) -> Any:
         raise NotImplementedError
 
     @property
@@ -167,13 +167,13 @@ class _OfParts(Transform):
         return all(each.bijective for each in self.transforms)
 
     def _call(self, x: Any) -> Any:
-        return self._joined([each(piece) for each, piece in self._parts(x)])
+        return self._join([each(piece) for each, piece in self._parts(x)])
 
     def _inverse(self, y: Any) -> Any:
-        return self._joined([each.inv(piece) for each, piece in self._parts(y)])
+        return self._join([each.inv(piece) for each, piece in self._parts(y)])
 
 
-class CatTransform(_OfParts):
+class CatTransform(_PiecewiseTransform):
     """Transforms of consecutive slices, concatenated; the default length of a slice is 1."""
 
     def __init__(
@@ -215,12 +215,12 @@ class CatTransform(_OfParts):
     def _parts(self, value: Any) -> Iterator[tuple[Transform, Any]]:
         return zip(self.transforms, value.split(self.lengths, self.dim), strict=True)
 
-    def _joined(self, pieces: Any) -> Any:
+    def _join(self, pieces: Any) -> Any:
         return ts.cat(pieces, self.dim)
 
     def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
         each = [
-            _of_event(component, before, after, self.event_dim)
+            _sum_log_det(component, before, after, self.event_dim)
             for (component, before), (_, after) in zip(self._parts(x), self._parts(y), strict=True)
         ]
         dim = self.dim - x.dim() if self.dim >= 0 else self.dim
@@ -228,7 +228,7 @@ class CatTransform(_OfParts):
         return ts.cat(each, dim) if dim < 0 else sum(each)
 
 
-class StackTransform(_OfParts):
+class StackTransform(_PiecewiseTransform):
     """Transforms of the elements along a dimension, stacked again."""
 
     def __init__(self, tseq: Sequence[Transform], dim: int = 0, cache_size: int = 0) -> None:
@@ -254,7 +254,7 @@ class StackTransform(_OfParts):
     def _parts(self, value: Any) -> Iterator[tuple[Transform, Any]]:
         return zip(self.transforms, value.unbind(self.dim), strict=True)
 
-    def _joined(self, pieces: Any) -> Any:
+    def _join(self, pieces: Any) -> Any:
         return ts.stack(pieces, self.dim)
 
     def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
@@ -265,6 +265,6 @@ class StackTransform(_OfParts):
         return ts.stack(each, dim=self.dim)
 
 
-def _of_event(transform: Transform, x: Any, y: Any, event_dim: int) -> Any:
+def _sum_log_det(transform: Transform, x: Any, y: Any, event_dim: int) -> Any:
     """Return the Jacobian log-determinant of `transform`, summed for values with `event_dim` dimensions."""
     return sum_rightmost(transform.log_abs_det_jacobian(x, y), event_dim - transform.event_dim)

@@ -19,7 +19,7 @@ import ts
 from ts._core.dispatch import autocast
 from ts._core.tensor.sym_types import SymNumber
 from ts._core.tensor.tensor import Tensor
-from ts._higher_order_ops.auto_functionalize import auto_functionalized_op, described
+from ts._higher_order_ops.auto_functionalize import auto_functionalized_op, describe_view
 from ts.export.autocast_on_fakes import cast_dtype, find_autocast_flag, is_cast
 from ts.export.decompositions import decomposition_table, view_scatter
 from ts.export.fake import device_of, fake_for, plain
@@ -346,7 +346,7 @@ class FunctionalizingTracer(ExportTracer):
             value = self.unrecorded(self.computed, view.op, [value, *view.arguments])
             value = value if view.index is None else value[view.index]
         index = next(i for i, existing in enumerate(bases) if existing is base)
-        return described(name, index, value, base.value, self._are_equal)
+        return describe_view(name, index, value, base.value, self._are_equal)
 
     def _are_equal(self, n: Any, m: Any) -> bool:
         left, right = (x.node.expr if isinstance(x, SymNumber) else to_sympy(x) for x in (n, m))

@@ -18,7 +18,7 @@ import ts
 from ts import dtypes
 from ts._core.tensor.sym_types import SymBool, SymFloat, SymInt
 from ts._core.tensor.tensor import Tensor
-from ts._higher_order_ops.map import EMPTY, UNEQUAL
+from ts._higher_order_ops.map import EMPTY_DIMENSION_ERROR, UNEQUAL_DIMENSIONS_ERROR
 from ts._higher_order_ops.operator import HigherOrderOperator
 from ts._higher_order_ops.scan import TOO_SHORT
 from ts.export import sympy_functions
@@ -243,9 +243,9 @@ class _Lowering:
         more = [self._value(x, None) for x in others]
         rows = [graph.insert("aten::unbind", [self._value(x, TENSOR), 0]) for x in xs]
         count, *lengths = [graph.insert("aten::len", [each]) for each in rows]
-        self._raise_if(graph.insert("aten::eq", [count, 0]), EMPTY)
+        self._raise_if(graph.insert("aten::eq", [count, 0]), EMPTY_DIMENSION_ERROR)
         for length in lengths:
-            self._raise_if(graph.insert("aten::ne", [length, count]), UNEQUAL)
+            self._raise_if(graph.insert("aten::ne", [length, count]), UNEQUAL_DIMENSIONS_ERROR)
 
         def emit_iteration(iteration: Value) -> list[Value]:
             return self._inline_subgraph(

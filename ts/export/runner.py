@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ts._core.tensor.tensor import Tensor
 from ts._core.thread.context import current_tracer
-from ts._functorch.predispatch import ended_by_errors
+from ts._functorch.predispatch import pop_levels_on_error
 from ts.errors import ScriptRuntimeError
 from ts.export.input_guards import GuardsFn
 from ts.fx.graph_module import GraphModule
@@ -75,7 +75,7 @@ class Runner:
                 if error.class_name != OVERFLOW_ERROR:
                     raise
         self._check_no_shared_memory(module, leaves)
-        with ended_by_errors():
+        with pop_levels_on_error():
             return generated(module, *args, *kwargs.values())
 
     def _check_no_shared_memory(self, module: UnliftedModule, leaves: list[Any]) -> None:

@@ -46,16 +46,16 @@ class RecordedCall:
         with GradMode(True), transforming():
             self.leaves = [tracked(x) if self.recorder is None else self.recorder.tracked(x) for x in inputs]
             self.tracked_results = call(unflatten(self.leaves, self.shape))
-        self.attached = self.outer_grad and any(x.requires_grad for x in inputs)
+        self.is_attached = self.outer_grad and any(x.requires_grad for x in inputs)
 
     def goes_on(self, tensors: list[Any]) -> bool:
         """Return True if gradients of `tensors` may be requested outside this call."""
         return (
-            self.attached
+            self.is_attached
             or self.recorder is not None
             or (
                 self.outer_grad
-                and (any(map(requires_grad_below, tensors)) or _leads_outside(tensors, self.leaves))
+                and (any(map(requires_grad_below, tensors)) or _depends_on_outer_leaves(tensors, self.leaves))
             )
         )
 
@@ -82,7 +82,7 @@ class RecordedCall:
         ]
 
 
-def _leads_outside(tensors: list[Any], leaves: list[Tensor]) -> bool:
+def _depends_on_outer_leaves(tensors: list[Any], leaves: list[Tensor]) -> bool:
     """Return True if `tensors` depend on leaf tensors other than `leaves`."""
     level = top()
     own = {id(x) for x in leaves}
@@ -233,7 +233,8 @@ def recorded_vjp(
             raise RuntimeError(
                 "Expected pytree structure of cotangents to be the same as pytree structure of outputs to "
                 "the function. "
-                f"cotangents: {_described(cotangent_spec)}, primal output: {_described(shape)}"
+                f"cotangents: {_describe_structure(cotangent_spec)}, "
+                f"primal output: {_describe_structure(shape)}"
             )
         if create_graph is None:
             create_graph = is_grad_enabled()
@@ -264,5 +265,5 @@ def _check_results(results: Any, outputs: list[Any]) -> None:
             )
 
 
-def _described(shape: TreeSpec) -> str:
+def _describe_structure(shape: TreeSpec) -> str:
     return repr(unflatten([type("", (), {"__repr__": lambda _: "*"})() for _ in range(shape.count)], shape))

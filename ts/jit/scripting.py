@@ -47,7 +47,9 @@ if TYPE_CHECKING:
     from ts.ir.types import ClassType
 
 # Names that occur in printed `fn.code`, but not in the source of users.
-_PRINTED = r"\b(?:unchecked_cast|uninitialized|fork|inf|nan|infj|nanj)\b|\b(?:__torch__|ops\.prim)\."
+_PRINTED_CODE_PATTERN = (
+    r"\b(?:unchecked_cast|uninitialized|fork|inf|nan|infj|nanj)\b|\b(?:__torch__|ops\.prim)\."
+)
 _HEAP_TYPE_FLAG = 1 << 9  # Py_TPFLAGS_HEAPTYPE, which is set for classes that a `class` statement creates
 
 
@@ -158,7 +160,7 @@ def _script_instance(obj: Any) -> Any:
     if isinstance(obj, RecursiveScriptClass):
         return obj
     if not is_instance(obj):
-        raise TypeError(_no_function(obj))
+        raise TypeError(_not_scriptable_message(obj))
     return script_instance(obj)
 
 
@@ -196,7 +198,7 @@ def script_class(cls: type) -> type:
     return cls
 
 
-def _no_function(obj: object) -> str:
+def _not_scriptable_message(obj: object) -> str:
     cls = type(obj)
     if cls.__module__ == "builtins":
         return f"{cls} is a built-in class; script() takes a function, a class or a module, not {obj!r}"
@@ -224,7 +226,7 @@ class CompilationUnit:
             with build_lock():
                 self._define(lang, Resolver(self._functions, self._classes, *scope.scopes))
         except FrontendError as error:
-            if not re.search(_PRINTED, lang) or not self._define_printed(lang):
+            if not re.search(_PRINTED_CODE_PATTERN, lang) or not self._define_printed(lang):
                 raise for_users(error) from error.__cause__
 
     def _define_printed(self, lang: str) -> bool:

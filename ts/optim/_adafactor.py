@@ -13,7 +13,7 @@ from typing import Any
 import ts
 from ts._core.tensor.tensor import Tensor
 from ts.optim.optimizer import Group, Optimizer
-from ts.optim.optimizer_utils import State, check_rate, counted, number, zero_step
+from ts.optim.optimizer_utils import State, check_rate, increment_and_read_steps, scalar_option, zero_step
 
 __all__ = ["Adafactor", "adafactor"]
 
@@ -58,7 +58,7 @@ class Adafactor(Optimizer):
         for grad, state in zip(grads, states, strict=True):
             if not state:
                 state["step"] = zero_step()
-                state.update(_memory(grad))
+                state.update(_initial_moments(grad))
         eps1, eps2 = group["eps"]
         adafactor(
             params,
@@ -78,7 +78,7 @@ class Adafactor(Optimizer):
         )
 
 
-def _memory(grad: Tensor) -> dict[str, Tensor]:
+def _initial_moments(grad: Tensor) -> dict[str, Tensor]:
     """Return the initial second moments, which are zeros, for a gradient."""
     if grad.dim() < 2:
         return {"variance": ts.zeros_like(grad)}
@@ -110,8 +110,10 @@ def adafactor(
 
     `eps1` defaults to the machine epsilon of the dtype.
     """
-    lr = number(lr)
-    each = zip(params, grads, row_vars, col_vars, variances, counted(state_steps), strict=True)
+    lr = scalar_option(lr)
+    each = zip(
+        params, grads, row_vars, col_vars, variances, increment_and_read_steps(state_steps), strict=True
+    )
     for x, grad, rows, columns, variance, step in each:
         grad = -grad if maximize else grad
         min_square_root = ts.finfo(x.dtype).eps if eps1 is None else eps1
@@ -120,7 +122,7 @@ def adafactor(
         if weight_decay != 0:
             x.mul_(1 - lr * weight_decay)
         if rows is not None and columns is not None:
-            squares = _of_product(grad, rows, columns, share, min_square_root)
+            squares = _update_factored_moments(grad, rows, columns, share, min_square_root)
         else:
             assert variance is not None
             squares = variance.lerp_(grad * grad, share).clone()
@@ -129,7 +131,9 @@ def adafactor(
         x.add_(change, alpha=-rate / max(1.0, length))
 
 
-def _of_product(grad: Tensor, rows: Tensor, columns: Tensor, share: float, min_mean: float) -> Tensor:
+def _update_factored_moments(
+    grad: Tensor, rows: Tensor, columns: Tensor, share: float, min_mean: float
+) -> Tensor:
     """Update the factored second moments of a gradient, and return the matrix of second moments."""
     for memory, dim in ((rows, -1), (columns, -2)):
         mean = grad.norm(dim=dim, keepdim=True).square_().div_(grad.size(dim))

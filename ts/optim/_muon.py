@@ -75,19 +75,19 @@ class Muon(Optimizer):
                 state["momentum_buffer"] = ts.zeros_like(grad)
             mean = state["momentum_buffer"].lerp_(grad, 1 - momentum)
             change = grad.lerp(mean, momentum) if group["nesterov"] else mean
-            change = _orthogonal(change, group["ns_coefficients"], group["ns_steps"], group["eps"])
+            change = _orthogonalize(change, group["ns_coefficients"], group["ns_steps"], group["eps"])
             x.mul_(1 - lr * group["weight_decay"])
-            x.add_(change, alpha=-_rate(lr, group["adjust_lr_fn"], *x.shape))
+            x.add_(change, alpha=-_adjusted_rate(lr, group["adjust_lr_fn"], *x.shape))
 
 
-def _rate(lr: float, how: str | None, rows: int, columns: int) -> float:
+def _adjusted_rate(lr: float, adjustment: str | None, rows: int, columns: int) -> float:
     """Return the learning rate for a matrix with `rows` rows and `columns` columns."""
-    if how == "match_rms_adamw":
+    if adjustment == "match_rms_adamw":
         return lr * 0.2 * math.sqrt(max(rows, columns))
     return lr * math.sqrt(max(1, rows / columns))
 
 
-def _orthogonal(x: Tensor, coefficients: tuple[float, float, float], steps: int, eps: float) -> Tensor:
+def _orthogonalize(x: Tensor, coefficients: tuple[float, float, float], steps: int, eps: float) -> Tensor:
     """Orthogonalize a matrix by the Newton-Schulz iteration in bfloat16; singular values become about 1."""
     if steps >= 100:
         raise ValueError("Number of steps must be less than 100 for computational efficiency")

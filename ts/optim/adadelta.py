@@ -13,14 +13,14 @@ from ts.ops.fused_optimizers import add_scaled, then, turned, with_decay
 from ts.optim.optimizer import Group, Optimizer
 from ts.optim.optimizer_utils import (
     State,
-    begin,
     check_capturable,
     check_range,
     check_rate,
-    count,
-    number,
-    of,
-    real,
+    increment_steps,
+    init_state,
+    scalar_option,
+    state_tensors,
+    view_complex_as_real,
 )
 
 __all__ = ["Adadelta", "adadelta"]
@@ -56,9 +56,10 @@ class Adadelta(Optimizer):
         self, params: list[Tensor], grads: list[Tensor], states: list[State], group: Group
     ) -> None:
         for x, state in zip(params, states, strict=True):
-            begin(state, x, "square_avg", "acc_delta")
+            init_state(state, x, "square_avg", "acc_delta")
         adadelta(
-            params, grads, of(states, "square_avg"), of(states, "acc_delta"), of(states, "step"),
+            params, grads, state_tensors(states, "square_avg"), state_tensors(states, "acc_delta"),
+            state_tensors(states, "step"),
             capturable=group["capturable"], foreach=group["foreach"], lr=group["lr"], rho=group["rho"],
             eps=group["eps"], weight_decay=group["weight_decay"], maximize=group["maximize"],
         )  # fmt: skip
@@ -83,8 +84,8 @@ def adadelta(
 ) -> None:
     """Run one Adadelta step and increment `state_steps`."""
     check_capturable(capturable, params, foreach, xla=foreach is False)
-    count(state_steps)
-    params, grads, square_avgs, acc_deltas = real(params, grads, square_avgs, acc_deltas)
+    increment_steps(state_steps)
+    params, grads, square_avgs, acc_deltas = view_complex_as_real(params, grads, square_avgs, acc_deltas)
     gradients = with_decay(params, turned(grads, maximize), weight_decay)
     ts._foreach_mul_(square_avgs, rho)
     ts._foreach_addcmul_(square_avgs, gradients, gradients, 1 - rho)
@@ -93,4 +94,4 @@ def adadelta(
     changes = then("mul", then("div", above, below), gradients)
     ts._foreach_mul_(acc_deltas, rho)
     ts._foreach_addcmul_(acc_deltas, changes, changes, 1 - rho)
-    add_scaled(params, changes, -number(lr))
+    add_scaled(params, changes, -scalar_option(lr))

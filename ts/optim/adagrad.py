@@ -18,12 +18,12 @@ from ts.optim.optimizer_utils import (
     check_fused,
     check_range,
     check_rate,
-    count,
-    number,
-    of,
-    real,
-    run,
+    increment_steps,
+    run_fused_or_rule,
+    scalar_option,
     scaler_options,
+    state_tensors,
+    view_complex_as_real,
     zero_step,
 )
 
@@ -82,8 +82,8 @@ class Adagrad(Optimizer):
         adagrad(
             params,
             grads,
-            of(states, "sum"),
-            of(states, "step"),
+            state_tensors(states, "sum"),
+            state_tensors(states, "step"),
             fused=group["fused"],
             foreach=group["foreach"],
             lr=group["lr"],
@@ -119,7 +119,7 @@ def adagrad(
     if sparse and fused:
         raise RuntimeError("`fused` does not support sparse grad or complex param")
     if found_inf is None or not bool(found_inf):
-        count(state_steps)
+        increment_steps(state_steps)
     scaler = scaler_options(grad_scale, found_inf)
     options: dict[str, Any] = {
         "weight_decay": weight_decay,
@@ -128,15 +128,16 @@ def adagrad(
         "maximize": maximize,
     }
     for i in sparse:
-        rate = float(number(lr))
+        rate = float(scalar_option(lr))
         sparse_steps.adagrad(params[i], grads[i], state_sums[i], state_steps[i].item(), lr=rate, **options)
     if sparse:
         lists = ([several[i] for i in dense] for several in (params, grads, state_sums, state_steps))
         params, grads, state_sums, state_steps = lists
         if not dense:
             return
-    run(
-        ts._fused_adagrad_, fused_optimizers.adagrad, *real(params, grads, state_sums), state_steps,
-        lr=number(lr),
+    run_fused_or_rule(
+        ts._fused_adagrad_, fused_optimizers.adagrad, *view_complex_as_real(params, grads, state_sums),
+        state_steps,
+        lr=scalar_option(lr),
         lr_decay=lr_decay, weight_decay=weight_decay, eps=eps, maximize=maximize, **scaler,
     )  # fmt: skip

@@ -14,17 +14,17 @@ from ts.ops import fused_optimizers
 from ts.optim.optimizer import Group, Optimizer
 from ts.optim.optimizer_utils import (
     State,
-    begin,
     check_capturable,
     check_fused,
     check_range,
     check_rate,
-    count,
-    number,
-    of,
-    real,
-    run,
+    increment_steps,
+    init_state,
+    run_fused_or_rule,
+    scalar_option,
     scaler_options,
+    state_tensors,
+    view_complex_as_real,
 )
 
 __all__ = ["Adam", "adam"]
@@ -87,15 +87,15 @@ class Adam(Optimizer):
     ) -> None:
         names = ("exp_avg", "exp_avg_sq", *(["max_exp_avg_sq"] if group["amsgrad"] else []))
         for x, state in zip(params, states, strict=True):
-            begin(state, x, *names)
+            init_state(state, x, *names)
         beta1, beta2 = group["betas"]
         adam(
             params,
             grads,
-            of(states, "exp_avg"),
-            of(states, "exp_avg_sq"),
-            of(states, "max_exp_avg_sq") if group["amsgrad"] else [],
-            of(states, "step"),
+            state_tensors(states, "exp_avg"),
+            state_tensors(states, "exp_avg_sq"),
+            state_tensors(states, "max_exp_avg_sq") if group["amsgrad"] else [],
+            state_tensors(states, "step"),
             foreach=group["foreach"],
             capturable=group["capturable"],
             differentiable=group["differentiable"],
@@ -143,12 +143,13 @@ def adam(
         check_capturable(capturable, params, foreach)
     skipped = found_inf is not None and bool(found_inf)
     if not skipped:
-        count(state_steps)
+        increment_steps(state_steps)
     scaler = scaler_options(grad_scale, found_inf)
-    run(
+    run_fused_or_rule(
         ts._fused_adamw_ if decoupled_weight_decay else ts._fused_adam_,
         partial(fused_optimizers.adam, decoupled=decoupled_weight_decay),
-        *real(params, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs), state_steps,
-        lr=number(lr), beta1=number(beta1), beta2=number(beta2), weight_decay=weight_decay, eps=eps,
+        *view_complex_as_real(params, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs), state_steps,
+        lr=scalar_option(lr), beta1=scalar_option(beta1), beta2=scalar_option(beta2),
+        weight_decay=weight_decay, eps=eps,
         amsgrad=amsgrad, maximize=maximize, **scaler,
     )  # fmt: skip

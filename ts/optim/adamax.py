@@ -13,14 +13,14 @@ from ts.ops.fused_optimizers import add_quotients, then, turned, with_decay
 from ts.optim.optimizer import Group, Optimizer
 from ts.optim.optimizer_utils import (
     State,
-    begin,
     check_capturable,
     check_range,
     check_rate,
-    counted,
-    number,
-    of,
-    real,
+    increment_and_read_steps,
+    init_state,
+    scalar_option,
+    state_tensors,
+    view_complex_as_real,
 )
 
 __all__ = ["Adamax", "adamax"]
@@ -57,10 +57,11 @@ class Adamax(Optimizer):
         self, params: list[Tensor], grads: list[Tensor], states: list[State], group: Group
     ) -> None:
         for x, state in zip(params, states, strict=True):
-            begin(state, x, "exp_avg", "exp_inf")
+            init_state(state, x, "exp_avg", "exp_inf")
         beta1, beta2 = group["betas"]
         adamax(
-            params, grads, of(states, "exp_avg"), of(states, "exp_inf"), of(states, "step"),
+            params, grads, state_tensors(states, "exp_avg"), state_tensors(states, "exp_inf"),
+            state_tensors(states, "step"),
             foreach=group["foreach"], maximize=group["maximize"], capturable=group["capturable"],
             eps=group["eps"], beta1=beta1, beta2=beta2, lr=group["lr"], weight_decay=group["weight_decay"],
         )  # fmt: skip
@@ -86,8 +87,8 @@ def adamax(
 ) -> None:
     """Run one Adamax step and increment `state_steps`."""
     check_capturable(capturable, params, foreach)
-    steps, lr = counted(state_steps), number(lr)
-    params, grads, exp_avgs, exp_infs = real(params, grads, exp_avgs, exp_infs)
+    steps, lr = increment_and_read_steps(state_steps), scalar_option(lr)
+    params, grads, exp_avgs, exp_infs = view_complex_as_real(params, grads, exp_avgs, exp_infs)
     changes = with_decay(params, turned(grads, maximize), weight_decay)
     ts._foreach_lerp_(exp_avgs, changes, 1 - beta1)
     remembered = ts._foreach_mul(exp_infs, beta2)

@@ -13,13 +13,13 @@ from ts.ops.fused_optimizers import turned, with_decay
 from ts.optim.optimizer import Group, Optimizer
 from ts.optim.optimizer_utils import (
     State,
-    begin,
     check_capturable,
     check_range,
     check_rate,
-    counted,
-    of,
-    real,
+    increment_and_read_steps,
+    init_state,
+    state_tensors,
+    view_complex_as_real,
 )
 
 __all__ = ["ASGD", "asgd"]
@@ -55,11 +55,12 @@ class ASGD(Optimizer):
     ) -> None:
         for x, state in zip(params, states, strict=True):
             if not state:
-                begin(state, x, "ax")
+                init_state(state, x, "ax")
                 state["eta"] = ts.full_like(state["step"], float(group["lr"]))
                 state["mu"] = ts.ones_like(state["step"])
         asgd(
-            params, grads, of(states, "ax"), of(states, "mu"), of(states, "eta"), of(states, "step"),
+            params, grads, state_tensors(states, "ax"), state_tensors(states, "mu"),
+            state_tensors(states, "eta"), state_tensors(states, "step"),
             foreach=group["foreach"], maximize=group["maximize"], capturable=group["capturable"],
             lambd=group["lambd"], lr=group["lr"], t0=group["t0"], alpha=group["alpha"],
             weight_decay=group["weight_decay"],
@@ -90,8 +91,8 @@ def asgd(
     Also update the step sizes `etas` and the averaging weights `mus` for the next step.
     """
     check_capturable(capturable, params, foreach, "params, mus, etas, and state_steps")
-    steps = counted(state_steps)
-    params, grads, axs = real(params, grads, axs)
+    steps = increment_and_read_steps(state_steps)
+    params, grads, axs = view_complex_as_real(params, grads, axs)
     gradients = with_decay(params, turned(grads, maximize), weight_decay)
     lengths = [eta.item() for eta in etas]
     ts._foreach_mul_(params, [1 - lambd * eta for eta in lengths])

@@ -58,18 +58,18 @@ class LBFGS(Optimizer):
         flat: Tensor = ts.cat(gradients, 0)
         return flat
 
-    def _move(self, length: Any, direction: Tensor) -> None:
+    def _add_step(self, length: Any, direction: Tensor) -> None:
         at = 0
         for x in self._params:
             parameter = ts.view_as_real(x) if x.is_complex() else x
             parameter.add_(direction[at : at + parameter.numel()].view_as(parameter), alpha=length)
             at += parameter.numel()
 
-    def _slope_from(self, closure: Callable[[], Any], before: list[Tensor], direction: Tensor) -> Slope:
+    def _line_function(self, closure: Callable[[], Any], before: list[Tensor], direction: Tensor) -> Slope:
         """Return a function from step lengths to loss and gradient, relative to the present parameters."""
 
         def slope(length: float) -> tuple[float, Tensor]:
-            self._move(length, direction)
+            self._add_step(length, direction)
             loss, grad = float(closure()), self._gradient()
             for x, saved in zip(self._params, before, strict=True):
                 x.copy_(saved)
@@ -82,9 +82,9 @@ class LBFGS(Optimizer):
     def step(self, closure: Callable[[], Any]) -> Any:  # type: ignore[override]  # the closure is required
         """Run `max_iter` iterations at most; return the loss of the first call of `closure`."""
         with ts.no_grad():
-            return self._moves(ts.enable_grad()(closure))
+            return self._run_iterations(ts.enable_grad()(closure))
 
-    def _moves(self, closure: Callable[[], Any]) -> Any:
+    def _run_iterations(self, closure: Callable[[], Any]) -> Any:
         group, state = self.param_groups[0], self.state[self._params[0]]
         lr = float(group["lr"])
         state.setdefault("func_evals", 0)
@@ -116,22 +116,24 @@ class LBFGS(Optimizer):
             descent = grad.dot(direction)
             if descent > -group["tolerance_change"]:
                 break
-            counted = 0
+            new_evaluations = 0
             if group["line_search_fn"] is not None:
                 if group["line_search_fn"] != "strong_wolfe":
                     raise RuntimeError("only 'strong_wolfe' is supported")
                 saved = [x.clone() for x in self._params]
-                slope = self._slope_from(closure, saved, direction)
-                loss, grad, length, counted = strong_wolfe(slope, length, direction, loss, grad, descent)
-                self._move(length, direction)
+                slope = self._line_function(closure, saved, direction)
+                loss, grad, length, new_evaluations = strong_wolfe(
+                    slope, length, direction, loss, grad, descent
+                )
+                self._add_step(length, direction)
             else:
-                self._move(length, direction)
+                self._add_step(length, direction)
                 if iteration != group["max_iter"]:
                     loss = float(closure())
                     grad = self._gradient()
-                    counted = 1
-            evaluations += counted
-            state["func_evals"] += counted
+                    new_evaluations = 1
+            evaluations += new_evaluations
+            state["func_evals"] += new_evaluations
             if (
                 iteration == group["max_iter"]
                 or evaluations >= group["max_eval"]

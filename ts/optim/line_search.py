@@ -60,45 +60,54 @@ def strong_wolfe(
     start = LineSearchPoint(0, loss, grad.clone(), slope)
     evaluations = 0
 
-    def look(at: Any) -> LineSearchPoint:
+    def evaluate(at: Any) -> LineSearchPoint:
         nonlocal evaluations
         evaluations += 1
-        loss_there, there = slope_at(at)
-        return LineSearchPoint(at, loss_there, there.clone(), there.dot(direction))
+        loss_there, grad_there = slope_at(at)
+        return LineSearchPoint(at, loss_there, grad_there.clone(), grad_there.dot(direction))
 
-    def falls(point: LineSearchPoint) -> bool:
+    def has_sufficient_decrease(point: LineSearchPoint) -> bool:
         return bool(point.loss <= start.loss + c1 * point.at * slope)
 
-    def is_flat(point: LineSearchPoint) -> bool:
+    def has_small_slope(point: LineSearchPoint) -> bool:
         return bool(abs(point.slope) <= -c2 * slope)
 
-    before, now = start, look(length)
+    before, now = start, evaluate(length)
     bracket: list[LineSearchPoint] = []
-    turns = 0
-    while turns < max_evaluations:
-        if not falls(now) or (turns > 1 and now.loss >= before.loss):
+    iterations = 0
+    while iterations < max_evaluations:
+        if not has_sufficient_decrease(now) or (iterations > 1 and now.loss >= before.loss):
             bracket = [before, now]
             break
-        if is_flat(now):
+        if has_small_slope(now):
             return now.loss, now.grad, now.at, evaluations
         if now.slope >= 0:
             bracket = [before, now]
             break
         bounds = (now.at + 0.01 * (now.at - before.at), now.at * 10)
-        before, now = now, look(cubic_minimum(before, now, bounds))
-        turns += 1
+        before, now = now, evaluate(cubic_minimum(before, now, bounds))
+        iterations += 1
     if not bracket:
         bracket = [start, now]
-    best = _zoomed(bracket, look, falls, is_flat, turns, max_evaluations, size, tolerance_change)
+    best = _zoom(
+        bracket,
+        evaluate,
+        has_sufficient_decrease,
+        has_small_slope,
+        iterations,
+        max_evaluations,
+        size,
+        tolerance_change,
+    )
     return best.loss, best.grad, best.at, evaluations
 
 
-def _zoomed(
+def _zoom(
     bracket: list[LineSearchPoint],
-    look: Callable[[Any], LineSearchPoint],
-    falls: Callable[[LineSearchPoint], bool],
-    is_flat: Callable[[LineSearchPoint], bool],
-    turns: int,
+    evaluate: Callable[[Any], LineSearchPoint],
+    has_sufficient_decrease: Callable[[LineSearchPoint], bool],
+    has_small_slope: Callable[[LineSearchPoint], bool],
+    iterations: int,
     max_evaluations: int,
     size: Any,
     tolerance_change: float,
@@ -106,7 +115,7 @@ def _zoomed(
     """Return the best point of a bracket that contains an acceptable point (zoom phase)."""
     stuck = False
     low, high = (0, 1) if bracket[0].loss <= bracket[1].loss else (1, 0)
-    while turns < max_evaluations:
+    while iterations < max_evaluations:
         first, last = sorted(point.at for point in bracket)
         if (last - first) * size < tolerance_change:
             break
@@ -120,13 +129,13 @@ def _zoomed(
                 stuck = True
         else:
             stuck = False
-        point = look(at)
-        turns += 1
-        if not falls(point) or point.loss >= bracket[low].loss:
+        point = evaluate(at)
+        iterations += 1
+        if not has_sufficient_decrease(point) or point.loss >= bracket[low].loss:
             bracket[high] = point
             low, high = (0, 1) if bracket[0].loss <= bracket[1].loss else (1, 0)
             continue
-        done = is_flat(point)
+        done = has_small_slope(point)
         if not done and point.slope * (bracket[high].at - bracket[low].at) >= 0:
             bracket[high] = bracket[low]
         bracket[low] = point

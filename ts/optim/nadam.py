@@ -13,14 +13,14 @@ from ts.ops.fused_optimizers import add_quotients, then, turned, with_decay
 from ts.optim.optimizer import Group, Optimizer
 from ts.optim.optimizer_utils import (
     State,
-    begin,
     check_capturable,
     check_range,
     check_rate,
-    counted,
-    number,
-    of,
-    real,
+    increment_and_read_steps,
+    init_state,
+    scalar_option,
+    state_tensors,
+    view_complex_as_real,
 )
 
 __all__ = ["NAdam", "nadam"]
@@ -69,12 +69,13 @@ class NAdam(Optimizer):
     ) -> None:
         for x, state in zip(params, states, strict=True):
             if not state:
-                begin(state, x, "exp_avg", "exp_avg_sq")
+                init_state(state, x, "exp_avg", "exp_avg_sq")
                 state["mu_product"] = ts.ones_like(state["step"])
         beta1, beta2 = group["betas"]
         nadam(
-            params, grads, of(states, "exp_avg"), of(states, "exp_avg_sq"), of(states, "mu_product"),
-            of(states, "step"), decoupled_weight_decay=group["decoupled_weight_decay"],
+            params, grads, state_tensors(states, "exp_avg"), state_tensors(states, "exp_avg_sq"),
+            state_tensors(states, "mu_product"),
+            state_tensors(states, "step"), decoupled_weight_decay=group["decoupled_weight_decay"],
             foreach=group["foreach"], capturable=group["capturable"], maximize=group["maximize"],
             beta1=beta1, beta2=beta2, lr=group["lr"], weight_decay=group["weight_decay"],
             momentum_decay=group["momentum_decay"], eps=group["eps"],
@@ -104,12 +105,12 @@ def nadam(
 ) -> None:
     """Run one NAdam step, increment `state_steps`, and multiply `mu_products` by the current momentum."""
     check_capturable(capturable, params, foreach, "params, mu_products and state_steps")
-    steps, lr = counted(state_steps), number(lr)
+    steps, lr = increment_and_read_steps(state_steps), scalar_option(lr)
     momenta = [beta1 * (1 - 0.5 * 0.96 ** (step * momentum_decay)) for step in steps]
     following = [beta1 * (1 - 0.5 * 0.96 ** ((step + 1) * momentum_decay)) for step in steps]
     ts._foreach_mul_(mu_products, momenta)
     products = [x.item() for x in mu_products]
-    params, grads, exp_avgs, exp_avg_sqs = real(params, grads, exp_avgs, exp_avg_sqs)
+    params, grads, exp_avgs, exp_avg_sqs = view_complex_as_real(params, grads, exp_avgs, exp_avg_sqs)
     changes = turned(grads, maximize)
     if not decoupled_weight_decay:
         changes = with_decay(params, changes, weight_decay)

@@ -183,7 +183,7 @@ class Optimizer:
                 "in sets will change between runs. Please use a list instead."
             )
         params = param_group["params"] = list(group_params)
-        self._take_names(param_group)
+        self._move_names_to_group(param_group)
         params = param_group["params"]
         for x in params:
             if not isinstance(x, Tensor):
@@ -209,7 +209,7 @@ class Optimizer:
             raise ValueError("some parameters appear in more than one parameter group")
         self.param_groups.append(param_group)
 
-    def _take_names(self, group: Group) -> None:
+    def _move_names_to_group(self, group: Group) -> None:
         """Move names that were given with the parameters to `param_names` of the group."""
         params = group["params"]
         named = [isinstance(x, tuple) for x in params]
@@ -308,14 +308,14 @@ class Optimizer:
         state = {numbers[id(x)] if isinstance(x, Tensor) else x: value for x, value in held}
         result: dict[str, Any] = {"state": state, "param_groups": groups}
         for hook in self._optimizer_state_dict_post_hooks.values():
-            result = _replaced(hook(self, result), result)
+            result = _result_or_default(hook(self, result), result)
         return result
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Load the state of an optimizer whose parameters have the same number and order."""
         state_dict = dict(state_dict)
         for hook in self._optimizer_load_state_dict_pre_hooks.values():
-            state_dict = _replaced(hook(self, state_dict), state_dict)
+            state_dict = _result_or_default(hook(self, state_dict), state_dict)
         saved = deepcopy(state_dict["param_groups"])
         if len(saved) != len(self.param_groups):
             raise ValueError("loaded state dict has a different number of parameter groups")
@@ -333,7 +333,7 @@ class Optimizer:
         state: defaultdict[Any, Any] = defaultdict(dict)
         for index, value in state_dict["state"].items():
             x = numbered.get(index)
-            state[index if x is None else x] = value if x is None else _suited(value, x)
+            state[index if x is None else x] = value if x is None else _convert_saved_value(value, x)
         for group, other in pairs:
             other["params"] = group["params"]
             if "param_names" in group:
@@ -444,11 +444,11 @@ def register_optimizer_step_post_hook(hook: Callable[..., Any]) -> RemovableHand
     return add_hook(_global_post_hooks, hook)
 
 
-def _replaced(replacement: Any, before: Any) -> Any:
+def _result_or_default(replacement: Any, before: Any) -> Any:
     return before if replacement is None else replacement
 
 
-def _suited(value: Any, x: Tensor, name: str = "") -> Any:
+def _convert_saved_value(value: Any, x: Tensor, name: str = "") -> Any:
     """Convert a saved value to the dtype and device of a parameter; step counts remain unchanged."""
     if isinstance(value, Tensor):
         if name == "step":
@@ -457,9 +457,9 @@ def _suited(value: Any, x: Tensor, name: str = "") -> Any:
             value.to(dtype=x.dtype, device=x.device) if x.is_floating_point() else value.to(device=x.device)
         )
     if isinstance(value, dict):
-        return {key: _suited(item, x, key) for key, item in value.items()}
+        return {key: _convert_saved_value(item, x, key) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return type(value)(_suited(item, x) for item in value)
+        return type(value)(_convert_saved_value(item, x) for item in value)
     return value
 
 

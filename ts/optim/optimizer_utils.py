@@ -1,7 +1,7 @@
 """Helpers of optimizers: option checks, state initialization, complex parameters, step counts.
 
-begin(state, x, "exp_avg", "exp_avg_sq")         {"step": tensor(0.), "exp_avg": zeros, "exp_avg_sq": zeros}
-steps = counted(state_steps)                     incremented, and converted to floats
+init_state(state, x, "exp_avg", "exp_avg_sq")    {"step": tensor(0.), "exp_avg": zeros, "exp_avg_sq": zeros}
+steps = increment_and_read_steps(state_steps)    incremented, and converted to floats
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ts.nn.parameter import Parameter
 Tensors = Sequence[Tensor]
 State = dict[str, Any]
 _PLAIN_CLASSES: Final = frozenset((Tensor, Parameter))  # classes that do not override operators
-_CAPTURED = ("cuda", "xpu", "hpu", "privateuseone")
+_CAPTURABLE_DEVICES = ("cuda", "xpu", "hpu", "privateuseone")
 
 
 def check_range(what: str, value: Any, holds: bool) -> None:
@@ -52,43 +52,43 @@ def check_capturable(
     xla: bool = True,
 ) -> None:
     """Raise AssertionError for `capturable` if parameters are on a device without graph capture."""
-    if not capturable or all(x.device.type in _CAPTURED for x in params):
+    if not capturable or all(x.device.type in _CAPTURABLE_DEVICES for x in params):
         return
-    supported_devices = [*_CAPTURED, *(["xla"] if xla and not foreach else [])]
+    supported_devices = [*_CAPTURABLE_DEVICES, *(["xla"] if xla and not foreach else [])]
     raise AssertionError(f"If capturable=True, {what} must be on supported devices: {supported_devices}.")
 
 
 def zero_step() -> Tensor:
     """Return a step counter with value 0."""
     double = ts.get_default_dtype() == ts.float64
-    count: Tensor = ts.tensor(0.0, dtype=ts.float64 if double else ts.float32)
-    return count
+    step: Tensor = ts.tensor(0.0, dtype=ts.float64 if double else ts.float32)
+    return step
 
 
-def begin(state: State, x: Tensor, *names: str) -> None:
+def init_state(state: State, x: Tensor, *names: str) -> None:
     """Initialize the state of `x` before the first step: a step counter, and zeros like `x` for `names`."""
     if not state:
         state["step"] = zero_step()
         state.update((name, ts.zeros_like(x)) for name in names)
 
 
-def of(states: Sequence[State], name: str) -> list[Tensor]:
+def state_tensors(states: Sequence[State], name: str) -> list[Tensor]:
     """Return the entry `name` of each state."""
     return [state[name] for state in states]
 
 
-def count(state_steps: Tensors) -> None:
+def increment_steps(state_steps: Tensors) -> None:
     """Increment the step counters."""
     ts._foreach_add_(list(state_steps), 1)
 
 
-def counted(state_steps: Tensors) -> list[float]:
+def increment_and_read_steps(state_steps: Tensors) -> list[float]:
     """Increment the step counters and return their values as floats."""
-    count(state_steps)
+    increment_steps(state_steps)
     return [step.item() for step in state_steps]
 
 
-def real(params: Tensors, *others: Tensors) -> list[list[Tensor]]:
+def view_complex_as_real(params: Tensors, *others: Tensors) -> list[list[Tensor]]:
     """Return the lists of parameters and states, with complex tensors replaced by real views."""
     lists = (params, *others)
     if not any(x.dtype.is_complex for x in params):
@@ -103,12 +103,14 @@ def scaler_options(grad_scale: Tensor | None, found_inf: Tensor | None) -> dict[
     return {"grad_scale": grad_scale, "found_inf": found_inf}
 
 
-def number(x: Any) -> Any:
+def scalar_option(x: Any) -> Any:
     """Return an option as a float; while gradients are recorded, a tensor is returned unchanged."""
     return float(x) if isinstance(x, Tensor) and not ts.is_grad_enabled() else x
 
 
-def run(fused: Callable[..., Any], rule: Callable[..., Any], *lists: Tensors, **options: Any) -> None:
+def run_fused_or_rule(
+    fused: Callable[..., Any], rule: Callable[..., Any], *lists: Tensors, **options: Any
+) -> None:
     """Run the fused step, or `rule` if gradients are recorded or tensor classes override operators."""
     params = lists[0]
     has_subclasses = not _PLAIN_CLASSES.issuperset(map(type, params))

@@ -15,14 +15,14 @@ from ts.optim.optimizer import Group, Optimizer
 from ts.optim.optimizer_utils import (
     State,
     Tensors,
-    begin,
     check_capturable,
     check_range,
     check_rate,
-    counted,
-    number,
-    of,
-    real,
+    increment_and_read_steps,
+    init_state,
+    scalar_option,
+    state_tensors,
+    view_complex_as_real,
 )
 
 __all__ = ["RAdam", "radam"]
@@ -65,10 +65,11 @@ class RAdam(Optimizer):
         self, params: list[Tensor], grads: list[Tensor], states: list[State], group: Group
     ) -> None:
         for x, state in zip(params, states, strict=True):
-            begin(state, x, "exp_avg", "exp_avg_sq")
+            init_state(state, x, "exp_avg", "exp_avg_sq")
         beta1, beta2 = group["betas"]
         radam(
-            params, grads, of(states, "exp_avg"), of(states, "exp_avg_sq"), of(states, "step"),
+            params, grads, state_tensors(states, "exp_avg"), state_tensors(states, "exp_avg_sq"),
+            state_tensors(states, "step"),
             decoupled_weight_decay=group["decoupled_weight_decay"], foreach=group["foreach"],
             capturable=group["capturable"], maximize=group["maximize"], beta1=beta1, beta2=beta2,
             lr=group["lr"], weight_decay=group["weight_decay"], eps=group["eps"],
@@ -96,8 +97,8 @@ def radam(
 ) -> None:
     """Run one RAdam step and increment `state_steps`."""
     check_capturable(capturable, params, foreach)
-    steps, lr = counted(state_steps), number(lr)
-    params, grads, exp_avgs, exp_avg_sqs = real(params, grads, exp_avgs, exp_avg_sqs)
+    steps, lr = increment_and_read_steps(state_steps), scalar_option(lr)
+    params, grads, exp_avgs, exp_avg_sqs = view_complex_as_real(params, grads, exp_avgs, exp_avg_sqs)
     changes = turned(grads, maximize)
     if not decoupled_weight_decay:
         changes = with_decay(params, changes, weight_decay)
@@ -117,13 +118,13 @@ def radam(
         some = [means[i] for i in chosen]
         if trusted:
             squares = [exp_avg_sqs[i] for i in chosen]
-            some = _adapted(
+            some = _rectified_updates(
                 some, squares, [lengths[i] for i in chosen], limit, [steps[i] for i in chosen], beta2, eps
             )
         ts._foreach_add_([params[i] for i in chosen], some, alpha=-1)
 
 
-def _adapted(
+def _rectified_updates(
     means: Tensors,
     squares: Tensors,
     lengths: list[float],

@@ -13,14 +13,14 @@ from ts.ops.fused_optimizers import add_quotients, add_scaled, then, turned, wit
 from ts.optim.optimizer import Group, Optimizer
 from ts.optim.optimizer_utils import (
     State,
-    begin,
     check_capturable,
     check_range,
     check_rate,
-    count,
-    number,
-    of,
-    real,
+    increment_steps,
+    init_state,
+    scalar_option,
+    state_tensors,
+    view_complex_as_real,
 )
 
 __all__ = ["RMSprop", "rmsprop"]
@@ -63,10 +63,11 @@ class RMSprop(Optimizer):
         names += ["momentum_buffer"] if has_momentum else []
         names += ["grad_avg"] if centered else []
         for x, state in zip(params, states, strict=True):
-            begin(state, x, *names)
+            init_state(state, x, *names)
         rmsprop(
-            params, grads, of(states, "square_avg"), of(states, "grad_avg") if centered else [],
-            of(states, "momentum_buffer") if has_momentum else [], of(states, "step"),
+            params, grads, state_tensors(states, "square_avg"),
+            state_tensors(states, "grad_avg") if centered else [],
+            state_tensors(states, "momentum_buffer") if has_momentum else [], state_tensors(states, "step"),
             foreach=group["foreach"], maximize=group["maximize"], capturable=group["capturable"],
             lr=group["lr"], alpha=group["alpha"], eps=group["eps"], weight_decay=group["weight_decay"],
             momentum=group["momentum"], centered=centered,
@@ -95,9 +96,11 @@ def rmsprop(
 ) -> None:
     """Run one RMSprop step and increment `state_steps`."""
     check_capturable(capturable, params, foreach)
-    count(state_steps)
-    lr = number(lr)
-    params, grads, squares, means, momenta = real(params, grads, square_avgs, grad_avgs, momentum_buffer_list)
+    increment_steps(state_steps)
+    lr = scalar_option(lr)
+    params, grads, squares, means, momenta = view_complex_as_real(
+        params, grads, square_avgs, grad_avgs, momentum_buffer_list
+    )
     gradients = with_decay(params, turned(grads, maximize), weight_decay)
     ts._foreach_mul_(squares, alpha)
     ts._foreach_addcmul_(squares, gradients, gradients, 1 - alpha)

@@ -11,7 +11,16 @@ import ts
 from ts._core.tensor.tensor import Tensor
 from ts.ops.fused_optimizers import turned
 from ts.optim.optimizer import Group, Optimizer
-from ts.optim.optimizer_utils import State, begin, check_capturable, check_range, check_rate, count, of, real
+from ts.optim.optimizer_utils import (
+    State,
+    check_capturable,
+    check_range,
+    check_rate,
+    increment_steps,
+    init_state,
+    state_tensors,
+    view_complex_as_real,
+)
 
 __all__ = ["Rprop", "rprop"]
 
@@ -44,13 +53,14 @@ class Rprop(Optimizer):
     ) -> None:
         for x, state in zip(params, states, strict=True):
             if not state:
-                begin(state, x, "prev")
+                init_state(state, x, "prev")
                 rate = float(group["lr"])
                 state["step_size"] = ts.full_like(x, complex(rate, rate) if x.is_complex() else rate)
         shorter, longer = group["etas"]
         min_step_size, max_step_size = group["step_sizes"]
         rprop(
-            params, grads, of(states, "prev"), of(states, "step_size"), of(states, "step"),
+            params, grads, state_tensors(states, "prev"), state_tensors(states, "step_size"),
+            state_tensors(states, "step"),
             foreach=group["foreach"], capturable=group["capturable"], maximize=group["maximize"],
             step_size_min=min_step_size, step_size_max=max_step_size, etaminus=shorter, etaplus=longer,
         )  # fmt: skip
@@ -75,8 +85,8 @@ def rprop(
 ) -> None:
     """Run one Rprop step and increment `state_steps`."""
     check_capturable(capturable, params, foreach)
-    count(state_steps)
-    params, grads, prevs, step_sizes = real(params, grads, prevs, step_sizes)
+    increment_steps(state_steps)
+    params, grads, prevs, step_sizes = view_complex_as_real(params, grads, prevs, step_sizes)
     gradients = turned(grads, maximize)
     sign_products = ts._foreach_sign(ts._foreach_mul(gradients, prevs))
     factors = [

@@ -18,10 +18,10 @@ from ts.optim.optimizer_utils import (
     check_fused,
     check_range,
     check_rate,
-    number,
-    real,
-    run,
+    run_fused_or_rule,
+    scalar_option,
     scaler_options,
+    view_complex_as_real,
 )
 
 __all__ = ["SGD", "sgd"]
@@ -102,7 +102,8 @@ def sgd(
     """Run one SGD step; a momentum buffer that is None starts with the current gradient."""
     check_fused(fused, foreach, False)
     options = {
-        "weight_decay": number(weight_decay), "momentum": momentum, "lr": number(lr), "dampening": dampening,
+        "weight_decay": scalar_option(weight_decay), "momentum": momentum, "lr": scalar_option(lr),
+        "dampening": dampening,
         "nesterov": nesterov, "maximize": maximize,
     }  # fmt: skip
     dense, sparse = sparse_steps.split_by_layout(d_p_list)
@@ -135,4 +136,4 @@ def sgd(
 
 
 def _run_fused(lists: Sequence[Any], **options: Any) -> None:
-    run(ts._fused_sgd_, fused_optimizers.sgd, *real(*lists), **options)
+    run_fused_or_rule(ts._fused_sgd_, fused_optimizers.sgd, *view_complex_as_real(*lists), **options)

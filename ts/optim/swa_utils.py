@@ -180,7 +180,7 @@ class SWALR(LRScheduler):
         self.anneal_epochs = anneal_epochs
         super().__init__(optimizer, last_epoch)
 
-    def _share(self, step: int) -> float:
+    def _swa_weight(self, step: int) -> float:
         """Return the weight of `swa_lr` in the learning rate at `step`."""
         progress = max(0.0, min(1.0, step / max(1, self.anneal_epochs)))
         return progress if self._anneal_strategy == "linear" else (1 - math.cos(math.pi * progress)) / 2
@@ -190,7 +190,7 @@ class SWALR(LRScheduler):
         step = self._step_count - 1
         if self.anneal_epochs == 0:
             step = max(1, step)
-        before, now = self._share(step - 1), self._share(step)
+        before, now = self._swa_weight(step - 1), self._swa_weight(step)
         rates = []
         for group in self.optimizer.param_groups:
             aim, rate = group["swa_lr"], group["lr"]

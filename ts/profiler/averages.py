@@ -124,7 +124,7 @@ class EventList(list[Any]):
         """Format the rows as a text table, sorted in descending order of the column `sort_by`."""
         from ts.profiler.table import table
 
-        rows = list(walk(self)) if top_level_events_only and not _averaged(self) else list(self)
+        rows = list(walk(self)) if top_level_events_only and not _are_averages(self) else list(self)
         widths = max_name_column_width, max_shapes_column_width, max_src_column_width
         return table(
             rows, sort_by, row_limit, widths, header, self._profile_memory, self._by_shape, time_unit
@@ -152,5 +152,5 @@ class EventList(list[Any]):
         return self.table()
 
 
-def _averaged(events: list[Any]) -> bool:
+def _are_averages(events: list[Any]) -> bool:
     return bool(events) and isinstance(events[0], FunctionEventAvg)

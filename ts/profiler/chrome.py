@@ -45,8 +45,10 @@ def trace(events: Iterable[FunctionEvent], metadata: Mapping[str, Any] | None = 
         else:
             entry["dur"] = round(event.cpu_time_total, 3)
         entries.append(entry)
-    names = [_named("process_name", process, 0, "ts")]
-    names += [_named("thread_name", process, thread, f"thread {thread}") for thread in sorted(threads)]
+    names = [_metadata_event("process_name", process, 0, "ts")]
+    names += [
+        _metadata_event("thread_name", process, thread, f"thread {thread}") for thread in sorted(threads)
+    ]
     return {
         **(metadata or {}),
         "schemaVersion": 1,
@@ -56,7 +58,7 @@ def trace(events: Iterable[FunctionEvent], metadata: Mapping[str, Any] | None = 
     }
 
 
-def _named(what: str, process: int, thread: int, name: str) -> dict[str, Any]:
+def _metadata_event(what: str, process: int, thread: int, name: str) -> dict[str, Any]:
     return {"ph": "M", "name": what, "pid": process, "tid": thread, "ts": 0, "args": {"name": name}}
 
 

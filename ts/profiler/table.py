@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 _UNITS = {"us": 1.0, "ms": 1e3, "s": 1e6}
-_SORTS = (
+_SORT_KEYS = (
     "cpu_time", "cpu_time_total", "self_cpu_time_total", "cpu_memory_usage", "self_cpu_memory_usage", "count",
     "cuda_time", "device_time", "cuda_time_total", "device_time_total", "self_cuda_time_total",
     "self_device_time_total",
@@ -36,8 +36,8 @@ def table(
     if not rows:
         return ""
     if sort_by is not None:
-        if sort_by not in _SORTS:
-            raise ValueError(f"cannot sort by {sort_by!r}; there are: {', '.join(_SORTS)}")
+        if sort_by not in _SORT_KEYS:
+            raise ValueError(f"cannot sort by {sort_by!r}; there are: {', '.join(_SORT_KEYS)}")
         rows = sorted(rows, key=lambda row: getattr(row, sort_by.replace("cuda", "device")), reverse=True)
     if unit is not None and unit not in _UNITS:
         raise ValueError(f"time_unit must be one of {', '.join(_UNITS)}, not {unit!r}")

@@ -15,7 +15,7 @@ from typing import Any
 from ts._core.thread.warnings import warn_always
 
 _deterministic = {"mode": 0}  # 0: off, 1: warn, 2: error
-_others: dict[str, Any] = {"precision": "highest", "warn always": False}
+_other_flags: dict[str, Any] = {"precision": "highest", "warn always": False}
 _MODES = {"default": 0, "warn": 1, "error": 2}
 _PRECISIONS = ("highest", "high", "medium")
 
@@ -59,7 +59,7 @@ def get_deterministic_debug_mode() -> int:
 def set_float32_matmul_precision(precision: str) -> None:
     """Set the precision of float32 products; it has no effect, as products have full precision."""
     if precision in _PRECISIONS:
-        _others["precision"] = precision
+        _other_flags["precision"] = precision
     else:
         warnings.warn(
             f"{precision} is not one of 'highest', 'high', or 'medium'; the current "
@@ -72,7 +72,7 @@ def set_float32_matmul_precision(precision: str) -> None:
 
 def get_float32_matmul_precision() -> str:
     """Return the setting of the precision of float32 products."""
-    return str(_others["precision"])
+    return str(_other_flags["precision"])
 
 
 def set_flush_denormal(mode: bool) -> bool:
@@ -84,10 +84,10 @@ def set_warn_always(b: bool, /) -> None:
     """Set whether one-time warnings are repeated; Python's filters control all other warnings."""
     if not isinstance(b, bool):
         raise TypeError(f"setWarnOnlyOnce expects a bool, but got {type(b).__name__}")
-    _others["warn always"] = b
+    _other_flags["warn always"] = b
     warn_always(b)
 
 
 def is_warn_always_enabled() -> bool:
     """Return True if one-time warnings are repeated."""
-    return bool(_others["warn always"])
+    return bool(_other_flags["warn always"])

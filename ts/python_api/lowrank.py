@@ -11,17 +11,17 @@ import ts
 from ts._core.tensor.tensor import Tensor
 
 
-def _range_of(A: Any, q: int, niter: int, M: Any) -> Any:
+def _approximate_range(A: Any, q: int, niter: int, M: Any) -> Any:
     """Return orthonormal columns that approximately span the top q singular vectors of A - M."""
     X = ts.randn(A.shape[-1], q, dtype=A.dtype, device=A.device)
-    Q = ts.linalg.qr(_times(A, X, M)).Q
+    Q = ts.linalg.qr(_multiply_centered(A, X, M)).Q
     for _ in range(niter):
-        Q = ts.linalg.qr(_times(A.mH, Q, None if M is None else M.mH)).Q
-        Q = ts.linalg.qr(_times(A, Q, M)).Q
+        Q = ts.linalg.qr(_multiply_centered(A.mH, Q, None if M is None else M.mH)).Q
+        Q = ts.linalg.qr(_multiply_centered(A, Q, M)).Q
     return Q
 
 
-def _times(A: Any, X: Any, M: Any) -> Any:
+def _multiply_centered(A: Any, X: Any, M: Any) -> Any:
     return ts.matmul(A, X) if M is None else ts.matmul(A, X) - ts.matmul(M, X)
 
 
@@ -32,8 +32,8 @@ def svd_lowrank(A: Tensor, q: int | None = 6, niter: int | None = 2, M: Any = No
         M = M.broadcast_to(A.shape)
     wide = A.shape[-2] < A.shape[-1]
     B, C = (A.mH, None if M is None else M.mH) if wide else (A, M)
-    Q = _range_of(B, q, niter, C)
-    small = _times(Q.mH, B, None) if C is None else ts.matmul(Q.mH, B) - ts.matmul(Q.mH, C)
+    Q = _approximate_range(B, q, niter, C)
+    small = _multiply_centered(Q.mH, B, None) if C is None else ts.matmul(Q.mH, B) - ts.matmul(Q.mH, C)
     U, S, Vh = ts.linalg.svd(small, full_matrices=False)
     U, V = ts.matmul(Q, U), Vh.mH
     return (V, S, U) if wide else (U, S, V)

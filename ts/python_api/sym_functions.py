@@ -20,7 +20,7 @@ from ts._core.tensor.tensor import Tensor
 FAILED = "Expected cond to be True, but got False."
 
 
-def _of_symbols(name: str, *arguments: Any) -> Any:
+def _apply_symbolic(name: str, *arguments: Any) -> Any:
     """Apply an operation if an argument is symbolic; otherwise return None."""
     for x in arguments:
         if isinstance(x, SymNumber):
@@ -45,7 +45,7 @@ def sym_not(a: Any) -> Any:
 
 def sym_max(a: Any, b: Any) -> Any:
     """Return the maximum; it is a float if either argument is a float."""
-    symbolic = _of_symbols("sym_max", a, b)
+    symbolic = _apply_symbolic("sym_max", a, b)
     if symbolic is not None:
         return symbolic
     return type(a + b)(max(a, b)) if isinstance(a, float) or isinstance(b, float) else max(a, b)
@@ -53,7 +53,7 @@ def sym_max(a: Any, b: Any) -> Any:
 
 def sym_min(a: Any, b: Any) -> Any:
     """Return the minimum; it is a float if either argument is a float."""
-    symbolic = _of_symbols("sym_min", a, b)
+    symbolic = _apply_symbolic("sym_min", a, b)
     if symbolic is not None:
         return symbolic
     return type(a + b)(min(a, b)) if isinstance(a, float) or isinstance(b, float) else min(a, b)
@@ -72,18 +72,18 @@ def sym_sqrt(a: Any) -> Any:
 def sym_sum(args: Iterable[Any]) -> Any:
     """Return the sum of `args`."""
     terms = list(args)
-    symbolic = _of_symbols("sym_sum", *terms)
+    symbolic = _apply_symbolic("sym_sum", *terms)
     return sum(terms) if symbolic is None else symbolic
 
 
 def _check_with(error: type[Exception], cond: Any, message: Callable[[], str] | None = None) -> None:
     """Raise `error` if `cond` is false; a symbolic condition becomes a constraint."""
     if isinstance(cond, SymNumber):
-        cond.node.require(_text_of(message))
+        cond.node.require(_message_string(message))
         return
     if isinstance(cond, bool):
         if not cond:
-            raise error(_text_of(message) or FAILED)
+            raise error(_message_string(message) or FAILED)
         return
     if isinstance(cond, Tensor):
         raise TypeError(
@@ -93,7 +93,7 @@ def _check_with(error: type[Exception], cond: Any, message: Callable[[], str] | 
     raise TypeError(f"cond must be a bool, but got {type(cond)}")
 
 
-def _text_of(message: Callable[[], str] | None) -> str:
+def _message_string(message: Callable[[], str] | None) -> str:
     if message is None:
         return ""
     if not callable(message):

@@ -141,11 +141,11 @@ def _compare_numbers(
     relative = difference / abs(expected) if expected != 0 else cmath.inf
     exact = rtol == atol == 0
     message = f"Scalars are not {'equal' if exact else 'close'}!\n\nExpected {expected} but got {actual}.\n"
-    message += f"Absolute difference: {difference}{_allowed(atol, exact)}\n"
-    c.fail(message + f"Relative difference: {relative}{_allowed(rtol, exact)}", path)
+    message += f"Absolute difference: {difference}{_format_tolerance(atol, exact)}\n"
+    c.fail(message + f"Relative difference: {relative}{_format_tolerance(rtol, exact)}", path)
 
 
-def _allowed(tolerance: float, exact: bool) -> str:
+def _format_tolerance(tolerance: float, exact: bool) -> str:
     return "" if exact else f" (up to {tolerance} allowed)"
 
 
@@ -191,7 +191,9 @@ def _compare_tensors(c: _Comparison, actual: Tensor, expected: Tensor, path: tup
         at = int(differences.argmax())
         index = tuple(int(i) for i in np.unravel_index(at, tuple(differences.shape)))
         largest = differences.flatten()[at].item()
-        lines.append(f"Greatest {kind} difference: {largest} at index {index}{_allowed(tolerance, exact)}")
+        lines.append(
+            f"Greatest {kind} difference: {largest} at index {index}{_format_tolerance(tolerance, exact)}"
+        )
     c.fail(message + "\n".join(lines), path)
 
 

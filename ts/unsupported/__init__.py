@@ -52,7 +52,7 @@ def names_for(module: str, own: Callable[[str], Any] | None = None) -> Callable[
             missing = AttributeError(f"module {module!r} has no attribute {name!r}", name=name)
         if name.startswith("__") and name != "__all__":
             raise missing
-        file = _file_inside(module, name)  # `from package import module` reads the attribute first
+        file = _import_submodule(module, name)  # `from package import module` reads the attribute first
         if file is not None:
             return file
         from ts.unsupported import api, placeholders
@@ -64,7 +64,7 @@ def names_for(module: str, own: Callable[[str], Any] | None = None) -> Callable[
     return __getattr__
 
 
-def _file_inside(module: str, name: str) -> ModuleType | None:
+def _import_submodule(module: str, name: str) -> ModuleType | None:
     """Import a submodule from its file; return None if the package has no such file."""
     search_paths = vars(sys.modules[module]).get("__path__")
     if not search_paths or PathFinder.find_spec(f"{module}.{name}", search_paths) is None:

@@ -49,7 +49,7 @@ def _sections() -> dict[str, str]:
 def entries(path: str) -> dict[str, Entry]:
     """Return the recorded names of a PyTorch module, by path in `torch`; {} if there is no such module."""
     entry_by_name = {}
-    for line in _sections().get(own_path(path), "").splitlines():
+    for line in _sections().get(canonical_path(path), "").splitlines():
         word, *items = line.split(" ")
         kind, _, base = word.partition(":")
         for item in items:
@@ -76,7 +76,7 @@ def packages() -> frozenset[str]:
 
 
 @cache
-def own_path(path: str) -> str:
+def canonical_path(path: str) -> str:
     """Return the canonical path of a module that PyTorch imports under two paths, or the path itself."""
     lines = _sections().get(path, "").split()
     return lines[1] if lines[:1] == ["same"] else path

@@ -198,7 +198,7 @@ class _Loader(importlib.abc.Loader):
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
         path = spec.name.removeprefix("ts.")
-        own = api.own_path(path)
+        own = api.canonical_path(path)
         if own != path:
             module = importlib.import_module(f"ts.{own}")
             self.spec = module.__spec__

@@ -212,13 +212,13 @@ class _Block:
         self._state = random.get_rng_state() if preserve else None
         self._autocast_state = RestoreAutocastState()
         self._handles: list[weakref.ref[_SavedTensorHandle]] = []
-        self._looks: list[Any] = []
+        self._expected_metadata: list[Any] = []
 
     def make_handle(self, x: Tensor) -> _SavedTensorHandle:
         """Return a placeholder, which autograd saves instead of the tensor `x`."""
         handle = _SavedTensorHandle(len(self._handles))
         self._handles.append(weakref.ref(handle))
-        self._looks.append(_look(x) if self.compared else None)
+        self._expected_metadata.append(_tensor_metadata(x) if self.compared else None)
         return handle
 
     def value_at(self, handle: _SavedTensorHandle) -> Tensor:
@@ -230,7 +230,7 @@ class _Block:
         key = backward_pass if backward_pass >= 0 else ("outside", next(_outside))
         if key not in handle.values:
             try:
-                self._run_again(key)
+                self._recompute(key)
             except CheckpointError as error:
                 if self.written is None:
                     raise
@@ -249,9 +249,9 @@ class _Block:
             )
         return value
 
-    def _run_again(self, key: Any) -> None:
+    def _recompute(self, key: Any) -> None:
         count = 0
-        looks: list[Any] = []
+        recomputed_metadata: list[Any] = []
 
         def fill(x: Tensor) -> Tensor:
             nonlocal count
@@ -263,7 +263,7 @@ class _Block:
             handle = self._handles[count]()
             if handle is not None:
                 handle.values[key] = x.detach()
-            looks.append(_look(x) if handle is not None and self.compared else None)
+            recomputed_metadata.append(_tensor_metadata(x) if handle is not None and self.compared else None)
             count += 1
             if self.early_stop and count == len(self._handles):
                 raise _StopRecomputation
@@ -274,7 +274,7 @@ class _Block:
             with (
                 enable_grad(),
                 saved_tensors_hooks(fill, lambda x: x),
-                _drawn_from(self._state),
+                _use_random_state(self._state),
                 self.writing("the recomputation"),
                 self._autocast_state,
                 self._context,
@@ -282,7 +282,7 @@ class _Block:
                 self._function(*args, **self._kwargs)
         except _StopRecomputation:
             pass
-        self._check(count, looks)
+        self._check(count, recomputed_metadata)
 
     @contextmanager
     def writing(self, which: str) -> Iterator[None]:
@@ -297,7 +297,7 @@ class _Block:
                 names = [operator.key for operator, _, _ in writer.lines]
                 self.written.append("\n    ".join([f"Operators that ran in {which}:", *names]))
 
-    def _check(self, count: int, looks: list[Any]) -> None:
+    def _check(self, count: int, recomputed_metadata: list[Any]) -> None:
         if count != len(self._handles):
             raise CheckpointError(
                 "torch.utils.checkpoint: A different number of tensors was saved during the original forward "
@@ -307,7 +307,7 @@ class _Block:
             )
         wrong = [
             f"tensor at position {i}:\nsaved metadata: {before}\nrecomputed metadata: {now}\n"
-            for i, (before, now) in enumerate(zip(self._looks, looks, strict=True))
+            for i, (before, now) in enumerate(zip(self._expected_metadata, recomputed_metadata, strict=True))
             if now is not None and before != now
         ]
         if wrong:
@@ -318,12 +318,12 @@ class _Block:
             )
 
 
-def _look(x: Tensor) -> dict[str, Any]:
+def _tensor_metadata(x: Tensor) -> dict[str, Any]:
     return {"shape": x.shape, "dtype": x.dtype, "device": x.device}
 
 
 @contextmanager
-def _drawn_from(state: Tensor | None) -> Iterator[None]:
+def _use_random_state(state: Tensor | None) -> Iterator[None]:
     """Within this context, random numbers are drawn from `state`; the previous state is restored."""
     with random.fork_rng(enabled=state is not None):
         if state is not None:
@@ -392,7 +392,7 @@ class CheckpointFunction(Function):
         inputs = list(ctx.inputs)
         for i, x in zip(ctx.tensor_indices, ctx.saved_tensors, strict=True):
             inputs[i] = x
-        with _drawn_from(ctx.state):
+        with _use_random_state(ctx.state):
             again = detach_variable(tuple(inputs))
             with enable_grad(), ctx.autocast_state:
                 outputs = ctx.run_function(*again)

@@ -41,7 +41,7 @@ def _shape_of(x: Any) -> Any:
     return x.shape if isinstance(x, Tensor) else x
 
 
-def _of_shapes(formula: Formula) -> Formula:
+def _call_with_shapes(formula: Formula) -> Formula:
     @wraps(formula)
     def of_shapes(*args: Any, out_val: Any = None, **kwargs: Any) -> int:
         args, kwargs, out_shape = pytree.tree_map(_shape_of, (args, kwargs, out_val))
@@ -60,7 +60,7 @@ def register_flop_formula(targets: Any, get_raw: bool = False) -> Callable[[Form
         for target in targets if isinstance(targets, Iterable) and not callable(targets) else [targets]:
             if target in flop_registry:
                 raise RuntimeError(f"duplicate registrations for {target}")
-            flop_registry[target] = formula if get_raw else _of_shapes(formula)
+            flop_registry[target] = formula if get_raw else _call_with_shapes(formula)
         return formula
 
     return register
@@ -127,11 +127,13 @@ def conv_backward_flop(
         count += conv_flop_count(grad_out_shape, w_shape, out_shape[0], not transposed)
     if output_mask[1]:
         x, weight = (grad_out_shape, x_shape) if transposed else (x_shape, grad_out_shape)
-        count += conv_flop_count(_swapped(x), _swapped(weight), _swapped(out_shape[1]), False)
+        count += conv_flop_count(
+            _swap_first_dims(x), _swap_first_dims(weight), _swap_first_dims(out_shape[1]), False
+        )
     return count
 
 
-def _swapped(shape: Any) -> list[int]:
+def _swap_first_dims(shape: Any) -> list[int]:
     return [shape[1], shape[0], *shape[2:]]
 
 
@@ -236,7 +238,7 @@ class FlopCounterMode:
         self.flop_counts: dict[str, dict[Any, int]] = defaultdict(lambda: defaultdict(int))
         self.mod_tracker = _RunningModules()
         custom = {
-            k: v if getattr(v, "_get_raw", False) else _of_shapes(v)
+            k: v if getattr(v, "_get_raw", False) else _call_with_shapes(v)
             for k, v in (custom_mapping or {}).items()
         }
         self.flop_registry = {**flop_registry, **custom}

@@ -144,11 +144,11 @@ def _named(operator: Any) -> Any:
     return getattr(getattr(getattr(ops, namespace), name), operator.overload or "default")
 
 
-def _written(operator: Any) -> str:
+def _display_name(operator: Any) -> str:
     return operator.qualified_name.replace("::", ".") if isinstance(operator, Packet) else str(operator)
 
 
-def _checked(operators: Sequence[Any]) -> None:
+def _check_operators(operators: Sequence[Any]) -> None:
     for operator in operators:
         if not isinstance(operator, OpOverload):
             hint = ""
@@ -158,7 +158,7 @@ def _checked(operators: Sequence[Any]) -> None:
                     "For example, if you have `torch.ops.aten.mm`, change it to `torch.ops.aten.mm.default`."
                 )
             raise ValueError(
-                f"Expected op in `op_list` to be an OpOverload but got: {_written(operator)} of type "
+                f"Expected op in `op_list` to be an OpOverload but got: {_display_name(operator)} of type "
                 f"{type(operator)}. {hint}"
             )
 
@@ -179,7 +179,7 @@ def create_selective_checkpoint_contexts(
     """
     if isinstance(policy_fn_or_list, list):
         saved = list(policy_fn_or_list)
-        _checked(saved)
+        _check_operators(saved)
         return create_selective_checkpoint_contexts(
             lambda context, operator, *args: operator in saved, allow_cache_entry_mutation
         )

@@ -19,8 +19,8 @@ import zipfile
 from collections.abc import Callable, Mapping
 from typing import IO, Any, Final
 
-from ts.archive.zip_records import ZipRecords, opened
-from ts.archive.zip_writer import replaced, write_record
+from ts.archive.zip_records import ZipRecords, open_archive
+from ts.archive.zip_writer import write_atomically, write_record
 from ts.errors import ArchiveError
 
 FORMAT: Final = "pt2"
@@ -94,7 +94,7 @@ class Container:
 
 def open_container(f: str | os.PathLike[str] | IO[bytes], read: Callable[[Container], Any]) -> Any:
     """Open an archive by path or file object and return the result of `read`."""
-    with opened(f) as file, Container(file) as container:
+    with open_archive(f) as file, Container(file) as container:
         return read(container)
 
 
@@ -127,7 +127,7 @@ def write_container(
             writer.record("byteorder", "little")
 
     if isinstance(f, str | os.PathLike):
-        replaced(os.fspath(f), written)
+        write_atomically(os.fspath(f), written)
     else:
         buffer = io.BytesIO()
         written(buffer, "model")

@@ -23,24 +23,24 @@ EPOCH_DEPRECATION = (
     "issue if you are "
     "unable to replicate your use case: https://github.com/pytorch/pytorch/issues/new/choose."
 )
-_MORE = "See more details at https://pytorch.org/docs/stable/optim.html#how-to-adjust-learning-rate"
-_OVERRIDDEN = (
+_LINK = "See more details at https://pytorch.org/docs/stable/optim.html#how-to-adjust-learning-rate"
+_STEP_OVERRIDDEN_WARNING = (
     "Seems like `optimizer.step()` has been overridden after learning rate scheduler initialization. "
-    f"Please, make sure to call `optimizer.step()` before `lr_scheduler.step()`. {_MORE}"
+    f"Please, make sure to call `optimizer.step()` before `lr_scheduler.step()`. {_LINK}"
 )
-_TOO_EARLY = (
+_STEP_ORDER_WARNING = (
     "Detected call of `lr_scheduler.step()` before `optimizer.step()`. In PyTorch 1.1.0 and later, you "
     "should "
     "call them in the opposite order: `optimizer.step()` before `lr_scheduler.step()`.  Failure to do this "
     "will "
-    f"result in PyTorch skipping the first value of the learning rate schedule. {_MORE}"
+    f"result in PyTorch skipping the first value of the learning rate schedule. {_LINK}"
 )
 
 
 class LRScheduler:
     """Base class of learning-rate schedules; subclasses implement `get_lr`."""
 
-    _left_out = frozenset({"optimizer"})  # attributes that `state_dict` does not contain
+    _unsaved_attributes = frozenset({"optimizer"})  # attributes that `state_dict` does not contain
     _get_lr_called_within_step = False
     _is_initial = False
     _last_lr: list[Any]
@@ -102,9 +102,9 @@ class LRScheduler:
         """Advance the schedule by one step, or to the step `epoch`."""
         if self._step_count == 1:
             if not hasattr(self.optimizer.step, "_wrapped_by_lr_sched"):
-                warnings.warn(_OVERRIDDEN, UserWarning, stacklevel=2)
+                warnings.warn(_STEP_OVERRIDDEN_WARNING, UserWarning, stacklevel=2)
             elif not getattr(self.optimizer, "_opt_called", False):
-                warnings.warn(_TOO_EARLY, UserWarning, stacklevel=2)
+                warnings.warn(_STEP_ORDER_WARNING, UserWarning, stacklevel=2)
         self._step_count += 1
         if epoch is not None:
             warnings.warn(EPOCH_DEPRECATION, UserWarning, stacklevel=2)
@@ -129,7 +129,7 @@ class LRScheduler:
 
     def state_dict(self) -> dict[str, Any]:
         """Return all attributes except the optimizer."""
-        return {name: value for name, value in self.__dict__.items() if name not in self._left_out}
+        return {name: value for name, value in self.__dict__.items() if name not in self._unsaved_attributes}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Restore the state of a schedule of the same class."""

@@ -17,13 +17,13 @@ from ts.optim.scheduling.base import LRScheduler, warn_outside_of_step
 
 
 class _ByFactor(LRScheduler):
-    """Base class of schedules that multiply the current rates by `factor` or the initial rates by `whole`."""
+    """Base class of schedules that multiply current rates by `factor` or initial rates by `total_factor`."""
 
     def factor(self) -> float:
         """Return the factor by which the current rates are multiplied."""
         raise NotImplementedError
 
-    def whole(self) -> float:
+    def total_factor(self) -> float:
         """Return the factor by which the initial rates are multiplied."""
         raise NotImplementedError
 
@@ -33,7 +33,7 @@ class _ByFactor(LRScheduler):
         return self.rates() if factor == 1 else [rate * factor for rate in self.rates()]
 
     def closed_form(self) -> list[Any] | None:
-        factor = self.whole()
+        factor = self.total_factor()
         return [base * factor for base in self.base_lrs]
 
 
@@ -50,7 +50,7 @@ class StepLR(_ByFactor):
     def factor(self) -> float:
         return self.gamma if self.last_epoch and self.last_epoch % self.step_size == 0 else 1
 
-    def whole(self) -> float:
+    def total_factor(self) -> float:
         return float(self.gamma ** (self.last_epoch // self.step_size))
 
 
@@ -67,7 +67,7 @@ class MultiStepLR(_ByFactor):
     def factor(self) -> float:
         return float(self.gamma ** self.milestones[self.last_epoch])
 
-    def whole(self) -> float:
+    def total_factor(self) -> float:
         return float(self.gamma ** bisect_right(sorted(self.milestones.elements()), self.last_epoch))
 
 
@@ -81,7 +81,7 @@ class ExponentialLR(_ByFactor):
     def factor(self) -> float:
         return 1 if self._is_initial else self.gamma
 
-    def whole(self) -> float:
+    def total_factor(self) -> float:
         return float(self.gamma**self.last_epoch)
 
 
@@ -108,7 +108,7 @@ class ConstantLR(_ByFactor):
             else self.rates()
         )
 
-    def whole(self) -> float:
+    def total_factor(self) -> float:
         factor: float = self.__dict__["factor"]
         return 1 if self.last_epoch >= self.total_iters else factor
 
@@ -143,7 +143,7 @@ class LinearLR(_ByFactor):
         climb = self.end_factor - self.start_factor
         return 1 + climb / (self.total_iters * self.start_factor + (self.last_epoch - 1) * climb)
 
-    def whole(self) -> float:
+    def total_factor(self) -> float:
         done = min(self.total_iters, self.last_epoch) / self.total_iters
         return self.start_factor + (self.end_factor - self.start_factor) * done
 
@@ -164,7 +164,7 @@ class PolynomialLR(_ByFactor):
         left, before = (1 - step / self.total_iters for step in (self.last_epoch, self.last_epoch - 1))
         return float((left / before) ** self.power)
 
-    def whole(self) -> float:
+    def total_factor(self) -> float:
         return float((1 - min(self.total_iters, self.last_epoch) / self.total_iters) ** self.power)
 
 
@@ -200,7 +200,7 @@ class CosineAnnealingLR(LRScheduler):
 class _ByFunctions(LRScheduler):
     """Base class of schedules with one user function per group."""
 
-    _left_out = frozenset({"optimizer", "lr_lambdas"})
+    _unsaved_attributes = frozenset({"optimizer", "lr_lambdas"})
 
     def __init__(self, optimizer: Optimizer, lr_lambda: Any, last_epoch: int = -1) -> None:
         count = len(optimizer.param_groups)

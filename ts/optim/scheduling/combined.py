@@ -14,10 +14,10 @@ from ts.optim.scheduling.base import LRScheduler, check_optimizer, set_rate
 from ts.optim.scheduling.plateau import ReduceLROnPlateau
 
 
-class _OfSchedulers(LRScheduler):
+class _CombinedScheduler(LRScheduler):
     """Base class of schedules that combine other schedules."""
 
-    _left_out = frozenset({"optimizer", "_schedulers"})
+    _unsaved_attributes = frozenset({"optimizer", "_schedulers"})
     _schedulers: list[LRScheduler]
 
     def state_dict(self) -> dict[str, Any]:
@@ -30,7 +30,7 @@ class _OfSchedulers(LRScheduler):
             scheduler.load_state_dict(state)
 
 
-class SequentialLR(_OfSchedulers):
+class SequentialLR(_CombinedScheduler):
     """Schedule that uses a sequence of schedules and switches to the next one at each milestone."""
 
     def __init__(
@@ -52,7 +52,7 @@ class SequentialLR(_OfSchedulers):
         self.last_epoch = last_epoch + 1
         for group in optimizer.param_groups:  # before the first step
             set_rate(group, group["initial_lr"])
-        for scheduler in _leaves(self):
+        for scheduler in _leaf_schedulers(self):
             scheduler.last_epoch -= 1
         schedulers[0]._initial_step()
         self._last_lr = schedulers[0].get_last_lr()
@@ -78,7 +78,7 @@ class SequentialLR(_OfSchedulers):
         self._last_lr = self._schedulers[0].get_last_lr()
 
 
-class ChainedScheduler(_OfSchedulers):
+class ChainedScheduler(_CombinedScheduler):
     """Schedule that applies all schedules of a chain at every step, each to the rates of the previous one."""
 
     def __init__(self, schedulers: Sequence[LRScheduler], optimizer: Optimizer | None = None) -> None:
@@ -97,10 +97,10 @@ class ChainedScheduler(_OfSchedulers):
         self._last_lr = self.rates()
 
 
-def _leaves(scheduler: LRScheduler) -> Iterator[LRScheduler]:
+def _leaf_schedulers(scheduler: LRScheduler) -> Iterator[LRScheduler]:
     """Yield recursively the schedules in a combined schedule that are not combined schedules themselves."""
-    for inner in scheduler._schedulers if isinstance(scheduler, _OfSchedulers) else []:
-        yield from _leaves(inner) if isinstance(inner, _OfSchedulers) else [inner]
+    for inner in scheduler._schedulers if isinstance(scheduler, _CombinedScheduler) else []:
+        yield from _leaf_schedulers(inner) if isinstance(inner, _CombinedScheduler) else [inner]
 
 
 def _check(name: str, optimizer: Any, schedulers: Sequence[LRScheduler]) -> None:

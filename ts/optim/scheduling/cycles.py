@@ -13,7 +13,7 @@ from ts.optim.optimizer import Optimizer
 from ts.optim.scheduling.base import LRScheduler, check_optimizer, for_groups, set_rate, warn_outside_of_step
 
 
-class _WithMomentum(LRScheduler):
+class _MomentumScheduler(LRScheduler):
     """Base class of schedules that change the momentum (in Adam, the first beta) inversely to the rate."""
 
     cycle_momentum: bool
@@ -25,7 +25,7 @@ class _WithMomentum(LRScheduler):
             raise ValueError("optimizer must support momentum or beta1 with `cycle_momentum` option enabled")
         self.use_beta1 = "betas" in defaults
 
-    def _begin_momentum(self, lowest: list[float], highest: list[float]) -> None:
+    def _init_momentum(self, lowest: list[float], highest: list[float]) -> None:
         for low, high, group in zip(lowest, highest, self.optimizer.param_groups, strict=True):
             self._set_momentum(group, high)
             group["max_momentum"] = high
@@ -38,10 +38,10 @@ class _WithMomentum(LRScheduler):
             group["momentum"] = momentum
 
 
-class CyclicLR(_WithMomentum):
+class CyclicLR(_MomentumScheduler):
     """Schedule of triangles, which rise from `base_lr` to `max_lr` and fall again; they may shrink."""
 
-    _left_out = frozenset({"optimizer", "_scale_fn"})
+    _unsaved_attributes = frozenset({"optimizer", "_scale_fn"})
     _MODES: dict[str, str] = {"triangular": "cycle", "triangular2": "cycle", "exp_range": "iterations"}
 
     def __init__(
@@ -82,7 +82,7 @@ class CyclicLR(_WithMomentum):
             self.base_momentums = for_groups(optimizer, "base_momentum", base_momentum)
             self.max_momentums = for_groups(optimizer, "max_momentum", max_momentum)
             if last_epoch == -1:
-                self._begin_momentum(self.base_momentums, self.max_momentums)
+                self._init_momentum(self.base_momentums, self.max_momentums)
         super().__init__(optimizer, last_epoch)
         self.base_lrs = lowest
 
@@ -122,7 +122,7 @@ class CyclicLR(_WithMomentum):
             self._scale_fn.__dict__.update(held)
 
 
-class OneCycleLR(_WithMomentum):
+class OneCycleLR(_MomentumScheduler):
     """Schedule that rises to `max_lr` and then falls to a minimum far below the initial rate."""
 
     def __init__(
@@ -163,7 +163,7 @@ class OneCycleLR(_WithMomentum):
         if cycle_momentum:
             self._find_momentum()
             if last_epoch == -1:
-                self._begin_momentum(
+                self._init_momentum(
                     for_groups(optimizer, "base_momentum", base_momentum),
                     for_groups(optimizer, "max_momentum", max_momentum),
                 )
@@ -259,7 +259,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
                 self.T_cur -= self.T_i
                 self.T_i *= self.T_mult
         else:
-            self._go_to(epoch)
+            self._set_epoch(epoch)
         self.last_epoch = math.floor(epoch)
         self._get_lr_called_within_step = True
         try:
@@ -267,7 +267,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         finally:
             self._get_lr_called_within_step = False
 
-    def _go_to(self, epoch: float) -> None:
+    def _set_epoch(self, epoch: float) -> None:
         if epoch < 0:
             raise ValueError(f"Expected non-negative epoch, but got {epoch}")
         self.T_cur, self.T_i = epoch, self.T_0

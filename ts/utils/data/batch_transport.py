@@ -52,7 +52,7 @@ class Header(NamedTuple):
     sizes: Sequence[int]  # sizes in bytes of the pickle and of each array
     segment: int  # number of the segment with the data; -1 if the data is in the pipe
     new: int  # size of a new segment, whose file descriptor is in the pipe; 0 for an existing segment
-    dropped: Sequence[int]  # numbers of deleted segments, which were too small
+    deleted: Sequence[int]  # numbers of deleted segments, which were too small
 
 
 class _Pickler(pickle.Pickler):
@@ -108,7 +108,7 @@ class BatchSender:
         self._free: list[int] = []
         self._created_count = 0
 
-    def freed(self, segments: Sequence[int]) -> None:
+    def reuse_segments(self, segments: Sequence[int]) -> None:
         """Record segments that the program has released, for reuse by later batches."""
         self._free += segments
 
@@ -121,7 +121,7 @@ class BatchSender:
                 (Header(label, sizes, -1, 0, ()), [bytearray(buffer) for buffer in buffers])
             )
             return
-        segment_id, dropped = self._find(end)
+        segment_id, deleted = self._find(end)
         new = segment_id < 0
         descriptor = -1
         if new:
@@ -133,7 +133,7 @@ class BatchSender:
         segment = self._segments[segment_id]
         for offset, size, buffer in zip(offsets, sizes, buffers, strict=True):
             segment[offset : offset + size] = buffer
-        self._connection.send((Header(label, sizes, segment_id, len(segment) if new else 0, dropped), ()))
+        self._connection.send((Header(label, sizes, segment_id, len(segment) if new else 0, deleted), ()))
         if new:
             with socket.socket(fileno=os.dup(self._connection.fileno())) as pipe:
                 socket.send_fds(pipe, [b"."], [descriptor])
@@ -149,10 +149,10 @@ class BatchSender:
             best = min(fitting, key=lambda n: len(self._segments[n]))
             self._free.remove(best)
             return best, []
-        dropped, self._free = self._free, []
-        for segment_id in dropped:
+        deleted, self._free = self._free, []
+        for segment_id in deleted:
             self._segments.pop(segment_id).close()
-        return -1, dropped
+        return -1, deleted
 
 
 class BatchReceiver:
@@ -167,7 +167,7 @@ class BatchReceiver:
     def receive(self) -> tuple[Header, Any]:
         """Return the next message without unpickling it; raise EOFError if the worker has exited."""
         header, inside = self._connection.recv()
-        for segment_id in header.dropped:
+        for segment_id in header.deleted:
             del self._segments[segment_id]
         if header.new:
             with socket.socket(fileno=os.dup(self._connection.fileno())) as pipe:
@@ -207,6 +207,6 @@ class BatchReceiver:
 
         referenced[segment_id] = weakref.ref(segment, release)
 
-    def freed(self) -> list[int]:
+    def pop_released_segments(self) -> list[int]:
         """Return the segments that were released since the last call."""
         return [self._released.popleft() for _ in range(len(self._released))]

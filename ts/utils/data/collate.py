@@ -94,7 +94,7 @@ def default_collate(batch: Sequence[Any]) -> Any:
 
 def default_convert(data: Any) -> Any:
     """Convert NumPy arrays and numbers in a structure to tensors."""
-    return mapped(_as_tensor, data)
+    return map_leaves(_as_tensor, data)
 
 
 def _as_tensor(data: Any) -> Any:
@@ -103,12 +103,12 @@ def _as_tensor(data: Any) -> Any:
     return data
 
 
-def mapped(function: Callable[[Any], Any], data: Any) -> Any:
+def map_leaves(function: Callable[[Any], Any], data: Any) -> Any:
     """Return a structure with `function` applied to its leaves."""
     if isinstance(data, Mapping):
-        return _mapping(data, {key: mapped(function, value) for key, value in data.items()})
+        return _mapping(data, {key: map_leaves(function, value) for key, value in data.items()})
     if isinstance(data, Sequence) and not isinstance(data, str | bytes):
-        return _sequence(data, [mapped(function, value) for value in data])
+        return _sequence(data, [map_leaves(function, value) for value in data])
     return function(data)
 
 

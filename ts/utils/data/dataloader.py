@@ -49,7 +49,7 @@ class _DatasetKind:
         return cls(dataset, auto_collation, collate_fn, drop_last)
 
 
-class _Endless(Sampler[None]):
+class _InfiniteSampler(Sampler[None]):
     """Sampler of None indices without end, for iterable data sets."""
 
     def __iter__(self) -> Iterator[None]:
@@ -115,7 +115,7 @@ class DataLoader(Generic[T]):
         if order is None:
             data: Any = dataset
             if not self._by_index:
-                order = _Endless()
+                order = _InfiniteSampler()
             else:
                 order = RandomSampler(data, generator=generator) if shuffle else SequentialSampler(data)
         if batch_size is not None and batch_sampler is None:
@@ -133,7 +133,7 @@ class DataLoader(Generic[T]):
         self._persistent_iterator: MultiProcessingIterator | None = None
         self._initialized = True
         if num_workers:
-            _warn_of_many(num_workers)
+            _warn_about_worker_count(num_workers)
 
     def __setattr__(self, name: str, value: Any) -> None:
         if self._initialized and name in self._FIXED:
@@ -199,7 +199,7 @@ def _context(context: Any, num_workers: int) -> Any:
     return context
 
 
-def _warn_of_many(num_workers: int) -> None:
+def _warn_about_worker_count(num_workers: int) -> None:
     """Warn if there are more workers than processors, because they are rarely faster than fewer workers."""
     counted = hasattr(os, "sched_getaffinity")
     processors = len(os.sched_getaffinity(0)) if counted else os.cpu_count() or 0

@@ -17,7 +17,7 @@ from ts.utils.data.dataset import samples
 
 
 @dataclass(frozen=True)
-class Fetching:
+class FetchSettings:
     """Settings for batches, which a loader shares with its workers."""
 
     dataset: Any
@@ -27,33 +27,33 @@ class Fetching:
     drop_last: bool
 
 
-def fetcher(how: Fetching) -> Callable[[Any], Any]:
+def make_fetcher(settings: FetchSettings) -> Callable[[Any], Any]:
     """Return a function from an index (or a list of indices) to a batch, for one epoch."""
-    return _by_index(how) if how.by_index else _OneAfterAnother(how)
+    return _by_index(settings) if settings.by_index else _IterableFetcher(settings)
 
 
-def _by_index(how: Fetching) -> Callable[[Any], Any]:
-    dataset, collate = how.dataset, how.collate_fn
-    if not how.batched:
+def _by_index(settings: FetchSettings) -> Callable[[Any], Any]:
+    dataset, collate = settings.dataset, settings.collate_fn
+    if not settings.batched:
         return lambda index: collate(dataset[index])
     return lambda indices: collate(samples(dataset, indices))
 
 
-class _OneAfterAnother:
+class _IterableFetcher:
     """Fetcher for iterable data sets; it ignores the values of the indices and uses only their number."""
 
-    def __init__(self, how: Fetching) -> None:
-        self._how = how
-        self._samples = iter(how.dataset)
-        self._is_over = False
+    def __init__(self, settings: FetchSettings) -> None:
+        self._settings = settings
+        self._samples = iter(settings.dataset)
+        self._is_exhausted = False
 
     def __call__(self, indices: Any) -> Any:
-        if self._is_over:
+        if self._is_exhausted:
             raise StopIteration
-        if not self._how.batched:
-            return self._how.collate_fn(next(self._samples))
+        if not self._settings.batched:
+            return self._settings.collate_fn(next(self._samples))
         batch = list(itertools.islice(self._samples, len(indices)))
-        self._is_over = len(batch) < len(indices)
-        if not batch or (self._is_over and self._how.drop_last):
+        self._is_exhausted = len(batch) < len(indices)
+        if not batch or (self._is_exhausted and self._settings.drop_last):
             raise StopIteration
-        return self._how.collate_fn(batch)
+        return self._settings.collate_fn(batch)

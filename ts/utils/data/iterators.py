@@ -27,9 +27,9 @@ from typing import Any, NoReturn
 
 import ts
 from ts.utils.data.batch_transport import MAX_QUEUED_BYTES, BatchReceiver
-from ts.utils.data.collate import mapped
+from ts.utils.data.collate import map_leaves
 from ts.utils.data.exception_wrapper import ExceptionWrapper
-from ts.utils.data.fetch import Fetching, fetcher
+from ts.utils.data.fetch import FetchSettings, make_fetcher
 from ts.utils.data.worker import EXHAUSTED, SHUTDOWN_TIMEOUT_SECONDS, Job, Task, work
 
 
@@ -44,14 +44,14 @@ class Batches(Iterator[Any]):
     def __init__(self, loader: Any) -> None:
         self._index_sampler = loader._index_sampler
         self._num_workers = loader.num_workers
-        self._how = Fetching(
+        self._fetch_settings = FetchSettings(
             loader.dataset,
             loader._by_index,
             loader.batch_sampler is not None,
             loader.collate_fn,
             loader.drop_last,
         )
-        self._pins = _pins(loader)
+        self._pins_memory = _pins_memory(loader)
         self._indices = iter(self._index_sampler)
         self._base_seed = int(ts.empty((), dtype=ts.int64).random_(generator=loader.generator).item())
         self._count = 0
@@ -71,11 +71,11 @@ class Batches(Iterator[Any]):
         self._count += 1
         if self._length is not None and self._count > self._length:
             self._warn()
-        return mapped(_pinned, batch) if self._pins else batch
+        return map_leaves(_pin_value, batch) if self._pins_memory else batch
 
     def _warn(self) -> None:
         message = (
-            f"Length of IterableDataset {self._how.dataset} was reported to be {self._length}"
+            f"Length of IterableDataset {self._fetch_settings.dataset} was reported to be {self._length}"
             f"(when accessing len(dataloader)), but {self._count} samples have been fetched. "
         )
         if self._num_workers > 0:
@@ -93,7 +93,7 @@ class Batches(Iterator[Any]):
         raise NotImplementedError("{} cannot be pickled", type(self).__name__)
 
 
-def _pins(loader: Any) -> bool:
+def _pins_memory(loader: Any) -> bool:
     if not loader.pin_memory:
         return False
     if loader.pin_memory_device:
@@ -112,7 +112,7 @@ def _pins(loader: Any) -> bool:
     return False
 
 
-def _pinned(value: Any) -> Any:
+def _pin_value(value: Any) -> Any:
     return value.pin_memory() if hasattr(value, "pin_memory") else value
 
 
@@ -123,7 +123,7 @@ class SingleProcessIterator(Batches):
         if loader.timeout:
             raise AssertionError("_SingleProcessDataLoaderIter requires timeout == 0")
         super().__init__(loader)
-        self._fetch = fetcher(self._how)
+        self._fetch = make_fetcher(self._fetch_settings)
 
     def _next(self) -> Any:
         return self._fetch(next(self._indices))
@@ -149,7 +149,7 @@ class MultiProcessingIterator(Batches):
         context = loader.multiprocessing_context or multiprocessing
         for worker_id in range(loader.num_workers):
             job = Job(
-                self._how,
+                self._fetch_settings,
                 self._base_seed,
                 loader.worker_init_fn,
                 worker_id,
@@ -168,9 +168,9 @@ class MultiProcessingIterator(Batches):
         self._worker_cycle = itertools.cycle(self._workers)
         self._order: deque[_Worker] = deque()
         for _ in range(self._prefetch * len(self._workers)):
-            self._give_task()
+            self._send_next_task()
 
-    def _give_task(self) -> None:
+    def _send_next_task(self) -> None:
         """Send the next index to the next active worker; do nothing if there is no index or worker."""
         try:
             index = next(self._indices)
@@ -181,7 +181,7 @@ class MultiProcessingIterator(Batches):
             if not worker.is_active:
                 continue
             if self._in_order or worker.queued_tasks < self._max_tasks() // active:
-                worker.send(Task(self._epoch, index, worker.inbox.freed()))
+                worker.send(Task(self._epoch, index, worker.inbox.pop_released_segments()))
                 self._order.append(worker)
                 return
 
@@ -198,11 +198,11 @@ class MultiProcessingIterator(Batches):
                 continue
             if header.label[1] == EXHAUSTED:
                 worker.is_active = False
-                self._give_task()
+                self._send_next_task()
                 continue
             batch = worker.inbox.open(message)
             del message, inside
-            self._give_task()
+            self._send_next_task()
             if isinstance(batch, ExceptionWrapper):
                 batch.reraise()
             return batch
@@ -218,19 +218,19 @@ class MultiProcessingIterator(Batches):
         if self._in_order:
             worker = self._order.popleft()
         else:
-            worker = self._first_ready(list(dict.fromkeys(self._order)))
+            worker = self._wait_for_first_ready(list(dict.fromkeys(self._order)))
             self._order.remove(worker)
         worker.queued_tasks -= 1
         return worker
 
     def _receive(self, worker: _Worker) -> Any:
-        self._first_ready([worker])
+        self._wait_for_first_ready([worker])
         try:
             return worker.inbox.receive()
         except (EOFError, OSError):
             worker.has_died()
 
-    def _first_ready(self, workers: list[_Worker]) -> _Worker:
+    def _wait_for_first_ready(self, workers: list[_Worker]) -> _Worker:
         """Return the first worker from which data has arrived.
 
         Raise RuntimeError on timeout or if a worker has died.
@@ -257,7 +257,7 @@ class _Worker:
 
     def __init__(self, context: Any, job: Job) -> None:
         self.connection, theirs = multiprocessing.Pipe()
-        _open.add(self.connection)
+        _open_connections.add(self.connection)
         self.inbox = BatchReceiver(self.connection)
         self.is_active = True  # True if the worker may have more samples in this epoch
         self.queued_tasks = 0  # number of tasks whose batches were not read yet
@@ -291,17 +291,18 @@ class _Worker:
         )
 
 
-_open: weakref.WeakSet[Connection] = weakref.WeakSet()  # this process's ends of the pipes to workers
+# This process's ends of the pipes to workers
+_open_connections: weakref.WeakSet[Connection] = weakref.WeakSet()
 
 
-def _let_go() -> None:
+def _close_inherited_pipes() -> None:
     """Close the pipes in a forked child; otherwise the workers would not notice when this process exits."""
-    for connection in list(_open):
+    for connection in list(_open_connections):
         connection.close()
-    _open.clear()
+    _open_connections.clear()
 
 
-os.register_at_fork(after_in_child=_let_go)
+os.register_at_fork(after_in_child=_close_inherited_pipes)
 
 
 def _terminate(workers: list[_Worker], owner: int) -> None:

@@ -30,7 +30,7 @@ import numpy as np
 import ts
 from ts.utils.data.batch_transport import BatchSender, packed
 from ts.utils.data.exception_wrapper import ExceptionWrapper
-from ts.utils.data.fetch import Fetching, fetcher
+from ts.utils.data.fetch import FetchSettings, make_fetcher
 
 SHUTDOWN_TIMEOUT_SECONDS: Final = 5.0  # time for a worker to exit before it is killed
 EXHAUSTED: Final = "exhausted"  # `state` of the header of the last message of an epoch
@@ -41,7 +41,7 @@ class Task(NamedTuple):
 
     epoch: int
     index: Any
-    freed: list[int]
+    released_segments: list[int]
 
 
 class BatchHeader(NamedTuple):
@@ -55,7 +55,7 @@ class BatchHeader(NamedTuple):
 class Job:
     """Arguments with which a worker process starts."""
 
-    how: Fetching
+    fetch_settings: FetchSettings
     base_seed: int
     init_fn: Callable[[int], None] | None
     id: int
@@ -88,13 +88,13 @@ def get_worker_info() -> WorkerInfo | None:
 
 def work(connection: Connection, job: Job) -> None:
     """Create batches until the main process closes the pipe."""
-    signal.signal(signal.SIGINT, _wait_for_the_program)
-    _settle(job)
-    tasks = _Tasks(connection)
+    signal.signal(signal.SIGINT, _ignore_interrupt)
+    _seed_worker(job)
+    tasks = _TaskQueue(connection)
     outbox = BatchSender(connection, job.in_pipe)
-    batches = _Batches(job)
+    batches = _BatchProducer(job)
     for task in iter(tasks.next, None):
-        outbox.freed(task.freed)
+        outbox.reuse_segments(task.released_segments)
         label, buffers = batches.run_task(task)
         try:
             outbox.send(label, buffers)
@@ -102,11 +102,11 @@ def work(connection: Connection, job: Job) -> None:
             return  # the main process has closed the pipe
 
 
-def _wait_for_the_program(signal_number: int, frame: Any) -> None:
+def _ignore_interrupt(signal_number: int, frame: Any) -> None:
     """Ignore Ctrl-C: the main process ends its workers itself."""
 
 
-def _settle(job: Job) -> None:
+def _seed_worker(job: Job) -> None:
     """Seed the random number generators as PyTorch does, and use one thread."""
     global _info
     ts.set_num_threads(1)
@@ -114,7 +114,7 @@ def _settle(job: Job) -> None:
     random.seed(seed)
     ts.manual_seed(seed)
     np.random.seed(generate_state(job.base_seed, job.id))
-    _info = WorkerInfo(job.id, job.num_workers, seed, job.how.dataset)
+    _info = WorkerInfo(job.id, job.num_workers, seed, job.fetch_settings.dataset)
 
 
 def generate_state(base_seed: int, worker_id: int) -> list[int]:
@@ -123,7 +123,7 @@ def generate_state(base_seed: int, worker_id: int) -> list[int]:
     return [int(word) for word in np.random.SeedSequence(words).generate_state(4)]
 
 
-class _Batches:
+class _BatchProducer:
     """Creates the batches of a worker; exceptions of user code become failures."""
 
     def __init__(self, job: Job) -> None:
@@ -131,7 +131,7 @@ class _Batches:
         self._epoch = -1
         self._is_exhausted = False
         self._fetch: Any = None
-        self._failed = self._guarded(lambda: job.init_fn and job.init_fn(job.id))[1]
+        self._failed = self._catch_exceptions(lambda: job.init_fn and job.init_fn(job.id))[1]
 
     def run_task(self, task: Task) -> tuple[BatchHeader, list[Any]]:
         """Run a task; return the label and the packed batch, failure or end of data."""
@@ -142,24 +142,24 @@ class _Batches:
         failed, self._failed = self._failed, None
         if failed is not None:
             return BatchHeader(task.epoch), packed(failed)
-        buffers, failed = self._guarded(lambda: self._pack(task.index))
+        buffers, failed = self._catch_exceptions(lambda: self._pack(task.index))
         if self._is_exhausted:
             return BatchHeader(task.epoch, EXHAUSTED), packed(None)
         return BatchHeader(task.epoch), _packed_failure(failed) if failed else buffers
 
     def _pack(self, index: Any) -> Any:
         if self._fetch is None:
-            self._fetch = fetcher(self._job.how)
+            self._fetch = make_fetcher(self._job.fetch_settings)
         try:
             batch = self._fetch(index)
         except StopIteration:
-            if self._job.how.by_index:
+            if self._job.fetch_settings.by_index:
                 raise
             self._is_exhausted = True
             return None
         return packed(batch)
 
-    def _guarded(self, function: Callable[[], Any]) -> tuple[Any, ExceptionWrapper | None]:
+    def _catch_exceptions(self, function: Callable[[], Any]) -> tuple[Any, ExceptionWrapper | None]:
         try:
             return function(), None
         except Exception:
@@ -176,27 +176,27 @@ def _packed_failure(failure: ExceptionWrapper) -> list[Any]:
         return packed(failure)
 
 
-class _Tasks:
+class _TaskQueue:
     """Queue of received tasks; a thread reads the pipe."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
         self._queue: SimpleQueue[Any] = SimpleQueue()
-        self._is_over = False
-        self._program = os.getppid()
+        self._is_closed = False
+        self._parent_pid = os.getppid()
         threading.Thread(target=self._read, name="ts loader tasks", daemon=True).start()
 
     def next(self) -> Task | None:
         """Return the next task; None when the worker has to exit."""
         data = self._queue.get()
-        return None if self._is_over else Task(*pickle.loads(data))
+        return None if self._is_closed else Task(*pickle.loads(data))
 
     def _read(self) -> None:
         try:
             while True:
                 while not self._connection.poll(SHUTDOWN_TIMEOUT_SECONDS):
                     # checked, because another forked process may keep the pipe open
-                    if os.getppid() != self._program:
+                    if os.getppid() != self._parent_pid:
                         raise EOFError
                 data = self._connection.recv_bytes()
                 if not data:
@@ -204,7 +204,7 @@ class _Tasks:
                 self._queue.put(data)
         except (EOFError, OSError):
             pass  # the main process has exited
-        self._is_over = True
+        self._is_closed = True
         self._queue.put(None)
         time.sleep(SHUTDOWN_TIMEOUT_SECONDS)
         os._exit(1)

@@ -187,7 +187,7 @@ def image(tag: str, tensor: Any, formats: str = "CHW", rescale: float = 1) -> Su
     array = as_array(tensor)
     scale = 1 if array.dtype == np.uint8 else 255
     array = as_hwc(array, formats).astype(np.float32)
-    return _of(tag, image=_picture((array * scale).clip(0, 255).astype(np.uint8), rescale))
+    return _of(tag, image=_encode_image((array * scale).clip(0, 255).astype(np.uint8), rescale))
 
 
 def image_boxes(
@@ -197,10 +197,10 @@ def image_boxes(
     array = as_hwc(as_array(tensor), formats).astype(np.float32)
     scale = 1 if as_array(tensor).dtype == np.uint8 else 255
     pixels = (array * scale).clip(0, 255).astype(np.uint8)
-    return _of(tag, image=_picture(pixels, rescale, as_array(boxes), labels))
+    return _of(tag, image=_encode_image(pixels, rescale, as_array(boxes), labels))
 
 
-def _picture(pixels: Array, rescale: float = 1, boxes: Array | None = None, labels: Any = None) -> Any:
+def _encode_image(pixels: Array, rescale: float = 1, boxes: Array | None = None, labels: Any = None) -> Any:
     from PIL import Image, ImageDraw
 
     height, width, channels = pixels.shape

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ts.unsupported import names_for
-from ts.utils.data.fetch import Fetching, fetcher
+from ts.utils.data.fetch import FetchSettings, make_fetcher
 
 __all__ = ["_BaseDatasetFetcher", "_IterableDatasetFetcher", "_MapDatasetFetcher"]
 __getattr__ = names_for(__name__)
@@ -38,8 +38,8 @@ class _MapDatasetFetcher(_BaseDatasetFetcher):
 
     def fetch(self, possibly_batched_index: Any) -> Any:
         """Return the samples with these indices as a batch."""
-        how = Fetching(self.dataset, True, self.auto_collation, self.collate_fn, self.drop_last)
-        return fetcher(how)(possibly_batched_index)
+        settings = FetchSettings(self.dataset, True, self.auto_collation, self.collate_fn, self.drop_last)
+        return make_fetcher(settings)(possibly_batched_index)
 
 
 class _IterableDatasetFetcher(_BaseDatasetFetcher):
@@ -49,7 +49,7 @@ class _IterableDatasetFetcher(_BaseDatasetFetcher):
         self, dataset: Any, auto_collation: bool, collate_fn: Callable[[Any], Any], drop_last: bool
     ) -> None:
         super().__init__(dataset, auto_collation, collate_fn, drop_last)
-        self._fetch = fetcher(Fetching(dataset, False, auto_collation, collate_fn, drop_last))
+        self._fetch = make_fetcher(FetchSettings(dataset, False, auto_collation, collate_fn, drop_last))
         self.ended = False
 
     def fetch(self, possibly_batched_index: Any) -> Any:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from ts.unsupported import names_for
-from ts.utils.data.collate import mapped
-from ts.utils.data.iterators import _pinned
+from ts.utils.data.collate import map_leaves
+from ts.utils.data.iterators import _pin_value
 
 __all__ = ["pin_memory"]
 __getattr__ = names_for(__name__)
@@ -14,4 +14,4 @@ __getattr__ = names_for(__name__)
 
 def pin_memory(data: Any, device: Any = None) -> Any:
     """Return a structure with pinned copies of its tensors and of objects with a method `pin_memory`."""
-    return mapped(_pinned, data)
+    return map_leaves(_pin_value, data)
