@@ -33,9 +33,9 @@ def _wide(xp: Any, name: str, x: Array) -> Array:
 
 
 def _softplus(xp: Any, x: Array) -> Array:
-    own = in_one_piece(xp, "softplus", x)
-    if own is not None:
-        return own(x)
+    fused_kernel = in_one_piece(xp, "softplus", x)
+    if fused_kernel is not None:
+        return fused_kernel(x)
     return xp.log1p(xp.exp(-xp.abs(x))) + xp.maximum(x, 0)
 
 
@@ -207,9 +207,9 @@ def gelu(xp: Any, self: Array, approximate: str = "none") -> Array:
     Raise RuntimeError if `approximate` is neither "none" nor "tanh".
     """
     x = common.cast(xp, _floating("gelu", self), common.opmath(self.dtype))
-    own = in_one_piece(xp, {"none": "gelu", "tanh": "gelu_tanh"}.get(approximate, "gelu"), x)
-    if own is not None and approximate in ("none", "tanh"):
-        return common.cast(xp, own(x), self.dtype)
+    fused_kernel = in_one_piece(xp, {"none": "gelu", "tanh": "gelu_tanh"}.get(approximate, "gelu"), x)
+    if fused_kernel is not None and approximate in ("none", "tanh"):
+        return common.cast(xp, fused_kernel(x), self.dtype)
     if approximate == "tanh":
         inner = math.sqrt(2 / math.pi) * (x + 0.044715 * x * x * x)
         return common.cast(xp, 0.5 * x * (1 + xp.tanh(inner)), self.dtype)
@@ -230,9 +230,9 @@ def gelu(xp: Any, self: Array, approximate: str = "none") -> Array:
 )
 def _silu(xp: Any, self: Array) -> Array:
     x = _wide(xp, "silu", self)
-    own = in_one_piece(xp, "silu", x)
-    if own is not None:
-        return common.cast(xp, own(x), self.dtype)
+    fused_kernel = in_one_piece(xp, "silu", x)
+    if fused_kernel is not None:
+        return common.cast(xp, fused_kernel(x), self.dtype)
     return common.cast(xp, x * sigmoid(xp, x), self.dtype)
 
 

@@ -69,12 +69,12 @@ def _nll_and_weight(
         raise IndexError(f"Target {bounds[0] if bounds[0] < 0 else bounds[1]} is out of bounds.")
     x = wide(xp, x)
     w = is_counted.astype(x.dtype) if weight is None else wide(xp, weight)[safe] * is_counted
-    picked = (
+    target_logp = (
         xp.take_along_axis(x, xp.expand_dims(safe, 1), 1)[:, 0]
         if x.size
         else xp.zeros(expected_shape, x.dtype)
     )
-    loss = xp.where(is_counted, -picked * w, xp.zeros((), x.dtype))
+    loss = xp.where(is_counted, -target_logp * w, xp.zeros((), x.dtype))
     total = common.cast(xp, xp.sum(w) if single or reduction != NONE else xp.zeros((), x.dtype), logp.dtype)
     if reduction == MEAN:
         return common.cast(xp, xp.sum(loss) / xp.sum(w), logp.dtype), total
@@ -311,11 +311,11 @@ def _multi_margin_loss(
     bounds = common.extremes(xp, target)
     if bounds is not None and (bounds[0] < 0 or bounds[1] >= classes):
         raise RuntimeError("target out of range")
-    own = target.reshape(rows, 1)
-    gap = xp.maximum(margin - xp.take_along_axis(x, own, 1) + x, 0)
+    target_column = target.reshape(rows, 1)
+    gap = xp.maximum(margin - xp.take_along_axis(x, target_column, 1) + x, 0)
     gap = gap if p == 1 else gap * gap
-    gap = gap if weight is None else gap * weight[own]
-    gap = xp.where(xp.arange(classes) == own, 0, gap)
+    gap = gap if weight is None else gap * weight[target_column]
+    gap = xp.where(xp.arange(classes) == target_column, 0, gap)
     loss = common.cast(xp, xp.sum(gap, axis=1) / classes, self.dtype)
     return reduced(xp, loss.reshape(target.shape) if reduction == NONE else loss, reduction)
 

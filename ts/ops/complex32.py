@@ -100,24 +100,26 @@ def kernel(record: OperatorRecord, base_kernel: Kernel, args: Sequence[Any]) -> 
     name = base.removesuffix("_")
     if _is_moved(record, base):
         return base_kernel
-    together = dtypes.is_complex32(float8.common_dtype(args)) if record.promotion else all(map(_fits, args))
-    if not any(map(_is_narrow, args)) and not (record.promotion and together):
+    promotes_to_complex32 = (
+        dtypes.is_complex32(float8.common_dtype(args)) if record.promotion else all(map(_fits, args))
+    )
+    if not any(map(_is_narrow, args)) and not (record.promotion and promotes_to_complex32):
         return base_kernel  # no operand is complex32: a complex number was combined with another dtype
     empty = all(x.numel() == 0 for x in args if isinstance(x, Tensor)) and not any(
         type(x) is list and _is_narrow(x) for x in args
     )
-    there, low = not together or empty or _is_there(record, args), _low_precision(record)
-    if name in _STEPWISE and together:
+    is_supported, low = not promotes_to_complex32 or empty or _is_there(record, args), _low_precision(record)
+    if name in _STEPWISE and promotes_to_complex32:
         return base_kernel
-    rounded = together and not _converts(record, args)
+    rounded = promotes_to_complex32 and not _converts(record, args)
 
     def computed(xp: Any, *values: Any) -> Any:
         if low:
             raise RuntimeError(low)
-        if together and record.promotion and base.endswith("_"):
+        if promotes_to_complex32 and record.promotion and base.endswith("_"):
             common.check_cast(dtypes.complex32.numpy_dtype, values[0].dtype)
-        wide = [_widened(x, together) for x in values]
-        if not there:
+        wide = [_widened(x, promotes_to_complex32) for x in values]
+        if not is_supported:
             _refuse_like(base_kernel, xp, wide, record, args)
         result = base_kernel(xp, *wide)
         for value, wide_value in zip(values, wide, strict=True):

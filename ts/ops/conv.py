@@ -85,9 +85,9 @@ def _checked(name: str, x: Array, weight: Array, bias: Array | None, groups: int
     channels = x.shape[-n - 1]
     expected = weight.shape[0] if transposed else weight.shape[1] * groups
     if not size_guards.equal(channels, expected):
-        how = "transposed=1" if transposed else f"groups={groups}"
+        setting = "transposed=1" if transposed else f"groups={groups}"
         raise RuntimeError(
-            f"Given {how}, weight of size {list(weight.shape)}, expected input{list(x.shape)} to "
+            f"Given {setting}, weight of size {list(weight.shape)}, expected input{list(x.shape)} to "
             f"have {expected} channels, but got {channels} channels instead"
         )
     outputs = weight.shape[1] * groups if transposed else weight.shape[0]
@@ -204,11 +204,11 @@ def _describe(
     )
 
 
-def _sizes(what: str, values: Sizes, n: int) -> tuple[int, ...]:
+def _sizes(name: str, values: Sizes, n: int) -> tuple[int, ...]:
     if len(values) not in (1, n):
         raise RuntimeError(
-            f"expected {what} to be a single integer value or a list of {n} values to match the convolution "
-            f"dimensions, but got {what}={list(values)}"
+            f"expected {name} to be a single integer value or a list of {n} values to match the convolution "
+            f"dimensions, but got {name}={list(values)}"
         )
     return per_dim(values, n)
 
@@ -394,10 +394,10 @@ def _convolution(
     transposed: bool,
     output_padding: Sizes,
     groups: int,
-    *how: bool,
+    *flags: bool,
     compute: Compute = product,
 ) -> Array:
-    """Compute `aten::_convolution`, an operator in traces; `how` holds GPU library flags without effect."""
+    """Compute `aten::_convolution`, an operator in traces; `flags` holds GPU library flags without effect."""
     if input.ndim != weight.ndim:
         raise RuntimeError(
             f"Expected {weight.ndim}-dimensional input for {weight.ndim}-dimensional weight "
@@ -515,7 +515,7 @@ for _text, _compute, _kinds, _casts in (
 
 
 def _backward_shapes(
-    grad_output: Array, input: Array, weight: Array, bias_sizes: Sizes | None, *how: Any
+    grad_output: Array, input: Array, weight: Array, bias_sizes: Sizes | None, *arguments: Any
 ) -> list[Made]:
     filters = grad_output.shape[1 - weight.ndim]
     return [(input.shape, input.dtype), (weight.shape, weight.dtype), ((filters,), weight.dtype)]

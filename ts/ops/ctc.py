@@ -126,25 +126,29 @@ def likelihood(
     states, skips = _states(xp, logs, targets, input_lengths, target_lengths, blank)
     steps, batch, _ = logs.shape
     width = states.shape[1]
-    never = logs.dtype.type(-math.inf)
+    log_zero = logs.dtype.type(-math.inf)
     lengths = xp.asarray(np.asarray(input_lengths, dtype=np.int64).reshape(batch))
-    alpha = xp.full((batch, steps, width), never, dtype=logs.dtype)
+    alpha = xp.full((batch, steps, width), log_zero, dtype=logs.dtype)
     # `alpha` after the last time step of each sequence
-    last = xp.full((batch, width), never, dtype=logs.dtype)
-    now = last
+    last = xp.full((batch, width), log_zero, dtype=logs.dtype)
+    log_alpha = last
     for t in cost_model.steps(range(steps)):
         emissions = xp.take_along_axis(logs[t], states, 1)
         if t == 0:
-            now = xp.where(xp.arange(width) < 2, emissions, never)
+            log_alpha = xp.where(xp.arange(width) < 2, emissions, log_zero)
         else:
-            beside, beyond = xp.full_like(now, never), xp.full_like(now, never)
-            beside[:, 1:], beyond[:, 2:] = now[:, :-1], now[:, :-2]
-            now = _log_add(xp, now, beside, xp.where(skips, beyond, never)) + emissions
-        alpha[:, t] = now
-        last = xp.where((lengths == t + 1)[:, None], now, last)
+            from_previous, from_skipped = xp.full_like(log_alpha, log_zero), xp.full_like(log_alpha, log_zero)
+            from_previous[:, 1:], from_skipped[:, 2:] = log_alpha[:, :-1], log_alpha[:, :-2]
+            log_alpha = (
+                _log_add(xp, log_alpha, from_previous, xp.where(skips, from_skipped, log_zero)) + emissions
+            )
+        alpha[:, t] = log_alpha
+        last = xp.where((lengths == t + 1)[:, None], log_alpha, last)
     final = xp.asarray(2 * np.asarray(target_lengths, dtype=np.int64).reshape(batch, 1))
     blank_end = xp.take_along_axis(last, final, 1)[:, 0]
-    label_end = xp.where(final[:, 0] > 0, xp.take_along_axis(last, xp.maximum(final - 1, 0), 1)[:, 0], never)
+    label_end = xp.where(
+        final[:, 0] > 0, xp.take_along_axis(last, xp.maximum(final - 1, 0), 1)[:, 0], log_zero
+    )
     loss = -_log_add(xp, blank_end, label_end)
     loss = xp.where((lengths == 0) & (final[:, 0] == 0), xp.zeros((), loss.dtype), loss)
     return (loss[0], alpha[0]) if single else (loss, alpha)
@@ -288,21 +292,21 @@ def _ctc_loss_backward(
     state = xp.arange(states.shape[1])
     is_final = (state == last) | (state == last - 1)
     names = (states[:, :, None] == xp.arange(labels)).astype(logs.dtype)
-    never = logs.dtype.type(-math.inf)
+    log_zero = logs.dtype.type(-math.inf)
     # Log probability of all path continuations from each state
-    beta = xp.full(states.shape, never, dtype=logs.dtype)
+    beta = xp.full(states.shape, log_zero, dtype=logs.dtype)
     gradient = xp.zeros(logs.shape, dtype=logs.dtype)
     for t in cost_model.steps(range(steps - 1, -1, -1)):
         emissions = xp.take_along_axis(logs[t], states, 1)
-        beside, beyond = xp.full_like(beta, never), xp.full_like(beta, never)
-        beside[:, :-1] = beta[:, 1:]
-        beyond[:, :-2] = xp.where(skips, beta, never)[:, 2:]
-        on = _log_add(xp, beta, beside, beyond)
-        on = xp.where(lengths == t + 1, xp.where(is_final, 0, never), on)
-        inside = xp.exp(alpha[:, t] + on + loss)
+        to_next, to_skipped = xp.full_like(beta, log_zero), xp.full_like(beta, log_zero)
+        to_next[:, :-1] = beta[:, 1:]
+        to_skipped[:, :-2] = xp.where(skips, beta, log_zero)[:, 2:]
+        continuations = _log_add(xp, beta, to_next, to_skipped)
+        continuations = xp.where(lengths == t + 1, xp.where(is_final, 0, log_zero), continuations)
+        inside = xp.exp(alpha[:, t] + continuations + loss)
         occupancy = xp.matmul(inside[:, None], names)[:, 0]
         gradient[t] = xp.where(t < lengths, xp.exp(logs[t]) - occupancy, 0)
-        beta = on + emissions
+        beta = continuations + emissions
     each = grad.reshape(-1, 1)
     if zero_infinity:
         gradient = xp.where(loss == math.inf, 0, gradient)

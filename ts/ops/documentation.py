@@ -93,9 +93,15 @@ def _sentence(name: str, operators: Sequence[Any]) -> str:
         other = record.same_as.removeprefix("aten::")
         summary = f": {SENTENCES[other][0]}" if other in SENTENCES else "."
         return textwrap.fill(f"Another name of `{other}`{summary}", _WIDTH)
-    takes = [f"`{_display_name(p)}`" for p in operators[0].signature.parameters if not p.keyword_only]
-    gives = [_noun(r.kind) + (f" `{r.name}`" if r.name else "") for r in operators[0].signature.returns]
-    return textwrap.fill(f"Of {_listed(takes) or 'nothing'} it gives {_listed(gives) or 'nothing'}.", _WIDTH)
+    argument_names = [
+        f"`{_display_name(p)}`" for p in operators[0].signature.parameters if not p.keyword_only
+    ]
+    result_names = [
+        _noun(r.kind) + (f" `{r.name}`" if r.name else "") for r in operators[0].signature.returns
+    ]
+    return textwrap.fill(
+        f"Of {_listed(argument_names) or 'nothing'} it gives {_listed(result_names) or 'nothing'}.", _WIDTH
+    )
 
 
 def _display_name(parameter: Any) -> str:
@@ -103,14 +109,14 @@ def _display_name(parameter: Any) -> str:
 
 
 def _noun(kind: str) -> str:
-    word = _WORDS.get(kind, kind)
-    if word.endswith("[]"):
-        return f"{word[:-2]}s".replace("Tensors", "tensors")
-    return f"{'an' if word[0] in 'aio' else 'a'} {word.replace('Tensor', 'tensor')}"
+    noun = _WORDS.get(kind, kind)
+    if noun.endswith("[]"):
+        return f"{noun[:-2]}s".replace("Tensors", "tensors")
+    return f"{'an' if noun[0] in 'aio' else 'a'} {noun.replace('Tensor', 'tensor')}"
 
 
-def _listed(words: Sequence[str]) -> str:
-    return " and ".join([", ".join(words[:-1]), words[-1]]) if len(words) > 1 else "".join(words)
+def _listed(phrases: Sequence[str]) -> str:
+    return " and ".join([", ".join(phrases[:-1]), phrases[-1]]) if len(phrases) > 1 else "".join(phrases)
 
 
 def _facts(name: str, operators: Sequence[Any], out: bool) -> Iterator[str]:

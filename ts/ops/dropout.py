@@ -76,11 +76,11 @@ def dropped(
 _SELU_LIMIT = 1.7580993408473766
 
 
-def _forms(name: str, **how: bool) -> Callable[..., Array]:
+def _forms(name: str, **options: bool) -> Callable[..., Array]:
     """Declare the functional and the in-place variant of dropout operator `name`."""
 
     def kernel(xp: Any, input: Array, p: float, train: bool) -> Array:
-        return dropped(xp, input, p, train, **how)
+        return dropped(xp, input, p, train, **options)
 
     def in_place(xp: Any, self: Array, p: float, train: bool) -> Array:
         return write(xp, self, kernel(xp, self, p, train))

@@ -113,10 +113,10 @@ def _shortened(
     if bounds is not None and (bounds[0] < 0 or bounds[1] >= self.shape[0]):
         raise IndexError("index out of range in self")
     rows = xp.unique(indices)
-    chosen = common.cast(xp, self[rows], common.opmath(self.dtype))
-    norms = xp.linalg.norm(chosen, norm_type, axis=1)
+    selected = common.cast(xp, self[rows], common.opmath(self.dtype))
+    norms = xp.linalg.norm(selected, norm_type, axis=1)
     long = norms > max_norm
-    scaled = chosen[long] * (max_norm / (norms[long] + 1e-7))[:, None]
+    scaled = selected[long] * (max_norm / (norms[long] + 1e-7))[:, None]
     return rows[long], common.cast(xp, scaled, self.dtype)
 
 
@@ -329,17 +329,17 @@ def _embedding_bag(
     is_valid = xp.arange(index.size) < end
     if padding_idx >= 0:
         is_valid &= index != padding_idx
-    bag, chosen = every[is_valid], index[is_valid]
+    bag, selected_indices = every[is_valid], index[is_valid]
     counts = xp.bincount(bag, minlength=bags) if bags else xp.zeros(0, dtype=common.INT64)
     full = xp.flatnonzero(counts)
     first = (xp.cumsum(counts) - counts)[full]  # first index of each nonempty bag
-    picked = common.cast(xp, weight[chosen], common.opmath(weight.dtype))
+    selected_rows = common.cast(xp, weight[selected_indices], common.opmath(weight.dtype))
     if per_sample_weights is not None:
-        scale = common.cast(xp, per_sample_weights.reshape(-1)[is_valid], picked.dtype)
-        picked = picked * scale[:, None]
-    result = xp.zeros((bags, width), dtype=picked.dtype)
+        scale = common.cast(xp, per_sample_weights.reshape(-1)[is_valid], selected_rows.dtype)
+        selected_rows = selected_rows * scale[:, None]
+    result = xp.zeros((bags, width), dtype=selected_rows.dtype)
     if full.size:
-        result[full] = (xp.maximum if mode == MAX else xp.add).reduceat(picked, first, axis=0)
+        result[full] = (xp.maximum if mode == MAX else xp.add).reduceat(selected_rows, first, axis=0)
     fills_offset2bag = _fills_offset2bag(weight, mode, padding_idx)
     owners = every.astype(index_dtype) if fills_offset2bag else xp.zeros(0, dtype=index_dtype)
     sizes = counts.astype(index_dtype)
@@ -351,9 +351,9 @@ def _embedding_bag(
     elif mode == MAX:
         best = xp.zeros((bags, width), dtype=index_dtype)
         if full.size:
-            order = xp.arange(chosen.size)[:, None]
-            among = xp.where(picked == result[bag], order, chosen.size - 1)
-            best[full] = chosen[xp.minimum.reduceat(among, first, axis=0)]
+            order = xp.arange(selected_indices.size)[:, None]
+            among = xp.where(selected_rows == result[bag], order, selected_indices.size - 1)
+            best[full] = selected_indices[xp.minimum.reduceat(among, first, axis=0)]
     return common.cast(xp, result, weight.dtype), owners, sizes, best
 
 

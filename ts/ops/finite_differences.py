@@ -35,16 +35,16 @@ def _steps(xp: Any, spacing: Any, count: int, dtype: common.DType) -> tuple[Arra
 def _along(xp: Any, x: Array, spacing: Any, edge_order: int) -> Array:
     """Return the derivative along the last dimension."""
     before, after = _steps(xp, spacing, x.shape[-1], x.dtype)
-    left, here, right = x[..., :-2], x[..., 1:-1], x[..., 2:]
-    both = before + after
+    left, center, right = x[..., :-2], x[..., 1:-1], x[..., 2:]
+    span = before + after
     if isinstance(spacing, (int, float, complex)):
-        inside = (right - left) / both
+        inside = (right - left) / span
         first, last = after, before
     else:
         inside = (
-            right * (before / (after * both))
-            + here * ((after - before) / (before * after))
-            - left * (after / (before * both))
+            right * (before / (after * span))
+            + center * ((after - before) / (before * after))
+            - left * (after / (before * span))
         )
         gaps = spacing[1:] - spacing[:-1]
         first, last = (common.cast(xp, g, x.dtype) for g in (gaps[0], gaps[-1]))

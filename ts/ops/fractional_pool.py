@@ -38,10 +38,12 @@ def _pooled(
     xp: Any, self: Array, kernel_size: Sizes, output_size: Sizes, random_samples: Array, n: int
 ) -> tuple[Array, Array]:
     name = f"fractional_max_pool{n}d" + ("_out" if n == 3 else "")
-    for what, sizes in (("kernel_size", kernel_size), ("output_size", output_size)):
+    for argument_name, sizes in (("kernel_size", kernel_size), ("output_size", output_size)):
         if len(sizes) != n:
-            several = "tuple of three Ints" if n == 3 else "tuple of Ints"
-            raise RuntimeError(f"fractional_max_pool{n}d: {what} must either be a single Int or {several}")
+            expected_type = "tuple of three Ints" if n == 3 else "tuple of Ints"
+            raise RuntimeError(
+                f"fractional_max_pool{n}d: {argument_name} must either be a single Int or {expected_type}"
+            )
     if self.ndim not in (n + 1, n + 2):
         raise RuntimeError(f"{name}(): Expected {n + 1}D or {n + 2}D tensor, but got: {list(self.shape)}")
     kernel, output_sizes, sizes = per_dim(kernel_size, n), per_dim(output_size, n), self.shape[-n:]
@@ -61,11 +63,11 @@ def _pooled(
         actual = random_samples.shape[d]
         if evaluate_guard(actual < expected) if is_minimum else not equal(actual, expected):
             raise RuntimeError(f"Expect _random_samples.size({d}) equals to {expected}; got {actual}.")
-    for word, size, k, m in zip(
+    for dim_name, size, k, m in zip(
         ("time", "height", "width")[3 - n :], sizes, kernel, output_sizes, strict=True
     ):
         if evaluate_guard(m + k - 1 > size):
-            raise RuntimeError(f"{name}(): pool {word} {k} too large relative to input {word} {size}")
+            raise RuntimeError(f"{name}(): pool {dim_name} {k} too large relative to input {dim_name} {size}")
     planes = batch * channels
     samples = common.cast(xp, random_samples[:batch], common.opmath(self.dtype)).reshape(planes, n)
     index: Any = 0
@@ -86,8 +88,8 @@ def _pooled(
     windows = xp.take_along_axis(flat, index, 2) if index.size else xp.zeros(index.shape, self.dtype)
     best = xp.argmax(windows, axis=2)[:, :, None]
     shape = [*self.shape[:-n], *output_sizes]
-    values, where = (xp.take_along_axis(a, best, 2).reshape(shape) for a in (windows, index))
-    return values, where
+    values, positions = (xp.take_along_axis(a, best, 2).reshape(shape) for a in (windows, index))
+    return values, positions
 
 
 @op(

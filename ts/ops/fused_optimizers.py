@@ -324,7 +324,7 @@ def _on_copies(in_place: OperatorRecord, count: int) -> Callable[..., tuple[Sequ
     """Return a functional kernel: it copies the first `count` lists, updates the copies, and returns them."""
 
     def run(*args: Any) -> tuple[Sequence[Tensor], ...]:
-        copies = tuple([x.clone() for x in several] for several in args[:count])
+        copies = tuple([x.clone() for x in tensors] for tensors in args[:count])
         in_place.operator.call_list([*copies, *args[count:]])
         return copies
 

@@ -53,12 +53,12 @@ set_default(default_stream)
 
 def source(xp: Any, generator: Any) -> Any:
     """Return the stream of a `generator=` argument, or for None, the default stream of `xp`'s device."""
-    own = xp.random_stream
+    new_stream = xp.random_stream
     if generator is None:
-        return default_stream if own is None else own()
+        return default_stream if new_stream is None else new_stream()
     if not isinstance(generator, Generator):
         raise TypeError(f"expected a Generator, not {type(generator).__name__}")
-    if (own is None) != isinstance(generator.stream, CpuStream):
+    if (new_stream is None) != isinstance(generator.stream, CpuStream):
         raise RuntimeError(
             f"Expected a '{xp.streams}' device type for generator but found '{generator.device.type}'"
         )
@@ -83,8 +83,8 @@ class Generator:
         if self.device.type == "meta":
             raise RuntimeError("META device type not an accelerator.")
         deadline.charge(1000, bytes=_BYTES)
-        own = None if self.device.type == "cpu" else backends.get(self.device.type).new_stream()  # type: ignore[attr-defined]
-        self.stream: Any = CpuStream(DEFAULT_SEED) if own is None else own
+        stream = None if self.device.type == "cpu" else backends.get(self.device.type).new_stream()  # type: ignore[attr-defined]
+        self.stream: Any = CpuStream(DEFAULT_SEED) if stream is None else stream
 
     def manual_seed(self, seed: int) -> Generator:
         """Seed the stream; return the generator."""

@@ -260,10 +260,10 @@ def _grid_sampler_3d(xp: Any, input: Array, grid: Array, mode: int, padding: int
     return sampled(xp, input, grid, mode, padding, align)
 
 
-def _gradient_shapes(grad_output: Array, input: Array, grid: Array, *how: Any) -> list[Made]:
+def _gradient_shapes(grad_output: Array, input: Array, grid: Array, *options: Any) -> list[Made]:
     """Return shape and dtype of both gradients; a gradient that the mask does not request is empty."""
     _check_grid_size(input, grid)
-    mask = how[3] if len(how) > 3 else (True, True)
+    mask = options[3] if len(options) > 3 else (True, True)
     return [
         like(x) if requested else ((0,), x.dtype) for x, requested in zip((input, grid), mask, strict=True)
     ]

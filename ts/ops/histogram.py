@@ -120,9 +120,9 @@ def _counted(xp: Any, points: Array, weight: Array | None, edges: Sequence[Array
         x = points[:, i]
         inside &= (x >= e[0]) & (x <= e[-1])
         bin_indices = bin_indices * n + xp.clip(xp.searchsorted(e, x, side="right") - 1, 0, n - 1)
-    chosen = None if weight is None else weight[inside].astype(common.DOUBLE)
+    inside_weight = None if weight is None else weight[inside].astype(common.DOUBLE)
     total = (
-        xp.bincount(bin_indices[inside], chosen, minlength=math.prod(shape))
+        xp.bincount(bin_indices[inside], inside_weight, minlength=math.prod(shape))
         .astype(points.dtype)
         .reshape(shape)
     )

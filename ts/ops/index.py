@@ -462,13 +462,13 @@ def _masked_scatter(xp: Any, self: Array, mask: Array, source: Array) -> Array:
         raise RuntimeError("masked_scatter: expected self and source to have same dtypes")
     shape = common.broadcast_shapes(self.shape, mask.shape)
     result = xp.array(xp.broadcast_to(self, shape))
-    chosen = xp.broadcast_to(_mask(mask), shape)
+    full_mask = xp.broadcast_to(_mask(mask), shape)
     if xp.shapes_only:
         return result
-    count = int(chosen.sum())
+    count = int(full_mask.sum())
     if count > source.size:
         raise RuntimeError("masked_scatter: expected self to have no more elements than source")
-    result[chosen] = source.reshape(-1)[:count]
+    result[full_mask] = source.reshape(-1)[:count]
     return result
 
 

@@ -224,8 +224,8 @@ def raise_errors(info: Array, name: str, is_matrix: bool) -> None:
     batch = "" if is_matrix else f"(Batch element {first}): "
     message = next((message for function_name, message in _MESSAGES.items() if function_name in name), None)
     if error_code < 0 or message is None:
-        what = "Argument {} has illegal value" if error_code < 0 else "Unknown error code: {}"
-        raise RuntimeError(f"{name}: {batch}{what.format(abs(error_code))}.")
+        template = "Argument {} has illegal value" if error_code < 0 else "Unknown error code: {}"
+        raise RuntimeError(f"{name}: {batch}{template.format(abs(error_code))}.")
     kind = RuntimeError if "lu_factor" in name else LinAlgError
     raise kind(f"{name}: {batch}{message.format(info=error_code)}")
 

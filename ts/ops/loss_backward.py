@@ -109,11 +109,11 @@ def _multi_margin(
     It is nonzero for classes within the margin, and for the target class with the opposite sign.
     """
     x = self if self.ndim == 2 else self.reshape(1, -1)
-    own = target.reshape(-1, 1)
-    gap = margin - xp.take_along_axis(x, own, 1) + x
+    target_column = target.reshape(-1, 1)
+    gap = margin - xp.take_along_axis(x, target_column, 1) + x
     slope = (gap > 0).astype(x.dtype) if p == 1 else 2 * xp.maximum(gap, 0)
-    slope = slope if weight is None else slope * weight[own]
-    right = xp.arange(x.shape[1]) == own
+    slope = slope if weight is None else slope * weight[target_column]
+    right = xp.arange(x.shape[1]) == target_column
     slope = xp.where(right, 0, slope)
     slope = xp.where(right, -xp.sum(slope, axis=1, keepdims=True), slope)
     return _to_scores(xp, grad_output, slope, self, reduction)

@@ -107,8 +107,8 @@ def _layer(
     output = xp.empty((*input_gates.shape[:-1], hidden.shape[-1]), dtype=input_gates.dtype)
     gates, cells = xp.empty_like(input_gates), xp.empty_like(output)
     for t in cost_model.steps(_times(len(input_gates), reverse)):
-        own = linear(xp, hidden, w_hh, b_hh if has_biases else None)
-        activations = lstm_gates(xp, input_gates[t] + own)
+        hidden_gates = linear(xp, hidden, w_hh, b_hh if has_biases else None)
+        activations = lstm_gates(xp, input_gates[t] + hidden_gates)
         i, f, g, o = activations
         cell = f * cell + i * g
         hidden = o * xp.tanh(cell)

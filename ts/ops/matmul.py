@@ -34,9 +34,9 @@ def product(xp: Any, a: Array, b: Array) -> Array:
     return common.cast(xp, xp.asarray(result), a.dtype)
 
 
-def _need(x: Array, ndim: int, what: str) -> None:
+def _need(x: Array, ndim: int, message: str) -> None:
     if x.ndim != ndim:
-        raise RuntimeError(what)
+        raise RuntimeError(message)
 
 
 @op(
@@ -511,19 +511,19 @@ def _check_equation(equation: str, tensors: Sequence[Array]) -> None:
     inputs, _, output = equation.partition("->")
     operands = inputs.split(",")
     if len(operands) != len(tensors):
-        few = len(operands) < len(tensors)
+        is_too_few = len(operands) < len(tensors)
         raise RuntimeError(
-            "einsum(): more operands were provided than specified in the equation" if few
+            "einsum(): more operands were provided than specified in the equation" if is_too_few
             else "einsum(): fewer operands were provided than specified in the equation"
         )  # fmt: skip
     letter_sizes: dict[str, int] = {}
     for at, (letters, x) in enumerate(zip(operands, tensors, strict=True)):
         head, dots, tail = letters.partition("...")
-        named = len(head) + len(tail)
-        if (named != x.ndim and not dots) or named > x.ndim:
+        subscript_count = len(head) + len(tail)
+        if (subscript_count != x.ndim and not dots) or subscript_count > x.ndim:
             relation = "is more than" if dots else "does not match"
             raise RuntimeError(
-                f"einsum(): the number of subscripts in the equation ({named}) {relation} "
+                f"einsum(): the number of subscripts in the equation ({subscript_count}) {relation} "
                 f"the number of dimensions ({x.ndim}) for operand {at}"
                 + ("" if dots else " and no ellipsis was given")
             )

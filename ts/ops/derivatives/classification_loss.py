@@ -143,13 +143,13 @@ def of_multi_margin(
 ) -> Tensor:
     """Return the gradient of multi-margin loss."""
     scores = self.reshape([-1, self.size(-1) if self.dim() > 0 else 1])
-    own = target.reshape([-1, 1])
-    gap = scores - scores.gather(1, own) + margin
+    target_column = target.reshape([-1, 1])
+    gap = scores - scores.gather(1, target_column) + margin
     slope = ts.where(gap > 0, 1.0, 0.0).to(gap.dtype) if p == 1 else gap.clamp_min(0) * 2
     if weight is not None:
-        slope = slope * weight[own]
-    slope = slope.scatter(1, own, 0)
-    slope = slope.scatter(1, own, -slope.sum(1, True)) / scores.size(1)
+        slope = slope * weight[target_column]
+    slope = slope.scatter(1, target_column, 0)
+    slope = slope.scatter(1, target_column, -slope.sum(1, True)) / scores.size(1)
     return (per_sample(grad, scores.size(0), reduction) * slope).reshape(self.size())
 
 

@@ -13,9 +13,9 @@ def scaled(x: Tensor, factor: int | float | complex) -> Tensor:
     return x if factor == 1 else x * factor
 
 
-def underivable(what: str) -> Tensor:
-    """Raise NotImplementedError: `what`, an operator or argument, has no derivative."""
-    raise NotImplementedError(f"the derivative for '{what}' is not implemented.")
+def underivable(name: str) -> Tensor:
+    """Raise NotImplementedError: `name`, an operator or argument, has no derivative."""
+    raise NotImplementedError(f"the derivative for '{name}' is not implemented.")
 
 
 def restored(x: Tensor, dim: list[int] | None, keepdim: bool) -> Tensor:
@@ -67,5 +67,5 @@ def product_of_others(x: Tensor, dim: int) -> Tensor:
 
 def shared_by_all(grad: Tensor, x: Tensor, extremum: Tensor) -> Tensor:
     """Return the gradient of the input of a full `max` or `min`: equal extremes get equal shares."""
-    there = (x == extremum) | (x.isnan() & extremum.isnan())
-    return grad * there / there.sum()
+    is_extremum = (x == extremum) | (x.isnan() & extremum.isnan())
+    return grad * is_extremum / is_extremum.sum()

@@ -41,8 +41,8 @@ def _convolved(
     a, b, c, d = ts.real(input), ts.imag(input), ts.real(weight), ts.imag(weight)
     ac = ts.convolution(a, c, None, stride, padding, dilation, transposed, output_padding, groups)
     bd = ts.convolution(b, d, None, stride, padding, dilation, transposed, output_padding, groups)
-    both = ts.convolution(a + b, c + d, None, stride, padding, dilation, transposed, output_padding, groups)
-    result = ts.complex(ac - bd, both - ac - bd)
+    summed = ts.convolution(a + b, c + d, None, stride, padding, dilation, transposed, output_padding, groups)
+    result = ts.complex(ac - bd, summed - ac - bd)
     return result if bias is None else result + bias.view([-1] + [1] * (weight.dim() - 2))
 
 
@@ -86,18 +86,18 @@ def _padded_by_name(
 
     Where the padding is not symmetric, one zero is appended to the input first.
     """
-    both: list[int] = []
+    before_padding: list[int] = []
     after: list[int] = []
     odd = 0
     for d in range(weight.dim() - 2):
         apart = dilation[d] if len(dilation) > 1 else dilation[0]
         total = apart * (weight.size(d + 2) - 1) if padding == "same" else 0
-        both.append(total // 2)
+        before_padding.append(total // 2)
         after = [0, total % 2] + after
         odd += total % 2
     if odd > 0:
         input = ts.constant_pad_nd(input, after)
-    return _convolved(input, weight, bias, stride, both, dilation, False, [0], groups)
+    return _convolved(input, weight, bias, stride, before_padding, dilation, False, [0], groups)
 
 
 # ----------------------------------------------------------------------------------- second derivative

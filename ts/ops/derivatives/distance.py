@@ -17,8 +17,8 @@ MIN_NORM: Final = 1e-12  # lower bound of norms, so that the cosine of a zero ve
 def length(x: Tensor, dim: int, eps: float) -> Tensor:
     """Return the norm along `dim`, but at least `eps`; the gradient is that of the norm."""
     norm = ts.linalg.vector_norm(x, 2, [dim], True)
-    short = norm.detach()
-    return norm + (short.clamp_min(eps) - short)
+    detached_norm = norm.detach()
+    return norm + (detached_norm.clamp_min(eps) - detached_norm)
 
 
 def cosine(x1: Tensor, x2: Tensor, dim: int, eps: float) -> Tensor:

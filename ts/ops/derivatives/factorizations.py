@@ -176,8 +176,8 @@ def _of_cholesky(grad: Tensor, factor: Tensor, upper: bool) -> Tensor:
 
 def _of_product(grad: Tensor, factor: Tensor, upper: bool) -> Tensor:
     """Return the gradient of F F^H (or F^H F if `upper`) with respect to F, as if F were a full matrix."""
-    both = grad + adjoint(grad)
-    return factor.matmul(both) if upper else both.matmul(factor)
+    symmetrized = grad + adjoint(grad)
+    return factor.matmul(symmetrized) if upper else symmetrized.matmul(factor)
 
 
 def _of_cholesky_solve(grad: Tensor, solution: Tensor, factor: Tensor, upper: bool) -> tuple[Tensor, Tensor]:
@@ -210,8 +210,8 @@ def _of_eigh(of_values: Tensor | None, of_vectors: Tensor | None, values: Tensor
     if of_vectors is not None:
         one = ts.eye(values.size(-1), dtype=values.dtype, device=values.device)
         apart = values.unsqueeze(-2) - values.unsqueeze(-1) + one
-        own = adjoint(vectors).matmul(of_vectors)
-        inner = (own - adjoint(own)) / (2 * apart)
+        projected = adjoint(vectors).matmul(of_vectors)
+        inner = (projected - adjoint(projected)) / (2 * apart)
         inner = inner - ts.diag_embed(inner.diagonal(0, -2, -1))
     if of_values is not None:
         inner = inner + ts.diag_embed(of_values)
@@ -224,11 +224,11 @@ def _of_eig(
     turned = adjoint(vectors)
     inner = ts.zeros_like(vectors)
     if of_vectors is not None:
-        own = turned.matmul(of_vectors)
-        along = ts.real(own.diagonal(0, -2, -1)).unsqueeze(-2)
+        projected = turned.matmul(of_vectors)
+        along = ts.real(projected.diagonal(0, -2, -1)).unsqueeze(-2)
         one = unit(vectors)
         apart = values.unsqueeze(-2) - values.unsqueeze(-1) + one
-        inner = (own - turned.matmul(vectors) * along) / apart.conj() * (1 - one)
+        inner = (projected - turned.matmul(vectors) * along) / apart.conj() * (1 - one)
     if of_values is not None:
         inner = inner + ts.diag_embed(of_values)
     result = ts.linalg.solve(turned, inner.matmul(turned))
@@ -245,27 +245,27 @@ def _of_svd(
     squares = s * s
     one = ts.eye(k, dtype=s.dtype, device=s.device)
     apart = squares.unsqueeze(-2) - squares.unsqueeze(-1) + one
-    beyond: Tensor | None = None
+    orthogonal: Tensor | None = None
     if of_s is not None:
         inner = inner + ts.diag_embed(of_s)
     if of_u is not None:
         of_u = of_u.narrow(-1, 0, k)
-        own = adjoint(u).matmul(of_u)
-        inner = inner + (own - adjoint(own)) / apart * s.unsqueeze(-2) * (1 - one)
+        projected = adjoint(u).matmul(of_u)
+        inner = inner + (projected - adjoint(projected)) / apart * s.unsqueeze(-2) * (1 - one)
         if u.is_complex():
-            turning = ts.imag(own.diagonal(0, -2, -1)) / s
+            turning = ts.imag(projected.diagonal(0, -2, -1)) / s
             inner = inner + ts.diag_embed(ts.complex(ts.zeros_like(turning), turning))
         if u.size(-2) > k:
-            beyond = ((of_u - u.matmul(own)) / s.unsqueeze(-2)).matmul(vh)
+            orthogonal = ((of_u - u.matmul(projected)) / s.unsqueeze(-2)).matmul(vh)
     if of_vh is not None:
         of_vh = of_vh.narrow(-2, 0, k)
-        own = vh.matmul(adjoint(of_vh))
-        inner = inner + s.unsqueeze(-1) * ((own - adjoint(own)) / apart) * (1 - one)
+        projected = vh.matmul(adjoint(of_vh))
+        inner = inner + s.unsqueeze(-1) * ((projected - adjoint(projected)) / apart) * (1 - one)
         if vh.size(-1) > k:
             more = u.matmul((of_vh - of_vh.matmul(adjoint(vh)).matmul(vh)) / s.unsqueeze(-1))
-            beyond = more if beyond is None else beyond + more
+            orthogonal = more if orthogonal is None else orthogonal + more
     result = u.matmul(inner).matmul(vh)
-    return result if beyond is None else result + beyond
+    return result if orthogonal is None else result + orthogonal
 
 
 def _svd(self: Tensor, some: bool, compute_uv: bool) -> tuple[Tensor, Tensor, Tensor]:
@@ -299,12 +299,12 @@ def _of_qr(of_q: Tensor, of_r: Tensor, q: Tensor, r: Tensor) -> Tensor:
     """Return the gradient of the QR decomposition; a wide matrix is split into [X Y] with square X."""
     rows, columns = q.size(-2), r.size(-1)
     if rows < columns:
-        beside = of_r.narrow(-1, rows, columns - rows)
+        of_rest = of_r.narrow(-1, rows, columns - rows)
         v = r.narrow(-1, rows, columns - rows)
         of_x = _of_tall(
-            of_q + q.matmul(v).matmul(adjoint(beside)), of_r.narrow(-1, 0, rows), q, r.narrow(-1, 0, rows)
+            of_q + q.matmul(v).matmul(adjoint(of_rest)), of_r.narrow(-1, 0, rows), q, r.narrow(-1, 0, rows)
         )
-        return ts.cat([of_x, q.matmul(beside)], -1)
+        return ts.cat([of_x, q.matmul(of_rest)], -1)
     return _of_tall(of_q, of_r, q, r)
 
 

@@ -28,13 +28,13 @@ def uneven(self: Tensor, spacing: list[Tensor]) -> list[Tensor]:
 def along(x: Tensor, gaps: Tensor, edge_order: int) -> Tensor:
     """Return the derivative along the last dimension for samples with distances `gaps`."""
     before, after = gaps[:-1], gaps[1:]
-    both = before + after
+    span = before + after
     slopes = (x[..., 1:] - x[..., :-1]) / gaps
-    inside = (slopes[..., :-1] * after + slopes[..., 1:] * before) / both
+    inside = (slopes[..., :-1] * after + slopes[..., 1:] * before) / span
     start, end = slopes[..., :1], slopes[..., -1:]
     if edge_order == 2:
-        start = start - (slopes[..., 1:2] - start) * gaps[:1] / both[:1]
-        end = end + (end - slopes[..., -2:-1]) * gaps[-1:] / both[-1:]
+        start = start - (slopes[..., 1:2] - start) * gaps[:1] / span[:1]
+        end = end + (end - slopes[..., -2:-1]) * gaps[-1:] / span[-1:]
     return ts.cat([start, inside, end], -1)
 
 

@@ -179,9 +179,9 @@ def derivative_of(record: OperatorRecord) -> Derivative | None:
 
     _load(registry.home(record))
     if record.variant == "inplace":
-        own = _rows.get(f"{record.same_as or record.name}.{record.overload}".removesuffix("."))
-        if own is not None:
-            return own
+        inplace_row = _rows.get(f"{record.same_as or record.name}.{record.overload}".removesuffix("."))
+        if inplace_row is not None:
+            return inplace_row
     record = record.base or record
     row = _rows.get(record.key)
     if row is None:

@@ -95,21 +95,21 @@ class Inputs:
         self.record = record.base or record
         schema = signature(self.record.schema_text)
         self.parameters = {p.name if p.name != "grad" else "grad_": p for p in schema.parameters}
-        several = len(schema.returns) > 1
+        has_several = len(schema.returns) > 1
         self.results = []
         for i, r in enumerate(schema.returns):
-            name = r.name or (f"result{i}" if several else "result")
-            gradient = f"grad_{r.name}" if r.name and several else f"grad{i}" if several else "grad"
+            name = r.name or (f"result{i}" if has_several else "result")
+            gradient = f"grad_{r.name}" if r.name and has_several else f"grad{i}" if has_several else "grad"
             self.results.append(Result(name, "grads" if r.kind == "Tensor[]" else gradient, r.kind))
 
     @cached_property
     def differentiable(self) -> tuple[int, ...]:
         """Indices of the results that have gradients."""
         assert self.derivative is not None
-        named = self.derivative.differentiable
+        names = self.derivative.differentiable
         return tuple(
             i for i, r in enumerate(self.results)
-            if (r.name in named if named else r.kind in ("Tensor", "Tensor[]"))
+            if (r.name in names if names else r.kind in ("Tensor", "Tensor[]"))
         )  # fmt: skip
 
     def annotation(self, name: str, absent: bool) -> str | None:
@@ -145,26 +145,27 @@ def gradient(record: OperatorRecord, requested: Sequence[str]) -> Formula:
     inputs = Inputs(record)
     row = inputs.derivative
     assert row is not None
-    reads: dict[str, FormulaParameter] = {}
+    parameters: dict[str, FormulaParameter] = {}
     expressions = [
-        (names, _with_facts(formula, inputs, reads)) for names, formula in row.formulas_for(requested)
+        (names, _with_facts(formula, inputs, parameters)) for names, formula in row.formulas_for(requested)
     ]
-    gives = tuple(name for names, _ in expressions for name in names)
+    gradient_names = tuple(name for names, _ in expressions for name in names)
     for name in _order(inputs, set().union(*(names_in(formula) for _, formula in expressions))):
         if inputs.annotation(name, row.absent) is not None:
-            reads[name] = FormulaParameter(name, name, "")
+            parameters[name] = FormulaParameter(name, name, "")
     types = [
-        _type_of_fact(r, inputs) if r.fact else inputs.annotation(r.of, row.absent) for r in reads.values()
+        _type_of_fact(r, inputs) if r.fact else inputs.annotation(r.of, row.absent)
+        for r in parameters.values()
     ]
-    declared = ", ".join(f"{name}: {type}" for name, type in zip(reads, types, strict=True))
+    declared = ", ".join(f"{name}: {type}" for name, type in zip(parameters, types, strict=True))
     source = f"def {node_name(record)}({declared}):\n"
     if len(expressions) == 1:
         source += f"    return {expressions[0][1]}\n"
     else:
         for names, formula in expressions:
             source += f"    {', '.join(f'of_{n}' for n in names)} = {formula}\n"
-        source += f"    return {', '.join(f'of_{n}' for n in gives)}\n"
-    return Formula(tuple(reads.values()), gives, source, row.namespace)
+        source += f"    return {', '.join(f'of_{n}' for n in gradient_names)}\n"
+    return Formula(tuple(parameters.values()), gradient_names, source, row.namespace)
 
 
 def _type_of_fact(read: FormulaParameter, inputs: Inputs) -> str:
@@ -173,20 +174,20 @@ def _type_of_fact(read: FormulaParameter, inputs: Inputs) -> str:
     return of_one if inputs.annotation(read.of, False) == "Tensor" else f"List[{of_one}]"
 
 
-def _with_facts(formula: str, inputs: Inputs, reads: dict[str, FormulaParameter]) -> str:
-    """Replace property reads such as `self.size()` in a formula by parameters, which are added to `reads`.
+def _with_facts(formula: str, inputs: Inputs, parameters: dict[str, FormulaParameter]) -> str:
+    """Replace property reads such as `self.size()` in a formula by parameters, and add these to `parameters`.
 
     Properties of gradients are not replaced, because gradients are not saved.  For a list of tensors,
     `tensors.size()` means the list of the sizes of each tensor.
     """
     gradients = {"grad", *(r.gradient for r in inputs.results)}
 
-    def fact(of: str, what: str) -> str | None:
-        kinds = ("Tensor", "List[Tensor]") if what == "size" else ("Tensor",)
+    def fact(of: str, property_name: str) -> str | None:
+        kinds = ("Tensor", "List[Tensor]") if property_name == "size" else ("Tensor",)
         if of in gradients or inputs.annotation(of, False) not in kinds:
             return None
-        name = f"{of}_{what}"
-        reads[name] = FormulaParameter(name, of, what)
+        name = f"{of}_{property_name}"
+        parameters[name] = FormulaParameter(name, of, property_name)
         return name
 
     formula = _LENGTH.sub(lambda m: f"{name}[{m[2]}]" if (name := fact(m[1], "size")) else m[0], formula)

@@ -116,11 +116,11 @@ def _elementwise(
     for i in input_indices:
         if tangents[i] is None:
             continue
-        function, reads = _gradient(record, names[i])
+        function, parameters = _gradient(record, names[i])
         along = tangents[i].conj()
         values = _formula_values(inputs, primals, results)
         values |= {result.gradient: along for result in inputs.results} | {"grad": along}
-        term = function(*[_value(values[read.of], read.fact) for read in reads]).conj()
+        term = function(*[_value(values[read.of], read.fact) for read in parameters]).conj()
         total = term if total is None else total + term
     return [total]
 
@@ -175,10 +175,10 @@ def _function(record: OperatorRecord, formula: str) -> tuple[Any, tuple[str, ...
     for result in inputs.results:
         if result.name in used:
             types.setdefault(result.name, inputs.annotation(result.name, False) or "Tensor")
-    reads = tuple(types)
+    parameter_names = tuple(types)
     name = node_name(record).replace("Backward", "Forward")
-    declared = ", ".join(f"{n}: {types[n]}" for n in reads)
-    return _compiled(name, f"def {name}({declared}):\n    return {formula}\n", row.namespace), reads
+    declared = ", ".join(f"{n}: {types[n]}" for n in parameter_names)
+    return _compiled(name, f"def {name}({declared}):\n    return {formula}\n", row.namespace), parameter_names
 
 
 def _by_formula(
@@ -203,8 +203,8 @@ def _by_formula(
         if result.name not in texts:
             output_tangents.append(None)
             continue
-        function, reads = _function(record, texts[result.name])
-        output_tangents.append(function(*[values[name] for name in reads]))
+        function, parameter_names = _function(record, texts[result.name])
+        output_tangents.append(function(*[values[name] for name in parameter_names]))
     return output_tangents if len(output_tangents) == len(results) else output_tangents * len(results)
 
 

@@ -126,28 +126,28 @@ def _gradients(
     for _ in range(n):
         corners *= count
     for corner in range(corners):
-        chosen: list[int] = []
+        tap_choice: list[int] = []
         rest = corner
         for _ in range(n):
-            chosen.append(rest % count)
+            tap_choice.append(rest % count)
             rest = rest // count
         cell, weight = ts.zeros_like(points.select(2, 0), dtype=ts.int64), ts.ones_like(points.select(2, 0))
         within = cell == 0
         for d in range(n):
-            at = indices[d][chosen[d]]
-            there = (at >= 0) & (at < sizes[d])
-            within = within & there
-            cell = cell * sizes[d] + ts.where(there, at, 0).to(ts.int64)
-            weight = weight * weights[d][chosen[d]]
+            at = indices[d][tap_choice[d]]
+            is_inside = (at >= 0) & (at < sizes[d])
+            within = within & is_inside
+            cell = cell * sizes[d] + ts.where(is_inside, at, 0).to(ts.int64)
+            weight = weight * weights[d][tap_choice[d]]
         where = cell.unsqueeze(1).expand(shape)
         share = ts.where(within, weight, 0).unsqueeze(1) * flat_grad
         of_input = of_input.scatter_add(2, where, share)
         read = ts.where(within, (flat.gather(2, where) * flat_grad).sum(1), 0)
         for d in range(n):
-            change = read * slopes[d][chosen[d]]
+            change = read * slopes[d][tap_choice[d]]
             for e in range(n):
                 if e != d:
-                    change = change * weights[e][chosen[e]]
+                    change = change * weights[e][tap_choice[e]]
             along[d] = along[d] + change
     scaled: list[Tensor] = []
     for i in range(n):

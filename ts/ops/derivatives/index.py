@@ -55,12 +55,12 @@ def along(x: Tensor, indices: Tensor, dim: int | None) -> Tensor:
     """Compute `take_along_dim` by `gather` on broadcast operands."""
     if dim is None:
         return x.take(indices.reshape(-1))
-    mine, theirs = x.size(), indices.size()
-    sizes = [max(m, t) if m != 0 and t != 0 else 0 for m, t in zip(mine, theirs)]
-    mine_there, theirs_there = sizes.copy(), sizes.copy()
-    mine_there[dim], theirs_there[dim] = mine[dim], theirs[dim]
-    indices = ts.where(indices < 0, indices + mine[dim], indices)
-    return x.expand(mine_there).gather(dim, indices.expand(theirs_there))
+    self_sizes, index_sizes = x.size(), indices.size()
+    sizes = [max(m, t) if m != 0 and t != 0 else 0 for m, t in zip(self_sizes, index_sizes)]
+    self_shape, index_shape = sizes.copy(), sizes.copy()
+    self_shape[dim], index_shape[dim] = self_sizes[dim], index_sizes[dim]
+    indices = ts.where(indices < 0, indices + self_sizes[dim], indices)
+    return x.expand(self_shape).gather(dim, indices.expand(index_shape))
 
 
 compose("aten::take_along_dim", "along(self, indices, dim)")

@@ -133,8 +133,8 @@ def of_logit(self: Tensor, target: Tensor, pos_weight: Tensor | None) -> Tensor:
     """Return the derivative of the binary cross entropy with logits with respect to the logit."""
     if pos_weight is None:
         return ts.sigmoid(self) - target
-    held = target * pos_weight
-    return (held + 1 - target) * ts.sigmoid(self) - held
+    weighted_target = target * pos_weight
+    return (weighted_target + 1 - target) * ts.sigmoid(self) - weighted_target
 
 
 def of_logit_target(self: Tensor, pos_weight: Tensor | None) -> Tensor:

@@ -30,8 +30,8 @@ def _of_layer(
     cells = [cell]
     gates: list[list[Tensor]] = []
     for k in range(count):
-        own = ts.linear(hidden, w_hh, b_hh if has_biases else None)
-        i, f, g, o = (input_gates[count - 1 - k if reverse else k] + own).chunk(4, -1)
+        hidden_gates = ts.linear(hidden, w_hh, b_hh if has_biases else None)
+        i, f, g, o = (input_gates[count - 1 - k if reverse else k] + hidden_gates).chunk(4, -1)
         i, f, g, o = i.sigmoid(), f.sigmoid(), g.tanh(), o.sigmoid()
         states.append(hidden)
         gates.append([i, f, g, o])

@@ -236,10 +236,10 @@ def _spelled(equation: str, tensors: list[Tensor]) -> list[str]:
             once += c
     longest = 0
     subscripts: list[str] = []
-    for named, x in zip(left.split(","), tensors):
-        more = x.dim() - len(named) + 3 if named.find("...") >= 0 else 0
+    for operand_subscripts, x in zip(left.split(","), tensors):
+        more = x.dim() - len(operand_subscripts) + 3 if operand_subscripts.find("...") >= 0 else 0
         longest = max(longest, more)
-        subscripts.append(named.replace("...", free[len(free) - more :]))
+        subscripts.append(operand_subscripts.replace("...", free[len(free) - more :]))
     result = right if arrow >= 0 else once
     subscripts.append(result.replace("...", free[len(free) - longest :]))
     subscripts.append(free[: len(free) - longest])
@@ -256,19 +256,19 @@ def _einsum(grad: Tensor, equation: str, tensors: list[Tensor]) -> list[Tensor]:
             if j != i:
                 terms.append(spelled[j])
                 factors.append(tensors[j].conj())
-        joined, own, free = ",".join(terms), "", spelled[count + 1]
+        joined, output_letters, free = ",".join(terms), "", spelled[count + 1]
         for d, c in enumerate(spelled[i]):
             n = tensors[i].size(d)
-            if own.find(c) >= 0:  # a repeated subscript, which selects a diagonal
+            if output_letters.find(c) >= 0:  # a repeated subscript, which selects a diagonal
                 terms.append(c + free[0])
                 factors.append(ts.eye(n, dtype=grad.dtype, device=grad.device))
-                own, free = own + free[0], free[1:]
+                output_letters, free = output_letters + free[0], free[1:]
             else:
-                own += c
+                output_letters += c
                 if joined.find(c) < 0:
                     terms.append(c)
                     factors.append(ts.ones([n], dtype=grad.dtype, device=grad.device))
-        gradients.append(ts.einsum(",".join(terms) + "->" + own, factors))
+        gradients.append(ts.einsum(",".join(terms) + "->" + output_letters, factors))
     return gradients
 
 

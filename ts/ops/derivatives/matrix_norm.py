@@ -71,8 +71,8 @@ def _norm_of_rest(v: Tensor, pow: int, dim: int) -> Tensor:
 
 def _scaled(v: Tensor, g: Tensor, dim: int) -> tuple[Tensor, Tensor]:
     norms = _norm_of_rest(v, 2, dim)
-    short = v.dtype == ts.float16 or v.dtype == ts.bfloat16
-    return v * (g / norms), norms.detach().to(ts.float32) if short else norms.detach()
+    is_half = v.dtype == ts.float16 or v.dtype == ts.bfloat16
+    return v * (g / norms), norms.detach().to(ts.float32) if is_half else norms.detach()
 
 
 def _of_scaled(grad: Tensor, v: Tensor, g: Tensor, dim: int) -> tuple[Tensor, Tensor]:

@@ -172,14 +172,14 @@ derive("aten::pixel_unshuffle", self="ts.pixel_shuffle(grad, downscale_factor)",
 def each_by_each(a: Tensor, b: Tensor) -> Tensor:
     """Return the Kronecker product of `a` and `b`."""
     rank = max(a.dim(), b.dim())
-    ours = [1] * (rank - a.dim()) + a.size()
-    theirs = [1] * (rank - b.dim()) + b.size()
-    left: list[int] = []
-    right: list[int] = []
-    for n, m in zip(ours, theirs):
-        left += [n, 1]
-        right += [1, m]
-    return (a.reshape(left) * b.reshape(right)).reshape([n * m for n, m in zip(ours, theirs)])
+    a_sizes = [1] * (rank - a.dim()) + a.size()
+    b_sizes = [1] * (rank - b.dim()) + b.size()
+    a_shape: list[int] = []
+    b_shape: list[int] = []
+    for n, m in zip(a_sizes, b_sizes):
+        a_shape += [n, 1]
+        b_shape += [1, m]
+    return (a.reshape(a_shape) * b.reshape(b_shape)).reshape([n * m for n, m in zip(a_sizes, b_sizes)])
 
 
 compose("aten::kron", "each_by_each(self, other)")

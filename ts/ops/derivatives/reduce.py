@@ -110,8 +110,8 @@ for _overload, _arguments in _VARIANCE_ARGUMENTS.items():
 
 def shared(grad: Tensor, x: Tensor, extremum: Tensor, dim: list[int], keepdim: bool) -> Tensor:
     """Return the gradient of an extreme value over `dim`, divided equally among equal elements."""
-    there = x == restored(extremum, dim, keepdim)
-    return restored(grad, dim, keepdim) * there / there.sum(dim, True)
+    is_extremum = x == restored(extremum, dim, keepdim)
+    return restored(grad, dim, keepdim) * is_extremum / is_extremum.sum(dim, True)
 
 
 derive("aten::amax aten::amin", self="shared(grad, self, result, dim, keepdim)")

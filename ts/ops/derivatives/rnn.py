@@ -24,20 +24,20 @@ def _step(
     b_hh: Tensor | None,
     w_hr: Tensor | None,
 ) -> tuple[Tensor, Tensor]:
-    own = ts.linear(hidden, w_hh, b_hh)
+    hidden_gates = ts.linear(hidden, w_hh, b_hh)
     if kind == "lstm":
-        i, f, g, o = (input_gates + own).chunk(4, -1)
+        i, f, g, o = (input_gates + hidden_gates).chunk(4, -1)
         cell = f.sigmoid() * cell + i.sigmoid() * g.tanh()
         hidden = o.sigmoid() * cell.tanh()
         return (hidden if w_hr is None else ts.linear(hidden, w_hr)), cell
     if kind == "gru":
         r, z, n = input_gates.chunk(3, -1)
-        hr, hz, hn = own.chunk(3, -1)
+        hr, hz, hn = hidden_gates.chunk(3, -1)
         new = (n + (r + hr).sigmoid() * hn).tanh()
         return (hidden - new) * (z + hz).sigmoid() + new, cell
     if kind == "tanh":
-        return (input_gates + own).tanh(), cell
-    return (input_gates + own).relu(), cell
+        return (input_gates + hidden_gates).tanh(), cell
+    return (input_gates + hidden_gates).relu(), cell
 
 
 def _cell(
@@ -89,10 +89,12 @@ def _layer(
             hidden, cell = _step(kind, input_gates, hidden, cell, w_hh, b_hh, w_hr)
             outputs.append(hidden)
         else:
-            now, inside = _step(kind, input_gates, hidden[:rows], cell[:rows], w_hh, b_hh, w_hr)
-            hidden = ts.cat([now, hidden[rows:]])
-            cell = ts.cat([inside, cell[rows:]])
-            outputs.append(now)
+            active_hidden, active_cell = _step(
+                kind, input_gates, hidden[:rows], cell[:rows], w_hh, b_hh, w_hr
+            )
+            hidden = ts.cat([active_hidden, hidden[rows:]])
+            cell = ts.cat([active_cell, cell[rows:]])
+            outputs.append(active_hidden)
     if reverse:
         outputs.reverse()
     return outputs, hidden, cell

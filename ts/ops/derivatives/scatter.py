@@ -73,8 +73,8 @@ def of_product(
     zeros = ts.zeros_like(x).scatter_add(dim, index, none.to(x.dtype)).gather(dim, index)
     nonzero = source.masked_fill(none, 1)
     rest = x.scatter_reduce(dim, index, nonzero, "prod", include_self=include_self).gather(dim, index)
-    alone = zeros == none.to(zeros.dtype)  # True if an element is the only zero in its product
-    of_zeros = rest.masked_fill(alone.logical_not(), 0)
+    is_only_zero = zeros == none.to(zeros.dtype)  # True if an element is the only zero in its product
+    of_zeros = rest.masked_fill(is_only_zero.logical_not(), 0)
     return grad * others, grad.gather(dim, index) * ts.where(
         none, of_zeros, result.gather(dim, index) / nonzero
     )

@@ -30,21 +30,23 @@ def reach(sizes: list[int], strides: list[int]) -> int:
 
 
 def of_storage(
-    grad: Tensor, mine: tuple[list[int], list[int], int], view: tuple[list[int], list[int], int]
+    grad: Tensor, base_layout: tuple[list[int], list[int], int], view: tuple[list[int], list[int], int]
 ) -> Tensor:
     """Return the gradient of a tensor whose storage was read by `as_strided` with other sizes and strides.
 
     Gradients of view elements at one storage location are summed. If several elements of the tensor are at
     one location, each of them gets an equal share of its gradient.
     """
-    first = min(mine[2], view[2])
-    count = max(mine[2] + reach(mine[0], mine[1]), view[2] + reach(view[0], view[1])) - first
+    first = min(base_layout[2], view[2])
+    count = (
+        max(base_layout[2] + reach(base_layout[0], base_layout[1]), view[2] + reach(view[0], view[1])) - first
+    )
     positions = ts.arange(count, device=grad.device)
     viewed = positions.as_strided(view[0], view[1], view[2] - first).reshape(-1)
-    held = grad.new_zeros([count]).index_add(0, viewed, grad.reshape(-1))
-    own = positions.as_strided(mine[0], mine[1], mine[2] - first)
-    shares = ts.bincount(own.reshape(-1), minlength=count).clamp(min=1)
-    return (held / shares)[own]
+    storage_grad = grad.new_zeros([count]).index_add(0, viewed, grad.reshape(-1))
+    base_positions = positions.as_strided(base_layout[0], base_layout[1], base_layout[2] - first)
+    shares = ts.bincount(base_positions.reshape(-1), minlength=count).clamp(min=1)
+    return (storage_grad / shares)[base_positions]
 
 
 _START = "self.storage_offset() if storage_offset is None else storage_offset"

@@ -91,8 +91,10 @@ def _by_formula(record: OperatorRecord, inputs: Inputs, row: Derivative) -> Rule
 def _formula(inputs: Inputs, formula: formulas.Formula, requested: list[str]) -> Formula:
     names = list(inputs.parameters)
     sources = [_source(inputs, read) for read in formula.reads]
-    gives = tuple(names.index(name) for name in formula.gives)
-    return Formula(formula.function(), sources, gives, tuple(name in requested for name in formula.gives))
+    input_indices = tuple(names.index(name) for name in formula.gives)
+    return Formula(
+        formula.function(), sources, input_indices, tuple(name in requested for name in formula.gives)
+    )
 
 
 def _source(inputs: Inputs, read: formulas.FormulaParameter) -> tuple[int, int, bool]:

@@ -22,13 +22,15 @@ def _scale(scale_factors: list[float] | None, d: int) -> float | None:
 
 def _declare(name: str, n: int, aligned: bool) -> None:
     names = ["scales"] if n == 1 else [f"scales_{d}" for d in "dhw"[3 - n :]]
-    how = ", ".join([*["align_corners"] * aligned, *names])
+    options = ", ".join([*["align_corners"] * aligned, *names])
     forward = f"ts.ops.aten.{name}"
-    derive(f"aten::{name}", self=f"{forward}_backward(grad, output_size, self.size(), {how})", result=LINEAR)
-    derive(f"aten::{name}_backward", grad_output=f"{forward}(grad, output_size, {how})", result=LINEAR)
+    derive(
+        f"aten::{name}", self=f"{forward}_backward(grad, output_size, self.size(), {options})", result=LINEAR
+    )
+    derive(f"aten::{name}_backward", grad_output=f"{forward}(grad, output_size, {options})", result=LINEAR)
     scales = [f"_scale(scale_factors, {d})" for d in range(n)]
-    how = ", ".join([*["align_corners"] * aligned, *scales])
-    compose(f"aten::{name}.vec", f"{forward}(input, _sizes(input, output_size, scale_factors), {how})")
+    options = ", ".join([*["align_corners"] * aligned, *scales])
+    compose(f"aten::{name}.vec", f"{forward}(input, _sizes(input, output_size, scale_factors), {options})")
 
 
 for _name, _n, _aligned in (

@@ -30,10 +30,10 @@ def of_norm(
         return expanded_grad * (x / norm).masked_fill(norm == 0, 0)
     if p == float("inf") or p == -float("inf"):
         size = x.abs()
-        there = size == norm
+        is_extremum = size == norm
         dims: list[int] = []
-        count = there.sum(dims if dim is None else dim, True)
-        return x.sgn() * (there / count * expanded_grad)
+        count = is_extremum.sum(dims if dim is None else dim, True)
+        return x.sgn() * (is_extremum / count * expanded_grad)
     if p < 1:
         share = x.sgn() * x.abs().pow(p - 1).masked_fill(x == 0, 0)
         return share * (expanded_grad * norm.pow(1 - p))

@@ -74,11 +74,11 @@ def between(x: Tensor, split_indices: list[int], dim: int) -> list[Tensor]:
     return [ts.ops.aten.slice(x, dim, start, end, 1) for start, end in zip(starts, ends)]
 
 
-def by_tensor(x: Tensor, where: Tensor, dim: int) -> list[Tensor]:
+def by_tensor(x: Tensor, sections_or_indices: Tensor, dim: int) -> list[Tensor]:
     """Split x by a tensor, which is a number of sections (0-d) or contains the split indices (1-d)."""
-    if where.dim() == 0:
-        return evenly(x, int(where), dim)
-    split_indices: list[int] = where.tolist()
+    if sections_or_indices.dim() == 0:
+        return evenly(x, int(sections_or_indices), dim)
+    split_indices: list[int] = sections_or_indices.tolist()
     return between(x, split_indices, dim)
 
 
