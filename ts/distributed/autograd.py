@@ -91,13 +91,13 @@ def _is_valid_context(context_id: int) -> None:
 
 
 def _current_context() -> DistAutogradContext:
-    here = current_id()
-    if here is None:
+    context_id = current_id()
+    if context_id is None:
         raise RuntimeError(
             "Current thread doesn't have a valid autograd context. Please wrap your code using: `with "
             "torch.distributed.autograd.context() as context_id` to generate a valid context"
         )
-    return _contexts().find(here)
+    return _contexts().find(context_id)
 
 
 __getattr__ = names_for(__name__)

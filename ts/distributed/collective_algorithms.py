@@ -47,8 +47,8 @@ def reduce(call: CollectiveCall, array: Any, op: ReduceOp, to: int) -> None:
 def _all_reduce_short(call: CollectiveCall, array: Any, op: ReduceOp) -> None:
     came = call.workspace(array.size * call.size, array.dtype).reshape(call.size, -1)
     requests = [call.receive(each, memory_of(came[each])) for each in call.others]
-    ours = memory_of(array)
-    requests += [call.send(each, ours) for each in call.others]
+    memory = memory_of(array)
+    requests += [call.send(each, memory) for each in call.others]
     call.wait(requests)
     accumulate(op, [array if each == call.rank else came[each] for each in range(call.size)], array)
 
@@ -59,14 +59,14 @@ def _reduce_partition(call: CollectiveCall, array: Any, op: ReduceOp, to: Sequen
     bounds = [array.size * each // size for each in range(size + 1)]
     partitions = [array[bounds[each] : bounds[each + 1]] for each in range(size)]
     keeps = rank in to
-    mine = partitions[rank] if keeps else np.empty_like(partitions[rank])
+    own_result = partitions[rank] if keeps else np.empty_like(partitions[rank])
     sent = _send_chunks(call, partitions)
     rows, receives = _expect(call, partitions[rank])
     expected: list[Request] = []
     if keeps:
         for each in call.others:
             expected += [call.receive(each, memory_of(chunk)) for chunk in _chunks(partitions[each])]
-    for chunk in _reduced(call, rows, receives, partitions[rank], mine, op):
+    for chunk in _reduced(call, rows, receives, partitions[rank], own_result, op):
         expected += [call.send(each, memory_of(chunk)) for each in to if each != rank]
     call.wait([*sent, *expected])
 
@@ -86,12 +86,12 @@ def _send_chunks(call: CollectiveCall, partitions: Sequence[Any]) -> list[Reques
     return [call.send(each, memory_of(chunk)) for each in order for chunk in _chunks(partitions[each])]
 
 
-def _expect(call: CollectiveCall, ours: Any) -> tuple[Any, list[list[Request]]]:
-    """Start to receive, from each other rank, the part with the same elements as `ours`.
+def _expect(call: CollectiveCall, own_array: Any) -> tuple[Any, list[list[Request]]]:
+    """Start to receive, from each other rank, the part with the same elements as `own_array`.
 
     Return the buffer, with one row for each other rank, and for each row the requests of its chunks.
     """
-    rows = call.workspace(ours.size * (call.size - 1), ours.dtype).reshape(call.size - 1, -1)
+    rows = call.workspace(own_array.size * (call.size - 1), own_array.dtype).reshape(call.size - 1, -1)
     receives = [
         [call.receive(each, memory_of(chunk)) for chunk in _chunks(rows[at])]
         for at, each in enumerate(call.others)
@@ -100,16 +100,16 @@ def _expect(call: CollectiveCall, ours: Any) -> tuple[Any, list[list[Request]]]:
 
 
 def _reduced(
-    call: CollectiveCall, rows: Any, receives: list[list[Request]], ours: Any, out: Any, op: ReduceOp
+    call: CollectiveCall, rows: Any, receives: list[list[Request]], own_array: Any, out: Any, op: ReduceOp
 ) -> Iterator[Any]:
     """Yield each chunk of `out` after the corresponding chunks of all ranks were reduced into it."""
     results = _chunks(out)
-    own = results if ours is out else _chunks(ours)
+    own_chunks = results if own_array is out else _chunks(own_array)
     chunks = [_chunks(row) for row in rows]
     for at, result in enumerate(results):
         call.wait([each[at] for each in receives])
         arrays = [each[at] for each in chunks]
-        arrays.insert(call.rank, own[at])
+        arrays.insert(call.rank, own_chunks[at])
         accumulate(op, arrays, result)
         yield result
 
@@ -127,19 +127,21 @@ def broadcast(call: CollectiveCall, memory: memoryview, source: int) -> None:
         call.wait([call.receive(source, memory)])
 
 
-def all_gather(call: CollectiveCall, ours: memoryview, outputs: Sequence[memoryview]) -> None:
+def all_gather(call: CollectiveCall, own_memory: memoryview, outputs: Sequence[memoryview]) -> None:
     """Copy the memory of each rank to the outputs of all ranks."""
     requests = [call.receive(each, outputs[each]) for each in call.others]
-    requests += [call.send((call.rank + step) % call.size, ours) for step in range(1, call.size)]
-    _copy(ours, outputs[call.rank])
+    requests += [call.send((call.rank + step) % call.size, own_memory) for step in range(1, call.size)]
+    _copy(own_memory, outputs[call.rank])
     call.wait(requests)
 
 
-def gather(call: CollectiveCall, ours: memoryview, outputs: Sequence[memoryview] | None, to: int) -> None:
+def gather(
+    call: CollectiveCall, own_memory: memoryview, outputs: Sequence[memoryview] | None, to: int
+) -> None:
     """Copy the memory of each rank to the `outputs` of rank `to`."""
     if outputs is None:
-        return call.wait([call.send(to, ours)])
-    _copy(ours, outputs[call.rank])
+        return call.wait([call.send(to, own_memory)])
+    _copy(own_memory, outputs[call.rank])
     call.wait([call.receive(each, outputs[each]) for each in call.others])
 
 
@@ -194,8 +196,8 @@ def monitored_barrier(call: CollectiveCall, all_of_them: bool) -> None:
             if not all_of_them:
                 break
     if missing:
-        who = f"Ranks {', '.join(map(str, missing))}" if all_of_them else f"Rank {missing[0]}"
+        missing_ranks = f"Ranks {', '.join(map(str, missing))}" if all_of_them else f"Rank {missing[0]}"
         raise DistBackendError(
-            f"[Rank 0]: {who} failed to pass monitoredBarrier in {call.timeout * 1000:.0f} ms"
+            f"[Rank 0]: {missing_ranks} failed to pass monitoredBarrier in {call.timeout * 1000:.0f} ms"
         )
     call.wait([call.send(each, _NOTHING) for each in call.others])

@@ -88,7 +88,7 @@ def _run(
     function: str,
     tensor: Tensor | None,
     body: Callable[[CollectiveCall], None],
-    lent: _FlatBuffers,
+    buffers: _FlatBuffers,
     async_op: bool,
     result: Any,
     op: ReduceOp | None = None,
@@ -99,7 +99,7 @@ def _run(
 
     def all_of_it(call: CollectiveCall) -> None:
         body(call)
-        lent.copy_results()
+        buffers.copy_results()
 
     if not async_op:
         group.queue.run(make, all_of_it)
@@ -114,16 +114,16 @@ def all_reduce(
 ) -> Work | None:
     """Reduce `tensor` across all ranks in place; every rank receives the result."""
     check_tensor(tensor, "tensor")
-    here = find(group, "all_reduce")
-    if here is None:
+    process_group = find(group, "all_reduce")
+    if process_group is None:
         return None
-    reduction, lent = check_op(op, tensor, "all_reduce"), _FlatBuffers()
-    array = lent.write(tensor)
+    reduction, buffers = check_op(op, tensor, "all_reduce"), _FlatBuffers()
+    array = buffers.write(tensor)
 
     def body(call: CollectiveCall) -> None:
         collective_algorithms.all_reduce(call, array, reduction)
 
-    return _run(here, "all_reduce", tensor, body, lent, async_op, [tensor], reduction)
+    return _run(process_group, "all_reduce", tensor, body, buffers, async_op, [tensor], reduction)
 
 
 def all_reduce_coalesced(
@@ -135,17 +135,19 @@ def all_reduce_coalesced(
     """Reduce several tensors of one dtype across all ranks in place, in one call."""
     check_tensors(tensors, "tensor")
     _same_dtype(*tensors)
-    here = find(group, "all_reduce_coalesced")
-    if here is None:
+    process_group = find(group, "all_reduce_coalesced")
+    if process_group is None:
         return None
-    reduction, lent = check_op(op, tensors[0], "all_reduce_coalesced"), _FlatBuffers()
-    arrays = [lent.write(each) for each in tensors]
+    reduction, buffers = check_op(op, tensors[0], "all_reduce_coalesced"), _FlatBuffers()
+    arrays = [buffers.write(each) for each in tensors]
 
     def body(call: CollectiveCall) -> None:
         for each in arrays:
             collective_algorithms.all_reduce(call, each, reduction)
 
-    return _run(here, "all_reduce_coalesced", tensors[0], body, lent, async_op, list(tensors), reduction)
+    return _run(
+        process_group, "all_reduce_coalesced", tensors[0], body, buffers, async_op, list(tensors), reduction
+    )
 
 
 def reduce(
@@ -158,17 +160,17 @@ def reduce(
 ) -> Work | None:
     """Reduce `tensor` across all ranks into the tensor of the destination rank."""
     check_tensor(tensor, "tensor")
-    here = find(group, "reduce")
-    if here is None:
+    process_group = find(group, "reduce")
+    if process_group is None:
         return None
-    to = find_group_rank(here, dst, group_dst)
-    reduction, lent = check_op(op, tensor, "reduce"), _FlatBuffers()
-    array = lent.write(tensor) if here.rank() == to else lent.read(tensor)
+    to = find_group_rank(process_group, dst, group_dst)
+    reduction, buffers = check_op(op, tensor, "reduce"), _FlatBuffers()
+    array = buffers.write(tensor) if process_group.rank() == to else buffers.read(tensor)
 
     def body(call: CollectiveCall) -> None:
         collective_algorithms.reduce(call, array, reduction, to)
 
-    return _run(here, "reduce", tensor, body, lent, async_op, [tensor], reduction)
+    return _run(process_group, "reduce", tensor, body, buffers, async_op, [tensor], reduction)
 
 
 def broadcast(
@@ -180,29 +182,32 @@ def broadcast(
 ) -> Work | None:
     """Send the tensor of rank `src` to all other ranks, which store it in their `tensor`."""
     check_tensor(tensor, "tensor")
-    here = find(group, "broadcast")
-    if here is None:
+    process_group = find(group, "broadcast")
+    if process_group is None:
         return None
-    source, lent = find_group_rank(here, src, group_src), _FlatBuffers()
-    memory = memory_of(lent.read(tensor) if here.rank() == source else lent.write(tensor))
+    source, buffers = find_group_rank(process_group, src, group_src), _FlatBuffers()
+    memory = memory_of(buffers.read(tensor) if process_group.rank() == source else buffers.write(tensor))
 
     def body(call: CollectiveCall) -> None:
         collective_algorithms.broadcast(call, memory, source)
 
-    return _run(here, "broadcast", tensor, body, lent, async_op, [tensor])
+    return _run(process_group, "broadcast", tensor, body, buffers, async_op, [tensor])
 
 
-def _check_gathered(tensors: Sequence[Tensor], tensor: Tensor, size: int, what: str) -> None:
+def _check_gathered(tensors: Sequence[Tensor], tensor: Tensor, size: int, name: str) -> None:
     if len(tensors) != size:
         raise RuntimeError(
-            f"ProcessGroupGloo::{what}: invalid output tensor list at index 0 (expected length {size}, got "
+            f"ProcessGroupGloo::{name}: invalid output tensor list at index 0 (expected length {size}, got "
             f"{len(tensors)})"
         )
     for at, each in enumerate(tensors):
         if each.shape != tensor.shape:
-            ours, theirs = ("(" + ", ".join(map(str, shape)) + ")" for shape in (tensor.shape, each.shape))
+            expected_shape, actual_shape = (
+                "(" + ", ".join(map(str, shape)) + ")" for shape in (tensor.shape, each.shape)
+            )
             raise RuntimeError(
-                f"ProcessGroupGloo::{what}: invalid tensor size at index {at} (expected {ours}, got {theirs})"
+                f"ProcessGroupGloo::{name}: invalid tensor size at index {at} (expected "
+                f"{expected_shape}, got {actual_shape})"
             )
 
 
@@ -213,17 +218,20 @@ def all_gather(
     check_tensors(tensor_list, "tensor_list")
     check_tensor(tensor, "tensor")
     _same_dtype(tensor, *tensor_list)
-    here = find(group, "all_gather")
-    if here is None:
+    process_group = find(group, "all_gather")
+    if process_group is None:
         return None
-    _check_gathered(tensor_list, tensor, here.size(), "allgather")
-    lent = _FlatBuffers()
-    ours, outputs = memory_of(lent.read(tensor)), [memory_of(lent.write(each)) for each in tensor_list]
+    _check_gathered(tensor_list, tensor, process_group.size(), "allgather")
+    buffers = _FlatBuffers()
+    own_memory, outputs = (
+        memory_of(buffers.read(tensor)),
+        [memory_of(buffers.write(each)) for each in tensor_list],
+    )
 
     def body(call: CollectiveCall) -> None:
-        collective_algorithms.all_gather(call, ours, outputs)
+        collective_algorithms.all_gather(call, own_memory, outputs)
 
-    return _run(here, "all_gather", tensor, body, lent, async_op, [tensor_list])
+    return _run(process_group, "all_gather", tensor, body, buffers, async_op, [tensor_list])
 
 
 def all_gather_coalesced(
@@ -234,21 +242,21 @@ def all_gather_coalesced(
 ) -> Work | None:
     """Gather several tensors of each rank; `output_tensor_lists` has one list for each rank."""
     check_tensors(input_tensor_list, "tensor_list")
-    here = find(group, "all_gather_coalesced")
-    if here is None:
+    process_group = find(group, "all_gather_coalesced")
+    if process_group is None:
         return None
-    lent = _FlatBuffers()
-    ours = [memory_of(lent.read(each)) for each in input_tensor_list]
+    buffers = _FlatBuffers()
+    own_memories = [memory_of(buffers.read(each)) for each in input_tensor_list]
     for each in output_tensor_lists:
         check_tensors(each, "output_tensor_lists")
-    rows = [[memory_of(lent.write(each)) for each in row] for row in output_tensor_lists]
+    rows = [[memory_of(buffers.write(each)) for each in row] for row in output_tensor_lists]
 
     def body(call: CollectiveCall) -> None:
-        for each, outputs in zip(ours, zip(*rows, strict=True), strict=True):
+        for each, outputs in zip(own_memories, zip(*rows, strict=True), strict=True):
             collective_algorithms.all_gather(call, each, outputs)
 
     first = input_tensor_list[0]
-    return _run(here, "all_gather_coalesced", first, body, lent, async_op, output_tensor_lists)
+    return _run(process_group, "all_gather_coalesced", first, body, buffers, async_op, output_tensor_lists)
 
 
 def all_gather_into_tensor(
@@ -257,27 +265,27 @@ def all_gather_into_tensor(
     """Gather the tensors of all ranks in `output_tensor`, concatenated or stacked by its shape."""
     check_tensor(output_tensor, "output_tensor")
     check_tensor(input_tensor, "input_tensor")
-    here = find(group, "all_gather_into_tensor")
-    if here is None:
+    process_group = find(group, "all_gather_into_tensor")
+    if process_group is None:
         return None
     if output_tensor.dtype != input_tensor.dtype:
         raise RuntimeError(
             "ProcessGroupGloo::allgather: invalid tensor type at index 0 (expected "
             f"{input_tensor.dtype}, got {output_tensor.dtype})"
         )
-    if output_tensor.numel() != input_tensor.numel() * here.size():
+    if output_tensor.numel() != input_tensor.numel() * process_group.size():
         raise RuntimeError(
             f"output tensor size must be equal to world_size times input tensor size: found "
-            f"{output_tensor.numel()} elements for {here.size()} times {input_tensor.numel()}"
+            f"{output_tensor.numel()} elements for {process_group.size()} times {input_tensor.numel()}"
         )
-    lent = _FlatBuffers()
-    ours, output = memory_of(lent.read(input_tensor)), memory_of(lent.write(output_tensor))
-    outputs = _split(output, [len(ours)] * here.size())
+    buffers = _FlatBuffers()
+    own_memory, output = memory_of(buffers.read(input_tensor)), memory_of(buffers.write(output_tensor))
+    outputs = _split(output, [len(own_memory)] * process_group.size())
 
     def body(call: CollectiveCall) -> None:
-        collective_algorithms.all_gather(call, ours, outputs)
+        collective_algorithms.all_gather(call, own_memory, outputs)
 
-    return _run(here, "all_gather", input_tensor, body, lent, async_op, [output_tensor])
+    return _run(process_group, "all_gather", input_tensor, body, buffers, async_op, [output_tensor])
 
 
 def _split(memory: Any, sizes: Sequence[int]) -> list[Any]:
@@ -286,7 +294,7 @@ def _split(memory: Any, sizes: Sequence[int]) -> list[Any]:
 
 
 def _check_list(
-    here: ProcessGroup,
+    process_group: ProcessGroup,
     name: str,
     tensor: Tensor,
     tensors: list[Tensor] | None,
@@ -295,18 +303,18 @@ def _check_list(
     root: int,
 ) -> None:
     """Check that only the rank `root` passes a tensor list, with one tensor per rank."""
-    if here.rank() != root:
+    if process_group.rank() != root:
         if tensors:
             raise ValueError(f"Argument ``{name}_list`` must NOT be specified on non-{side} ranks.")
         return
     if not tensors:
         raise ValueError(f"Argument ``{name}_list`` must be specified on {side} rank.")
-    if len(tensors) != here.size():
+    if len(tensors) != process_group.size():
         raise RuntimeError(
             f"ProcessGroupGloo::{name}: Incorrect {kind} list size {len(tensors)}. {kind.capitalize()} list "
-            f"size should be {here.size()}, same as size of the process group."
+            f"size should be {process_group.size()}, same as size of the process group."
         )
-    _check_gathered(tensors, tensor, here.size(), name)
+    _check_gathered(tensors, tensor, process_group.size(), name)
 
 
 def gather(
@@ -322,21 +330,21 @@ def gather(
     if gather_list:
         check_tensors(gather_list, "gather_list")
         _same_dtype(tensor, *gather_list)
-    here = find(group, "gather")
-    if here is None:
+    process_group = find(group, "gather")
+    if process_group is None:
         return None
-    to, lent = (
-        find_group_rank(here, 0 if dst is None and group_dst is None else dst, group_dst),
+    to, buffers = (
+        find_group_rank(process_group, 0 if dst is None and group_dst is None else dst, group_dst),
         _FlatBuffers(),
     )
-    _check_list(here, "gather", tensor, gather_list, "output", "destination", to)
-    outputs = [memory_of(lent.write(each)) for each in gather_list] if gather_list else None
-    ours = memory_of(lent.read(tensor))
+    _check_list(process_group, "gather", tensor, gather_list, "output", "destination", to)
+    outputs = [memory_of(buffers.write(each)) for each in gather_list] if gather_list else None
+    own_memory = memory_of(buffers.read(tensor))
 
     def body(call: CollectiveCall) -> None:
-        collective_algorithms.gather(call, ours, outputs, to)
+        collective_algorithms.gather(call, own_memory, outputs, to)
 
-    return _run(here, "gather", tensor, body, lent, async_op, [gather_list or []])
+    return _run(process_group, "gather", tensor, body, buffers, async_op, [gather_list or []])
 
 
 def scatter(
@@ -352,21 +360,21 @@ def scatter(
     if scatter_list:
         check_tensors(scatter_list, "scatter_list")
         _same_dtype(tensor, *scatter_list)
-    here = find(group, "scatter")
-    if here is None:
+    process_group = find(group, "scatter")
+    if process_group is None:
         return None
-    source, lent = (
-        find_group_rank(here, 0 if src is None and group_src is None else src, group_src),
+    source, buffers = (
+        find_group_rank(process_group, 0 if src is None and group_src is None else src, group_src),
         _FlatBuffers(),
     )
-    _check_list(here, "scatter", tensor, scatter_list, "input", "source", source)
-    inputs = [memory_of(lent.read(each)) for each in scatter_list] if scatter_list else None
-    output = memory_of(lent.write(tensor))
+    _check_list(process_group, "scatter", tensor, scatter_list, "input", "source", source)
+    inputs = [memory_of(buffers.read(each)) for each in scatter_list] if scatter_list else None
+    output = memory_of(buffers.write(tensor))
 
     def body(call: CollectiveCall) -> None:
         collective_algorithms.scatter(call, inputs, output, source)
 
-    return _run(here, "scatter", tensor, body, lent, async_op, [tensor])
+    return _run(process_group, "scatter", tensor, body, buffers, async_op, [tensor])
 
 
 def reduce_scatter(
@@ -380,18 +388,20 @@ def reduce_scatter(
     check_tensor(output, "output")
     check_tensors(input_list, "input_list")
     _same_dtype(output, *input_list)
-    here = find(group, "reduce_scatter")
-    if here is None:
+    process_group = find(group, "reduce_scatter")
+    if process_group is None:
         return None
-    if len(input_list) != here.size():
+    if len(input_list) != process_group.size():
         raise RuntimeError("invalid input tensor list size, must be world size")
     for at, each in enumerate(input_list):
         if each.numel() != output.numel():
             raise RuntimeError(
                 f"reduce_scatter: input {at} has {each.numel()} elements, the output {output.numel()}"
             )
-    lent = _FlatBuffers()
-    return _reduce_scatter(here, output, [lent.read(each) for each in input_list], op, lent, async_op)
+    buffers = _FlatBuffers()
+    return _reduce_scatter(
+        process_group, output, [buffers.read(each) for each in input_list], op, buffers, async_op
+    )
 
 
 def reduce_scatter_tensor(
@@ -405,29 +415,34 @@ def reduce_scatter_tensor(
     check_tensor(output, "output")
     check_tensor(input, "input")
     _same_dtype(output, input)
-    here = find(group, "reduce_scatter_tensor")
-    if here is None:
+    process_group = find(group, "reduce_scatter_tensor")
+    if process_group is None:
         return None
-    if output.numel() * here.size() != input.numel():
+    if output.numel() * process_group.size() != input.numel():
         raise RuntimeError(
             f"input tensor must be the same size as output size times world size: found {input.numel()} "
-            f"elements for {here.size()} times {output.numel()}"
+            f"elements for {process_group.size()} times {output.numel()}"
         )
-    lent = _FlatBuffers()
-    chunks = _split(lent.read(input), [output.numel()] * here.size())
-    return _reduce_scatter(here, output, chunks, op, lent, async_op)
+    buffers = _FlatBuffers()
+    chunks = _split(buffers.read(input), [output.numel()] * process_group.size())
+    return _reduce_scatter(process_group, output, chunks, op, buffers, async_op)
 
 
 def _reduce_scatter(
-    here: ProcessGroup, output: Tensor, chunks: list[Any], op: Any, lent: _FlatBuffers, async_op: bool
+    process_group: ProcessGroup,
+    output: Tensor,
+    chunks: list[Any],
+    op: Any,
+    buffers: _FlatBuffers,
+    async_op: bool,
 ) -> Work | None:
     reduction = check_op(op, output, "reduce_scatter")
-    array = lent.write(output)
+    array = buffers.write(output)
 
     def body(call: CollectiveCall) -> None:
         collective_algorithms.reduce_scatter(call, chunks, array, reduction)
 
-    return _run(here, "reduce_scatter", output, body, lent, async_op, [output], reduction)
+    return _run(process_group, "reduce_scatter", output, body, buffers, async_op, [output], reduction)
 
 
 def all_to_all(
@@ -440,19 +455,21 @@ def all_to_all(
     check_tensors(output_tensor_list, "output_tensor_list")
     check_tensors(input_tensor_list, "input_tensor_list")
     _same_dtype(*output_tensor_list, *input_tensor_list)
-    here = find(group, "all_to_all")
-    if here is None:
+    process_group = find(group, "all_to_all")
+    if process_group is None:
         return None
-    for what, tensors in (("input", input_tensor_list), ("output", output_tensor_list)):
-        if len(tensors) != here.size():
+    for argument_name, tensors in (("input", input_tensor_list), ("output", output_tensor_list)):
+        if len(tensors) != process_group.size():
             raise RuntimeError(
-                f"ProcessGroupGloo::alltoall: {what} tensor list size {len(tensors)} does not match world "
-                f"size {here.size()}"
+                f"ProcessGroupGloo::alltoall: {argument_name} tensor list size {len(tensors)} does not match "
+                f"world size {process_group.size()}"
             )
-    lent = _FlatBuffers()
-    inputs = [memory_of(lent.read(each)) for each in input_tensor_list]
-    outputs = [memory_of(lent.write(each)) for each in output_tensor_list]
-    return _all_to_all(here, inputs, outputs, lent, async_op, output_tensor_list, input_tensor_list[0].dtype)
+    buffers = _FlatBuffers()
+    inputs = [memory_of(buffers.read(each)) for each in input_tensor_list]
+    outputs = [memory_of(buffers.write(each)) for each in output_tensor_list]
+    return _all_to_all(
+        process_group, inputs, outputs, buffers, async_op, output_tensor_list, input_tensor_list[0].dtype
+    )
 
 
 def all_to_all_single(
@@ -470,13 +487,17 @@ def all_to_all_single(
     check_tensor(output, "output")
     check_tensor(input, "input")
     _same_dtype(output, input)
-    here = find(group, "all_to_all_single")
-    if here is None:
+    process_group = find(group, "all_to_all_single")
+    if process_group is None:
         return None
-    lent = _FlatBuffers()
-    inputs = _split(memory_of(lent.read(input)), _row_bytes(input, input_split_sizes, here.size()))
-    outputs = _split(memory_of(lent.write(output)), _row_bytes(output, output_split_sizes, here.size()))
-    return _all_to_all(here, inputs, outputs, lent, async_op, [output], input.dtype)
+    buffers = _FlatBuffers()
+    inputs = _split(
+        memory_of(buffers.read(input)), _row_bytes(input, input_split_sizes, process_group.size())
+    )
+    outputs = _split(
+        memory_of(buffers.write(output)), _row_bytes(output, output_split_sizes, process_group.size())
+    )
+    return _all_to_all(process_group, inputs, outputs, buffers, async_op, [output], input.dtype)
 
 
 def _row_bytes(tensor: Tensor, sizes: Sequence[int] | None, count: int) -> list[int]:
@@ -494,10 +515,10 @@ def _row_bytes(tensor: Tensor, sizes: Sequence[int] | None, count: int) -> list[
 
 
 def _all_to_all(
-    here: ProcessGroup,
+    process_group: ProcessGroup,
     inputs: list[Any],
     outputs: list[Any],
-    lent: _FlatBuffers,
+    buffers: _FlatBuffers,
     async_op: bool,
     result: list[Tensor],
     dtype: dtypes.dtype,
@@ -507,7 +528,7 @@ def _all_to_all(
         call.label = call.label._replace(elements=0)
         collective_algorithms.all_to_all(call, inputs, outputs)
 
-    return _run(here, "all_to_all", result[0], body, lent, async_op, result)
+    return _run(process_group, "all_to_all", result[0], body, buffers, async_op, result)
 
 
 def barrier(
@@ -517,12 +538,20 @@ def barrier(
     timeout: timedelta | None = None,
 ) -> Work | None:
     """Wait until all ranks have called this function."""
-    here = find(group, "barrier")
-    if here is None:
+    process_group = find(group, "barrier")
+    if process_group is None:
         return None
     seconds = None if timeout is None else timeout.total_seconds()
     return _run(
-        here, "barrier", None, collective_algorithms.barrier, _FlatBuffers(), async_op, [], None, seconds
+        process_group,
+        "barrier",
+        None,
+        collective_algorithms.barrier,
+        _FlatBuffers(),
+        async_op,
+        [],
+        None,
+        seconds,
     )
 
 
@@ -532,13 +561,13 @@ def monitored_barrier(
     """Wait for all ranks of a group; rank 0 raises an error that names the missing ranks."""
     if find(group, "monitored_barrier") is None:
         return
-    here = member_of(group)
-    seconds = here.timeout if timeout is None else timeout.total_seconds()
+    process_group = member_of(group)
+    seconds = process_group.timeout if timeout is None else timeout.total_seconds()
 
     def body(call: CollectiveCall) -> None:
         collective_algorithms.monitored_barrier(call, wait_all_ranks)
 
-    _run(here, "monitored_barrier", None, body, _FlatBuffers(), False, [], None, seconds)
+    _run(process_group, "monitored_barrier", None, body, _FlatBuffers(), False, [], None, seconds)
 
 
 all_gather_single = all_gather_into_tensor

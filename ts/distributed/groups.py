@@ -238,20 +238,20 @@ def is_initialized() -> bool:
     return _world.default is not None
 
 
-def find(group: ProcessGroup | None, what: str | None = None) -> ProcessGroup | None:
+def find(group: ProcessGroup | None, operation: str | None = None) -> ProcessGroup | None:
     """Resolve an argument `group`; None means the default group.
 
-    If this process is not a member, return None; unless `what` is None, warn that the function `what` was
-    called.
+    If this process is not a member, return None; unless `operation` is None, warn that the
+    function `operation` was called.
     """
     if group is None:
         if _world.default is None:
             raise ValueError(_UNINITIALIZED)
         return _world.default
     if not isinstance(group, ProcessGroup):
-        if what is not None:
+        if operation is not None:
             warnings.warn(
-                f"Running {what} on global rank {get_rank()} which does not belong to the given group.",
+                f"Running {operation} on global rank {get_rank()} which does not belong to the given group.",
                 stacklevel=3,
             )
         return None
@@ -358,23 +358,23 @@ def new_group(
         raise NotImplementedError(
             "new_group is called by all processes: there is no use_local_synchronization"
         )
-    chosen = list(world.ranks) if ranks is None else list(ranks)
+    member_ranks = list(world.ranks) if ranks is None else list(ranks)
     if sort_ranks:
-        chosen.sort()
-    for each in chosen:
+        member_ranks.sort()
+    for each in member_ranks:
         if not 0 <= each < world.size():
             raise ValueError(
                 f"Rank {each} is out of range. Valid ranks are 0 to {world.size() - 1} "
                 f"(world_size={world.size()})"
             )
-    if len(set(chosen)) < len(chosen):
-        raise ValueError(f"ranks list must not contain duplicate entries, got {chosen}")
+    if len(set(member_ranks)) < len(member_ranks):
+        raise ValueError(f"ranks list must not contain duplicate entries, got {member_ranks}")
     seconds = world.timeout if timeout is None else _seconds(timeout)
     with _lock:
-        if world.rank() not in chosen:
+        if world.rank() not in member_ranks:
             next(_world.group_ids)
             return GroupMember.NON_GROUP_MEMBER
-        return _new(chosen, seconds)
+        return _new(member_ranks, seconds)
 
 
 class group:

@@ -58,9 +58,9 @@ class ChildFailedError(Exception):
 
     def __init__(self, command: list[str], rank: int, local_rank: int, pid: int, code: int) -> None:
         self.rank, self.local_rank, self.pid, self.exitcode = rank, local_rank, pid, code
-        how = f"exit code {code}" if code >= 0 else f"signal {_signal_name(-code)}"
+        reason = f"exit code {code}" if code >= 0 else f"signal {_signal_name(-code)}"
         super().__init__(
-            f"{' '.join(command)}: rank {rank} (local rank {local_rank}, process {pid}) ended with {how}"
+            f"{' '.join(command)}: rank {rank} (local rank {local_rank}, process {pid}) ended with {reason}"
         )
 
 
@@ -121,7 +121,7 @@ class Workers:
             return files.enter_context(open(os.path.join(folder, name), "wb"))
 
         return subprocess.Popen(
-            [word.replace("{local_rank}", str(local_rank)) for word in config.command],
+            [argument.replace("{local_rank}", str(local_rank)) for argument in config.command],
             env=os.environ | worker_environment(config, local_rank, restarts),
             stdout=redirected(_REDIRECT_STDOUT, "stdout.log"),
             stderr=redirected(_REDIRECT_STDERR, "stderr.log"),
@@ -174,8 +174,10 @@ def launch_processes(config: ProcessLaunch) -> None:
             if restarts >= config.max_restarts:
                 raise failure
             restarts += 1
-            left = config.max_restarts - restarts
-            print(f"{failure}; starting all again, {left} restarts left", file=sys.stderr, flush=True)
+            restarts_left = config.max_restarts - restarts
+            print(
+                f"{failure}; starting all again, {restarts_left} restarts left", file=sys.stderr, flush=True
+            )
 
 
 @contextlib.contextmanager

@@ -39,12 +39,12 @@ def _sizes(count: int) -> Tensor:
 
 def all_gather_object(object_list: list[Any], obj: Any, group: ProcessGroup | None = None) -> None:
     """Gather the values of all ranks into a list on every rank."""
-    here = find(group, "all_gather_object")
-    if here is None:
+    process_group = find(group, "all_gather_object")
+    if process_group is None:
         return
-    if len(object_list) != here.size():
-        raise RuntimeError(f"all_gather_object: {len(object_list)} places for {here.size()} values")
-    values = _gathered(here, obj, None)
+    if len(object_list) != process_group.size():
+        raise RuntimeError(f"all_gather_object: {len(object_list)} places for {process_group.size()} values")
+    values = _gathered(process_group, obj, None)
     assert values is not None
     object_list[:] = values
 
@@ -57,37 +57,37 @@ def gather_object(
     group_dst: int | None = None,
 ) -> None:
     """Gather the values of all ranks into a list on rank `dst`."""
-    here = find(group, "gather_object")
-    if here is None:
+    process_group = find(group, "gather_object")
+    if process_group is None:
         return
-    to = find_group_rank(here, 0 if dst is None and group_dst is None else dst, group_dst)
-    if here.rank() == to and not object_gather_list:
+    to = find_group_rank(process_group, 0 if dst is None and group_dst is None else dst, group_dst)
+    if process_group.rank() == to and not object_gather_list:
         raise ValueError("Argument ``gather_list`` must be specified on destination rank.")
-    if here.rank() != to and object_gather_list:
+    if process_group.rank() != to and object_gather_list:
         raise ValueError("Argument ``gather_list`` must NOT be specified on non-destination ranks.")
-    values = _gathered(here, obj, to)
+    values = _gathered(process_group, obj, to)
     if values is not None and object_gather_list is not None:
         object_gather_list[:] = values
 
 
-def _gathered(here: ProcessGroup, value: Any, to: int | None) -> list[Any] | None:
+def _gathered(process_group: ProcessGroup, value: Any, to: int | None) -> list[Any] | None:
     """Gather the values of all ranks at rank `to`; with None, at all ranks."""
     data = packed(value)
-    sizes = [_sizes(1) for _ in range(here.size())]
-    ours = _sizes(1)
-    ours.array[0] = data.size
-    all_gather(sizes, ours, here)
+    sizes = [_sizes(1) for _ in range(process_group.size())]
+    own_size = _sizes(1)
+    own_size.array[0] = data.size
+    all_gather(sizes, own_size, process_group)
     longest = max(int(each.array[0]) for each in sizes)
     padded = np.zeros(longest, np.uint8)
     padded[: data.size] = data
     rows = None
-    if to is None or here.rank() == to:
+    if to is None or process_group.rank() == to:
         rows = [wrap_array(np.empty(longest, np.uint8)) for _ in sizes]
     if to is None:
         assert rows is not None
-        all_gather(rows, wrap_array(padded), here)
+        all_gather(rows, wrap_array(padded), process_group)
     else:
-        gather(wrap_array(padded), rows, group=here, group_dst=to)
+        gather(wrap_array(padded), rows, group=process_group, group_dst=to)
     if rows is None:
         return None
     return [unpacked(row.array[: int(size.array[0])]) for row, size in zip(rows, sizes, strict=True)]
@@ -101,18 +101,18 @@ def broadcast_object_list(
     group_src: int | None = None,
 ) -> None:
     """Broadcast the values of the source rank's list to all ranks."""
-    here = find(group, "broadcast_object_list")
-    if here is None:
+    process_group = find(group, "broadcast_object_list")
+    if process_group is None:
         return
-    source = find_group_rank(here, 0 if src is None and group_src is None else src, group_src)
+    source = find_group_rank(process_group, 0 if src is None and group_src is None else src, group_src)
     sizes = _sizes(len(object_list))
-    data = [packed(each) for each in object_list] if here.rank() == source else []
+    data = [packed(each) for each in object_list] if process_group.rank() == source else []
     for at, each in enumerate(data):
         sizes.array[at] = each.size
-    broadcast(sizes, group=here, group_src=source)
+    broadcast(sizes, group=process_group, group_src=source)
     buffer = np.concatenate(data) if data else np.empty(int(sizes.array.sum()), np.uint8)
-    broadcast(wrap_array(buffer), group=here, group_src=source)
-    if here.rank() != source:
+    broadcast(wrap_array(buffer), group=process_group, group_src=source)
+    if process_group.rank() != source:
         object_list[:] = _values(buffer, sizes)
 
 
@@ -129,25 +129,25 @@ def scatter_object_list(
     group_src: int | None = None,
 ) -> None:
     """Send value i of the source rank to rank i, where it becomes element 0 of the output list."""
-    here = find(group, "scatter_object_list")
-    if here is None:
+    process_group = find(group, "scatter_object_list")
+    if process_group is None:
         return
     if not isinstance(scatter_object_output_list, list) or not scatter_object_output_list:
         raise ValueError("Expected argument scatter_object_output_list to be a list of size at least 1.")
-    source = find_group_rank(here, 0 if src is None and group_src is None else src, group_src)
+    source = find_group_rank(process_group, 0 if src is None and group_src is None else src, group_src)
     size, sizes, rows = _sizes(1), None, None
     longest = _sizes(1)
-    if here.rank() == source:
-        if scatter_object_input_list is None or len(scatter_object_input_list) != here.size():
+    if process_group.rank() == source:
+        if scatter_object_input_list is None or len(scatter_object_input_list) != process_group.size():
             raise ValueError("source rank must provide a list with a value for each process")
         data = [packed(each) for each in scatter_object_input_list]
         longest.array[0] = max(each.size for each in data)
         rows = [wrap_array(np.pad(each, (0, int(longest.array[0]) - each.size))) for each in data]
         sizes = [wrap_array(np.array([each.size], np.int64)) for each in data]
-    broadcast(longest, group=here, group_src=source)
-    scatter(size, sizes, group=here, group_src=source)
+    broadcast(longest, group=process_group, group_src=source)
+    scatter(size, sizes, group=process_group, group_src=source)
     row = wrap_array(np.empty(int(longest.array[0]), np.uint8))
-    scatter(row, rows, group=here, group_src=source)
+    scatter(row, rows, group=process_group, group_src=source)
     scatter_object_output_list[0] = unpacked(row.array[: int(size.array[0])])
 
 
@@ -160,11 +160,11 @@ def send_object_list(
     use_batch: bool = False,
 ) -> None:
     """Send the values of a list to one rank."""
-    here = member_of(group)
-    to = here.ranks[find_group_rank(here, dst, group_dst)]
+    process_group = member_of(group)
+    to = process_group.ranks[find_group_rank(process_group, dst, group_dst)]
     data = [packed(each) for each in object_list]
-    send(wrap_array(np.array([each.size for each in data], np.int64)), to, here)
-    send(wrap_array(np.concatenate(data)), to, here)
+    send(wrap_array(np.array([each.size for each in data], np.int64)), to, process_group)
+    send(wrap_array(np.concatenate(data)), to, process_group)
 
 
 def recv_object_list(
@@ -176,15 +176,17 @@ def recv_object_list(
     use_batch: bool = False,
 ) -> int:
     """Receive values from rank `src` (None: from any rank); return the rank of the sender."""
-    here = find(group, "recv_object_list")
-    if here is None:
+    process_group = find(group, "recv_object_list")
+    if process_group is None:
         return -1
     source_rank = (
-        None if src is None and group_src is None else here.ranks[find_group_rank(here, src, group_src)]
+        None
+        if src is None and group_src is None
+        else process_group.ranks[find_group_rank(process_group, src, group_src)]
     )
     sizes = _sizes(len(object_list))
-    rank = recv(sizes, source_rank, here)
+    rank = recv(sizes, source_rank, process_group)
     buffer = np.empty(int(sizes.array.sum()), np.uint8)
-    recv(wrap_array(buffer), rank, here)
+    recv(wrap_array(buffer), rank, process_group)
     object_list[:] = _values(buffer, sizes)
     return rank

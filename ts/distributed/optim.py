@@ -57,9 +57,9 @@ class DistributedOptimizer:
         _wait_for_all([_ask(agent, o.owner().id, "step", o, context_id) for o in self.remote_optimizers])
 
 
-def _ask(agent: RpcAgent, process: int, what: str, *values: Any) -> Future[Any]:
+def _ask(agent: RpcAgent, process: int, kind: str, *values: Any) -> Future[Any]:
     peer = agent.peer(process)
-    return agent.submit(peer, ["optimizer", what, *agent.serialize(peer, values)], agent.timeout(-1.0))
+    return agent.submit(peer, ["optimizer", kind, *agent.serialize(peer, values)], agent.timeout(-1.0))
 
 
 def _wait_for_all(futures: list[Future[Any]]) -> list[Any]:

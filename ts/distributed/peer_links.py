@@ -234,13 +234,13 @@ class PeerConnections:
         return settled
 
     def _wait_for_leader(self, deadline: float) -> None:
-        left = deadline - time.monotonic()
-        if left <= 0:
+        remaining_seconds = deadline - time.monotonic()
+        if remaining_seconds <= 0:
             raise TimeoutError
         self._followers += 1
         self._wake_up()  # the background thread stops transferring data when another thread waits
         try:
-            self._changed.wait(left)
+            self._changed.wait(remaining_seconds)
         finally:
             self._followers -= 1
 
@@ -252,10 +252,10 @@ class PeerConnections:
                 if not has_polled:
                     ready: list[tuple[Any, int]] = self._selector.select(0)
                 else:
-                    left = deadline - time.monotonic()
-                    if left <= 0:
+                    remaining_seconds = deadline - time.monotonic()
+                    if remaining_seconds <= 0:
                         raise TimeoutError
-                    ready = self._selector.select(left)
+                    ready = self._selector.select(remaining_seconds)
                 has_polled = True
                 with self._lock:
                     for key, events in ready:
@@ -350,10 +350,10 @@ class PeerConnections:
             for _ in range(_SYSCALLS_PER_CONNECTION):
                 if peer.ended is not None:
                     return
-                left = len(peer.target) - peer.filled if peer.label is not None else 0
-                direct = left > 0
-                where = peer.target[peer.filled :] if direct else peer.staging[peer.end :]
-                count = peer.socket.recv_into(where)
+                missing_bytes = len(peer.target) - peer.filled if peer.label is not None else 0
+                direct = missing_bytes > 0
+                destination = peer.target[peer.filled :] if direct else peer.staging[peer.end :]
+                count = peer.socket.recv_into(destination)
                 if not count:
                     raise ConnectionError("it has closed the connection")
                 if direct:
@@ -361,7 +361,7 @@ class PeerConnections:
                 else:
                     peer.end += count
                 self._parse(peer)
-                if count < len(where) and not direct:
+                if count < len(destination) and not direct:
                     # the socket is empty; a direct read continues, because more data of a long message may
                     # have arrived
                     return
@@ -393,10 +393,10 @@ class PeerConnections:
             self._complete(peer)
             if peer.ended is not None:
                 return
-        left = peer.end - peer.start
-        if left:
-            peer.staging[:left] = peer.staging[peer.start : peer.end]
-        peer.start, peer.end = 0, left
+        unparsed_bytes = peer.end - peer.start
+        if unparsed_bytes:
+            peer.staging[:unparsed_bytes] = peer.staging[peer.start : peer.end]
+        peer.start, peer.end = 0, unparsed_bytes
 
     def _begin(self, peer: _Connection, label: MessageTag, size: int) -> None:
         peer.label, peer.filled = label, 0
@@ -540,17 +540,17 @@ def _pop_first(queues: dict[Any, deque[Any]], key: tuple[Any, ...]) -> Any:
     return first
 
 
-def _fail_those(requests: dict[Any, deque[Request]], why: Any, done: Any) -> None:
+def _fail_those(requests: dict[Any, deque[Request]], error_of: Any, done: Any) -> None:
     for key in list(requests):
-        left: deque[Request] = deque()
+        remaining: deque[Request] = deque()
         for request in requests[key]:
-            error = why(request)
+            error = error_of(request)
             if error is None:
-                left.append(request)
+                remaining.append(request)
             else:
                 done(request, error)
-        if left:
-            requests[key] = left
+        if remaining:
+            requests[key] = remaining
         else:
             del requests[key]
 
@@ -559,6 +559,6 @@ def _difference(request: Request, label: MessageTag, size: int, rank: int) -> Ex
     """Return the error for a message whose tag or size differs from that of its receive; None if equal."""
     if label[3:] == request.label[3:] and size == len(request.memory):
         return None
-    ours, theirs = format_tag(request.label), format_tag(label)
-    more = "" if ours != theirs else f": {size} bytes came, {len(request.memory)} were expected"
-    return DistBackendError(f"rank {rank} calls {theirs}, this process {ours}{more}")
+    own_tag, peer_tag = format_tag(request.label), format_tag(label)
+    more = "" if own_tag != peer_tag else f": {size} bytes came, {len(request.memory)} were expected"
+    return DistBackendError(f"rank {rank} calls {peer_tag}, this process {own_tag}{more}")

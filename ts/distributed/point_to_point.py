@@ -23,35 +23,37 @@ from ts.distributed.message_tags import ONE, make_tag
 from ts.distributed.work import Transfer, Work
 
 
-def _begin_send(tensor: Tensor, here: ProcessGroup, to: int, tag: int) -> Transfer:
-    lent = _FlatBuffers()
-    memory = memory_of(lent.read(tensor))
-    links = here.links
-    request = links.send(here.ranks[to], make_tag(ONE, here.group_id, tag, "send", tensor), memory)
-    return Transfer(links, request, _make_wait(here, request, "send", lent), [tensor])
+def _begin_send(tensor: Tensor, process_group: ProcessGroup, to: int, tag: int) -> Transfer:
+    buffers = _FlatBuffers()
+    memory = memory_of(buffers.read(tensor))
+    links = process_group.links
+    request = links.send(
+        process_group.ranks[to], make_tag(ONE, process_group.group_id, tag, "send", tensor), memory
+    )
+    return Transfer(links, request, _make_wait(process_group, request, "send", buffers), [tensor])
 
 
-def _begin_receive(tensor: Tensor, here: ProcessGroup, source: int | None, tag: int) -> Transfer:
-    lent = _FlatBuffers()
-    memory = memory_of(lent.write(tensor))
-    links = here.links
-    rank = None if source is None else here.ranks[source]
-    request = links.receive(rank, make_tag(ONE, here.group_id, tag, "send", tensor), memory)
-    return Transfer(links, request, _make_wait(here, request, "recv", lent), [tensor])
+def _begin_receive(tensor: Tensor, process_group: ProcessGroup, source: int | None, tag: int) -> Transfer:
+    buffers = _FlatBuffers()
+    memory = memory_of(buffers.write(tensor))
+    links = process_group.links
+    rank = None if source is None else process_group.ranks[source]
+    request = links.receive(rank, make_tag(ONE, process_group.group_id, tag, "send", tensor), memory)
+    return Transfer(links, request, _make_wait(process_group, request, "recv", buffers), [tensor])
 
 
 def _make_wait(
-    here: ProcessGroup, request: Any, what: str, lent: _FlatBuffers
+    process_group: ProcessGroup, request: Any, operation: str, buffers: _FlatBuffers
 ) -> Callable[[float | None], None]:
     def wait(seconds: float | None) -> None:
-        seconds = here.timeout if seconds is None else seconds
+        seconds = process_group.timeout if seconds is None else seconds
         try:
-            here.links.wait([request], time.monotonic() + seconds)
+            process_group.links.wait([request], time.monotonic() + seconds)
         except TimeoutError:
             raise DistBackendError(
-                f"Timed out waiting {seconds * 1000:.0f}ms for {what} operation to complete"
+                f"Timed out waiting {seconds * 1000:.0f}ms for {operation} operation to complete"
             ) from None
-        lent.copy_results()
+        buffers.copy_results()
 
     return wait
 
@@ -65,17 +67,17 @@ def isend(
 ) -> Work | None:
     """Start to send a tensor, which must not change until the returned work is done."""
     check_tensor(tensor, "tensor")
-    here = find(group, "isend")
-    if here is None:
+    process_group = find(group, "isend")
+    if process_group is None:
         return None
-    work = _begin_send(tensor, here, _destination(here, dst, group_dst), tag)
-    here.links.complete_in_background([work.request])
+    work = _begin_send(tensor, process_group, _destination(process_group, dst, group_dst), tag)
+    process_group.links.complete_in_background([work.request])
     return work
 
 
-def _destination(here: ProcessGroup, dst: int | None, group_dst: int | None) -> int:
-    to = find_group_rank(here, dst, group_dst)
-    if to == here.rank():
+def _destination(process_group: ProcessGroup, dst: int | None, group_dst: int | None) -> int:
+    to = find_group_rank(process_group, dst, group_dst)
+    if to == process_group.rank():
         raise ValueError(
             "Invalid destination rank: destination rank should not be the same as the rank of the current "
             "process."
@@ -83,11 +85,11 @@ def _destination(here: ProcessGroup, dst: int | None, group_dst: int | None) -> 
     return to
 
 
-def _source(here: ProcessGroup, src: int | None, group_src: int | None) -> int | None:
+def _source(process_group: ProcessGroup, src: int | None, group_src: int | None) -> int | None:
     if src is None and group_src is None:
         return None
-    source = find_group_rank(here, src, group_src)
-    if source == here.rank():
+    source = find_group_rank(process_group, src, group_src)
+    if source == process_group.rank():
         raise ValueError(
             "Invalid source rank: source rank should not be the same as the rank of the current process."
         )
@@ -103,11 +105,11 @@ def irecv(
 ) -> Work | None:
     """Start to receive a tensor; its elements are valid when the returned work is done."""
     check_tensor(tensor, "tensor")
-    here = find(group, "irecv")
-    if here is None:
+    process_group = find(group, "irecv")
+    if process_group is None:
         return None
-    work = _begin_receive(tensor, here, _source(here, src, group_src), tag)
-    here.links.complete_in_background([work.request])
+    work = _begin_receive(tensor, process_group, _source(process_group, src, group_src), tag)
+    process_group.links.complete_in_background([work.request])
     return work
 
 
@@ -120,8 +122,8 @@ def send(
 ) -> None:
     """Send a tensor; its memory may be changed when this function returns."""
     check_tensor(tensor, "tensor")
-    here = member_of(group)
-    _begin_send(tensor, here, _destination(here, dst, group_dst), tag).wait()
+    process_group = member_of(group)
+    _begin_send(tensor, process_group, _destination(process_group, dst, group_dst), tag).wait()
 
 
 def recv(
@@ -133,10 +135,10 @@ def recv(
 ) -> int:
     """Receive a tensor from rank `src` (None: from any rank); return the rank of the sender."""
     check_tensor(tensor, "tensor")
-    here = find(group, "recv")
-    if here is None:
+    process_group = find(group, "recv")
+    if process_group is None:
         return -1
-    work = _begin_receive(tensor, here, _source(here, src, group_src), tag)
+    work = _begin_receive(tensor, process_group, _source(process_group, src, group_src), tag)
     work.wait()
     return work.source_rank()
 
@@ -160,13 +162,13 @@ class P2POp:
             )
         check_tensor(tensor, "tensor")
         self.op, self.tensor, self.group, self.tag = op, tensor, group, tag
-        here = member_of(group)
-        self.group_peer = find_group_rank(here, peer, group_peer)
-        self.peer = here.ranks[self.group_peer]
+        process_group = member_of(group)
+        self.group_peer = find_group_rank(process_group, peer, group_peer)
+        self.peer = process_group.ranks[self.group_peer]
 
     def __repr__(self) -> str:
-        ours = get_rank(self.group)
-        source, target = (ours, self.group_peer) if self.op is isend else (self.group_peer, ours)
+        own_rank = get_rank(self.group)
+        source, target = (own_rank, self.group_peer) if self.op is isend else (self.group_peer, own_rank)
         group_name = member_of(self.group).group_name
         name = self.op.__name__
         return (
@@ -182,9 +184,9 @@ def batch_isend_irecv(p2p_op_list: Sequence[P2POp]) -> list[Work]:
             "Invalid ``p2p_op_list``. Each op is expected to to be of type ``torch.distributed.P2POp``."
         )
     p2p_op_list[0]  # raises IndexError for an empty list, as in PyTorch
-    begun = []
+    works = []
     for each in p2p_op_list:
         work = each.op(each.tensor, each.peer, each.group, each.tag)
         if work is not None:
-            begun.append(work)
-    return begun
+            works.append(work)
+    return works

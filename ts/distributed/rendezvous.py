@@ -195,10 +195,12 @@ async def _connected(
             first = endpoint.resolve()
             secret = secrets.shared(first.host, first.port) if security is None else None
             if security is not None or secret is not None:
-                how = security or SharedSecret(secret or b"")
+                credentials = security or SharedSecret(secret or b"")
                 async with asyncio.timeout(_ACCEPT_TIMEOUT_SECONDS):
-                    connection = await connect(_address(first, security), **how.get_connection_args("client"))
-                return RequestMultiplexer(connection), how
+                    connection = await connect(
+                        _address(first, security), **credentials.get_connection_args("client")
+                    )
+                return RequestMultiplexer(connection), credentials
         except (OSError, TimeoutError) as error:
             if isinstance(error, AuthenticationError) and security is not None:
                 raise RendezvousError(str(error)) from None
@@ -206,8 +208,8 @@ async def _connected(
         else:
             reason = OSError("it has not begun to listen")
         if time.monotonic() > until:
-            where = endpoint.file or f"{endpoint.host}:{endpoint.port}"
-            raise RendezvousError(f"the first process is not at {where}: {reason}")
+            location = endpoint.file or f"{endpoint.host}:{endpoint.port}"
+            raise RendezvousError(f"the first process is not at {location}: {reason}")
         await asyncio.sleep(_RETRY_INTERVAL_SECONDS)
 
 
@@ -233,9 +235,9 @@ class _RendezvousServer:
 
     async def start(self, security: Credentials | None) -> None:
         """Start to listen."""
-        how = security or SharedSecret(self.secret or b"")
+        credentials = security or SharedSecret(self.secret or b"")
         address = _address(self.endpoint, security)
-        self.listener = Listener(address, self._serve, **how.get_listen_args("scheduler"))
+        self.listener = Listener(address, self._serve, **credentials.get_listen_args("scheduler"))
         await self.listener.start()
         # Written after binding the port: until then, another listener could use this port and its secret
         # file.

@@ -1,8 +1,8 @@
 """Serialization of values: plain data plus the memory buffers of tensors.
 
-    parcel = pack([x, {"n": 3}])
-    parcel                        ([LIST, [TENSOR, 6, 0, 0, 0, (2,), (1,)], [DICT, "n", 3]], [memory])
-    unpack(parcel)                [x, {"n": 3}]
+    encoded = pack([x, {"n": 3}])
+    encoded                       ([LIST, [TENSOR, 6, 0, 0, 0, (2,), (1,)], [DICT, "n", 3]], [memory])
+    unpack(encoded)               [x, {"n": 3}]
 
 None, bools, 64-bit ints, floats, strings and bytes are encoded as themselves; other values as sequences that
 start with a tag. Tensors that share memory in the sender share memory in the receiver. Security: encoded
@@ -99,12 +99,12 @@ _BY_CODE: Final[dict[int, dict[int, Any]]] = {
     Tag.MEMORY_FORMAT: {each.code: each for each in dtypes.MEMORY_FORMATS},
 }
 
-Parcel = tuple[Any, list[memoryview]]
+EncodedValue = tuple[Any, list[memoryview]]
 
 
 def pack(
     value: Any, wire_context: WireContext | None = None, grad_tensors: list[Tensor] | None = None
-) -> Parcel:
+) -> EncodedValue:
     """Encode a value as plain data and tensor memory; raise TypeError for unsupported values.
 
     wire_context    codec of references; None if references are not allowed
@@ -179,15 +179,15 @@ class _Serializer:
         flag = Flag.REQUIRES_GRAD if x.requires_grad else Flag.PLAIN
         if isinstance(x, Parameter):
             flag = Flag.PARAMETER if x.requires_grad else Flag.FIXED_PARAMETER
-        alone = False
+        shares_memory = False
         if self.grad_tensors is not None and x.requires_grad:
             flag = Flag.WITH_GRADIENTS
             self.grad_tensors.append(x)
             # Copy the tensor if another tensor shares its memory, because writes to it would not be
             # differentiated.
-            alone = self.users[id(owning_array(x.array))] > 0
+            shares_memory = self.users[id(owning_array(x.array))] > 0
         x = x.detach()
-        if alone or x.is_conj() or x.is_neg():
+        if shares_memory or x.is_conj() or x.is_neg():
             x = x.clone()
         entry = [Tag.TENSOR, x.dtype.code, int(flag)]
         self.tensors.append((x, entry))
@@ -204,10 +204,14 @@ class _Serializer:
         for x, entry in self.tensors:
             array = x.array
             owner = owning_array(array)
-            alone = self.users[id(owner)] == 1
-            if alone and not array.flags.c_contiguous and array.nbytes * _DENSE_STORAGE_RATIO < owner.nbytes:
+            is_only_user = self.users[id(owner)] == 1
+            if (
+                is_only_user
+                and not array.flags.c_contiguous
+                and array.nbytes * _DENSE_STORAGE_RATIO < owner.nbytes
+            ):
                 array = np.ascontiguousarray(array)
-            if alone and array.flags.c_contiguous and array.nbytes:
+            if is_only_user and array.flags.c_contiguous and array.nbytes:
                 entry += len(buffers), 0, array.shape, [step // array.itemsize for step in array.strides]
                 buffers.append(array.reshape(-1).view(np.uint8).data)
                 continue
@@ -220,7 +224,7 @@ class _Serializer:
 
 
 def unpack(
-    parcel: Any, wire_context: WireContext | None = None, grad_tensors: list[Tensor] | None = None
+    encoded: Any, wire_context: WireContext | None = None, grad_tensors: list[Tensor] | None = None
 ) -> Any:
     """Decode a value; its tensors use the received memory.
 
@@ -228,7 +232,7 @@ def unpack(
     `grad_tensors`.
     """
     try:
-        data, memory = parcel
+        data, memory = encoded
         return _Deserializer(memory, wire_context, grad_tensors).unpack(data)
     except Exception as error:  # an exception of any type means that the data is malformed
         raise MalformedValueError(f"what arrived is no value: {error}") from error

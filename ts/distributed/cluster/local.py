@@ -56,16 +56,16 @@ class LocalCluster:
         restart: bool = True,
         patience: float = 5.0,
     ) -> None:
-        words = ["--workers", str(workers), "--host", host, "--threads", str(threads)]
-        words += ["--patience", str(patience), "--end-with-input"]
+        arguments = ["--workers", str(workers), "--host", host, "--threads", str(threads)]
+        arguments += ["--patience", str(patience), "--end-with-input"]
         for name, value in {"seconds": seconds, "bytes": bytes, "fuel": fuel, "tls-dir": tls_dir}.items():
-            words += [] if value is None else [f"--{name}", str(value)]
-        words += [word for name in allowed_ops for word in ("--allow-op", name)]
-        words += ["--allow-python"] * allow_python + ["--no-restart"] * (not restart)
+            arguments += [] if value is None else [f"--{name}", str(value)]
+        arguments += [argument for name in allowed_ops for argument in ("--allow-op", name)]
+        arguments += ["--allow-python"] * allow_python + ["--no-restart"] * (not restart)
         self.allow_python = allow_python
         self._folder, self._secret = tls_dir, secret
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "ts", "cluster", *words],
+            [sys.executable, "-m", "ts", "cluster", *arguments],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,

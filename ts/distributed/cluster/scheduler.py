@@ -172,12 +172,12 @@ class NameService(Scheduler):
         stream = self.plugins[TaskStreamPlugin.name]
         for call in calls:
             match call:
-                case (str(name), str(address), float(begun), float(ended), bool(failed)):
-                    took = {"action": "compute", "start": begun, "stop": max(begun, ended)}
+                case (str(name), str(address), float(start), float(end), bool(failed)):
+                    took = {"action": "compute", "start": start, "stop": max(start, end)}
                     key = f"{name[:200]}-{next(self._dashboard_ids)}"
-                    how: dict[str, Any] = {"worker": address[:200], "thread": 0, "nbytes": 0}
-                    how |= {"startstops": [took], "status": "error" if failed else "OK"}
-                    stream.transition(key, "processing", "erred" if failed else "memory", **how)
+                    fields: dict[str, Any] = {"worker": address[:200], "thread": 0, "nbytes": 0}
+                    fields |= {"startstops": [took], "status": "error" if failed else "OK"}
+                    stream.transition(key, "processing", "erred" if failed else "memory", **fields)
                 case _:
                     raise TypeError(f"no call: {call!r:.100}")
 
@@ -233,11 +233,11 @@ class NameService(Scheduler):
         if self._entries.get(entry.number) is entry:
             del self._entries[entry.number]
 
-    async def remove_worker(self, address: str, **how: Any) -> Any:
+    async def remove_worker(self, address: str, **options: Any) -> Any:
         """Remove the registration of a process that has left, and notify all other processes."""
         for entry in [entry for entry in self._entries.values() if entry.address == address]:
             self._remove_entry(entry)
-        return await super().remove_worker(address, **how)
+        return await super().remove_worker(address, **options)
 
 
 def _metrics(entry: RegisteredWorker) -> dict[str, Any]:

@@ -24,11 +24,11 @@ def members(
 
     Raise RuntimeError if no scheduler answers.
     """
-    how = security_for(address, secret, security).get_connection_args("client")
+    connection_arguments = security_for(address, secret, security).get_connection_args("client")
 
     async def ask() -> Any:
         async with asyncio.timeout(SCHEDULER_RESPONSE_TIMEOUT_SECONDS):
-            comm = await connect(address, **how)
+            comm = await connect(address, **connection_arguments)
             try:
                 await comm.write({"op": "members"})
                 return await comm.read()

@@ -118,7 +118,7 @@ class ClusterSupervisor:
 
     async def _supervise(self, name: str) -> None:
         """Start the worker `name`, and start it again whenever it exits."""
-        short = 0
+        short_run_count = 0
         while True:
             began = time.monotonic()
             process = self._processes[name] = await self._start(name)
@@ -126,8 +126,8 @@ class ClusterSupervisor:
             if not self.config.restart:
                 self._log(f"{name} has ended ({_describe_exit_code(code)})")
                 return
-            short = 0 if time.monotonic() - began > _MIN_UPTIME_SECONDS else short + 1
-            pause = _RESTART_BACKOFF_SECONDS[min(short, len(_RESTART_BACKOFF_SECONDS) - 1)]
+            short_run_count = 0 if time.monotonic() - began > _MIN_UPTIME_SECONDS else short_run_count + 1
+            pause = _RESTART_BACKOFF_SECONDS[min(short_run_count, len(_RESTART_BACKOFF_SECONDS) - 1)]
             self._log(f"{name} has ended ({_describe_exit_code(code)}): it is started again")
             await asyncio.sleep(pause)
 

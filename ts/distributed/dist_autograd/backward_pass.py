@@ -48,20 +48,20 @@ class BackwardPass:
         self._lock = threading.RLock()
 
     def begin(
-        self, messages: Sequence[int], keep: bool, own: dict[int, list[GradientEdge]] | None = None
+        self, messages: Sequence[int], keep: bool, own_roots: dict[int, list[GradientEdge]] | None = None
     ) -> None:
         """Start the pass: messages with the numbers `messages` will receive gradients.
 
-        `own` contains local roots, under keys that are no message numbers.
+        `own_roots` contains local roots, under keys that are no message numbers.
         """
         try:
-            self._begin(messages, keep, own or {})
+            self._begin(messages, keep, own_roots or {})
         except Exception as error:  # stored in `done`; the callers that wait for this pass raise it
             self.fail(error)
         self._work()
 
-    def _begin(self, messages: Sequence[int], keep: bool, own: dict[int, list[GradientEdge]]) -> None:
-        roots = dict(own)
+    def _begin(self, messages: Sequence[int], keep: bool, own_roots: dict[int, list[GradientEdge]]) -> None:
+        roots = dict(own_roots)
         for message_id in messages:
             if message_id not in self._context.sends:
                 raise RuntimeError(f"Could not find send function for autograd message id: {message_id}")
@@ -72,7 +72,7 @@ class BackwardPass:
             self._root_indices = {message_id: root_index for root_index, message_id in enumerate(roots)}
             self._edges = list(roots.values())
             self._open += len(roots)
-            self._limits = nullcontext if own else self._agent.executor.within
+            self._limits = nullcontext if own_roots else self._agent.executor.within
             self._run = PartialBackward(self._edges, keep, self._context.add)
 
     def deliver(self, message_id: int, gradients: list[Any]) -> None:
@@ -117,8 +117,8 @@ class BackwardPass:
         if origin.context_id != self._context.id:
             raise RuntimeError(_ENDED)
         agent = self._agent
-        parcel = wire_values.pack(list(gradients), agent.rref_context.wire_context)
-        message = ["backward", "gradients", self._context.id, self._pass_id, origin.message_id, *parcel]
+        encoded = wire_values.pack(list(gradients), agent.rref_context.wire_context)
+        message = ["backward", "gradients", self._context.id, self._pass_id, origin.message_id, *encoded]
         with self._lock:
             self._open += 1
         future = agent.submit(agent.peer(origin.sender), message, agent.timeout(-1.0))

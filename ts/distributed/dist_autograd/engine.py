@@ -29,20 +29,20 @@ def backward(agent: RpcAgent, context: DistAutogradContext, roots: list[Tensor],
     edges = _edges(roots)
     by_process = messages(agent, context, edges)
     pass_id = agent.contexts.new_id()
-    here = agent.info.id
-    own = context.pass_of(pass_id)
-    own_messages = by_process.pop(here, [])
-    futures: list[Future[Any]] = [own.done]
+    worker_id = agent.info.id
+    own_pass = context.pass_of(pass_id)
+    own_messages = by_process.pop(worker_id, [])
+    futures: list[Future[Any]] = [own_pass.done]
     for process, message_ids in by_process.items():
         message = ["backward", "begin", context.id, pass_id, message_ids, bool(retain_graph)]
         futures.append(agent.submit(agent.peer(process), message, agent.timeout(-1.0)))
     try:
-        own.begin(own_messages, retain_graph, {ROOT_MESSAGE_INDEX: edges})
-        own.deliver(ROOT_MESSAGE_INDEX, [ts.ones_like(root) for root in roots])
+        own_pass.begin(own_messages, retain_graph, {ROOT_MESSAGE_INDEX: edges})
+        own_pass.deliver(ROOT_MESSAGE_INDEX, [ts.ones_like(root) for root in roots])
         _wait(futures)
     except BaseException as error:
         _give_up(agent, context, pass_id, [*by_process])
-        raise _prefix_error(error, here) from None
+        raise _prefix_error(error, worker_id) from None
 
 
 def backward_of(agent: RpcAgent, value: Any, context_id: int, retain_graph: bool) -> None:
@@ -86,11 +86,13 @@ def _give_up(agent: RpcAgent, context: DistAutogradContext, pass_id: int, proces
         agent.send_reliably(agent.peer(process), ["backward", "give_up", context.id, pass_id])
 
 
-def _prefix_error(error: BaseException, here: int) -> BaseException:
+def _prefix_error(error: BaseException, worker_id: int) -> BaseException:
     """Return the error to raise; its message starts with the number of this process."""
     if not isinstance(error, Exception):
         return error
     message = str(error)
     return RuntimeError(
-        message if message.startswith(f"Error on Node {here}: ") else f"Error on Node {here}: {message}"
+        message
+        if message.startswith(f"Error on Node {worker_id}: ")
+        else f"Error on Node {worker_id}: {message}"
     )

@@ -54,9 +54,9 @@ def messages(
     agent: RpcAgent, context: DistAutogradContext, roots: list[GradientEdge]
 ) -> dict[int, list[int]]:
     """Return a dictionary: id of a sender -> numbers of its messages that receive gradients in a pass."""
-    here = agent.info.id
-    links: dict[int, Links | Exception] = {here: message_dependencies(context, roots)}
-    todo: list[Message] = [(here, ROOT_MESSAGE_INDEX)]
+    worker_id = agent.info.id
+    links: dict[int, Links | Exception] = {worker_id: message_dependencies(context, roots)}
+    todo: list[Message] = [(worker_id, ROOT_MESSAGE_INDEX)]
     by_sender: dict[int, list[int]] = defaultdict(list)
     seen = set(todo)
     while todo:

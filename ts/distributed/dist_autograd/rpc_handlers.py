@@ -66,8 +66,8 @@ def _handle(agent: RpcAgent, about: str, kind: str, rest: tuple[Any, ...], write
         case "backward", "end", (context_id,):
             contexts.ended(context_id)
             writer.result(None)
-        case "optimizer", _, parcel:
-            writer.result(_optimizer(agent, kind, send_recv_nodes.unpack(parcel, agent)[0]))
+        case "optimizer", _, encoded:
+            writer.result(_optimizer(agent, kind, send_recv_nodes.unpack(encoded, agent)[0]))
         case _:
             raise ValueError(f"no message: {about} {kind}")
 

@@ -1,8 +1,8 @@
 """Serialization of tensors within a context: the backward pass sends their gradients to the sender.
 
-    parcel = pack((x, 1), agent, context_id, peer)      records x as part of message 0
-    parcel                                              ((WITH_GRADIENTS, context, sender, 0, data), memory)
-    value, context_id = unpack(parcel, agent)           in the receiver: x is a result of RecvRpcBackward
+    encoded = pack((x, 1), agent, context_id, peer)     records x as part of message 0
+    encoded                                             ((WITH_GRADIENTS, context, sender, 0, data), memory)
+    value, context_id = unpack(encoded, agent)          in the receiver: x is a result of RecvRpcBackward
 
 Outside a context, values are encoded by `wire_values`. Tensors that require grad do not share memory in the
 receiver, even if they share memory in the sender, since a write to shared memory could not be differentiated.
@@ -21,7 +21,7 @@ from ts.autograd.graph import get_gradient_edge
 from ts.distributed import wire_values
 from ts.distributed.dist_autograd import backward_pass
 from ts.distributed.dist_autograd.contexts import current_id
-from ts.distributed.wire_values import Parcel, Tag, WireContext
+from ts.distributed.wire_values import EncodedValue, Tag, WireContext
 
 if TYPE_CHECKING:
     from ts.distributed.rpc.agent import RpcAgent
@@ -72,7 +72,7 @@ def pack(
     context_id: int | None,
     peer: Peer | None = None,
     wire_context: WireContext | None = None,
-) -> Parcel:
+) -> EncodedValue:
     """Serialize a value for `peer`; within a context, record the tensors that require grad.
 
     `wire_context` encodes references and objects; the default is the agent's WireContext.
@@ -93,15 +93,15 @@ def pack(
     return (Tag.WITH_GRADIENTS, context_id, agent.info.id, message_id, data), memory
 
 
-def unpack(parcel: Any, agent: RpcAgent, wire_context: WireContext | None = None) -> tuple[Any, int | None]:
+def unpack(encoded: Any, agent: RpcAgent, wire_context: WireContext | None = None) -> tuple[Any, int | None]:
     """Deserialize a value; return the value and its context id (None without context).
 
     Raise MalformedValueError or ValueError if the data is invalid.
     """
     wire_context = wire_context or agent.rref_context.wire_context
-    data, memory = parcel
+    data, memory = encoded
     if not isinstance(data, tuple) or len(data) != 5 or data[0] != Tag.WITH_GRADIENTS:
-        return wire_values.unpack(parcel, wire_context), None
+        return wire_values.unpack(encoded, wire_context), None
     _, context_id, sender, message_id, data = data
     agent.contexts.join(context_id, sender)
     grad_tensors: list[Tensor] = []

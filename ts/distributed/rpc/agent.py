@@ -51,7 +51,7 @@ from ts.distributed.transport.addresses import join_host_port
 from ts.distributed.transport.credentials import Credentials
 from ts.distributed.transport.message_codec import MessageTooLargeError
 from ts.distributed.transport.multiplexing import Reply, answer
-from ts.distributed.wire_values import Parcel, WireContext
+from ts.distributed.wire_values import EncodedValue, WireContext
 from ts.runtime.function import ScriptFunction
 
 _TIMEOUT_SCAN_INTERVAL_SECONDS: Final = 0.02
@@ -177,13 +177,13 @@ class RpcAgent:
             arguments = callee.bind(*arguments), {}
         return [name, *self.serialize(peer, arguments, wire_context)]
 
-    def serialize(self, peer: Peer, value: Any, wire_context: WireContext | None = None) -> Parcel:
+    def serialize(self, peer: Peer, value: Any, wire_context: WireContext | None = None) -> EncodedValue:
         """Serialize a value for a peer; in a distributed autograd context, record its tensors."""
         return send_recv_nodes.pack(value, self, current_id(), peer, wire_context)
 
-    def deserialize(self, parcel: Parcel) -> Any:
+    def deserialize(self, encoded: EncodedValue) -> Any:
         """Deserialize a received value."""
-        return send_recv_nodes.unpack(parcel, self)[0]
+        return send_recv_nodes.unpack(encoded, self)[0]
 
     def name_callee(self, callee: Any) -> Name:
         """Return the name of a callee in messages."""
@@ -212,9 +212,9 @@ class RpcAgent:
         self._attach_code(peer, message)
         sent = message if timing is None else timing.wrap_request(message)
         while True:
-            left = None if deadline is None else max(deadline - time.monotonic(), 1e-3)
+            remaining_seconds = None if deadline is None else max(deadline - time.monotonic(), 1e-3)
             try:
-                _, answered = peer.channel(left).call([0, sent], left)
+                _, response = peer.channel(remaining_seconds).call([0, sent], remaining_seconds)
             except OSError as error:
                 if timing is not None:
                     timing.finish(None)
@@ -223,10 +223,10 @@ class RpcAgent:
                 raise (
                     _timeout_error(timeout) if late else _unavailable_error(peer, message, error)
                 ) from None
-            if answered[0] != UNKNOWN_CODE:
+            if response[0] != UNKNOWN_CODE:
                 if timing is not None:
-                    timing.finish(answered)
-                return decode_response(answered, self, wire_context)
+                    timing.finish(response)
+                return decode_response(response, self, wire_context)
             if deadline is not None and time.monotonic() >= deadline:
                 raise _timeout_error(timeout)
             self._attach_code(peer, message, again=True)
@@ -244,20 +244,20 @@ class RpcAgent:
         self._attach_code(peer, message)
         sent = message if timing is None else timing.wrap_request(message)
 
-        def done(answered: Any, error: Exception | None) -> None:
-            if error is None and answered[0] == UNKNOWN_CODE and future in self._deadlines:
+        def done(response: Any, error: Exception | None) -> None:
+            if error is None and response[0] == UNKNOWN_CODE and future in self._deadlines:
                 self._attach_code(peer, message, again=True)
                 peer.send(sent, done)
                 return
             if timing is not None:
-                timing.finish(answered)
+                timing.finish(response)
             if self._deadlines.pop(future, None) is None:
                 return  # the call timed out before the response arrived
             self.ended()
             try:
                 if error is not None:
                     raise _unavailable_error(peer, message, error)
-                value = decode_response(answered, self, wire_context)
+                value = decode_response(response, self, wire_context)
             except Exception as raised:
                 future.set_exception(raised)
             else:
@@ -272,14 +272,16 @@ class RpcAgent:
         peer.send(sent, done)
         return future
 
-    def send_reliably(self, peer: Peer, message: list[Any], then: Callable[[], None] | None = None) -> None:
+    def send_reliably(
+        self, peer: Peer, message: list[Any], on_delivered: Callable[[], None] | None = None
+    ) -> None:
         """Send a one-way message with at-least-once delivery (`reliable_delivery`).
 
-        `then` is called when the peer has acknowledged the message. The message is lost only if the peer has
-        left.
+        `on_delivered` is called when the peer has acknowledged the message. The message is lost only if the
+        peer has left.
         """
         if not self.closed:
-            peer.outbox.send(message, then)
+            peer.outbox.send(message, on_delivered)
 
     def send_reliably_later(self, peer: Peer, message: list[Any]) -> None:
         """Let the event loop call `send_reliably`.
@@ -452,11 +454,11 @@ class RpcAgent:
         for comm in self._comms:
             comm.abort()
 
-    def wait_until_idle(self, timeout: float | None, own: bool = False) -> None:
-        """Wait until no calls are active; with `own`, until the calls of this process are finished."""
+    def wait_until_idle(self, timeout: float | None, own_calls_only: bool = False) -> None:
+        """Wait until no calls are active; with `own_calls_only`, until this process's calls are finished."""
         with self._idle_condition:
             self._idle_condition.wait_for(
-                lambda: not (self._deadlines if own else self._active_call_count), timeout
+                lambda: not (self._deadlines if own_calls_only else self._active_call_count), timeout
             )
 
     def leave(self, timeout: float | None) -> None:
@@ -493,8 +495,8 @@ def _describe_request(message: list[Any]) -> str:
 def _unavailable_error(peer: Peer, message: list[Any], error: Exception) -> Exception:
     if isinstance(error, MemoryError):
         return error
-    gone = WorkerUnavailableError(
+    unavailable = WorkerUnavailableError(
         f"{peer.info} is gone, or its connection broke, during {_describe_request(message)}: {error}"
     )
-    gone.connection_refused = isinstance(error, ConnectionRefusedError)
-    return gone
+    unavailable.connection_refused = isinstance(error, ConnectionRefusedError)
+    return unavailable

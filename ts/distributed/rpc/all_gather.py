@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from ts.distributed.rpc.options import UNSET_RPC_TIMEOUT
 from ts.distributed.rpc.responses import ResponseWriter
 from ts.distributed.rpc.state import current
-from ts.distributed.wire_values import Parcel
+from ts.distributed.wire_values import EncodedValue
 
 if TYPE_CHECKING:
     from ts.distributed.rpc.agent import RpcAgent
@@ -40,7 +40,7 @@ class AllGatherState:
             return self._sequence_numbers[names]
 
     def receive(
-        self, names: Any, sequence_number: int, parcel: Parcel, response: ResponseWriter, caller: int
+        self, names: Any, sequence_number: int, encoded: EncodedValue, response: ResponseWriter, caller: int
     ) -> None:
         """Store the value of a worker; after the last value, respond to all workers of the group.
 
@@ -52,7 +52,7 @@ class AllGatherState:
             raise ValueError(f"expected sorted, distinct names of workers, got {key[0]!r:.100}")
         if name not in key[0]:
             raise ValueError(f"{name} is not in the group of this all-gather: {', '.join(key[0])}")
-        value = self._agent.deserialize(parcel)
+        value = self._agent.deserialize(encoded)
         with self._lock:
             received = self._received.setdefault(key, {})
             received[name] = value, response, caller

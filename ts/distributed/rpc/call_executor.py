@@ -1,6 +1,6 @@
 """Executor of calls from other workers, in a thread pool and within the limits of this process.
 
-    executor.begin(executor.run, name, parcel, code, response)    find the callee in a thread, and call it
+    executor.begin(executor.run, name, encoded, code, response)    find the callee in a thread, and call it
     executor.keep(response, identity, fork, process, ...)         the same, but keep the result here
 
 A script that waits for a future releases its thread; its call stays active until the script has finished.
@@ -97,12 +97,12 @@ class CallExecutor:
         self.count("done")
         self._agent.ended()
 
-    def count(self, what: str) -> None:
-        """Increment the counter `what` of incoming calls."""
+    def count(self, event: str) -> None:
+        """Increment the counter `event` of incoming calls."""
         with self._lock:
-            self.event_counts[what] += 1
+            self.event_counts[event] += 1
 
-    def run(self, name: Any, parcel: Any, code: Any, response: Any) -> Future[Any] | None:
+    def run(self, name: Any, encoded: Any, code: Any, response: Any) -> Future[Any] | None:
         """Run a callee for another worker and send its result.
 
         Return a future if the callee is a script that was suspended.
@@ -114,7 +114,7 @@ class CallExecutor:
             response.begins()
             response.wire_context = self._agent.rref_context.wire_context_for(callee)
             (args, kwargs), response.context_id = send_recv_nodes.unpack(
-                parcel, self._agent, response.wire_context
+                encoded, self._agent, response.wire_context
             )
         except UnknownCodeError:
             response.unknown()
@@ -125,7 +125,7 @@ class CallExecutor:
             return self._give(callee, args, kwargs, response, info, name[-1] == ASYNC_FUNCTION_ATTRIBUTE)
         return None
 
-    def run_method(self, owned: OwnerRRef, name: str, parcel: Any, response: Any) -> Future[Any] | None:
+    def run_method(self, owned: OwnerRRef, name: str, encoded: Any, response: Any) -> Future[Any] | None:
         """Call a method of a value of this process and send the result.
 
         Return a future if the method is a script that was suspended.
@@ -134,7 +134,7 @@ class CallExecutor:
             value = owned.value.wait()
             response.begins()
             self._check_method(value, name)
-            (args, kwargs), response.context_id = send_recv_nodes.unpack(parcel, self._agent)
+            (args, kwargs), response.context_id = send_recv_nodes.unpack(encoded, self._agent)
             method = getattr(value, name)
         except Exception as error:
             response.failed(error)

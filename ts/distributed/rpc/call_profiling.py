@@ -51,17 +51,19 @@ class Timing:
         """Return the message to send; for the profiler, it is wrapped to request the queueing time."""
         return message if self._event is None else [TIMED, message]
 
-    def finish(self, answered: Any) -> None:
-        """Record the end of the call; `answered` is the response, or None if the connection broke."""
+    def finish(self, response: Any) -> None:
+        """Record the end of the call; `response` is the response, or None if the connection broke."""
         if self._task is not None:
-            trail, name, address, begun = self._task
-            trail.append([name, address, begun, time.time(), answered is None or answered[0] == "failed"])
+            finished_calls, name, address, start = self._task
+            finished_calls.append(
+                [name, address, start, time.time(), response is None or response[0] == "failed"]
+            )
         if self._event is not None:
-            end_call(self._event, self._describe_response(answered))
+            end_call(self._event, self._describe_response(response))
 
-    def _describe_response(self, answered: Any) -> str:
+    def _describe_response(self, response: Any) -> str:
         description = f"{self._request_bytes} bytes there"
-        match answered:
+        match response:
             case ("value", _, memory, int(waited)):
                 description += f", {_total_bytes(memory)} back, {waited / 1e3:.1f} us in its queue"
             case ("failed", str(kind), _):
@@ -75,13 +77,17 @@ def start_timing(
     form: str, callee: Any, members: WorkerDirectory, to: Peer, message: list[Any]
 ) -> Timing | None:
     """Start to measure a call; return None if neither a profiler nor a dashboard is active."""
-    trail = members.trail
-    if trail is None and not is_watched():
+    finished_calls = members.trail
+    if finished_calls is None and not is_watched():
         return None
     script, name = profile_name(callee)
     event_name = f"{form}{'_jit' if script else ''}#{name}({members.info.name} -> {to.info.name})"
     display_name = name.removeprefix("__torch__.")
-    task = None if trail is None else DashboardTask(trail, display_name, to.address, time.time())
+    task = (
+        None
+        if finished_calls is None
+        else DashboardTask(finished_calls, display_name, to.address, time.time())
+    )
     return Timing(begin_call(event_name), message, task)
 
 

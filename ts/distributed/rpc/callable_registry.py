@@ -91,8 +91,8 @@ def _method_of(function: ScriptFunction) -> str:
     It is the name of the function, for readable errors, or "forward" if a method cannot have this name.
     """
     name = function.name
-    own = name.isidentifier() and name != "training" and not name.startswith("__")
-    return name if own else "forward"
+    is_own_method = name.isidentifier() and name != "training" and not name.startswith("__")
+    return name if is_own_method else "forward"
 
 
 class UnknownCodeError(LookupError):

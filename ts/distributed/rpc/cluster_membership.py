@@ -138,7 +138,7 @@ class ClusterWorkerDirectory(WorkerDirectory):
 
     def leave(self, remaining: RemainingSeconds) -> None:
         """Wait until the calls of this process have finished; other workers stay in the cluster."""
-        self.agent.wait_until_idle(remaining(), own=True)
+        self.agent.wait_until_idle(remaining(), own_calls_only=True)
 
     def close(self) -> None:
         """Leave the cluster and close all connections."""
@@ -191,15 +191,15 @@ class ClusterWorkerDirectory(WorkerDirectory):
                         "kind": self._kind, "number": worker_id, "pid": os.getpid(),
                     }
                 )  # fmt: skip
-                answered = await comm.read()
-                if answered["status"] != "OK":
-                    raise JoinError(answered.get("message") or answered.get("text"))
+                response = await comm.read()
+                if response["status"] != "OK":
+                    raise JoinError(response.get("message") or response.get("text"))
                 await comm.read()  # the greeting that the scheduler sends to dask workers
             except BaseException:
                 comm.abort()
                 raise
-        self.info = WorkerInfo(answered["name"], answered["number"])
-        self._reports_calls = answered["shows"]
+        self.info = WorkerInfo(response["name"], response["number"])
+        self._reports_calls = response["shows"]
         return comm
 
     async def _start_membership(self, comm: Comm) -> None:
@@ -286,8 +286,10 @@ class ClusterWorkerDirectory(WorkerDirectory):
 
     def _take_finished_calls(self) -> list[Any]:
         """Return and remove the calls that have finished since the last heartbeat."""
-        trail = self.trail
-        return [] if trail is None else [trail.popleft() for _ in range(len(trail))]
+        finished_calls = self.trail
+        return (
+            [] if finished_calls is None else [finished_calls.popleft() for _ in range(len(finished_calls))]
+        )
 
     def _forget_address(self, address: str) -> None:
         """Remove the name of the worker at an address; its id stays, since ids are never used again."""

@@ -46,7 +46,7 @@ class ConnectionThreads:
 
     def start(self, channel: BlockingConnection, greeting: Any, handle: Handle) -> Future[None]:
         """Send `greeting` and serve the connection in a new thread; return a future of the thread's end."""
-        over: Future[None] = Future()
+        finished: Future[None] = Future()
         self._channels.add(channel)
 
         def run() -> None:
@@ -60,10 +60,10 @@ class ConnectionThreads:
                 channel.close()
             finally:
                 self._channels.discard(channel)
-                over.set_result(None)
+                finished.set_result(None)
 
         threading.Thread(target=run, name="ts.rpc serves", daemon=True).start()
-        return over
+        return finished
 
     def close(self) -> None:
         """Close all connections."""

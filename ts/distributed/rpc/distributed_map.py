@@ -45,12 +45,12 @@ class _DistributedMap:
         self.retryable = retryable
         self.timeout = timeout
         if workers is None:
-            chosen = self.agent.directory.workers() or [self.agent.info]
+            selected = self.agent.directory.workers() or [self.agent.info]
         else:
-            chosen = [self.agent.peer(worker).info for worker in workers]
-        if not chosen:
+            selected = [self.agent.peer(worker).info for worker in workers]
+        if not selected:
             raise ValueError("map has no workers")
-        self.workers: list[WorkerInfo] = chosen
+        self.workers: list[WorkerInfo] = selected
         self.busy: Counter[WorkerInfo] = Counter()
         self.failures: Counter[WorkerInfo] = Counter()  # worker -> connection failures since its last result
         # sent batches whose results are not yielded yet, in the order of the input
@@ -82,8 +82,8 @@ class _DistributedMap:
                         self.changed.wait()
 
     def _can_proceed(self, more: bool) -> bool:
-        room = more and len(self.queued_batches) < 2 * self.in_flight * len(self.workers)
-        return (room and self._least_busy_worker() is not None) or (
+        has_queue_space = more and len(self.queued_batches) < 2 * self.in_flight * len(self.workers)
+        return (has_queue_space and self._least_busy_worker() is not None) or (
             bool(self.queued_batches) and self.queued_batches[0].future.done()
         )
 
@@ -112,21 +112,21 @@ class _DistributedMap:
         while True:
             try:
                 return batch.future.wait()
-            except WorkerUnavailableError as gone:
-                self._record_failure(batch.worker, gone)
+            except WorkerUnavailableError as error:
+                self._record_failure(batch.worker, error)
                 if not self.retryable or not self.workers:
                     raise
                 batch.worker = min(self.workers, key=lambda each: (self.failures[each], self.busy[each]))
                 batch.future = self._call(batch.worker, batch.arguments)
 
-    def _record_failure(self, worker: WorkerInfo, gone: WorkerUnavailableError) -> None:
+    def _record_failure(self, worker: WorkerInfo, error: WorkerUnavailableError) -> None:
         """Count a connection failure of a worker.
 
         Stop using it if it refused to connect or failed too often.
         """
         self.failures[worker] += 1
         if worker in self.workers and (
-            gone.connection_refused or self.failures[worker] >= _MAX_CONSECUTIVE_FAILURES
+            error.connection_refused or self.failures[worker] >= _MAX_CONSECUTIVE_FAILURES
         ):
             self.workers.remove(worker)
 

@@ -102,7 +102,7 @@ class Peer:
     def _reconnect(self, attempt: int) -> None:
         """Open a broken connection again, unless it is open or the peer refused it."""
 
-        def done(answered: Any, error: Exception | None) -> None:
+        def done(response: Any, error: Exception | None) -> None:
             if (
                 error is not None
                 and not isinstance(error, ConnectionRefusedError)
@@ -138,9 +138,9 @@ class Peer:
                 self._calls.close()
             for channel in self._all_channels:
                 channel.hang_up()
-        own = getattr(self._channels, "channel", None)
-        if own is not None:
-            own.close()
+        own_channel = getattr(self._channels, "channel", None)
+        if own_channel is not None:
+            own_channel.close()
 
 
 def _submit(calls: RequestMultiplexer, message: Any, done: Done) -> None:
@@ -150,5 +150,5 @@ def _submit(calls: RequestMultiplexer, message: Any, done: Done) -> None:
         loop().call_soon_threadsafe(done, None, error)
 
 
-def _ignore(answered: Any, error: Exception | None) -> None:
+def _ignore(response: Any, error: Exception | None) -> None:
     """Ignore a response."""

@@ -50,7 +50,7 @@ class ReliableOutbox:
         self._transmit(delivery_id, message, on_delivered)
 
     def _transmit(self, delivery_id: int, message: Any, on_delivered: OnDelivered) -> None:
-        def done(answered: Any, error: Exception | None) -> None:
+        def done(response: Any, error: Exception | None) -> None:
             self._on_response(delivery_id, error)
             if error is None and on_delivered is not None and not self.closed:
                 on_delivered()

@@ -44,8 +44,10 @@ class ResponseWriter:
     def result(self, value: Any) -> None:
         """Send a value; if it cannot be serialized, send the error instead."""
         try:
-            parcel = send_recv_nodes.pack(value, self._agent, self.context_id, wire_context=self.wire_context)
-            self._reply(["value", *parcel] if self.arrived is None else ["value", *parcel, self._queued_ns])
+            encoded = send_recv_nodes.pack(
+                value, self._agent, self.context_id, wire_context=self.wire_context
+            )
+            self._reply(["value", *encoded] if self.arrived is None else ["value", *encoded, self._queued_ns])
         except Exception as error:
             self.failed(error)
 

@@ -189,8 +189,10 @@ class RRef(RRefValue):
 class Proxy:
     """Proxy of an RRef's value: its attributes are remote methods."""
 
-    def __init__(self, handle: RRef, then: Callable[[Future[Any]], Any] | None, timeout: float) -> None:
-        self._handle, self._then, self._timeout = handle, then, timeout
+    def __init__(
+        self, handle: RRef, convert_future: Callable[[Future[Any]], Any] | None, timeout: float
+    ) -> None:
+        self._handle, self._then, self._timeout = handle, convert_future, timeout
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         if name.startswith("__"):

@@ -176,12 +176,12 @@ class RRefContext:
                     loop().call_later, FORK_CONFIRMATION_TIMEOUT_SECONDS, self._expire
                 )
         members = self.agent.directory
-        here = members.peer(self.here)
+        own_peer = members.peer(self.here)
         return [
             members.peer_record(handle._peer),
             list(handle._identity),
             list(fork),
-            members.peer_record(here),
+            members.peer_record(own_peer),
         ]
 
     def _expire(self) -> None:

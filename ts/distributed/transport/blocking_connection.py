@@ -167,11 +167,11 @@ class BlockingConnection:
         self._outgoing.send(self._socket)
 
     def _greet(self, steps: connection_setup.HandshakeSteps) -> connection_setup.Codecs:
-        data, want = next(steps)
+        data, expected_bytes = next(steps)
         while True:
             self._socket.sendall(data)
             try:
-                data, want = steps.send(self._exactly(want))
+                data, expected_bytes = steps.send(self._exactly(expected_bytes))
             except StopIteration as end:
                 codecs: connection_setup.Codecs = end.value
                 return codecs

@@ -44,13 +44,13 @@ class AuthenticationError(ConnectionError):
 
 def listener(secret: bytes) -> HandshakeSteps:
     """Run the listener's end of the handshake."""
-    ours = secrets.token_bytes(_NONCE_BYTES)
-    answer = yield MAGIC + ours, _NONCE_BYTES + _PROOF_BYTES
-    theirs, proof = answer[:_NONCE_BYTES], answer[_NONCE_BYTES:]
-    if not hmac.compare_digest(proof, _proof(secret, b"connector", ours, theirs)):
+    own_nonce = secrets.token_bytes(_NONCE_BYTES)
+    answer = yield MAGIC + own_nonce, _NONCE_BYTES + _PROOF_BYTES
+    peer_nonce, proof = answer[:_NONCE_BYTES], answer[_NONCE_BYTES:]
+    if not hmac.compare_digest(proof, _proof(secret, b"connector", own_nonce, peer_nonce)):
         yield REJECTED, 0
         raise AuthenticationError(_BAD_SECRET_MESSAGE)
-    yield _proof(secret, b"listener", ours, theirs), 0
+    yield _proof(secret, b"listener", own_nonce, peer_nonce), 0
 
 
 def connector(secret: bytes) -> HandshakeSteps:

@@ -138,14 +138,14 @@ class MessageEncoder:
 
         Return the frames that are to be sent through the socket.
         """
-        left = []
+        unshared_frames = []
         for buffer_index, frame in enumerate(frames):
             reference = lender.lend(frame)
             if reference is None:
-                left.append(frame)
+                unshared_frames.append(frame)
             else:
                 sizes[buffer_index] = reference
-        return left
+        return unshared_frames
 
 
 def _without_frames(value: Any, frames: list[memoryview]) -> Any:
@@ -239,25 +239,25 @@ class MessageDecoder:
             self._sizes, self._buffers, self._too_large = (), [], 0
         # no part is incomplete, so the remaining bytes are an incomplete prelude
         if self._incomplete_buffer is None:
-            left = self._end - self._start
-            if left:
-                self._staging[:left] = self._staging[self._start : self._end]
-            self._start, self._end = 0, left
+            unparsed_bytes = self._end - self._start
+            if unparsed_bytes:
+                self._staging[:unparsed_bytes] = self._staging[self._start : self._end]
+            self._start, self._end = 0, unparsed_bytes
         return messages
 
     def _prelude(self) -> bool:
         """Decode the prelude of the next message; return True if it was complete."""
         if self._sizes:
             return True
-        at, there = self._start, self._end - self._start
-        if there < _PRELUDE.size:
+        at, available = self._start, self._end - self._start
+        if available < _PRELUDE.size:
             return False
         header, frames = _PRELUDE.unpack_from(self._staging, at)
         limits = self.limits
         if header > limits.header_bytes or frames > limits.frames:
             raise MalformedMessageError(f"a message announces a head of {header} bytes and {frames} frames")
         lengths = _lengths(frames)
-        if there < _PRELUDE.size + lengths.size:
+        if available < _PRELUDE.size + lengths.size:
             return False
         sizes = (header, *lengths.unpack_from(self._staging, at + _PRELUDE.size))
         announced = sum(sizes)
@@ -280,15 +280,15 @@ class MessageDecoder:
                 continue
             end = self._start + size
             if end > self._end:
-                there = self._staging[self._start : self._end]
-                self._begin(size, there)
+                available = self._staging[self._start : self._end]
+                self._begin(size, available)
                 self._start = self._end = 0
                 return False
-            there = self._staging[self._start : end]
+            available = self._staging[self._start : end]
             self._start = end
             # The head is not copied, because it is decoded before the staging buffer is overwritten.
             is_head = not self._buffers
-            self._buffers.append(there if is_head else _copy(there))
+            self._buffers.append(available if is_head else _copy(available))
         return True
 
     def _borrow(self, reference: int) -> None:
@@ -308,21 +308,21 @@ class MessageDecoder:
                 f"a message has a frame in memory that cannot be had: {error}"
             ) from None
 
-    def _begin(self, size: int, there: memoryview) -> None:
-        """Allocate memory for an incomplete part and copy its received bytes `there`.
+    def _begin(self, size: int, received_bytes: memoryview) -> None:
+        """Allocate memory for an incomplete part and copy its `received_bytes`.
 
         Skip it if this fails.
         """
         try:
-            self._incomplete_buffer, self._filled = _memory(size), len(there)
+            self._incomplete_buffer, self._filled = _memory(size), len(received_bytes)
         except MalformedMessageError:
             if not self.spares or not self._buffers:
                 raise
             # the skipped bytes will overwrite the head in the staging buffer
             self._buffers[0] = _copy(self._buffers[0])
-            self._skipped, self._too_large = size - len(there), size
+            self._skipped, self._too_large = size - len(received_bytes), size
         else:
-            self._incomplete_buffer[: self._filled] = there
+            self._incomplete_buffer[: self._filled] = received_bytes
 
 
 def _memory(size: int) -> memoryview:

@@ -136,9 +136,11 @@ def _encode_int(value: int, out: bytearray) -> None:
     raise OverflowError("Integer value out of range")
 
 
-def _encode_length(length: int, out: bytearray, short_code: int, short: int, codes: dict[int, int]) -> None:
-    """Append the code and the length of a value; a length below `short` is part of the code."""
-    if length < short:
+def _encode_length(
+    length: int, out: bytearray, short_code: int, short_limit: int, codes: dict[int, int]
+) -> None:
+    """Append the code and the length of a value; a length below `short_limit` is part of the code."""
+    if length < short_limit:
         out.append(short_code | length)
         return
     for code, size in codes.items():
@@ -240,7 +242,7 @@ class _Decoder:
 
     def _container(self, is_dict: bool, count: int) -> _Container:
         container = _Container(is_dict, count)
-        left = len(self._data) - self.position
-        if container.missing > left:  # each missing element needs at least one byte
-            raise ValueError(f"{container.missing} elements are announced, {left} bytes are left")
+        remaining_bytes = len(self._data) - self.position
+        if container.missing > remaining_bytes:  # each missing element needs at least one byte
+            raise ValueError(f"{container.missing} elements are announced, {remaining_bytes} bytes are left")
         return container

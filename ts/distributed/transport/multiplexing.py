@@ -59,10 +59,10 @@ class RequestMultiplexer:
     def submit(self, message: Any, done: Done) -> None:
         """Send a request; the event loop calls `done(response, None)` or `done(None, error)`."""
         request_id = next(self._request_ids)
-        alone = not self._pending
+        is_only_request = not self._pending
         self._pending[request_id] = done
         try:
-            self._connection.stream.post([request_id, message], at_once=alone)
+            self._connection.stream.post([request_id, message], at_once=is_only_request)
         except BaseException:
             if self._pending.pop(request_id, None) is None:
                 return  # `done` was called already
@@ -181,12 +181,12 @@ class _RequestServer:
 
 async def answer(connection: Connection, handle: Callable[[Any, Reply], None]) -> None:
     """Handle the requests of a connection until it ends."""
-    over = asyncio.get_running_loop().create_future()
+    finished = asyncio.get_running_loop().create_future()
 
     def ended(error: Exception) -> None:
-        if not over.done():
-            over.set_result(None)
+        if not finished.done():
+            finished.set_result(None)
 
     answering = _RequestServer(connection, handle)
     connection.stream.deliver(answering.one, ended, answering.is_full)
-    await over
+    await finished

@@ -75,16 +75,16 @@ class _ShmHandshake:
     def data(self) -> bytes:
         return _OFFER.pack(0 if self._file is None else os.getpid(), self._file or 0, self._nonce)
 
-    def proof(self, theirs: bytes) -> bytes:
+    def proof(self, peer_offer: bytes) -> bytes:
         """Return the proof that this end owns its key file."""
-        return _proof(self._key, self._role, _OFFER.unpack(theirs)[2], self._nonce)
+        return _proof(self._key, self._role, _OFFER.unpack(peer_offer)[2], self._nonce)
 
-    def borrower(self, theirs: bytes, role: bytes, proof: bytes) -> SegmentReceiver | None:
+    def borrower(self, peer_offer: bytes, role: bytes, proof: bytes) -> SegmentReceiver | None:
         """Return a receiver for the peer's segments.
 
         Return None if its key file is unreadable or `proof` is invalid.
         """
-        process, file, nonce = _OFFER.unpack(theirs)
+        process, file, nonce = _OFFER.unpack(peer_offer)
         if self._file is None or not process:
             return None
         key = _read(process, file)
@@ -99,30 +99,30 @@ class _ShmHandshake:
 
 def listener(max_bytes: int) -> HandshakeSteps:
     """Run the listener's end of the negotiation; this process may share `max_bytes` bytes (0: none)."""
-    with _ShmHandshake(b"listener", max_bytes) as ours:
-        answer = yield ours.data, _OFFER.size + _PROOF_BYTES
-        theirs, proof = answer[: _OFFER.size], answer[_OFFER.size :]
-        borrower = ours.borrower(theirs, b"connector", proof)
-        peer_flag = yield ours.proof(theirs) + _encode_sharing_flag(borrower), 1
-        return ours.sharing(borrower, peer_flag)
+    with _ShmHandshake(b"listener", max_bytes) as handshake:
+        answer = yield handshake.data, _OFFER.size + _PROOF_BYTES
+        peer_offer, proof = answer[: _OFFER.size], answer[_OFFER.size :]
+        borrower = handshake.borrower(peer_offer, b"connector", proof)
+        peer_flag = yield handshake.proof(peer_offer) + _encode_sharing_flag(borrower), 1
+        return handshake.sharing(borrower, peer_flag)
 
 
 def connector(max_bytes: int) -> HandshakeSteps:
     """Run the connector's end of the negotiation; this process may share `max_bytes` bytes (0: none)."""
-    with _ShmHandshake(b"connector", max_bytes) as ours:
-        theirs = yield b"", _OFFER.size
-        answer = yield ours.data + ours.proof(theirs), _PROOF_BYTES + 1
-        borrower = ours.borrower(theirs, b"listener", answer[:_PROOF_BYTES])
+    with _ShmHandshake(b"connector", max_bytes) as handshake:
+        peer_offer = yield b"", _OFFER.size
+        answer = yield handshake.data + handshake.proof(peer_offer), _PROOF_BYTES + 1
+        borrower = handshake.borrower(peer_offer, b"listener", answer[:_PROOF_BYTES])
         yield _encode_sharing_flag(borrower), 0
-        return ours.sharing(borrower, answer[_PROOF_BYTES:])
+        return handshake.sharing(borrower, answer[_PROOF_BYTES:])
 
 
 def _encode_sharing_flag(borrower: SegmentReceiver | None) -> bytes:
     return _NO if borrower is None else _YES
 
 
-def _proof(key: bytes, role: bytes, theirs: bytes, ours: bytes) -> bytes:
-    return hmac.digest(key, role + theirs + ours, "sha256")
+def _proof(key: bytes, role: bytes, peer_nonce: bytes, own_nonce: bytes) -> bytes:
+    return hmac.digest(key, role + peer_nonce + own_nonce, "sha256")
 
 
 def _read(process: int, file: int) -> bytes | None:

@@ -135,12 +135,12 @@ class SegmentSender:
                 segment = self._free(size) or self._new(size)
                 if segment is None:
                     return None
-                there = segment.begin(buffer)
+                offset = segment.begin(buffer)
             except OSError:
                 return None  # too many open files, or no memory
             segment.mapping[0] = _SENT
             segment.used = time.monotonic()
-        segment.memory[:there] = np.frombuffer(buffer, np.uint8)[:there]
+        segment.memory[:offset] = np.frombuffer(buffer, np.uint8)[:offset]
         return SHARED_MEMORY_FLAG | segment.file << 40 | size
 
     def close(self) -> None:
@@ -243,9 +243,9 @@ class SegmentReceiver:
         if mapping is None:
             file = open_sealed_file(self._process, descriptor)
             try:
-                there = os.fstat(file).st_size - PAGE_BYTES
-                if not size <= there <= max(size, MIN_SHARED_BYTES) * _MAX_SEGMENT_OVERSIZE_FACTOR:
-                    raise NotSharedMemoryError(f"{size} bytes are announced in a segment of {there}")
+                capacity = os.fstat(file).st_size - PAGE_BYTES
+                if not size <= capacity <= max(size, MIN_SHARED_BYTES) * _MAX_SEGMENT_OVERSIZE_FACTOR:
+                    raise NotSharedMemoryError(f"{size} bytes are announced in a segment of {capacity}")
                 if os.pread(file, len(self._mark), CONNECTION_ID_SLICE.start) != self._mark:
                     raise NotSharedMemoryError("the announced segment belongs to another connection")
                 mapping = _mapping(file)

@@ -191,8 +191,8 @@ class Listener(Generic[ConnectionType]):
             self._socket.listen(_BACKLOG)
         except OSError as error:
             self._socket.close()
-            where = join_host_port(self._host, self._port)
-            raise OSError(error.errno, f"{error.strerror}: cannot listen at {where}") from error
+            host_port = join_host_port(self._host, self._port)
+            raise OSError(error.errno, f"{error.strerror}: cannot listen at {host_port}") from error
         except BaseException:
             self._socket.close()
             raise
@@ -303,19 +303,19 @@ async def _run_greeting(
     """Run the TLS handshake, if any, and the connection setup on a socket."""
     if isinstance(sock, ssl.SSLSocket):
         await _call_when_ready(sock, sock.do_handshake)
-    data, want = next(steps)
+    data, expected_bytes = next(steps)
     while True:
         if data:
             # One call suffices: the data is so short that the socket accepts all of it.
             await _call_when_ready(sock, sock.send, data)
         answer = b""
-        while len(answer) < want:
-            more = await _call_when_ready(sock, sock.recv, want - len(answer))
+        while len(answer) < expected_bytes:
+            more = await _call_when_ready(sock, sock.recv, expected_bytes - len(answer))
             if not more:
                 raise ConnectionError(connection_setup.CLOSED)
             answer += more
         try:
-            data, want = steps.send(answer)
+            data, expected_bytes = steps.send(answer)
         except StopIteration as end:
             codecs: connection_setup.Codecs = end.value
             return codecs
