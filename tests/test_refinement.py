@@ -5,7 +5,7 @@ from typing import Any, Dict, List, NamedTuple, Optional, Tuple, Union
 import pytest
 
 import ts
-from ts.frontend.ir_emitter.refinement import both, either, type_test, without_none
+from ts.frontend.ir_emitter.refinement import refine_by_both, refine_by_either, type_test, without_none
 from ts.ir.types import ANY, FLOAT, INT, NONE, STR, AnyListType, ListType, OptionalType, UnionType
 
 
@@ -27,8 +27,8 @@ def test_isinstance_is_known_where_the_types_decide():
 
 def test_refinements_of_combined_conditions():
     a, b = [("x", INT)], [("x", INT), ("y", STR)]
-    assert both(a, b) == b and either(a, b) == a
-    assert both([("x", INT)], [("x", STR)]) == [] and either([("x", INT)], [("x", STR)]) == []
+    assert refine_by_both(a, b) == b and refine_by_either(a, b) == a
+    assert refine_by_both([("x", INT)], [("x", STR)]) == [] and refine_by_either([("x", INT)], [("x", STR)]) == []
 
 
 def test_without_none():

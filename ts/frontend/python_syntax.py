@@ -22,7 +22,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def module(source: str) -> ast.Module:
-    """Parse source source to the tree of a module."""
+    """Parse source text to the tree of a module."""
     with _parser:
         return ast.parse(source)
 
