@@ -178,7 +178,7 @@ def test_a_worker_that_cannot_start():
 
     async def main():
         async with ClusterSupervisor(ClusterConfig(1, arguments=("--threads", "0"))) as cluster:
-            await cluster.complete()
+            await cluster.wait_until_registered()
 
     with pytest.raises(RuntimeError, match="worker0 does not start: it ended with 2"):
         asyncio.run(asyncio.wait_for(main(), there.TIMEOUT_SECONDS))

@@ -29,7 +29,7 @@ def ask(address, over):
         assert rpc.rpc_async("me", ts.add, args=(ts.ones(1), 1)).wait().item() == 2
         with pytest.raises(ValueError, match="bad"):
             rpc.rpc_sync("me", fail)
-        trail = current().directory.trail
+        trail = current().directory.finished_calls
         assert over.wait(40)
     return trail
 

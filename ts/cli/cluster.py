@@ -96,7 +96,7 @@ async def _cluster(config: ClusterConfig, ends_with_input: bool) -> None:
     async with ClusterSupervisor(config, lambda line: print(line, file=sys.stderr, flush=True)) as cluster:
         print(cluster.address, flush=True)
         shutdown_task = asyncio.create_task(shutdown.wait())
-        complete = asyncio.create_task(cluster.complete())
+        complete = asyncio.create_task(cluster.wait_until_registered())
         await asyncio.wait((shutdown_task, complete), return_when=asyncio.FIRST_COMPLETED)
         if not shutdown.is_set():
             complete.result()

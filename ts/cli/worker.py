@@ -142,7 +142,7 @@ def _terminated(signal_number: int, frame: Any) -> None:
 
 def worker_options(options: argparse.Namespace) -> RpcBackendOptions:
     """Return the RPC options of a worker: permissions, limits and security."""
-    from ts.distributed.cluster.worker import bounded
+    from ts.distributed.cluster.worker import make_limits
     from ts.distributed.rpc.options import RpcBackendOptions
 
     return RpcBackendOptions(
@@ -151,7 +151,7 @@ def worker_options(options: argparse.Namespace) -> RpcBackendOptions:
         security=security_in(options.tls_dir),
         host=options.host,
         allow_python=options.allow_python,
-        limits=bounded(seconds=options.seconds, bytes=options.bytes, fuel=options.fuel),
+        limits=make_limits(seconds=options.seconds, bytes=options.bytes, fuel=options.fuel),
         allowed_ops=options.allow_op,
     )
 

@@ -102,7 +102,7 @@ async def _start(
 ) -> None:
     """Start the RPC agent in a dask worker."""
     host = urlsplit(dask_worker.address).hostname
-    limits = worker.bounded(**bounds)
+    limits = worker.make_limits(**bounds)
     backend_options = RpcBackendOptions(init_method=address, host=host, limits=limits, **options)
     await asyncio.to_thread(
         worker.join, address, names[dask_worker.address], backend_options, SCHEDULER_TIMEOUT_SECONDS

@@ -1,8 +1,8 @@
 """Supervisor of `ts cluster`: starts the scheduler and workers, restarts workers, and ends all processes.
 
     async with ClusterSupervisor(ClusterConfig(workers=4, words=("--threads", "8"))) as cluster:
-        cluster.address                "ts://127.0.0.1:4711"
-        await cluster.complete()       wait until all workers have registered
+        cluster.address                          "ts://127.0.0.1:4711"
+        await cluster.wait_until_registered()    wait until all workers have registered
 
 Each worker has a separate process session: Ctrl-C interrupts only this process, which then ends the workers.
 Workers that exit early are restarted with growing delays. `arguments` are added to each worker's command
@@ -94,7 +94,7 @@ class ClusterSupervisor:
         if self._secret is not None:
             secrets.withdraw(self._port, self._secret)
 
-    async def complete(self) -> None:
+    async def wait_until_registered(self) -> None:
         """Wait until all workers have registered; raise RuntimeError if a worker exits, or on timeout."""
         until = time.monotonic() + _REGISTRATION_TIMEOUT_SECONDS
         while missing := [name for name in self._names if self._scheduler.find(name) is None]:

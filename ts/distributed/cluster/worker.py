@@ -1,6 +1,6 @@
 """Worker process of a cluster: executes calls of other processes until the cluster ends.
 
-serve("ts://127.0.0.1:4711", "worker0", options, patience=60.0)       returns when the cluster has ended
+serve("ts://127.0.0.1:4711", "worker0", options, reconnect_timeout=60.0)    returns when the cluster has ended
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ from ts.runtime.limits import limits as Limits
 RECONNECT_TIMEOUT_SECONDS: Final = 60.0  # a worker that cannot reach the scheduler for this time exits
 
 
-def bounded(**bounds: float | str | None) -> Limits | None:
+def make_limits(**bounds: float | str | None) -> Limits | None:
     """Return a call's limits (seconds, bytes, fuel); None without any limit."""
     limit_arguments: dict[str, Any] = {name: bound for name, bound in bounds.items() if bound is not None}
     return Limits(**limit_arguments) if limit_arguments else None
 
 
 def join(
-    address: str, name: str, options: RpcBackendOptions, patience: float = RECONNECT_TIMEOUT_SECONDS
+    address: str, name: str, options: RpcBackendOptions, reconnect_timeout: float = RECONNECT_TIMEOUT_SECONDS
 ) -> ClusterWorkerDirectory:
     """Join a cluster as a worker and return its directory of cluster members."""
-    meet = functools.partial(
-        ClusterWorkerDirectory, address, name, options, kind="worker", rejoin_timeout=patience
+    create_directory = functools.partial(
+        ClusterWorkerDirectory, address, name, options, kind="worker", rejoin_timeout=reconnect_timeout
     )
-    members = api.start_agent(meet, options).directory
+    members = api.start_agent(create_directory, options).directory
     assert isinstance(members, ClusterWorkerDirectory)
     return members
 
@@ -39,15 +39,15 @@ def serve(
     address: str,
     name: str,
     options: RpcBackendOptions,
-    patience: float = RECONNECT_TIMEOUT_SECONDS,
+    reconnect_timeout: float = RECONNECT_TIMEOUT_SECONDS,
     joined: Callable[[str], None] = lambda name: None,
 ) -> None:
     """Run a cluster worker until the cluster ends.
 
     `joined` is called with the worker's name after registration. Raise RuntimeError if the scheduler does not
-    admit the worker, or is unavailable for more than `patience` seconds.
+    admit the worker, or is unavailable for more than `reconnect_timeout` seconds.
     """
-    members = join(address, name, options, patience)
+    members = join(address, name, options, reconnect_timeout)
     try:
         joined(members.info.name)
         members.over.wait()

@@ -1,7 +1,7 @@
 """Distributed autograd contexts: the calls that belong to one backward pass, in all participating processes.
 
     context = contexts.new()                    enters a new context in this thread
-    context.sent([edge of x, edge of w])        0: the number of a message that will receive gradients
+    context.record_sent_message([edge of x])    0: the number of a message that will receive gradients
     context.add(x, gradient, owned)             the gradient of a leaf
     contexts.end(context.id)                    ends it in all participating processes
 
@@ -76,12 +76,12 @@ class DistAutogradContext:
     def _known_worker_ids(self) -> set[int]:
         return self.peer_ids
 
-    def meet(self, process: int) -> None:
+    def add_peer(self, process: int) -> None:
         """Register another process as participant."""
         if process != self._agent.info.id:
             self.peer_ids.add(process)
 
-    def sent(self, edges: list[GradientEdge]) -> int:
+    def record_sent_message(self, edges: list[GradientEdge]) -> int:
         """Record the gradient edges of the tensors in a sent message; return the number of the message.
 
         In the backward pass, the receiver of the message sends the gradients of these tensors.
@@ -178,7 +178,7 @@ class DistAutogradContainer:
             if not is_open and context_id >> _BITS != self._here and context_id not in self._ended:
                 self._open[context_id] = DistAutogradContext(self._agent, context_id)
         context = self.find(context_id)
-        context.meet(process)
+        context.add_peer(process)
         return context
 
     def end(self, context_id: int) -> None:
@@ -192,7 +192,7 @@ class DistAutogradContainer:
         for process in context.peer_ids:
             self._agent.send_reliably(self._agent.peer(process), ["backward", "end", context_id])
 
-    def ended(self, context_id: Any) -> None:
+    def end_locally(self, context_id: Any) -> None:
         """End a context locally, after another process has ended it."""
         if context_id in self._open:
             self.end(context_id)
@@ -209,4 +209,4 @@ class DistAutogradContainer:
         """End the contexts that were created by the process `process`, which has left."""
         for context_id in list(self._open):
             if context_id >> _BITS == process:
-                self.ended(context_id)
+                self.end_locally(context_id)

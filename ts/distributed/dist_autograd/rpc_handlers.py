@@ -64,7 +64,7 @@ def _handle(agent: RpcAgent, about: str, kind: str, rest: tuple[Any, ...], write
             contexts.find(context_id).pass_of(pass_id).fail(RuntimeError("the pass was given up"))
             writer.result(None)
         case "backward", "end", (context_id,):
-            contexts.ended(context_id)
+            contexts.end_locally(context_id)
             writer.result(None)
         case "optimizer", _, encoded:
             writer.result(_optimizer(agent, kind, send_recv_nodes.unpack(encoded, agent)[0]))

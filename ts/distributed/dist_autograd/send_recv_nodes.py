@@ -87,9 +87,11 @@ def pack(
     data, memory = wire_values.pack(value, wire_context, grad_tensors)
     if not grad_tensors and peer is None:
         return data, memory
-    message_id = context.sent([get_gradient_edge(x) for x in grad_tensors]) if grad_tensors else -1
+    message_id = (
+        context.record_sent_message([get_gradient_edge(x) for x in grad_tensors]) if grad_tensors else -1
+    )
     if peer is not None:
-        context.meet(peer.info.id)
+        context.add_peer(peer.info.id)
     return (Tag.WITH_GRADIENTS, context_id, agent.info.id, message_id, data), memory
 
 
@@ -119,11 +121,11 @@ def context_for(peer: Peer, agent: RpcAgent) -> list[int] | None:
     context_id = current_id()
     if context_id is None:
         return None
-    agent.contexts.find(context_id).meet(peer.info.id)
+    agent.contexts.find(context_id).add_peer(peer.info.id)
     return [context_id, agent.info.id]
 
 
-def joined(header: Any, agent: RpcAgent) -> int | None:
+def join_context(header: Any, agent: RpcAgent) -> int | None:
     """Join the context of a message and return its id; None outside a context.
 
     Raise ValueError if an id is invalid.

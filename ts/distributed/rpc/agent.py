@@ -64,8 +64,10 @@ _MESSAGES_WITH_CALLEE: Final = ("call", "remote")
 class RpcAgent:
     """RPC agent of this process: listener, connections to workers, executor of calls, and RRefs."""
 
-    def __init__(self, meet: Callable[[RpcAgent], WorkerDirectory], options: RpcBackendOptions) -> None:
-        """Start the agent; `meet` starts its listener and registers it with the other workers."""
+    def __init__(
+        self, create_directory: Callable[[RpcAgent], WorkerDirectory], options: RpcBackendOptions
+    ) -> None:
+        """Start the agent; `create_directory` starts its listener and registers it with the other workers."""
         self.options = options
         self.closed = False
         self.executor = CallExecutor(self, options)
@@ -90,7 +92,7 @@ class RpcAgent:
         self._listener: Any = None
         self._ready = asyncio.Event()  # set when the attributes that request handlers use are initialized
         try:
-            self.directory = meet(self)
+            self.directory = create_directory(self)
         except BaseException:
             self.close()
             raise

@@ -74,15 +74,17 @@ def init_rpc(
     )
 
 
-def start_agent(meet: Callable[[RpcAgent], WorkerDirectory], options: RpcBackendOptions) -> RpcAgent:
-    """Create the agent of this process; `meet` creates its worker directory.
+def start_agent(
+    create_directory: Callable[[RpcAgent], WorkerDirectory], options: RpcBackendOptions
+) -> RpcAgent:
+    """Create the agent of this process; `create_directory` creates its worker directory.
 
     Raise RuntimeError if this process already has an agent.
     """
     with state.lock:
         if state.agent is not None:
             raise RuntimeError("RPC is already initialized")
-        state.agent = RpcAgent(meet, options)
+        state.agent = RpcAgent(create_directory, options)
         return state.agent
 
 

@@ -33,7 +33,7 @@ _BUFFERS_INDEX: Final = {
 class DashboardTask(NamedTuple):
     """Running call that the dashboard will show; `begun` is its start time in seconds."""
 
-    trail: deque[list[Any]]
+    finished_calls: deque[list[Any]]
     name: str
     address: str
     begun: float
@@ -77,7 +77,7 @@ def start_timing(
     form: str, callee: Any, members: WorkerDirectory, to: Peer, message: list[Any]
 ) -> Timing | None:
     """Start to measure a call; return None if neither a profiler nor a dashboard is active."""
-    finished_calls = members.trail
+    finished_calls = members.finished_calls
     if finished_calls is None and not is_watched():
         return None
     script, name = profile_name(callee)

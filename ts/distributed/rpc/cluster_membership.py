@@ -205,7 +205,7 @@ class ClusterWorkerDirectory(WorkerDirectory):
     async def _start_membership(self, comm: Comm) -> None:
         self._membership_comm = comm
         if self._reports_calls:
-            self.trail = deque(maxlen=MAX_REPORTED_CALLS)
+            self.finished_calls = deque(maxlen=MAX_REPORTED_CALLS)
         self._membership_task = asyncio.create_task(self._maintain_membership(comm))
 
     async def _maintain_membership(self, comm: Comm) -> None:
@@ -286,7 +286,7 @@ class ClusterWorkerDirectory(WorkerDirectory):
 
     def _take_finished_calls(self) -> list[Any]:
         """Return and remove the calls that have finished since the last heartbeat."""
-        finished_calls = self.trail
+        finished_calls = self.finished_calls
         return (
             [] if finished_calls is None else [finished_calls.popleft() for _ in range(len(finished_calls))]
         )

@@ -120,13 +120,15 @@ class Peer:
         """
         channel = getattr(self._channels, "channel", None)
         if channel is None or channel.closed or channel.stale:
-            patience = _CONNECT_TIMEOUT_SECONDS if timeout is None else min(timeout, _CONNECT_TIMEOUT_SECONDS)
+            connect_timeout = (
+                _CONNECT_TIMEOUT_SECONDS if timeout is None else min(timeout, _CONNECT_TIMEOUT_SECONDS)
+            )
             channel = self._channels.channel = BlockingConnection(
-                self.address, timeout=patience, **self._connection_arguments()
+                self.address, timeout=connect_timeout, **self._connection_arguments()
             )
             with self._lock:
                 self._all_channels.add(channel)
-            channel.call([0, [*self._hello, "waits"]], patience)
+            channel.call([0, [*self._hello, "waits"]], connect_timeout)
         return channel  # type: ignore[no-any-return]
 
     def close(self) -> None:

@@ -192,7 +192,7 @@ class Proxy:
     def __init__(
         self, handle: RRef, convert_future: Callable[[Future[Any]], Any] | None, timeout: float
     ) -> None:
-        self._handle, self._then, self._timeout = handle, convert_future, timeout
+        self._handle, self._convert_future, self._timeout = handle, convert_future, timeout
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         if name.startswith("__"):
@@ -201,9 +201,9 @@ class Proxy:
         def call(*args: Any, **kwargs: Any) -> Any:
             handle = self._handle
             agent = handle._agent
-            if self._then is None:
+            if self._convert_future is None:
                 return agent.remote_method(handle, name, args, kwargs, self._timeout)
-            return self._then(agent.method(handle, name, args, kwargs, self._timeout))
+            return self._convert_future(agent.method(handle, name, args, kwargs, self._timeout))
 
         return call
 

@@ -231,7 +231,7 @@ class RRefContext:
         """Handle a request about values or forks; raise ValueError for an unknown kind."""
         match kind, [*rest]:
             case "fetch", [identity, context]:
-                response.context_id = send_recv_nodes.joined(context, self.agent)
+                response.context_id = send_recv_nodes.join_context(context, self.agent)
                 response.owned(self.owner_of(parse_id(identity)))
                 return
             case "type", [identity]:

@@ -42,7 +42,7 @@ class WorkerDirectory:
         self.security = security
         self.peers: dict[int, Peer] = {}
         # finished calls to report to the dashboard; None without a dashboard
-        self.trail: deque[Any] | None = None
+        self.finished_calls: deque[Any] | None = None
         self._by_name: dict[str, Peer] = {}
         self._connection_arguments = functools.partial(security.get_connection_args, "worker")
 
