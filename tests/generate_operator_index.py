@@ -207,8 +207,8 @@ def directory() -> str:
     registry.load()
     declared: dict[str, list[str]] = {family: [] for family in registry.FAMILIES}
     for record in registry.records():
-        if registry.home(record) != "custom":  # a program's own
-            declared[registry.home(record)].append(record.name)
+        if registry.declaring_family(record) != "custom":  # a program's own
+            declared[registry.declaring_family(record)].append(record.name)
     # `script_only_ops` says in which order the operators are tried that are written in C.
     declared["script_only_ops"] += [name for name in registry._orders if not registry.records(name)]
     return _with_names(DIRECTORY, {f: {n.removeprefix("aten::") for n in names} for f, names in declared.items()})
@@ -255,9 +255,9 @@ def prim_directory() -> str:
 def _with_names(file: Path, declared: dict[str, set[str]]) -> str:
     """Return the text of an index file with the given names."""
     table = ["NAMES: Final[dict[str, str]] = {"]
-    for home, names in declared.items():
+    for family, names in declared.items():
         lines = textwrap.wrap(" ".join(sorted(names)), 100)
-        table += [f'    "{home}": """', *(f"        {line}" for line in lines), '    """,']
+        table += [f'    "{family}": """', *(f"        {line}" for line in lines), '    """,']
     before, rest = file.read_text().split("NAMES: Final", 1)
     return before + "\n".join(table) + rest[rest.index("\n}\n") :]
 

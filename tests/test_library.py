@@ -15,7 +15,7 @@ _numbers = itertools.count()
 def forgotten():
     """Unregister the operators of a test, because other tests iterate over all operators."""
     yield
-    registry._forget("custom")
+    registry._remove_family("custom")
     ts.library._custom.clear()
 
 

@@ -24,9 +24,9 @@ from ts.ops.vmap_rules.rules import (
     composite,
     draws,
     has_rule,
-    not_of_batch,
-    on_batch,
+    run_batched,
     run_random,
+    unbatched_write_message,
     writes_first_argument,
 )
 
@@ -128,7 +128,7 @@ class OpenVmapLevels:
             elif record.variant == "inplace" or writes_first_argument(record):
                 return self._run_in_place(call, values)
             else:
-                output = on_batch(call)
+                output = run_batched(call)
                 output, of_batch = (
                     (output.value, False) if isinstance(output, batched_tensor.Unbatched) else (output, True)
                 )
@@ -143,9 +143,9 @@ class OpenVmapLevels:
         The batched result becomes the new value of the argument.
         """
         if not call.wholes[0]:
-            raise RuntimeError(not_of_batch(call))
+            raise RuntimeError(unbatched_write_message(call))
         target, below = values[0], call.values[0]
-        output = on_batch(call)
+        output = run_batched(call)
         if call.operator.record.reshapes:  # the operator may change the shape of its argument in place
             stand_in = self._create_stand_in(call.level.number, output)
             self._layers[id(target)] = target, self._layers[id(stand_in)][1]

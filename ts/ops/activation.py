@@ -14,7 +14,7 @@ from ts.ops import common
 from ts.ops.out_variants import COPIED, EXPECTED_DTYPE_ERROR, FOUND_DTYPE_ERROR, SCALAR
 from ts.ops.registry import op, shared_fields
 from ts.ops.type_promotion import SAME
-from ts.ops.unary import in_one_piece, sigmoid
+from ts.ops.unary import device_function, sigmoid
 from ts.ops.unsupported_dtypes import NotImplementedMessage
 
 Array = common.Array
@@ -33,7 +33,7 @@ def _wide(xp: Any, name: str, x: Array) -> Array:
 
 
 def _softplus(xp: Any, x: Array) -> Array:
-    fused_kernel = in_one_piece(xp, "softplus", x)
+    fused_kernel = device_function(xp, "softplus", x)
     if fused_kernel is not None:
         return fused_kernel(x)
     return xp.log1p(xp.exp(-xp.abs(x))) + xp.maximum(x, 0)
@@ -207,7 +207,7 @@ def gelu(xp: Any, self: Array, approximate: str = "none") -> Array:
     Raise RuntimeError if `approximate` is neither "none" nor "tanh".
     """
     x = common.cast(xp, _floating("gelu", self), common.opmath(self.dtype))
-    fused_kernel = in_one_piece(xp, {"none": "gelu", "tanh": "gelu_tanh"}.get(approximate, "gelu"), x)
+    fused_kernel = device_function(xp, {"none": "gelu", "tanh": "gelu_tanh"}.get(approximate, "gelu"), x)
     if fused_kernel is not None and approximate in ("none", "tanh"):
         return common.cast(xp, fused_kernel(x), self.dtype)
     if approximate == "tanh":
@@ -230,7 +230,7 @@ def gelu(xp: Any, self: Array, approximate: str = "none") -> Array:
 )
 def _silu(xp: Any, self: Array) -> Array:
     x = _wide(xp, "silu", self)
-    fused_kernel = in_one_piece(xp, "silu", x)
+    fused_kernel = device_function(xp, "silu", x)
     if fused_kernel is not None:
         return common.cast(xp, fused_kernel(x), self.dtype)
     return common.cast(xp, x * sigmoid(xp, x), self.dtype)

@@ -21,8 +21,8 @@ from ts._core.thread.warnings import warn
 from ts.ops import common, cost_model
 from ts.ops.out_variants import COPIED
 from ts.ops.registry import OperatorRecord, add, out_of
-from ts.ops.shape_functions import Made
-from ts.ops.unfold import columns, folded, padded, per_dim, windows
+from ts.ops.shape_functions import ShapeAndDtype
+from ts.ops.unfold import col2im, im2col, pad_or_crop, per_dim, sliding_window_view
 
 Array = common.Array
 Sizes = Sequence[int]
@@ -244,10 +244,10 @@ def product(xp: Any, g: Geometry, input: Array, weight: Array, bias: Array | Non
         rows = rows.reshape(groups, weight.shape[0] // groups, -1)
         flat = x.reshape(x.shape[0], groups, weight.shape[0] // groups, math.prod(input_size))
         cols = xp.matmul(rows.swapaxes(1, 2), flat).reshape(x.shape[0], g.filters, *g.kernel, *input_size)
-        result = folded(xp, cols, g.output_size, g.stride, [a for a, _ in g.pads], g.dilation)
+        result = col2im(xp, cols, g.output_size, g.stride, [a for a, _ in g.pads], g.dilation)
     else:
         depth = weight.shape[1] * math.prod(g.kernel)
-        cols = columns(xp, x, g.kernel, g.stride, g.pads, g.dilation)
+        cols = im2col(xp, x, g.kernel, g.stride, g.pads, g.dilation)
         cols = cols.reshape(x.shape[0], groups, depth, math.prod(g.output_size))
         result = xp.matmul(rows.reshape(groups, g.filters // groups, depth), cols)
         result = result.reshape(x.shape[0], *g.shape)
@@ -277,8 +277,8 @@ def weight_gradient(xp: Any, g: Geometry, windowed: Array, other: Array) -> Arra
     area, groups, n = math.prod(g.kernel), g.groups, len(g.kernel)
     dtype = common.opmath(windowed.dtype)
     total = xp.zeros((groups, lead // groups, windowed.shape[1] // groups * area), dtype=dtype)
-    wide = padded(xp, common.cast(xp, windowed, dtype), g.pads)
-    view = windows(xp, wide, g.kernel, g.stride, g.dilation)
+    wide = pad_or_crop(xp, common.cast(xp, windowed, dtype), g.pads)
+    view = sliding_window_view(xp, wide, g.kernel, g.stride, g.dilation)
     # The view then has the shape (images, channels, *output_size, *kernel).
     view = view[(slice(None), slice(None), *map(slice, output_size))]
     view = view.transpose(1, *range(2 + n, 2 + 2 * n), 0, *range(2, 2 + n))
@@ -516,7 +516,7 @@ for _text, _compute, _kinds, _casts in (
 
 def _backward_shapes(
     grad_output: Array, input: Array, weight: Array, bias_sizes: Sizes | None, *arguments: Any
-) -> list[Made]:
+) -> list[ShapeAndDtype]:
     filters = grad_output.shape[1 - weight.ndim]
     return [(input.shape, input.dtype), (weight.shape, weight.dtype), ((filters,), weight.dtype)]
 

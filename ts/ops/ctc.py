@@ -20,7 +20,7 @@ from ts.ops import common, cost_model
 from ts.ops.loss import MEAN, NONE
 from ts.ops.out_variants import COPIED
 from ts.ops.registry import op, shared_fields
-from ts.ops.shape_functions import Made, depends, like
+from ts.ops.shape_functions import ShapeAndDtype, depends, like
 
 Array = common.Array
 Lengths = Sequence[int]
@@ -162,7 +162,7 @@ def _loss_shape(
     blank: int = 0,
     reduction: int = MEAN,
     zero_infinity: bool = False,
-) -> Made:
+) -> ShapeAndDtype:
     """Return shape and dtype of the reduced or per-sequence loss."""
     _check_logs(log_probs, targets, blank)
     one = reduction != NONE or log_probs.ndim == 2
@@ -241,7 +241,7 @@ def _ctc_likelihood(
 # ------------------------------------------------------------------------------------ gradients
 
 
-def _gradient_shape(grad: Array, log_probs: Array, *_: Any) -> Made:
+def _gradient_shape(grad: Array, log_probs: Array, *_: Any) -> ShapeAndDtype:
     """Return shape and dtype of the log-probability gradient."""
     return like(log_probs)
 

@@ -13,7 +13,7 @@ from ts._core.tensor import size_guards
 from ts.ops import common, cost_model
 from ts.ops.out_variants import COPIED
 from ts.ops.registry import op, shared_fields
-from ts.ops.shape_functions import Made, depends, itself, like_first
+from ts.ops.shape_functions import ShapeAndDtype, depends, itself, like_first
 
 Array = common.Array
 SUM, MEAN, MAX = 0, 1, 2
@@ -197,7 +197,7 @@ def _bag_shapes(
     per_sample_weights: Array | None = None,
     include_last_offset: bool = False,
     padding_idx: int | None = None,
-) -> list[Made]:
+) -> list[ShapeAndDtype]:
     """Return shape and dtype of the bags, `offset2bag`, bag sizes and maximum indices."""
     _check_bags(weight, indices, offsets, mode, per_sample_weights)
     dtype = common.promote_types(indices.dtype, offsets.dtype)
@@ -227,7 +227,7 @@ def _padding(weight: Array, padding_idx: int | None) -> int:
     return padding_idx % rows
 
 
-def _public_bag_shapes(weight: Array, *args: Any) -> list[Made]:
+def _public_bag_shapes(weight: Array, *args: Any) -> list[ShapeAndDtype]:
     """Return the result shapes of public `embedding_bag`, which accepts a negative `padding_idx`."""
     arguments = (weight, *args[:7], _padding(weight, args[7] if len(args) == 8 else None))
     return _bag_shapes(*arguments)

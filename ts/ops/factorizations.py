@@ -16,7 +16,7 @@ from ts.errors import LinAlgError
 from ts.ops import common, cost_model
 from ts.ops.out_variants import COPIED, EXPECTED_DTYPE_ERROR, SCALAR, castable
 from ts.ops.registry import op, shared_fields
-from ts.ops.shape_functions import Made, like
+from ts.ops.shape_functions import ShapeAndDtype, like
 from ts.ops.svd import apply_to_finite, decompose, singular_values
 from ts.ops.unsupported_dtypes import INEXACT, LOW_PRECISION
 
@@ -594,7 +594,7 @@ def _tensorsolve(xp: Any, self: Array, other: Array, dims: Any = None) -> Array:
     return xp.linalg.tensorsolve(self, other, None if dims is None else tuple(dims))
 
 
-def _exponential_shape(self: Array) -> Made:
+def _exponential_shape(self: Array) -> ShapeAndDtype:
     """Return shape and dtype of the matrix exponential."""
     return like(square("linalg.matrix_exp", self))
 

@@ -14,7 +14,7 @@ from ts._core.tensor.size_guards import equal, evaluate_guard
 from ts.ops import common
 from ts.ops.pooling import add_at_indices, check_index_shape, like_input
 from ts.ops.registry import op
-from ts.ops.shape_functions import Made
+from ts.ops.shape_functions import ShapeAndDtype
 from ts.ops.unfold import per_dim
 
 Array = common.Array
@@ -123,7 +123,7 @@ def _fractional_max_pool3d(
 def _gradient(n: int) -> None:
     def gradient_shape(
         grad_output: Array, self: Array, kernel_size: Sizes, output_size: Sizes, indices: Array
-    ) -> Made:
+    ) -> ShapeAndDtype:
         check_index_shape(grad_output, indices, self.shape, n)
         return like_input(grad_output, self)
 

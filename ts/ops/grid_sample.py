@@ -17,7 +17,7 @@ from ts._core.tensor.size_guards import equal, same
 from ts.ops import common
 from ts.ops.out_variants import COPIED
 from ts.ops.registry import op
-from ts.ops.shape_functions import Made, like
+from ts.ops.shape_functions import ShapeAndDtype, like
 from ts.ops.upsample import cubic_slopes, cubic_weights
 
 Array = common.Array
@@ -260,7 +260,7 @@ def _grid_sampler_3d(xp: Any, input: Array, grid: Array, mode: int, padding: int
     return sampled(xp, input, grid, mode, padding, align)
 
 
-def _gradient_shapes(grad_output: Array, input: Array, grid: Array, *options: Any) -> list[Made]:
+def _gradient_shapes(grad_output: Array, input: Array, grid: Array, *options: Any) -> list[ShapeAndDtype]:
     """Return shape and dtype of both gradients; a gradient that the mask does not request is empty."""
     _check_grid_size(input, grid)
     mask = options[3] if len(options) > 3 else (True, True)

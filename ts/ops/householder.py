@@ -12,7 +12,7 @@ from ts.ops import common, cost_model
 from ts.ops.factorizations import matrix, transposed
 from ts.ops.out_variants import castable
 from ts.ops.registry import op, shared_fields
-from ts.ops.shape_functions import Made, like
+from ts.ops.shape_functions import ShapeAndDtype, like
 
 Array = common.Array
 
@@ -105,7 +105,7 @@ def _check_product(self: Array, tau: Array, other: Array, left: bool) -> None:
             )
 
 
-def _orthogonal_shape(input: Array, tau: Array) -> Made:
+def _orthogonal_shape(input: Array, tau: Array) -> ShapeAndDtype:
     """Return shape and dtype of Q's leading columns."""
     _check_reflectors(input, tau)
     return like(input)
@@ -113,7 +113,7 @@ def _orthogonal_shape(input: Array, tau: Array) -> Made:
 
 def _product_shape(
     self: Array, input2: Array, input3: Array, left: bool = True, transpose: bool = False
-) -> Made:
+) -> ShapeAndDtype:
     """Return shape and dtype of a product with Q."""
     _check_product(self, input2, input3, left)
     return like(input3)

@@ -18,7 +18,7 @@ from ts._core.thread.warnings import warn
 from ts.ops import common, cost_model
 from ts.ops.out_variants import COPIED, EXPECTED_DTYPE_ERROR, write
 from ts.ops.registry import OVERLAP_RAISES_CODE, op, shared_fields
-from ts.ops.shape_functions import NONZERO, Laid, Made, depends, new_size
+from ts.ops.shape_functions import NONZERO, ShapeAndDtype, ShapeDtypeStrides, depends, new_size
 
 Array = common.Array
 _PICKED = cost_model.of(cost_model.picked, 0.03)
@@ -431,7 +431,7 @@ def _masked_fill(xp: Any, self: Array, mask: Array, value: Any) -> Array:
     return xp.where(_mask(mask), common.cast_checked(xp, value, self.dtype), xp.broadcast_to(self, shape))
 
 
-def _selected_shape(self: Array, mask: Array) -> Made:
+def _selected_shape(self: Array, mask: Array) -> ShapeAndDtype:
     return (new_size(max_size=self.size),), self.dtype
 
 
@@ -472,14 +472,14 @@ def _masked_scatter(xp: Any, self: Array, mask: Array, source: Array) -> Array:
     return result
 
 
-def _nonzero_shape(self: Array) -> Laid:
+def _nonzero_shape(self: Array) -> ShapeDtypeStrides:
     """Return shape, dtype and column-major strides of the (count, ndim) index matrix."""
     count = new_size(max_size=self.size)
     item = common.INT64.itemsize
     return (count, self.ndim), common.INT64, (item, count * item)
 
 
-def _nonzero_numpy_shape(self: Array) -> list[Made]:
+def _nonzero_numpy_shape(self: Array) -> list[ShapeAndDtype]:
     count = new_size(max_size=self.size)
     return [((count,), common.INT64) for _ in range(max(self.ndim, 1))]
 
@@ -519,7 +519,7 @@ def _argwhere(xp: Any, self: Array) -> Array:
     return _nonzero(xp, self)
 
 
-def _nonzero_static_shape(self: Array, size: int, fill_value: int = -1) -> Made:
+def _nonzero_static_shape(self: Array, size: int, fill_value: int = -1) -> ShapeAndDtype:
     """Return shape and dtype of the first `size` nonzero indices."""
     return (size, self.ndim), common.INT64
 

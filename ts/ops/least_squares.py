@@ -16,7 +16,7 @@ from ts.errors import LinAlgError
 from ts.ops import common
 from ts.ops.out_variants import COPIED, castable
 from ts.ops.registry import op
-from ts.ops.shape_functions import Made, depends, like
+from ts.ops.shape_functions import ShapeAndDtype, depends, like
 from ts.ops.svd import decompose
 from ts.ops.unsupported_dtypes import INEXACT
 
@@ -51,7 +51,9 @@ def _check_lstsq(A: Array, b: Array, driver: str | None) -> None:
         raise RuntimeError(f"torch.linalg.lstsq: input.size(-2) should match other.size({axis})")
 
 
-def _lstsq_shapes(self: Array, b: Array, rcond: float | None = None, driver: str | None = None) -> list[Made]:
+def _lstsq_shapes(
+    self: Array, b: Array, rcond: float | None = None, driver: str | None = None
+) -> list[ShapeAndDtype]:
     """Return shape and dtype of solution, residuals, ranks and singular values."""
     _check_lstsq(self, b, driver)
     vector = _is_vector_side(self, b)
@@ -146,13 +148,13 @@ def _check_symmetric(x: Array) -> None:
         common.refuse("ldl_factor_kernel_cpu", x.dtype)
 
 
-def _ldl_shapes(self: Array, *_: Any) -> list[Made]:
+def _ldl_shapes(self: Array, *_: Any) -> list[ShapeAndDtype]:
     """Return shape and dtype of factors, pivots and info."""
     _check_symmetric(self)
     return [like(self), (self.shape[:-1], common.INT32), (self.shape[:-2], common.INT32)]
 
 
-def _ldl_pair_shapes(self: Array, *_: Any) -> list[Made]:
+def _ldl_pair_shapes(self: Array, *_: Any) -> list[ShapeAndDtype]:
     """Return shape and dtype of factors and pivots."""
     return _ldl_shapes(self)[:2]
 
@@ -239,7 +241,7 @@ def _check_ldl_solve(LD: Array, pivots: Array, B: Array) -> None:
         )
 
 
-def _ldl_solution_shape(LD: Array, pivots: Array, B: Array, *_: Any) -> Made:
+def _ldl_solution_shape(LD: Array, pivots: Array, B: Array, *_: Any) -> ShapeAndDtype:
     """Return shape and dtype of an LDL solution."""
     _check_ldl_solve(LD, pivots, B)
     return (*common.broadcast_shapes(LD.shape[:-2], B.shape[:-2]), *B.shape[-2:]), B.dtype

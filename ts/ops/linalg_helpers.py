@@ -20,7 +20,7 @@ from ts.ops.factorizations import linalg_eigh, linalg_eigvals, linalg_svd, squar
 from ts.ops.lu import lu_packed
 from ts.ops.out_variants import EXPECTED_DTYPE_ERROR
 from ts.ops.registry import op
-from ts.ops.shape_functions import ITEM, Made, like
+from ts.ops.shape_functions import ITEM, ShapeAndDtype, like
 from ts.ops.unsupported_dtypes import INEXACT, LOW_PRECISION
 
 Array = common.Array
@@ -37,17 +37,17 @@ def _sign_of_swaps(xp: Any, pivots: Array) -> Array:
     return 1 - 2 * (xp.sum(swapped, axis=-1) % 2)
 
 
-def _factor_shapes(name: str, A: Array) -> list[Made]:
+def _factor_shapes(name: str, A: Array) -> list[ShapeAndDtype]:
     square(name, A)
     return [like(A), (A.shape[:-1], common.INT32)]
 
 
-def _det_shapes(A: Array) -> list[Made]:
+def _det_shapes(A: Array) -> list[ShapeAndDtype]:
     """Return shape and dtype of determinants and LU factors."""
     return [(A.shape[:-2], A.dtype), *_factor_shapes("linalg.det", A)]
 
 
-def _slogdet_shapes(A: Array) -> list[Made]:
+def _slogdet_shapes(A: Array) -> list[ShapeAndDtype]:
     """Return shape and dtype of sign, logabsdet and LU factors."""
     lead = A.shape[:-2]
     return [(lead, A.dtype), (lead, common.real_dtype(A.dtype)), *_factor_shapes("linalg.slogdet", A)]
@@ -96,7 +96,9 @@ def _slogdet(xp: Any, A: Array) -> tuple[Array, Array, Array, Array]:
     )
 
 
-def _solution_shapes(A: Array, B: Array, left: bool = True, check_errors: bool = False) -> list[Made]:
+def _solution_shapes(
+    A: Array, B: Array, left: bool = True, check_errors: bool = False
+) -> list[ShapeAndDtype]:
     """Return shape and dtype of the solution, A's LU factors, and info."""
     square("linalg.solve", A)
     vector = _is_vector(A, B)

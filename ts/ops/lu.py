@@ -14,7 +14,7 @@ from ts.ops import common, cost_model
 from ts.ops.factorizations import check_equation, matrix, square, transposed
 from ts.ops.out_variants import EXPECTED_DTYPE_ERROR
 from ts.ops.registry import op
-from ts.ops.shape_functions import Made, like
+from ts.ops.shape_functions import ShapeAndDtype, like
 
 Array = common.Array
 
@@ -57,7 +57,7 @@ def _pivoting(name: str, pivot: bool) -> None:
         raise RuntimeError(f"{name}: LU without pivoting is not implemented on the CPU")
 
 
-def _factor_shapes(A: Array, pivot: bool = True, *_: Any) -> list[Made]:
+def _factor_shapes(A: Array, pivot: bool = True, *_: Any) -> list[ShapeAndDtype]:
     """Return shape and dtype of packed factors, pivots and info."""
     _pivoting("linalg.lu_factor", pivot)
     matrix("torch.lu_factor", A)
@@ -65,14 +65,14 @@ def _factor_shapes(A: Array, pivot: bool = True, *_: Any) -> list[Made]:
     return [like(A), ((*lead, size_guards.smaller(*A.shape[-2:])), common.INT32), (lead, common.INT32)]
 
 
-def _packed_shapes(A: Array, pivot: bool = True) -> list[Made]:
+def _packed_shapes(A: Array, pivot: bool = True) -> list[ShapeAndDtype]:
     """Return shape and dtype of packed factors and pivots."""
     return _factor_shapes(A, pivot)[:2]
 
 
 def _unpacked_shapes(
     LU_data: Array, LU_pivots: Array, unpack_data: bool = True, unpack_pivots: bool = True
-) -> list[Made]:
+) -> list[ShapeAndDtype]:
     """Return shape and dtype of the permutation and both unpacked factors."""
     _check_pivots(LU_pivots, unpack_pivots)
     *lead, m, n = LU_data.shape
@@ -82,7 +82,7 @@ def _unpacked_shapes(
     return [p, ((*lead, m, k), dtype), ((*lead, k, n), dtype)] if unpack_data else [p, nothing, nothing]
 
 
-def _lu_shapes(A: Array, pivot: bool = True) -> list[Made]:
+def _lu_shapes(A: Array, pivot: bool = True) -> list[ShapeAndDtype]:
     """Return shape and dtype of A's permutation, L and U."""
     (shape, dtype), pivots, _ = _factor_shapes(A, pivot)
     *lead, m, n = shape
@@ -90,7 +90,7 @@ def _lu_shapes(A: Array, pivot: bool = True) -> list[Made]:
     return [((*lead, m, m), dtype), ((*lead, m, k), dtype), ((*lead, k, n), dtype)]
 
 
-def _solution_shape(LU: Array, pivots: Array, B: Array, left: bool = True, *_: Any) -> Made:
+def _solution_shape(LU: Array, pivots: Array, B: Array, left: bool = True, *_: Any) -> ShapeAndDtype:
     """Return shape and dtype of an LU solution."""
     _check_solvable(LU)
     rows, columns = B.shape[-2:]
@@ -101,7 +101,7 @@ def _solution_shape(LU: Array, pivots: Array, B: Array, left: bool = True, *_: A
     return (*common.broadcast_shapes(LU.shape[:-2], B.shape[:-2]), rows, columns), B.dtype
 
 
-def _solution_of_self_shape(self: Array, LU_data: Array, LU_pivots: Array) -> Made:
+def _solution_of_self_shape(self: Array, LU_data: Array, LU_pivots: Array) -> ShapeAndDtype:
     """Return shape and dtype of an LU solution; the first argument is the right-hand side."""
     return _solution_shape(LU_data, LU_pivots, self)
 

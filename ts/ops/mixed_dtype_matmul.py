@@ -17,7 +17,7 @@ from ts._core.tensor import size_guards
 from ts.ops import common, cost_model
 from ts.ops.out_variants import COPIED, NEVER
 from ts.ops.registry import OperatorRecord, add, find, op, out_of
-from ts.ops.shape_functions import Made
+from ts.ops.shape_functions import ShapeAndDtype
 
 Array = common.Array
 
@@ -91,7 +91,7 @@ def _grouped_shape(
     offs: Array | None = None,
     bias: Array | None = None,
     out_dtype: int | None = None,
-) -> Made:
+) -> ShapeAndDtype:
     """Return shape and dtype of grouped products.
 
     The products are concatenated along grouped rows or columns; otherwise they are stacked.

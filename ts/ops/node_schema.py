@@ -20,7 +20,7 @@ def find_operator(node: Node) -> Any | None:
     if node.blocks():
         return None
     types = tuple([value.type() for value in node.inputs()])
-    find = _find if any(type.mentions_class() for type in types) else _find_again
+    find = _find if any(type.mentions_class() for type in types) else _find_cached
     candidates = find(node.kind(), types)
     # The output type selects the overload, for example for the value of an enum
     if len(candidates) > 1 and node.outputs_size() == 1:
@@ -35,13 +35,13 @@ def _find(kind: str, types: tuple[Type, ...]) -> list[Any]:
     """Return all overloads of operator `kind` that accept inputs of `types`."""
     from ts.ops import registry
 
-    return [operator for operator in registry.lookup(kind) if _takes(operator.schema, types)]
+    return [operator for operator in registry.lookup(kind) if _accepts(operator.schema, types)]
 
 
-_find_again = lru_cache(maxsize=4096)(_find)
+_find_cached = lru_cache(maxsize=4096)(_find)
 
 
-def _takes(schema: FunctionSchema, inputs: tuple[Type, ...]) -> bool:
+def _accepts(schema: FunctionSchema, inputs: tuple[Type, ...]) -> bool:
     arguments = schema.arguments
     if len(inputs) != len(arguments) and not (schema.is_vararg and len(inputs) >= len(arguments)):
         return False
@@ -73,13 +73,13 @@ def missing_defaults(kind: str, inputs: list[Value]) -> list[Any] | None:
     types = tuple([value.type() for value in inputs])
     if not operators:
         return None if kind.startswith("aten::") else []
-    if any(_takes(operator.schema, types) for operator in operators):
+    if any(_accepts(operator.schema, types) for operator in operators):
         return []
     for operator in operators:
         rest = operator.schema.arguments[len(types) :]
         if rest and all(argument.has_default for argument in rest):
             first = FunctionSchema(kind, "", operator.schema.arguments[: len(types)])
-            if _takes(first, types):
+            if _accepts(first, types):
                 return [argument.default for argument in rest]
     return None
 

@@ -21,7 +21,7 @@ from ts.dtypes import from_numpy_dtype
 from ts.ops.common import INT64, Array
 from ts.ops.out_variants import COPIED
 from ts.ops.registry import op
-from ts.ops.shape_functions import ITEM, Made, new_size
+from ts.ops.shape_functions import ITEM, ShapeAndDtype, new_size
 
 _UNSORTED = (
     "`lengths` array must be sorted in decreasing order when `enforce_sorted` is True. You can pass "
@@ -40,7 +40,7 @@ def _counts_above(counts: Sequence[int]) -> list[int]:
     return result
 
 
-def _packed_shape(input: Array, lengths: Array, batch_first: bool) -> list[Made]:
+def _packed_shape(input: Array, lengths: Array, batch_first: bool) -> list[ShapeAndDtype]:
     """Return shapes of packed rows and batch sizes, with symbols for sizes that depend on `lengths`."""
     times, batch, *features = input.swapaxes(0, 1).shape if batch_first else input.shape
     if not equal(lengths.shape[0], batch):
@@ -86,7 +86,9 @@ def _pack(xp: Any, input: Array, lengths: Array, batch_first: bool) -> tuple[Arr
     return rows, xp.asarray(running, dtype=INT64)
 
 
-def _padded_shape(grad: Array, input_size: Sequence[int], batch_sizes: Array, batch_first: bool) -> Made:
+def _padded_shape(
+    grad: Array, input_size: Sequence[int], batch_sizes: Array, batch_first: bool
+) -> ShapeAndDtype:
     """Return shape and dtype of the padded input gradient."""
     return tuple(input_size), grad.dtype
 

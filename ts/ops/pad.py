@@ -16,8 +16,8 @@ from ts._core.tensor import size_guards
 from ts.ops import common
 from ts.ops.out_variants import COPIED, EXPECTED_DTYPE_ERROR, SCALAR
 from ts.ops.registry import OperatorRecord, add, op, out_of
-from ts.ops.shape_functions import Made
-from ts.ops.unfold import padded, refuse_empty
+from ts.ops.shape_functions import ShapeAndDtype
+from ts.ops.unfold import pad_or_crop, refuse_empty
 
 Array = common.Array
 Sizes = Sequence[int]
@@ -57,8 +57,8 @@ def constant_pad(xp: Any, self: Array, pad: Sizes, value: Any = 0) -> Array:
                 f"The input size {n}, plus negative padding {a} and {b} resulted in a negative output size, "
                 "which is invalid."
             )
-    result = padded(xp, self, pairs, common.cast_checked(xp, value, self.dtype))
-    # `padded` returns a view if no element is added; the operator must return a new array.
+    result = pad_or_crop(xp, self, pairs, common.cast_checked(xp, value, self.dtype))
+    # `pad_or_crop` returns a view if no element is added; the operator must return a new array.
     return result.copy() if all(a <= 0 and b <= 0 for a, b in pairs) else result
 
 
@@ -148,7 +148,7 @@ def _unpad(xp: Any, grad: Array, self: Array, pad: Sizes, mode: str) -> Array:
     return xp.array(grad)
 
 
-def _unpadded_shape(grad: Array, self: Array, pad: Sizes) -> Made:
+def _unpadded_shape(grad: Array, self: Array, pad: Sizes) -> ShapeAndDtype:
     """Return shape and dtype of the input gradient after checking the padded gradient's shape."""
     pairs = _pairs(pad, self)
     pairs = [(0, 0)] * (self.ndim - len(pairs)) + pairs

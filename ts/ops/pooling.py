@@ -21,7 +21,7 @@ from ts.ops import common
 from ts.ops.out_variants import COPIED, EXPECTED_DTYPE_ERROR, SCALAR
 from ts.ops.pooling_geometry import AVG, MAX, MAX_VALUES, Windows, adaptive_windows, sliding_windows
 from ts.ops.registry import OperatorRecord, add, out_of
-from ts.ops.shape_functions import Made
+from ts.ops.shape_functions import ShapeAndDtype
 from ts.ops.unfold import per_dim
 
 Array = common.Array
@@ -52,7 +52,7 @@ def largest(xp: Any, x: Array, w: Windows, with_indices: bool) -> Any:
     n = len(w.output_size)
     flat_index: Any = 0
     counts: Any = True
-    for axis in range(n):  # after the loop, the shape is (..., *places, *widths)
+    for axis in range(n):  # after the loop, the shape is (..., *output_size, *widths)
         index, valid = _window_elements(xp, w, axis)
         shape = [1] * (2 * n)
         shape[axis], shape[n + axis] = index.shape
@@ -479,7 +479,7 @@ _enter(
 )
 
 
-def like_input(grad_output: Array, self: Array, *_: Any) -> Made:
+def like_input(grad_output: Array, self: Array, *_: Any) -> ShapeAndDtype:
     """Return shape and dtype of the input gradient."""
     return self.shape, grad_output.dtype
 
@@ -495,7 +495,7 @@ def _max_gradient_shape(
     indices: Array,
     *,
     n: int,
-) -> Made:
+) -> ShapeAndDtype:
     w = sliding_windows(MAX, self.shape, n, *map(tuple, (kernel_size, stride, padding, dilation)), ceil_mode)
     _check_gradient(grad_output, self.shape, w.output_size)
     check_index_shape(grad_output, indices, self.shape, n)
@@ -527,7 +527,7 @@ def _avg_gradient_shape(
     divisor_override: int | None,
     *,
     n: int,
-) -> Made:
+) -> ShapeAndDtype:
     w = _avg_windows(self, kernel_size, stride, padding, ceil_mode, divisor_override, n)
     _check_gradient(grad_output, self.shape, w.output_size)
     return like_input(grad_output, self)
@@ -538,10 +538,10 @@ def _enter_gradient(
     kernel: Callable[..., Any],
     n: int,
     out: bool,
-    shape: Callable[..., Made] = like_input,
+    shape: Callable[..., ShapeAndDtype] = like_input,
     **fields: Any,
 ) -> None:
-    def gradient_shape(*args: Any) -> Made:
+    def gradient_shape(*args: Any) -> ShapeAndDtype:
         return shape(*args, n=n)
 
     rule = shape if shape is like_input else gradient_shape

@@ -111,10 +111,10 @@ def round_to_grid(x: Tensor, grid: QuantizationParams) -> Tensor:
         rounded = operator("fake_quantize_per_channel_affine")(
             x, grid.scale, grid.zero_point, grid.axis, low, high
         )
-    return with_grid(_in_order(rounded), grid)
+    return with_grid(_contiguous_in_format(rounded), grid)
 
 
-def _in_order(x: Tensor) -> Tensor:
+def _contiguous_in_format(x: Tensor) -> Tensor:
     """Return x, copied if it is neither contiguous nor channels-last, as quantized tensors must be."""
     if x.is_contiguous() or any(x.is_contiguous(memory_format=f) for f in _FORMATS.get(x.ndim, ())):
         return x
@@ -124,14 +124,14 @@ def _in_order(x: Tensor) -> Tensor:
 # ---- rounding --------------------------------------------------------------------------------------
 
 
-def _rounded(xp: Any, x: Array, scale: Any, zero_point: Any, low: int, high: int) -> Array:
+def _round_and_clamp(xp: Any, x: Array, scale: Any, zero_point: Any, low: int, high: int) -> Array:
     """Return the nearest number (n - zero_point) * scale with low <= n <= high for each element of x."""
     wide = common.DOUBLE if max(-low, high) >= 1 << 24 else common.FLOAT
     n = xp.rint(x.astype(wide, copy=False) * (1 / xp.asarray(scale, wide))) + xp.asarray(zero_point, wide)
     return ((xp.clip(n, low, high) - zero_point) * xp.asarray(scale, wide)).astype(x.dtype, copy=False)
 
 
-def _no_integers(kernel: str) -> dict[str, str]:
+def _integer_dtype_errors(kernel: str) -> dict[str, str]:
     return {"bic": f"fake_quantize_{kernel}_type_handling"}
 
 
@@ -150,10 +150,10 @@ def _check_bounds(low: int, high: int) -> None:
     "aten::fake_quantize_per_tensor_affine.tensor_qparams(Tensor self, Tensor scale, Tensor zero_point, int "
     "quant_min, int quant_max) -> Tensor"
 )
-@shared_fields(where="f", dtype_errors=_no_integers("tensor_cachemask_kernel"))
+@shared_fields(where="f", dtype_errors=_integer_dtype_errors("tensor_cachemask_kernel"))
 def _fake_quantize(xp: Any, self: Array, scale: Any, zero_point: Any, low: int, high: int) -> Array:
     _check_bounds(low, high)
-    return _rounded(xp, self, scale, zero_point, low, high)
+    return _round_and_clamp(xp, self, scale, zero_point, low, high)
 
 
 @op(
@@ -161,7 +161,7 @@ def _fake_quantize(xp: Any, self: Array, scale: Any, zero_point: Any, low: int, 
     "quant_min, "
     "int quant_max) -> Tensor",
     where="f",
-    dtype_errors=_no_integers("channel_cachemask_cpu"),
+    dtype_errors=_integer_dtype_errors("channel_cachemask_cpu"),
 )
 def _fake_quantize_channels(
     xp: Any, self: Array, scale: Array, zero_point: Array, axis: int, low: int, high: int
@@ -172,7 +172,9 @@ def _fake_quantize_channels(
     if scale.ndim != 1 or zero_point.shape != scale.shape or len(scale) != self.shape[axis]:
         raise RuntimeError("dimensions of scale and zero-point are not consistent with input tensor")
     channel_shape = [-1 if d == axis else 1 for d in range(self.ndim)]
-    return _rounded(xp, self, scale.reshape(channel_shape), zero_point.reshape(channel_shape), low, high)
+    return _round_and_clamp(
+        xp, self, scale.reshape(channel_shape), zero_point.reshape(channel_shape), low, high
+    )
 
 
 # ---- quantization and dequantization ---------------------------------------------------------------
@@ -251,7 +253,7 @@ def _quantize_by_range(self: Tensor, dtype: int, reduce_range: bool) -> Tensor:
 @op("aten::dequantize.tensor(Tensor qtensor) -> Tensor", gives_self=True, **_SCRIPT)
 def _dequantize(self: Tensor) -> Tensor:
     """Return a float32 tensor without quantization grid: a copy, or `self` if it has no grid."""
-    return self.float() if grid_of(self) is None else _in_order(operator("clone")(self))
+    return self.float() if grid_of(self) is None else _contiguous_in_format(operator("clone")(self))
 
 
 @op("aten::dequantize.tensors(Tensor[] tensors) -> Tensor[]", **_SCRIPT)

@@ -75,15 +75,15 @@ def normal_samples(
         )
         return components.view(dtype)
     if not stream.in_blocks(n, blocks):
-        return _narrowed(stream.normals(n) * std + mean, dtype)
+        return _cast_samples(stream.normals(n) * std + mean, dtype)
     work = common.opmath(dtype)
     samples = stream.block_normals(n, work == common.DOUBLE, dtype in common.HALF_DTYPES)
     samples *= work.type(std)
     samples += work.type(mean)
-    return _narrowed(samples, dtype)
+    return _cast_samples(samples, dtype)
 
 
-def _narrowed(samples: Array, dtype: common.DType) -> Array:
+def _cast_samples(samples: Array, dtype: common.DType) -> Array:
     """Cast samples to `dtype`."""
     if dtype in common.HALF_DTYPES:
         samples = samples.astype(common.opmath(dtype))
@@ -109,8 +109,8 @@ def integer_bounds(low: int, high: int, dtype: common.DType) -> tuple[int, int]:
     if low >= high:
         raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
     if dtype in EXACT_BITS:
-        high = rounded_inwards(high, -1, dtype)
-        low = rounded_inwards(low, 1, dtype)
+        high = round_inwards(high, -1, dtype)
+        low = round_inwards(low, 1, dtype)
         if low >= high:
             raise RuntimeError(
                 "random_ expects 'from' casted to dtype to be less than 'to' casted to dtype, but got "
@@ -121,7 +121,7 @@ def integer_bounds(low: int, high: int, dtype: common.DType) -> tuple[int, int]:
     return low, high
 
 
-def rounded_inwards(bound: int, inwards: int, dtype: common.DType) -> int:
+def round_inwards(bound: int, inwards: int, dtype: common.DType) -> int:
     """Return bound `bound` of an integer range, adjusted to the rounding of `dtype`.
 
     It is moved into the range if the adjacent integer in the range rounds to a number outside of the range.
@@ -178,7 +178,7 @@ def fill(xp: Any, self: Array, draw: Callable[[int], Array]) -> Array:
 
 
 def _cast(xp: Any, samples: Array, dtype: common.DType) -> Array:
-    return _narrowed(samples, dtype) if dtype in common.HALF_DTYPES else common.cast(xp, samples, dtype)
+    return _cast_samples(samples, dtype) if dtype in common.HALF_DTYPES else common.cast(xp, samples, dtype)
 
 
 def memory_order(self: Array) -> list[int]:
@@ -186,7 +186,7 @@ def memory_order(self: Array) -> list[int]:
     return sorted(range(self.ndim), key=lambda i: -self.strides[i])
 
 
-def without_gaps(self: Array) -> bool:
+def is_row_major(self: Array) -> bool:
     """Return whether an array is contiguous in row-major order."""
     step = self.dtype.itemsize
     for length, stride in zip(reversed(self.shape), reversed(self.strides), strict=True):
@@ -224,7 +224,7 @@ def fill_normal(xp: Any, self: Array, generator: Any, mean: float = 0, std: floa
     """Fill a floating array with normal numbers."""
     if common.CATEGORY_OF[self.dtype] < common.FLOATING and math.prod(self.shape):
         common.refuse("normal_kernel_cpu", self.dtype)
-    stream, blocks = source(xp, generator), without_gaps(self)
+    stream, blocks = source(xp, generator), is_row_major(self)
     return fill(xp, self, lambda n: normal_samples(stream, n, self.dtype, mean, std, blocks))
 
 

@@ -18,8 +18,8 @@ from ts._core.thread import deadline
 from ts.ops import common, cost_model, result_strides
 from ts.ops.out_variants import COPIED, EXPECTED_DTYPE_ERROR, TypeErrorMessage
 from ts.ops.registry import op, shared_fields
-from ts.ops.shape_functions import Made, new_size
-from ts.ops.view import expand_kernel, unsqueezed
+from ts.ops.shape_functions import ShapeAndDtype, new_size
+from ts.ops.view import expand_kernel, unsqueeze_axis
 
 Array = common.Array
 _CAT_CAST_ERROR = TypeErrorMessage("torch.cat(): input types can't be cast to the desired output type {got}")
@@ -204,7 +204,7 @@ def _at_least(xp: Any, x: Array, n: int) -> Array:
         return x.reshape((1,) * n)
     # Insert leading dimensions for a vector, and a trailing one for a matrix
     for axis in (0, 2)[x.ndim - 1 : n - 1]:
-        x = unsqueezed(x, axis)
+        x = unsqueeze_axis(x, axis)
     return x
 
 
@@ -302,7 +302,7 @@ def _cartesian_prod(xp: Any, tensors: Sequence[Array]) -> Array:
     return xp.stack([g.reshape(-1) for g in xp.meshgrid(*tensors, indexing="ij")], 1)
 
 
-def _combinations_shape(self: Array, r: int = 2, with_replacement: bool = False) -> Made:
+def _combinations_shape(self: Array, r: int = 2, with_replacement: bool = False) -> ShapeAndDtype:
     """Return shape and dtype of all r-combinations."""
     if self.ndim != 1:
         raise RuntimeError(f"Expect a 1D vector, but got shape {list(self.shape)}")
@@ -401,14 +401,14 @@ def _check_counts(self: Array, counts: Array, dim: int | None) -> None:
 
 def _repeated_shape(
     self: Array, repeats: Array, dim: int | None = None, output_size: int | None = None
-) -> Made:
+) -> ShapeAndDtype:
     """Return shape and dtype of repeated elements; without `output_size`, the length is a new symbol."""
     return _counted_shape(repeats, output_size, self, dim)
 
 
 def _counted_shape(
     repeats: Array, output_size: int | None = None, self: Array | None = None, dim: int | None = None
-) -> Made:
+) -> ShapeAndDtype:
     """Return shape and dtype of repeated indices, or of repeated elements of `self`."""
     if output_size is None:
         if get_ctx().new_size is None:

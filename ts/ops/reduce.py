@@ -190,13 +190,13 @@ def _squares_of_rows(result: str) -> Callable[..., str | None]:
     large for the row, because PyTorch then warns.
     """
 
-    def text(n: int, *, correction: Any = None, unbiased: bool = True, **others: Any) -> str | None:
+    def row_expression(n: int, *, correction: Any = None, unbiased: bool = True, **others: Any) -> str | None:
         less = "correction" if correction is not None else str(int(unbiased))
         if n <= (unbiased if correction is None else correction):
             return None
         return f"m = sum(a) / n; {result}(sum((a - m) * (a - m)) / (n - {less}))"
 
-    return text
+    return row_expression
 
 
 def _moments(
@@ -479,7 +479,7 @@ def _argmin(xp: Any, self: Array, dim: int | None = None, keepdim: bool = False)
     return argument(xp, "argmin", self, dim, keepdim)
 
 
-def _with_index(xp: Any, name: str, self: Array, dim: int, keepdim: bool) -> tuple[Array, Array]:
+def _extreme_with_index(xp: Any, name: str, self: Array, dim: int, keepdim: bool) -> tuple[Array, Array]:
     index = argument(xp, name, self, dim, True)
     if self.ndim == 0:
         return self.copy(), index
@@ -494,10 +494,10 @@ def _with_index(xp: Any, name: str, self: Array, dim: int, keepdim: bool) -> tup
     layout="like_all",
 )
 def _max_other(xp: Any, self: Array, other: Array) -> Array:
-    return _extreme_of_two(xp, "maximum", self, other)
+    return _elementwise_extreme(xp, "maximum", self, other)
 
 
-def _extreme_of_two(xp: Any, name: str, self: Array, other: Array) -> Array:
+def _elementwise_extreme(xp: Any, name: str, self: Array, other: Array) -> Array:
     dtype = common.result_type(self, other)
     if dtype.kind == "c":
         raise RuntimeError(f"{name} not implemented for complex tensors.")
@@ -524,7 +524,7 @@ def _max(xp: Any, self: Array) -> Array:
     out_dtype_error=EXPECTED_DTYPE_ERROR,
 )
 def _max_dim(xp: Any, self: Array, dim: int, keepdim: bool = False) -> tuple[Array, Array]:
-    return _with_index(xp, "max", self, dim, keepdim)
+    return _extreme_with_index(xp, "max", self, dim, keepdim)
 
 
 @op(
@@ -533,7 +533,7 @@ def _max_dim(xp: Any, self: Array, dim: int, keepdim: bool = False) -> tuple[Arr
     layout="like_all",
 )
 def _min_other(xp: Any, self: Array, other: Array) -> Array:
-    return _extreme_of_two(xp, "minimum", self, other)
+    return _elementwise_extreme(xp, "minimum", self, other)
 
 
 @op(
@@ -556,13 +556,13 @@ def _min(xp: Any, self: Array) -> Array:
     out_dtype_error=EXPECTED_DTYPE_ERROR,
 )
 def _min_dim(xp: Any, self: Array, dim: int, keepdim: bool = False) -> tuple[Array, Array]:
-    return _with_index(xp, "min", self, dim, keepdim)
+    return _extreme_with_index(xp, "min", self, dim, keepdim)
 
 
 # ---------------------------------------------------------------------------------------- any, all and counts
 
 
-def _truth(xp: Any, name: str, self: Array, dim: Dims, keepdim: bool) -> Array:
+def _any_or_all(xp: Any, name: str, self: Array, dim: Dims, keepdim: bool) -> Array:
     axes = common.wrap_dims(dim, self.ndim)
     result = getattr(xp, name)(self != 0, axis=axes, keepdims=keepdim)
     return common.cast(xp, result, common.UINT8) if self.dtype == common.UINT8 else result
@@ -577,7 +577,7 @@ def _truth(xp: Any, name: str, self: Array, dim: Dims, keepdim: bool) -> Array:
     sparse="reductions.any_nonzero",
 )
 def _any(xp: Any, self: Array) -> Array:
-    return _truth(xp, "any", self, None, False)
+    return _any_or_all(xp, "any", self, None, False)
 
 
 @op(
@@ -593,7 +593,7 @@ def _any(xp: Any, self: Array) -> Array:
 )
 @shared_fields(work=_ANY_ALL_COST)
 def _any_dim(xp: Any, self: Array, dim: Dims, keepdim: bool = False) -> Array:
-    return _truth(xp, "any", self, dim, keepdim)
+    return _any_or_all(xp, "any", self, dim, keepdim)
 
 
 @op(
@@ -604,7 +604,7 @@ def _any_dim(xp: Any, self: Array, dim: Dims, keepdim: bool = False) -> Array:
     out_dtype_error=DtypeErrorUnlessUint8("all only supports bool tensor for result, got: {got}"),
 )
 def _all(xp: Any, self: Array) -> Array:
-    return _truth(xp, "all", self, None, False)
+    return _any_or_all(xp, "all", self, None, False)
 
 
 @op(
@@ -620,7 +620,7 @@ def _all(xp: Any, self: Array) -> Array:
 )
 @shared_fields(work=_ANY_ALL_COST)
 def _all_dim(xp: Any, self: Array, dim: Dims, keepdim: bool = False) -> Array:
-    return _truth(xp, "all", self, dim, keepdim)
+    return _any_or_all(xp, "all", self, dim, keepdim)
 
 
 @op(
@@ -693,7 +693,7 @@ def _hash_shape(self: Array, dim: Dims = (), keepdim: bool = False, mode: int = 
     return common.reduced_shape(self.shape, common.wrap_dims(dim, self.ndim), keepdim), common.UINT64
 
 
-def _folded(function: Any, x: Array, axes: Sequence[int]) -> Array:
+def _reduce_by_halves(function: Any, x: Array, axes: Sequence[int]) -> Array:
     """Reduce along `axes` by repeatedly combining both halves, because CuPy's ufuncs have no `reduce`."""
     for axis in axes:
         before = (slice(None),) * axis
@@ -732,5 +732,5 @@ def _hash_tensor(xp: Any, self: Array, dim: Dims = (), keepdim: bool = False, mo
             raise IndexError(f"hash_tensor: Expected reduction dim {axis} to have non-zero size.")
     wide = common.DOUBLE if kind == common.FLOATING else common.INT64
     bits = xp.ascontiguousarray(common.cast(xp, self, wide)).view(common.UINT64)
-    result = _folded(xp.bitwise_xor, bits.reshape(self.shape), axes)
+    result = _reduce_by_halves(xp.bitwise_xor, bits.reshape(self.shape), axes)
     return result if keepdim else result.squeeze(axes)

@@ -460,13 +460,13 @@ def _importing(families: Sequence[str]) -> Iterator[None]:
     except BaseException:  # also KeyboardInterrupt, so that the next call imports incomplete families again
         for family in FAMILIES:  # all families, because they import each other
             if f"ts.ops.{family}" not in sys.modules:
-                _forget(family)
+                _remove_family(family)
         raise
     finally:
         _loading = before
 
 
-def home(record: OperatorRecord) -> str:
+def declaring_family(record: OperatorRecord) -> str:
     """Return the name of the family module that declares a record.
 
     It is the module that defines the kernel, or `record.family` if that module is not a family.
@@ -475,9 +475,9 @@ def home(record: OperatorRecord) -> str:
     return module if module in FAMILIES else record.family
 
 
-def _forget(family: str) -> None:
+def _remove_family(family: str) -> None:
     """Remove the records of a family module, because its import failed."""
-    for record in [r for r in _by_key.values() if home(r) == family]:
+    for record in [r for r in _by_key.values() if declaring_family(r) == family]:
         del _by_key[record.key]
         _records[record.name].remove(record)
         if not _records[record.name]:

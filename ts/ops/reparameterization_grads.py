@@ -20,20 +20,22 @@ Array = common.Array
 _RELATIVE_STEP_SIZE: Final = 1e-3  # step size of the finite difference as a fraction of the parameter
 
 
-def _slope(xp: Any, function: Callable[[Array], Array], a: Array) -> Array:
+def _log_derivative(xp: Any, function: Callable[[Array], Array], a: Array) -> Array:
     """Return d log(function)/da by a five-point finite difference."""
     h = a * _RELATIVE_STEP_SIZE
     logs = [xp.log(function(a + k * h)) for k in (-2, -1, 1, 2)]
     return (logs[0] - 8 * logs[1] + 8 * logs[2] - logs[3]) / (12 * h)
 
 
-def _of_smaller(xp: Any, below: Callable[[Array], Array], above: Callable[[Array], Array], a: Array) -> Array:
+def _cdf_derivative(
+    xp: Any, below: Callable[[Array], Array], above: Callable[[Array], Array], a: Array
+) -> Array:
     """Return dF/da, computed from F (`below`) or 1 - F (`above`), whichever is smaller.
 
     The logarithm of the smaller one has a smaller relative rounding error.
     """
     low, high = below(a), above(a)
-    return xp.where(low < high, low * _slope(xp, below, a), -high * _slope(xp, above, a))
+    return xp.where(low < high, low * _log_derivative(xp, below, a), -high * _log_derivative(xp, above, a))
 
 
 @op(
@@ -48,7 +50,7 @@ def _gamma_gradient(xp: Any, self: Array, output: Array) -> Array:
         common.refuse("_standard_gamma_grad_cpu", self.dtype)
     a, x = (common.cast(xp, v, common.DOUBLE) for v in (self, output))
     special = xp.special
-    change = _of_smaller(xp, lambda p: special("gammainc")(p, x), lambda p: special("gammaincc")(p, x), a)
+    change = _cdf_derivative(xp, lambda p: special("gammainc")(p, x), lambda p: special("gammaincc")(p, x), a)
     density = xp.exp((a - 1) * xp.log(x) - x - special("gammaln")(a))
     near_zero = x / a * (special("psi")(a + 1) - xp.log(x))  # limit for small x, where F = x^a / gamma(a + 1)
     return common.cast(xp, xp.where(x < 1e-6 * (a + 1), near_zero, -change / density), self.dtype)
@@ -74,7 +76,7 @@ def _dirichlet_gradient(xp: Any, x: Array, alpha: Array, total: Array) -> Array:
         common.refuse("_dirichlet_grad_cpu", x.dtype)
     sample, a, alpha_sum = (common.cast(xp, v, common.DOUBLE) for v in (x, alpha, total))
     b, special = alpha_sum - a, xp.special
-    change = _of_smaller(
+    change = _cdf_derivative(
         xp, lambda p: special("betainc")(p, b, sample), lambda p: special("betainc")(b, p, 1 - sample), a
     )
     logs = special("gammaln")(alpha_sum) - special("gammaln")(a) - special("gammaln")(b)

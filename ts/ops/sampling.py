@@ -31,7 +31,7 @@ from ts.ops.random import (
     fill_uniform,
     integer_samples,
     memory_order,
-    rounded_inwards,
+    round_inwards,
 )
 from ts.ops.registry import op
 
@@ -170,12 +170,12 @@ def _uniform(xp: Any, self: Array, from_: float = 0, to: float = 1, generator: A
 def _random_from(xp: Any, self: Array, from_: int, to: int | None, generator: Any = None) -> Array:
     if to is not None:
         return fill_integers(xp, self, generator, from_, to)
-    low, span = _upwards(from_, self.dtype)
+    low, span = _range_from(from_, self.dtype)
     stream = source(xp, generator)
     return fill(xp, self, lambda n: integer_samples(stream, n, low, span))
 
 
-def _upwards(low: int, dtype: common.DType) -> tuple[int, int]:
+def _range_from(low: int, dtype: common.DType) -> tuple[int, int]:
     """Return the first integer >= `low` that `dtype` represents, and the size of the range modulo 2**64."""
     if low == -(1 << 63):
         if dtype not in (common.INT64, common.DOUBLE, common.FLOAT) and not dtypes.is_bfloat16(dtype):
@@ -185,7 +185,7 @@ def _upwards(low: int, dtype: common.DType) -> tuple[int, int]:
         return 0, 1 << 64
     if dtype in EXACT_BITS:
         largest = 1 << EXACT_BITS[dtype]
-        low = rounded_inwards(low, 1, dtype)
+        low = round_inwards(low, 1, dtype)
         if low >= largest:
             raise RuntimeError(
                 "random_ expects 'from' casted to dtype to be less than or equal to 'to_inc' casted to "
@@ -318,7 +318,7 @@ def _normal_tensor_float(xp: Any, mean: Array, std: float = 1, generator: Any = 
 )
 def _normal_float_tensor(xp: Any, mean: float, std: Array, generator: Any = None) -> Array:
     _check_deviations(xp, std)
-    return _spread(xp, xp.empty(std.shape, dtype=std.dtype), mean, std, generator)
+    return _scale_and_shift(xp, xp.empty(std.shape, dtype=std.dtype), mean, std, generator)
 
 
 @op(
@@ -329,10 +329,10 @@ def _normal_float_tensor(xp: Any, mean: float, std: Array, generator: Any = None
 def _normal_tensors(xp: Any, mean: Array, std: Array, generator: Any = None) -> Array:
     _check_deviations(xp, std)
     shape = common.broadcast_shapes(mean.shape, std.shape)
-    return _spread(xp, xp.empty(shape, dtype=mean.dtype), mean, std, generator)
+    return _scale_and_shift(xp, xp.empty(shape, dtype=mean.dtype), mean, std, generator)
 
 
-def _spread(xp: Any, output: Array, mean: Any, std: Array, generator: Any) -> Array:
+def _scale_and_shift(xp: Any, output: Array, mean: Any, std: Array, generator: Any) -> Array:
     """Return standard normal numbers * `std` + `mean`; each step is rounded to the dtype."""
     dtype = output.dtype
     scaled = common.cast(xp, fill_normal(xp, output, generator) * common.cast(xp, std, dtype), dtype)
@@ -373,7 +373,7 @@ def _normal_floats_out(
 # --------------------------------------------------------------- discrete and rejection-sampled distributions
 
 
-def _from_host(xp: Any, output: Array, draw: Callable[..., NDArray[Any]], *parameters: Array) -> Array:
+def _fill_from_host(xp: Any, output: Array, draw: Callable[..., NDArray[Any]], *parameters: Array) -> Array:
     """Fill `output` in memory order with the numbers that `draw` returns for the parameters in float64."""
     if xp.shapes_only:
         return output
@@ -388,7 +388,7 @@ def _poisson(xp: Any, self: Array, generator: Any = None) -> Array:
     if common.somewhere(xp, ~(self >= 0)):
         raise RuntimeError("invalid Poisson rate, expected rate to be non-negative")
     output = xp.empty(self.shape, dtype=self.dtype)
-    return _from_host(xp, output, on_host(source(xp, generator)).poisson, self)
+    return _fill_from_host(xp, output, on_host(source(xp, generator)).poisson, self)
 
 
 @op(
@@ -410,7 +410,7 @@ def _binomial(xp: Any, count: Array, prob: Array, generator: Any = None) -> Arra
     if count.dtype.itemsize == 2:
         common.refuse("binomial_cpu", count.dtype)
     output = xp.empty(common.broadcast_shapes(count.shape, prob.shape), dtype=count.dtype)
-    return _from_host(xp, output, on_host(source(xp, generator)).binomial, count, prob)
+    return _fill_from_host(xp, output, on_host(source(xp, generator)).binomial, count, prob)
 
 
 @op(
@@ -422,7 +422,7 @@ def _standard_gamma(xp: Any, self: Array, generator: Any = None) -> Array:
     tiny = np.finfo(self.dtype).tiny
     stream = on_host(source(xp, generator))
     output = xp.empty(self.shape, dtype=self.dtype)
-    return _from_host(xp, output, lambda a: np.maximum(stream.gamma(a), tiny), self)
+    return _fill_from_host(xp, output, lambda a: np.maximum(stream.gamma(a), tiny), self)
 
 
 @op(
@@ -435,7 +435,7 @@ def _sample_dirichlet(xp: Any, self: Array, generator: Any = None) -> Array:
     if self.dtype not in (common.FLOAT, common.DOUBLE):
         common.refuse("dirichlet", self.dtype)
     info = np.finfo(self.dtype)
-    drawn = _from_host(
+    drawn = _fill_from_host(
         xp, xp.empty(self.shape, dtype=common.DOUBLE), on_host(source(xp, generator)).gamma, self
     )
     # Gamma samples for small parameters may be 0; a lower bound avoids 0 / 0 in the normalization.

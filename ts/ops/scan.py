@@ -11,7 +11,7 @@ from typing import Any
 from ts.ops import common, cost_model
 from ts.ops.out_variants import COPIED, write
 from ts.ops.registry import OperatorRecord, add, op, shared_fields
-from ts.ops.shape_functions import Made, like
+from ts.ops.shape_functions import ShapeAndDtype, like
 
 Array = common.Array
 
@@ -49,7 +49,7 @@ def _cumprod(xp: Any, self: Array, dim: int, dtype: int | None = None) -> Array:
     return _scan(xp, "cumprod", self, dim, dtype)
 
 
-def _scanned_shape(self: Array, dim: int) -> Made:
+def _scanned_shape(self: Array, dim: int) -> ShapeAndDtype:
     """Return shape and dtype of `self` after checking `dim`."""
     common.wrap_dim(dim, self.ndim)
     return like(self)

@@ -21,9 +21,9 @@ from ts._core.tensor.unbacked_sizes import get_ctx
 from ts.ops import common
 
 Array = common.Array
-Made = tuple[common.Shape, common.DType]
-Laid = tuple[common.Shape, common.DType, common.Shape]  # (shape, dtype, strides in bytes)
-Rule = Callable[..., Made | Laid | list[Any] | Array]
+ShapeAndDtype = tuple[common.Shape, common.DType]
+ShapeDtypeStrides = tuple[common.Shape, common.DType, common.Shape]  # (shape, dtype, strides in bytes)
+Rule = Callable[..., ShapeAndDtype | ShapeDtypeStrides | list[Any] | Array]
 
 
 def kind(rule: Rule | None, accepts_tensors: bool = False) -> str:
@@ -132,22 +132,22 @@ def itself(self: Array, *args: Any) -> Array:
     return self
 
 
-def like(x: Array) -> Made:
+def like(x: Array) -> ShapeAndDtype:
     """Return shape and dtype of an array."""
     return x.shape, x.dtype
 
 
-def like_first(self: Array, *args: Any) -> Made:
+def like_first(self: Array, *args: Any) -> ShapeAndDtype:
     """Return shape and dtype of the first argument."""
     return like(self)
 
 
-def float_like(x: Array) -> Made:
+def float_like(x: Array) -> ShapeAndDtype:
     """Return the array's shape and its float-promoted dtype."""
     return x.shape, common.float_dtype(x.dtype)
 
 
-def broadcast_float(*operands: Any) -> Made:
+def broadcast_float(*operands: Any) -> ShapeAndDtype:
     """Return the broadcast shape of the operands, and their float-promoted dtype."""
     shape = common.broadcast_shapes(*map(common.shape_of, operands))
     return shape, common.float_dtype(common.result_type(*operands))

@@ -12,7 +12,7 @@ from ts._core.tensor import size_guards
 from ts.ops import argsort, common, cost_model
 from ts.ops.out_variants import COPIED, EXPECTED_DTYPE_ERROR, OF_INPUT
 from ts.ops.registry import OVERLAP_RAISES_CODE, op, shared_fields
-from ts.ops.shape_functions import Made, depends, new_size
+from ts.ops.shape_functions import ShapeAndDtype, depends, new_size
 
 Array = common.Array
 _INDEX_DTYPE_ERROR = (
@@ -335,7 +335,7 @@ def _nanquantile_op(
 # ------------------------------------------------------------------------------ search, histograms and counts
 
 
-def _place_shape(sorted_sequence: Array, self: Any, out_int32: bool = False, *_: Any) -> Made:
+def _place_shape(sorted_sequence: Array, self: Any, out_int32: bool = False, *_: Any) -> ShapeAndDtype:
     """Return shape and dtype of insertion indices."""
     shape = common.shape_of(self)
     if isinstance(self, (int, float)) and sorted_sequence.ndim != 1:
@@ -452,7 +452,7 @@ def _isin(
     return xp.isin(xp.asarray(elements), xp.asarray(test_elements), invert=invert)
 
 
-def _bincount_shape(self: Array, weights: Array | None = None, minlength: int = 0) -> Made:
+def _bincount_shape(self: Array, weights: Array | None = None, minlength: int = 0) -> ShapeAndDtype:
     dtype = (
         common.INT64 if weights is None else common.FLOAT if weights.dtype == common.FLOAT else common.DOUBLE
     )
@@ -496,7 +496,7 @@ def _histc_range(bins: int, min: Any, max: Any) -> tuple[float, float]:
     return low, high
 
 
-def _histc_shape(self: Array, bins: int = 100, min: Any = 0, max: Any = 0) -> Made:
+def _histc_shape(self: Array, bins: int = 100, min: Any = 0, max: Any = 0) -> ShapeAndDtype:
     """Return shape and dtype of histogram counts."""
     _histc_range(bins, min, max)
     return (bins,), self.dtype

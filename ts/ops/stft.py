@@ -13,7 +13,7 @@ from typing import Any
 from ts._core.tensor import size_guards
 from ts.ops import common, cost_model
 from ts.ops.registry import op
-from ts.ops.unfold import windows
+from ts.ops.unfold import sliding_window_view
 
 Array = common.Array
 
@@ -146,12 +146,12 @@ def _stft(
         x = x[:, (n_fft - length) // 2 :]
         count = x.shape[1] - (n_fft - length) // 2
         x = x[:, :count]
-        frames = windows(xp, x, (length,), (hop,), (1,))
+        frames = sliding_window_view(xp, x, (length,), (hop,), (1,))
         padded = xp.zeros((*frames.shape[:-1], n_fft), dtype=x.dtype)
         padded[..., (n_fft - length) // 2 : (n_fft - length) // 2 + length] = frames
         frames = padded
     else:
-        frames = windows(xp, x, (n_fft,), (hop,), (1,))
+        frames = sliding_window_view(xp, x, (n_fft,), (hop,), (1,))
     if window is not None or length < n_fft:
         frames = frames * _full_window(xp, window, length, n_fft, common.real_dtype(x.dtype))
     norm = "ortho" if normalized else None

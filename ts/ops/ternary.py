@@ -13,7 +13,7 @@ from ts.ops import common
 from ts.ops.out_variants import FOUND_DTYPE_ERROR, write
 from ts.ops.pointwise import promote
 from ts.ops.registry import op, shared_fields
-from ts.ops.shape_functions import ITEM, Made, depends, float_like, itself
+from ts.ops.shape_functions import ITEM, ShapeAndDtype, depends, float_like, itself
 from ts.ops.type_promotion import SAME
 from ts.ops.unary import digamma
 
@@ -300,7 +300,7 @@ def _logit(xp: Any, self: Array, eps: float | None = None) -> Array:
     return common.cast(xp, xp.log(x / (1 - x)), dtype)
 
 
-def _polygamma_shape(n: int, self: Array) -> Made:
+def _polygamma_shape(n: int, self: Array) -> ShapeAndDtype:
     """Return the shape of `self` with its float-promoted dtype."""
     if n < 0:
         raise RuntimeError("polygamma(n, x) does not support negative n.")

@@ -123,7 +123,7 @@ def _sign(xp: Any, a: Array) -> Array:
     )
 
 
-def in_one_piece(xp: Any, name: str, a: Array) -> Callable[[Array], Array] | None:
+def device_function(xp: Any, name: str, a: Array) -> Callable[[Array], Array] | None:
     """Return the device's elementwise function `name`, or None for a missing function.
 
     Fused kernels call the same function, so that results are bit-identical.
@@ -136,7 +136,7 @@ def sigmoid(xp: Any, a: Array) -> Array:
     """Compute 1 / (1 + exp(-a)) without overflow for large positive and negative numbers."""
     if a.dtype.kind == "c":
         return 1 / (1 + xp.exp(-a))
-    function = in_one_piece(xp, "sigmoid", a)
+    function = device_function(xp, "sigmoid", a)
     if function is not None:
         return function(a)
     small = xp.exp(-xp.abs(a))

@@ -4,7 +4,7 @@ In: an array whose last n dimensions are spatial, and per dimension a kernel siz
 dilation; out: a view with dimensions for window positions and kernel elements, or the sum over overlapping
 windows.
 
-    windows(xp, x, (3, 3), (1, 1), (1, 1))      (N, C, H, W) -> (N, C, H-2, W-2, 3, 3), no copy
+    sliding_window_view(xp, x, (3, 3), (1, 1), (1, 1))      (N, C, H, W) -> (N, C, H-2, W-2, 3, 3), no copy
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def per_dim(value: Sizes, n: int) -> tuple[int, ...]:
     return tuple(value) * n if len(value) == 1 else tuple(value)
 
 
-def padded(xp: Any, x: Array, pads: Sequence[tuple[int, int]], value: Any = 0) -> Array:
+def pad_or_crop(xp: Any, x: Array, pads: Sequence[tuple[int, int]], value: Any = 0) -> Array:
     """Pad the last len(pads) dimensions of x by (before, after) elements of `value`; negative counts crop."""
     lead = x.ndim - len(pads)
     cut = (slice(None),) * lead + tuple(
@@ -45,8 +45,8 @@ def padded(xp: Any, x: Array, pads: Sequence[tuple[int, int]], value: Any = 0) -
     return result
 
 
-def windows(xp: Any, x: Array, kernel: Sizes, stride: Sizes, dilation: Sizes) -> Array:
-    """Return a view (..., *places, *kernel) of all windows over the last len(kernel) dimensions."""
+def sliding_window_view(xp: Any, x: Array, kernel: Sizes, stride: Sizes, dilation: Sizes) -> Array:
+    """Return a view (..., *window_counts, *kernel) of all windows over the last len(kernel) dimensions."""
     n = len(kernel)
     lead, spatial, steps = x.shape[:-n], x.shape[-n:], x.strides[-n:]
     window_counts = [
@@ -61,17 +61,17 @@ def windows(xp: Any, x: Array, kernel: Sizes, stride: Sizes, dilation: Sizes) ->
     return xp.lib.stride_tricks.as_strided(x, (*lead, *window_counts, *kernel), strides)
 
 
-def columns(
+def im2col(
     xp: Any, x: Array, kernel: Sizes, stride: Sizes, pads: Sequence[tuple[int, int]], dilation: Sizes
 ) -> Array:
-    """Return im2col windows: (N, C, *spatial) -> (N, C, *kernel, *places)."""
+    """Return im2col windows: (N, C, *spatial) -> (N, C, *kernel, *window_counts)."""
     n = len(kernel)
-    view = windows(xp, padded(xp, x, pads), kernel, stride, dilation)
+    view = sliding_window_view(xp, pad_or_crop(xp, x, pads), kernel, stride, dilation)
     return view.transpose(0, 1, *range(2 + n, 2 + 2 * n), *range(2, 2 + n))
 
 
-def folded(xp: Any, cols: Array, size: Sizes, stride: Sizes, padding: Sizes, dilation: Sizes) -> Array:
-    """Sum the windows `cols` of `columns` into an array (N, C, *size), at their original positions."""
+def col2im(xp: Any, cols: Array, size: Sizes, stride: Sizes, padding: Sizes, dilation: Sizes) -> Array:
+    """Sum the windows `cols` of `im2col` into an array (N, C, *size), at their original positions."""
     n = len(size)
     kernel, window_counts = cols.shape[2 : 2 + n], cols.shape[2 + n :]
     canvas = xp.zeros(
@@ -148,7 +148,7 @@ def _im2col(
     refuse_empty(self, 2)
     kernel, step, gap, pad = (per_dim(v, 2) for v in (kernel_size, stride, dilation, padding))
     _check_blocks(kernel, gap, pad, step)
-    cols = columns(xp, x, kernel, step, [(p, p) for p in pad], gap)
+    cols = im2col(xp, x, kernel, step, [(p, p) for p in pad], gap)
     window_counts = cols.shape[-2:]
     if min(window_counts) < 1:
         raise RuntimeError(
@@ -202,5 +202,5 @@ def _col2im(
             f"but got input.size(2)={x.shape[2]}."
         )
     cols = x.reshape(x.shape[0], x.shape[1] // area, *kernel, *window_counts)
-    result = folded(xp, cols, size, step, pad, gap)
+    result = col2im(xp, cols, size, step, pad, gap)
     return result[0] if x is not self else result

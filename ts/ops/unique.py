@@ -12,7 +12,7 @@ from ts._core.tensor import size_guards
 from ts.ops import common
 from ts.ops.out_variants import COPIED
 from ts.ops.registry import op
-from ts.ops.shape_functions import Laid, Made, depends, new_size
+from ts.ops.shape_functions import ShapeAndDtype, ShapeDtypeStrides, depends, new_size
 
 Array = common.Array
 
@@ -33,7 +33,7 @@ def _unique_shape(
     """Return shapes of unique elements or slices, inverse indices and counts, if requested."""
     count = new_size(max_size=self.size)
     inverse_shape: common.Shape = self.shape
-    values: Made | Laid = (count,), self.dtype
+    values: ShapeAndDtype | ShapeDtypeStrides = (count,), self.dtype
     if dim is not None:
         axis = common.wrap_dim(dim, self.ndim)
         rest = (*inverse_shape[:axis], *inverse_shape[axis + 1 :])
@@ -42,7 +42,7 @@ def _unique_shape(
         steps.insert(axis, outermost)
         values = (*rest[:axis], count, *rest[axis:]), self.dtype, tuple(steps)
         inverse_shape = (inverse_shape[axis],)
-    inverse: Made = (inverse_shape if return_inverse else (0,), common.INT64)
+    inverse: ShapeAndDtype = (inverse_shape if return_inverse else (0,), common.INT64)
     return [values, inverse, ((count,) if return_counts else (0,), common.INT64)]
 
 

@@ -15,7 +15,7 @@ from ts._core.tensor.size_guards import same
 from ts.ops import common
 from ts.ops.out_variants import EXPECTED_DTYPE_ERROR
 from ts.ops.registry import OperatorRecord, add, out_of
-from ts.ops.shape_functions import Made
+from ts.ops.shape_functions import ShapeAndDtype
 
 Array = common.Array
 Sizes = Sequence[int]
@@ -240,7 +240,7 @@ def resample_backward(
     return common.cast(xp, wide, grad.dtype)
 
 
-def _gradient_shape(grad_output: Array, output_size: Sizes, input_size: Sizes, *_: Any) -> Made:
+def _gradient_shape(grad_output: Array, output_size: Sizes, input_size: Sizes, *_: Any) -> ShapeAndDtype:
     """Return shape and dtype of the input gradient after checking the output gradient's shape."""
     expected_shape = (*input_size[:2], *output_size)
     if len(input_size) != len(output_size) + 2 or not same(grad_output.shape, expected_shape):

@@ -63,10 +63,10 @@ def vector_norm(xp: Any, self: Array, p: float, dim: Dims, keepdim: bool, dtype:
     return common.cast(xp, result, common.real_dtype(source))
 
 
-def _rows(name: str) -> Callable[..., str]:
+def _cuda_row_expression(name: str) -> Callable[..., str]:
     """Return a function that returns the CUDA row expression of a norm; argument `name` is its order."""
 
-    def text(n: int, **arguments: Any) -> str:
+    def row_expression(n: int, **arguments: Any) -> str:
         p = arguments[name]
         if p is None or p == 2:
             return "sqrt(sum(a * a))"
@@ -76,7 +76,7 @@ def _rows(name: str) -> Callable[..., str]:
             return "sum(a != 0 ? 1.0f : 0.0f)"
         return f"pow(sum(pow(abs(a), {name})), 1 / {name})"
 
-    return text
+    return row_expression
 
 
 @op(
@@ -86,7 +86,7 @@ def _rows(name: str) -> Callable[..., str]:
     layout="contiguous",
     out_dtype_error=EXPECTED_DTYPE_ERROR,
     epilogue=True,
-    cuda_rows=_rows("ord"),
+    cuda_rows=_cuda_row_expression("ord"),
     autocast={"cuda": "float32"},
     sparse="reductions.norm",  # `torch.norm` calls this operator for sparse tensors, too
 )
@@ -102,7 +102,7 @@ def _vector_norm(
     order="Scalar ScalarOpt_dim ScalarOpt_dim_dtype dtype_out out ScalarOpt_dtype ScalarOpt_dtype_out",
     out="Scalar_out",
     epilogue=True,
-    cuda_rows=_rows("p"),
+    cuda_rows=_cuda_row_expression("p"),
     autocast={"cuda": "float32"},
     **COPIED,
     sparse="reductions.norm",
@@ -117,7 +117,7 @@ def _norm_scalar(xp: Any, self: Array, p: Any = 2) -> Array:
     layout="contiguous",
     out_dtype_error=EXPECTED_DTYPE_ERROR,
     epilogue=True,
-    cuda_rows=_rows("p"),
+    cuda_rows=_cuda_row_expression("p"),
     autocast={"cuda": "float32"},
     sparse="reductions.norm",
 )

@@ -16,7 +16,7 @@ from ts._core.tensor import size_guards, storage
 from ts.ops import common
 from ts.ops.out_variants import COPIED
 from ts.ops.registry import op, shared_fields
-from ts.ops.shape_functions import ITEM, NO_ITEM, Laid, new_size
+from ts.ops.shape_functions import ITEM, NO_ITEM, ShapeDtypeStrides, new_size
 
 Array = common.Array
 _NARROW_DTYPE_ERROR = (
@@ -187,10 +187,10 @@ def _squeeze_dim(xp: Any, self: Array, dim: int | Sequence[int]) -> Array:
     sparse="view_ops.unsqueeze",
 )
 def _unsqueeze(xp: Any, self: Array, dim: int) -> Array:
-    return unsqueezed(self, common.wrap_dim(dim, self.ndim + 1))
+    return unsqueeze_axis(self, common.wrap_dim(dim, self.ndim + 1))
 
 
-def unsqueezed(self: Array, axis: int) -> Array:
+def unsqueeze_axis(self: Array, axis: int) -> Array:
     """Return a view with a new size-1 dimension at index `axis`; its stride equals PyTorch's."""
     shape, steps = tuple(self.shape), tuple(self.strides)
     step = shape[axis] * steps[axis] if axis < self.ndim else self.dtype.itemsize
@@ -374,7 +374,7 @@ def split_sizes(self: Array, lengths: Sequence[int], dim: int) -> list[Array]:
     return sections
 
 
-def split_every(self: Array, size: int, dim: int) -> list[Array]:
+def split_by_size(self: Array, size: int, dim: int) -> list[Array]:
     """Return views of consecutive sections of length `size` along `dim`; the last one may be shorter."""
     if self.ndim == 0:
         raise RuntimeError("split expects at least a 1-dimensional tensor")
@@ -402,7 +402,7 @@ def split_every(self: Array, size: int, dim: int) -> list[Array]:
     **COPIED,
 )
 def _split(xp: Any, self: Array, split_size: int, dim: int = 0) -> list[Array]:
-    return split_every(self, split_size, dim)
+    return split_by_size(self, split_size, dim)
 
 
 @op(
@@ -440,7 +440,7 @@ def _chunk(xp: Any, self: Array, chunks: int, dim: int = 0) -> list[Array]:
         raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
     n = self.shape[common.wrap_dim(dim, self.ndim)]
     if n:
-        return split_every(self, -(-n // chunks), dim)
+        return split_by_size(self, -(-n // chunks), dim)
     _check_memory(chunks)
     return split_sizes(self, [0] * chunks, dim)
 
@@ -475,7 +475,7 @@ def _tensor_split_indices(xp: Any, self: Array, indices: Sequence[int], dim: int
     )
 
 
-def _parts_shape(self: Array, indices: Array, dim: int = 0) -> list[Laid]:
+def _parts_shape(self: Array, indices: Array, dim: int = 0) -> list[ShapeDtypeStrides]:
     """Return the shapes of sections that are split at `indices`; their lengths are new symbols."""
     if indices.ndim != 1:
         raise RuntimeError(NO_ITEM)

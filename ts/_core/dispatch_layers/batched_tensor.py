@@ -196,7 +196,7 @@ class Call:
 
 def run(level: Level, op: Any, args: list[Any]) -> Any:
     """Run an operator on tensors that are batched at the level."""
-    from ts.ops.vmap_rules.rules import composite, on_batch, run_random, writes_first_argument
+    from ts.ops.vmap_rules.rules import composite, run_batched, run_random, writes_first_argument
 
     record = op.record
     decomposition = composite(record)
@@ -220,7 +220,7 @@ def run(level: Level, op: Any, args: list[Any]) -> Any:
         elif record.variant == "inplace" or writes_first_argument(record):
             return _in_place(call, args)
         else:
-            result = on_batch(call)
+            result = run_batched(call)
             result, of_batch = (result.value, False) if isinstance(result, Unbatched) else (result, True)
     if isinstance(result, Tensor) and returns and returns[0].alias_of >= 0:
         return args[returns[0].alias_of]
@@ -233,12 +233,12 @@ def _each_its_own(level: Level, op: Any, args: list[Any]) -> list[Any]:
 
     Raise RuntimeError for in-place operators.
     """
-    from ts.ops.vmap_rules.rules import draws, not_of_batch
+    from ts.ops.vmap_rules.rules import draws, unbatched_write_message
 
     if not draws(op.record, args) or any(parts(level, x)[1] for x in args):
         return args
     if op.record.variant == "inplace":
-        raise RuntimeError(not_of_batch(Call(level, op, args)))
+        raise RuntimeError(unbatched_write_message(Call(level, op, args)))
     result = []
     for x in args:
         if isinstance(x, Tensor):
@@ -263,17 +263,17 @@ def _wrapped(level: Level, result: Any, of_batch: bool, viewed: Tensor | None) -
 
 def _in_place(call: Call, args: list[Any]) -> Any:
     """Run an in-place operator: write the functional result to the target, which must be batched."""
-    from ts.ops.vmap_rules.rules import not_of_batch, on_batch
+    from ts.ops.vmap_rules.rules import run_batched, unbatched_write_message
 
     target = args[0]
     if not call.wholes[0]:
-        raise RuntimeError(not_of_batch(call))
+        raise RuntimeError(unbatched_write_message(call))
     layer = of_level(target, call.level)
     assert layer is not None
     if is_grad_enabled() and not call.operator.record.reshapes:
         # a backward node may have saved the elements of the inner tensor
         call.values[0] = operator("clone")(layer.inner)
-    result = on_batch(call)
+    result = run_batched(call)
     if call.operator.record.reshapes:  # an operator such as `t_` changes the view to which the target refers
         hide_elements(target, result, True)
         set_layer(target, Batched(call.level.number, result, True))

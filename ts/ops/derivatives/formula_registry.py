@@ -63,7 +63,7 @@ class Derivative:
         self,
         key: str,
         formulas: Mapping[tuple[str, ...], str],
-        home: str,
+        module_name: str,
         *,
         name: str = "",
         forward: str | Mapping[str, str] | None = None,
@@ -76,7 +76,7 @@ class Derivative:
         self.key = key
         self.name = name
         self.formulas = formulas
-        self.home = home
+        self.module_name = module_name
         self.forward = forward
         self.absent = absent
         self.differentiable = differentiable
@@ -90,7 +90,7 @@ class Derivative:
     @property
     def namespace(self) -> dict[str, Any]:
         """Global names of the module that declares the formula, for names in its text."""
-        return vars(sys.modules[self.home])
+        return vars(sys.modules[self.module_name])
 
     @property
     def inputs(self) -> tuple[str, ...]:
@@ -177,7 +177,7 @@ def derivative_of(record: OperatorRecord) -> Derivative | None:
     """Return the derivative of an operator, resolving base operators and aliases."""
     from ts.ops import registry
 
-    _load(registry.home(record))
+    _load(registry.declaring_family(record))
     if record.variant == "inplace":
         inplace_row = _rows.get(f"{record.same_as or record.name}.{record.overload}".removesuffix("."))
         if inplace_row is not None:
@@ -209,7 +209,7 @@ def _renamed(row: Derivative | None, before: OperatorRecord, record: OperatorRec
         forward = {result: rename(formula) for result, formula in forward.items()}
     formulas = {tuple(names[i] for i in inputs): rename(formula) for inputs, formula in row.formulas.items()}
     return Derivative(
-        row.key, formulas, row.home, name=row.name, forward=forward, absent=row.absent,
+        row.key, formulas, row.module_name, name=row.name, forward=forward, absent=row.absent,
         differentiable=row.differentiable, decomposition=rename(row.decomposition), reason=row.reason,
         refused=row.refused,
     )  # fmt: skip

@@ -94,10 +94,10 @@ def _in_place(kernel: Kernel, xp: Any, self: Any, *args: Any) -> Any:
 
     The result replaces the array of a sparse `self`; it is copied into a dense `self`.
     """
-    return _written(xp, self, kernel(xp, self, *args))
+    return _write_result(xp, self, kernel(xp, self, *args))
 
 
-def _written(xp: Any, target: Any, result: Any) -> Any:
+def _write_result(xp: Any, target: Any, result: Any) -> Any:
     common.check_cast(result.dtype, target.dtype)
     if isinstance(target, SparseArray) != isinstance(result, SparseArray):
         raise RuntimeError(
@@ -133,5 +133,5 @@ def _into_outputs(kernel: Kernel, out_spec: Any, xp: Any, *args: Any) -> Any:
             and target.shape != one.shape
         ):
             target = np.empty(one.shape, target.dtype)
-        written.append(_written(xp, target, one))
+        written.append(_write_result(xp, target, one))
     return written[0] if len(written) == 1 else tuple(written)

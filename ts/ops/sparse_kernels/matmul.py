@@ -40,7 +40,7 @@ def mm(dense: Any, xp: Any, self: Any, mat2: Any) -> Any:
         raise RuntimeError(
             f"addmm: Argument #3 (dense): Expected dim 0 size {mat2.shape[0]}, got {self.shape[1]}"
         )
-    return np.ascontiguousarray(matrix_product(transposed(mat2.to_coo()), self.T).T)
+    return np.ascontiguousarray(matrix_product(transpose_matrix(mat2.to_coo()), self.T).T)
 
 
 def _check_inner(self: Any, mat2: Any) -> None:
@@ -56,7 +56,7 @@ def _check_inner(self: Any, mat2: Any) -> None:
     )
 
 
-def transposed(x: CooArray) -> CooArray:
+def transpose_matrix(x: CooArray) -> CooArray:
     """Return the transpose of a COO matrix."""
     return CooArray(x.indices[::-1], x.values, x.shape[::-1], False)
 
@@ -168,7 +168,7 @@ def matmul(dense: Any, xp: Any, self: Any, other: Any) -> Any:
         and isinstance(other, SparseArray)
         and not isinstance(self, SparseArray)
     ):
-        return mv(dense, xp, transposed(other.to_coo()), self)
+        return mv(dense, xp, transpose_matrix(other.to_coo()), self)
     if self.ndim != 2 or other.ndim != 2:
         raise RuntimeError(
             f"matmul of sparse tensors takes matrices, matrix and vector, or two batches of matrices, but "

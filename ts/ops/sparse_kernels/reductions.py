@@ -61,11 +61,11 @@ def sparse_total(dense: Any, xp: Any, self: Any, dtype: int | None = None) -> An
     """Sum all elements, as `torch.sparse.sum` does."""
     values = self.values if dtype is None else common.cast(xp, self.values, common.dtype_from(dtype))
     return np.asarray(
-        values.sum(dtype=None if values.dtype.kind in "biu" else _accumulated(values.dtype))
+        values.sum(dtype=None if values.dtype.kind in "biu" else _accumulation_dtype(values.dtype))
     ).astype(np.int64 if dtype is None and values.dtype.kind in "biu" else values.dtype)
 
 
-def _accumulated(dtype: Any) -> Any:
+def _accumulation_dtype(dtype: Any) -> Any:
     return np.float32 if dtype.itemsize < 4 else dtype
 
 
@@ -170,7 +170,7 @@ def _softmax(self: CooArray, dim: int, logarithms: bool) -> CooArray:
         shifted = self.values - self.values.max(axis=axis, keepdims=True)
         sums = np.exp(shifted).sum(axis=axis, keepdims=True)
         return self.with_values(shifted - np.log(sums) if logarithms else np.exp(shifted) / sums)
-    group = _groups(self, dim)
+    group = _group_ids(self, dim)
     if not self.nnz:
         return self
     largest = np.full((int(group.max()) + 1, *self.values.shape[1:]), -np.inf, self.dtype)
@@ -182,7 +182,7 @@ def _softmax(self: CooArray, dim: int, logarithms: bool) -> CooArray:
     return self.with_values(softmax_values)
 
 
-def _groups(self: CooArray, dim: int) -> Any:
+def _group_ids(self: CooArray, dim: int) -> Any:
     """Return a group number for each stored element.
 
     Elements are in one group if their indices differ only in dimension `dim`.
@@ -214,12 +214,12 @@ def _gradient_parts(grad_output: Any, output: CooArray, dim: int) -> tuple[Any, 
     else:
         grad = grad_output[tuple(output.indices)]
 
-    def along(values: Any) -> Any:
+    def sum_over_dim(values: Any) -> Any:
         if dim >= output.sparse_dim:
             return values.sum(axis=dim - output.sparse_dim + 1, keepdims=True)
-        group = _groups(output, dim)
+        group = _group_ids(output, dim)
         sums = np.zeros((int(group.max(initial=-1)) + 1, *values.shape[1:]), values.dtype)
         np.add.at(sums, group, values)
         return sums[group]
 
-    return grad, output, along
+    return grad, output, sum_over_dim

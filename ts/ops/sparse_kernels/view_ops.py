@@ -30,10 +30,10 @@ def transpose(dense: Any, xp: Any, self: Any, dim0: int, dim1: int) -> Any:
         )
     order = list(range(self.ndim))
     order[first], order[second] = order[second], order[first]
-    return _permuted(self, order)
+    return _permute_coo(self, order)
 
 
-def _permuted(self: CooArray, order: Sequence[int]) -> CooArray:
+def _permute_coo(self: CooArray, order: Sequence[int]) -> CooArray:
     sparse = [d for d in order if d < self.sparse_dim]
     blocks = [d - self.sparse_dim + 1 for d in order if d >= self.sparse_dim]
     values = self.values.transpose(0, *blocks) if blocks else self.values
@@ -90,7 +90,7 @@ def permute(dense: Any, xp: Any, self: Any, dims: Sequence[int]) -> Any:
             "sparse_dim: "
             f"{self.sparse_dim}, dims: {order}"
         )
-    return _permuted(self, order)
+    return _permute_coo(self, order)
 
 
 def unsqueeze(dense: Any, xp: Any, self: Any, dim: int) -> CooArray:

@@ -12,15 +12,15 @@ from ts._core.dispatch_layers.level_stack import tracked
 from ts._core.tensor.tensor import Tensor, detached
 from ts._core.thread.context import GradMode, is_grad_enabled
 from ts.ops.vmap_rules.rule_registry import batch
-from ts.ops.vmap_rules.rules import one_by_one
+from ts.ops.vmap_rules.rules import run_in_loop
 
 
-def folded(x: Tensor) -> Any:
+def merge_batch(x: Tensor) -> Any:
     """Merge the batch dimension with the next dimension of `x`."""
     return x.reshape([x.shape[0] * x.shape[1], *x.shape[2:]])
 
 
-def unfolded(x: Tensor, size: int, dim: int = 0) -> Any:
+def split_batch(x: Tensor, size: int, dim: int = 0) -> Any:
     """Split dimension `dim` of `x` into the batch of `size` elements and the rest; move the batch first."""
     return x.unflatten(dim, [size, x.shape[dim] // size if size else 0]).movedim(dim, 0)
 
@@ -42,13 +42,13 @@ def over_planes(spatial: int, *sizes: str) -> Callable[[Call], Any]:
                 values[call.at(name)] = [call.size, *call[name]]
             return call.run(values)
         for i in tensors:
-            values[i] = folded(call.expanded(i))
+            values[i] = merge_batch(call.expanded(i))
         for name in sizes:
             values[call.at(name)] = [call.size * call[name][0], *call[name][1:]]
         result = call.run(values)
         if isinstance(result, Tensor):
-            return unfolded(result, call.size)
-        outputs = [unfolded(x, call.size) for x in result]
+            return split_batch(result, call.size)
+        outputs = [split_batch(x, call.size) for x in result]
         return outputs if type(result) is list else type(result)(outputs)
 
     return rule
@@ -57,19 +57,19 @@ def over_planes(spatial: int, *sizes: str) -> Callable[[Call], Any]:
 # ---------------------------------------------------------------- convolutions
 
 
-def convolved(
+def convolve(
     input: Tensor, of_input: bool, weight: Tensor, of_weight: bool, size: int, options: list[Any]
 ) -> Any:
     """Compute a batched convolution without bias; `options` contains the arguments after the bias."""
     groups = options[5]
     if not of_weight:
-        return unfolded(ts.convolution(folded(input), weight, None, *options), size)
+        return split_batch(ts.convolution(merge_batch(input), weight, None, *options), size)
     if not of_input:
         input = input.unsqueeze(0).expand([size, *input.shape])
     joined = input.movedim(0, 1)
     joined = joined.flatten(1, 2)  # (examples, channels of all batch elements)
-    output = ts.convolution(joined, folded(weight), None, *options[:5], groups * size)  # type: ignore[call-arg]  # five
-    return unfolded(output, size, 1)
+    output = ts.convolution(joined, merge_batch(weight), None, *options[:5], groups * size)  # type: ignore[call-arg]  # five
+    return split_batch(output, size, 1)
 
 
 def _examples(call: Call, i: int, single: bool) -> Any:
@@ -83,7 +83,7 @@ def _convolution(call: Call) -> Any:
     single = call.rank(0) < call.rank(1)
     input, of_input, of_weight = _examples(call, 0, single), bool(call.wholes[0]), bool(call.wholes[1])
     if of_input or of_weight:
-        output = convolved(input, of_input, call.values[1], of_weight, call.size, options)
+        output = convolve(input, of_input, call.values[1], of_weight, call.size, options)
     else:
         output = ts.convolution(input, call.values[1], None, *options).unsqueeze(0)
     bias = call.values[2]
@@ -103,7 +103,7 @@ def _convolution_backward(call: Call) -> Any:
     recorded = is_grad_enabled()
     with GradMode(True):
         x, w = tracked(input), tracked(weight)
-        y = convolved(x, True, w, True, call.size, options)
+        y = convolve(x, True, w, True, call.size, options)
         required = [t for t, want in zip((x, w), mask, strict=False) if want]
         computed = iter(autograd_grad(y, required, grad, create_graph=True) if required else ())
     needs_graph = recorded and any(t.requires_grad for t in (grad, input, weight))
@@ -152,7 +152,7 @@ for _names, _n in (
     _names = _names.replace("{n}", str(_n))
     batch(_names, over_planes(_n))
     batch(" ".join(f"{_name}_backward" for _name in _names.split()), over_planes(_n, "input_size"))
-batch("grid_sampler_2d grid_sampler_3d", lambda call: unfolded(
-    call.run([folded(call.expanded(0)), folded(call.expanded(1)), *call.values[2:]]), call.size
+batch("grid_sampler_2d grid_sampler_3d", lambda call: split_batch(
+    call.run([merge_batch(call.expanded(0)), merge_batch(call.expanded(1)), *call.values[2:]]), call.size
 ))  # fmt: skip
-batch("_trilinear _compute_linear_combination", one_by_one)
+batch("_trilinear _compute_linear_combination", run_in_loop)

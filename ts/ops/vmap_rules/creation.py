@@ -6,7 +6,7 @@ from typing import Any
 
 from ts._core.dispatch_layers.batched_tensor import Call
 from ts.ops.vmap_rules.rule_registry import batch
-from ts.ops.vmap_rules.views import plain, sized, storage_span
+from ts.ops.vmap_rules.views import run_unchanged, storage_span, with_batched_size
 
 
 def _full(call: Call) -> Any:
@@ -24,7 +24,7 @@ def _new_empty_strided(call: Call) -> Any:
     return call.run([call.values[0], [call.size, *size], strides, *call.values[3:]])
 
 
-batch("zeros_like ones_like empty_like", plain)
+batch("zeros_like ones_like empty_like", run_unchanged)
 batch("full_like", _full)
-batch("new_zeros new_ones new_empty new_full", sized)
+batch("new_zeros new_ones new_empty new_full", with_batched_size)
 batch("new_empty_strided", _new_empty_strided)

@@ -8,8 +8,8 @@ import ts
 from ts._core.dispatch_layers.batched_tensor import Call
 from ts._core.tensor.tensor import Tensor
 from ts.ops.vmap_rules.rule_registry import batch
-from ts.ops.vmap_rules.rules import aligned, one_by_one, padded, pointwise
-from ts.ops.vmap_rules.views import along, shift_dim
+from ts.ops.vmap_rules.rules import align_ranks, pad_rank, pointwise, run_in_loop
+from ts.ops.vmap_rules.views import along_dims, shift_dim
 
 
 def _indices(call: Call, i: int) -> tuple[list[Any], int | None, int]:
@@ -39,7 +39,7 @@ def _indices(call: Call, i: int) -> tuple[list[Any], int | None, int]:
     rank = max(x.dim() - int(w) for _, x, w in entries)
     batched_indices: list[Any] = [None] * dim_count
     for dim, x, is_batched in entries:
-        batched_indices[dim] = padded(x, rank + 1) if is_batched else x
+        batched_indices[dim] = pad_rank(x, rank + 1) if is_batched else x
     first, last = entries[0][0], entries[-1][0]
     is_adjacent = last - first + 1 == len(entries)
     return batched_indices, first if is_adjacent else None, rank
@@ -74,7 +74,7 @@ def _index_put(call: Call) -> Any:
     order = [0, *indexed_dims, *(k for k in range(1, x.dim()) if k not in indexed_dims)]
     dims = x.dim() - len(indexed_dims) + rank
     values = call.values[2] if call.wholes[2] else call.values[2].unsqueeze(0)
-    values = padded(values, dims)
+    values = pad_rank(values, dims)
     if first:  # the values have other dimensions before the indexed ones
         values = values.movedim([*range(1 + first, 1 + first + rank)], [*range(1, 1 + rank)])
     numbers = ts.arange(call.size).reshape([call.size, *[1] * rank])
@@ -89,7 +89,7 @@ def _index_select(call: Call) -> Any:
     if not call.wholes[2]:
         return x.index_select(d, index) if x.dim() > 1 else x.unsqueeze(1).index_select(1, index).squeeze(1)
     x = call.expanded(0)
-    index = padded(index if index.dim() > 1 else index.unsqueeze(1), 2)
+    index = pad_rank(index if index.dim() > 1 else index.unsqueeze(1), 2)
     shape = list(x.shape)
     shape[d] = index.shape[1]
     spread = index.reshape([call.size, *(index.shape[1] if k == d else 1 for k in range(1, x.dim()))]).expand(
@@ -109,7 +109,7 @@ def _index_write(name: str) -> Any:
             for i, x in enumerate(call.values)
         ]
         values[call.at("dim")] = shift_dim(call["dim"], call.rank(0))
-        return call.run(values) if call.rank(0) else one_by_one(call)
+        return call.run(values) if call.rank(0) else run_in_loop(call)
 
     return rule
 
@@ -117,7 +117,7 @@ def _index_write(name: str) -> Any:
 def _index_rows(call: Call) -> Any:
     """Run an operator such as `index_add` once: the indexed dimension is merged with the batch dimension."""
     if call.rank(0) == 0 or call.rank(call.at("index")) != 1:
-        return one_by_one(call)
+        return run_in_loop(call)
     d = shift_dim(call["dim"], call.rank(0))
     values = list(call.values)
     for i, x in enumerate(values):
@@ -125,7 +125,7 @@ def _index_rows(call: Call) -> Any:
             rows = call.expanded(i).movedim(d, 1)
             values[i] = rows.reshape([rows.shape[0] * rows.shape[1], *rows.shape[2:]])
         elif isinstance(x, Tensor) and call.names[i] != "index" and call.wholes[i]:
-            return one_by_one(call)
+            return run_in_loop(call)
     count = call.values[0].shape[d if call.wholes[0] else d - 1]
     index = call["index"]
     index = ts.where(index < 0, index + count, index) + ts.arange(call.size).unsqueeze(1) * count
@@ -138,7 +138,7 @@ def _fill(call: Call) -> Any:
     """Apply the batching rule of `fill` and `copy`, whose results have the shape of the target."""
     x, value = call.expanded(0), call.values[1]
     if isinstance(value, Tensor):
-        value = padded(value, x.dim()) if call.wholes[1] else value
+        value = pad_rank(value, x.dim()) if call.wholes[1] else value
         return value.to(x.dtype).expand(x.shape).clone()
     return ts.full_like(x, value)
 
@@ -161,7 +161,7 @@ def _embedding_backward(call: Call) -> Any:
     """Compute the embedding gradients as one gradient of a table with the rows of all batch elements."""
     grad, indices, count = call.expanded(0), call.expanded(1), call["num_weights"]
     if call["scale_grad_by_freq"]:
-        return one_by_one(call)
+        return run_in_loop(call)
     if call["padding_idx"] >= 0:
         grad = grad.masked_fill((indices == call["padding_idx"]).unsqueeze(-1), 0)
     width = grad.shape[-1]
@@ -181,42 +181,42 @@ def _one_hot(call: Call) -> Any:
     return call.run(call.values)
 
 
-def _searched(call: Call) -> Any:
+def _searchsorted(call: Call) -> Any:
     if call.is_whole("sorted_sequence") or ("sorter" in call.names and call["sorter"] is not None):
-        return one_by_one(call)
-    return call.run(call.values) if call["sorted_sequence"].dim() == 1 else one_by_one(call)
+        return run_in_loop(call)
+    return call.run(call.values) if call["sorted_sequence"].dim() == 1 else run_in_loop(call)
 
 
 batch("index.Tensor index.Tensor_hacked_twin _unsafe_index.Tensor _unsafe_index.Tensor_hacked_twin", _index)
 batch("index_put index_put.hacked_twin _unsafe_index_put _unsafe_index_put.hacked_twin", _index_put)
 batch("_index_put_impl", _index_put)
 batch("index_select", _index_select)
-batch("gather scatter.src scatter.value scatter_add scatter_reduce.two", along("dim"))
+batch("gather scatter.src scatter.value scatter_add scatter_reduce.two", along_dims("dim"))
 batch("index_add index_copy index_fill.int_Scalar index_reduce", _index_write("source"))
-batch("select_scatter slice_scatter", lambda call: _scattered(call))
+batch("select_scatter slice_scatter", lambda call: _scatter_view(call))
 batch("take", _take)
 batch("embedding", _embedding)
 batch("embedding_dense_backward", _embedding_backward)
 batch("one_hot", _one_hot)
 batch(
     "bucketize.Tensor",
-    lambda call: call.run(call.values) if not call.is_whole("boundaries") else one_by_one(call),
+    lambda call: call.run(call.values) if not call.is_whole("boundaries") else run_in_loop(call),
 )
-batch("searchsorted.Tensor", _searched)
+batch("searchsorted.Tensor", _searchsorted)
 batch("masked_fill.Scalar where", pointwise)
-batch("masked_fill.Tensor", lambda call: _filled(call))
+batch("masked_fill.Tensor", lambda call: _masked_fill(call))
 batch("fill.Tensor fill.Scalar copy", _fill)
 
 
-def _filled(call: Call) -> Any:
+def _masked_fill(call: Call) -> Any:
     """Apply the batching rule of `masked_fill`; the fill value may be batched."""
     if not call.is_whole("value"):
         return pointwise(call)
-    x, mask, value = aligned(call, range(3))
+    x, mask, value = align_ranks(call, range(3))
     return ts.where(mask, value.to(x.dtype), x)
 
 
-def _scattered(call: Call) -> Any:
+def _scatter_view(call: Call) -> Any:
     values = list(call.values)
     values[0], values[1] = call.expanded(0), call.expanded(1)
     values[call.at("dim")] = shift_dim(call["dim"], call.rank(0))

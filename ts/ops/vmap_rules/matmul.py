@@ -8,8 +8,8 @@ import ts
 from ts._core.dispatch_layers.batched_tensor import Call
 from ts._core.tensor.tensor import Tensor
 from ts.ops.vmap_rules.rule_registry import batch
-from ts.ops.vmap_rules.rules import padded
-from ts.ops.vmap_rules.views import of_last, plain
+from ts.ops.vmap_rules.rules import pad_rank
+from ts.ops.vmap_rules.views import on_last_dims, run_unchanged
 
 
 def product(call: Call, i: int, j: int) -> Any:
@@ -70,7 +70,7 @@ def _add_scaled_self(call: Call, matrix_product: Tensor) -> Any:
         return matrix_product
     x = call.values[0]
     if call.wholes[0]:
-        x = padded(x, matrix_product.dim())
+        x = pad_rank(x, matrix_product.dim())
     return matrix_product + (x if beta == 1 else x * beta)
 
 
@@ -118,7 +118,7 @@ batch(
     "matrix_exp linalg_solve_triangular triangular_solve linalg_pinv linalg_pinv.atol_rtol_float "
     "linalg_lu_factor "
     "linalg_lu_factor_ex linalg_lu _lu_with_info linalg_householder_product orgqr geqrf",
-    of_last(2),
+    on_last_dims(2),
 )
 
 
@@ -138,4 +138,4 @@ def _solve(call: Call) -> Any:
 
 
 batch("linalg_solve linalg_solve_ex _linalg_solve_ex", _solve)
-batch("cdist _cdist_forward _euclidean_dist", plain)
+batch("cdist _cdist_forward _euclidean_dist", run_unchanged)

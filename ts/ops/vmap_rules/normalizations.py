@@ -8,7 +8,7 @@ import ts
 from ts._core.dispatch_layers.batched_tensor import Call
 from ts._core.tensor.tensor import Tensor
 from ts.ops.vmap_rules.rule_registry import batch
-from ts.ops.vmap_rules.rules import one_by_one, padded, pointwise
+from ts.ops.vmap_rules.rules import pad_rank, pointwise, run_in_loop
 
 
 def _layer_norm(call: Call) -> Any:
@@ -20,7 +20,7 @@ def _layer_norm(call: Call) -> Any:
     output, mean, rstd = call.run([x, shape, None, None, eps])
     for name, value in (("weight", weight), ("bias", bias)):
         if value is not None:
-            value = padded(value, output.dim()) if call.is_whole(name) else value
+            value = pad_rank(value, output.dim()) if call.is_whole(name) else value
             output = output * value if name == "weight" else output + value
     return output, mean, rstd
 
@@ -59,7 +59,7 @@ def _loss(call: Call) -> Any:
     rank = max(call.rank(i) for i in tensors)
     for i in tensors:
         if call.wholes[i]:
-            values[i] = padded(values[i], rank + 1)
+            values[i] = pad_rank(values[i], rank + 1)
     values[call.at("reduction")] = 0
     losses = call.run(values)
     if reduction == 0:
@@ -121,7 +121,7 @@ def _rms_norm(call: Call) -> Any:
     if not call.is_whole("weight"):
         return call.run([x, *call.values[1:]])
     output, rstd = call.run([x, call["normalized_shape"], None, call["eps"]])
-    return output * padded(weight, output.dim()), rstd
+    return output * pad_rank(weight, output.dim()), rstd
 
 
 def _group_norm(call: Call) -> Any:
@@ -145,7 +145,7 @@ def _group_norm(call: Call) -> Any:
 def _by_examples(call: Call) -> Any:
     """Apply the batching rule of losses over (examples, classes): the batch is merged with the examples."""
     if "weight" in call.names and call.is_whole("weight"):
-        return one_by_one(call)
+        return run_in_loop(call)
     x, target, reduction = call.expanded(0), call.expanded(1), call["reduction"]
     values = [x, target, *call.values[2:]]
     if call.rank(0) == 2:

@@ -9,8 +9,8 @@ import ts
 from ts._core.dispatch_layers.batched_tensor import Call, Unbatched
 from ts._core.tensor.tensor import Tensor
 from ts.ops.vmap_rules.rule_registry import batch
-from ts.ops.vmap_rules.rules import in_rows
-from ts.ops.vmap_rules.views import along, shift_dim
+from ts.ops.vmap_rules.rules import flatten_elements
+from ts.ops.vmap_rules.views import along_dims, shift_dim
 
 
 def over_all(function: Callable[..., Any]) -> Callable[[Call], Any]:
@@ -21,21 +21,21 @@ def over_all(function: Callable[..., Any]) -> Callable[[Call], Any]:
 
     def rule(call: Call) -> Any:
         x: Tensor = call.values[0]
-        return function(in_rows(x), 1, *call.values[1:])
+        return function(flatten_elements(x), 1, *call.values[1:])
 
     return rule
 
 
-def _arg(name: str) -> Callable[[Call], Any]:
+def _arg_extreme(name: str) -> Callable[[Call], Any]:
     """Return the batching rule of `argmax` or `argmin`, along a dimension or over all elements."""
 
     def rule(call: Call) -> Any:
         x: Tensor = call.values[0]
         _, dim, keepdim = call.values[:3]
         if dim is None:
-            indices = getattr(in_rows(x), name)(1)
+            indices = getattr(flatten_elements(x), name)(1)
             return indices.reshape([x.shape[0], *[1] * (x.dim() - 1)]) if keepdim else indices
-        return along("dim")(call)
+        return along_dims("dim")(call)
 
     return rule
 
@@ -44,15 +44,15 @@ def _vector_norm(call: Call) -> Any:
     _, order, dim, keepdim, dtype = call.values
     x: Tensor = call.values[0]
     if dim is None:
-        norms = call.run([in_rows(x), order, [1], False, dtype])
+        norms = call.run([flatten_elements(x), order, [1], False, dtype])
         return norms.reshape([x.shape[0], *[1] * (x.dim() - 1)]) if keepdim else norms
-    return along("dim")(call)
+    return along_dims("dim")(call)
 
 
 def _aminmax(call: Call) -> Any:
     if call["dim"] is not None:
-        return along("dim")(call)
-    extremes = in_rows(call.values[0]).aminmax(dim=1)
+        return along_dims("dim")(call)
+    extremes = flatten_elements(call.values[0]).aminmax(dim=1)
     if not call["keepdim"]:
         return extremes
     return tuple(x.reshape([call.size, *[1] * call.rank(0)]) for x in extremes)
@@ -60,20 +60,20 @@ def _aminmax(call: Call) -> Any:
 
 def _count_nonzero(call: Call) -> Any:
     if call["dim"] is not None:
-        return along("dim")(call)
-    return call.run([in_rows(call.values[0]), 1])
+        return along_dims("dim")(call)
+    return call.run([flatten_elements(call.values[0]), 1])
 
 
 def _norm(call: Call) -> Any:
     x, order = call.values[:2]
-    return in_rows(x).norm(2 if order is None else order, 1)
+    return flatten_elements(x).norm(2 if order is None else order, 1)
 
 
 batch(
     "sum.dim_IntList nansum mean.dim std.dim std.correction var.dim var.correction std_mean.dim "
     "std_mean.correction "
     "var_mean.dim var_mean.correction amax amin any.dims all.dims count_nonzero.dim_IntList",
-    along(optional_dims="dim"),
+    along_dims(optional_dims="dim"),
 )
 batch(
     "prod.dim_int max.dim min.dim any.dim all.dim logsumexp special_logsumexp cumsum cumprod logcumsumexp "
@@ -85,9 +85,9 @@ batch(
     "kthvalue median.dim nanmedian.dim mode glu glu_backward glu_jvp norm.ScalarOpt_dim "
     "norm.ScalarOpt_dim_dtype "
     "fft_fft fft_ifft fft_rfft fft_irfft",
-    along("dim"),
+    along_dims("dim"),
 )
-batch("_fft_c2c _fft_r2c _fft_c2r fft_fftshift fft_ifftshift", along(optional_dims="dim"))
+batch("_fft_c2c _fft_r2c _fft_c2r fft_fftshift fft_ifftshift", along_dims(optional_dims="dim"))
 batch("sum", over_all(lambda x, d, dtype: x.sum(d, dtype=dtype)))
 batch("mean", over_all(lambda x, d, dtype: x.mean(d, dtype=dtype)))
 batch("prod", over_all(lambda x, d, dtype: x.prod(d, dtype=dtype)))
@@ -101,15 +101,15 @@ batch("any", over_all(lambda x, d: x.any(d)))
 batch("all", over_all(lambda x, d: x.all(d)))
 batch("median", over_all(lambda x, d: x.median(d).values))
 batch("nanmedian", over_all(lambda x, d: x.nanmedian(d).values))
-batch("argmax", _arg("argmax"))
-batch("argmin", _arg("argmin"))
+batch("argmax", _arg_extreme("argmax"))
+batch("argmin", _arg_extreme("argmin"))
 batch("aminmax", _aminmax)
 batch("count_nonzero", _count_nonzero)
 batch("linalg_vector_norm", _vector_norm)
 batch("norm.Scalar", _norm)
-batch("dist", lambda call: in_rows(call.expanded(0) - call.expanded(1)).norm(call["p"], 1))
+batch("dist", lambda call: flatten_elements(call.expanded(0) - call.expanded(1)).norm(call["p"], 1))
 batch("trace", lambda call: call.values[0].diagonal(0, 1, 2).sum(1))
-batch("linalg_cross", along("dim"))
+batch("linalg_cross", along_dims("dim"))
 batch("renorm", lambda call: ts.stack([x.renorm(*call.values[1:]) for x in call.values[0].unbind(0)]))
 
 

@@ -44,14 +44,14 @@ def writes_first_argument(record: OperatorRecord) -> bool:
     return bool(parameters) and parameters[0].written and not record.variant
 
 
-def on_batch(call: Call) -> Any:
+def run_batched(call: Call) -> Any:
     """Return the batched results of a call, by the first applicable rule."""
     rule = rule_of(call.record)
     if rule is not None:
         return rule(call)
     if not any("Tensor" in r.kind for r in call.record.operator.signature.returns):
         return call_once_for_batch(call)
-    return pointwise(call) if _is_pointwise(call.record) else one_by_one(call)
+    return pointwise(call) if _is_pointwise(call.record) else run_in_loop(call)
 
 
 def _is_pointwise(record: OperatorRecord) -> bool:
@@ -72,7 +72,7 @@ def call_once_for_batch(call: Call) -> Any:
     for x, is_batched in zip(call.values, call.wholes, strict=True):
         if is_batched is True and call.record.reads_elements:
             refuse_reading(call, Batched(call.level.number, x, True))
-    return call.run(element(call, 0))
+    return call.run(select_element(call, 0))
 
 
 def refuse_reading(call: Call, layer: Batched) -> None:
@@ -95,33 +95,33 @@ def pointwise(call: Call) -> Any:
 
     Size-1 dimensions are inserted after the batch dimension, so that all ranks are equal.
     """
-    return call.run(aligned(call, range(len(call.values))))
+    return call.run(align_ranks(call, range(len(call.values))))
 
 
-def aligned(call: Call, indices: Any) -> list[Any]:
+def align_ranks(call: Call, indices: Any) -> list[Any]:
     """Return the arguments of the call; batched tensors at `indices` get the maximal rank of these."""
     tensors = [i for i in indices if isinstance(call.values[i], Tensor)]
     rank = max(call.rank(i) for i in tensors)
     values = list(call.values)
     for i in tensors:
         if call.wholes[i]:
-            values[i] = padded(promoted(call, tensors, i), rank + 1)
+            values[i] = pad_rank(promote_scalar_batch(call, tensors, i), rank + 1)
     return values
 
 
-def in_rows(x: Tensor) -> Tensor:
+def flatten_elements(x: Tensor) -> Tensor:
     """Flatten each batch element to one dimension."""
     length = math.prod(x.shape[1:]) if size_guards.known_zero(x.shape[0]) else -1
     return x.reshape(x.shape[0], length)
 
 
-def padded(x: Tensor, rank: int) -> Tensor:
+def pad_rank(x: Tensor, rank: int) -> Tensor:
     """Insert size-1 dimensions after the batch dimension, until x has `rank` dimensions."""
     missing = rank - x.dim()
     return x if missing <= 0 else x.reshape([x.shape[0], *[1] * missing, *x.shape[1:]])
 
 
-def promoted(call: Call, tensors: list[int], i: int) -> Tensor:
+def promote_scalar_batch(call: Call, tensors: list[int], i: int) -> Tensor:
     """Convert argument `i`, if it is a batch of 0-dim tensors, so that type promotion has the correct result.
 
     Type promotion treats a 0-dim tensor like a number, but a batch of 0-dim tensors is a vector.
@@ -143,7 +143,7 @@ def promoted(call: Call, tensors: list[int], i: int) -> Tensor:
 # ---------------------------------------------------------------- loop over batch elements
 
 
-def one_by_one(call: Call) -> Any:
+def run_in_loop(call: Call) -> Any:
     """Run the operator on each batch element in a loop; raise RuntimeError for an empty batch."""
     warn(
         "There is a performance drop because we have not yet implemented the batching rule for "
@@ -154,14 +154,14 @@ def one_by_one(call: Call) -> Any:
         raise RuntimeError(
             f"The fallback path does not support vmap over dims of size 0. The operator is {call.record.key}."
         )
-    rows = [call.run(element(call, k)) for k in range(call.size)]
+    rows = [call.run(select_element(call, k)) for k in range(call.size)]
     if any(_shapes(row) != _shapes(rows[0]) for row in rows):
         raise RuntimeError(
             "vmap: We do not support batching operators that can output dynamic shape. Attempted to vmap "
             f"over {call.record.key}. Please file an issue at https://github.com/pytorch/pytorch/issues if "
             "you need this feature."
         )
-    return stacked(rows)
+    return stack_results(rows)
 
 
 def _shapes(result: Any) -> Any:
@@ -171,7 +171,7 @@ def _shapes(result: Any) -> Any:
     return result.shape if isinstance(result, Tensor) else None
 
 
-def element(call: Call, k: int) -> list[Any]:
+def select_element(call: Call, k: int) -> list[Any]:
     """Return the arguments of the call for batch element `k`."""
 
     def of(x: Any, is_batched: Any) -> Any:
@@ -182,13 +182,13 @@ def element(call: Call, k: int) -> list[Any]:
     return [of(x, w) for x, w in zip(call.values, call.wholes, strict=True)]
 
 
-def stacked(rows: list[Any]) -> Any:
+def stack_results(rows: list[Any]) -> Any:
     """Stack the results `rows` of all batch elements along a new first dimension."""
     first = rows[0]
     if isinstance(first, Tensor):
         return ts.stack(rows)
     if isinstance(first, (tuple, list)):
-        stacked_columns = [stacked(list(column)) for column in zip(*rows, strict=True)]
+        stacked_columns = [stack_results(list(column)) for column in zip(*rows, strict=True)]
         return stacked_columns if type(first) is list else type(first)(stacked_columns)
     return first
 
@@ -239,12 +239,12 @@ def run_random(call: Call) -> tuple[Any, bool]:
         return call.run_as_called(values), True
     tensor_indices = [i for i, x in enumerate(values) if isinstance(x, Tensor)]
     if not tensor_indices or call.record.key == "aten::randperm":
-        return stacked([call.run_as_called(call.values) for _ in range(call.size)]), True
+        return stack_results([call.run_as_called(call.values) for _ in range(call.size)]), True
     filled = call.record.family in ("random", "dropout", "copy_variants")
     if filled or call.record.name == "aten::bernoulli":
         values[tensor_indices[0]] = call.expanded(tensor_indices[0])
         return call.run_as_called(values), True
-    return stacked([call.run_as_called(element(call, k)) for k in range(call.size)]), True
+    return stack_results([call.run_as_called(select_element(call, k)) for k in range(call.size)]), True
 
 
 def _run_random_once(call: Call) -> tuple[Any, bool]:
@@ -272,15 +272,15 @@ def _run_random_in_place(call: Call) -> tuple[Any, bool]:
             return call.run_as_called(call.values), False
         return target.copy_(call.run_as_called([one_of(target).clone(), *call.values[1:]])), True
     if not is_batched:
-        raise RuntimeError(not_of_batch(call) if others else DIFFERENT_IN_ONE)
+        raise RuntimeError(unbatched_write_message(call) if others else DIFFERENT_IN_ONE)
     tensors = [i for i, x in enumerate(call.values) if isinstance(x, Tensor)]
-    return call.run_as_called(aligned(call, tensors)), True
+    return call.run_as_called(align_ranks(call, tensors)), True
 
 
 _ARITHMETIC = frozenset({"add_", "sub_", "mul_", "div_", "copy_", "masked_fill_"})
 
 
-def not_of_batch(call: Call) -> str:
+def unbatched_write_message(call: Call) -> str:
     """Return the error message for an in-place write of a batched value into an unbatched tensor."""
     name = call.operator.name.removeprefix("aten::")
     if name in _ARITHMETIC or call.record.family == "dropout":

@@ -9,7 +9,7 @@ import ts
 from ts._core.dispatch_layers.batched_tensor import Call
 from ts._core.tensor.tensor import Tensor
 from ts.ops.vmap_rules.rule_registry import batch
-from ts.ops.vmap_rules.rules import padded
+from ts.ops.vmap_rules.rules import pad_rank
 
 
 def shift_dim(dim: int, rank: int) -> int:
@@ -25,7 +25,7 @@ def shift_dim(dim: int, rank: int) -> int:
     return dim % n + 1
 
 
-def along(*names: str, optional_dims: str = "", more: int = 0) -> Callable[[Call], Any]:
+def along_dims(*names: str, optional_dims: str = "", more: int = 0) -> Callable[[Call], Any]:
     """Return a batching rule that adds 1 to the dimension arguments `names`.
 
     optional_dims   name of a list argument for which an empty or missing list means all dimensions
@@ -33,7 +33,9 @@ def along(*names: str, optional_dims: str = "", more: int = 0) -> Callable[[Call
     """
 
     def rule(call: Call) -> Any:
-        tensors = [i for i, x in enumerate(call.values) if isinstance(x, (Tensor, list)) and _is_tensors(x)]
+        tensors = [
+            i for i, x in enumerate(call.values) if isinstance(x, (Tensor, list)) and _contains_tensors(x)
+        ]
         values = list(call.values)
         for i in tensors:
             values[i] = call.expanded(i)
@@ -59,7 +61,7 @@ def along(*names: str, optional_dims: str = "", more: int = 0) -> Callable[[Call
     return rule
 
 
-def _is_tensors(x: Any) -> bool:
+def _contains_tensors(x: Any) -> bool:
     return isinstance(x, Tensor) or (bool(x) and any(isinstance(y, Tensor) for y in x))
 
 
@@ -71,25 +73,29 @@ def _squeeze_inserted_dim(result: Any) -> Any:
     return squeezed if type(result) is list else type(result)(squeezed)
 
 
-def sized(call: Call) -> Any:
+def with_batched_size(call: Call) -> Any:
     """Apply the batching rule of operators whose second argument is the size of the result."""
     return call.run([call.expanded(0), [call.size, *call.values[1]], *call.values[2:]])
 
 
-def plain(call: Call) -> Any:
+def run_unchanged(call: Call) -> Any:
     """Apply the batching rule of operators that need no change for batched tensors."""
     return call.run(
         [call.expanded(i) if isinstance(x, (Tensor, list)) else x for i, x in enumerate(call.values)]
     )
 
 
-def of_last(min_rank: int) -> Callable[[Call], Any]:
+def on_last_dims(min_rank: int) -> Callable[[Call], Any]:
     """Return a batching rule for operators that act on the last `min_rank` dimensions."""
 
     def rule(call: Call) -> Any:
-        from ts.ops.vmap_rules.rules import one_by_one
+        from ts.ops.vmap_rules.rules import run_in_loop
 
-        return plain(call) if all(call.rank(i) >= min_rank for i in _tensors(call)) else one_by_one(call)
+        return (
+            run_unchanged(call)
+            if all(call.rank(i) >= min_rank for i in _tensors(call))
+            else run_in_loop(call)
+        )
 
     return rule
 
@@ -101,7 +107,7 @@ def _tensors(call: Call) -> list[int]:
 def _expand(call: Call) -> Any:
     values = list(call.values)
     values[1] = [call.size, *call.values[1]]
-    values[0] = padded(call.expanded(0), len(values[1]))
+    values[0] = pad_rank(call.expanded(0), len(values[1]))
     return call.run(values)
 
 
@@ -111,7 +117,7 @@ def _like(function: str) -> Callable[[Call], Any]:
     def rule(call: Call) -> Any:
         shape = list(call.values[1].shape[int(call.wholes[1]) :])
         return getattr(
-            padded(call.expanded(0), len(shape) + 1) if function == "expand" else call.expanded(0), function
+            pad_rank(call.expanded(0), len(shape) + 1) if function == "expand" else call.expanded(0), function
         )([call.size, *shape])
 
     return rule
@@ -129,7 +135,7 @@ def _flatten(call: Call) -> Any:
     return x.flatten(shift_dim(call.values[1], x.dim() - 1), shift_dim(call.values[2], x.dim() - 1))
 
 
-def _transposed(call: Call) -> Any:
+def _t(call: Call) -> Any:
     x = call.values[0]
     return x if x.dim() < 3 else x.transpose(1, 2)
 
@@ -138,7 +144,7 @@ def _transpose(call: Call) -> Any:
     """Apply the batching rule of `transpose`; a batch of 0-dim elements is returned unchanged."""
     if call.rank(0) == 0 and {call["dim0"], call["dim1"]} <= {0, -1}:
         return call.values[0]
-    return along("dim0", "dim1")(call)
+    return along_dims("dim0", "dim1")(call)
 
 
 def _clone(call: Call) -> Any:
@@ -153,13 +159,13 @@ def _clone(call: Call) -> Any:
             "torch.preserve_format or torch.contiguous_format (got "
             f"{'ChannelsLast' if memory_format == ts.channels_last.code else 'ChannelsLast3d'})"
         )
-    return plain(call)
+    return run_unchanged(call)
 
 
 def _view_as_complex(call: Call) -> Any:
     if call.rank(0) == 0:
         raise RuntimeError("Input tensor must have one or more dimensions")
-    return plain(call)
+    return run_unchanged(call)
 
 
 def _reversed(call: Call) -> Any:
@@ -185,12 +191,12 @@ def _movedim(call: Call) -> Any:
 
 def _repeat(call: Call) -> Any:
     repeats = call["repeats"]
-    return padded(call.values[0], len(repeats) + 1).repeat([1, *repeats])
+    return pad_rank(call.values[0], len(repeats) + 1).repeat([1, *repeats])
 
 
 def _tile(call: Call) -> Any:
     dims = call["dims"]
-    return padded(call.values[0], len(dims) + 1).tile([*[1] * max(call.rank(0) + 1 - len(dims), 0), *dims])
+    return pad_rank(call.values[0], len(dims) + 1).tile([*[1] * max(call.rank(0) + 1 - len(dims), 0), *dims])
 
 
 def _roll(call: Call) -> Any:
@@ -200,14 +206,14 @@ def _roll(call: Call) -> Any:
     return x.roll(shifts, [shift_dim(d, call.rank(0)) for d in dims])
 
 
-def _diagonals(call: Call) -> Any:
+def _diagonal(call: Call) -> Any:
     values = list(call.values)
     for name in ("dim1", "dim2"):
         values[call.at(name)] = shift_dim(call[name], call.rank(0))
     return call.run(values)
 
 
-def _embedded(call: Call) -> Any:
+def _diag_embed(call: Call) -> Any:
     values = list(call.values)
     for name in ("dim1", "dim2"):
         values[call.at(name)] = shift_dim(call[name], call.rank(0) + 1)
@@ -247,7 +253,7 @@ def _broadcast_tensors(call: Call) -> Any:
     """Apply the batching rule of `broadcast_tensors`."""
     rank = max(x.dim() - int(w) for x, w in zip(call.values[0], call.wholes[0], strict=True))
     tensors = [
-        padded(call.spread(x, w), rank + 1) for x, w in zip(call.values[0], call.wholes[0], strict=True)
+        pad_rank(call.spread(x, w), rank + 1) for x, w in zip(call.values[0], call.wholes[0], strict=True)
     ]
     return ts.broadcast_tensors(*tensors)
 
@@ -271,7 +277,7 @@ def _narrow_by_tensor(call: Call) -> Any:
     return call.values[0].narrow(shift_dim(call["dim"], call.rank(0)), int(call["start"]), call["length"])
 
 
-batch("view reshape _unsafe_view _reshape_copy", sized)
+batch("view reshape _unsafe_view _reshape_copy", with_batched_size)
 batch("_reshape_alias _reshape_alias_copy", lambda call: call.values[0].reshape([call.size, *call.values[1]]))
 batch("expand broadcast_to", _expand)
 batch("view_as", _like("view"))
@@ -281,24 +287,24 @@ batch("squeeze", _squeeze)
 batch(
     "squeeze.dim squeeze.dims select.int slice.Tensor narrow narrow_copy unsafe_split.Tensor split.Tensor "
     "unsafe_split_with_sizes split_with_sizes split.sizes split unsafe_chunk chunk unbind.int unflatten.int",
-    along("dim"),
+    along_dims("dim"),
 )
 batch("narrow.Tensor", _narrow_by_tensor)
-batch("unsqueeze", along("dim", more=1))
-batch("unfold", along("dimension"))
+batch("unsqueeze", along_dims("dim", more=1))
+batch("unfold", along_dims("dimension"))
 batch("flatten.using_ints", _flatten)
 batch("ravel", lambda call: call.values[0].reshape(call.size, -1))
 batch("transpose.int", _transpose)
-batch("swapdims", along("dim0", "dim1"))
-batch("swapaxes", along("axis0", "axis1"))
-batch("t", _transposed)
+batch("swapdims", along_dims("dim0", "dim1"))
+batch("swapaxes", along_dims("axis0", "axis1"))
+batch("t", _t)
 batch("numpy_T numpy_T.a", _reversed)
-batch("mT mT.a matrix_H.a matrix_H mH mH.a adjoint", plain)
+batch("mT mT.a matrix_H.a matrix_H mH mH.a adjoint", run_unchanged)
 batch("permute", _permute)
 batch("movedim.int movedim.intlist moveaxis.int moveaxis.intlist", _movedim)
-batch("diagonal", _diagonals)
-batch("diag_embed", _embedded)
-batch("linalg_diagonal", _diagonals)
+batch("diagonal", _diagonal)
+batch("diag_embed", _diag_embed)
+batch("linalg_diagonal", _diagonal)
 batch("as_strided", _as_strided)
 batch("as_strided_scatter", _as_strided_scatter)
 batch(
@@ -309,20 +315,20 @@ batch(
     "to.prim_Device pin_memory view.dtype tril triu pixel_shuffle pixel_unshuffle _cast_Double _cast_Float "
     "_cast_Half "
     "cpu cuda data is_pinned contiguous zero",
-    plain,
+    run_unchanged,
 )
 batch("clone", _clone)
 batch("view_as_complex", _view_as_complex)
 batch("select_backward slice_backward", lambda call: _view_backward(call, "dim"))
 batch("unfold_backward", lambda call: _view_backward(call, "dim"))
 batch("diagonal_backward", lambda call: _view_backward(call, "dim1", "dim2"))
-batch("flip", along("dims"))
+batch("flip", along_dims("dims"))
 batch("roll", _roll)
-batch("rot90", along("dims"))
+batch("rot90", along_dims("dims"))
 batch("repeat", _repeat)
 batch("tile", _tile)
-batch("cat concat concatenate", along("dim"))
-batch("stack _stack", along("dim", more=1))
+batch("cat concat concatenate", along_dims("dim"))
+batch("stack _stack", along_dims("dim", more=1))
 batch("broadcast_tensors", _broadcast_tensors)
 batch("atleast_1d", _at_least_rank(1))
 batch("atleast_2d", _at_least_rank(2))
