@@ -27,14 +27,14 @@ def _vmap(
 
         def without_none(*inner: Any) -> Any:
             results = func(*inner)
-            several = isinstance(results, tuple)
-            items = results if several else (results,)
-            captured[:] = [several, [item is None for item in items]]
+            is_tuple = isinstance(results, tuple)
+            items = results if is_tuple else (results,)
+            captured[:] = [is_tuple, [item is None for item in items]]
             return tuple(item for item in items if item is not None)
 
         outputs = iter(vmap(without_none, in_dims, out_dims)(*args))
-        several, is_none = captured
+        is_tuple, is_none = captured
         items = tuple(None if none else next(outputs) for none in is_none)
-        return items if several else items[0]
+        return items if is_tuple else items[0]
 
     return mapped

@@ -80,13 +80,13 @@ class _Finder(importlib.metadata.DistributionFinder):
         package = name.partition(".")[0]
         if package not in ("torch", "functorch"):  # the top-level packages of PyTorch
             return None
-        own = f"ts{name[5:]}" if package == "torch" else f"ts.{name}"
+        ts_name = f"ts{name[5:]}" if package == "torch" else f"ts.{name}"
         try:
-            module = importlib.import_module(own)
+            module = importlib.import_module(ts_name)
         except ModuleNotFoundError as error:
-            if error.name != own:
+            if error.name != ts_name:
                 raise
-            message = f"No module named {name!r}: PyTorch 2.13 has none such, or ts has no {own}"
+            message = f"No module named {name!r}: PyTorch 2.13 has none such, or ts has no {ts_name}"
             raise ModuleNotFoundError(message, name=name) from None
         sys.modules.pop(name, None)  # otherwise the import system would execute it again
         is_package = hasattr(module, "__path__")
@@ -176,8 +176,8 @@ def main(arguments: list[str]) -> None:
     elif len(arguments) > 1:
         sys.argv = arguments[1:]
         name = arguments[1]
-        own = f"ts{name[5:]}" if name.startswith("torch.") else name  # runpy requires a code object
-        runpy.run_module(own, run_name="__main__", alter_sys=True)
+        ts_name = f"ts{name[5:]}" if name.startswith("torch.") else name  # runpy requires a code object
+        runpy.run_module(ts_name, run_name="__main__", alter_sys=True)
     else:
         raise SystemExit("python -m ts.as_torch: -m needs the name of a module")
 

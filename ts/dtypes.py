@@ -212,17 +212,17 @@ def with_bfloat16(enter: Callable[[np.dtype[Any]], object]) -> None:
 _OTHERS: Final = tuple(d for d in BORROWED if d is not complex32)
 
 
-def _load_ml_dtypes(some: tuple[dtype, ...]) -> None:
+def _load_ml_dtypes(requested: tuple[dtype, ...]) -> None:
     global _ml_numpy_dtypes
     import ml_dtypes
 
-    numpy_dtypes = {d: np.dtype(getattr(ml_dtypes, d.name)) for d in some}
+    numpy_dtypes = {d: np.dtype(getattr(ml_dtypes, d.name)) for d in requested}
     # Also read by `with_borrowed`, for tables that are created later
     _ml_numpy_dtypes = _ml_numpy_dtypes | numpy_dtypes
     for enter in _registration_callbacks:
-        for d in some:
+        for d in requested:
             enter(d, numpy_dtypes[d])
-    for d in some:
+    for d in requested:
         _BY_NUMPY[numpy_dtypes[d]] = d
         d.numpy_dtype = numpy_dtypes[d]
 

@@ -193,8 +193,8 @@ def _original_stack(stack: Sequence[tuple[str, Located | None]]) -> list[tuple[s
 
 def without_stack(report: str) -> str:
     """Return the failure message in the text of a script error, without source locations and file paths."""
-    begun, _, message = report.rpartition("\nRuntimeError: ")
-    return message.rstrip("\n") if begun.startswith(_FAILED) else report
+    prefix, _, message = report.rpartition("\nRuntimeError: ")
+    return message.rstrip("\n") if prefix.startswith(_FAILED) else report
 
 
 def _traceback(which: str, stack: Sequence[tuple[str, Located | None]]) -> str:

@@ -358,14 +358,14 @@ def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
         raise TypeError(f"expected 'indices' to be integer dtype, but got {indices.dtype}")
     if not isinstance(shape, (int, tuple, list)):
         raise TypeError(f"expected 'shape' to be int or sequence of ints, but got {type(shape)}")
-    lengths = [shape] if isinstance(shape, int) else list(shape)
-    for n in lengths:
+    sizes = [shape] if isinstance(shape, int) else list(shape)
+    for n in sizes:
         if not isinstance(n, int) and not (current_tracer() is not None and isinstance(n, Tensor)):
             raise TypeError(f"expected 'shape' sequence to only contain ints, but got {type(n)}")
-    if any(n < 0 for n in lengths):
-        raise ValueError(f"'shape' cannot have negative values, but got {tuple(lengths)}")
+    if any(n < 0 for n in sizes):
+        raise ValueError(f"'shape' cannot have negative values, but got {tuple(sizes)}")
     coordinates, step = [], 1
-    for n in reversed(lengths):
+    for n in reversed(sizes):
         coordinates.append(ts.div(indices.long(), step, rounding_mode="floor") % n)
         step *= n
     return tuple(reversed(coordinates))

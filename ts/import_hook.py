@@ -76,9 +76,9 @@ def install_fallback(module: ModuleType) -> None:
 
         if module.__name__ in _PACKAGES:
             module.__path__ = []
-        own = vars(module).get("__getattr__")
-        if own_name(getattr(own, "__module__", None)) != "ts.unsupported":
-            vars(module)["__getattr__"] = names_for(module.__name__, own)
+        module_getattr = vars(module).get("__getattr__")
+        if own_name(getattr(module_getattr, "__module__", None)) != "ts.unsupported":
+            vars(module)["__getattr__"] = names_for(module.__name__, module_getattr)
     if is_installed():
         rename(module)
 
@@ -94,14 +94,16 @@ def rename(module: ModuleType) -> None:
     for each, value in list(vars(module).items()):
         # an `Overridable` wraps a function
         function = value.__wrapped__ if "__wrapped__" in vars(type(value)) else value
-        own = isinstance(function, FunctionType | type) or "__module__" in getattr(function, "__dict__", ())
-        if not own or function.__module__ not in (name, "ts"):
+        has_module_name = isinstance(function, FunctionType | type) or "__module__" in getattr(
+            function, "__dict__", ()
+        )
+        if not has_module_name or function.__module__ not in (name, "ts"):
             continue
-        home = _find_pytorch_module(name, each) if function.__module__ == name else "torch"
+        torch_module = _find_pytorch_module(name, each) if function.__module__ == name else "torch"
         try:
-            function.__module__ = home
+            function.__module__ = torch_module
         except TypeError:  # the `__module__` of a C class is read-only
-            qualified = f"{home}.{function.__name__}"
+            qualified = f"{torch_module}.{function.__name__}"
             importlib.import_module("ts._core.value.type_names").set_qualified_name(function, qualified)
     module.__name__ = torch_name(name)
     sys.modules.setdefault(module.__name__, module)

@@ -132,9 +132,9 @@ class _Implementations:
             if not isinstance(x, Tensor):
                 continue
             if (at := id(owning_array(x.array))) in storage_ids:
-                home = getattr(self.of_function, "__module__", "")
+                function_module = getattr(self.of_function, "__module__", "")
                 raise RuntimeError(
-                    f"{self.name.partition('::')[2]} (with implementation in {home}): {_ALIASES}"
+                    f"{self.name.partition('::')[2]} (with implementation in {function_module}): {_ALIASES}"
                 )
             storage_ids.add(at)
 
@@ -572,11 +572,11 @@ def infer_schema(
     """Return the schema that a function's annotations specify; raise ValueError for unsupported types."""
     signature = inspect.signature(prototype_function)
     hints = inspect.get_annotations(prototype_function, eval_str=True)
-    written = set(signature.parameters) if mutates_args == "unknown" else {*mutates_args}
+    mutated_names = set(signature.parameters) if mutates_args == "unknown" else {*mutates_args}
     arguments, keyword_only = [], False
 
-    def schema_error(what: str) -> ValueError:
-        return ValueError(f"infer_schema(func): {what} Got func with signature {signature})")
+    def schema_error(problem: str) -> ValueError:
+        return ValueError(f"infer_schema(func): {problem} Got func with signature {signature})")
 
     for letter, (name, p) in enumerate(signature.parameters.items()):
         if p.kind not in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY):
@@ -589,11 +589,11 @@ def infer_schema(
         if p.kind is p.KEYWORD_ONLY and not keyword_only:
             keyword_only = True
             arguments.append("*")
-        if name in written and "Tensor" in kind:
+        if name in mutated_names and "Tensor" in kind:
             kind = kind.replace("Tensor", f"Tensor(a{letter}!)")
         default = "" if p.default is p.empty else f"={_literal(p.default)}"
         arguments.append(f"{kind} {name}{default}")
-    if unknown := written - signature.parameters.keys():
+    if unknown := mutated_names - signature.parameters.keys():
         raise schema_error(
             f"{sorted(unknown)[0]} in mutates_args was not found in the custom op's signature."
         )

@@ -143,8 +143,10 @@ def get_overridable_functions() -> dict[Any, list[Callable[..., Any]]]:
 @functools.cache
 def get_testing_overrides() -> dict[Callable[..., Any], Callable[..., Any]]:
     """Return, for tests, an override of each overridable function; the overrides return -1."""
-    every = [function for functions in _functions_by_namespace().values() for function in functions.values()]
-    return {function: lambda *args, **kwargs: -1 for function in every}
+    overridable = [
+        function for functions in _functions_by_namespace().values() for function in functions.values()
+    ]
+    return {function: lambda *args, **kwargs: -1 for function in overridable}
 
 
 @functools.cache

@@ -48,9 +48,9 @@ class SobolEngine:
         if n < 0:
             shape = [n, self.dimension]
             raise RuntimeError(f"Trying to create tensor with negative dimension {n}: {shape}")
-        drawn = self._advance(n)
+        sequence = self._advance(n)
         target_dtype = ts.get_default_dtype() if dtype is None else dtype
-        points: Tensor = ts.from_numpy(drawn / 2.0**_BITS).to(target_dtype)
+        points: Tensor = ts.from_numpy(sequence / 2.0**_BITS).to(target_dtype)
         if out is None:
             return points
         out.resize_(points.shape).copy_(points)
@@ -104,8 +104,8 @@ class SobolEngine:
             generator.manual_seed(self.seed)
         bits = ts.randint(2, (self.dimension, _BITS), generator=generator)
         self.shift = (bits * 2 ** ts.arange(_BITS)).sum(-1)
-        drawn = ts.randint(2, (self.dimension, _BITS, _BITS), generator=generator).tril()
-        matrices = drawn.numpy()
+        random_bits = ts.randint(2, (self.dimension, _BITS, _BITS), generator=generator).tril()
+        matrices = random_bits.numpy()
         matrices[:, range(_BITS), range(_BITS)] = 1
         bit_positions = np.arange(_BITS - 1, -1, -1)  # row 0 and column 0 correspond to the highest bit
         columns = (directions[:, None, :] >> bit_positions[:, None]) & 1
@@ -121,8 +121,8 @@ class SobolEngine:
 
 def _lowest_zero_bits(start: int, n: int) -> Numbers:
     """Return the index of the lowest zero bit of `n` consecutive numbers."""
-    numbers = np.arange(start, start + max(n, 0), dtype=np.int64)
-    lowest = ~numbers & (numbers + 1)
+    indices = np.arange(start, start + max(n, 0), dtype=np.int64)
+    lowest = ~indices & (indices + 1)
     positions: Numbers = np.round(np.log2(lowest)).astype(np.int64)
     return positions
 
@@ -134,14 +134,14 @@ def _directions(dimension: int) -> Numbers:
     for d in range(1, dimension):
         polynomial = int(polynomials[d])
         degree = polynomial.bit_length() - 1
-        numbers = [int(x) for x in first[d, :degree]]
+        directions = [int(x) for x in first[d, :degree]]
         for j in range(degree, _BITS):
-            direction = numbers[j - degree] ^ (numbers[j - degree] << degree)
+            direction = directions[j - degree] ^ (directions[j - degree] << degree)
             for k in range(1, degree):
                 if polynomial >> (degree - k) & 1:
-                    direction ^= numbers[j - k] << k
-            numbers.append(direction)
-        result[d] = numbers
+                    direction ^= directions[j - k] << k
+            directions.append(direction)
+        result[d] = directions
     shifted: Numbers = result << np.arange(_BITS - 1, -1, -1)
     return shifted
 
@@ -150,5 +150,5 @@ def _directions(dimension: int) -> Numbers:
 def _table() -> tuple[Numbers, Numbers]:
     """Return the Sobol polynomials and the initial direction numbers."""
     with resources.files("scipy.stats").joinpath("_sobol_direction_numbers.npz").open("rb") as file:
-        held = np.load(file)
-        return held["poly"], held["vinit"]
+        arrays = np.load(file)
+        return arrays["poly"], arrays["vinit"]

@@ -62,11 +62,11 @@ def fork_rng(
         return
     if devices is None:
         devices = range(cuda.device_count())
-    numbers = list(devices)
-    state, others = get_rng_state(), [cuda.get_rng_state(device) for device in numbers]
+    device_indices = list(devices)
+    state, others = get_rng_state(), [cuda.get_rng_state(device) for device in device_indices]
     try:
         yield
     finally:
         set_rng_state(state)
-        for device, other in zip(numbers, others, strict=True):
+        for device, other in zip(device_indices, others, strict=True):
             cuda.set_rng_state(other, device)

@@ -165,8 +165,8 @@ def _run_functions(
     out_spec = results[0][1]
     flat_out_dims = _broadcast_to_and_flatten(out_dims, out_spec) or list(out_dims)
     columns = zip(*(outputs for outputs, _ in results), strict=True)
-    joined = [ts.cat(list(column), dim) for column, dim in zip(columns, flat_out_dims, strict=True)]
-    return tree_unflatten(joined, out_spec)
+    concatenated = [ts.cat(list(column), dim) for column, dim in zip(columns, flat_out_dims, strict=True)]
+    return tree_unflatten(concatenated, out_spec)
 
 
 def _run_chunk(

@@ -32,10 +32,10 @@ _absent = names_for(__name__)
 def __getattr__(name: str) -> Any:
     """Import a name of the package on first access."""
     if name not in __all__:
-        there = PathFinder.find_spec(f"{__name__}.{name}", __path__)
-        return import_module(f"{__name__}.{name}") if there else _absent(name)
-    home = name if name not in ("HigherOrderOperator", "operators") else "operator"
-    attribute = globals()[name] = getattr(import_module(f"{__name__}.{home}"), name)
+        spec = PathFinder.find_spec(f"{__name__}.{name}", __path__)
+        return import_module(f"{__name__}.{name}") if spec else _absent(name)
+    submodule = name if name not in ("HigherOrderOperator", "operators") else "operator"
+    attribute = globals()[name] = getattr(import_module(f"{__name__}.{submodule}"), name)
     return attribute
 
 

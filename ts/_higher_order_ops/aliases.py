@@ -57,8 +57,8 @@ class Aliases:
             return
         aliasing = [r.alias is not None for r in op.schema.returns]
         results = (result,) if len(aliasing) == 1 else result or ()
-        for shares, output in zip(aliasing, results, strict=True):
-            for y in _tensors(output) if shares else ():
+        for is_alias, output in zip(aliasing, results, strict=True):
+            for y in _tensors(output) if is_alias else ():
                 if op.name not in _VIEWS_IF_CONTIGUOUS or (
                     source.is_contiguous() and source.dtype is y.dtype and source.numel() == y.numel()
                 ):

@@ -113,10 +113,10 @@ def check_branches(first: SubgraphResult, second: SubgraphResult, pred: Any, ope
 
 def _difference(a: Any, b: Any) -> Exception | None:
     if isinstance(a, Tensor) and isinstance(b, Tensor):
-        for what, x, y in (("dtype", a.dtype, b.dtype), ("dim", a.ndim, b.ndim)):
+        for property_name, x, y in (("dtype", a.dtype, b.dtype), ("dim", a.ndim, b.ndim)):
             if x != y:
                 return RuntimeError(
-                    f"When merging two branches' output in torch.cond,  expected same {what} "
+                    f"When merging two branches' output in torch.cond,  expected same {property_name} "
                     f"but got {x} and {y}."
                 )
         return None

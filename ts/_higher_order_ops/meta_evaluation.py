@@ -204,10 +204,10 @@ class MetaEvaluator(MetaTracer):
 
     def function(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run the Python source of a scripted function."""
-        written = getattr(function, "__wrapped__", None)
-        if written is None:
+        python_function = getattr(function, "__wrapped__", None)
+        if python_function is None:
             raise DataDependentError("compiled")
-        return written(*args, **kwargs)
+        return python_function(*args, **kwargs)
 
 
 def _flat(values: Any) -> Iterator[Any]:

@@ -80,9 +80,9 @@ class _Operators:
     name = "higher_order"
 
     def __getattr__(self, name: str) -> Any:
-        if (home := _OPERATOR_TO_MODULE.get(name)) is not None:
+        if (submodule := _OPERATOR_TO_MODULE.get(name)) is not None:
             # the module's operators register themselves as attributes of this namespace
-            import_module(f"ts._higher_order_ops.{home}")
+            import_module(f"ts._higher_order_ops.{submodule}")
             return vars(self)[name]
         raise missing_attribute("'_OpNamespace' 'higher_order' object", name, lambda: list(vars(self)))
 

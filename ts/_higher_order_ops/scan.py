@@ -95,10 +95,10 @@ def _check_operands(combine_fn: Any, init: list[Any], xs: list[Any], reverse: An
         raise RuntimeError("Reverse must be a bool, but got " + str(type(reverse)))
     if len(init) == 0:
         raise RuntimeError("scan() operator requires init leaves.")
-    for what, leaves in (("init", init), ("xs", xs)):
+    for argument_name, leaves in (("init", init), ("xs", xs)):
         for x in leaves:
             if not isinstance(x, Tensor):
-                raise RuntimeError(f"All {what} leaves must be a Tensor but got {x}")
+                raise RuntimeError(f"All {argument_name} leaves must be a Tensor but got {x}")
     if any(x.ndim <= dim or x.shape[dim] == 0 for x in xs):
         raise RuntimeError(TOO_SHORT)
 

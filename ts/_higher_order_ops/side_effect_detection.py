@@ -100,11 +100,11 @@ class SideEffectSnapshot:
         changed = False
         for x, before in self._snapshots:
             if isinstance(x, types.CellType):
-                now: Any = [x.cell_contents] if is_filled(x) else []
+                current: Any = [x.cell_contents] if is_filled(x) else []
             else:
-                now = x if isinstance(x, list | dict) else _public(vars(x))
-            then = before if isinstance(x, list | dict | types.CellType) else _public(before)
-            if not _same(now, then):
+                current = x if isinstance(x, list | dict) else _public(vars(x))
+            saved = before if isinstance(x, list | dict | types.CellType) else _public(before)
+            if not _same(current, saved):
                 changed = True
                 _restore(x, before)
         return changed
@@ -114,14 +114,14 @@ def _public(attributes: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in attributes.items() if not name.startswith("_")}
 
 
-def _same(now: Any, then: Any) -> bool:
-    if len(now) != len(then):
+def _same(current: Any, saved: Any) -> bool:
+    if len(current) != len(saved):
         return False
-    if isinstance(now, dict):
-        return list(now) == list(then) and _same(list(now.values()), list(then.values()))
+    if isinstance(current, dict):
+        return list(current) == list(saved) and _same(list(current.values()), list(saved.values()))
     return all(
         a is b or (isinstance(a, _VALUES) and type(a) is type(b) and a == b)
-        for a, b in zip(now, then, strict=True)
+        for a, b in zip(current, saved, strict=True)
     )
 
 

@@ -155,9 +155,9 @@ def check_same(
     for i, (a, b) in enumerate(zip(left, right, strict=True)):
         if isinstance(a, Tensor) and isinstance(b, Tensor):
             field_differences = [
-                f"{what}: {x} vs {y}"
-                for what, x, y in (("shape", a.shape, b.shape), ("dtype", a.dtype, b.dtype))
-                if (not _same_sizes(x, y) if what == "shape" else x is not y)
+                f"{property_name}: {x} vs {y}"
+                for property_name, x, y in (("shape", a.shape, b.shape), ("dtype", a.dtype, b.dtype))
+                if (not _same_sizes(x, y) if property_name == "shape" else x is not y)
             ]
             if field_differences:
                 differences.append((i, repr(", ".join(field_differences)), a, b))
@@ -167,8 +167,9 @@ def check_same(
         raise UncapturedHigherOrderOpError(
             f"Expected {left_name} and {right_name} to have same metadata but found:\n"
             + "\n".join(
-                f"pair[{i}] differ in {what}, where lhs is {format_meta(a)} and rhs is {format_meta(b)}"
-                for i, what, a, b in differences
+                f"pair[{i}] differ in {property_name}, where lhs is {format_meta(a)} and rhs is "
+                f"{format_meta(b)}"
+                for i, property_name, a, b in differences
             )
             + end
         )

@@ -51,8 +51,8 @@ def while_loop(cond_fn: Callable[..., Any], body_fn: Callable[..., Any], carried
 
 def check_functions(first: SubgraphResult, second: SubgraphResult, carried: list[Any]) -> None:
     """Raise an error if the condition or the body is not supported."""
-    for subgraph, what in ((first, "cond_fn"), (second, "body_fn")):
-        for x in subgraph.leaves if what == "body_fn" else ():
+    for subgraph, function_name in ((first, "cond_fn"), (second, "body_fn")):
+        for x in subgraph.leaves if function_name == "body_fn" else ():
             if not isinstance(x, Tensor | int | SymInt):
                 subgraph_checks.check_numbers("while_loop", [x if x is not None else ""])
         subgraph_checks.check_memory("while_loop", subgraph, lambda x: _is_writable(x, carried))
@@ -120,9 +120,12 @@ class WhileLoopOp(HigherOrderOperator):
     def check(  # type: ignore[override]
         self, cond_fn: Any, body_fn: Any, carried_inputs: Any, additional_inputs: Any
     ) -> None:
-        for what, inputs in (("carried_inputs", carried_inputs), ("additional_inputs", additional_inputs)):
+        for argument_name, inputs in (
+            ("carried_inputs", carried_inputs),
+            ("additional_inputs", additional_inputs),
+        ):
             if not isinstance(inputs, tuple | list):
-                raise RuntimeError(f"{what} must be a tuple or list, got {type(inputs)}")
+                raise RuntimeError(f"{argument_name} must be a tuple or list, got {type(inputs)}")
             check_types(inputs)
 
     def run(  # type: ignore[override]

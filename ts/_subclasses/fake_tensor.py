@@ -411,10 +411,10 @@ class FakeTensorMode(MetaTracer):
 
     def function(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run the Python source of a scripted function; for methods and archives, run the compiled graph."""
-        written = getattr(function, "__wrapped__", None)
-        if written is None or (args and isinstance(args[0], Object)):
+        python_function = getattr(function, "__wrapped__", None)
+        if python_function is None or (args and isinstance(args[0], Object)):
             return torchscript_capture.call(self, function, args, kwargs)
-        return written(*args, **kwargs)
+        return python_function(*args, **kwargs)
 
     # ---- operations of compiled graphs
 

@@ -100,15 +100,15 @@ class autocast:
                     "CUDA is not available or torch_xla is imported. Disabling autocast.", stacklevel=3
                 )
             return is_available
-        allowed = core.LOWER_DTYPES[kind]
-        if self.fast_dtype not in allowed:
+        supported_dtypes = core.LOWER_DTYPES[kind]
+        if self.fast_dtype not in supported_dtypes:
             name = kind.upper()
             warnings.warn(
                 f"In {name} autocast, but the target dtype is not supported. Disabling autocast.\n"
-                f"{name} Autocast only supports dtypes of {', '.join(map(str, allowed))} currently.",
+                f"{name} Autocast only supports dtypes of {', '.join(map(str, supported_dtypes))} currently.",
                 stacklevel=3,
             )
-        return self.fast_dtype in allowed
+        return self.fast_dtype in supported_dtypes
 
     def __enter__(self) -> autocast:
         self._before.append(self._enter())

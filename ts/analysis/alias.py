@@ -110,8 +110,8 @@ class AliasDb:
         for value in self._graph.outputs():
             self._returned |= self._reachable(self._points_of(value))
         self._written = 0
-        for written in self._writes.values():
-            self._written |= written
+        for locations in self._writes.values():
+            self._written |= locations
 
     # -- queries ---------------------------------------------------------------------------------------
 
@@ -191,10 +191,10 @@ class AliasDb:
 
     def memory_of(self, values: Iterable[Value]) -> int:
         """Return the set of locations reachable from `values`, for repeated use with `writes_to_memory`."""
-        read = 0
+        locations = 0
         for value in values:
-            read |= self._reachable_from(value)
-        return read
+            locations |= self._reachable_from(value)
+        return locations
 
     def writes_to_memory(self, node: Node, memory: int) -> bool:
         """Return whether `node` itself writes to locations of the set `memory`."""
@@ -234,29 +234,29 @@ class AliasDb:
         blocks = blocks_of(node)
         if not blocks:
             return self.memory_of(node.inputs())
-        read = self._block_reads.get(node)
-        if read is None:
-            read = self.memory_of(node.inputs())
+        locations = self._block_reads.get(node)
+        if locations is None:
+            locations = self.memory_of(node.inputs())
             for block in blocks:
                 for inner in block.nodes():
-                    read |= self.reads_of(inner)
-                read |= self.memory_of(block.outputs())
-            self._block_reads[node] = read
-        return read
+                    locations |= self.reads_of(inner)
+                locations |= self.memory_of(block.outputs())
+            self._block_reads[node] = locations
+        return locations
 
     def writes_of(self, node: Node) -> int:
         """Return the locations that `node` and the nodes in its blocks may write to."""
         blocks = blocks_of(node)
         if not blocks:
             return self._writes.get(node, 0)
-        written = self._block_writes.get(node)
-        if written is None:
-            written = self._writes.get(node, 0)
+        locations = self._block_writes.get(node)
+        if locations is None:
+            locations = self._writes.get(node, 0)
             for block in blocks:
                 for inner in block.nodes():
-                    written |= self.writes_of(inner)
-            self._block_writes[node] = written
-        return written
+                    locations |= self.writes_of(inner)
+            self._block_writes[node] = locations
+        return locations
 
     # -- incremental updates ---------------------------------------------------------------------------
 
@@ -295,7 +295,7 @@ class AliasDb:
             return [names.get(1 << bit, "WILDCARD") for bit in _bits(locations)]
 
         points = {value: names_of(locations) for value, locations in self._points.items()}
-        writes = {node: names_of(written) for node, written in self._writes.items()}
+        writes = {node: names_of(written_locations) for node, written_locations in self._writes.items()}
         return AliasReport(self._graph, points, writes)
 
     def __str__(self) -> str:
@@ -528,7 +528,7 @@ class AliasDb:
             self._visit_identity(node)
             return
         sets: dict[str, int] = {}  # alias set of the schema, such as `a` -> locations
-        written = stored = inner_contents = 0
+        written_locations = stored = inner_contents = 0
         updates = updates_moments(node)
         for argument, value in zip(schema.arguments, node.inputs(), strict=False):
             alias = argument.alias
@@ -541,7 +541,7 @@ class AliasDb:
             contents = self._direct_contents(points)
             inner_contents |= contents
             if is_written(argument, updates):
-                written |= points
+                written_locations |= points
             if alias is None:
                 continue
             for letter in alias.before:
@@ -553,21 +553,23 @@ class AliasDb:
                 for letter in contained_alias.before:
                     sets[letter] = sets.get(letter, 0) | contents
                 if contained_alias.is_write:
-                    written |= contents
-        if written:
-            self._write(node, written)
-            self._add_contents(self._containers_of_type(node, schema, written), stored | inner_contents)
+                    written_locations |= contents
+        if written_locations:
+            self._write(node, written_locations)
+            self._add_contents(
+                self._containers_of_type(node, schema, written_locations), stored | inner_contents
+            )
         for result, output in zip(schema.returns, node.outputs(), strict=False):
             if output.type().mutable:
                 self._visit_result(output, result.alias, sets, stored, inner_contents)
 
-    def _containers_of_type(self, node: Node, schema: FunctionSchema, written: int) -> int:
-        """Return the locations in `written` except tensors; a store into a tensor copies the value."""
+    def _containers_of_type(self, node: Node, schema: FunctionSchema, written_locations: int) -> int:
+        """Return `written_locations` without tensors, because a store into a tensor copies the value."""
         containers = 0
         for argument, value in zip(schema.arguments, node.inputs(), strict=False):
             if argument.alias is not None and argument.alias.is_write and value.type().kind() != "TensorType":
                 containers |= self._points_of(value)
-        return containers & written
+        return containers & written_locations
 
     def _visit_result(
         self, output: Value, alias: AliasInfo | None, sets: dict[str, int], stored: int, inner_contents: int

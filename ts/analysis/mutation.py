@@ -45,7 +45,7 @@ def writes_to_inputs(node: Node) -> bool:
 def is_written_by(value: Value, use: Use) -> bool:
     """Return whether the operator of a use writes to the value."""
     node = use.user
-    return writes_to_inputs(node) and any(value is written for written in written_inputs(node))
+    return writes_to_inputs(node) and any(value is input_value for input_value in written_inputs(node))
 
 
 def is_directly_written(value: Value) -> bool:

@@ -54,8 +54,8 @@ class MovableGroup:
             return True
         if not self._reads and not self._writes:
             return False
-        written = self._aliases.writes_of(other)
-        if written & (self._reads | self._writes):
+        written_locations = self._aliases.writes_of(other)
+        if written_locations & (self._reads | self._writes):
             return True
         return bool(self._writes and self._writes & self._aliases.reads_of(other))
 
@@ -86,8 +86,8 @@ def move(aliases: AliasDb, node: Node, target: Node, after: bool, dry: bool = Fa
     if block is not target.owning_block() or block.return_node() in (node, target):
         return False
     forward = node.is_before(target)
-    stays = forward != after  # True: `node` is already on the desired side of the target
-    if (node.next() if forward else node.prev()) is target and stays:
+    is_in_place = forward != after  # True: `node` is already on the desired side of the target
+    if (node.next() if forward else node.prev()) is target and is_in_place:
         return True
     group = MovableGroup(aliases, node, forward)
     between = node.next() if forward else node.prev()
@@ -96,7 +96,7 @@ def move(aliases: AliasDb, node: Node, target: Node, after: bool, dry: bool = Fa
             group.add(between)
         between = between.next() if forward else between.prev()
     passing = group.nodes
-    if stays:
+    if is_in_place:
         passing = passing[1:]
         if passing:
             group = MovableGroup(aliases, passing[0], forward)
@@ -105,20 +105,20 @@ def move(aliases: AliasDb, node: Node, target: Node, after: bool, dry: bool = Fa
     if passing and group.conflicts_with(target):
         return False
     if not dry:
-        _move_group(node, target, passing, forward, stays)
+        _move_group(node, target, passing, forward, is_in_place)
     return True
 
 
-def _move_group(node: Node, target: Node, passing: list[Node], forward: bool, stays: bool) -> None:
+def _move_group(node: Node, target: Node, passing: list[Node], forward: bool, is_in_place: bool) -> None:
     if forward:
-        if stays:
+        if is_in_place:
             node.move_before(target)
         anchor = target
         for node_to_move in passing:
             node_to_move.move_after(anchor)
             anchor = node_to_move
     else:
-        if stays:
+        if is_in_place:
             node.move_after(target)
         for node_to_move in reversed(passing):
             node_to_move.move_before(target)

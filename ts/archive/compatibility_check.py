@@ -98,10 +98,10 @@ class _CompatibilityScan:
             for (kind, name), locations in self.features.items()
         ]
 
-    def add(self, kind: str, name: str, location: str, why: str = "") -> None:
+    def add(self, kind: str, name: str, location: str, reason: str = "") -> None:
         self.features.setdefault((kind, name), {})[location] = None
-        if why:
-            self.reasons.setdefault((kind, name), why)
+        if reason:
+            self.reasons.setdefault((kind, name), reason)
 
     # ---- names ---------------------------------------------------------------------------------------
 

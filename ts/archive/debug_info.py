@@ -30,7 +30,7 @@ _UNKNOWN_LOCATION: Final[tuple[Any, ...]] = (([0], 0, 0), 0, 0)  # unknown locat
 
 def write_source_locations(locations: Iterable[tuple[int, SourceRange | None]]) -> bytes:
     """Return the debug record for the source locations of a file."""
-    numbers: dict[str, int] = {"": 0}
+    string_indices: dict[str, int] = {"": 0}
     sources: dict[Source, tuple[Any, ...]] = {}
     entries = []
     for tag, (offset, range) in enumerate(locations):
@@ -41,12 +41,13 @@ def write_source_locations(locations: Iterable[tuple[int, SourceRange | None]]) 
         source = sources.get(range.source)
         if source is None:
             lines = [
-                numbers.setdefault(line, len(numbers)) for line in range.source.text.splitlines(keepends=True)
+                string_indices.setdefault(line, len(string_indices))
+                for line in range.source.text.splitlines(keepends=True)
             ]
-            name = numbers.setdefault(range.source.filename or "", len(numbers))
+            name = string_indices.setdefault(range.source.filename or "", len(string_indices))
             source = sources[range.source] = (lines, name, range.source.first_line)
         entries.append((offset, (source, range.start, range.end), tag))
-    record = (_FORMAT, tuple(numbers), tuple(entries))
+    record = (_FORMAT, tuple(string_indices), tuple(entries))
     # ANY instead of the exact tuple type, which would have an element type for each entry
     return Pickler(str, str, _no_tensor).dump(record, ANY)
 
@@ -84,8 +85,8 @@ def _name(module: str, name: str) -> Global:
 def _entries(record: Any) -> list[tuple[int, SourceRange]]:
     """Return the entries of a record in the string-table format or in the older format."""
     match record:
-        case (str(form), texts, entries) if form == _FORMAT:
-            sources = _Sources(texts)
+        case (str(form), strings, entries) if form == _FORMAT:
+            sources = _Sources(strings)
         case _:
             sources, entries = _Sources(None), record
     try:
@@ -105,8 +106,8 @@ def _is_count(x: Any) -> bool:
 class _Sources:
     """Cache of the sources that a record contains."""
 
-    def __init__(self, texts: Sequence[str] | None) -> None:
-        self.strings = texts
+    def __init__(self, strings: Sequence[str] | None) -> None:
+        self.strings = strings
         self.sources_by_id: dict[int, tuple[object, Source]] = {}
 
     def range(self, source: Any, start: Any, end: Any) -> SourceRange:

@@ -70,18 +70,18 @@ def read(file: IO[bytes]) -> LegacyArchive:
     if system.get("little_endian") is not True:
         raise ArchiveError("files of machines with another byte order cannot be read")
     begin = at
-    named = _StorageCollector()
-    machine = Unpickler(data, placeholder_global, named.storage)
+    collector = _StorageCollector()
+    machine = Unpickler(data, placeholder_global, collector.storage)
     machine.at = at
     machine.load()
     keys, at = _plain(data, machine.at)
     value = data[begin : machine.at]
     is_list = isinstance(keys, list) and all(isinstance(key, str) for key in keys)
-    if not is_list or sorted(keys) != sorted(named.storages_by_key):
+    if not is_list or sorted(keys) != sorted(collector.storages_by_key):
         raise ArchiveError("the file's list of storages is not that of its value")
     storages = {}
     for key in keys:
-        name, location, numel = named.storages_by_key[key]
+        name, location, numel = collector.storages_by_key[key]
         kind = storage_type(name)
         assert kind is not None  # `_StorageCollector.storage` has checked the name
         end = at + 8 + numel * kind.dtype.itemsize

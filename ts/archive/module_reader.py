@@ -90,9 +90,11 @@ def _methods(root: ClassType) -> Iterator[Any]:
     while rest:
         type = rest.pop()
         yield from type.methods.values()
-        below = [t for t in type.attributes.values() if isinstance(t, ModuleType) and t not in types]
-        types.update(dict.fromkeys(below))
-        rest += below
+        submodule_types = [
+            t for t in type.attributes.values() if isinstance(t, ModuleType) and t not in types
+        ]
+        types.update(dict.fromkeys(submodule_types))
+        rest += submodule_types
 
 
 class Reader(TensorLoader):

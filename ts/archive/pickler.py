@@ -178,8 +178,8 @@ class Pickler:
             case List() | Dict() | Tuple() | Object() | list() | dict() | tuple():
                 self.container(value, _own_type(value, type))
             case _:
-                what = value.__class__.__name__
-                raise ArchiveError(f"Unknown IValue type for pickling: {what}. It cannot be saved")
+                type_name = value.__class__.__name__
+                raise ArchiveError(f"Unknown IValue type for pickling: {type_name}. It cannot be saved")
 
     def container(self, value: Any, type: Type) -> None:
         """Write a list, dict, tuple or object, or a reference if the same value was written before."""
@@ -335,8 +335,8 @@ def _own_type(value: Any, type: Type) -> Type:
     plain = from_core(value) if isinstance(value, List | Dict | Tuple) else value
     if isinstance(plain, tuple) and type is ANY and plain is value:
         return ANY  # the elements are written by their own types
-    own = type_of_constant(plain) or type
+    constant_type = type_of_constant(plain) or type
     if isinstance(type, UnionType):
-        same_kind = [option for option in type.contained_types() if option.kind() == own.kind()]
-        return own if own in same_kind or not same_kind else same_kind[0]
-    return own
+        same_kind = [option for option in type.contained_types() if option.kind() == constant_type.kind()]
+        return constant_type if constant_type in same_kind or not same_kind else same_kind[0]
+    return constant_type

@@ -56,10 +56,14 @@ class safe_globals:
 def safe_global(name: str) -> Global | None:
     """Return the unpickling rules of an allowed global, by full name; return None for other names."""
     for each in _safe:
-        allowed, path = each if isinstance(each, tuple) else (each, f"{each.__module__}.{each.__qualname__}")
+        allowed_object, path = (
+            each if isinstance(each, tuple) else (each, f"{each.__module__}.{each.__qualname__}")
+        )
         if path == name:
-            new = partial(allowed.__new__, allowed) if isinstance(allowed, type) else None
-            return Global(name, allowed, new, _restore_state, takes_arguments=True)
+            new = (
+                partial(allowed_object.__new__, allowed_object) if isinstance(allowed_object, type) else None
+            )
+            return Global(name, allowed_object, new, _restore_state, takes_arguments=True)
     return None
 
 

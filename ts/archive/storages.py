@@ -190,8 +190,8 @@ def read_storage(data: NDArray[np.uint8], type: StorageType, numel: int, locatio
 
 def view(storage: Storage, offset: int, size: tuple[int, ...], stride: tuple[int, ...]) -> NDArray[Any]:
     """Return a view of a storage as the elements of a tensor; raise ArchiveError if it is out of bounds."""
-    numbers = (offset, *size, *stride)
-    if len(size) != len(stride) or any(type(n) is not int or n < 0 for n in numbers):
+    layout_numbers = (offset, *size, *stride)
+    if len(size) != len(stride) or any(type(n) is not int or n < 0 for n in layout_numbers):
         raise ArchiveError("size, stride and offset of a tensor are not numbers that belong together")
     elements = storage.elements
     item = elements.dtype.itemsize

@@ -223,8 +223,8 @@ def _name_in_pytorch(obj: Any) -> _GlobalName:
     from ts.nn import functional
 
     name: str = obj.__name__
-    for package, home in (("torch.nn", nn), ("torch.nn.functional", functional)):
-        if hasattr(home, name) and getattr(home, name) is obj:
+    for package, module in (("torch.nn", nn), ("torch.nn.functional", functional)):
+        if hasattr(module, name) and getattr(module, name) is obj:
             return _GlobalName(package, name)
     return _GlobalName(torch_name(obj.__module__), obj.__qualname__)
 
@@ -281,9 +281,11 @@ def _write_legacy(obj: Any, file: IO[bytes], root: str) -> None:
     data = io.BytesIO()
     writer = _Writer(data, legacy=True)
     writer.dump(obj)
-    numbers = {reference.identity[2]: reference.identity[4] for reference in writer.references.values()}
+    numel_by_key = {reference.identity[2]: reference.identity[4] for reference in writer.references.values()}
     storages = writer.storages.arrays.items()
-    legacy_format.write(file, data.getvalue(), ((key, numbers[key], elements) for key, elements in storages))
+    legacy_format.write(
+        file, data.getvalue(), ((key, numel_by_key[key], elements) for key, elements in storages)
+    )
 
 
 # ---------------------------------------------------------------- reading
@@ -541,11 +543,11 @@ _UNKNOWN: Final = {
 
 def _check_tensor_kind(module: str, name: str) -> None:
     """Raise ArchiveError for a kind of PyTorch tensor that `ts` does not support."""
-    what = _UNKNOWN.get(name) if module == "torch._utils" else None
+    description = _UNKNOWN.get(name) if module == "torch._utils" else None
     if module == "torch" and name.startswith("float4_"):
-        what = f"a tensor of the dtype torch.{name}"
-    if what is not None:
-        raise ArchiveError(f"the file holds {what}, which ts does not have")
+        description = f"a tensor of the dtype torch.{name}"
+    if description is not None:
+        raise ArchiveError(f"the file holds {description}, which ts does not have")
 
 
 def _meta_tensor(dtype: Any, size: Any, stride: Any, requires_grad: Any) -> Tensor:

@@ -109,9 +109,9 @@ class Unpickler:
         except (struct.error, ValueError, TypeError, OverflowError) as error:
             raise ArchiveError(f"the pickle is damaged at byte {self.at}: {error}") from error
 
-    def fail(self, why: str) -> NoReturn:
+    def fail(self, reason: str) -> NoReturn:
         """Raise ArchiveError with the byte offset of the current opcode."""
-        raise ArchiveError(f"the pickle is damaged at byte {self.at}: {why}")
+        raise ArchiveError(f"the pickle is damaged at byte {self.at}: {reason}")
 
     # ---- bytes ---------------------------------------------------------------------------------------
 

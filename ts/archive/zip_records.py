@@ -132,11 +132,11 @@ class ZipRecords:
             record: Any = stream
             rest = data.data
             while rest:
-                read = record.readinto(rest[:_CHUNK_BYTES])
-                if not read:
+                byte_count = record.readinto(rest[:_CHUNK_BYTES])
+                if not byte_count:
                     raise ArchiveError(f"the record {name} ends too early")
-                deadline.charge(0.1 * read)
-                rest = rest[read:]
+                deadline.charge(0.1 * byte_count)
+                rest = rest[byte_count:]
             if record.read(1):
                 raise ArchiveError(f"the record {name} has two sizes")
         return data

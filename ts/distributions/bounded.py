@@ -56,9 +56,9 @@ class ContinuousBernoulli(ProbsOrLogits, ExponentialFamily):
     def _log_constant(self) -> Any:
         """Logarithm of the normalization constant."""
         p = self._stable_probs()
-        below, above = ts.where(p <= 0.5, p, 0.0), ts.where(p >= 0.5, p, 1.0)
+        lower_probs, upper_probs = ts.where(p <= 0.5, p, 0.0), ts.where(p >= 0.5, p, 1.0)
         odds = ts.log(ts.abs(ts.log1p(-p) - ts.log(p)))
-        exact = odds - ts.where(p <= 0.5, ts.log1p(-2.0 * below), ts.log(2.0 * above - 1.0))
+        exact = odds - ts.where(p <= 0.5, ts.log1p(-2.0 * lower_probs), ts.log(2.0 * upper_probs - 1.0))
         x = (self.probs - 0.5) ** 2
         return ts.where(self._is_away_from_half(), exact, math.log(2.0) + (4.0 / 3.0 + 104.0 / 45.0 * x) * x)
 
@@ -110,10 +110,10 @@ class ContinuousBernoulli(ProbsOrLogits, ExponentialFamily):
 
     def _log_normalizer(self, x: Any) -> Any:  # type: ignore[override]
         first, last = (lim - 0.5 for lim in self._lims)
-        outside = (x <= first) | (x > last)
-        at = ts.where(outside, x, first)
+        is_stable = (x <= first) | (x > last)
+        at = ts.where(is_stable, x, first)
         series = 0.5 * x + x.pow(2) / 24.0 - x.pow(4) / 2880.0
-        return ts.where(outside, ts.log(ts.special.expm1(at) / at), series)
+        return ts.where(is_stable, ts.log(ts.special.expm1(at) / at), series)
 
 
 class VonMises(LocationCentered):

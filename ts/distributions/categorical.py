@@ -72,8 +72,10 @@ class Categorical(Distribution):
 
     def sample(self, sample_shape: Any = ()) -> Any:
         with ts.no_grad():
-            drawn = ts.multinomial(self.probs.reshape(-1, self._num_events), Size(sample_shape).numel(), True)
-        return drawn.T.reshape(self._extended_shape(sample_shape))
+            indices = ts.multinomial(
+                self.probs.reshape(-1, self._num_events), Size(sample_shape).numel(), True
+            )
+        return indices.T.reshape(self._extended_shape(sample_shape))
 
     def log_prob(self, value: Any) -> Any:
         self._validate_sample(value)
@@ -135,8 +137,8 @@ class OneHotCategorical(_CategoricalBased):
         return self.probs * (1 - self.probs)
 
     def sample(self, sample_shape: Any = ()) -> Any:
-        drawn = self._categorical.sample(sample_shape)
-        return F.one_hot(drawn, self._event_shape[0]).to(self._categorical._param)
+        indices = self._categorical.sample(sample_shape)
+        return F.one_hot(indices, self._event_shape[0]).to(self._categorical._param)
 
     def log_prob(self, value: Any) -> Any:
         self._validate_sample(value)
@@ -188,9 +190,9 @@ class Multinomial(_CategoricalBased):
         return self.total_count * self.probs * (1 - self.probs)
 
     def sample(self, sample_shape: Any = ()) -> Any:
-        drawn = self._categorical.sample((self.total_count, *sample_shape)).movedim(0, -1)
+        indices = self._categorical.sample((self.total_count, *sample_shape)).movedim(0, -1)
         counts = self.probs.new_zeros(self._extended_shape(sample_shape))
-        return counts.scatter_add_(-1, drawn, ts.ones_like(drawn, dtype=counts.dtype))
+        return counts.scatter_add_(-1, indices, ts.ones_like(indices, dtype=counts.dtype))
 
     def log_prob(self, value: Any) -> Any:
         self._validate_sample(value)

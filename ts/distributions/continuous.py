@@ -107,8 +107,8 @@ class Uniform(Distribution):
 
     def rsample(self, sample_shape: Any = ()) -> Any:
         shape = self._extended_shape(sample_shape)
-        drawn = ts.rand(shape, dtype=self.low.dtype, device=self.low.device)
-        return self.low + drawn * (self.high - self.low)
+        noise = ts.rand(shape, dtype=self.low.dtype, device=self.low.device)
+        return self.low + noise * (self.high - self.low)
 
     def log_prob(self, value: Any) -> Any:
         self._validate_sample(value)
@@ -192,9 +192,9 @@ class Laplace(_LocationScale):
         return math.sqrt(2) * self.scale
 
     def rsample(self, sample_shape: Any = ()) -> Any:
-        drawn = self.loc.new_empty(self._extended_shape(sample_shape))
-        drawn.uniform_(ts.finfo(self.loc.dtype).eps - 1, 1)
-        return self.loc - self.scale * drawn.sign() * ts.log1p(-drawn.abs())
+        noise = self.loc.new_empty(self._extended_shape(sample_shape))
+        noise.uniform_(ts.finfo(self.loc.dtype).eps - 1, 1)
+        return self.loc - self.scale * noise.sign() * ts.log1p(-noise.abs())
 
     def log_prob(self, value: Any) -> Any:
         self._validate_sample(value)
@@ -202,8 +202,8 @@ class Laplace(_LocationScale):
 
     def cdf(self, value: Any) -> Any:
         self._validate_sample(value)
-        away = value - self.loc
-        return 0.5 - 0.5 * away.sign() * ts.expm1(-away.abs() / self.scale)
+        deviation = value - self.loc
+        return 0.5 - 0.5 * deviation.sign() * ts.expm1(-deviation.abs() / self.scale)
 
     def icdf(self, value: Any) -> Any:
         term = value - 0.5
@@ -225,8 +225,8 @@ class Cauchy(_LocationScale):
         return ts.full_like(self.loc, ts.inf)
 
     def rsample(self, sample_shape: Any = ()) -> Any:
-        drawn = self.loc.new_empty(self._extended_shape(sample_shape)).cauchy_()
-        return self.loc + drawn * self.scale
+        noise = self.loc.new_empty(self._extended_shape(sample_shape)).cauchy_()
+        return self.loc + noise * self.scale
 
     def log_prob(self, value: Any) -> Any:
         self._validate_sample(value)

@@ -199,9 +199,9 @@ class Geometric(ProbsOrLogits):
 
     def sample(self, sample_shape: Any = ()) -> Any:
         with ts.no_grad():
-            drawn = self.probs.new_empty(self._extended_shape(sample_shape))
-            drawn.uniform_(ts.finfo(self.probs.dtype).tiny, 1)
-            return (drawn.log() / (-self.probs).log1p()).floor()
+            uniform = self.probs.new_empty(self._extended_shape(sample_shape))
+            uniform.uniform_(ts.finfo(self.probs.dtype).tiny, 1)
+            return (uniform.log() / (-self.probs).log1p()).floor()
 
     def log_prob(self, value: Any) -> Any:
         self._validate_sample(value)

@@ -196,8 +196,8 @@ class Distribution:
 
     def __repr__(self) -> str:
         params = {name: self.__dict__[name] for name in self.arg_constraints if name in self.__dict__}
-        texts = (f"{n}: {p.item() if p.numel() == 1 else p.size()}" for n, p in params.items())
-        return f"{type(self).__name__}({', '.join(texts)})"
+        formatted = (f"{n}: {p.item() if p.numel() == 1 else p.size()}" for n, p in params.items())
+        return f"{type(self).__name__}({', '.join(formatted)})"
 
 
 def _display_value(value: Any) -> Any:

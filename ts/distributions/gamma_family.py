@@ -42,8 +42,8 @@ class Gamma(ExponentialFamily):
 
     def rsample(self, sample_shape: Any = ()) -> Any:
         shape = self._extended_shape(sample_shape)
-        drawn = ts._standard_gamma(self.concentration.expand(shape)) / self.rate.expand(shape)
-        return drawn.clamp(min=ts.finfo(drawn.dtype).tiny)
+        sample = ts._standard_gamma(self.concentration.expand(shape)) / self.rate.expand(shape)
+        return sample.clamp(min=ts.finfo(sample.dtype).tiny)
 
     def log_prob(self, value: Any) -> Any:
         value = ts.as_tensor(value, dtype=self.rate.dtype, device=self.rate.device)
@@ -117,9 +117,9 @@ class FisherSnedecor(Distribution):
         return 2 * df2.pow(2) * (df1 + df2 - 2) / (df1 * (df2 - 2).pow(2) * (df2 - 4))
 
     def rsample(self, sample_shape: Any = ()) -> Any:
-        above, below = self._gamma1.rsample(sample_shape), self._gamma2.rsample(sample_shape)
-        tiny = ts.finfo(below.dtype).tiny
-        return (above / below.clamp(min=tiny)).clamp(min=tiny)
+        numerator, denominator = self._gamma1.rsample(sample_shape), self._gamma2.rsample(sample_shape)
+        tiny = ts.finfo(denominator.dtype).tiny
+        return (numerator / denominator.clamp(min=tiny)).clamp(min=tiny)
 
     def log_prob(self, value: Any) -> Any:
         self._validate_sample(value)
@@ -157,9 +157,9 @@ class StudentT(Distribution):
         return variance.masked_fill(self.df <= 2, ts.inf).masked_fill(self.df <= 1, ts.nan)
 
     def rsample(self, sample_shape: Any = ()) -> Any:
-        above = self.df.new_empty(self._extended_shape(sample_shape)).normal_()
-        below = self._chi2.rsample(sample_shape)
-        return self.loc + self.scale * above * ts.rsqrt(below / self.df)
+        normal = self.df.new_empty(self._extended_shape(sample_shape)).normal_()
+        chi_square = self._chi2.rsample(sample_shape)
+        return self.loc + self.scale * normal * ts.rsqrt(chi_square / self.df)
 
     def log_prob(self, value: Any) -> Any:
         self._validate_sample(value)
@@ -194,10 +194,10 @@ class Dirichlet(ExponentialFamily):
 
     @property
     def mode(self) -> Any:
-        above = (self.concentration - 1).clamp(min=0.0)
-        mode = above / above.sum(-1, True)
+        excess = (self.concentration - 1).clamp(min=0.0)
+        mode = excess / excess.sum(-1, True)
         corner = (self.concentration < 1).all(dim=-1)  # the density is largest in a corner
-        mode[corner] = F.one_hot(mode[corner].argmax(dim=-1), above.shape[-1]).to(mode)
+        mode[corner] = F.one_hot(mode[corner].argmax(dim=-1), excess.shape[-1]).to(mode)
         return mode
 
     @property

@@ -42,18 +42,18 @@ def register_kl(type_p: type[Any], type_q: type[Any]) -> Callable[[Formula], For
 
 def kl_divergence(p: Distribution, q: Distribution) -> Any:
     """Return the Kullback-Leibler divergence KL(p || q), that is, the mean of log p - log q under p."""
-    of_p, of_q = type(p).__mro__, type(q).__mro__
-    key = next(((a, b) for a in of_p for b in of_q if (a, b) in _KL_REGISTRY), None)
+    p_classes, q_classes = type(p).__mro__, type(q).__mro__
+    key = next(((a, b) for a in p_classes for b in q_classes if (a, b) in _KL_REGISTRY), None)
     if key is None:
         raise NotImplementedError(
             f"No KL(p || q) is implemented for p type {type(p).__name__} and q type {type(q).__name__}"
         )
     formula = _KL_REGISTRY[key]
-    by_q = next((a, b) for b in of_q for a in of_p if (a, b) in _KL_REGISTRY)
-    if _KL_REGISTRY[by_q] is not formula:
+    key_by_q = next((a, b) for b in q_classes for a in p_classes if (a, b) in _KL_REGISTRY)
+    if _KL_REGISTRY[key_by_q] is not formula:
         warnings.warn(
             f"Ambiguous kl_divergence({type(p).__name__}, {type(q).__name__}). "
-            f"Please register_kl({key[0].__name__}, {by_q[1].__name__})",
+            f"Please register_kl({key[0].__name__}, {key_by_q[1].__name__})",
             RuntimeWarning,
             stacklevel=2,
         )
@@ -90,8 +90,8 @@ def _exponential(p: Exponential, q: Exponential) -> Any:
 
 @register_kl(Laplace, Laplace)
 def _laplace(p: Laplace, q: Laplace) -> Any:
-    ratio, away = p.scale / q.scale, (p.loc - q.loc).abs()
-    return -ratio.log() + away / q.scale + ratio * ts.exp(-away / p.scale) - 1
+    ratio, distance = p.scale / q.scale, (p.loc - q.loc).abs()
+    return -ratio.log() + distance / q.scale + ratio * ts.exp(-distance / p.scale) - 1
 
 
 @register_kl(Bernoulli, Bernoulli)
@@ -191,8 +191,8 @@ def _continuous_bernoulli(p: ContinuousBernoulli, q: ContinuousBernoulli) -> Any
 
 @register_kl(Gumbel, Gumbel)
 def _gumbel(p: Gumbel, q: Gumbel) -> Any:
-    ratio, away = p.scale / q.scale, (p.loc - q.loc) / q.scale
-    return -ratio.log() + away + ratio * EULER + ts.exp(ts.lgamma(1 + ratio) - away) - (1 + EULER)
+    ratio, distance = p.scale / q.scale, (p.loc - q.loc) / q.scale
+    return -ratio.log() + distance + ratio * EULER + ts.exp(ts.lgamma(1 + ratio) - distance) - (1 + EULER)
 
 
 @register_kl(HalfNormal, HalfNormal)
@@ -218,18 +218,18 @@ def _transformed(p: TransformedDistribution, q: TransformedDistribution) -> Any:
 @register_kl(MultivariateNormal, LowRankMultivariateNormal)
 def _to_low_rank(p: Any, q: LowRankMultivariateNormal) -> Any:
     _check_sizes(p, q, "Low Rank Multivariate Normals")
-    away = q.distance(q.loc - p.loc)
+    distance = q.distance(q.loc - p.loc)
     trace = _trace(p, q, q.distance)
     log_det = 2 * p._half_log_det() if isinstance(p, MultivariateNormal) else p.log_det()
-    return 0.5 * (q.log_det() - log_det + trace + away - p.event_shape[0])
+    return 0.5 * (q.log_det() - log_det + trace + distance - p.event_shape[0])
 
 
 @register_kl(LowRankMultivariateNormal, MultivariateNormal)
 def _from_low_rank(p: LowRankMultivariateNormal, q: MultivariateNormal) -> Any:
     _check_sizes(p, q, "(Low Rank) Multivariate Normals")
-    away = mahalanobis(q._factor, q.loc - p.loc)
+    distance = mahalanobis(q._factor, q.loc - p.loc)
     trace = _trace(p, q, partial(mahalanobis, q._factor))
-    return 0.5 * (2 * q._half_log_det() - p.log_det() + trace + away - p.event_shape[0])
+    return 0.5 * (2 * q._half_log_det() - p.log_det() + trace + distance - p.event_shape[0])
 
 
 def _trace(p: Any, q: Any, distance: Callable[[Any], Any]) -> Any:

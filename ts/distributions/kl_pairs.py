@@ -128,8 +128,13 @@ def _to_uniform(p: Any, q: Uniform) -> Any:
 @register_kl(Normal, Gumbel)
 @register_kl(Uniform, Gumbel)
 def _to_gumbel(p: Any, q: Gumbel) -> Any:
-    away = (p.mean - q.loc) / q.scale
-    return -p.entropy() + q.scale.log() + away + ts.exp(q.loc / q.scale) * _mean_exp(p, q.scale.reciprocal())
+    scaled_distance = (p.mean - q.loc) / q.scale
+    return (
+        -p.entropy()
+        + q.scale.log()
+        + scaled_distance
+        + ts.exp(q.loc / q.scale) * _mean_exp(p, q.scale.reciprocal())
+    )
 
 
 def _mean_exp(p: Any, rate: Any) -> Any:
@@ -145,6 +150,8 @@ def _mean_exp(p: Any, rate: Any) -> Any:
 
 @register_kl(Normal, Laplace)
 def _normal_laplace(p: Normal, q: Laplace) -> Any:
-    away = (p.loc - q.loc) / p.scale
-    distance = math.sqrt(2 / math.pi) * ts.exp(-0.5 * away.pow(2)) + away * ts.erf(math.sqrt(0.5) * away)
+    scaled_distance = (p.loc - q.loc) / p.scale
+    distance = math.sqrt(2 / math.pi) * ts.exp(-0.5 * scaled_distance.pow(2)) + scaled_distance * ts.erf(
+        math.sqrt(0.5) * scaled_distance
+    )
     return -p.entropy() + (2 * q.scale).log() + p.scale / q.scale * distance

@@ -80,8 +80,8 @@ class LowRankMultivariateNormal(LocationCentered):
     def precision_matrix(self) -> Any:
         """Inverse of the covariance matrix."""
         scaled = self.cov_factor.mT / self.cov_diag.unsqueeze(-2)
-        small = ts.linalg.solve_triangular(self._capacitance, scaled, upper=False)
-        return self.cov_diag.reciprocal().diag_embed() - small.mT @ small
+        solved = ts.linalg.solve_triangular(self._capacitance, scaled, upper=False)
+        return self.cov_diag.reciprocal().diag_embed() - solved.mT @ solved
 
     def rsample(self, sample_shape: Any = ()) -> Any:
         shape = self._extended_shape(sample_shape)
@@ -92,14 +92,14 @@ class LowRankMultivariateNormal(LocationCentered):
 
     def log_det(self) -> Any:
         """Return the logarithm of the determinant of the covariance."""
-        small = self._capacitance.diagonal(dim1=-2, dim2=-1).log().sum(-1)
-        return 2 * small + self.cov_diag.log().sum(-1)
+        half_log_det = self._capacitance.diagonal(dim1=-2, dim2=-1).log().sum(-1)
+        return 2 * half_log_det + self.cov_diag.log().sum(-1)
 
-    def distance(self, away: Tensor) -> Any:
-        """Return the squared Mahalanobis distance of a difference `away` from the mean."""
-        scaled = away / self.cov_diag
+    def distance(self, deviation: Tensor) -> Any:
+        """Return the squared Mahalanobis distance of a difference `deviation` from the mean."""
+        scaled = deviation / self.cov_diag
         tied = (self.cov_factor.mT @ scaled.unsqueeze(-1)).squeeze(-1)
-        return (scaled * away).sum(-1) - mahalanobis(self._capacitance, tied)
+        return (scaled * deviation).sum(-1) - mahalanobis(self._capacitance, tied)
 
     def log_prob(self, value: Any) -> Any:
         self._validate_sample(value)
@@ -112,5 +112,5 @@ class LowRankMultivariateNormal(LocationCentered):
 
 def _capacitance(factor: Tensor, diagonal: Tensor) -> Any:
     """Return the Cholesky factor of the capacitance matrix I + W^T D^-1 W."""
-    small = factor.mT @ (factor / diagonal.unsqueeze(-1))
-    return ts.linalg.cholesky(small + ts.eye(small.shape[-1], dtype=small.dtype, device=small.device))
+    product = factor.mT @ (factor / diagonal.unsqueeze(-1))
+    return ts.linalg.cholesky(product + ts.eye(product.shape[-1], dtype=product.dtype, device=product.device))

@@ -35,8 +35,8 @@ class LKJCholesky(Distribution):
         # onion method: squared norm of the part of each row left of the diagonal
         offset = ts.arange(dim - 1, dtype=like.dtype, device=like.device)
         offset = ts.cat([offset.new_zeros((1,)), offset])
-        below = (like + 0.5 * (dim - 2)).unsqueeze(-1) - 0.5 * offset
-        self._beta = Beta(offset + 0.5, below)
+        concentration0 = (like + 0.5 * (dim - 2)).unsqueeze(-1) - 0.5 * offset
+        self._beta = Beta(offset + 0.5, concentration0)
         super().__init__(like.size(), (dim, dim), validate_args)
 
     def _batch_of(self, name: str, batch_shape: Any) -> Any:
@@ -44,16 +44,16 @@ class LKJCholesky(Distribution):
 
     def sample(self, sample_shape: Any = ()) -> Any:
         with ts.no_grad():
-            lengths = self._beta.sample(sample_shape).unsqueeze(-1)
+            squared_norms = self._beta.sample(sample_shape).unsqueeze(-1)
             like = self.concentration
-            drawn = ts.randn(self._extended_shape(sample_shape), dtype=like.dtype, device=like.device).tril(
+            noise = ts.randn(self._extended_shape(sample_shape), dtype=like.dtype, device=like.device).tril(
                 -1
             )
-            direction = drawn / drawn.norm(dim=-1, keepdim=True)
+            direction = noise / noise.norm(dim=-1, keepdim=True)
             direction[..., 0, :].fill_(0.0)
-            left = ts.sqrt(lengths) * direction
-            rest = (1 - (left**2).sum(-1)).clamp(min=ts.finfo(left.dtype).tiny)
-            return left + ts.diag_embed(rest.sqrt())
+            strict_lower = ts.sqrt(squared_norms) * direction
+            rest = (1 - (strict_lower**2).sum(-1)).clamp(min=ts.finfo(strict_lower.dtype).tiny)
+            return strict_lower + ts.diag_embed(rest.sqrt())
 
     def log_prob(self, value: Any) -> Any:
         self._validate_sample(value)
@@ -180,12 +180,12 @@ class Wishart(ExponentialFamily):
         shape = Size(sample_shape)
         tries = 10 if max_try_correction is None else max_try_correction
         sample = self._bartlett(shape)
-        again = ts.ones(shape, dtype=ts.bool, device=sample.device)
+        is_invalid = ts.ones(shape, dtype=ts.bool, device=sample.device)
         for count in range(tries + 1):
-            drawn = self._bartlett(Size((int(again.sum()),)))
-            sample = drawn.reshape(sample.shape) if count == 0 else sample.index_put((again,), drawn)
-            again = ~self.support.check(sample).reshape((*shape, -1)).all(-1)
-            if not bool(again.any()):
+            samples = self._bartlett(Size((int(is_invalid.sum()),)))
+            sample = samples.reshape(sample.shape) if count == 0 else sample.index_put((is_invalid,), samples)
+            is_invalid = ~self.support.check(sample).reshape((*shape, -1)).all(-1)
+            if not bool(is_invalid.any()):
                 break
             if count == 0:
                 warnings.warn("Singular sample detected.", stacklevel=2)
@@ -197,8 +197,8 @@ class Wishart(ExponentialFamily):
         roots = self._chi2.rsample(shape).sqrt()
         triangle = roots.clamp(min=ts.finfo(roots.dtype).eps).diag_embed()
         rows, columns = ts.tril_indices(size, size, offset=-1, device=roots.device)
-        below = (*shape, *self._batch_shape, size * (size - 1) // 2)
-        triangle[..., rows, columns] = ts.randn(below, dtype=roots.dtype, device=roots.device)
+        lower_shape = (*shape, *self._batch_shape, size * (size - 1) // 2)
+        triangle[..., rows, columns] = ts.randn(lower_shape, dtype=roots.dtype, device=roots.device)
         root = self._factor @ triangle
         return root @ root.mT
 

@@ -30,8 +30,8 @@ class MixtureSameFamily(Distribution):
                 "The Component distribution need to be an instance of torch.distributions.Distribution"
             )
         batch, component_batch = mixture_distribution.batch_shape, component_distribution.batch_shape[:-1]
-        for mine, theirs in zip(reversed(batch), reversed(component_batch), strict=False):
-            if mine != 1 and theirs != 1 and mine != theirs:
+        for mixture_size, component_size in zip(reversed(batch), reversed(component_batch), strict=False):
+            if mixture_size != 1 and component_size != 1 and mixture_size != component_size:
                 raise ValueError(
                     f"`mixture_distribution.batch_shape` ({batch}) is not compatible with "
                     f"`component_distribution.batch_shape`({component_batch})"
@@ -79,8 +79,8 @@ class MixtureSameFamily(Distribution):
     @property
     def variance(self) -> Any:
         components = self._component_distribution
-        away = components.mean - self.mean.unsqueeze(-1 - self._event_ndims)
-        return self._weighted_mean(components.variance) + self._weighted_mean(away.pow(2))
+        deviation = components.mean - self.mean.unsqueeze(-1 - self._event_ndims)
+        return self._weighted_mean(components.variance) + self._weighted_mean(deviation.pow(2))
 
     def _unsqueeze_component(self, value: Any) -> Any:
         """Return `value` with an inserted dimension for the components."""
@@ -99,12 +99,12 @@ class MixtureSameFamily(Distribution):
 
     def sample(self, sample_shape: Any = ()) -> Any:
         with ts.no_grad():
-            chosen = self._mixture_distribution.sample(sample_shape)
-            drawn = self._component_distribution.sample(sample_shape)
+            component_index = self._mixture_distribution.sample(sample_shape)
+            samples = self._component_distribution.sample(sample_shape)
             dim = len(sample_shape) + len(self._batch_shape)
-            index = chosen.reshape((*chosen.shape, *(1,) * (self._event_ndims + 1)))
-            index = index.expand((*drawn.shape[:dim], 1, *self._event_shape))
-            return drawn.gather(dim, index).squeeze(dim)
+            index = component_index.reshape((*component_index.shape, *(1,) * (self._event_ndims + 1)))
+            index = index.expand((*samples.shape[:dim], 1, *self._event_shape))
+            return samples.gather(dim, index).squeeze(dim)
 
     def __repr__(self) -> str:
         return f"MixtureSameFamily(\n  {self._mixture_distribution},\n  {self._component_distribution})"

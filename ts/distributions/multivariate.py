@@ -156,8 +156,8 @@ class MultivariateNormal(LocationCentered):
         return self._factor.pow(2).sum(-1)
 
     def rsample(self, sample_shape: Any = ()) -> Any:
-        drawn = self.loc.new_empty(self._extended_shape(sample_shape)).normal_()
-        return self.loc + (self._factor @ drawn.unsqueeze(-1)).squeeze(-1)
+        noise = self.loc.new_empty(self._extended_shape(sample_shape)).normal_()
+        return self.loc + (self._factor @ noise.unsqueeze(-1)).squeeze(-1)
 
     def _half_log_det(self) -> Any:
         return self._factor.diagonal(dim1=-2, dim2=-1).log().sum(-1)
@@ -173,11 +173,11 @@ class MultivariateNormal(LocationCentered):
         return 0.5 * size * (1.0 + math.log(2 * math.pi)) + self._half_log_det()
 
 
-def mahalanobis(factor: Tensor, away: Tensor) -> Any:
+def mahalanobis(factor: Tensor, deviation: Tensor) -> Any:
     """Return the squared Mahalanobis distance; `factor` is the Cholesky factor of the covariance."""
-    shape = Size(ts.broadcast_shapes(factor.shape[:-1], away.shape))
+    shape = Size(ts.broadcast_shapes(factor.shape[:-1], deviation.shape))
     solved = ts.linalg.solve_triangular(
-        factor.expand((*shape, shape[-1])), away.expand(shape).unsqueeze(-1), upper=False
+        factor.expand((*shape, shape[-1])), deviation.expand(shape).unsqueeze(-1), upper=False
     )
     return solved.squeeze(-1).pow(2).sum(-1)
 

@@ -35,15 +35,15 @@ class LogitRelaxedBernoulli(ProbsOrLogits):
     def rsample(self, sample_shape: Any = ()) -> Any:
         shape = self._extended_shape(sample_shape)
         probs = clamp_probs(self.probs.expand(shape))
-        drawn = clamp_probs(ts.rand(shape, dtype=probs.dtype, device=probs.device))
-        noise = drawn.log() - (-drawn).log1p()
+        uniform = clamp_probs(ts.rand(shape, dtype=probs.dtype, device=probs.device))
+        noise = uniform.log() - (-uniform).log1p()
         return (noise + probs.log() - (-probs).log1p()) / self.temperature
 
     def log_prob(self, value: Any) -> Any:
         self._validate_sample(value)
         logits, value = broadcast_all(self.logits, value)
-        away = logits - value * self.temperature
-        return self.temperature.log() + away - 2 * away.exp().log1p()
+        difference = logits - value * self.temperature
+        return self.temperature.log() + difference - 2 * difference.exp().log1p()
 
 
 class ExpRelaxedCategorical(Distribution):
@@ -78,8 +78,8 @@ class ExpRelaxedCategorical(Distribution):
 
     def rsample(self, sample_shape: Any = ()) -> Any:
         logits = self.logits
-        drawn = ts.rand(self._extended_shape(sample_shape), dtype=logits.dtype, device=logits.device)
-        noise = -((-(clamp_probs(drawn).log())).log())
+        uniform = ts.rand(self._extended_shape(sample_shape), dtype=logits.dtype, device=logits.device)
+        noise = -((-(clamp_probs(uniform).log())).log())
         scores = (logits + noise) / self.temperature
         return scores - scores.logsumexp(dim=-1, keepdim=True)
 

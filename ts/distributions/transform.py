@@ -360,7 +360,7 @@ def _replace_trailing_dims(shape: Any, old: Any, new: Any) -> Any:
     """Replace the trailing dimensions `old` of a shape by `new`."""
     if len(shape) < len(old):
         raise ValueError("Too few dimensions on input")
-    cut = len(shape) - len(old)
-    if tuple(shape[cut:]) != tuple(old):
-        raise ValueError(f"Shape mismatch: expected {Size(shape[cut:])} but got {Size(old)}")
-    return Size((*shape[:cut], *new))
+    split = len(shape) - len(old)
+    if tuple(shape[split:]) != tuple(old):
+        raise ValueError(f"Shape mismatch: expected {Size(shape[split:])} but got {Size(old)}")
+    return Size((*shape[:split], *new))

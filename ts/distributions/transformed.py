@@ -54,9 +54,9 @@ class TransformedDistribution(Distribution):
             base_distribution = base_distribution.expand(before[: len(before) - base_dims])
         more = composed.domain.event_dim - base_dims
         self.base_dist = Independent(base_distribution, more) if more > 0 else base_distribution
-        change = composed.codomain.event_dim - composed.domain.event_dim
-        cut = len(after) - max(composed.codomain.event_dim, base_dims + change)
-        super().__init__(after[:cut], after[cut:], validate_args)
+        dim_change = composed.codomain.event_dim - composed.domain.event_dim
+        batch_ndims = len(after) - max(composed.codomain.event_dim, base_dims + dim_change)
+        super().__init__(after[:batch_ndims], after[batch_ndims:], validate_args)
 
     def _batch_of(self, name: str, batch_shape: Any) -> Any:
         shape = batch_shape + self._event_shape

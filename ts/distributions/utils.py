@@ -97,8 +97,8 @@ def _triangle(size: int, diag: int) -> int:
     if diag < 0:
         rows = max(size + diag, 0)
         return rows * (rows + 1) // 2
-    above = max(size - 1 - diag, 0)
-    return size * size - above * (above + 1) // 2
+    missing = max(size - 1 - diag, 0)
+    return size * size - missing * (missing + 1) // 2
 
 
 def _standard_normal(shape: Any, dtype: Any, device: Any) -> Tensor:

@@ -57,13 +57,13 @@ class StickBreakingTransform(_ParameterlessTransform):
 
     def _call(self, x: Any) -> Any:
         fractions = SigmoidTransform()(x - _descending_counts(x, x.shape[-1]).log())
-        left = (1 - fractions).cumprod(-1)
-        return F.pad(fractions, [0, 1], value=1.0) * F.pad(left, [1, 0], value=1.0)
+        remaining = (1 - fractions).cumprod(-1)
+        return F.pad(fractions, [0, 1], value=1.0) * F.pad(remaining, [1, 0], value=1.0)
 
     def _inverse(self, y: Any) -> Any:
         pieces = y[..., :-1]
-        left = (1 - pieces.cumsum(-1)).clamp(min=ts.finfo(y.dtype).tiny)
-        return pieces.log() - left.log() + _descending_counts(y, pieces.shape[-1]).log()
+        remaining = (1 - pieces.cumsum(-1)).clamp(min=ts.finfo(y.dtype).tiny)
+        return pieces.log() - remaining.log() + _descending_counts(y, pieces.shape[-1]).log()
 
     def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
         shifted = x - _descending_counts(x, x.shape[-1]).log()
@@ -92,20 +92,20 @@ class CorrCholeskyTransform(_ParameterlessTransform):
         eps = ts.finfo(x.dtype).eps
         partial: Any = vec_to_tril_matrix(x.tanh().clamp(min=-1 + eps, max=1 - eps), diag=-1)
         # norm of the rest of each row after each element; a whole row has norm 1
-        left = (1 - partial**2).sqrt().cumprod(-1)
+        remaining = (1 - partial**2).sqrt().cumprod(-1)
         partial = partial + ts.eye(partial.shape[-1], dtype=x.dtype, device=x.device)
-        return partial * F.pad(left[..., :-1], [1, 0], value=1.0)
+        return partial * F.pad(remaining[..., :-1], [1, 0], value=1.0)
 
     def _inverse(self, y: Any) -> Any:
-        left = F.pad((1 - (y * y).cumsum(-1))[..., :-1], [1, 0], value=1.0)
-        partial = tril_matrix_to_vec(y, diag=-1) / tril_matrix_to_vec(left, diag=-1).sqrt()
+        remaining = F.pad((1 - (y * y).cumsum(-1))[..., :-1], [1, 0], value=1.0)
+        partial = tril_matrix_to_vec(y, diag=-1) / tril_matrix_to_vec(remaining, diag=-1).sqrt()
         return (partial.log1p() - partial.neg().log1p()) / 2
 
     def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
-        left = 1 - (y * y).cumsum(-1)
-        lengths = 0.5 * tril_matrix_to_vec(left, -2).log().sum(-1)
+        remaining = 1 - (y * y).cumsum(-1)
+        log_remaining = 0.5 * tril_matrix_to_vec(remaining, -2).log().sum(-1)
         stretch = -2 * (x + F.softplus(-2 * x) - ts.log(ts.tensor(2.0, dtype=x.dtype))).sum(-1)
-        return lengths + stretch
+        return log_remaining + stretch
 
     def forward_shape(self, shape: Any) -> Any:
         count = _check_dims(1, shape)[-1]

@@ -43,12 +43,12 @@ def jvp(func: Function, primals: Any, tangents: Any, *, strict: bool = False, ha
             "tuple of 3 tensors, tangents also must be. Got primals with structure "
             f"{shape} and tangents with structure {shape_of_tangents}"
         )
-    for what, items in (("primals", xs), ("tangents", vs)):
+    for argument_name, items in (("primals", xs), ("tangents", vs)):
         if not items:
-            raise RuntimeError(f"{name}: Expected {what} to contain at least one Tensor.")
+            raise RuntimeError(f"{name}: Expected {argument_name} to contain at least one Tensor.")
         for x in items:
             if not isinstance(x, Tensor):
-                raise RuntimeError(f"{name}: Expected {what} to only contain Tensors, got {type(x)}")
+                raise RuntimeError(f"{name}: Expected {argument_name} to only contain Tensors, got {type(x)}")
     for x, v in zip(xs, vs, strict=True):
         if x.shape != v.shape:
             raise RuntimeError(
@@ -94,10 +94,10 @@ def linearize(func: Function, *primals: Any) -> tuple[Any, Function]:
     The function raises RuntimeError if the structure of the tangents differs from that of `primals`.
     """
     with GradMode(True):
-        record, results, back, _ = recorded_vjp(func, primals, False)
+        record, results, vjp_function, _ = recorded_vjp(func, primals, False)
         outputs, shape = flatten(results)
         us = [tracked(ts.zeros_like(detached(y))) for y in outputs]
-        gs = flatten(back(unflatten(us, shape), create_graph=True))[0]
+        gs = flatten(vjp_function(unflatten(us, shape), create_graph=True))[0]
 
     def along(*tangents: Any) -> Any:
         vs, tangent_spec = flatten(tangents)
@@ -106,12 +106,12 @@ def linearize(func: Function, *primals: Any) -> tuple[Any, Function]:
                 f"Expected the tangents {tangent_spec} to have the same argspec as the primals {record.shape}"
             )
         for i, (x, v) in enumerate(zip(record.leaves, vs, strict=True)):
-            for what in ("shape", "device", "dtype"):
-                if getattr(x, what) != getattr(v, what):
+            for property_name in ("shape", "device", "dtype"):
+                if getattr(x, property_name) != getattr(v, property_name):
                     raise RuntimeError(
-                        f"Expected the tangent {i} to have the same {what} as the primal: "
-                        f"{getattr(x, what)}, but it has "
-                        f"{getattr(v, what)}"
+                        f"Expected the tangent {i} to have the same {property_name} as the primal: "
+                        f"{getattr(x, property_name)}, but it has "
+                        f"{getattr(v, property_name)}"
                     )
         pairs = [(g, v) for g, v in zip(gs, vs, strict=True) if g.requires_grad]
         tangent_results: Any = [None] * len(us)

@@ -85,13 +85,13 @@ class RecordedCall:
 def _depends_on_outer_leaves(tensors: list[Any], leaves: list[Tensor]) -> bool:
     """Return True if `tensors` depend on leaf tensors other than `leaves`."""
     level = top()
-    own = {id(x) for x in leaves}
+    own_leaf_ids = {id(x) for x in leaves}
     stack = []
     for x in tensors:
         if isinstance(x, Tensor) and x.requires_grad and (level is None or of_level(x, level) is not None):
             if x.grad_fn is not None:
                 stack.append(x.grad_fn)
-            elif id(x) not in own:
+            elif id(x) not in own_leaf_ids:
                 return True
     visited = set()
     while stack:
@@ -100,7 +100,7 @@ def _depends_on_outer_leaves(tensors: list[Any], leaves: list[Tensor]) -> bool:
             continue
         visited.add(node)
         leaf = getattr(node, "variable", None)
-        if leaf is not None and id(leaf) not in own:
+        if leaf is not None and id(leaf) not in own_leaf_ids:
             return True
         stack += [to for to, _ in node.next_functions if to is not None]
     return False
@@ -166,9 +166,9 @@ def grad_and_value(func: Function, argnums: Any = 0, has_aux: bool = False) -> F
 
     @functools.wraps(func)
     def differentiated(*args: Any, **kwargs: Any) -> Any:
-        numbers = checked_argnums(argnums, len(args))
+        indices = checked_argnums(argnums, len(args))
         record = RecordedCall(
-            func, chosen(args, numbers), lambda new: func(*replaced(args, numbers, new), **kwargs)
+            func, chosen(args, indices), lambda new: func(*replaced(args, indices, new), **kwargs)
         )
         output, aux = with_aux(record.tracked_results, has_aux, "grad_and_value(f)(*args)")
         if not isinstance(output, Tensor):
@@ -238,8 +238,8 @@ def recorded_vjp(
             )
         if create_graph is None:
             create_graph = is_grad_enabled()
-        again = create_graph and (goes_on or any(g.requires_grad for g in grad_outputs))
-        return unflatten(record.gradients(outputs, grad_outputs, retain_graph, again), record.shape)
+        keep_graph = create_graph and (goes_on or any(g.requires_grad for g in grad_outputs))
+        return unflatten(record.gradients(outputs, grad_outputs, retain_graph, keep_graph), record.shape)
 
     results = map_leaves(lambda x: record.out(x, goes_on), tracked_results)
     aux = map_leaves(lambda x: record.out(x, record.goes_on([x])), aux) if has_aux else None

@@ -33,11 +33,11 @@ def units(tensors: list[Tensor]) -> list[Tensor]:
     return bases
 
 
-def _check_real(name: str, what: str, tensors: list[Any]) -> None:
+def _check_real(name: str, role: str, tensors: list[Any]) -> None:
     for x in tensors:
         if isinstance(x, Tensor) and x.is_complex():
             raise RuntimeError(
-                f"{name}: Expected all {what} to be real but received complex tensor at flattened input idx: "
+                f"{name}: Expected all {role} to be real but received complex tensor at flattened input idx: "
                 f"{next(i for i, y in enumerate(tensors) if y is x)}"
             )
 
@@ -62,18 +62,18 @@ def jacrev(
 
     @functools.wraps(func)
     def differentiated(*args: Any) -> Any:
-        numbers = checked_argnums(argnums, len(args))
+        indices = checked_argnums(argnums, len(args))
         _check_real("jacrev", "inputs", flatten(args)[0])
-        primals = (chosen(args, numbers),)
-        _, results, back, aux = recorded_vjp(
-            lambda new: func(*replaced(args, numbers, new)), primals, has_aux
+        primals = (chosen(args, indices),)
+        _, results, vjp_function, aux = recorded_vjp(
+            lambda new: func(*replaced(args, indices, new)), primals, has_aux
         )
         outputs, shape = flatten(results)
         _check_real("jacrev", "outputs", outputs)
         rows = units([detached(y) for y in outputs])
 
         def compute_row(*grad_outputs: Tensor) -> list[Tensor]:
-            return flatten(back(unflatten(grad_outputs, shape)))[0]
+            return flatten(vjp_function(unflatten(grad_outputs, shape)))[0]
 
         if chunk_size == 1:
             each = [compute_row(*row) for row in zip(*(r.unbind(0) for r in rows), strict=True)]
@@ -111,9 +111,9 @@ def jacfwd(
 
     @functools.wraps(func)
     def differentiated(*args: Any) -> Any:
-        numbers = checked_argnums(argnums, len(args))
+        indices = checked_argnums(argnums, len(args))
         _check_real("jacfwd", "inputs", flatten(args)[0])
-        primals = chosen(args, numbers)
+        primals = chosen(args, indices)
         inputs, input_shape = flatten(primals)
         for x in inputs:
             if not isinstance(x, Tensor):
@@ -121,7 +121,7 @@ def jacfwd(
 
         def along(*tangents: Tensor) -> Any:
             jvp_result = jvp(
-                lambda new: func(*replaced(args, numbers, new)),
+                lambda new: func(*replaced(args, indices, new)),
                 (primals,), (unflatten(tangents, input_shape),), has_aux=has_aux,
             )  # fmt: skip
             return (jvp_result[1], jvp_result[2]) if has_aux else (jvp_result[1], ())

@@ -73,8 +73,8 @@ def flatten(x: Any) -> tuple[list[Any], TreeSpec]:
     leaves: list[Any] = []
     children = []
     for item in items:
-        below, child = flatten(item)
-        leaves += below
+        child_leaves, child = flatten(item)
+        leaves += child_leaves
         children.append(child)
     return leaves, TreeSpec(type(x), names, tuple(children))
 
@@ -119,8 +119,8 @@ def broadcast(x: Any, shape: TreeSpec) -> list[Any] | None:
         return None
     expanded: list[Any] = []
     for item, child in zip(items, shape.children, strict=True):
-        below = broadcast(item, child)
-        if below is None:
+        child_values = broadcast(item, child)
+        if child_values is None:
             return None
-        expanded += below
+        expanded += child_values
     return expanded

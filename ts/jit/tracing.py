@@ -208,23 +208,23 @@ def _warn_of_optimize(optimize: object) -> None:
 # ---- inputs ----------------------------------------------------------------------------------------
 
 
-def _inputs(func: Any, inputs: Any, named: Mapping[str, Any] | None) -> tuple[Any, ...]:
+def _inputs(func: Any, inputs: Any, keyword_inputs: Mapping[str, Any] | None) -> tuple[Any, ...]:
     """Return the example arguments as a tuple, in the order of the parameters."""
-    if named is None:
+    if keyword_inputs is None:
         if inputs is None:
             raise RuntimeError("example_kwarg_inputs should be a dict")
         return _tuple_of(inputs)
     if inputs is not None:
         raise RuntimeError("Only one of example_inputs and example_kwarg_inputs can be given")
-    if not isinstance(named, Mapping):
+    if not isinstance(keyword_inputs, Mapping):
         raise RuntimeError("example_kwarg_inputs should be a dict")
     names = callable_argument_names(func.forward if isinstance(func, Module) else func)
-    unknown = [name for name in named if name not in names]
-    if unknown or list(names[: len(named)]) != [name for name in names if name in named]:
+    unknown = [name for name in keyword_inputs if name not in names]
+    if unknown or list(names[: len(keyword_inputs)]) != [name for name in names if name in keyword_inputs]:
         raise RuntimeError(
-            f"example_kwarg_inputs {list(named)} are not the arguments {names} of the function"
+            f"example_kwarg_inputs {list(keyword_inputs)} are not the arguments {names} of the function"
         )
-    return tuple(named[name] for name in names[: len(named)])
+    return tuple(keyword_inputs[name] for name in names[: len(keyword_inputs)])
 
 
 def _tuple_of(inputs: Any) -> tuple[Any, ...]:

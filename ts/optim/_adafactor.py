@@ -34,7 +34,7 @@ class Adafactor(Optimizer):
         maximize: bool = False,
     ) -> None:
         check_rate(0.0 if not isinstance(lr, Tensor) else lr)
-        for what, value, holds in (
+        for requirement, value, is_valid in (
             ("Learning rate should be >= 0", lr, lr >= 0),
             ("beta2_decay should be <= 0", beta2_decay, beta2_decay <= 0),
             ("epsilon1 should be >= 0", eps[0], eps[0] is None or eps[0] >= 0),
@@ -42,8 +42,8 @@ class Adafactor(Optimizer):
             ("Clipping threshold d should be >= 1", d, d >= 1),
             ("weight_decay should be >= 0", weight_decay, weight_decay >= 0),
         ):
-            if not holds:
-                raise ValueError(f"{what} but is: {value}")
+            if not is_valid:
+                raise ValueError(f"{requirement} but is: {value}")
         defaults = {
             "lr": lr, "beta2_decay": beta2_decay, "eps": eps, "d": d, "weight_decay": weight_decay,
             "foreach": foreach, "maximize": maximize,
@@ -117,26 +117,26 @@ def adafactor(
     for x, grad, rows, columns, variance, step in each:
         grad = -grad if maximize else grad
         min_square_root = ts.finfo(x.dtype).eps if eps1 is None else eps1
-        share = step**beta2_decay
+        weight = step**beta2_decay
         rate = max(eps2, x.norm(2).item() / x.numel() ** 0.5) * min(lr, 1 / step**0.5)
         if weight_decay != 0:
             x.mul_(1 - lr * weight_decay)
         if rows is not None and columns is not None:
-            squares = _update_factored_moments(grad, rows, columns, share, min_square_root)
+            squares = _update_factored_moments(grad, rows, columns, weight, min_square_root)
         else:
             assert variance is not None
-            squares = variance.lerp_(grad * grad, share).clone()
-        change = squares.clamp_(min=min_square_root * min_square_root).rsqrt_().mul_(grad)
-        length = change.norm(2).item() / (change.numel() ** 0.5 * d)
-        x.add_(change, alpha=-rate / max(1.0, length))
+            squares = variance.lerp_(grad * grad, weight).clone()
+        update = squares.clamp_(min=min_square_root * min_square_root).rsqrt_().mul_(grad)
+        length = update.norm(2).item() / (update.numel() ** 0.5 * d)
+        x.add_(update, alpha=-rate / max(1.0, length))
 
 
 def _update_factored_moments(
-    grad: Tensor, rows: Tensor, columns: Tensor, share: float, min_mean: float
+    grad: Tensor, rows: Tensor, columns: Tensor, weight: float, min_mean: float
 ) -> Tensor:
     """Update the factored second moments of a gradient, and return the matrix of second moments."""
     for memory, dim in ((rows, -1), (columns, -2)):
         mean = grad.norm(dim=dim, keepdim=True).square_().div_(grad.size(dim))
-        memory.lerp_(mean, share)
+        memory.lerp_(mean, weight)
     product: Tensor = (rows @ columns).div_(rows.mean(dim=-2, keepdim=True).clamp_(min=min_mean))
     return product

@@ -37,13 +37,13 @@ class Muon(Optimizer):
     ) -> None:
         if isinstance(lr, Tensor) and lr.numel() != 1:
             raise ValueError("Tensor lr must be 1-element")
-        for what, value in (
+        for option_name, value in (
             ("Learning rate", lr),
             ("momentum", momentum),
             ("weight decay", weight_decay),
         ):
             if not value >= 0:
-                raise ValueError(f"{what} should be >= 0 but is: {value}")
+                raise ValueError(f"{option_name} should be >= 0 but is: {value}")
         if adjust_lr_fn not in (None, "original", "match_rms_adamw"):
             raise ValueError(f"Adjust learning rate function {adjust_lr_fn} is not supported")
         defaults = {
@@ -74,10 +74,10 @@ class Muon(Optimizer):
             if "momentum_buffer" not in state:
                 state["momentum_buffer"] = ts.zeros_like(grad)
             mean = state["momentum_buffer"].lerp_(grad, 1 - momentum)
-            change = grad.lerp(mean, momentum) if group["nesterov"] else mean
-            change = _orthogonalize(change, group["ns_coefficients"], group["ns_steps"], group["eps"])
+            update = grad.lerp(mean, momentum) if group["nesterov"] else mean
+            update = _orthogonalize(update, group["ns_coefficients"], group["ns_steps"], group["eps"])
             x.mul_(1 - lr * group["weight_decay"])
-            x.add_(change, alpha=-_adjusted_rate(lr, group["adjust_lr_fn"], *x.shape))
+            x.add_(update, alpha=-_adjusted_rate(lr, group["adjust_lr_fn"], *x.shape))
 
 
 def _adjusted_rate(lr: float, adjustment: str | None, rows: int, columns: int) -> float:
@@ -94,11 +94,11 @@ def _orthogonalize(x: Tensor, coefficients: tuple[float, float, float], steps: i
     if len(coefficients) != 3:
         raise ValueError("Coefficients must be a tuple of exactly 3 values")
     a, b, c = coefficients
-    tall = x.size(0) > x.size(1)
+    is_tall = x.size(0) > x.size(1)
     y: Tensor = x.bfloat16()
-    y = y.T if tall else y
+    y = y.T if is_tall else y
     y = y / y.norm().clamp(min=eps)
     for _ in range(steps):
         gram = y @ y.T
         y = ts.addmm(y, ts.addmm(gram, gram, gram, beta=b, alpha=c), y, beta=a)
-    return y.T if tall else y
+    return y.T if is_tall else y

@@ -131,8 +131,8 @@ def adagrad(
         rate = float(scalar_option(lr))
         sparse_steps.adagrad(params[i], grads[i], state_sums[i], state_steps[i].item(), lr=rate, **options)
     if sparse:
-        lists = ([several[i] for i in dense] for several in (params, grads, state_sums, state_steps))
-        params, grads, state_sums, state_steps = lists
+        dense_lists = ([tensors[i] for i in dense] for tensors in (params, grads, state_sums, state_steps))
+        params, grads, state_sums, state_steps = dense_lists
         if not dense:
             return
     run_fused_or_rule(

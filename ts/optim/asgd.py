@@ -94,14 +94,14 @@ def asgd(
     steps = increment_and_read_steps(state_steps)
     params, grads, axs = view_complex_as_real(params, grads, axs)
     gradients = with_decay(params, turned(grads, maximize), weight_decay)
-    lengths = [eta.item() for eta in etas]
-    ts._foreach_mul_(params, [1 - lambd * eta for eta in lengths])
-    ts._foreach_add_(params, ts._foreach_mul(gradients, [-eta for eta in lengths]))
-    shares = [mu.item() for mu in mus]
-    if all(share == 1 for share in shares):
+    step_lengths = [eta.item() for eta in etas]
+    ts._foreach_mul_(params, [1 - lambd * eta for eta in step_lengths])
+    ts._foreach_add_(params, ts._foreach_mul(gradients, [-eta for eta in step_lengths]))
+    average_weights = [mu.item() for mu in mus]
+    if all(average_weight == 1 for average_weight in average_weights):
         ts._foreach_copy_(axs, params)
     else:
-        ts._foreach_add_(axs, ts._foreach_mul(ts._foreach_sub(params, axs), shares))
+        ts._foreach_add_(axs, ts._foreach_mul(ts._foreach_sub(params, axs), average_weights))
     rate = float(lr)
     for eta, mu, step in zip(etas, mus, steps, strict=True):
         eta.fill_(rate / (1 + lambd * rate * step) ** alpha)

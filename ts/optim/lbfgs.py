@@ -146,24 +146,24 @@ class LBFGS(Optimizer):
         return first
 
 
-def _direction(state: State, grad: Tensor, change: Tensor, step: Tensor, history_size: int) -> Tensor:
+def _direction(state: State, grad: Tensor, grad_change: Tensor, step: Tensor, history_size: int) -> Tensor:
     """Update the curvature history; return the search direction, computed by two-loop recursion."""
     changes, steps, curvatures = state["old_dirs"], state["old_stps"], state["ro"]
-    product = change.dot(step)
+    product = grad_change.dot(step)
     if product > MIN_CURVATURE_PRODUCT:
         if len(changes) == history_size:
-            for several in (changes, steps, curvatures):
-                several.pop(0)
-        changes.append(change)
+            for history in (changes, steps, curvatures):
+                history.pop(0)
+        changes.append(grad_change)
         steps.append(step)
         curvatures.append(1.0 / product)
-        state["H_diag"] = product / change.dot(change)
-    shares = state.setdefault("al", [None] * history_size)
+        state["H_diag"] = product / grad_change.dot(grad_change)
+    coefficients = state.setdefault("al", [None] * history_size)
     q = grad.neg()
     for i in reversed(range(len(changes))):
-        shares[i] = steps[i].dot(q) * curvatures[i]
-        q.add_(changes[i], alpha=-shares[i])
+        coefficients[i] = steps[i].dot(q) * curvatures[i]
+        q.add_(changes[i], alpha=-coefficients[i])
     direction: Tensor = ts.mul(q, state["H_diag"])
     for i in range(len(changes)):
-        direction.add_(steps[i], alpha=shares[i] - changes[i].dot(direction) * curvatures[i])
+        direction.add_(steps[i], alpha=coefficients[i] - changes[i].dot(direction) * curvatures[i])
     return direction

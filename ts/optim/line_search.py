@@ -72,23 +72,23 @@ def strong_wolfe(
     def has_small_slope(point: LineSearchPoint) -> bool:
         return bool(abs(point.slope) <= -c2 * slope)
 
-    before, now = start, evaluate(length)
+    before, current = start, evaluate(length)
     bracket: list[LineSearchPoint] = []
     iterations = 0
     while iterations < max_evaluations:
-        if not has_sufficient_decrease(now) or (iterations > 1 and now.loss >= before.loss):
-            bracket = [before, now]
+        if not has_sufficient_decrease(current) or (iterations > 1 and current.loss >= before.loss):
+            bracket = [before, current]
             break
-        if has_small_slope(now):
-            return now.loss, now.grad, now.at, evaluations
-        if now.slope >= 0:
-            bracket = [before, now]
+        if has_small_slope(current):
+            return current.loss, current.grad, current.at, evaluations
+        if current.slope >= 0:
+            bracket = [before, current]
             break
-        bounds = (now.at + 0.01 * (now.at - before.at), now.at * 10)
-        before, now = now, evaluate(cubic_minimum(before, now, bounds))
+        bounds = (current.at + 0.01 * (current.at - before.at), current.at * 10)
+        before, current = current, evaluate(cubic_minimum(before, current, bounds))
         iterations += 1
     if not bracket:
-        bracket = [start, now]
+        bracket = [start, current]
     best = _zoom(
         bracket,
         evaluate,
@@ -113,7 +113,7 @@ def _zoom(
     tolerance_change: float,
 ) -> LineSearchPoint:
     """Return the best point of a bracket that contains an acceptable point (zoom phase)."""
-    stuck = False
+    was_near_end = False
     low, high = (0, 1) if bracket[0].loss <= bracket[1].loss else (1, 0)
     while iterations < max_evaluations:
         first, last = sorted(point.at for point in bracket)
@@ -122,13 +122,13 @@ def _zoom(
         at = cubic_minimum(bracket[0], bracket[1])
         margin = 0.1 * (last - first)
         if min(last - at, at - first) < margin:  # do not choose a point near an end twice
-            if stuck or at >= last or at <= first:
+            if was_near_end or at >= last or at <= first:
                 at = last - margin if abs(at - last) < abs(at - first) else first + margin
-                stuck = False
+                was_near_end = False
             else:
-                stuck = True
+                was_near_end = True
         else:
-            stuck = False
+            was_near_end = False
         point = evaluate(at)
         iterations += 1
         if not has_sufficient_decrease(point) or point.loss >= bracket[low].loss:

@@ -212,9 +212,9 @@ class Optimizer:
     def _move_names_to_group(self, group: Group) -> None:
         """Move names that were given with the parameters to `param_names` of the group."""
         params = group["params"]
-        named = [isinstance(x, tuple) for x in params]
-        if any(named):
-            if not all(named):
+        is_named = [isinstance(x, tuple) for x in params]
+        if any(is_named):
+            if not all(is_named):
                 raise ValueError(
                     "all optimizer params should be with/without names. Some param names are missing"
                 )
@@ -272,13 +272,13 @@ class Optimizer:
         """Update all parameters of a group that have gradients; by default, call `update` for each."""
         for x, grad, state in zip(params, grads, states, strict=True):
             grad = -grad if group.get("maximize") else grad
-            change = self._update_complex if x.is_complex() else self.update
-            change(x, grad, state, group)
+            update_parameter = self._update_complex if x.is_complex() else self.update
+            update_parameter(x, grad, state, group)
 
     def _scaler(self) -> dict[str, Any]:
         """Return the attributes that a gradient scaler set for this step (`grad_scale`, `found_inf`)."""
-        held = {name: getattr(self, name, None) for name in ("grad_scale", "found_inf")}
-        return {name: value for name, value in held.items() if value is not None}
+        scaler_state = {name: getattr(self, name, None) for name in ("grad_scale", "found_inf")}
+        return {name: value for name, value in scaler_state.items() if value is not None}
 
     def _update_complex(self, x: Tensor, grad: Tensor, state: dict[str, Any], group: Group) -> None:
         """Update a complex parameter through its view as real numbers."""
@@ -297,15 +297,15 @@ class Optimizer:
         """Return the states and the options of the groups; indices replace the parameters."""
         for hook in self._optimizer_state_dict_pre_hooks.values():
             hook(self)
-        numbers: dict[int, int] = {}
+        param_indices: dict[int, int] = {}
         groups = []
         for group in self.param_groups:
             for x in group["params"]:
-                numbers.setdefault(id(x), len(numbers))
+                param_indices.setdefault(id(x), len(param_indices))
             packed = {name: value for name, value in group.items() if name != "params"}
-            groups.append({**packed, "params": [numbers[id(x)] for x in group["params"]]})
-        held = ((x, value) for x, value in self.state.items() if value)
-        state = {numbers[id(x)] if isinstance(x, Tensor) else x: value for x, value in held}
+            groups.append({**packed, "params": [param_indices[id(x)] for x in group["params"]]})
+        nonempty = ((x, value) for x, value in self.state.items() if value)
+        state = {param_indices[id(x)] if isinstance(x, Tensor) else x: value for x, value in nonempty}
         result: dict[str, Any] = {"state": state, "param_groups": groups}
         for hook in self._optimizer_state_dict_post_hooks.values():
             result = _result_or_default(hook(self, result), result)
@@ -325,14 +325,14 @@ class Optimizer:
                 "loaded state dict contains a parameter group that doesn't match the size of optimizer's "
                 "group"
             )
-        numbered = {
+        params_by_index = {
             index: x
             for group, other in pairs
             for index, x in zip(other["params"], group["params"], strict=True)
         }
         state: defaultdict[Any, Any] = defaultdict(dict)
         for index, value in state_dict["state"].items():
-            x = numbered.get(index)
+            x = params_by_index.get(index)
             state[index if x is None else x] = value if x is None else _convert_saved_value(value, x)
         for group, other in pairs:
             other["params"] = group["params"]

@@ -20,10 +20,10 @@ _PLAIN_CLASSES: Final = frozenset((Tensor, Parameter))  # classes that do not ov
 _CAPTURABLE_DEVICES = ("cuda", "xpu", "hpu", "privateuseone")
 
 
-def check_range(what: str, value: Any, holds: bool) -> None:
-    """Raise ValueError if `holds`, the condition that an option is in its range, is False."""
-    if not holds:
-        raise ValueError(f"Invalid {what}: {value}")
+def check_range(option_name: str, value: Any, is_valid: bool) -> None:
+    """Raise ValueError if `is_valid`, the condition that an option is in its range, is False."""
+    if not is_valid:
+        raise ValueError(f"Invalid {option_name}: {value}")
 
 
 def check_rate(lr: Any, foreach: bool | None = False, capturable: bool = False) -> None:
@@ -48,14 +48,16 @@ def check_capturable(
     capturable: bool,
     params: Tensors,
     foreach: bool | None,
-    what: str = "params and state_steps",
+    description: str = "params and state_steps",
     xla: bool = True,
 ) -> None:
     """Raise AssertionError for `capturable` if parameters are on a device without graph capture."""
     if not capturable or all(x.device.type in _CAPTURABLE_DEVICES for x in params):
         return
     supported_devices = [*_CAPTURABLE_DEVICES, *(["xla"] if xla and not foreach else [])]
-    raise AssertionError(f"If capturable=True, {what} must be on supported devices: {supported_devices}.")
+    raise AssertionError(
+        f"If capturable=True, {description} must be on supported devices: {supported_devices}."
+    )
 
 
 def zero_step() -> Tensor:
@@ -90,10 +92,10 @@ def increment_and_read_steps(state_steps: Tensors) -> list[float]:
 
 def view_complex_as_real(params: Tensors, *others: Tensors) -> list[list[Tensor]]:
     """Return the lists of parameters and states, with complex tensors replaced by real views."""
-    lists = (params, *others)
+    tensor_lists = (params, *others)
     if not any(x.dtype.is_complex for x in params):
-        return [list(several) for several in lists]
-    return [[ts.view_as_real(x) if x.is_complex() else x for x in several] for several in lists]
+        return [list(tensors) for tensors in tensor_lists]
+    return [[ts.view_as_real(x) if x.is_complex() else x for x in tensors] for tensors in tensor_lists]
 
 
 def scaler_options(grad_scale: Tensor | None, found_inf: Tensor | None) -> dict[str, Tensor | None]:
@@ -109,12 +111,12 @@ def scalar_option(x: Any) -> Any:
 
 
 def run_fused_or_rule(
-    fused: Callable[..., Any], rule: Callable[..., Any], *lists: Tensors, **options: Any
+    fused: Callable[..., Any], rule: Callable[..., Any], *tensor_lists: Tensors, **options: Any
 ) -> None:
     """Run the fused step, or `rule` if gradients are recorded or tensor classes override operators."""
-    params = lists[0]
+    params = tensor_lists[0]
     has_subclasses = not _PLAIN_CLASSES.issuperset(map(type, params))
     if ts.is_grad_enabled() or (has_subclasses and any(is_dispatched(x) for x in params)):
-        rule(*lists, **options)
+        rule(*tensor_lists, **options)
     else:
-        fused(*lists, **options)
+        fused(*tensor_lists, **options)

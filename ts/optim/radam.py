@@ -110,24 +110,30 @@ def radam(
     means: Sequence[Tensor] = ts._foreach_div(exp_avgs, [1 - beta1**step for step in steps])
     means = [x * lr for x in means] if isinstance(lr, Tensor) else ts._foreach_mul(means, lr)
     limit = 2 / (1 - beta2) - 1
-    lengths = [limit - 2 * step * beta2**step / (1 - beta2**step) for step in steps]
+    sma_lengths = [limit - 2 * step * beta2**step / (1 - beta2**step) for step in steps]
     for trusted in (False, True):
-        chosen = [i for i, length in enumerate(lengths) if (length > MIN_RECTIFIED_LENGTH) is trusted]
-        if not chosen:
+        indices = [i for i, length in enumerate(sma_lengths) if (length > MIN_RECTIFIED_LENGTH) is trusted]
+        if not indices:
             continue
-        some = [means[i] for i in chosen]
+        updates = [means[i] for i in indices]
         if trusted:
-            squares = [exp_avg_sqs[i] for i in chosen]
-            some = _rectified_updates(
-                some, squares, [lengths[i] for i in chosen], limit, [steps[i] for i in chosen], beta2, eps
+            squares = [exp_avg_sqs[i] for i in indices]
+            updates = _rectified_updates(
+                updates,
+                squares,
+                [sma_lengths[i] for i in indices],
+                limit,
+                [steps[i] for i in indices],
+                beta2,
+                eps,
             )
-        ts._foreach_add_([params[i] for i in chosen], some, alpha=-1)
+        ts._foreach_add_([params[i] for i in indices], updates, alpha=-1)
 
 
 def _rectified_updates(
     means: Tensors,
     squares: Tensors,
-    lengths: list[float],
+    sma_lengths: list[float],
     limit: float,
     steps: list[float],
     beta2: float,
@@ -136,6 +142,6 @@ def _rectified_updates(
     """Return the rectified adaptive updates of steps whose variance is tractable."""
     roots = then("reciprocal", then("add", ts._foreach_sqrt(squares), eps))
     roots = then("mul", roots, [(1 - beta2**step) ** 0.5 for step in steps])
-    trust = [((n - 4) * (n - 2) * limit / ((limit - 4) * (limit - 2) * n)) ** 0.5 for n in lengths]
+    trust = [((n - 4) * (n - 2) * limit / ((limit - 4) * (limit - 2) * n)) ** 0.5 for n in sma_lengths]
     changes: list[Tensor] = list(then("mul", then("mul", means, roots), trust))
     return changes

@@ -129,11 +129,11 @@ def sgd(
     for i in new:
         momentum_buffer_list[i] = ts.empty_like(d_p_list[i])
     old = [i for i in range(len(params)) if i not in new] if new else list(range(len(params)))
-    for chosen, first in ((old, False), (new, True)):
-        if chosen:
-            lists = [[several[i] for i in chosen] for several in (params, d_p_list, momentum_buffer_list)]  # type: ignore[index]
-            _run_fused(lists, is_first_step=first, **options, **scaler)
+    for indices, first in ((old, False), (new, True)):
+        if indices:
+            selected = [[tensors[i] for i in indices] for tensors in (params, d_p_list, momentum_buffer_list)]  # type: ignore[index]
+            _run_fused(selected, is_first_step=first, **options, **scaler)
 
 
-def _run_fused(lists: Sequence[Any], **options: Any) -> None:
-    run_fused_or_rule(ts._fused_sgd_, fused_optimizers.sgd, *view_complex_as_real(*lists), **options)
+def _run_fused(tensor_lists: Sequence[Any], **options: Any) -> None:
+    run_fused_or_rule(ts._fused_sgd_, fused_optimizers.sgd, *view_complex_as_real(*tensor_lists), **options)

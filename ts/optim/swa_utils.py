@@ -64,7 +64,7 @@ def get_ema_multi_avg_fn(decay: float = 0.999) -> Averages:
     return _in_place(lambda count: 1 - decay, get_ema_avg_fn(decay))
 
 
-def _in_place(share: Callable[[Any], float], general: Average) -> Averages:
+def _in_place(weight_of: Callable[[Any], float], general: Average) -> Averages:
     """Return an in-place averaging function with weight `share(count)`; integer tensors use `general`."""
 
     def average(averaged: Sequence[Tensor], current: Sequence[Tensor], count: Any) -> None:
@@ -72,7 +72,7 @@ def _in_place(share: Callable[[Any], float], general: Average) -> Averages:
             pairs = list(zip(averaged, current, strict=True))
             smooth = [(mean, x) for mean, x in pairs if mean.is_floating_point() or mean.is_complex()]
             if smooth:
-                ts._foreach_lerp_([mean for mean, _ in smooth], [x for _, x in smooth], share(count))
+                ts._foreach_lerp_([mean for mean, _ in smooth], [x for _, x in smooth], weight_of(count))
             for mean, x in pairs:
                 if not (mean.is_floating_point() or mean.is_complex()):
                     mean.copy_(general(mean, x, count))
@@ -190,10 +190,10 @@ class SWALR(LRScheduler):
         step = self._step_count - 1
         if self.anneal_epochs == 0:
             step = max(1, step)
-        before, now = self._swa_weight(step - 1), self._swa_weight(step)
+        previous_weight, weight = self._swa_weight(step - 1), self._swa_weight(step)
         rates = []
         for group in self.optimizer.param_groups:
             aim, rate = group["swa_lr"], group["lr"]
-            start = aim if before == 1 else (rate - before * aim) / (1 - before)
-            rates.append(aim * now + start * (1 - now))
+            start = aim if previous_weight == 1 else (rate - previous_weight * aim) / (1 - previous_weight)
+            rates.append(aim * weight + start * (1 - weight))
         return rates

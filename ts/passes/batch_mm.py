@@ -98,28 +98,28 @@ def _batch_side(aliases: AliasDb, products: list[Node], side: int) -> bool:
     changed = False
     for common, group in sharing.items():
         first, *others = group
-        together = [first]
+        batched_nodes = [first]
         if len(group) >= _MIN_SHARED_PRODUCTS and optimization_allowed("batch_mm"):
-            together += [node for node in others if aliases.move_before_topologically_valid(node, first)]
-        if len(together) < _MIN_SHARED_PRODUCTS:
+            batched_nodes += [node for node in others if aliases.move_before_topologically_valid(node, first)]
+        if len(batched_nodes) < _MIN_SHARED_PRODUCTS:
             continue
-        together.sort(key=group.index)
-        update("batch_mm", "Joining {} products with %{}", len(together), common.debug_name())
-        factors = [common, *(node.input(1 - side) for node in together)]
-        last = max(together, key=lambda node: node._position)
-        outputs = [node.output() for node in together]
+        batched_nodes.sort(key=group.index)
+        update("batch_mm", "Joining {} products with %{}", len(batched_nodes), common.debug_name())
+        factors = [common, *(node.input(1 - side) for node in batched_nodes)]
+        last = max(batched_nodes, key=lambda node: node._position)
+        outputs = [node.output() for node in batched_nodes]
         _replace(outputs, "prim::MMBatchSide", factors, last).set("side", side)
         changed = True
     return changed
 
 
 def _replace(outputs: list[Value], kind: str, inputs: list[Value], insertion_point: Node) -> Node:
-    joined = insertion_point.owning_graph().create(kind, inputs, len(outputs))
-    joined.copy_metadata(insertion_point)
-    joined.insert_after(insertion_point)
-    for old, new in zip(outputs, joined.outputs(), strict=True):
+    new_node = insertion_point.owning_graph().create(kind, inputs, len(outputs))
+    new_node.copy_metadata(insertion_point)
+    new_node.insert_after(insertion_point)
+    for old, new in zip(outputs, new_node.outputs(), strict=True):
         new.set_type(old.type())
         old.replace_all_uses_with(new)
     for old in outputs:
         old.node().destroy()
-    return joined
+    return new_node

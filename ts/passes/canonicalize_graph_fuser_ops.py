@@ -41,13 +41,13 @@ def _is_unpacked(chunk: Node) -> bool:
 def _join(chunk: Node) -> None:
     (use,) = chunk.output().uses()
     unpack = use.user
-    tensor, *numbers = chunk.inputs()
-    count, dim = map(constant_value, numbers)
+    tensor, *chunk_arguments = chunk.inputs()
+    count, dim = map(constant_value, chunk_arguments)
     graph = chunk.owning_graph()
-    joined = graph.create("prim::ConstantChunk", [tensor], count).set("chunks", count).set("dim", dim)
-    joined.copy_metadata(chunk)
-    joined.insert_before(chunk)
-    for old, new in zip(unpack.outputs(), joined.outputs(), strict=True):
+    constant_chunk = graph.create("prim::ConstantChunk", [tensor], count).set("chunks", count).set("dim", dim)
+    constant_chunk.copy_metadata(chunk)
+    constant_chunk.insert_before(chunk)
+    for old, new in zip(unpack.outputs(), constant_chunk.outputs(), strict=True):
         new.copy_metadata(old)
         old.replace_all_uses_with(new)
     unpack.destroy()

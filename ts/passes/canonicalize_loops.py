@@ -63,5 +63,5 @@ def _to_while(graph: Graph, loop: Node) -> None:
         following = call("aten::add", counter, one, INT)
         body.register_output(following)
         within = call("aten::lt", following, trips, BOOL)
-        again = call("aten::__and__", within, body.outputs()[0], BOOL)
-    body.replace_output(0, again)
+        continue_condition = call("aten::__and__", within, body.outputs()[0], BOOL)
+    body.replace_output(0, continue_condition)

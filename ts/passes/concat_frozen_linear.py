@@ -68,18 +68,18 @@ def _join(layers: list[Node]) -> None:
     weights, biases = ([constant_value(node.input(i)) for node in layers] for i in (1, 2))
     with graph.inserting_before(first):
         joined_constants = [graph.insert_constant(aten.cat(each, 0)) for each in (weights, biases)]
-        joined = graph.insert_node(graph.create("aten::linear", [first.input(0), *joined_constants], 1))
-        joined.copy_metadata(first)
-        all_of = joined.output().set_type(TENSOR)
+        concatenated = graph.insert_node(graph.create("aten::linear", [first.input(0), *joined_constants], 1))
+        concatenated.copy_metadata(first)
+        output = concatenated.output().set_type(TENSOR)
         start = 0
         for layer, weight in zip(layers, weights, strict=True):
-            behind = start + weight.shape[0]
-            sliced = _slice(graph, all_of, start, behind)
+            end = start + weight.shape[0]
+            sliced = _slice(graph, output, start, end)
             layer.output().replace_all_uses_with(sliced.copy_metadata(layer.output()))
-            start = behind
+            start = end
     for layer in layers:
         layer.destroy()
 
 
-def _slice(graph: Graph, value: Value, start: int, behind: int) -> Value:
-    return graph.insert("aten::slice", [value, _FEATURES, start, behind, 1]).set_type(TENSOR)
+def _slice(graph: Graph, value: Value, start: int, end: int) -> Value:
+    return graph.insert("aten::slice", [value, _FEATURES, start, end, 1]).set_type(TENSOR)

@@ -247,10 +247,10 @@ class _Substitution:
         _restore(values, before)
 
     def _run_body(self, body: Block, names: Sequence[str]) -> None:
-        outside: dict[str, Value | None] = {}
-        self._define(names, body.inputs(), outside)
+        outer_values: dict[str, Value | None] = {}
+        self._define(names, body.inputs(), outer_values)
         self.run(body, names)
-        _restore(self._values, outside)
+        _restore(self._values, outer_values)
 
     def _load(self, names: Sequence[str], node: Node) -> None:
         """Add the values of variables to the inputs of `node`."""

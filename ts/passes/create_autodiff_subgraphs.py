@@ -113,10 +113,10 @@ class _Subgraphs:
         operators = [node for node in nodes if _is_operator(node)]
         if len(operators) < self.threshold:
             return
-        behind = _copy_lists(nodes, before)
+        copied_lists = _copy_lists(nodes, before)
         inside = dict.fromkeys(value for node in nodes for value in node.outputs())
-        read = dict.fromkeys(value for node in nodes for value in node.inputs())
-        inputs = [x for x in read if x not in inside and x.node().kind() != "prim::Constant"]
+        operands = dict.fromkeys(value for node in nodes for value in node.inputs())
+        inputs = [x for x in operands if x not in inside and x.node().kind() != "prim::Constant"]
         members = set(nodes)
         outputs = [x for x in inside if any(use.user not in members for use in x.uses())]
         fits = 0 < len(outputs) <= _MAX_OUTPUTS and len(inputs) <= _MAX_INPUTS
@@ -124,7 +124,7 @@ class _Subgraphs:
             return
         if optimization_allowed("create_autodiff_subgraphs"):
             self.make(nodes, inputs, outputs, before)
-            for node in behind:
+            for node in copied_lists:
                 node.move_before(before)
 
     def make(self, nodes: list[Node], inputs: list[Value], outputs: list[Value], before: Node) -> None:

@@ -43,24 +43,24 @@ class _Eliminator:
         seen: _NodesByKey = {}
         scopes = [seen, *outer]
         # Key -> node that reads a number or string, with no write after the node
-        read: dict[tuple[Any, ...], Node] = {}
+        attribute_reads: dict[tuple[Any, ...], Node] = {}
         for node in block.nodes():
             blocks = node.blocks()
             if blocks:
                 for inner in blocks:
                     changed |= self.visit(inner, scopes)
-                read.clear()
+                attribute_reads.clear()
                 continue
             acts = has_side_effects(node)
             if acts or writes_to_inputs(node):
-                read.clear()
+                attribute_reads.clear()
             if not node.outputs() or node.kind() == "prim::Uninitialized":
                 continue
             if acts or is_nondeterministic(node):
                 continue
             key = node_key(node)
             only_reads = any_mutable(node.inputs()) and not any_mutable(node.outputs())
-            existing, may_share = read.setdefault(key, node) if only_reads else node, True
+            existing, may_share = attribute_reads.setdefault(key, node) if only_reads else node, True
             for scope in scopes if existing is node else ():
                 if key in scope:
                     may_share = self._may_share(node)
@@ -77,7 +77,7 @@ class _Eliminator:
                 node.destroy()
                 changed = True
                 if only_reads:
-                    read[key] = existing
+                    attribute_reads[key] = existing
         return changed
 
     def _find(self, node: Node, candidates: list[Node]) -> Node | None:

@@ -168,12 +168,12 @@ class _Eliminator:
             self._pending.append(value)
 
     def _propagate(self) -> None:
-        pending, needed = self._pending, self._live_nodes
+        pending, live_nodes = self._pending, self._live_nodes
         for value in pending:  # the loop appends to `pending`
             node = value.node()
             kind = node.kind()
             if kind not in _BY_OUTPUT:
-                if node not in needed:
+                if node not in live_nodes:
                     self._mark_node(node)
                 continue
             if kind == "prim::Param":

@@ -253,8 +253,8 @@ class Elements:
 
     def _kind_of_written(self, node: Node) -> Kind | None:
         target, *rest = node.inputs()
-        read = [value for value in rest[:1] if is_tensor(value)]
-        if any(self.kind(value) is None for value in (target, *read)):
+        operands = [value for value in rest[:1] if is_tensor(value)]
+        if any(self.kind(value) is None for value in (target, *operands)):
             return None
         if self.member(target) is None or not _is_plain(node) or not self._is_operand(rest[0]):
             return UNKNOWN
@@ -396,17 +396,17 @@ class Elements:
             return
         if node.kind() in _CALLS or reshapes(node):
             self._reject(f"{node.kind()} may give a tensor another shape")
-        written = set(written_inputs(node)) if node.schema() is not None else set()
+        written_values = set(written_inputs(node)) if node.schema() is not None else set()
         for value in node.inputs():
-            if value in written and self.kind(value) is NUMBER:
+            if value in written_values and self.kind(value) is NUMBER:
                 self._reject(f"{node.kind()} writes to a number")
             self._box(value)
 
     def _box(self, value: Value) -> None:
         """Record that `value`, a number or view returned by an `if` or loop, must exist as a tensor."""
         kind = self.kind(value)
-        joined = isinstance(kind, View) and not _is_element_selection(value.node())
-        if is_tensor(value) and value in self._inside and (kind is NUMBER or joined):
+        is_merged_view = isinstance(kind, View) and not _is_element_selection(value.node())
+        if is_tensor(value) and value in self._inside and (kind is NUMBER or is_merged_view):
             self.boxed.add(value)
 
     def _merge(self, a: Value, b: Value) -> None:

@@ -42,10 +42,10 @@ def _erase(block: Block) -> bool:
 
 
 def _retype(values: list[Value]) -> bool:
-    numbers = [value for value in values if value.type().kind() in _NUMBERS]
-    for value in numbers:
+    number_values = [value for value in values if value.type().kind() in _NUMBERS]
+    for value in number_values:
         value.set_type(_NUMBERS[value.type().kind()])
-    return bool(numbers)
+    return bool(number_values)
 
 
 def _to_tensor(node: Node) -> None:

@@ -132,12 +132,12 @@ class _ExitTransformer:
         if self._is_target(block):
             self._target = block
         is_target = self._target is block
-        left, block = self._transform_nodes(block)
+        exit_pair, block = self._transform_nodes(block)
         if is_target:
-            self._set_target_outputs(block, left)
-            left = self._never
+            self._set_target_outputs(block, exit_pair)
+            exit_pair = self._never
         self._target = enclosing_target
-        return left
+        return exit_pair
 
     def _is_target(self, block: Block) -> bool:
         owner = block.owning_node()
@@ -149,23 +149,23 @@ class _ExitTransformer:
         """Transform the nodes of a block; return the exit of the block, and the block for subsequent code."""
         for node in block.nodes():
             following = node.next()  # found first, because `node` may be removed
-            left = self._transform_node(node)
-            status = self._status(left)
+            exit_pair = self._transform_node(node)
+            status = self._status(exit_pair)
             if status in (_ExitStatus.ALWAYS, _ExitStatus.RAISES):
                 self._remove_from(following, block)
-                return left, block
+                return exit_pair, block
             if status is _ExitStatus.MAYBE:
                 if following is not block.return_node():
-                    return self._guard(block, left, following)
-                return left, block
+                    return self._guard(block, exit_pair, following)
+                return exit_pair, block
         return self._never, block
 
     def _transform_node(self, node: Node) -> _ExitPair:
         kind = node.kind()
         if kind == self._kind:
-            left = _ExitPair(self._true, tuple(node.inputs()))
+            exit_pair = _ExitPair(self._true, tuple(node.inputs()))
             node.destroy()
-            return left
+            return exit_pair
         if kind == "prim::RaiseException":
             return _ExitPair(self._raises, ())
         if node not in self._nodes_with_exits:
@@ -181,15 +181,15 @@ class _ExitTransformer:
             self.run(node.blocks()[0])
         return self._never
 
-    def _set_target_outputs(self, block: Block, left: _ExitPair) -> None:
+    def _set_target_outputs(self, block: Block, exit_pair: _ExitPair) -> None:
         """Set the outputs of the target `block`: the exit's values if the exit was taken, else its own."""
-        status = self._status(left)
+        status = self._status(exit_pair)
         if status is _ExitStatus.MAYBE:
-            choice = self._graph.create_if(left.exit_taken).insert_before(block.return_node())
-            _add_if_outputs(choice, left.values, block.outputs())
+            choice = self._graph.create_if(exit_pair.exit_taken).insert_before(block.return_node())
+            _add_if_outputs(choice, exit_pair.values, block.outputs())
             _replace_outputs(block, choice.outputs())
         elif status is _ExitStatus.ALWAYS:
-            _replace_outputs(block, left.values)
+            _replace_outputs(block, exit_pair.values)
 
     def _transform_if(self, node: Node) -> _ExitPair:
         branches = [self.run(block) for block in node.blocks()]
@@ -216,33 +216,33 @@ class _ExitTransformer:
         return _ExitPair(exit_taken, _last(node.outputs(), len(on_true.values)))
 
     def _transform_loop(self, node: Node) -> _ExitPair:
-        left = self.run(node.blocks()[0])
+        exit_pair = self.run(node.blocks()[0])
         body = node.blocks()[0]
-        if self._status(left) in (_ExitStatus.NEVER, _ExitStatus.RAISES):
+        if self._status(exit_pair) in (_ExitStatus.NEVER, _ExitStatus.RAISES):
             # Even if the body raises, code after the loop may run, because the loop may have no iterations
             return self._never
         # The target of the exit is outside of the loop, so that an exit must also end the loop.
-        again = self._graph.create_if(left.exit_taken)
-        body.append_node(again)
-        _add_if_outputs(again, [self._false], [body.outputs()[0]])
+        continue_choice = self._graph.create_if(exit_pair.exit_taken)
+        body.append_node(continue_choice)
+        _add_if_outputs(continue_choice, [self._false], [body.outputs()[0]])
         body.erase_output(0)
-        body.insert_output(0, again.output())
+        body.insert_output(0, continue_choice.output())
         # The flag `exit_taken` becomes a loop-carried value that is false before the first iteration.
         node.add_input(self._false)
         body.add_input().set_type(BOOL)
-        body.register_output(left.exit_taken)
+        body.register_output(exit_pair.exit_taken)
         exit_taken = node.add_output().set_type(BOOL)
-        for value in left.values:
+        for value in exit_pair.values:
             node.add_input(self._uninitialized_value(value.type()))
             node.add_output().set_type(value.type())
             body.add_input().set_type(value.type())
             body.register_output(value)
-        return _ExitPair(exit_taken, _last(node.outputs(), len(left.values)))
+        return _ExitPair(exit_taken, _last(node.outputs(), len(exit_pair.values)))
 
-    def _guard(self, block: Block, left: _ExitPair, following: Node) -> tuple[_ExitPair, Block]:
+    def _guard(self, block: Block, exit_pair: _ExitPair, following: Node) -> tuple[_ExitPair, Block]:
         """Move `following` and all later nodes into an `if`; they run only if the exit was not taken."""
         outputs = list(block.outputs())
-        guard = self._graph.create_if(left.exit_taken).insert_before(following)
+        guard = self._graph.create_if(exit_pair.exit_taken).insert_before(following)
         outer = block.sink_after(guard, 1)
         if self._target is block:
             self._target = outer
@@ -252,7 +252,7 @@ class _ExitTransformer:
             outer.register_output(guard.add_output().set_type(value.type()))
         if _is_body_of_with(outer):
             self._add_guard_outputs(guard)
-        exit_again = self._graph.create(self._kind, left.values, 0)
+        exit_again = self._graph.create(self._kind, exit_pair.values, 0)
         exit_again.insert_before(exit_block.return_node())
         return self._transform_if(guard), outer
 
@@ -261,17 +261,17 @@ class _ExitTransformer:
         exit_block, rest = guard.blocks()
         for node in _nodes_with_bodies(rest):
             for value in node.outputs():
-                outside = [
+                outside_uses = [
                     use
                     for use in value.uses()
                     if not _is_inside(use.user, rest) and use.user is not guard.owning_block().return_node()
                 ]
-                if not outside:
+                if not outside_uses:
                     continue
                 exit_block.register_output(self._uninitialized_value(value.type()))
                 rest.register_output(value)
                 carried = guard.add_output().set_type(value.type())
-                for use in outside:
+                for use in outside_uses:
                     use.user.replace_input(use.offset, carried)
 
     def _remove_from(self, first: Node, block: Block) -> None:
@@ -286,12 +286,12 @@ class _ExitTransformer:
                     output.replace_all_uses_with(self._uninitialized_value(output.type()))
             node.destroy()
 
-    def _status(self, left: _ExitPair) -> _ExitStatus:
-        if left.exit_taken is self._true:
+    def _status(self, exit_pair: _ExitPair) -> _ExitStatus:
+        if exit_pair.exit_taken is self._true:
             return _ExitStatus.ALWAYS
-        if left.exit_taken is self._false:
+        if exit_pair.exit_taken is self._false:
             return _ExitStatus.NEVER
-        if left.exit_taken is self._raises:
+        if exit_pair.exit_taken is self._raises:
             return _ExitStatus.RAISES
         return _ExitStatus.MAYBE
 
@@ -469,6 +469,6 @@ def _inline_blocks_of_with(block: Block) -> None:
             _inline_blocks_of_with(inner)
         if node.kind() == "prim::With":
             for inner in node.blocks():
-                for moved in inner.nodes():
-                    moved.move_before(node)
+                for inner_node in inner.nodes():
+                    inner_node.move_before(node)
             node.destroy()

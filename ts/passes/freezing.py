@@ -149,9 +149,9 @@ class _Freezer:
             preserved_attributes.update(owner.cls.type.concrete.parameters)
             self.requested_attributes.update((id(owner), name) for name in preserved_attributes)
         for name in owner.cls.names:
-            below = self._submodule(owner, name)
-            if below is not None:
-                self._enter(below, f"{path}.{name}", preserve_parameters)
+            submodule = self._submodule(owner, name)
+            if submodule is not None:
+                self._enter(submodule, f"{path}.{name}", preserve_parameters)
 
     def _submodule(self, owner: Object, name: str) -> Object | None:
         """Return the submodule stored in an attribute, or None for other attributes."""
@@ -181,9 +181,9 @@ class _Freezer:
 
     def _preserve_attribute(self, owner: Object, name: str) -> None:
         _check_preserved_type(owner, name)
-        below = self._submodule(owner, name)
-        if below is not None:
-            self._preserve_all(below)
+        submodule = self._submodule(owner, name)
+        if submodule is not None:
+            self._preserve_all(submodule)
         else:
             self.out.preserved_attributes[id(owner)].add(name)
 
@@ -193,11 +193,11 @@ class _Freezer:
         self.out.fully_preserved.add(id(owner))
         for name in owner.cls.names:
             _check_preserved_type(owner, name)
-            below = self._submodule(owner, name)
-            if below is None:
+            submodule = self._submodule(owner, name)
+            if submodule is None:
                 self.out.preserved_attributes[id(owner)].add(name)
-            elif id(below) not in self.out.fully_preserved:
-                self._preserve_all(below)
+            elif id(submodule) not in self.out.fully_preserved:
+                self._preserve_all(submodule)
 
     # ---- graphs --------------------------------------------------------------------------------------
 
@@ -248,15 +248,15 @@ class _Freezer:
         for node in walk_nodes(graph.block()):
             if node.kind() != "prim::GetAttr" or node.input() not in owners:
                 continue
-            below = self._submodule(owners[node.input()], node.get("name"))
-            if below is None:
+            submodule = self._submodule(owners[node.input()], node.get("name"))
+            if submodule is None:
                 continue
             if isinstance(node.output().type(), InterfaceType):
                 if not self.freeze_interfaces:
                     raise RuntimeError("attempted to freeze a module that uses interface attributes")
-                node.output().set_type(below.cls.type)
+                node.output().set_type(submodule.cls.type)
                 changed = True
-            owners[node.output()] = below
+            owners[node.output()] = submodule
         for node in graph.find_all_nodes("prim::SetAttr"):
             target: Any = node.inputs()[0].type()
             if isinstance(target.attributes.get(node.get("name")), InterfaceType):
@@ -276,22 +276,22 @@ class _Freezer:
             self._preserve_all(owner)
         self._preserve_aliases(followed.written)
 
-    def _preserve_aliases(self, written: set[Attribute]) -> None:
-        """Preserve the attributes that share memory with an attribute in `written`."""
+    def _preserve_aliases(self, written_attributes: set[Attribute]) -> None:
+        """Preserve the attributes that share memory with an attribute in `written_attributes`."""
         memory = {
             (key, name): set(storages(object_get(owner, owner.cls.slot(name))))
             for key, owner in self.out.objects.items()
             for name in owner.cls.names
             if self._submodule(owner, name) is None
         }
-        for key in written:
+        for key in written_attributes:
             is_tensor = _storage_of(object_get(self.out.objects[key[0]], self._slot(key))) is not None
             for other, others in memory.items():
                 if other == key or not others & memory.get(key, set()):
                     continue
                 if not is_tensor:
-                    what = f"{key[1]} and {other[1]}"
-                    raise RuntimeError(f"module contains attributes values that overlaps: {what}")
+                    attribute_names = f"{key[1]} and {other[1]}"
+                    raise RuntimeError(f"module contains attributes values that overlaps: {attribute_names}")
                 self.out.preserved_attributes[other[0]].add(other[1])
 
     def _slot(self, key: Attribute) -> int:
@@ -396,16 +396,16 @@ class _Freezer:
 
     def _unify_attributes_by_class(self) -> None:
         """Preserve an attribute in all remaining modules of a class if one module preserves it."""
-        left = [
+        remaining_keys = [
             key
             for key, names in self.out.preserved_attributes.items()
             if names and key not in self.out.fully_preserved
         ]
         preserved_classes = {self.out.objects[key].cls for key in self.out.fully_preserved}
         by_class: dict[Any, set[str]] = {}
-        for key in left:
+        for key in remaining_keys:
             by_class.setdefault(self.out.objects[key].cls, set()).update(self.out.preserved_attributes[key])
-        for key in left:
+        for key in remaining_keys:
             owner = self.out.objects[key]
             if owner.cls in preserved_classes and owner is not self.root:
                 self._preserve_all(owner)
@@ -541,9 +541,9 @@ class _AttributeEscapeAnalysis:
         for value in node.inputs():
             if value in self._owners:  # a module that is an element of a container
                 self._mark_escaped(value)
-        change = _CONTAINER_ORIGINS.get(node.kind(), _Origin.of_alias)
+        transfer = _CONTAINER_ORIGINS.get(node.kind(), _Origin.of_alias)
         for output in node.outputs():
-            self._add(output, *(change(self._of(value)) for value in node.inputs()))
+            self._add(output, *(transfer(self._of(value)) for value in node.inputs()))
 
     def _assign(self, node: Node) -> None:
         target, value = node.inputs()

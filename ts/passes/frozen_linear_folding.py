@@ -69,8 +69,8 @@ def _insert_rank_check(graph: Graph, linear: Node, norm: Node, folded: tuple[obj
         constants = [graph.insert_constant(value) for value in folded]
         choice = graph.insert_node(graph.create_if(flat, 1))
     choice.copy_metadata(norm)
-    then, otherwise = choice.blocks()
-    then.register_output(_layer(graph, linear, then.return_node(), [x, *constants]))
+    then_block, otherwise = choice.blocks()
+    then_block.register_output(_layer(graph, linear, then_block.return_node(), [x, *constants]))
     choice.output().copy_metadata(norm.output())
     norm.output().replace_all_uses_with(choice.output())
     for node in (linear, norm):

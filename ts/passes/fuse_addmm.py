@@ -40,9 +40,9 @@ def fuse_addmm(graph: Graph) -> bool:
         update("fuse_addmm", "Joining {}", node)
         with graph.inserting_before(node):
             one = node.input(2)
-            joined = graph.insert_node(graph.create("aten::addmm", [added, *product.inputs(), one, one], 1))
-        joined.copy_metadata(node)
-        node.output().replace_all_uses_with(joined.output().copy_metadata(node.output()))
+            addmm = graph.insert_node(graph.create("aten::addmm", [added, *product.inputs(), one, one], 1))
+        addmm.copy_metadata(node)
+        node.output().replace_all_uses_with(addmm.output().copy_metadata(node.output()))
         changed = True
     return changed and (eliminate_dead_code(graph) or True)
 
@@ -72,11 +72,11 @@ def _is_valid_summand(product: Node, added: Value) -> bool:
     return len(b._sizes) <= 2 and _is_expanded(x, w, b._sizes)
 
 
-def _is_expanded(x: TensorType, w: TensorType, lengths: Sequence[int | None]) -> bool:
-    """Return whether a summand with sizes `lengths` never broadcasts the product to a larger shape.
+def _is_expanded(x: TensorType, w: TensorType, sizes: Sequence[int | None]) -> bool:
+    """Return whether a summand with sizes `sizes` never broadcasts the product to a larger shape.
 
     This holds if each size is 1 or equal to the product's size.
     """
     rows, columns = (x._sizes or (None, None))[0], (w._sizes or (None, None))[-1]
-    expected_sizes = (rows, columns)[2 - len(lengths) :]
-    return all(n == 1 or m not in (None, 1) for n, m in zip(lengths, expected_sizes, strict=True))
+    expected_sizes = (rows, columns)[2 - len(sizes) :]
+    return all(n == 1 or m not in (None, 1) for n, m in zip(sizes, expected_sizes, strict=True))

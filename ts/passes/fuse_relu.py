@@ -21,11 +21,11 @@ _PATTERNS: Final = (
 def fuse_add_relu(graph: Graph) -> bool:
     """Fuse each addition with the ReLU that reads the sum, if no other node reads the sum."""
     changed = False
-    for add, relu, joined in _PATTERNS:
+    for add, relu, fused in _PATTERNS:
         changed |= rewrite(
             f"graph(%a, %b, %alpha):\n  %sum = aten::{add}(%a, %b, %alpha)\n  %r = aten::{relu}(%sum)\n"
             "  return (%r)",
-            f"graph(%a, %b, %alpha):\n  %r = aten::{joined}(%a, %b, %alpha)\n  return (%r)",
+            f"graph(%a, %b, %alpha):\n  %r = aten::{fused}(%a, %b, %alpha)\n  return (%r)",
             graph,
         )
     return changed

@@ -64,8 +64,8 @@ class _Group:
         """Return the outer values that the group's nodes and `view_inputs` read, without copied constants."""
         nodes = [*heads, *self.nodes]
         inside = {value for node in nodes for value in node.outputs()}
-        read = dict.fromkeys(value for node in nodes for value in node.inputs())
-        return [value for value in read if value not in inside and not _is_copied_constant(value)]
+        operands = dict.fromkeys(value for node in nodes for value in node.inputs())
+        return [value for value in operands if value not in inside and not _is_copied_constant(value)]
 
 
 class _Fuser:
@@ -132,8 +132,8 @@ class _Fuser:
         )
         self.position_of[node] = len(self.position_of)
         groups = list(dict.fromkeys(self.open[value] for value in node.inputs() if value in self.open))
-        together = [other for group in groups for other in group.nodes]
-        if len(together) >= MAX_ROWS:
+        nodes = [other for group in groups for other in group.nodes]
+        if len(nodes) >= MAX_ROWS:
             self.close(node, node.inputs())
             groups = []
         if not groups:
@@ -141,7 +141,7 @@ class _Fuser:
             return
         first = groups[0]
         if len(groups) > 1:
-            first.nodes = sorted(together, key=self.position_of.__getitem__)
+            first.nodes = sorted(nodes, key=self.position_of.__getitem__)
         first.nodes.append(node)
         for other in first.nodes:
             self.open[other.output()] = first
@@ -178,12 +178,14 @@ class _Fuser:
         """Insert the node of the finished `group` before `before`, or record why the nodes are not fused."""
         for node in group.nodes:
             del self.open[node.output()]
-        together, group.nodes = group.nodes, _without_shared_conversions(group.nodes)
+        original_nodes, group.nodes = group.nodes, _without_shared_conversions(group.nodes)
         heads = self.view_inputs(group)
         inside, inputs = set(group.nodes), group.inputs(heads)
-        read = [node for node in group.nodes if any(use.user not in inside for use in node.output().uses())]
-        reason = _rejection_reason(group.nodes, inputs, read, before)
-        for node in together:
+        output_nodes = [
+            node for node in group.nodes if any(use.user not in inside for use in node.output().uses())
+        ]
+        reason = _rejection_reason(group.nodes, inputs, output_nodes, before)
+        for node in original_nodes:
             if reason:
                 self.rejected[node] = reason
             elif node not in inside:
@@ -203,19 +205,21 @@ class _Fuser:
                     copies[value] = subgraph.append_node(constant).output()
             copy = subgraph.append_node(subgraph.create_clone(node, copies))
             copies.update(zip(node.outputs(), copy.outputs(), strict=True))
-        fused = graph.create(KIND, inputs, len(read)).insert_before(before)
+        fused = graph.create(KIND, inputs, len(output_nodes)).insert_before(before)
         fused.copy_metadata(group.nodes[-1])
         fused.set("Subgraph", subgraph, "g")
-        for node, result in zip(read, fused.outputs(), strict=True):
+        for node, result in zip(output_nodes, fused.outputs(), strict=True):
             subgraph.register_output(copies[node.output()])
             result.copy_metadata(node.output())
             node.output().replace_all_uses_with(result)
         update("graph_fuser", "Made {}", fused)
         nodes = [*heads, *group.nodes]
-        numbers = {value.node() for node in nodes for value in node.inputs() if _is_copied_constant(value)}
+        constant_nodes = {
+            value.node() for node in nodes for value in node.inputs() if _is_copied_constant(value)
+        }
         for node in reversed(nodes):
             node.destroy()
-        for scalar in numbers:
+        for scalar in constant_nodes:
             if not scalar.has_uses():
                 scalar.destroy()
         self.changed = True
@@ -236,13 +240,13 @@ def _without_shared_conversions(nodes: list[Node]) -> list[Node]:
     return [node for node in nodes if node in inside]
 
 
-def _rejection_reason(nodes: list[Node], inputs: list[Value], read: list[Node], before: Node) -> str:
+def _rejection_reason(nodes: list[Node], inputs: list[Value], output_nodes: list[Node], before: Node) -> str:
     """Return the reason why `nodes` are not fused; "" if they form a group."""
     if len(nodes) < MIN_GROUP_OPERATORS:
         if before.blocks() or has_side_effects(before) or writes_to_inputs(before):
             return "nothing joins it before something writes or branches"
         return "nothing beside it joins it"
-    if not read:
+    if not output_nodes:
         return "nobody reads it"
     if len(inputs) > MAX_INPUTS:
         return f"the group would read more than {MAX_INPUTS} values"

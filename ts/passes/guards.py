@@ -237,9 +237,9 @@ class _FallbackGraph:
         trips, index = self.lookup(loop.input(0)), self.lookup(body.inputs()[0])
         with graph.inserting_at_end(graph.block()):
             done = graph.insert("aten::add", [index, graph.insert_constant(1)])
-            left = graph.insert("aten::sub", [trips, done])
-            again, *carried = map(self.lookup, body.outputs())
-            rest = graph.insert_node(graph.create_loop(left, again, carried))
+            remaining_trips = graph.insert("aten::sub", [trips, done])
+            condition, *carried = map(self.lookup, body.outputs())
+            rest = graph.insert_node(graph.create_loop(remaining_trips, condition, carried))
             inside = rest.blocks()[0]
             with graph.inserting_at_end(inside):
                 iteration = graph.insert("aten::add", [inside.inputs()[0], done])

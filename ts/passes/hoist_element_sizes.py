@@ -22,17 +22,17 @@ from ts.passes.pass_utils import constant_value, walk_nodes
 
 def hoist_size_queries(graph: Graph, loop: Node, ranks: Mapping[Value, int]) -> None:
     """Hoist size queries on tensors of known rank out of a loop."""
-    lengths: dict[tuple[Value, int], Value] = {}
+    sizes: dict[tuple[Value, int], Value] = {}
     for node in list(walk_nodes(loop.blocks()[0])):
         if not node.inputs() or node.input(0) not in ranks:
             continue
         tensor = node.input(0)
-        for asking, k in list(_size_queries(node, ranks[tensor])):
-            if (tensor, k) not in lengths:
+        for query, k in list(_size_queries(node, ranks[tensor])):
+            if (tensor, k) not in sizes:
                 with graph.inserting_before(loop), graph.at_range(node.range):
-                    lengths[tensor, k] = graph.insert("aten::size", [tensor, k])
-            asking.output().replace_all_uses_with(lengths[tensor, k])
-            asking.destroy()
+                    sizes[tensor, k] = graph.insert("aten::size", [tensor, k])
+            query.output().replace_all_uses_with(sizes[tensor, k])
+            query.destroy()
         if node.kind() == "aten::size" and not node.has_uses():
             node.destroy()
 

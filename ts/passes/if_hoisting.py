@@ -49,20 +49,19 @@ def _hoist(choice: Node) -> bool:
     changed = False
     then_block, else_block = choice.blocks()
     for node in _movable(then_block):
-        twin = next((other for other in _movable(else_block) if _same(node, other, choice)), None)
-        if twin is None or not optimization_allowed("if_hoisting"):
+        equal_node = next((other for other in _movable(else_block) if _same(node, other, choice)), None)
+        if equal_node is None or not optimization_allowed("if_hoisting"):
             continue
         update("if_hoisting", "Moving {} out of {}", node, choice.kind())
         node.move_before(choice)
-        twin.replace_all_uses_with(node)
-        twin.destroy()
+        equal_node.replace_all_uses_with(node)
+        equal_node.destroy()
         changed = True
     return changed
 
 
 def _movable(block: Block) -> list[Node]:
-    """Return the nodes that run unconditionally in a block, before the first side effect, write or exception.
-    """
+    """Return the nodes that run unconditionally in a block, before a side effect, write or exception."""
     movable = []
     for node in block.nodes():
         if node.blocks() or has_side_effects(node) or writes_to_inputs(node):
@@ -110,9 +109,9 @@ def _join(choice: Node, following: Node) -> None:
         for value in rest.outputs():
             block.register_output(value)
     for output in following.outputs():
-        joined = choice.add_output()
-        joined.copy_metadata(output)
-        output.replace_all_uses_with(joined)
+        merged_output = choice.add_output()
+        merged_output.copy_metadata(output)
+        output.replace_all_uses_with(merged_output)
     following.destroy()
 
 

@@ -28,12 +28,12 @@ def functional_to_inplace_activation(graph: Graph) -> bool:
         if not _is_last_reader(node, aliases) or not optimization_allowed("inplace_activations"):
             continue
         update("inplace_activations", "Writing {} over its input", node)
-        written = graph.create(f"{node.kind()}_", node.inputs())
-        written.copy_metadata(node)
-        written.insert_before(node)
-        written.output().copy_metadata(node.output())
-        node.output().replace_all_uses_with(written.output())
-        aliases.copy_value(node.input(), written.output())
+        inplace_node = graph.create(f"{node.kind()}_", node.inputs())
+        inplace_node.copy_metadata(node)
+        inplace_node.insert_before(node)
+        inplace_node.output().copy_metadata(node.output())
+        node.output().replace_all_uses_with(inplace_node.output())
+        aliases.copy_value(node.input(), inplace_node.output())
         node.destroy()
         changed = True
     return changed

@@ -42,13 +42,15 @@ def insert_gradient_check(graph: Graph, value: Value, type: TensorType) -> Value
 def insert_all(graph: Graph, checks: Iterable[Check]) -> Value:
     """Insert the checks in order and return their conjunction; no check runs after a failed check."""
     first, *rest = [*checks] or [lambda: graph.insert_constant(True)]
-    holds = first()
+    condition = first()
     if not rest:
-        return holds
-    choice = graph.insert_node(graph.create_if(holds, 1))
-    for block, question in zip(choice.blocks(), (rest, [lambda: graph.insert_constant(False)]), strict=True):
+        return condition
+    choice = graph.insert_node(graph.create_if(condition, 1))
+    for block, block_checks in zip(
+        choice.blocks(), (rest, [lambda: graph.insert_constant(False)]), strict=True
+    ):
         with graph.inserting_at_end(block):
-            block.register_output(insert_all(graph, question))
+            block.register_output(insert_all(graph, block_checks))
     return choice.output().set_type(BOOL)
 
 
@@ -63,12 +65,12 @@ def _type_checks(graph: Graph, value: Value, type: TensorType) -> Iterator[Check
         yield equal("prim::device", device(str(expected_device)))
     # Private fields, because some sizes or strides may be unknown
     sizes, strides = type._sizes, type._strides
-    for kind, lengths in (("aten::size", sizes), ("aten::stride", strides)):
-        if lengths is None:
+    for kind, expected_sizes in (("aten::size", sizes), ("aten::stride", strides)):
+        if expected_sizes is None:
             continue
         if kind == "aten::size" or sizes is None:
-            yield equal("aten::dim", len(lengths))
-        for i, length in enumerate(lengths):
+            yield equal("aten::dim", len(expected_sizes))
+        for i, length in enumerate(expected_sizes):
             if length is not None:
                 yield equal(kind, length, i)
     yield from _gradient_checks(graph, value, type)
@@ -84,13 +86,13 @@ def _gradient_checks(graph: Graph, value: Value, type: TensorType) -> Iterator[C
         return
 
     def requires_none() -> Value:
-        asks = insert_all(
+        records_gradient = insert_all(
             graph,
             [
                 lambda: graph.insert("prim::requires_grad", [value]),
                 lambda: graph.insert("aten::is_grad_enabled", []),
             ],
         )
-        return graph.insert("aten::__not__", [asks])
+        return graph.insert("aten::__not__", [records_gradient])
 
     yield requires_none

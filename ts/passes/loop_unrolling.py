@@ -112,7 +112,7 @@ def _unroll_by_factor(loop: Node) -> None:
     with graph.inserting_before(loop):
         turns = graph.insert("aten::__round_to_zero_floordiv", [trips, _UNROLL_FACTOR])
         done = graph.insert("aten::mul", [turns, _UNROLL_FACTOR])
-        left = graph.insert("aten::sub", [trips, done])
+        remaining_trips = graph.insert("aten::sub", [trips, done])
         unrolled = graph.create_loop(turns, loop.inputs()[1], loop.inputs()[LOOP_INPUTS:])
         graph.insert_node(unrolled)
     inside = unrolled.blocks()[0]
@@ -127,7 +127,7 @@ def _unroll_by_factor(loop: Node) -> None:
     # The original loop runs the remaining iterations.
     for i, output in enumerate(unrolled.outputs()):
         loop.replace_input(i + LOOP_INPUTS, output)
-    loop.replace_input(0, left)
+    loop.replace_input(0, remaining_trips)
 
 
 def _copy_iterations(graph: Graph, body: Block, carried: list[Value], count: int) -> list[Value]:

@@ -73,10 +73,10 @@ def _has_versions(loop: Node) -> bool:
     choice = loop.owning_block().owning_node()
     if choice is None or choice.kind() != "prim::If" or loop.owning_block() is not choice.blocks()[1]:
         return False
-    question = choice.input().node()
-    while question.kind() == "prim::If":
-        question = question.input().node()
-    return question.kind() == "prim::HasElements"
+    condition = choice.input().node()
+    while condition.kind() == "prim::If":
+        condition = condition.input().node()
+    return condition.kind() == "prim::HasElements"
 
 
 class _Same(dict[Value, Value]):
@@ -93,8 +93,10 @@ class _Dtypes(NamedTuple):
     ints: frozenset[Value]  # tensors from outside with integer elements
 
     def of(self, elements: Elements, member: Value) -> int:
-        chosen = elements.set_of(member)
-        return INT64_CODE if any(elements.set_of(tensor) is chosen for tensor in self.ints) else self.floats
+        dtype_set = elements.set_of(member)
+        return (
+            INT64_CODE if any(elements.set_of(tensor) is dtype_set for tensor in self.ints) else self.floats
+        )
 
 
 def _versions(elements: Elements) -> Iterator[_Dtypes]:
@@ -104,12 +106,12 @@ def _versions(elements: Elements) -> Iterator[_Dtypes]:
     tensors = frozenset(elements.loaded)
     ints = frozenset(tensor for tensor in tensors if elements.set_of(tensor) in indices)
     either = frozenset(tensor for tensor in tensors if elements.set_of(tensor) not in floats)
-    for chosen in dict.fromkeys((ints, either)):
-        if chosen == tensors:
-            yield _Dtypes(FLOAT64_CODE, chosen)
+    for int_tensors in dict.fromkeys((ints, either)):
+        if int_tensors == tensors:
+            yield _Dtypes(FLOAT64_CODE, int_tensors)
         else:
-            yield _Dtypes(FLOAT32_CODE, chosen)
-            yield _Dtypes(FLOAT64_CODE, chosen)
+            yield _Dtypes(FLOAT32_CODE, int_tensors)
+            yield _Dtypes(FLOAT64_CODE, int_tensors)
 
 
 def _guard(graph: Graph, loop: Node, elements: Elements, dtypes: _Dtypes) -> Node:
@@ -123,8 +125,8 @@ def _guard(graph: Graph, loop: Node, elements: Elements, dtypes: _Dtypes) -> Nod
         return graph.insert_node(node).output().set_type(BOOL)
 
     with graph.inserting_before(loop), graph.at_range(loop.range):
-        holds = insert_all(graph, [partial(ask, tensor) for tensor in elements.loaded])
-        choice = graph.insert_node(graph.create_if(holds, loop.outputs_size()))
+        condition = insert_all(graph, [partial(ask, tensor) for tensor in elements.loaded])
+        choice = graph.insert_node(graph.create_if(condition, loop.outputs_size()))
     choice.copy_metadata(loop)
     for output, original in zip(choice.outputs(), loop.outputs(), strict=True):
         output.copy_metadata(original)
@@ -440,13 +442,13 @@ class _LoopVersion:
         with self.graph.inserting_before(node), self.graph.at_range(node.range):
             is_small = insert("aten::lt", [insert("prim::abs", [scalar]), _EXACT_FLOAT_LIMIT])
             choice = self.graph.insert_node(self.graph.create_if(is_small, 1))
-            small, large = choice.blocks()
-            with self.graph.inserting_at_end(small):
-                small.register_output(insert("aten::Int", [scalar]))
-            with self.graph.inserting_at_end(large):
+            small_block, large_block = choice.blocks()
+            with self.graph.inserting_at_end(small_block):
+                small_block.register_output(insert("aten::Int", [scalar]))
+            with self.graph.inserting_at_end(large_block):
                 none = self.graph.insert_constant(None)
                 tensor = insert("aten::scalar_tensor", [scalar, none, none, none, none])
-                large.register_output(insert("aten::Int", [tensor]))
+                large_block.register_output(insert("aten::Int", [tensor]))
         return choice.output().set_type(INT)
 
     def _raise_float_to_int(self, node: Node, scalar: Value) -> Value:
@@ -534,15 +536,15 @@ class _LoopVersion:
 
     def _remove_replaced(self) -> None:
         """Remove replaced tensor nodes, and replaced outputs of ifs and loops."""
-        some = next(iter(self.elements.loaded))
+        placeholder = next(iter(self.elements.loaded))
         for node, output in self.slots:
             i = node.outputs().index(output)
             if node.kind() == "prim::Loop":
-                node.replace_input(LOOP_INPUTS + i, some)
-                node.blocks()[0].replace_output(BODY_INPUTS + i, some)
+                node.replace_input(LOOP_INPUTS + i, placeholder)
+                node.blocks()[0].replace_output(BODY_INPUTS + i, placeholder)
             else:
                 for block in node.blocks():
-                    block.replace_output(i, some)
+                    block.replace_output(i, placeholder)
         for node in reversed(self.replaced_nodes):
             if not any(output.has_uses() for output in node.outputs()):
                 node.destroy()

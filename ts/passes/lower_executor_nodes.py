@@ -62,13 +62,13 @@ def _visit(block: Block) -> bool:
     for node in block.nodes():
         for inner in node.blocks():
             changed |= _visit(inner)
-        meaning = _LOWERINGS.get(node.kind())
-        if meaning is None or not optimization_allowed("lower_executor_nodes"):
+        lowering = _LOWERINGS.get(node.kind())
+        if lowering is None or not optimization_allowed("lower_executor_nodes"):
             continue
         update("lower_executor_nodes", "Replacing {}", node)
         graph = node.owning_graph()
         with graph.inserting_before(node), graph.at_range(node.range):
-            results = meaning(graph, node)
+            results = lowering(graph, node)
         for output, result in zip(node.outputs(), results, strict=True):
             output.replace_all_uses_with(result)
         node.destroy()
@@ -109,8 +109,8 @@ def _bail_out(graph: Graph, node: Node) -> list[Value]:
 
 def _check(insert: Callable[[Graph, Value, TensorType], Value], graph: Graph, node: Node) -> list[Value]:
     inputs = node.inputs()
-    holds = insert_all(graph, _checks(insert, graph, node))
-    return [*inputs[: len(node.outputs()) - 1], holds]
+    condition = insert_all(graph, _checks(insert, graph, node))
+    return [*inputs[: len(node.outputs()) - 1], condition]
 
 
 def _checks(insert: Callable[[Graph, Value, TensorType], Value], graph: Graph, node: Node) -> Iterator[Check]:
@@ -142,10 +142,10 @@ def _sum_of_products(graph: Graph, node: Node) -> list[Value]:
     half = len(node.inputs()) // 2
     lefts, rights = node.inputs()[:half], node.inputs()[half:]
     choice = graph.insert_node(graph.create_if(_insert_shape_checks(graph, [lefts, rights]), 1))
-    joined, added = choice.blocks()
-    with graph.inserting_at_end(joined):
+    batched_block, added = choice.blocks()
+    with graph.inserting_at_end(batched_block):
         factors = [_side_by_side(graph, lefts, 1), _side_by_side(graph, rights, 0)]
-        joined.register_output(graph.insert("aten::mm", factors))
+        batched_block.register_output(graph.insert("aten::mm", factors))
     with graph.inserting_at_end(added):
         total, *others = [graph.insert("aten::mm", [*pair]) for pair in zip(lefts, rights, strict=True)]
         for other in others:
@@ -163,12 +163,12 @@ def _batch_side(graph: Graph, node: Node) -> list[Value]:
         return graph.insert("aten::mm", [common, other] if side == 0 else [other, common])
 
     choice = graph.insert_node(graph.create_if(_insert_shape_checks(graph, [others]), len(others)))
-    joined, each = choice.blocks()
-    with graph.inserting_at_end(joined):
+    batched_block, each = choice.blocks()
+    with graph.inserting_at_end(batched_block):
         batched = product(_side_by_side(graph, others, 1 - side))
         chunks = graph.insert("aten::chunk", [batched, len(others), 1 - side])
         for chunk in graph.insert_node(graph.create("prim::ListUnpack", [chunks], len(others))).outputs():
-            joined.register_output(chunk)
+            batched_block.register_output(chunk)
     with graph.inserting_at_end(each):
         for result in [product(other) for other in others]:
             each.register_output(result)

@@ -53,13 +53,13 @@ def _peel(loop: Node, times: int) -> None:
         first = graph.insert_node(graph.create_clone(loop, lambda value: value))
         first.replace_input(0, first_trips)
         first.add_input(condition)
-        again = first.add_output(type=BOOL)
+        continue_output = first.add_output(type=BOOL)
         body = first.blocks()[0]
         body.add_input(type=BOOL)
         body.register_output(body.outputs()[0])
-        left = graph.insert("aten::sub", [trips, first_trips])
-    loop.replace_input(0, left)
-    loop.replace_input(1, again)
+        remaining_trips = graph.insert("aten::sub", [trips, first_trips])
+    loop.replace_input(0, remaining_trips)
+    loop.replace_input(1, continue_output)
     for i, output in enumerate(first.outputs()[:-1]):
         loop.replace_input(LOOP_INPUTS + i, output)
     rest = loop.blocks()[0]

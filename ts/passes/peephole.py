@@ -223,10 +223,10 @@ def _not(rewriter: _Rewriter, node: Node) -> Value | None:
         return None
     kinds = [_kind(value) for value in negated.inputs()]
     ordered = kind in ("aten::lt", "aten::le", "aten::gt", "aten::ge")
-    allowed = (
+    comparable_kinds = (
         ("IntType",) if ordered else ("IntType", "FloatType", "BoolType", "StringType")
     )  # ordered float comparisons have no complement, because all are false for NaN
-    if operand.use_count() == 1 and all(kind in allowed for kind in kinds):
+    if operand.use_count() == 1 and all(kind in comparable_kinds for kind in kinds):
         return rewriter.call(node, _COMPLEMENTS[kind], negated.inputs(), BOOL)
     return None
 

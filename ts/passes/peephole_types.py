@@ -33,12 +33,12 @@ def fact(node: Node) -> Any:
 
 def same_type(node: Node) -> Value | None:
     """Return the first input of `type_as` if both inputs have the same dtype and device, else None."""
-    own, other = (value.type() for value in node.inputs())
-    if not isinstance(own, TensorType) or not isinstance(other, TensorType):
+    input_type, other = (value.type() for value in node.inputs())
+    if not isinstance(input_type, TensorType) or not isinstance(other, TensorType):
         return None
-    if None in (own.scalar_type, own.device()) or own.scalar_type != other.scalar_type:
+    if None in (input_type.scalar_type, input_type.device()) or input_type.scalar_type != other.scalar_type:
         return None
-    return node.input() if own.device() == other.device() else None
+    return node.input() if input_type.device() == other.device() else None
 
 
 def count_of_sizes(node: Node) -> int | None:
@@ -61,12 +61,17 @@ def static_requires_grad(node: Node) -> bool | None:
 
 def converted(node: Node) -> Value | None:
     """Return the input of a dtype conversion that has no effect; None for other conversions."""
-    own = node.input(0).type()
+    input_type = node.input(0).type()
     record = getattr(node.operator(), "record", None)
-    if record is None or not record.converts or not isinstance(own, TensorType) or own.scalar_type is None:
+    if (
+        record is None
+        or not record.converts
+        or not isinstance(input_type, TensorType)
+        or input_type.scalar_type is None
+    ):
         return None
     dtype, *others = (constant_value(value) for value in node.inputs()[1:])
-    if dtype != own.scalar_type or isinstance(dtype, bool):
+    if dtype != input_type.scalar_type or isinstance(dtype, bool):
         return None
     defaults = [argument.default for argument in record.schema.arguments[2:]]
     return node.input(0) if others == defaults else None
@@ -74,8 +79,8 @@ def converted(node: Node) -> Value | None:
 
 def real(node: Node) -> Value | None:
     """Return the input of `conj` or `real` if the dtype of the input is known and real, else None."""
-    own = node.input().type()
-    dtype = _dtype(own) if isinstance(own, TensorType) else None
+    input_type = node.input().type()
+    dtype = _dtype(input_type) if isinstance(input_type, TensorType) else None
     return None if dtype is None or dtype.is_complex else node.input()
 
 

@@ -27,11 +27,11 @@ def refine_integer_values(graph: Graph) -> bool:
 
 
 def _refine(choice: Node) -> bool:
-    question = choice.input().node()
-    kind = question.kind()
+    comparison = choice.input().node()
+    kind = comparison.kind()
     if kind not in ("aten::eq", "aten::ne"):
         return False
-    for value, constant in (question.inputs(), question.inputs()[::-1]):
+    for value, constant in (comparison.inputs(), comparison.inputs()[::-1]):
         is_int_constant = isinstance(constant_value(constant), int) and not isinstance(
             constant_value(value), int
         )

@@ -146,12 +146,12 @@ class Analysis:
 
     def blank(self, tensor_type: TensorType) -> Any:
         """Return a meta tensor for a type with known rank and dtype."""
-        lengths = [self.unknown_length() if n is None else n for n in tensor_type._sizes or ()]
+        sizes = [self.unknown_length() if n is None else n for n in tensor_type._sizes or ()]
         dtype = BY_CODE[tensor_type.scalar_type]  # type: ignore[index]
         strides = tensor_type.strides()
         if strides is not None and tensor_type.sizes() is not None:
-            return aten.empty_strided(lengths, strides, dtype=dtype, device="meta")
-        return aten.empty(lengths, dtype=dtype, device="meta")
+            return aten.empty_strided(sizes, strides, dtype=dtype, device="meta")
+        return aten.empty(sizes, dtype=dtype, device="meta")
 
     def unknown_length(self) -> int:
         """Return a new placeholder for an unknown size."""
@@ -241,8 +241,10 @@ class Analysis:
         changed = True
         while changed:
             self.visit(body)
-            joined = [self.join(*pair) for pair in zip(body.inputs()[1:], body.outputs()[1:], strict=True)]
-            changed = any(joined)
+            has_changed = [
+                self.join(*pair) for pair in zip(body.inputs()[1:], body.outputs()[1:], strict=True)
+            ]
+            changed = any(has_changed)
         for carried, output in zip(body.inputs()[1:], node.outputs(), strict=True):
             self.pass_on(carried, output)
 
@@ -309,12 +311,12 @@ class Analysis:
             valid_property = _RANK  # only the rank is valid: the program may compute the sizes
         # As in PyTorch, requires_grad is unknown for elementwise operators of several tensors, and sizes are
         # unknown if these tensors have several dtypes, one of them an integer dtype.
-        several = self.by_inputs and is_elementwise(node) and len(tensors) > 1
+        is_promoted = self.by_inputs and is_elementwise(node) and len(tensors) > 1
         dtypes = {type.scalar_type for type in tensors}
         has_integers = any(code is not None and not BY_CODE[code].is_floating_point for code in dtypes)
-        if self.complete and several and len(dtypes) > 1 and has_integers:
+        if self.complete and is_promoted and len(dtypes) > 1 and has_integers:
             valid_property = max(valid_property or 0, _RANK)
-        grads = {type._requires_grad for type in tensors} if not (self.complete and several) else {None}
+        grads = {type._requires_grad for type in tensors} if not (self.complete and is_promoted) else {None}
         for output, sample in zip(node.outputs(), results, strict=True):
             if hasattr(sample, "is_meta") or (isinstance(sample, _CONTAINERS) and valid_property != _DTYPE):
                 if valid_property is not None:
@@ -358,8 +360,8 @@ class Analysis:
 
     def with_lengths(self, sample: Any, sizes: dict[int, int]) -> Any:
         """Return a sample with `sizes[i]` in place of unknown size `i`, or 1 if `sizes` lacks `i`."""
-        lengths = [sizes.get(i, 1) if n in self.unknown else n for i, n in enumerate(sample.shape)]
-        return aten.empty(lengths, dtype=sample.dtype, device="meta") if self.is_partial(sample) else sample
+        new_sizes = [sizes.get(i, 1) if n in self.unknown else n for i, n in enumerate(sample.shape)]
+        return aten.empty(new_sizes, dtype=sample.dtype, device="meta") if self.is_partial(sample) else sample
 
     def with_rank_only(self, sample: Any) -> Any:
         """Return a meta tensor with the dtype and rank of `sample`, and unknown sizes."""
@@ -428,6 +430,6 @@ def _types(values: Sequence[Value]) -> Iterator[Type]:
 
 def _device_named(values: Sequence[Value]) -> str:
     """Return the device requested by constant arguments, "cpu" by default."""
-    named = (value for value in values if value.type().kind() == "DeviceObjType")
-    constants = (value.to_ivalue() for value in named if value.node().kind() == "prim::Constant")
+    device_values = (value for value in values if value.type().kind() == "DeviceObjType")
+    constants = (value.to_ivalue() for value in device_values if value.node().kind() == "prim::Constant")
     return str(next(constants, "cpu"))

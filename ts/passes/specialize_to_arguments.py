@@ -64,12 +64,12 @@ def _specialize(graph: Graph, argument_types: Mapping[int, Type]) -> bool:
         inputs[i].set_type(TENSOR if isinstance(type, TensorType) else type)
     changed = _fold_queries(graph)
     for _ in range(_MAX_ROUNDS):
-        questions = _TypeQueries(graph)
-        if not questions.arguments():
+        queries = _TypeQueries(graph)
+        if not queries.arguments():
             break
         for i, type in argument_types.items():
             inputs[i].set_type(type)
-        propagation = _TypePropagation(graph, questions.needed)
+        propagation = _TypePropagation(graph, queries.needed)
         propagation.run_on_types()
         for i in argument_types:  # the shapes of these inputs may change while the graph runs
             if inputs[i] not in propagation.samples and inputs[i].type().is_subtype_of(TENSOR):

@@ -150,14 +150,14 @@ class _Rewriter:
         matches = find_matches(self.pattern, block)
         insertion_points = self._insertion_points(matches, block)
         for match, insertion_point in zip(matches, insertion_points, strict=True):
-            now = {
+            current_values = {
                 pattern_value: self.replaced.get(graph_value, graph_value)
                 for pattern_value, graph_value in match.items()
             }
-            accepted = insertion_point is not None and (self.accept is None or self.accept(now))
+            accepted = insertion_point is not None and (self.accept is None or self.accept(current_values))
             if accepted and optimization_allowed("subgraph_rewrite"):
                 assert insertion_point is not None
-                self._replace(match, now, insertion_point)
+                self._replace(match, current_values, insertion_point)
                 changed = True
         for node in block.nodes():
             for inner in node.blocks():
@@ -189,10 +189,10 @@ class _Rewriter:
             return first
         return None
 
-    def _replace(self, match: Values, now: Values, insertion_point: Node) -> None:
+    def _replace(self, match: Values, current_values: Values, insertion_point: Node) -> None:
         update("subgraph_rewrite", "Rewriting the occurrence at {}", insertion_point)
         graph = insertion_point.owning_graph()
-        inputs = [now[value] for value in self.pattern.inputs()]
+        inputs = [current_values[value] for value in self.pattern.inputs()]
         with graph.inserting_before(insertion_point):
             results = graph.insert_graph(self.replacement, inputs)
         _remove_names(results, inputs)

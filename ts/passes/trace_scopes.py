@@ -78,8 +78,8 @@ def _add_scope_outputs(node: Node) -> None:
     block = node.blocks()[0]
     for inner in block.nodes():
         for value in inner.outputs():
-            outside = [use for use in value.uses() if not _is_inside(use.user, block)]
-            if not outside:
+            outside_uses = [use for use in value.uses() if not _is_inside(use.user, block)]
+            if not outside_uses:
                 continue
             if node.kind() == "prim::TracedFork":
                 raise RuntimeError(
@@ -88,7 +88,7 @@ def _add_scope_outputs(node: Node) -> None:
                 )
             result = node.add_output(type=value.type())
             block.register_output(value)
-            for use in outside:
+            for use in outside_uses:
                 use.user.replace_input(use.offset, result)
 
 
@@ -111,13 +111,13 @@ def _convert_to_call(node: Node, declare: Declare) -> None:
     if len(results) != 1:
         inner = body.graph
         with inner.inserting_at_end(inner.block()):
-            together = inner.insert_node(inner.create("prim::TupleConstruct", list(results))).output()
-            together.set_type(TupleType([value.type() for value in results]) if results else NONE)
+            packed_result = inner.insert_node(inner.create("prim::TupleConstruct", list(results))).output()
+            packed_result.set_type(TupleType([value.type() for value in results]) if results else NONE)
             if not results:
-                together = inner.insert_constant(None)
+                packed_result = inner.insert_constant(None)
         for i in reversed(range(len(results))):
             inner.erase_output(i)
-        inner.register_output(together)
+        inner.register_output(packed_result)
     _erase_call_shapes(body.graph)
     name, type = declare(path, body.graph)
     with graph.inserting_before(node):

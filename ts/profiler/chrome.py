@@ -58,8 +58,8 @@ def trace(events: Iterable[FunctionEvent], metadata: Mapping[str, Any] | None = 
     }
 
 
-def _metadata_event(what: str, process: int, thread: int, name: str) -> dict[str, Any]:
-    return {"ph": "M", "name": what, "pid": process, "tid": thread, "ts": 0, "args": {"name": name}}
+def _metadata_event(event_name: str, process: int, thread: int, name: str) -> dict[str, Any]:
+    return {"ph": "M", "name": event_name, "pid": process, "tid": thread, "ts": 0, "args": {"name": name}}
 
 
 def _arguments(event: FunctionEvent) -> dict[str, Any]:

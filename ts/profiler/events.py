@@ -148,13 +148,13 @@ def _inside(inner: Interval, outer: Interval) -> bool:
 
 def name_of(raw: Event) -> str:
     """Return the name of an event for display."""
-    what = raw.what
-    if isinstance(what, Operator):
-        program = getattr(what.record, "program", None)
+    subject = raw.what
+    if isinstance(subject, Operator):
+        program = getattr(subject.record, "program", None)
         if program is not None:
             return f"fused {program.name}" if raw.answer is not False else f"not fused {program.name}"
-        return what.name
-    return what if isinstance(what, str) else str(getattr(what, "name", what))
+        return subject.name
+    return subject if isinstance(subject, str) else str(getattr(subject, "name", subject))
 
 
 def kernel_of(raw: Event) -> str:

@@ -97,9 +97,9 @@ class profile:
         use_cuda: bool | None = None,
         custom_trace_id_callback: Callable[[], str] | None = None,
     ) -> None:
-        refused = {"with_flops": with_flops, "experimental_config": experimental_config is not None}
-        refused["execution_trace_observer"] = execution_trace_observer is not None
-        for name, value in refused.items():
+        unsupported = {"with_flops": with_flops, "experimental_config": experimental_config is not None}
+        unsupported["execution_trace_observer"] = execution_trace_observer is not None
+        for name, value in unsupported.items():
             if value:
                 raise NotImplementedError(f"ts.profiler.profile has no {name}")
         self.activities = set(supported_activities() if activities is None else activities)

@@ -45,12 +45,12 @@ def table(
     columns = _columns(rows, total, widths, memory, shapes, unit)
     visible_rows = rows if row_limit < 0 else rows[:row_limit]
     cells = [[column.cell(row) for column in columns] for row in visible_rows]
-    lengths = [
+    column_widths = [
         max([len(column.title), *(len(line[i]) for line in cells)]) + 2 for i, column in enumerate(columns)
     ]
-    ruler = "  ".join("-" * length for length in lengths)
-    lines = [ruler, _line([column.title for column in columns], lengths), ruler]
-    lines += [_line(line, lengths) for line in cells]
+    ruler = "  ".join("-" * length for length in column_widths)
+    lines = [ruler, _line([column.title for column in columns], column_widths), ruler]
+    lines += [_line(line, column_widths) for line in cells]
     lines += [ruler, f"Self CPU time total: {time_text(total, unit)}", ""]
     if header is not None:
         lines = ["=" * len(ruler), header, *lines]
@@ -91,8 +91,8 @@ def _columns(
     return columns
 
 
-def _line(cells: Sequence[str], lengths: Sequence[int]) -> str:
-    return "  ".join(cell.rjust(length) for cell, length in zip(cells, lengths, strict=True)).rstrip()
+def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
+    return "  ".join(cell.rjust(length) for cell, length in zip(cells, widths, strict=True)).rstrip()
 
 
 def shortened(cell: str, width: int) -> str:

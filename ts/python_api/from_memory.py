@@ -66,8 +66,8 @@ def asarray(
     """Convert `obj` to a tensor; memory is shared unless `copy`, the dtype or the device need a copy."""
     if (active := current_modes()) is not None:
         options = {"dtype": dtype, "device": device, "copy": copy, "requires_grad": requires_grad or None}
-        chosen = {name: value for name, value in options.items() if value is not None}
-        return active.operator(asarray, (obj,), chosen)  # type: ignore[no-any-return]
+        explicit_options = {name: value for name, value in options.items() if value is not None}
+        return active.operator(asarray, (obj,), explicit_options)  # type: ignore[no-any-return]
     kind = None if dtype is None else dtypes.as_dtype(dtype)
     shared = _alias(obj, kind)
     if shared is None:

@@ -30,13 +30,13 @@ def svd_lowrank(A: Tensor, q: int | None = 6, niter: int | None = 2, M: Any = No
     q, niter = 6 if q is None else q, 2 if niter is None else niter
     if M is not None:
         M = M.broadcast_to(A.shape)
-    wide = A.shape[-2] < A.shape[-1]
-    B, C = (A.mH, None if M is None else M.mH) if wide else (A, M)
+    is_wide = A.shape[-2] < A.shape[-1]
+    B, C = (A.mH, None if M is None else M.mH) if is_wide else (A, M)
     Q = _approximate_range(B, q, niter, C)
-    small = _multiply_centered(Q.mH, B, None) if C is None else ts.matmul(Q.mH, B) - ts.matmul(Q.mH, C)
-    U, S, Vh = ts.linalg.svd(small, full_matrices=False)
+    projected = _multiply_centered(Q.mH, B, None) if C is None else ts.matmul(Q.mH, B) - ts.matmul(Q.mH, C)
+    U, S, Vh = ts.linalg.svd(projected, full_matrices=False)
     U, V = ts.matmul(Q, U), Vh.mH
-    return (V, S, U) if wide else (U, S, V)
+    return (V, S, U) if is_wide else (U, S, V)
 
 
 def pca_lowrank(A: Tensor, q: int | None = None, center: bool = True, niter: int = 2) -> Any:

@@ -68,19 +68,19 @@ class StorageType:
             data = memoryview(buffer).cast("B")
         except TypeError:
             raise TypeError(f"a bytes-like object is required, not '{type(buffer).__name__}'") from None
-        left = len(data) - offset
-        if offset < 0 or left < 0:
+        available_bytes = len(data) - offset
+        if offset < 0 or available_bytes < 0:
             raise ValueError(
                 f"offset must be non-negative and no greater than buffer length ({len(data)}) , but got "
                 f"{offset}"
             )
-        if count < 0 and left % size:
+        if count < 0 and available_bytes % size:
             raise ValueError(f"buffer size ({len(data)}) must be a multiple of element size ({size})")
-        element_count = left // size if count < 0 else count
-        if element_count * size > left:
+        element_count = available_bytes // size if count < 0 else count
+        if element_count * size > available_bytes:
             raise ValueError(
-                f"buffer has only {left // size} elements after offset {offset}, but specified a size of "
-                f"{element_count}"
+                f"buffer has only {available_bytes // size} elements after offset {offset}, but specified a "
+                f"size of {element_count}"
             )
         elements = np.frombuffer(data, np.uint8, element_count * size, offset)
         if self.dtype is dtypes.bool_:

@@ -49,9 +49,9 @@ def _window(values: Callable[..., Numbers]) -> Callable[..., Any]:
         if sym and parameters.get("center") is not None:
             raise ValueError("Center must be None for symmetric windows")
         last = max(M - 1 if sym else M, 1)
-        numbers = values(np.arange(M, dtype=np.float64), last, **parameters)
-        numbers = np.ones(1) if M == 1 else numbers
-        return tensor(numbers, dtype=target_dtype, device=device, requires_grad=requires_grad)
+        samples = values(np.arange(M, dtype=np.float64), last, **parameters)
+        samples = np.ones(1) if M == 1 else samples
+        return tensor(samples, dtype=target_dtype, device=device, requires_grad=requires_grad)
 
     return window
 

@@ -35,18 +35,18 @@ def find(name: str) -> Any:
         return None
 
 
-def names_for(module: str, own: Callable[[str], Any] | None = None) -> Callable[[str], Any]:
-    """Return `__getattr__` for a module; it tries `own`, then submodules, then placeholders."""
+def names_for(module: str, module_getattr: Callable[[str], Any] | None = None) -> Callable[[str], Any]:
+    """Return `__getattr__` for a module; it tries `module_getattr`, then submodules, then placeholders."""
 
     def __getattr__(name: str) -> Any:
         if name == "__path__":  # an import statement in a function requests `__path__` at each call
             raise AttributeError(f"module {module!r} has no attribute {name!r}", name=name)
-        if own is not None:
+        if module_getattr is not None:
             try:
-                return own(name)
+                return module_getattr(name)
             except AttributeError as error:
                 if getattr(error, "name", None) != name and f"'{name}'" not in str(error):
-                    raise  # `own` failed for another attribute
+                    raise  # `module_getattr` failed for another attribute
                 missing = error
         else:
             missing = AttributeError(f"module {module!r} has no attribute {name!r}", name=name)
@@ -57,7 +57,9 @@ def names_for(module: str, own: Callable[[str], Any] | None = None) -> Callable[
             return file
         from ts.unsupported import api, placeholders
 
-        if own is not None and name not in api.entries(module.removeprefix("ts").removeprefix(".")):
+        if module_getattr is not None and name not in api.entries(
+            module.removeprefix("ts").removeprefix(".")
+        ):
             raise missing
         return placeholders.attribute(module, name)
 

@@ -50,8 +50,8 @@ def entries(path: str) -> dict[str, Entry]:
     """Return the recorded names of a PyTorch module, by path in `torch`; {} if there is no such module."""
     entry_by_name = {}
     for line in _sections().get(canonical_path(path), "").splitlines():
-        word, *items = line.split(" ")
-        kind, _, base = word.partition(":")
+        header, *items = line.split(" ")
+        kind, _, base = header.partition(":")
         for item in items:
             if kind in _ALIASES:
                 name, _, target = item.rpartition("=")

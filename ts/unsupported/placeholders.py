@@ -91,8 +91,8 @@ def attribute(module: str, name: str) -> Any:
     if name == "__all__" and api.is_module(path):
         return _public_names(path)
     if full in ELSEWHERE:
-        module_name, _, own = ELSEWHERE[full].rpartition(".")
-        return getattr(importlib.import_module(module_name), own)
+        module_name, _, attribute_name = ELSEWHERE[full].rpartition(".")
+        return getattr(importlib.import_module(module_name), attribute_name)
     if entry is None:
         if api.is_module(full):
             return importlib.import_module(f"ts.{full}")
@@ -198,9 +198,9 @@ class _Loader(importlib.abc.Loader):
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
         path = spec.name.removeprefix("ts.")
-        own = api.canonical_path(path)
-        if own != path:
-            module = importlib.import_module(f"ts.{own}")
+        canonical = api.canonical_path(path)
+        if canonical != path:
+            module = importlib.import_module(f"ts.{canonical}")
             self.spec = module.__spec__
             return module
         module_name, name = api.split(path)

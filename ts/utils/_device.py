@@ -51,15 +51,15 @@ class DeviceContext(TorchFunctionMode):
 
     def __enter__(self) -> None:  # type: ignore[override]
         """Insert the mode below all other modes, so that `with device:` blocks have precedence."""
-        above = [modes.pop() for _ in modes.stack()[:]]
-        for mode in [self, *reversed(above)]:
+        inner_modes = [modes.pop() for _ in modes.stack()[:]]
+        for mode in [self, *reversed(inner_modes)]:
             modes.push(mode)
 
     def __exit__(self, kind: object, error: object, trace: object) -> None:
         """Remove the mode from the bottom of the stack."""
-        above = [modes.pop() for _ in modes.stack()[1:]]
+        inner_modes = [modes.pop() for _ in modes.stack()[1:]]
         modes.pop()
-        for mode in reversed(above):
+        for mode in reversed(inner_modes):
             modes.push(mode)
 
     def __torch_function__(

@@ -30,8 +30,10 @@ def _group_tensors_by_device_and_dtype(
     for at, tensor in enumerate(first):
         if tensor is None:
             raise RuntimeError("the first list may not contain None")
-        lists, indices = groups.setdefault((tensor.device, tensor.dtype), ([[] for _ in tensorlistlist], []))
-        for column, tensors in zip(lists, tensorlistlist, strict=True):
+        columns, indices = groups.setdefault(
+            (tensor.device, tensor.dtype), ([[] for _ in tensorlistlist], [])
+        )
+        for column, tensors in zip(columns, tensorlistlist, strict=True):
             if tensors:
                 column.append(tensors[at])
         if with_indices:

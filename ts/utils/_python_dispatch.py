@@ -49,18 +49,18 @@ __getattr__ = names_for(__name__)
 def _arguments(op: Any, values: list[Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """Return positional and keyword arguments of a call, without default values at the end."""
     positional: list[Any] = []
-    named: dict[str, Any] = {}
-    needed = 0
+    keywords: dict[str, Any] = {}
+    positional_count = 0
     for p, x in zip(op.signature.parameters, values, strict=True):
         is_default = p.has_default and _is_default(x, p.default)
         argument = readable(p.kind, x)
         if p.keyword_only:
             if not is_default:
-                named[p.name] = argument
+                keywords[p.name] = argument
         else:
             positional.append(argument)
-            needed = needed if is_default else len(positional)
-    return tuple(positional[:needed]), named
+            positional_count = positional_count if is_default else len(positional)
+    return tuple(positional[:positional_count]), keywords
 
 
 def _is_default(x: Any, default: Any) -> bool:
@@ -82,13 +82,13 @@ def _find_decomposition(op: Any) -> Callable[..., Any] | None:
         return None
 
     def run(*values: Any) -> Any:
-        positional, named = [], {}
+        positional, keywords = [], {}
         for p, x in zip(op.signature.parameters, values, strict=True):
             if p.keyword_only:
-                named[p.name] = readable(p.kind, x)
+                keywords[p.name] = readable(p.kind, x)
             else:
                 positional.append(readable(p.kind, x))
-        return function(*positional, **named)
+        return function(*positional, **keywords)
 
     return run
 

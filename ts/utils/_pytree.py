@@ -308,11 +308,11 @@ def _fields_of(cls: type[Any], field_names: list[str] | None, dropped: list[str]
                 f"initialize {cls}, as it is not a dataclass."
             )
         return field_names
-    there = [field.name for field in dataclasses.fields(cls) if field.init]
+    init_fields = [field.name for field in dataclasses.fields(cls) if field.init]
     if field_names is None:
-        return there
-    missing = {*there} - {*dropped} - {*field_names}
-    unexpected = {*field_names} - ({*there} - {*dropped})
+        return init_fields
+    missing = {*init_fields} - {*dropped} - {*field_names}
+    unexpected = {*field_names} - ({*init_fields} - {*dropped})
     if missing or unexpected:
         message = "field_names does not include all dataclass fields.\n"
         if missing:
@@ -434,18 +434,18 @@ def map_only(type_or_types_or_pred: TypeAny | Callable[[Any], bool], /) -> MapOn
     >>> map_only(int)(lambda x: x + 1)("a")
     'a'
     """
-    chosen: Callable[[Any], bool]
+    predicate: Callable[[Any], bool]
     if isinstance(type_or_types_or_pred, type | tuple | types.UnionType):
-        chosen = functools.partial(_is_instance, type_or_types_or_pred)
+        predicate = functools.partial(_is_instance, type_or_types_or_pred)
     elif callable(type_or_types_or_pred):
-        chosen = type_or_types_or_pred
+        predicate = type_or_types_or_pred
     else:
         raise TypeError("Argument must be a type, a tuple of types, or a callable.")
 
     def decorate(func: FnAny[Any]) -> FnAny[Any]:
         @functools.wraps(func)
         def wrapped(x: Any) -> Any:
-            return func(x) if chosen(x) else x
+            return func(x) if predicate(x) else x
 
         return wrapped
 

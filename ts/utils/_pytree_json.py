@@ -99,9 +99,9 @@ def _json_to_treespec(json_schema: DumpableContext) -> TreeSpec:
     if name not in SERIALIZED_TYPE_TO_PYTHON_TYPE:
         raise NotImplementedError(f"Deserializing {name} in pytree is not registered.")
     cls = SERIALIZED_TYPE_TO_PYTHON_TYPE[name]
-    read = SUPPORTED_SERIALIZED_TYPES[cls].from_dumpable_context
-    if read is not None:
-        context = read(context)
+    from_dumpable = SUPPORTED_SERIALIZED_TYPES[cls].from_dumpable_context
+    if from_dumpable is not None:
+        context = from_dumpable(context)
     else:
         try:
             context = json.loads(context, object_hook=enum_object_hook)
@@ -142,12 +142,12 @@ def treespec_dumps(treespec: TreeSpec, protocol: int | None = None) -> str:
     treespec = _ensure_python_treespec_instance(treespec)
     if protocol is None:
         protocol = DEFAULT_TREESPEC_SERIALIZATION_PROTOCOL
-    written = _protocol(protocol).treespec_to_json(treespec)
-    return json.dumps((protocol, dataclasses.asdict(written)), cls=EnumEncoder)
+    schema = _protocol(protocol).treespec_to_json(treespec)
+    return json.dumps((protocol, dataclasses.asdict(schema)), cls=EnumEncoder)
 
 
 @functools.lru_cache
 def treespec_loads(serialized: str) -> TreeSpec:
     """Deserialize a spec written by `treespec_dumps`."""
-    protocol, written = json.loads(serialized)
-    return _protocol(protocol).json_to_treespec(written)
+    protocol, schema = json.loads(serialized)
+    return _protocol(protocol).json_to_treespec(schema)

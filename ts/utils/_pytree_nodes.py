@@ -120,8 +120,8 @@ class _SerializeNodeDef(NamedTuple):
 
 def _is_results_class(cls: Any) -> bool:
     """Return True for a class of `torch.return_types`, which is a struct sequence in PyTorch."""
-    home = own_name(result_tuples.__name__)
-    return isinstance(cls, type) and issubclass(cls, tuple) and own_name(cls.__module__) == home
+    results_module = own_name(result_tuples.__name__)
+    return isinstance(cls, type) and issubclass(cls, tuple) and own_name(cls.__module__) == results_module
 
 
 def is_namedtuple_class(cls: type) -> bool:

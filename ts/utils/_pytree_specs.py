@@ -293,8 +293,8 @@ def _children_of(spec: TreeSpec, node: PyTree, kind: Any) -> list[PyTree]:
     """Return the children of a node; raise ValueError if its type is not that of the spec."""
     is_builtin = spec.type in BUILTIN_TYPES
     if kind != spec.type:
-        word = "Node type" if is_builtin else "Type"
-        raise ValueError(f"{word} mismatch; expected {spec.type!r}, but got {kind!r}.")
+        label = "Node type" if is_builtin else "Type"
+        raise ValueError(f"{label} mismatch; expected {spec.type!r}, but got {kind!r}.")
     if is_builtin:
         _check_arity(spec, node)
     children, context = SUPPORTED_NODES[kind].flatten_fn(node)

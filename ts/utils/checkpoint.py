@@ -306,9 +306,11 @@ class _Block:
                 f"Number of tensors saved during recomputation: {count}.\n"
             )
         wrong = [
-            f"tensor at position {i}:\nsaved metadata: {before}\nrecomputed metadata: {now}\n"
-            for i, (before, now) in enumerate(zip(self._expected_metadata, recomputed_metadata, strict=True))
-            if now is not None and before != now
+            f"tensor at position {i}:\nsaved metadata: {before}\nrecomputed metadata: {recomputed}\n"
+            for i, (before, recomputed) in enumerate(
+                zip(self._expected_metadata, recomputed_metadata, strict=True)
+            )
+            if recomputed is not None and before != recomputed
         ]
         if wrong:
             raise CheckpointError(
@@ -393,9 +395,9 @@ class CheckpointFunction(Function):
         for i, x in zip(ctx.tensor_indices, ctx.saved_tensors, strict=True):
             inputs[i] = x
         with _use_random_state(ctx.state):
-            again = detach_variable(tuple(inputs))
+            detached_inputs = detach_variable(tuple(inputs))
             with enable_grad(), ctx.autocast_state:
-                outputs = ctx.run_function(*again)
+                outputs = ctx.run_function(*detached_inputs)
         if isinstance(outputs, Tensor):
             outputs = (outputs,)
         pairs = [
@@ -406,4 +408,4 @@ class CheckpointFunction(Function):
         if not pairs:
             raise RuntimeError("none of output has requires_grad=True, this checkpoint() is not necessary")
         backward([out for out, _ in pairs], [grad for _, grad in pairs])
-        return None, None, *[x.grad if isinstance(x, Tensor) else None for x in again]
+        return None, None, *[x.grad if isinstance(x, Tensor) else None for x in detached_inputs]

@@ -83,25 +83,25 @@ class _Region:
 
     def cache_result(self, operator: Any, args: list[Any], results: list[Any]) -> None:
         """Cache the result of an operator in the forward run, if the policy says so."""
-        named = _named(operator)
-        if named in SAC_IGNORED_OPS:
+        packet = _named(operator)
+        if packet in SAC_IGNORED_OPS:
             return
         result = results[0] if len(results) == 1 else tuple(results)
         context = SelectiveCheckpointContext(is_recompute=False, op_output=result)
-        decision = self._policy(context, named, *args)
+        decision = self._policy(context, packet, *args)
         if isinstance(decision, bool):
             decision = CheckpointPolicy.MUST_SAVE if decision else CheckpointPolicy.PREFER_RECOMPUTE
         cached = None
         if decision in _SAVED + _OFFLOADED:
             cached = _map_nested(result, lambda x: _CachedTensor(x, decision in _OFFLOADED))
-        self._cached_results.setdefault(named, []).append(cached)
+        self._cached_results.setdefault(packet, []).append(cached)
 
     def cached_result(self, operator: Any, args: list[Any]) -> Any:
         """Return the cached result for an operator call of the recomputation; None to run the operator."""
-        named = _named(operator)
-        if named in SAC_IGNORED_OPS:
+        packet = _named(operator)
+        if packet in SAC_IGNORED_OPS:
             return None
-        calls = self._cached_results.get(named)
+        calls = self._cached_results.get(packet)
         if calls is None:
             raise RuntimeError(
                 f"{operator.key.replace('::', '.')}{'' if operator.overload else '.default'} encountered "
@@ -109,8 +109,8 @@ class _Region:
                 "checkpointed region are nondeterministic or depend on global state that changed between "
                 "forward and backward."
             )
-        at = self._read_counts.get(named, 0)
-        self._read_counts[named] = at + 1
+        at = self._read_counts.get(packet, 0)
+        self._read_counts[packet] = at + 1
         cached = calls[at] if at < len(calls) else None
         return _map_nested(cached, lambda x: x.value(self._mutation), _CachedTensor)
 

@@ -36,10 +36,10 @@ class WeakIdRef(weakref.ref):  # type: ignore[type-arg]
         return self._id
 
     def __eq__(self, other: Any) -> bool:
-        own = self()
-        if own is None or (theirs := other()) is None:
+        referent = self()
+        if referent is None or (other_referent := other()) is None:
             return self is other
-        return own is theirs
+        return referent is other_referent
 
     def __ne__(self, other: Any) -> bool:  # `weakref.ref` would compare the objects
         return not self == other
@@ -58,10 +58,10 @@ class _WeakHashRef(weakref.ref):  # type: ignore[type-arg]
         return self._id
 
     def __eq__(self, other: Any) -> bool:
-        own = self()
-        if own is None or (theirs := other()) is None:
+        referent = self()
+        if referent is None or (other_referent := other()) is None:
             return self is other
-        return bool(own == theirs)
+        return bool(referent == other_referent)
 
 
 class WeakIdKeyDictionary(MutableMapping[Any, Any]):
@@ -75,10 +75,10 @@ class WeakIdKeyDictionary(MutableMapping[Any, Any]):
         self.ref_type = ref_type
         self._freed: list[Any] = []
         self._iteration_count = 0
-        own = ref(self)
+        self_ref = ref(self)
 
         def remove(reference: Any) -> None:
-            mapping = own()
+            mapping = self_ref()
             if mapping is None:
                 return
             if mapping._iteration_count:

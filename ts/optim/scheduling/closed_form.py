@@ -161,8 +161,8 @@ class PolynomialLR(_ByFactor):
     def factor(self) -> float:
         if self._is_initial or self.last_epoch > self.total_iters:
             return 1
-        left, before = (1 - step / self.total_iters for step in (self.last_epoch, self.last_epoch - 1))
-        return float((left / before) ** self.power)
+        remaining, before = (1 - step / self.total_iters for step in (self.last_epoch, self.last_epoch - 1))
+        return float((remaining / before) ** self.power)
 
     def total_factor(self) -> float:
         return float((1 - min(self.total_iters, self.last_epoch) / self.total_iters) ** self.power)
@@ -189,8 +189,8 @@ class CosineAnnealingLR(LRScheduler):
             return [
                 rate + (base - low) * rise for rate, base in zip(self.rates(), self.base_lrs, strict=True)
             ]
-        now, before = (1 + math.cos(math.pi * n / length) for n in (step, step - 1))
-        return [now / before * (rate - low) + low for rate in self.rates()]
+        current, before = (1 + math.cos(math.pi * n / length) for n in (step, step - 1))
+        return [current / before * (rate - low) + low for rate in self.rates()]
 
     def closed_form(self) -> list[Any]:
         height = (1 + math.cos(math.pi * self.last_epoch / self.T_max)) / 2
@@ -212,14 +212,16 @@ class _ByFunctions(LRScheduler):
 
     def state_dict(self) -> dict[str, Any]:
         """Return the state, with the attributes of callable objects; plain functions are not saved."""
-        held = [None if isinstance(f, types.FunctionType) else dict(f.__dict__) for f in self.lr_lambdas]
-        return {**super().state_dict(), "lr_lambdas": held}
+        function_states = [
+            None if isinstance(f, types.FunctionType) else dict(f.__dict__) for f in self.lr_lambdas
+        ]
+        return {**super().state_dict(), "lr_lambdas": function_states}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         super().load_state_dict({name: value for name, value in state_dict.items() if name != "lr_lambdas"})
-        for function, held in zip(self.lr_lambdas, state_dict["lr_lambdas"], strict=True):
-            if held is not None:
-                function.__dict__.update(held)
+        for function, function_state in zip(self.lr_lambdas, state_dict["lr_lambdas"], strict=True):
+            if function_state is not None:
+                function.__dict__.update(function_state)
 
 
 class LambdaLR(_ByFunctions):

@@ -112,14 +112,14 @@ class CyclicLR(_MomentumScheduler):
 
         Plain functions are not saved.
         """
-        held = getattr(self._scale_fn, "__dict__", None) or None
-        return {**super().state_dict(), "_scale_fn_custom": dict(held) if held else None}
+        function_state = getattr(self._scale_fn, "__dict__", None) or None
+        return {**super().state_dict(), "_scale_fn_custom": dict(function_state) if function_state else None}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        held = state_dict.get("_scale_fn_custom")
+        function_state = state_dict.get("_scale_fn_custom")
         super().load_state_dict({name: v for name, v in state_dict.items() if name != "_scale_fn_custom"})
-        if held is not None and self._scale_fn is not None:
-            self._scale_fn.__dict__.update(held)
+        if function_state is not None and self._scale_fn is not None:
+            self._scale_fn.__dict__.update(function_state)
 
 
 class OneCycleLR(_MomentumScheduler):
@@ -210,17 +210,17 @@ def _count_steps(total_steps: int | None, epochs: int | None, steps_per_epoch: i
     return checked("epochs", epochs) * checked("steps_per_epoch", steps_per_epoch)
 
 
-def _phases(total: int, share: float, three: bool) -> list[dict[str, Any]]:
+def _phases(total: int, warmup_fraction: float, three: bool) -> list[dict[str, Any]]:
     """Return each phase's last step, and its option names with first and last values."""
 
     def phase(end: float, rates: str, momenta: str) -> dict[str, Any]:
         names = "start_lr", "end_lr", "start_momentum", "end_momentum"
         return {"end_step": end, **dict(zip(names, [*rates.split(), *momenta.split()], strict=True))}
 
-    up = phase(float(share * total) - 1, "initial_lr max_lr", "max_momentum base_momentum")
+    up = phase(float(warmup_fraction * total) - 1, "initial_lr max_lr", "max_momentum base_momentum")
     if not three:
         return [up, phase(total - 1, "max_lr min_lr", "base_momentum max_momentum")]
-    down = phase(float(2 * share * total) - 2, "max_lr initial_lr", "base_momentum max_momentum")
+    down = phase(float(2 * warmup_fraction * total) - 2, "max_lr initial_lr", "base_momentum max_momentum")
     return [up, down, phase(total - 1, "initial_lr min_lr", "max_momentum max_momentum")]
 
 

@@ -59,7 +59,7 @@ class Compare:
             for m in results
         }
         rows = ordered_unique(row for row, _ in at)
-        several = len({row[1] for row in rows}) > 1
+        has_several_envs = len({row[1] for row in rows}) > 1
         figures = common_figures(results)
         best = {c: min(m.median for m in results if m.task_spec.description == c) for c in columns}
 
@@ -74,7 +74,7 @@ class Compare:
             mark = "*" if self._color and m.median == smallest else ""
             return f"{value:.1f}{mark}{'!' if self._warn and m.has_warnings else ''}"
 
-        names = {row: f"({row[1]}) {row[2]}" if several else row[2] for row in rows}
+        names = {row: f"({row[1]}) {row[2]}" if has_several_envs else row[2] for row in rows}
         first = max([9, *(6 + len(n) for n in names.values())])
         widths = [max([len(c or ""), *(len(cell(row, c)) for row in rows)]) for c in columns]
         head = " " * first + "".join(f"  |  {c or '':^{w}}" for c, w in zip(columns, widths, strict=True))

@@ -148,14 +148,16 @@ class Measurement:
         measured = f"{count} measurement{'' if single else 's'}"
         lines.append(f"  {measured}, {runs}, {threads} thread{'' if threads == 1 else 's'}")
         if not self.meets_confidence():
-            share = self.iqr / self.median
-            what = (
+            relative_iqr = self.iqr / self.median
+            advice = (
                 "This suggests significant environmental influence."
-                if share > _VERY_WIDE_SPREAD_RATIO
+                if relative_iqr > _VERY_WIDE_SPREAD_RATIO
                 else "This could indicate system fluctuation."
             )
-            lines.append(f"  WARNING: Interquartile range is {share * 100:.1f}% of the median measurement.")
-            lines.append(f"           {what}")
+            lines.append(
+                f"  WARNING: Interquartile range is {relative_iqr * 100:.1f}% of the median measurement."
+            )
+            lines.append(f"           {advice}")
         return "\n".join(lines)
 
     @staticmethod

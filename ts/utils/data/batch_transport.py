@@ -58,8 +58,8 @@ class Header(NamedTuple):
 class _Pickler(pickle.Pickler):
     """Pickler of `multiprocessing` that sends only the used part of a tensor's storage."""
 
-    def __init__(self, file: Any, beside: Any) -> None:
-        super().__init__(file, 5, True, beside)
+    def __init__(self, file: Any, buffer_callback: Any) -> None:
+        super().__init__(file, 5, True, buffer_callback)
         self.dispatch_table = ForkingPickler(file).dispatch_table
 
     def reducer_override(self, value: Any) -> Any:
@@ -84,9 +84,9 @@ class _Pickler(pickle.Pickler):
 def packed(value: Any) -> list[Any]:
     """Return the pickle of a value, followed by the out-of-band buffers of its arrays."""
     file = io.BytesIO()
-    beside: list[pickle.PickleBuffer] = []
-    _Pickler(file, beside.append).dump(value)
-    return [file.getbuffer(), *(buffer.raw() for buffer in beside)]
+    buffers: list[pickle.PickleBuffer] = []
+    _Pickler(file, buffers.append).dump(value)
+    return [file.getbuffer(), *(buffer.raw() for buffer in buffers)]
 
 
 def _offsets(sizes: Sequence[int]) -> tuple[list[int], int]:
@@ -126,8 +126,8 @@ class BatchSender:
         descriptor = -1
         if new:
             segment_id, self._created_count = self._created_count, self._created_count + 1
-            spare = end // 8  # reserve for slightly larger batches
-            size = -(-(end + spare) // mmap.PAGESIZE) * mmap.PAGESIZE
+            reserve = end // 8  # reserve for slightly larger batches
+            size = -(-(end + reserve) // mmap.PAGESIZE) * mmap.PAGESIZE
             descriptor = create_file(size)
             self._segments[segment_id] = mmap.mmap(descriptor, size)
         segment = self._segments[segment_id]

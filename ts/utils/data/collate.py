@@ -28,12 +28,12 @@ def collate(batch: Sequence[Any], *, collate_fn_map: dict[Any, Callable[..., Any
     """
     functions = collate_fn_map or {}
     first = batch[0]
-    own = functions.get(type(first))
+    collate_class = functions.get(type(first))
     for cls, function in functions.items():
-        if own is None and isinstance(first, cls):
-            own = function
-    if own is not None:
-        return own(batch, collate_fn_map=collate_fn_map)
+        if collate_class is None and isinstance(first, cls):
+            collate_class = function
+    if collate_class is not None:
+        return collate_class(batch, collate_fn_map=collate_fn_map)
     if isinstance(first, Mapping):
         columns = {key: collate([sample[key] for sample in batch], collate_fn_map=functions) for key in first}
         return _mapping(first, columns)

@@ -201,16 +201,16 @@ def _context(context: Any, num_workers: int) -> Any:
 
 def _warn_about_worker_count(num_workers: int) -> None:
     """Warn if there are more workers than processors, because they are rarely faster than fewer workers."""
-    counted = hasattr(os, "sched_getaffinity")
-    processors = len(os.sched_getaffinity(0)) if counted else os.cpu_count() or 0
+    has_affinity = hasattr(os, "sched_getaffinity")
+    processors = len(os.sched_getaffinity(0)) if has_affinity else os.cpu_count() or 0
     if 0 < processors >= num_workers:
         return
     suggested = "DataLoader is not able to compute a suggested max number of worker in current system."
     if processors:
         suggested = (
             f"Our suggested max number of worker in current system is {processors}"
-            f"{'' if counted else ' (`cpuset` is not taken into account)'}, which is smaller than what this "
-            "DataLoader is going to create."
+            f"{'' if has_affinity else ' (`cpuset` is not taken into account)'}, which is smaller than what "
+            "this DataLoader is going to create."
         )
     warnings.warn(
         f"This DataLoader will create {num_workers} worker processes in total. {suggested} Please be aware "

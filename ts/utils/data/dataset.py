@@ -40,8 +40,8 @@ class IterableDataset(Dataset[T], Iterable[T]):
 
 def samples(dataset: Any, indices: list[Any]) -> Any:
     """Return the samples at `indices`, by one call of `__getitems__` if the data set defines it."""
-    several = getattr(dataset, "__getitems__", None)
-    return several(indices) if callable(several) else [dataset[index] for index in indices]
+    getitems = getattr(dataset, "__getitems__", None)
+    return getitems(indices) if callable(getitems) else [dataset[index] for index in indices]
 
 
 def _column(dataset: Any, indices: list[int]) -> Any:

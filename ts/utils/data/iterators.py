@@ -256,16 +256,16 @@ class _Worker:
     """Worker process, as the main process sees it."""
 
     def __init__(self, context: Any, job: Job) -> None:
-        self.connection, theirs = multiprocessing.Pipe()
+        self.connection, worker_connection = multiprocessing.Pipe()
         _open_connections.add(self.connection)
         self.inbox = BatchReceiver(self.connection)
         self.is_active = True  # True if the worker may have more samples in this epoch
         self.queued_tasks = 0  # number of tasks whose batches were not read yet
-        self.process = context.Process(target=work, args=(theirs, job), daemon=True)
+        self.process = context.Process(target=work, args=(worker_connection, job), daemon=True)
         try:
             self.process.start()
         finally:
-            theirs.close()
+            worker_connection.close()
 
     def send(self, task: Task) -> None:
         """Send a task to the worker."""
@@ -280,14 +280,14 @@ class _Worker:
         self.process.join(SHUTDOWN_TIMEOUT_SECONDS)
         pid, code = self.process.pid, self.process.exitcode
         if code is not None and code < 0:
-            how = f"is killed by signal: {signal.strsignal(-code)}. "
+            cause = f"is killed by signal: {signal.strsignal(-code)}. "
         else:
-            how = (
+            cause = (
                 f"exited unexpectedly with exit code {code}. Details are lost due to multiprocessing. "
                 "Rerunning with num_workers=0 may give better error trace."
             )
         raise RuntimeError(f"DataLoader worker (pid(s) {pid}) exited unexpectedly") from RuntimeError(
-            f"DataLoader worker (pid {pid}) {how}"
+            f"DataLoader worker (pid {pid}) {cause}"
         )
 
 

@@ -128,8 +128,8 @@ class WeightedRandomSampler(Sampler[int]):
         self.generator = generator
 
     def __iter__(self) -> Iterator[int]:
-        drawn = ts.multinomial(self.weights, self.num_samples, self.replacement, generator=self.generator)
-        yield from drawn.tolist()
+        indices = ts.multinomial(self.weights, self.num_samples, self.replacement, generator=self.generator)
+        yield from indices.tolist()
 
     def __len__(self) -> int:
         return self.num_samples

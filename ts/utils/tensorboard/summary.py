@@ -337,13 +337,15 @@ def mesh(tag: str, vertices: Any, colors: Any, faces: Any, config: Any) -> Summa
     components = metadata.get_components_bitmask([kind for _, kind in arrays])
     values = []
     for array, kind in arrays:
-        about = metadata.create_summary_metadata(
+        summary_metadata = metadata.create_summary_metadata(
             tag, "", kind, components, array.shape, "", json_config=json.dumps(config or {}, sort_keys=True)
         )
         proto = TensorProto(
             dtype="DT_FLOAT", float_val=array.reshape(-1).tolist(), tensor_shape=_shape(array.shape)
         )
-        values.append(Summary.Value(tag=metadata.get_instance_name(tag, kind), tensor=proto, metadata=about))
+        values.append(
+            Summary.Value(tag=metadata.get_instance_name(tag, kind), tensor=proto, metadata=summary_metadata)
+        )
     return Summary(value=values)
 
 

@@ -93,8 +93,8 @@ class SummaryWriter:
         filename_suffix: str = "",
     ) -> None:
         if not log_dir:
-            now = datetime.now().strftime("%b%d_%H-%M-%S")
-            log_dir = os.path.join("runs", f"{now}_{socket.gethostname()}{comment}")
+            timestamp = datetime.now().strftime("%b%d_%H-%M-%S")
+            log_dir = os.path.join("runs", f"{timestamp}_{socket.gethostname()}{comment}")
         self.log_dir = log_dir
         self.purge_step = purge_step
         self.max_queue = max_queue
