@@ -198,20 +198,20 @@ def _convolve_complex(g: Geometry, x: Array, weight: Array) -> Array:
     return result.reshape(images, g.filters, *g.output_size)
 
 
-def weight_gradient(general: Kernel, xp: Any, g: Geometry, window_source: Array, other: Array) -> Array:
+def weight_gradient(general: Kernel, xp: Any, g: Geometry, conv_input: Array, other: Array) -> Array:
     """Return the gradient of the weight; call `general` if it is unsupported or not finite.
 
     Infinities and NaN need the general kernel, because this module would multiply them by padding zeros.
     """
-    if window_source.dtype.kind not in "iubc" and window_source.size and other.size:
-        dtype = np.float32 if window_source.itemsize == 2 else window_source.dtype
-        decomposition = _cached_decomposition(g, window_source)
-        x, y = (np.require(a, dtype, ["C", "A", "W"]) for a in (window_source, other))
+    if conv_input.dtype.kind not in "iubc" and conv_input.size and other.size:
+        dtype = np.float32 if conv_input.itemsize == 2 else conv_input.dtype
+        decomposition = _cached_decomposition(g, conv_input)
+        x, y = (np.require(a, dtype, ["C", "A", "W"]) for a in (conv_input, other))
         out = np.zeros((y.shape[1], x.shape[1] // g.groups, *g.kernel), dtype)
         correlate_weights(x, y, out, decomposition.source, decomposition.phases[0], g.groups)
         if np.isfinite(out).all():
-            return out.astype(window_source.dtype, copy=False)
-    result: Array = general(xp, g, window_source, other)
+            return out.astype(conv_input.dtype, copy=False)
+    result: Array = general(xp, g, conv_input, other)
     return result
 
 

@@ -46,7 +46,7 @@ def _processors() -> int:
     return os.cpu_count() or 1
 
 
-def parts(units: int) -> int:
+def partition_count(units: int) -> int:
     """Return the number of partitions into which work of `units` should be divided, at least 1."""
     return max(1, min(_count or count(), units // MIN_WORK_PER_THREAD))
 

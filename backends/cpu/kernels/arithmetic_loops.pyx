@@ -28,7 +28,7 @@ from ts.backends.cpu.kernels.elementwise import ufunc_loops
 cdef enum:
     MAX_EXACT_QUOTIENT = 1 << 28       # float32 quotients below this are computed exactly in double
 
-ctypedef fused whole:
+ctypedef fused integral:
     uint8_t
     int8_t
     int16_t
@@ -87,69 +87,69 @@ cdef enum Division:
     FLOOR_QUOTIENT
 
 
-cdef inline void divide_whole(char **a, npy_intp n, const npy_intp *s, Division division, whole kind) noexcept nogil:
+cdef inline void divide_integral(char **a, npy_intp n, const npy_intp *s, Division division, integral kind) noexcept nogil:
     cdef npy_intp i
-    cdef whole x, y, remainder, value
+    cdef integral x, y, remainder, value
     for i in range(n):
-        x, y = (<whole *>(a[0] + i * s[0]))[0], (<whole *>(a[1] + i * s[1]))[0]
+        x, y = (<integral *>(a[0] + i * s[0]))[0], (<integral *>(a[1] + i * s[1]))[0]
         if y == 0:
             raise_zero_division()
             return
         # x // -1 is -x; -x wraps around for the smallest integer, while C division traps
-        if whole is not uint8_t and y == -1:
-            value = <whole>(0 - <uint64_t>x) if division == FLOOR_QUOTIENT else 0
+        if integral is not uint8_t and y == -1:
+            value = <integral>(0 - <uint64_t>x) if division == FLOOR_QUOTIENT else 0
         else:
             remainder = x % y
             if division == FLOOR_QUOTIENT:
                 value = x // y
-                if whole is not uint8_t and remainder != 0 and (remainder ^ y) < 0:
+                if integral is not uint8_t and remainder != 0 and (remainder ^ y) < 0:
                     value -= 1
             else:
                 value = remainder
-                if whole is not uint8_t and division == REMAINDER and remainder != 0 and (remainder ^ y) < 0:
+                if integral is not uint8_t and division == REMAINDER and remainder != 0 and (remainder ^ y) < 0:
                     value += y
-        (<whole *>(a[2] + i * s[2]))[0] = value
+        (<integral *>(a[2] + i * s[2]))[0] = value
 
 
 # ---------------------------------------------------------------- powers of integers
 
-cdef inline void power_whole(char **a, npy_intp n, const npy_intp *s, whole kind) noexcept nogil:
+cdef inline void power_integral(char **a, npy_intp n, const npy_intp *s, integral kind) noexcept nogil:
     cdef npy_intp i
-    cdef whole x, y, value
+    cdef integral x, y, value
     for i in range(n):
-        x, y = (<whole *>(a[0] + i * s[0]))[0], (<whole *>(a[1] + i * s[1]))[0]
-        if whole is not uint8_t and y < 0:
+        x, y = (<integral *>(a[0] + i * s[0]))[0], (<integral *>(a[1] + i * s[1]))[0]
+        if integral is not uint8_t and y < 0:
             value = 1 if x == 1 else ((-1 if y & 1 else 1) if x == -1 else 0)
         else:
             value = 1
             while y > 0:
                 if y & 1:
-                    value = <whole>(<uint64_t>value * <uint64_t>x)
-                x = <whole>(<uint64_t>x * <uint64_t>x)
+                    value = <integral>(<uint64_t>value * <uint64_t>x)
+                x = <integral>(<uint64_t>x * <uint64_t>x)
                 y >>= 1
-        (<whole *>(a[2] + i * s[2]))[0] = value
+        (<integral *>(a[2] + i * s[2]))[0] = value
 
 
 # ---------------------------------------------------------------- shifts
 
-cdef inline void shift_left(char **a, npy_intp n, const npy_intp *s, whole kind) noexcept nogil:
+cdef inline void shift_left(char **a, npy_intp n, const npy_intp *s, integral kind) noexcept nogil:
     cdef npy_intp i
-    cdef whole x, y
+    cdef integral x, y
     for i in range(n):
-        x, y = (<whole *>(a[0] + i * s[0]))[0], (<whole *>(a[1] + i * s[1]))[0]
-        (<whole *>(a[2] + i * s[2]))[0] = <whole>(<uint64_t>x << y) if 0 <= y < <int>(8 * sizeof(whole)) else 0
+        x, y = (<integral *>(a[0] + i * s[0]))[0], (<integral *>(a[1] + i * s[1]))[0]
+        (<integral *>(a[2] + i * s[2]))[0] = <integral>(<uint64_t>x << y) if 0 <= y < <int>(8 * sizeof(integral)) else 0
 
 
-cdef inline void shift_right(char **a, npy_intp n, const npy_intp *s, whole kind) noexcept nogil:
+cdef inline void shift_right(char **a, npy_intp n, const npy_intp *s, integral kind) noexcept nogil:
     cdef npy_intp i
-    cdef whole x, y
+    cdef integral x, y
     for i in range(n):
-        x, y = (<whole *>(a[0] + i * s[0]))[0], (<whole *>(a[1] + i * s[1]))[0]
-        if 0 <= y < <int>(8 * sizeof(whole)):
+        x, y = (<integral *>(a[0] + i * s[0]))[0], (<integral *>(a[1] + i * s[1]))[0]
+        if 0 <= y < <int>(8 * sizeof(integral)):
             x = x >> y
         else:
-            x = -1 if whole is not uint8_t and x < 0 else 0
-        (<whole *>(a[2] + i * s[2]))[0] = x
+            x = -1 if integral is not uint8_t and x < 0 else 0
+        (<integral *>(a[2] + i * s[2]))[0] = x
 
 
 # ---------------------------------------------------------------- signs, roots
@@ -185,64 +185,64 @@ cdef void rest_double(char **a, const npy_intp *n, const npy_intp *s, void *d) n
     rest_floating[double](a, n[0], s, 0)
 
 cdef void rest_uint8(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
-    divide_whole[uint8_t](a, n[0], s, REMAINDER, 0)
+    divide_integral[uint8_t](a, n[0], s, REMAINDER, 0)
 
 cdef void rest_int8(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
-    divide_whole[int8_t](a, n[0], s, REMAINDER, 0)
+    divide_integral[int8_t](a, n[0], s, REMAINDER, 0)
 
 cdef void rest_int16(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
-    divide_whole[int16_t](a, n[0], s, REMAINDER, 0)
+    divide_integral[int16_t](a, n[0], s, REMAINDER, 0)
 
 cdef void rest_int32(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
-    divide_whole[int32_t](a, n[0], s, REMAINDER, 0)
+    divide_integral[int32_t](a, n[0], s, REMAINDER, 0)
 
 cdef void rest_int64(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
-    divide_whole[int64_t](a, n[0], s, REMAINDER, 0)
+    divide_integral[int64_t](a, n[0], s, REMAINDER, 0)
 
 cdef void rest_as_in_c_uint8(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
-    divide_whole[uint8_t](a, n[0], s, C_REMAINDER, 0)
+    divide_integral[uint8_t](a, n[0], s, C_REMAINDER, 0)
 
 cdef void rest_as_in_c_int8(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
-    divide_whole[int8_t](a, n[0], s, C_REMAINDER, 0)
+    divide_integral[int8_t](a, n[0], s, C_REMAINDER, 0)
 
 cdef void rest_as_in_c_int16(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
-    divide_whole[int16_t](a, n[0], s, C_REMAINDER, 0)
+    divide_integral[int16_t](a, n[0], s, C_REMAINDER, 0)
 
 cdef void rest_as_in_c_int32(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
-    divide_whole[int32_t](a, n[0], s, C_REMAINDER, 0)
+    divide_integral[int32_t](a, n[0], s, C_REMAINDER, 0)
 
 cdef void rest_as_in_c_int64(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
-    divide_whole[int64_t](a, n[0], s, C_REMAINDER, 0)
+    divide_integral[int64_t](a, n[0], s, C_REMAINDER, 0)
 
 cdef void quotient_uint8(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
-    divide_whole[uint8_t](a, n[0], s, FLOOR_QUOTIENT, 0)
+    divide_integral[uint8_t](a, n[0], s, FLOOR_QUOTIENT, 0)
 
 cdef void quotient_int8(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
-    divide_whole[int8_t](a, n[0], s, FLOOR_QUOTIENT, 0)
+    divide_integral[int8_t](a, n[0], s, FLOOR_QUOTIENT, 0)
 
 cdef void quotient_int16(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
-    divide_whole[int16_t](a, n[0], s, FLOOR_QUOTIENT, 0)
+    divide_integral[int16_t](a, n[0], s, FLOOR_QUOTIENT, 0)
 
 cdef void quotient_int32(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
-    divide_whole[int32_t](a, n[0], s, FLOOR_QUOTIENT, 0)
+    divide_integral[int32_t](a, n[0], s, FLOOR_QUOTIENT, 0)
 
 cdef void quotient_int64(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
-    divide_whole[int64_t](a, n[0], s, FLOOR_QUOTIENT, 0)
+    divide_integral[int64_t](a, n[0], s, FLOOR_QUOTIENT, 0)
 
 cdef void power_uint8(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
-    power_whole[uint8_t](a, n[0], s, 0)
+    power_integral[uint8_t](a, n[0], s, 0)
 
 cdef void power_int8(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
-    power_whole[int8_t](a, n[0], s, 0)
+    power_integral[int8_t](a, n[0], s, 0)
 
 cdef void power_int16(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
-    power_whole[int16_t](a, n[0], s, 0)
+    power_integral[int16_t](a, n[0], s, 0)
 
 cdef void power_int32(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
-    power_whole[int32_t](a, n[0], s, 0)
+    power_integral[int32_t](a, n[0], s, 0)
 
 cdef void power_int64(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
-    power_whole[int64_t](a, n[0], s, 0)
+    power_integral[int64_t](a, n[0], s, 0)
 
 cdef void left_uint8(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
     shift_left[uint8_t](a, n[0], s, 0)
@@ -301,7 +301,7 @@ cdef void root_float(char **a, const npy_intp *n, const npy_intp *s, void *d) no
 cdef void root_double(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
     root_loop[double](a, n[0], s, 0)
 
-cdef int *wholes = [UINT8, INT8, INT16, INT32, INT64]
+cdef int *integral_types = [UINT8, INT8, INT16, INT32, INT64]
 cdef Loop *rests = [rest_uint8, rest_int8, rest_int16, rest_int32, rest_int64]
 cdef Loop *rests_as_in_c = [rest_as_in_c_uint8, rest_as_in_c_int8, rest_as_in_c_int16, rest_as_in_c_int32, rest_as_in_c_int64]
 cdef Loop *quotients = [quotient_uint8, quotient_int8, quotient_int16, quotient_int32, quotient_int64]
@@ -318,7 +318,7 @@ cdef int set_loop(Loops loops, int scalar_type, Loop function) except -1:
     return 0
 
 
-cdef Loops make_loops(str name, int arity, Loop *of_wholes, Loop single, Loop double_):
+cdef Loops make_loops(str name, int arity, Loop *integral_loops, Loop single, Loop double_):
     """Create the `Loops` of one operation from its integer loops, and its float and double loops (or
     NULL).
     """
@@ -326,9 +326,9 @@ cdef Loops make_loops(str name, int arity, Loop *of_wholes, Loop single, Loop do
     cdef int i
     loops.name = name
     loops.arity = arity
-    if of_wholes != NULL:
+    if integral_loops != NULL:
         for i in range(5):
-            set_loop(loops, wholes[i], of_wholes[i])
+            set_loop(loops, integral_types[i], integral_loops[i])
     if single != NULL:
         set_loop(loops, FLOAT, single)
         set_loop(loops, DOUBLE, double_)

@@ -162,9 +162,9 @@ cdef object self_attention(object x, int heads, list weights, list panels, objec
     if qkv is None or dims_of(<PyArrayObject *>qkv)[2] != 3 * dims_of(<PyArrayObject *>x)[2]:
         return None
     width = dims_of(<PyArrayObject *>x)[2] // heads
-    parts = qkv.reshape(n, length, 3, heads, width).transpose(2, 0, 3, 1, 4)
+    heads_qkv = qkv.reshape(n, length, 3, heads, width).transpose(2, 0, 3, 1, 4)
     heads_output = compute_attention(
-        parts[0], parts[1], parts[2], mask, NO_MASK if mask is None else BOOL_HIDE_MASK, False, 1 / sqrt(<double>width)
+        heads_qkv[0], heads_qkv[1], heads_qkv[2], mask, NO_MASK if mask is None else BOOL_HIDE_MASK, False, 1 / sqrt(<double>width)
     )
     if heads_output is None:
         return None

@@ -139,24 +139,24 @@ cdef inline void compute_factors(
     shift[c] = <floating>((0 if bias == NULL else bias[c]) - mean * by)
 
 
-cdef void normalise(const floating *x, Batch *batch, void **parts, Moments *m, floating *out) noexcept nogil:
-    """Normalize a batch; `parts` are weight, bias, running mean and running variance."""
-    cdef const floating *weight = <const floating *>parts[0]
-    cdef const floating *bias = <const floating *>parts[1]
+cdef void normalise(const floating *x, Batch *batch, void **vectors, Moments *m, floating *out) noexcept nogil:
+    """Normalize a batch; `vectors` are weight, bias, running mean and running variance."""
+    cdef const floating *weight = <const floating *>vectors[0]
+    cdef const floating *bias = <const floating *>vectors[1]
     cdef npy_intp c
     cdef double count = <double>(batch.images * batch.inner)
     cdef floating *scale = <floating *>m.scale
     cdef floating *shift = <floating *>m.shift
     if batch.training:
         compute_moments(x, batch, m)
-        if parts[2] != NULL:
-            update_running(<floating *>parts[2], batch.channels, m.mean, 1, batch.momentum)
-        if parts[3] != NULL:
-            update_running(<floating *>parts[3], batch.channels, m.variance, count / (count - 1) if count > 1 else NAN, batch.momentum)
+        if vectors[2] != NULL:
+            update_running(<floating *>vectors[2], batch.channels, m.mean, 1, batch.momentum)
+        if vectors[3] != NULL:
+            update_running(<floating *>vectors[3], batch.channels, m.variance, count / (count - 1) if count > 1 else NAN, batch.momentum)
     else:
         for c in range(batch.channels):
-            m.mean[c] = (<floating *>parts[2])[c]
-            m.variance[c] = (<floating *>parts[3])[c]
+            m.mean[c] = (<floating *>vectors[2])[c]
+            m.variance[c] = (<floating *>vectors[3])[c]
     for c in range(batch.channels):
         compute_factors(c, m.mean[c], m.variance[c], batch.eps, weight, bias, scale, shift)
     scale_channels(x, batch, scale, shift, out)
@@ -186,7 +186,7 @@ cdef int batch_norm(Operator op, IValue *r, const int32_t *at) except -1:
     cdef PyArrayObject *a = NULL
     cdef Batch batch
     cdef Moments m
-    cdef void *parts[4]                # weight, bias, running mean, running variance
+    cdef void *vectors[4]              # weight, bias, running mean, running variance
     cdef void *out
     cdef bint channels_last = False
     cdef int kind, i
@@ -207,7 +207,7 @@ cdef int batch_norm(Operator op, IValue *r, const int32_t *at) except -1:
     if kind != FLOAT and kind != DOUBLE:
         return call_python_kernel(op, r, at)
     for i in range(4):
-        if not read_vector(&r[at[i + 1]], kind, batch.channels, batch.training and i > 1, &parts[i]):
+        if not read_vector(&r[at[i + 1]], kind, batch.channels, batch.training and i > 1, &vectors[i]):
             return call_python_kernel(op, r, at)
     batch.images = dims_of(a)[0]
     batch.inner = size_of(a) // (batch.images * batch.channels)
@@ -226,9 +226,9 @@ cdef int batch_norm(Operator op, IValue *r, const int32_t *at) except -1:
     m.shift = m.scale + batch.channels
     gil_state = leave_gil(size_of(a), r, at, op.nargs)
     if kind == FLOAT:
-        normalise[float](<float *>data_of(a), &batch, parts, &m, <float *>out)
+        normalise[float](<float *>data_of(a), &batch, vectors, &m, <float *>out)
     else:
-        normalise[double](<double *>data_of(a), &batch, parts, &m, <double *>out)
+        normalise[double](<double *>data_of(a), &batch, vectors, &m, <double *>out)
     take_gil(gil_state)
     free(m.mean)
     return set_result(&r[at[op.nargs]], result, kind)
@@ -271,11 +271,11 @@ cdef void scale_doubles(char **args, const npy_intp *n, const npy_intp *steps, v
     scale_tile[double](<Tile *>data, <const double *>args[0], n[0], <double *>args[1])
 
 
-cdef void read_factors(void **parts, npy_intp channels, double eps, floating *scale) noexcept:
+cdef void read_factors(void **vectors, npy_intp channels, double eps, floating *scale) noexcept:
     cdef npy_intp c
     for c in range(channels):
         compute_factors(
-            c, (<floating *>parts[2])[c], (<floating *>parts[3])[c], eps, <const floating *>parts[0], <const floating *>parts[1],
+            c, (<floating *>vectors[2])[c], (<floating *>vectors[3])[c], eps, <const floating *>vectors[0], <const floating *>vectors[1],
             scale, scale + channels,
         )
 
@@ -284,19 +284,19 @@ cdef bint read_batch_norm(int kind, IValue **others, Tile *tile, void *memory) n
     """Prepare the fused loop of inference-mode batch normalization; return False if the arguments are
     unsupported.
     """
-    cdef void *parts[4]
+    cdef void *vectors[4]
     cdef int i
     if others[4].v.i:
         return False
     for i in range(4):
-        if not read_vector(others[i], kind, tile.channels, False, &parts[i]) or (i > 1 and parts[i] == NULL):
+        if not read_vector(others[i], kind, tile.channels, False, &vectors[i]) or (i > 1 and vectors[i] == NULL):
             return False
     if kind == FLOAT:
         tile.function = scale_floats
-        read_factors[float](parts, tile.channels, others[6].v.f, <float *>memory)
+        read_factors[float](vectors, tile.channels, others[6].v.f, <float *>memory)
     else:
         tile.function = scale_doubles
-        read_factors[double](parts, tile.channels, others[6].v.f, <double *>memory)
+        read_factors[double](vectors, tile.channels, others[6].v.f, <double *>memory)
     return True
 
 

@@ -35,12 +35,12 @@ cdef enum:
     MAX_INTERLEAVED_PARTS = 16         # maximal number of tensors that are copied row by row
 
 
-cdef PyArrayObject *matching_part(List parts, Py_ssize_t i, int kind, int nd) noexcept:
+cdef PyArrayObject *matching_tensor(List tensors, Py_ssize_t i, int kind, int nd) noexcept:
     """Return the array of tensor `i` of the list if it is contiguous with dtype `kind` and rank `nd`, else
     NULL.
     """
-    cdef PyArrayObject *a = contiguous_array_or_null(list_slot(<PyObject *>parts, i))
-    return a if a != NULL and scalar_type(list_slot(<PyObject *>parts, i)) == kind and ndim_of(a) == nd else NULL
+    cdef PyArrayObject *a = contiguous_array_or_null(list_slot(<PyObject *>tensors, i))
+    return a if a != NULL and scalar_type(list_slot(<PyObject *>tensors, i)) == kind and ndim_of(a) == nd else NULL
 
 
 cdef void copy_part(const char *source, npy_intp length, npy_intp rows, npy_intp pitch, char *to) noexcept nogil:
@@ -60,7 +60,7 @@ cdef void copy_part(const char *source, npy_intp length, npy_intp rows, npy_intp
 
 
 cdef int join(Operator op, IValue *r, const int32_t *at, bint stacked) except -1:
-    cdef List parts = <List>r[at[0]].v.o
+    cdef List tensors = <List>r[at[0]].v.o
     cdef int64_t dim = r[at[1]].v.i
     cdef npy_intp dims[MAX_DIMS]
     cdef npy_intp outer = 1, inner, total = 0
@@ -75,20 +75,20 @@ cdef int join(Operator op, IValue *r, const int32_t *at, bint stacked) except -1
     cdef const char **sources = few_sources
     cdef npy_intp *lengths = few_lengths
     cdef ReleasedGil gil_state
-    if type(parts) is not List or parts.size == 0:
+    if type(tensors) is not List or tensors.size == 0:
         return run_with_contiguous_inputs(op, r, at)
-    first = contiguous_array_or_null(list_slot(<PyObject *>parts, 0))
+    first = contiguous_array_or_null(list_slot(<PyObject *>tensors, 0))
     if first == NULL or ndim_of(first) + stacked > MAX_DIMS:
         return run_with_contiguous_inputs(op, r, at)
-    count = parts.size
-    kind = scalar_type(list_slot(<PyObject *>parts, 0))
+    count = tensors.size
+    kind = scalar_type(list_slot(<PyObject *>tensors, 0))
     nd = ndim_of(first)
     if dim < 0:
         dim += nd + stacked
     if not 0 <= dim < nd + stacked or size_of(first) == 0:
         return run_with_contiguous_inputs(op, r, at)
     for i in range(count):
-        a = matching_part(parts, i, kind, nd)
+        a = matching_tensor(tensors, i, kind, nd)
         if a == NULL or size_of(a) == 0:
             return run_with_contiguous_inputs(op, r, at)
         for d in range(nd):
@@ -112,7 +112,7 @@ cdef int join(Operator op, IValue *r, const int32_t *at, bint stacked) except -1
         lengths = <npy_intp *>(sources + count)
     # copy the addresses before the GIL is released: another thread may change the list
     for i in range(count):
-        a = contiguous_array_or_null(list_slot(<PyObject *>parts, i))
+        a = contiguous_array_or_null(list_slot(<PyObject *>tensors, i))
         sources[i] = data_of(a)
         lengths[i] = inner if stacked else inner * dims_of(a)[dim]
     gil_state = leave_gil(outer * total * inner // 8, r, at, op.nargs)

@@ -36,7 +36,7 @@ from ts._core.tensor.ndarray cimport PyArrayObject, data_of, dims_of, flags_of, 
 from ts._core.value.no_python_construction cimport seal
 from ts.backends.cpu.kernels.kernel cimport item_size
 from ts.backends.cpu.kernels.microkernels cimport Kernels, microkernels
-from ts.backends.cpu.kernels.parallel_task cimport require_part
+from ts.backends.cpu.kernels.parallel_task cimport require_partition
 
 from ts.backends.cpu import thread_pool
 
@@ -282,8 +282,8 @@ cdef inline int pack_end(
         to += width
 
 
-cdef int compute(Job *job, SubConvolution p, int64_t part, int64_t parts, real *kind) noexcept nogil:
-    """Run the tasks of partition `part` of `parts`; return -1 if memory is exhausted.
+cdef int compute(Job *job, SubConvolution p, int64_t partition, int64_t partition_count, real *kind) noexcept nogil:
+    """Run the tasks of partition `partition` of `partition_count`; return -1 if memory is exhausted.
 
     A task computes all filters of one group and image for up to `job.panels` panels of positions.
     """
@@ -303,7 +303,7 @@ cdef int compute(Job *job, SubConvolution p, int64_t part, int64_t parts, real *
         free(block)
         free(sums)
         return -1
-    for task in range(tasks * part // parts, tasks * (part + 1) // parts):
+    for task in range(tasks * partition // partition_count, tasks * (partition + 1) // partition_count):
         q = task % blocks * pitch
         group = task // blocks % job.groups
         image = task // blocks // job.groups
@@ -356,7 +356,7 @@ cdef int compute(Job *job, SubConvolution p, int64_t part, int64_t parts, real *
 
 
 cdef int compute_depthwise(
-    Job *job, SubConvolution p, InputLayout s, int64_t plane, int64_t part, int64_t parts, real *kind
+    Job *job, SubConvolution p, InputLayout s, int64_t plane, int64_t partition, int64_t partition_count, real *kind
 ) noexcept nogil:
     """Lay out each channel and sum the products of its taps; replaces `compute` if groups have one
     channel.
@@ -372,7 +372,7 @@ cdef int compute_depthwise(
         free(weight)
         return -1
     memset(source + plane, 0, slack * sizeof(real))
-    for task in range(tasks * part // parts, tasks * (part + 1) // parts):
+    for task in range(tasks * partition // partition_count, tasks * (partition + 1) // partition_count):
         image = task // job.groups
         group = task % job.groups
         arrange_channel(<const real *>job.input, job.input_strides, s, image, group, source)
@@ -417,9 +417,9 @@ cdef class Run:
         if self.job.source != self.job.input:
             free(self.job.source)
 
-    cdef int arrange_part(self, Py_ssize_t part, Py_ssize_t parts) noexcept nogil:
+    cdef int arrange_partition(self, Py_ssize_t partition, Py_ssize_t partition_count) noexcept nogil:
         cdef int64_t count = self.job.images * self.channels, i
-        for i in range(count * part // parts, count * (part + 1) // parts):
+        for i in range(count * partition // partition_count, count * (partition + 1) // partition_count):
             if self.double_:
                 arrange_channel(
                     <const double *>self.job.input, self.job.input_strides, self.source, i // self.channels,
@@ -432,44 +432,44 @@ cdef class Run:
                 )
         return 0
 
-    cdef int compute_part(self, Py_ssize_t part, Py_ssize_t parts) noexcept nogil:
+    cdef int compute_partition(self, Py_ssize_t partition, Py_ssize_t partition_count) noexcept nogil:
         if self.double_:
-            return compute(&self.job, self.phase, part, parts, <double *>NULL)
-        return compute(&self.job, self.phase, part, parts, <float *>NULL)
+            return compute(&self.job, self.phase, partition, partition_count, <double *>NULL)
+        return compute(&self.job, self.phase, partition, partition_count, <float *>NULL)
 
-    cdef int compute_depthwise_part(self, Py_ssize_t part, Py_ssize_t parts) noexcept nogil:
+    cdef int compute_depthwise_partition(self, Py_ssize_t partition, Py_ssize_t partition_count) noexcept nogil:
         if self.double_:
-            return compute_depthwise(&self.job, self.phase, self.source, self.plane, part, parts, <double *>NULL)
-        return compute_depthwise(&self.job, self.phase, self.source, self.plane, part, parts, <float *>NULL)
+            return compute_depthwise(&self.job, self.phase, self.source, self.plane, partition, partition_count, <double *>NULL)
+        return compute_depthwise(&self.job, self.phase, self.source, self.plane, partition, partition_count, <float *>NULL)
 
-    cdef int run(self, Step step, Py_ssize_t part, Py_ssize_t parts, int64_t units) except -1:
+    cdef int run(self, Step step, Py_ssize_t partition, Py_ssize_t partition_count, int64_t units) except -1:
         """Run one partition of `step` with `units` of work; release the GIL if `units` >=
         MIN_UNITS_WITHOUT_GIL.
         """
         cdef int done
         if units < MIN_UNITS_WITHOUT_GIL:
-            done = step(self, part, parts)
+            done = step(self, partition, partition_count)
         else:
             with nogil:
-                done = step(self, part, parts)
+                done = step(self, partition, partition_count)
         if done < 0:
             raise MemoryError()
         return 0
 
-    def arrange_parts(self, Py_ssize_t part, Py_ssize_t parts):
-        """Lay out the channels of partition `part`; called by the thread pool."""
-        require_part(part, parts, self.prepared)
-        self.run(Run.arrange_part, part, parts, MIN_WORK_PER_THREAD)
+    def arrange_channels(self, Py_ssize_t partition, Py_ssize_t partition_count):
+        """Lay out the channels of partition `partition`; called by the thread pool."""
+        require_partition(partition, partition_count, self.prepared)
+        self.run(Run.arrange_partition, partition, partition_count, MIN_WORK_PER_THREAD)
 
-    def compute(self, Py_ssize_t part, Py_ssize_t parts):
-        """Compute the positions of partition `part`; called by the thread pool."""
-        require_part(part, parts, self.prepared)
-        self.run(Run.compute_part, part, parts, MIN_WORK_PER_THREAD)
+    def compute(self, Py_ssize_t partition, Py_ssize_t partition_count):
+        """Compute the positions of partition `partition`; called by the thread pool."""
+        require_partition(partition, partition_count, self.prepared)
+        self.run(Run.compute_partition, partition, partition_count, MIN_WORK_PER_THREAD)
 
-    def compute_depthwise(self, Py_ssize_t part, Py_ssize_t parts):
-        """Compute the channels of partition `part` of a depthwise convolution; called by the thread pool."""
-        require_part(part, parts, self.prepared)
-        self.run(Run.compute_depthwise_part, part, parts, MIN_WORK_PER_THREAD)
+    def compute_depthwise(self, Py_ssize_t partition, Py_ssize_t partition_count):
+        """Compute the channels of partition `partition` of a depthwise convolution; called by the thread pool."""
+        require_partition(partition, partition_count, self.prepared)
+        self.run(Run.compute_depthwise_partition, partition, partition_count, MIN_WORK_PER_THREAD)
 
 
 seal(Run)
@@ -625,9 +625,9 @@ cdef int correlate_fitting(
                 source.plane * run.channels * job.images + 3 * job.kernels.lanes, itemsize
             )
             if work // 16 < MIN_WORK_PER_THREAD:
-                run.run(Run.arrange_part, 0, 1, work // 16)
+                run.run(Run.arrange_partition, 0, 1, work // 16)
             else:
-                thread_pool.run(run.arrange_parts, thread_pool.parts(work // 16))
+                thread_pool.run(run.arrange_channels, thread_pool.partition_count(work // 16))
     for phase in phases:
         run.phase = phase
         free(job.offset)
@@ -643,9 +643,9 @@ cdef int correlate_fitting(
         work = job.images * dims_of(y)[1] * phase.length * job.depth
         if depthwise:
             if work // 32 < MIN_WORK_PER_THREAD:
-                run.run(Run.compute_depthwise_part, 0, 1, work // 32)
+                run.run(Run.compute_depthwise_partition, 0, 1, work // 32)
             else:
-                thread_pool.run(run.compute_depthwise, thread_pool.parts(work // 32))
+                thread_pool.run(run.compute_depthwise, thread_pool.partition_count(work // 32))
             continue
         job.packed_group = (job.filters + job.kernels.rows - 1) // job.kernels.rows * job.kernels.rows * job.depth
         free(job.packed)
@@ -657,9 +657,9 @@ cdef int correlate_fitting(
             pack_weight(job, phase, <float *>job.packed)
         job.panels = MAX_PANELS_PER_TASK if job.packed_group * itemsize > LARGE_WEIGHT_BYTES else 1
         if work // 64 < MIN_WORK_PER_THREAD:
-            run.run(Run.compute_part, 0, 1, work // 64)
+            run.run(Run.compute_partition, 0, 1, work // 64)
         else:
-            thread_pool.run(run.compute, thread_pool.parts(work // 64))
+            thread_pool.run(run.compute, thread_pool.partition_count(work // 64))
     return 0
 
 

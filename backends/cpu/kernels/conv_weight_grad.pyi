@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 from ts.backends.cpu.kernels.conv import InputLayout, SubConvolution
 
 def correlate_weights(
-    seen: NDArray[Any],
+    conv_input: NDArray[Any],
     other: NDArray[Any],
     out: NDArray[Any],
     source: InputLayout,

@@ -1,6 +1,6 @@
 """Gradients of convolution weights: correlations of input and output gradient, with the geometry of `conv`.
 
-In: the convolution's input `seen` (images, channels, positions), the gradient of its output (images, filters,
+In: the convolution's input `conv_input` (images, channels, positions), the gradient of its output (images, filters,
 positions), and the layout of the input. Out: for each filter, channel and tap the sum of their products.
 
     weight[f, c, tap] = sum over images and positions q of other[f, q] * source[c, q + offset of the tap]
@@ -30,7 +30,7 @@ from ts._core.value.no_python_construction cimport seal
 from ts.backends.cpu.kernels.conv cimport SubConvolution, InputLayout, arrange_channel, copy_row, real, require_fitting
 from ts.backends.cpu.kernels.kernel cimport item_size
 from ts.backends.cpu.kernels.microkernels cimport Kernels, microkernels
-from ts.backends.cpu.kernels.parallel_task cimport require_part
+from ts.backends.cpu.kernels.parallel_task cimport require_partition
 
 from ts.backends.cpu import thread_pool
 
@@ -53,7 +53,7 @@ cdef class Weights:
     cdef bint double_
     # True for a depthwise convolution with few filters per channel, which is computed row by row
     cdef bint by_rows
-    cdef char *seen                    # the convolution's input as passed by the caller
+    cdef char *conv_input              # the convolution's input as passed by the caller
     cdef int64_t strides[5]
     cdef char *source                  # the laid-out input; unused if `by_rows`
     cdef char *other
@@ -73,7 +73,7 @@ cdef class Weights:
     cdef bint prepared
 
     def __dealloc__(self):
-        if self.source != self.seen:
+        if self.source != self.conv_input:
             free(self.source)
 
     cdef int64_t tasks(self) noexcept nogil:
@@ -86,7 +86,7 @@ cdef class Weights:
         cdef int64_t count = self.images * self.groups * self.channels, plane = self.plane, i
         cdef int64_t each = self.groups * self.channels, size = 8 if self.double_ else 4
         if self.layout.as_is:
-            self.source = self.seen
+            self.source = self.conv_input
             return 0
         self.source = <char *>malloc(<size_t>(count * plane * size + 1))
         if self.source == NULL:
@@ -95,21 +95,21 @@ cdef class Weights:
             for i in range(count):
                 if self.double_:
                     arrange_channel(
-                        <const double *>self.seen, self.strides, self.layout, i // each, i % each,
+                        <const double *>self.conv_input, self.strides, self.layout, i // each, i % each,
                         <double *>self.source + i * plane,
                     )
                 else:
                     arrange_channel(
-                        <const float *>self.seen, self.strides, self.layout, i // each, i % each,
+                        <const float *>self.conv_input, self.strides, self.layout, i // each, i % each,
                         <float *>self.source + i * plane,
                     )
         return 0
 
-    def part(self, Py_ssize_t part, Py_ssize_t parts):
-        """Run the tasks of partition `part` of `parts`; called by the thread pool."""
-        cdef int64_t tasks = self.tasks(), first = tasks * part // parts, last = tasks * (part + 1) // parts
+    def run_partition(self, Py_ssize_t partition, Py_ssize_t partition_count):
+        """Run the tasks of partition `partition`; called by the thread pool."""
+        cdef int64_t tasks = self.tasks(), first = tasks * partition // partition_count, last = tasks * (partition + 1) // partition_count
         cdef int done
-        require_part(part, parts, self.prepared)
+        require_partition(partition, partition_count, self.prepared)
         with nogil:
             if self.by_rows and self.double_:
                 done = sum_rows(self, self.phase, self.layout, first, last, <double *>NULL)
@@ -244,7 +244,7 @@ cdef int sum_rows(Weights w, SubConvolution p, InputLayout s, int64_t first, int
     for group in range(first, last):
         memset(total, 0, w.filters * p.taps * sizeof(real))
         for image in range(w.images):
-            arrange_channel(<const real *>w.seen, w.strides, s, image, group, source)
+            arrange_channel(<const real *>w.conv_input, w.strides, s, image, group, source)
             for filter in range(w.filters):
                 line = <const real *>w.other + ((image * w.groups + group) * w.filters + filter) * w.channel_size
                 for row in range(p.rows):
@@ -262,11 +262,11 @@ cdef int sum_rows(Weights w, SubConvolution p, InputLayout s, int64_t first, int
 
 # ---------------------------------------------------------------- entry point
 
-def correlate_weights(seen, other, out, InputLayout source not None, SubConvolution phase not None, Py_ssize_t groups):
+def correlate_weights(conv_input, other, out, InputLayout source not None, SubConvolution phase not None, Py_ssize_t groups):
     """Write the gradient of the weight elements that are taps of `phase` to `out`, (filters, channels of a
     group, *window).
 
-    `seen` (images, channels, 1 to 3 spatial dimensions) and `other` (images, filters, positions of the phase)
+    `conv_input` (images, channels, 1 to 3 spatial dimensions) and `other` (images, filters, positions of the phase)
     are C-contiguous float32 or float64 arrays with equal dtypes. Other elements of `out` are not written;
     they must be zero before the call. Infinities and NaN multiplied by padding zeros give NaN.
     """
@@ -275,18 +275,18 @@ def correlate_weights(seen, other, out, InputLayout source not None, SubConvolut
     cdef PyArrayObject *y
     cdef PyArrayObject *z
     cdef int64_t work, lanes
-    cdef Py_ssize_t parts
+    cdef Py_ssize_t partition_count
     cdef int d, lead
-    if type(seen) is not np.ndarray or type(other) is not np.ndarray or type(out) is not np.ndarray:
+    if type(conv_input) is not np.ndarray or type(other) is not np.ndarray or type(out) is not np.ndarray:
         raise TypeError("correlate_weights: operands must be NumPy arrays")
-    require_fitting(seen, out, None, other, source, [phase], groups, False)
-    x, y, z = <PyArrayObject *>seen, <PyArrayObject *>other, <PyArrayObject *>out
+    require_fitting(conv_input, out, None, other, source, [phase], groups, False)
+    x, y, z = <PyArrayObject *>conv_input, <PyArrayObject *>other, <PyArrayObject *>out
     if not flags_of(x) & flags_of(z) & NPY_ARRAY_C_CONTIGUOUS or not flags_of(z) & NPY_ARRAY_WRITEABLE or phase.step != 1:
         raise ValueError("correlate_weights: operands must be contiguous and the phase's step 1")
-    w.held, w.layout, w.phase, w.plane = (seen, other, out), source, phase, source.plane
+    w.held, w.layout, w.phase, w.plane = (conv_input, other, out), source, phase, source.plane
     w.double_ = item_size(x) == 8
     w.kernels = microkernels(w.double_)
-    w.seen, w.other, w.out = data_of(x), data_of(y), data_of(z)
+    w.conv_input, w.other, w.out = data_of(x), data_of(y), data_of(z)
     w.images, w.groups = dims_of(x)[0], groups
     w.channels, w.filters = dims_of(x)[1] // groups, dims_of(y)[1] // groups
     w.channel_size = w.window = 1
@@ -303,7 +303,7 @@ def correlate_weights(seen, other, out, InputLayout source not None, SubConvolut
         return
     w.by_rows = w.channels == 1 and w.filters < MIN_PANEL_FILTERS
     work = w.images * dims_of(y)[1] * phase.length * w.channels * phase.taps
-    parts = thread_pool.parts(work // 32)
+    partition_count = thread_pool.partition_count(work // 32)
     if not w.by_rows:
         lanes = w.kernels.lanes
         w.vectors = (w.filters + lanes - 1) // lanes
@@ -311,10 +311,10 @@ def correlate_weights(seen, other, out, InputLayout source not None, SubConvolut
         w.vectors = (w.vectors + w.panels - 1) // w.panels
         w.panels = (w.filters + w.vectors * lanes - 1) // (w.vectors * lanes)
         w.block = MAX_SUM_BYTES // (phase.taps * w.vectors * lanes * item_size(x))
-        if parts > 1 and groups * w.panels < 2 * parts:
-            w.block = min(w.block, w.channels * groups * w.panels // (2 * parts))
+        if partition_count > 1 and groups * w.panels < 2 * partition_count:
+            w.block = min(w.block, w.channels * groups * w.panels // (2 * partition_count))
         w.block = min(max(w.block // w.kernels.rows * w.kernels.rows, <int64_t>w.kernels.rows), w.channels)
         w.blocks = (w.channels + w.block - 1) // w.block
         w.arrange_source()
     w.prepared = True
-    thread_pool.run(w.part, min(parts, w.tasks()))
+    thread_pool.run(w.run_partition, min(partition_count, w.tasks()))

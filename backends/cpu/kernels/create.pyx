@@ -90,27 +90,27 @@ cdef bint read_sizes(IValue *x, npy_intp *dims, int *nd) noexcept:
 
 # ---------------------------------------------------------------- filling
 
-cdef bint store_scalar(IValue *number, int kind, char *out) noexcept:
-    """Write `number` as an element of dtype `kind`.
+cdef bint store_scalar(IValue *scalar, int kind, char *out) noexcept:
+    """Write `scalar` as an element of dtype `kind`.
 
     Return False if the dtype has a lower category (such as int for a float) or cannot represent the value.
     """
     cdef double value
-    if number.tag != TAG_FLOAT and number.tag != TAG_INT and number.tag != TAG_BOOL:
+    if scalar.tag != TAG_FLOAT and scalar.tag != TAG_INT and scalar.tag != TAG_BOOL:
         return False
-    value = number.v.f if number.tag == TAG_FLOAT else <double>number.v.i
+    value = scalar.v.f if scalar.tag == TAG_FLOAT else <double>scalar.v.i
     if kind == FLOAT:
         if isfinite(value) and fabs(value) > FLT_MAX:
             return False
         (<float *>out)[0] = <float>value
     elif kind == DOUBLE:
         (<double *>out)[0] = value
-    elif kind == INT64 and number.tag != TAG_FLOAT:
-        (<int64_t *>out)[0] = number.v.i
-    elif kind == INT32 and number.tag != TAG_FLOAT and -2147483648 <= number.v.i <= 2147483647:
-        (<int32_t *>out)[0] = <int32_t>number.v.i
-    elif kind == BOOL and number.tag == TAG_BOOL:
-        (<uint8_t *>out)[0] = number.v.i != 0
+    elif kind == INT64 and scalar.tag != TAG_FLOAT:
+        (<int64_t *>out)[0] = scalar.v.i
+    elif kind == INT32 and scalar.tag != TAG_FLOAT and -2147483648 <= scalar.v.i <= 2147483647:
+        (<int32_t *>out)[0] = <int32_t>scalar.v.i
+    elif kind == BOOL and scalar.tag == TAG_BOOL:
+        (<uint8_t *>out)[0] = scalar.v.i != 0
     else:
         return False
     return True
@@ -119,7 +119,7 @@ cdef bint store_scalar(IValue *number, int kind, char *out) noexcept:
 cdef const char *EIGHT_ZERO_BYTES = b"\0\0\0\0\0\0\0\0"
 
 
-cdef void fill_with(Operator op, IValue *r, const int32_t *at, PyArrayObject *a, const char *number) noexcept:
+cdef void fill_with(Operator op, IValue *r, const int32_t *at, PyArrayObject *a, const char *scalar_bytes) noexcept:
     cdef char *out = data_of(a)
     cdef npy_intp n = size_of(a), width = item_size(a)
     cdef npy_intp i
@@ -127,28 +127,28 @@ cdef void fill_with(Operator op, IValue *r, const int32_t *at, PyArrayObject *a,
     cdef int64_t eight
     cdef ReleasedGil gil_state = leave_gil(n, r, at, op.nargs)
     if width == 1:
-        memset(out, number[0], n)
-    elif memcmp(number, EIGHT_ZERO_BYTES, width) == 0:
+        memset(out, scalar_bytes[0], n)
+    elif memcmp(scalar_bytes, EIGHT_ZERO_BYTES, width) == 0:
         memset(out, 0, n * width)
     elif width == 4:
-        memcpy(&four, number, 4)
+        memcpy(&four, scalar_bytes, 4)
         for i in range(n):
             (<int32_t *>out)[i] = four
     else:
-        memcpy(&eight, number, 8)
+        memcpy(&eight, scalar_bytes, 8)
         for i in range(n):
             (<int64_t *>out)[i] = eight
     take_gil(gil_state)
 
 
 cdef int create_full(
-    Operator op, IValue *r, const int32_t *at, int nd, npy_intp *dims, int kind, IValue *number
+    Operator op, IValue *r, const int32_t *at, int nd, npy_intp *dims, int kind, IValue *scalar
 ) except -1:
-    """Create a tensor of shape `dims` and dtype `kind` filled with `number`."""
+    """Create a tensor of shape `dims` and dtype `kind` filled with `scalar`."""
     cdef char value[8]
     cdef object result
     cdef PyArrayObject *a
-    if kind < 0 or not store_scalar(number, kind, value):
+    if kind < 0 or not store_scalar(scalar, kind, value):
         return call_python_kernel(op, r, at)
     result = new_contiguous(nd, dims, kind)
     a = <PyArrayObject *>result
@@ -162,14 +162,14 @@ ZERO.v.i = 0
 ONE.v.i = 1
 
 
-cdef int create_by_sizes(Operator op, IValue *r, const int32_t *at, int sizes_at, int dtype_at, int missing, IValue *number) except -1:
+cdef int create_by_sizes(Operator op, IValue *r, const int32_t *at, int sizes_at, int dtype_at, int missing, IValue *scalar) except -1:
     cdef npy_intp dims[MAX_DIMS]
     cdef int nd
     if not is_plain_cpu(&r[at[dtype_at + 1]], &r[at[dtype_at + 2]], &r[at[dtype_at + 3]]):
         return call_python_kernel(op, r, at)
     if not read_sizes(&r[at[sizes_at]], dims, &nd):
         return call_python_kernel(op, r, at)
-    return create_full(op, r, at, nd, dims, read_dtype(&r[at[dtype_at]], missing), number)
+    return create_full(op, r, at, nd, dims, read_dtype(&r[at[dtype_at]], missing), scalar)
 
 
 cdef int zeros(Operator op, IValue *r, const int32_t *at) except -1:
@@ -192,13 +192,13 @@ cdef int full(Operator op, IValue *r, const int32_t *at) except -1:
     return create_by_sizes(op, r, at, 0, 2, missing, &r[at[1]])
 
 
-cdef int create_with_dtype_of(Operator op, IValue *r, const int32_t *at, int dtype_at, IValue *number) except -1:
-    """Create a tensor filled with `number`; its dtype defaults to that of the first argument (x.new_zeros,
+cdef int create_with_dtype_of(Operator op, IValue *r, const int32_t *at, int dtype_at, IValue *scalar) except -1:
+    """Create a tensor filled with `scalar`; its dtype defaults to that of the first argument (x.new_zeros,
     ...).
     """
     if contiguous_array_or_null(&r[at[0]]) == NULL:
         return call_python_kernel(op, r, at)
-    return create_by_sizes(op, r, at, 1, dtype_at, scalar_type(&r[at[0]]), number)
+    return create_by_sizes(op, r, at, 1, dtype_at, scalar_type(&r[at[0]]), scalar)
 
 
 cdef int new_zeros(Operator op, IValue *r, const int32_t *at) except -1:
@@ -211,14 +211,14 @@ cdef int new_full(Operator op, IValue *r, const int32_t *at) except -1:
     return create_with_dtype_of(op, r, at, 3, &r[at[2]])
 
 
-cdef int create_like(Operator op, IValue *r, const int32_t *at, int dtype_at, IValue *number) except -1:
+cdef int create_like(Operator op, IValue *r, const int32_t *at, int dtype_at, IValue *scalar) except -1:
     cdef PyArrayObject *a = contiguous_array_or_null(&r[at[0]])
     cdef IValue *format = &r[at[dtype_at + 4]]
     if a == NULL or not is_plain_cpu(&r[at[dtype_at + 1]], &r[at[dtype_at + 2]], &r[at[dtype_at + 3]]):
         return call_python_kernel(op, r, at)
     if format.tag != TAG_NONE and format.v.i > 1:
         return call_python_kernel(op, r, at)
-    return create_full(op, r, at, ndim_of(a), dims_of(a), read_dtype(&r[at[dtype_at]], scalar_type(&r[at[0]])), number)
+    return create_full(op, r, at, ndim_of(a), dims_of(a), read_dtype(&r[at[dtype_at]], scalar_type(&r[at[0]])), scalar)
 
 
 cdef int zeros_like(Operator op, IValue *r, const int32_t *at) except -1:
@@ -231,12 +231,12 @@ cdef int full_like(Operator op, IValue *r, const int32_t *at) except -1:
     return create_like(op, r, at, 2, &r[at[1]])
 
 
-cdef int run_fill(Operator op, IValue *r, const int32_t *at, IValue *number) except -1:
+cdef int run_fill(Operator op, IValue *r, const int32_t *at, IValue *scalar) except -1:
     cdef PyArrayObject *a = contiguous_array_or_null(&r[at[0]])
     cdef char value[8]
     if a == NULL or not flags_of(a) & cnp.NPY_ARRAY_WRITEABLE:
         return call_python_kernel(op, r, at)
-    if not has_width(scalar_type(&r[at[0]])) or not store_scalar(number, scalar_type(&r[at[0]]), value):
+    if not has_width(scalar_type(&r[at[0]])) or not store_scalar(scalar, scalar_type(&r[at[0]]), value):
         return call_python_kernel(op, r, at)
     fill_with(op, r, at, a, value)
     wrote(<Tensor>r[at[0]].v.o)
@@ -279,7 +279,7 @@ cdef int arange(Operator op, IValue *r, const int32_t *at) except -1:
 cdef int create_from_list(Operator op, IValue *r, const int32_t *at) except -1:
     """Create a vector from a list of numbers: ts.tensor([1, 2])."""
     cdef List numbers
-    cdef IValue number
+    cdef IValue scalar
     cdef npy_intp n, i
     cdef int kind, missing = -1
     cdef npy_intp width
@@ -305,8 +305,8 @@ cdef int create_from_list(Operator op, IValue *r, const int32_t *at) except -1:
     for i in range(n):
         if numbers.size != n:
             return call_python_kernel(op, r, at)
-        number = list_item(<PyObject *>numbers, i)
-        if not store_scalar(&number, kind, out + i * width):
+        scalar = list_item(<PyObject *>numbers, i)
+        if not store_scalar(&scalar, kind, out + i * width):
             return call_python_kernel(op, r, at)
     return set_result(&r[at[op.nargs]], result, kind)
 

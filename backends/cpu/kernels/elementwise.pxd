@@ -40,7 +40,7 @@ cdef class Loops:
 cdef void add_half_loops(Loops loops) noexcept
 # Write a Python number as an element of the tensor's dtype; return False if type promotion would change the
 # result's dtype.
-cdef bint store_number(int scalar_type, IValue *number, char *out) noexcept nogil
+cdef bint store_number(int scalar_type, IValue *scalar, char *out) noexcept nogil
 # Write the element of a 0-dim tensor `x` as an element of another dtype. Such a tensor is promoted like a
 # number; return False if this is unsupported.
 cdef bint store_element(int scalar_type, Tensor x, char *out) noexcept

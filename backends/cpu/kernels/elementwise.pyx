@@ -148,14 +148,14 @@ cdef void add_half_loops(Loops loops) noexcept:
 
 # ---------------------------------------------------------------- numbers as operands
 
-cdef bint store_number(int scalar_type, IValue *number, char *out) noexcept nogil:
+cdef bint store_number(int scalar_type, IValue *scalar, char *out) noexcept nogil:
     """Write a Python number as an element of a dtype; return False if type promotion would change the
     tensor's dtype.
     """
-    cdef int64_t i = number.v.i
-    if number.tag == TAG_FLOAT:
-        return store_double(scalar_type, number.v.f, out)
-    if number.tag != TAG_INT and number.tag != TAG_BOOL:
+    cdef int64_t i = scalar.v.i
+    if scalar.tag == TAG_FLOAT:
+        return store_double(scalar_type, scalar.v.f, out)
+    if scalar.tag != TAG_INT and scalar.tag != TAG_BOOL:
         return False
     if scalar_type == INT64:
         (<int64_t *>out)[0] = i
@@ -173,7 +173,7 @@ cdef bint store_number(int scalar_type, IValue *number, char *out) noexcept nogi
         (<int8_t *>out)[0] = <int8_t>i
     elif scalar_type == UINT8 and 0 <= i <= 255:
         (<uint8_t *>out)[0] = <uint8_t>i
-    elif scalar_type == BOOL and number.tag == TAG_BOOL:
+    elif scalar_type == BOOL and scalar.tag == TAG_BOOL:
         (<uint8_t *>out)[0] = <uint8_t>i
     else:
         return False
@@ -205,7 +205,7 @@ cdef bint store_element(int scalar_type, Tensor x, char *out) noexcept:
 
     Such a tensor is promoted like a number.
     """
-    cdef IValue number
+    cdef IValue scalar
     cdef char *data = data_of(<PyArrayObject *>x.array)
     if not is_aligned(<PyArrayObject *>x.array):
         return False
@@ -214,9 +214,9 @@ cdef bint store_element(int scalar_type, Tensor x, char *out) noexcept:
     if x.scalar_type == FLOAT:
         return store_double(scalar_type, (<float *>data)[0], out)
     if x.scalar_type == INT64:
-        number.v.i = (<int64_t *>data)[0]
-        number.tag = TAG_INT
-        return store_number(scalar_type, &number, out)
+        scalar.v.i = (<int64_t *>data)[0]
+        scalar.tag = TAG_INT
+        return store_number(scalar_type, &scalar, out)
     return False
 
 
@@ -339,15 +339,15 @@ cdef enum Other:
     TENSOR
 
 
-cdef inline Other read_second_operand(Loops loops, Tensor x, IValue *other, char *number) noexcept:
+cdef inline Other read_second_operand(Loops loops, Tensor x, IValue *other, char *scalar_bytes) noexcept:
     """Classify the second operand; write a number, or a 0-dim tensor that promotes like a number, to
-    `number`.
+    `scalar_bytes`.
 
     It is converted to the dtype of `x`.
     """
     cdef Tensor y
     if other.tag != TAG_OBJECT:
-        return NEITHER if rejects_bool(loops, other.tag == TAG_BOOL) or not store_number(x.scalar_type, other, number) else NUMBER
+        return NEITHER if rejects_bool(loops, other.tag == TAG_BOOL) or not store_number(x.scalar_type, other, scalar_bytes) else NUMBER
     if not isinstance(<object>other.v.o, Tensor):
         return NEITHER
     y = <Tensor>other.v.o
@@ -357,14 +357,14 @@ cdef inline Other read_second_operand(Loops loops, Tensor x, IValue *other, char
         return TENSOR
     if ndim_of(<PyArrayObject *>y.array) != 0 or ndim_of(<PyArrayObject *>x.array) == 0:
         return NEITHER
-    return NEITHER if rejects_bool(loops, y.scalar_type == BOOL) or not store_element(x.scalar_type, y, number) else NUMBER
+    return NEITHER if rejects_bool(loops, y.scalar_type == BOOL) or not store_element(x.scalar_type, y, scalar_bytes) else NUMBER
 
 
 cdef inline bint is_floating(int kind) noexcept nogil:
     return kind == FLOAT or kind == DOUBLE
 
 
-cdef inline bint is_whole(int kind) noexcept nogil:
+cdef inline bint is_integral(int kind) noexcept nogil:
     return kind <= INT64 or kind == BOOL
 
 
@@ -378,14 +378,14 @@ cdef int common_kind(Loops loops, Tensor x, IValue *other) except -2:
         if not isinstance(<object>other.v.o, Tensor) or (<Tensor>other.v.o).backend != BACKEND_CPU:
             return -1
         y = <Tensor>other.v.o
-        if is_floating(x.scalar_type) and is_whole(y.scalar_type):
+        if is_floating(x.scalar_type) and is_integral(y.scalar_type):
             return x.scalar_type
-        if is_whole(x.scalar_type) and is_floating(y.scalar_type):
+        if is_integral(x.scalar_type) and is_floating(y.scalar_type):
             return y.scalar_type
-        to_default = loops.to_float and is_whole(x.scalar_type) and is_whole(y.scalar_type)
+        to_default = loops.to_float and is_integral(x.scalar_type) and is_integral(y.scalar_type)
     else:
         to_default = other.tag == TAG_FLOAT or (loops.to_float and (other.tag == TAG_INT or other.tag == TAG_BOOL))
-        to_default = to_default and is_whole(x.scalar_type)
+        to_default = to_default and is_integral(x.scalar_type)
     return dtypes.get_default_dtype().code if to_default else -1
 
 
@@ -427,13 +427,13 @@ cdef PyObject *binary(Loops loops, Tensor x, IValue *other) except? NULL:
     cdef PyArrayObject *b = NULL
     cdef char *args[3]
     cdef npy_intp strides[3]
-    cdef char number[16]
+    cdef char scalar_bytes[16]
     cdef int kind = x.scalar_type, result_type
     cdef Other operand_type
     cdef object result
     if not has_loop(loops, x):
         return binary_mixed(loops, x, other)
-    operand_type = read_second_operand(loops, x, other, number)
+    operand_type = read_second_operand(loops, x, other, scalar_bytes)
     if operand_type == NEITHER:
         return binary_mixed(loops, x, other)
     a = <PyArrayObject *>x.array
@@ -448,20 +448,20 @@ cdef PyObject *binary(Loops loops, Tensor x, IValue *other) except? NULL:
         args[1] = data_of(b)
         strides[1] = strides[0]
     elif is_contiguous(a):
-        args[1] = number
+        args[1] = scalar_bytes
         strides[1] = 0
     else:
-        return binary_nd(loops, kind, a, NULL, number)
+        return binary_nd(loops, kind, a, NULL, scalar_bytes)
     result = new_array(ndim_of(a), dims_of(a), number_of_scalar_type(result_type))
     args[2] = data_of(<PyArrayObject *>result)
     run_contiguous(loops, kind, args, size_of(a), strides, a, b)
     return new_reference(wrap_cpu(result, result_type))
 
 
-cdef PyObject *binary_nd(Loops loops, int kind, PyArrayObject *a, PyArrayObject *b, char *number) except? NULL:
+cdef PyObject *binary_nd(Loops loops, int kind, PyArrayObject *a, PyArrayObject *b, char *scalar_bytes) except? NULL:
     """Compute `a op b` for operands of one dtype, with broadcasting or any strides.
 
-    If `b` is NULL, the second operand is the element at `number`.
+    If `b` is NULL, the second operand is the element at `scalar_bytes`.
     """
     cdef int ndim = ndim_of(a) if b == NULL else max(ndim_of(a), ndim_of(b)), d
     cdef npy_intp shape[MAX_DIMS]
@@ -475,7 +475,7 @@ cdef PyObject *binary_nd(Loops loops, int kind, PyArrayObject *a, PyArrayObject 
         return NULL
     set_operand_strides(&operands[0], a, ndim, shape)
     if b == NULL:
-        set_scalar_operand(&operands[1], number, ndim)
+        set_scalar_operand(&operands[1], scalar_bytes, ndim)
     else:
         set_operand_strides(&operands[1], b, ndim, shape)
     result = new_result(operands, 2, ndim, shape, loops.result_type[kind])
@@ -488,7 +488,7 @@ cdef PyObject *binary_inplace(Loops loops, Tensor x, IValue *other) except? NULL
     cdef PyArrayObject *b = NULL
     cdef char *args[3]
     cdef npy_intp strides[3]
-    cdef char number[16]
+    cdef char scalar_bytes[16]
     cdef int kind = x.scalar_type
     cdef Other operand_type
     if not has_loop(loops, x) or loops.result_type[kind] != kind:
@@ -496,11 +496,11 @@ cdef PyObject *binary_inplace(Loops loops, Tensor x, IValue *other) except? NULL
     a = <PyArrayObject *>x.array
     if not is_target(a):
         return NULL
-    operand_type = read_second_operand(loops, x, other, number)
+    operand_type = read_second_operand(loops, x, other, scalar_bytes)
     if operand_type == NEITHER:
         return NULL
     args[0] = args[2] = data_of(a)
-    args[1] = number
+    args[1] = scalar_bytes
     strides[0] = strides[2] = item_size(kind)
     strides[1] = 0
     if operand_type == TENSOR:
@@ -512,7 +512,7 @@ cdef PyObject *binary_inplace(Loops loops, Tensor x, IValue *other) except? NULL
             strides[1] = strides[0]
     if is_contiguous(a) and (b == NULL or a == b or ndim_of(b) == 0):
         run_contiguous(loops, kind, args, size_of(a), strides, a, b)
-    elif not inplace_nd(loops, kind, a, b, number):
+    elif not inplace_nd(loops, kind, a, b, scalar_bytes):
         return NULL
     wrote(x)
     return new_reference(x)
@@ -525,7 +525,7 @@ cdef bint write_result(Loops loops, Tensor x, IValue *other, Tensor out) except 
     cdef PyArrayObject *result
     cdef char *args[3]
     cdef npy_intp strides[3]
-    cdef char number[16]
+    cdef char scalar_bytes[16]
     cdef int kind = x.scalar_type, n = 1
     cdef Other operand_type
     if not has_loop(loops, x) or out.backend != BACKEND_CPU or out.scalar_type != loops.result_type[kind]:
@@ -535,10 +535,10 @@ cdef bint write_result(Loops loops, Tensor x, IValue *other, Tensor out) except 
         return False
     args[0], strides[0] = data_of(a), item_size(kind)
     if other != NULL:
-        operand_type = read_second_operand(loops, x, other, number)
+        operand_type = read_second_operand(loops, x, other, scalar_bytes)
         if operand_type == NEITHER:
             return False
-        args[1], strides[1] = number, 0
+        args[1], strides[1] = scalar_bytes, 0
         if operand_type == TENSOR:
             b = <PyArrayObject *>(<Tensor>other.v.o).array
             if not is_contiguous(b) or not same_shape(a, b) or (b != result and share_memory(b, result)):
@@ -553,7 +553,7 @@ cdef bint write_result(Loops loops, Tensor x, IValue *other, Tensor out) except 
     return True
 
 
-cdef bint inplace_nd(Loops loops, int kind, PyArrayObject *a, PyArrayObject *b, char *number) except -1:
+cdef bint inplace_nd(Loops loops, int kind, PyArrayObject *a, PyArrayObject *b, char *scalar_bytes) except -1:
     """Compute a = a op b in place for an aligned array `b`, or a scalar if `b` is NULL; False if `b` does not
     broadcast.
     """
@@ -571,7 +571,7 @@ cdef bint inplace_nd(Loops loops, int kind, PyArrayObject *a, PyArrayObject *b, 
                 return False
         set_operand_strides(&operands[1], b, ndim, shape)
     else:
-        set_scalar_operand(&operands[1], number, ndim)
+        set_scalar_operand(&operands[1], scalar_bytes, ndim)
     set_operand_strides(&operands[0], a, ndim, shape)
     sort_dims_by_stride(operands, 2, ndim, shape, order)
     operands[2] = operands[0]

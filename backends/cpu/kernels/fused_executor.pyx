@@ -32,7 +32,7 @@ from ts._core.value.no_python_construction cimport seal
 from ts.backends.cpu.kernels.elementwise cimport item_size
 from ts.backends.cpu.kernels.gil cimport ReleasedGil, leave_gil, take_gil
 from ts.backends.cpu.kernels.kernel cimport CONTIGUOUS_FLAGS, MAX_DIMS, is_tensor, set_result, set_object_result, set_result_with_own_dtype
-from ts.backends.cpu.kernels.parallel_task cimport require_part
+from ts.backends.cpu.kernels.parallel_task cimport require_partition
 from ts.backends.cpu.kernels.channels_last cimport new_strided
 from ts.backends.cpu.kernels.table cimport register_kernel
 from ts.backends.cpu.kernels.fused_epilogues cimport (
@@ -133,26 +133,26 @@ cdef class ParallelTileRun:
     # own references to the input arrays, because other threads may replace them in the tensors
     cdef list held
 
-    def part(self, Py_ssize_t part, Py_ssize_t parts):
-        """Run partition `part` of `parts`; called by the thread pool."""
+    def run_partition(self, Py_ssize_t partition, Py_ssize_t partition_count):
+        """Run partition `partition` of `partition_count`; called by the thread pool."""
         cdef Run local_run
         cdef char *memory
         cdef npy_intp chunks
-        require_part(part, parts, self.run != NULL)
+        require_partition(partition, partition_count, self.run != NULL)
         memory = <char *>malloc(TILE_BUFFER_BYTES + self.run.epilogues.bytes)
         if memory == NULL:
             raise MemoryError
         local_run = self.run[0]
         with nogil:
             chunks = chunk_count(self.plan, &local_run)
-            run_chunks(self.plan, &local_run, memory, chunks * part // parts, chunks * (part + 1) // parts)
+            run_chunks(self.plan, &local_run, memory, chunks * partition // partition_count, chunks * (partition + 1) // partition_count)
         free(memory)
 
 
 seal(ParallelTileRun)
 
 
-cdef int run_on_threads(FusedGroup g, FusedPlan plan, Run *run, IValue *r, const int32_t *at, int parts) except -1:
+cdef int run_on_threads(FusedGroup g, FusedPlan plan, Run *run, IValue *r, const int32_t *at, int partition_count) except -1:
     cdef ParallelTileRun shared = ParallelTileRun.__new__(ParallelTileRun)
     cdef int i
     shared.plan, shared.run, shared.held = plan, run, []
@@ -160,7 +160,7 @@ cdef int run_on_threads(FusedGroup g, FusedPlan plan, Run *run, IValue *r, const
         if is_tensor(&r[at[i]]):
             shared.held.append((<Tensor>r[at[i]].v.o).array)
     try:
-        thread_pool.run(shared.part, parts)
+        thread_pool.run(shared.run_partition, partition_count)
     finally:
         shared.run = NULL
     return 0
@@ -183,11 +183,11 @@ cdef int decline(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int run_stage(FusedGroup g, FusedPlan plan, Run *run, Operator op, IValue *r, const int32_t *at) except -1:
-    cdef int parts = 1
+    cdef int partition_count = 1
     if run.size >= RELEASE_GIL_FROM:
-        parts = thread_pool.parts(run.size * (run.last - run.first) // 2)
-    if parts > 1:
-        run_on_threads(g, plan, run, r, at, parts)
+        partition_count = thread_pool.partition_count(run.size * (run.last - run.first) // 2)
+    if partition_count > 1:
+        run_on_threads(g, plan, run, r, at, partition_count)
     else:
         run_on_this_thread(plan, run, op, r, at)
     combine_partial_sums(run, run.size)
@@ -230,8 +230,8 @@ cdef list run_dense(FusedGroup g, FusedPlan plan, Run *run, PyArrayObject *like,
         set_slot_array(run, slot, array, item_size(kind))
         held.append(array)
     assign_row_memory(plan, run)
-    run.schedule = &plan.whole
-    run.gathers, run.first, run.last = 0, 0, plan.whole.end[0]
+    run.schedule = &plan.uniform_schedule
+    run.gathers, run.first, run.last = 0, 0, plan.uniform_schedule.end[0]
     run_stage(g, plan, run, op, r, at)
     return held
 

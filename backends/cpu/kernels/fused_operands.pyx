@@ -382,7 +382,7 @@ cdef bint schedule_by_lengths(FusedGroup g, FusedPlan plan, Layout *layout, Sche
             s += 1
         stage[i] = s
     if stages == 1:
-        schedule[0] = plan.whole
+        schedule[0] = plan.uniform_schedule
         return True
     return g.assign_buffers(plan, stage, stages, schedule)
 

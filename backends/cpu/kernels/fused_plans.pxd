@@ -96,7 +96,7 @@ cdef class FusedPlan:
     cdef bint is_element[MAX_SLOTS]    # True if a slot has one element for any tile size
     cdef bint in_rows[MAX_SLOTS]       # True if a loop reads the slot as a contiguous row
     cdef TileOp tile_ops[MAX_SLOTS]
-    cdef Schedule whole                # schedule for results that all have the same shape
+    cdef Schedule uniform_schedule     # schedule for results that all have the same shape
     cdef bint matches(self, const uint32_t *guards, int count) noexcept
 
 

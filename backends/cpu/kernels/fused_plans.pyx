@@ -89,12 +89,12 @@ cdef void finish_tile_op(FusedPlan plan, TileOp *tile_op) noexcept:
     plan.has_elements = plan.has_elements or plan.is_element[tile_op.out]
 
 
-cdef inline bint is_whole(int kind) noexcept:
+cdef inline bint is_integral(int kind) noexcept:
     return 0 <= kind <= INT64 or kind == BOOL
 
 
 cdef inline int category(int kind) noexcept:
-    return 0 if kind == BOOL else 1 if is_whole(kind) else 2
+    return 0 if kind == BOOL else 1 if is_integral(kind) else 2
 
 
 cdef int default_kind(FusedPlan plan):
@@ -315,7 +315,7 @@ cdef class FusedGroup:
         for i in range(self.inputs):
             plan.guards[i] = guards[i]
         plan.unsupported_reason = self.choose_loops(plan) or self.choose_results(plan)
-        if not plan.unsupported_reason and not self.assign_buffers(plan, stage, 1, &plan.whole):
+        if not plan.unsupported_reason and not self.assign_buffers(plan, stage, 1, &plan.uniform_schedule):
             plan.unsupported_reason = "it needs too many buffers"
         plan.runnable = plan.unsupported_reason == ""
         return plan
@@ -374,7 +374,7 @@ cdef class FusedGroup:
             if kind == HALF and not (plan.kind[first] in (HALF, NO_INDEX) and plan.kind[second] in (HALF, NO_INDEX)):
                 # NumPy has loops for two dtypes, which order signed zeros differently
                 return "operands of two dtypes"
-        if loops.to_float and is_whole(kind):
+        if loops.to_float and is_integral(kind):
             kind = default_kind(plan)
         if kind < 0 or kind in (CFLOAT, CDOUBLE) or loops.function[kind] == NULL:
             return "no loop for that dtype"
@@ -508,11 +508,11 @@ cdef class FusedGroup:
 
     cdef bint assign_buffers(self, FusedPlan plan, const int *stage, int stages, Schedule *schedule) noexcept:
         cdef int last[MAX_SLOTS]       # slot -> position in the schedule of the last step that reads it
-        cdef bint whole[MAX_SLOTS]
+        cdef bint is_materialized[MAX_SLOTS]
         cdef bint in_use[MAX_BUFFERS]
         cdef int i, k, b, s, slot, n = 0
         for slot in range(plan.slots):
-            last[slot], whole[slot] = NO_INDEX, plan.is_required[slot]
+            last[slot], is_materialized[slot] = NO_INDEX, plan.is_required[slot]
         for s in range(stages):
             for i in range(plan.count):
                 if stage[i] == s:
@@ -525,7 +525,7 @@ cdef class FusedGroup:
                 slot = plan.tile_ops[schedule.order[i]].operands[k]
                 last[slot] = i
                 if plan.producer[slot] != NO_INDEX and stage[plan.producer[slot]] != stage[schedule.order[i]]:
-                    whole[slot] = True
+                    is_materialized[slot] = True
         for b in range(MAX_BUFFERS):
             in_use[b] = False
         schedule.buffers = 0
@@ -533,7 +533,7 @@ cdef class FusedGroup:
             slot = plan.tile_ops[schedule.order[i]].out
             schedule.buffer[slot] = NO_INDEX
             self.free_buffers(plan, schedule, i, last, in_use, True)
-            if not whole[slot]:
+            if not is_materialized[slot]:
                 for b in range(MAX_BUFFERS):
                     if not in_use[b]:
                         break

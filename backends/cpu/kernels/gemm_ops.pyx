@@ -97,8 +97,8 @@ cdef bint broadcast(npy_intp *dims, int nd, PyArrayObject *a) noexcept:
     return True
 
 
-cdef bint has_type_number(object summand, int number) noexcept:
-    return summand is None or cnp.PyArray_TYPE(<cnp.ndarray>summand) == number
+cdef bint has_type_number(object summand, int type_number) noexcept:
+    return summand is None or cnp.PyArray_TYPE(<cnp.ndarray>summand) == type_number
 
 
 cdef object half_product(object a, object b, object summand, double alpha, double beta):

@@ -44,17 +44,17 @@ cdef void pack_columns(
     Kernels *kernels, Matrix *b, int64_t column, int64_t column_end, int64_t k, int64_t depth, int64_t wide, real *to
 ) noexcept nogil:
     """Pack columns as panels of `wide` columns; the last panel is padded with zeros to whole vectors."""
-    cdef int64_t lanes = kernels.lanes, vectors, whole, step, c, i, v
+    cdef int64_t lanes = kernels.lanes, vectors, full_vectors, step, c, i, v
     cdef real *data = <real *>b.data
     while column < column_end:
         vectors = min((column_end - column + lanes - 1) // lanes, wide // lanes)
-        whole = min((column_end - column) // lanes, vectors)
+        full_vectors = min((column_end - column) // lanes, vectors)
         step = vectors * lanes
-        if b.flag == AS_IT_IS and whole == vectors:
+        if b.flag == AS_IT_IS and full_vectors == vectors:
             kernels.copy_vectors(depth, data + k * b.pitch + column, b.pitch, to, <int>vectors)
         else:
             for v in range(vectors):
-                if v < whole and b.flag != AS_IT_IS:
+                if v < full_vectors and b.flag != AS_IT_IS:
                     kernels.transpose_vector(depth, data + (column + v * lanes) * b.pitch + k, b.pitch, to + v * lanes, <int>step)
                     continue
                 for i in range(depth):
@@ -95,13 +95,13 @@ cdef void run_panel(
     cdef real edge[8 * 48]             # a tile whose columns do not fill the vectors, and its bias
     cdef real edge_bias[48]
     cdef real *to
-    cdef bint whole = wide == columns
+    cdef bint is_full = wide == columns
     cdef int kind
     if last:
         alpha = finish.alpha
         if finish.bias != NULL:
             bias = <real *>finish.bias + column
-            if not whole:
+            if not is_full:
                 for c in range(wide):
                     edge_bias[c] = bias[c] if c < columns else 0
                 bias = edge_bias
@@ -110,13 +110,13 @@ cdef void run_panel(
         while (2 << kind) <= min(row_end - row, <int64_t>kernels.rows):
             kind += 1
         rows = 1 << kind
-        to = out if whole else edge
-        if k > 0 and not whole:
+        to = out if is_full else edge
+        if k > 0 and not is_full:
             for r in range(rows):
                 for c in range(columns):
                     edge[r * wide + c] = out[r * pitch + c]
-        kernels.part[kind][vectors - 1](depth, left, packed, to, pitch if whole else wide, k > 0, a_row, a_stride, alpha, bias)
-        if not whole:
+        kernels.part[kind][vectors - 1](depth, left, packed, to, pitch if is_full else wide, k > 0, a_row, a_stride, alpha, bias)
+        if not is_full:
             for r in range(rows):
                 for c in range(columns):
                     out[r * pitch + c] = edge[r * wide + c]

@@ -174,7 +174,7 @@ cdef int grid_sampler(Operator op, IValue *r, const int32_t *at) except -1:
     shape[0], shape[1], shape[2], shape[3] = dims_of(x)[0], dims_of(x)[1], dims_of(grid)[1], dims_of(grid)[2]
     s.channels, s.height, s.width, s.positions = shape[1], dims_of(x)[2], dims_of(x)[3], shape[2] * shape[3]
     work = shape[0] * s.channels * s.positions
-    if work > MAX_SINGLE_THREAD_WORK and thread_pool.parts(4 * work) > 1:
+    if work > MAX_SINGLE_THREAD_WORK and thread_pool.partition_count(4 * work) > 1:
         return call_python_kernel(op, r, at)
     result = new_contiguous(4, shape, kind)
     gil_state = leave_gil(work, r, at, op.nargs)

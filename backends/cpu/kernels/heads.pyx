@@ -132,13 +132,13 @@ cdef class Heads:
         """Return the number of scalar multiplications of all heads."""
         return <double>self.count * self.query.rows * self.keys.columns * (self.keys.rows + self.values.columns)
 
-    cdef int divide(self, Py_ssize_t parts) except -1:
+    cdef int divide(self, Py_ssize_t partition_count) except -1:
         cdef bint double_ = self.kind == DOUBLE
         cdef int64_t rows = self.query.rows
         self.block_rows = min(rows, max(MAX_BLOCK_SCORES // self.keys.columns // 8 * 8, <int64_t>MIN_BLOCK_ROWS))
         self.rows = rows
-        if self.count < 2 * parts and parts > 1:
-            self.rows = max((rows + 2 * parts - 1) // (2 * parts) // 8 * 8, <int64_t>MIN_BLOCK_ROWS)
+        if self.count < 2 * partition_count and partition_count > 1:
+            self.rows = max((rows + 2 * partition_count - 1) // (2 * partition_count) // 8 * 8, <int64_t>MIN_BLOCK_ROWS)
         self.row_tasks = (rows + self.rows - 1) // self.rows
         self.few_scores = can_use_few_rows(double_, &self.query, &self.keys)
         cdef Matrix weights = self.query
@@ -147,7 +147,7 @@ cdef class Heads:
         self.few_sums = can_use_few_rows(double_, &weights, &self.values)
         return 0
 
-    def part(self, Py_ssize_t part, Py_ssize_t parts):
+    def run_partition(self, Py_ssize_t partition, Py_ssize_t partition_count):
         """Run tasks until none remain; called by the thread pool on each thread."""
         cdef int done
         with nogil:
@@ -285,7 +285,7 @@ cdef object compute_attention(object q, object k, object v, object mask, Masking
     cdef npy_intp shape[MAX_DIMS]
     cdef int d, own, nd
     cdef npy_intp length
-    cdef Py_ssize_t parts
+    cdef Py_ssize_t partition_count
     cdef int done
     if min(size_of(<PyArrayObject *>q), size_of(<PyArrayObject *>k), size_of(<PyArrayObject *>v)) == 0:
         return None
@@ -318,11 +318,11 @@ cdef object compute_attention(object q, object k, object v, object mask, Masking
     shape[nd - 2], shape[nd - 1] = h.query.rows, h.values.columns
     result = new_array(nd, shape, cnp.NPY_DOUBLE if h.kind == DOUBLE else cnp.NPY_FLOAT)
     h.out = data_of(<PyArrayObject *>result)
-    parts = thread_pool.parts(<int64_t>min(h.work() / 64, <double>(1 << 60)))
-    h.divide(parts)
-    parts = min(parts, h.count * h.row_tasks)
-    if parts > 1:
-        thread_pool.run(h.part, parts)
+    partition_count = thread_pool.partition_count(<int64_t>min(h.work() / 64, <double>(1 << 60)))
+    h.divide(partition_count)
+    partition_count = min(partition_count, h.count * h.row_tasks)
+    if partition_count > 1:
+        thread_pool.run(h.run_partition, partition_count)
         return result
     if h.work() < MIN_MULTIPLICATIONS_WITHOUT_GIL:
         done = h.run_tasks()

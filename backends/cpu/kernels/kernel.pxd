@@ -27,7 +27,7 @@ A kernel with further preconditions documents each precondition with the code th
 not overlap inputs.
 
 A function that Python can call (`def`) relies only on the conversions of its signature and checks the rest on
-entry, as `correlate` does. Methods that the thread pool calls do the same (`require_part`).
+entry, as `correlate` does. Methods that the thread pool calls do the same (`require_partition`).
 """
 
 cimport numpy as cnp

@@ -210,7 +210,7 @@ cdef int run_backward_steps(TimeSteps *s, Job back) except -1:
     cdef double work = (back.work() + 64.0 * s.batch * s.width) * s.times
     cdef npy_intp k
     cdef int done = 0
-    if back.parts > 1 or timed:
+    if back.partition_count > 1 or timed:
         for k in range(s.times):
             charge_time(NANOSECONDS_PER_STEP)
             with nogil:

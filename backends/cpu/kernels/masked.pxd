@@ -16,4 +16,4 @@ cdef object select_by_mask(int nargs, IValue *r, const int32_t *at, IValue *sour
 cdef Loop selection_loop(npy_intp width) noexcept
 
 # Write a number as an element of dtype `kind`; return False if this changes its value or category.
-cdef bint store_exact_scalar(IValue *number, int kind, char *out) noexcept
+cdef bint store_exact_scalar(IValue *scalar, int kind, char *out) noexcept

@@ -81,22 +81,22 @@ cdef int store_selected(
     return set_result(&r[at[op.nargs]], result, kind)
 
 
-cdef bint store_exact_scalar(IValue *number, int kind, char *out) noexcept:
+cdef bint store_exact_scalar(IValue *scalar, int kind, char *out) noexcept:
     if kind == FLOAT or kind == DOUBLE:
-        if number.tag != TAG_FLOAT and number.tag != TAG_INT and number.tag != TAG_BOOL:
+        if scalar.tag != TAG_FLOAT and scalar.tag != TAG_INT and scalar.tag != TAG_BOOL:
             return False
         if kind == FLOAT:
-            if number.tag == TAG_FLOAT and isfinite(number.v.f) and fabs(number.v.f) > FLT_MAX:
+            if scalar.tag == TAG_FLOAT and isfinite(scalar.v.f) and fabs(scalar.v.f) > FLT_MAX:
                 return False
-            (<float *>out)[0] = <float>number.v.f if number.tag == TAG_FLOAT else <float>number.v.i
+            (<float *>out)[0] = <float>scalar.v.f if scalar.tag == TAG_FLOAT else <float>scalar.v.i
         else:
-            (<double *>out)[0] = number.v.f if number.tag == TAG_FLOAT else <double>number.v.i
+            (<double *>out)[0] = scalar.v.f if scalar.tag == TAG_FLOAT else <double>scalar.v.i
         return True
-    if kind == INT64 and (number.tag == TAG_INT or number.tag == TAG_BOOL):
-        (<int64_t *>out)[0] = number.v.i
+    if kind == INT64 and (scalar.tag == TAG_INT or scalar.tag == TAG_BOOL):
+        (<int64_t *>out)[0] = scalar.v.i
         return True
-    if kind == BOOL and number.tag == TAG_BOOL:
-        (<uint8_t *>out)[0] = number.v.i != 0
+    if kind == BOOL and scalar.tag == TAG_BOOL:
+        (<uint8_t *>out)[0] = scalar.v.i != 0
         return True
     return False
 
@@ -229,15 +229,15 @@ cdef int masked_fill(Operator op, IValue *r, const int32_t *at) except -1:
     cdef PyArrayObject *mask = aligned_array(&r[at[1]])
     cdef npy_intp shape[MAX_DIMS]
     cdef Operand operands[4]
-    cdef char number[8]
+    cdef char scalar_bytes[8]
     cdef int kind, nd, d
     if a == NULL or mask == NULL or scalar_type(&r[at[1]]) != BOOL:
         return call_python_kernel(op, r, at)
     kind = scalar_type(&r[at[0]])
-    if not has_integer_width(item_size(a)) or not store_exact_scalar(&r[at[2]], kind, number):
+    if not has_integer_width(item_size(a)) or not store_exact_scalar(&r[at[2]], kind, scalar_bytes):
         return call_python_kernel(op, r, at)
     if flags_of(a) & flags_of(mask) & CONTIGUOUS_FLAGS == CONTIGUOUS_FLAGS and same_shape(a, mask):
-        return store_selected(op, r, at, kind, mask, number, 0, data_of(a), 1)
+        return store_selected(op, r, at, kind, mask, scalar_bytes, 0, data_of(a), 1)
     nd = max(ndim_of(a), ndim_of(mask))
     for d in range(nd):
         shape[d] = 1
@@ -248,13 +248,13 @@ cdef int masked_fill(Operator op, IValue *r, const int32_t *at) except -1:
     set_operand_strides(&operands[2], a, nd, shape)
     set_operand_strides(&operands[3], <PyArrayObject *>result, nd, shape)
     held = <object>a
-    fill_masked(operands, nd, shape, number, item_size(a))
+    fill_masked(operands, nd, shape, scalar_bytes, item_size(a))
     return set_result(&r[at[op.nargs]], result, kind)
 
 
-cdef int fill_masked(Operand *operands, int nd, npy_intp *shape, char *number, npy_intp width) except -1:
+cdef int fill_masked(Operand *operands, int nd, npy_intp *shape, char *scalar_bytes, npy_intp width) except -1:
     """Write operand 3: the number where the mask (operand 0) is true, the elements of operand 2 elsewhere."""
-    set_scalar_operand(&operands[1], number, nd)
+    set_scalar_operand(&operands[1], scalar_bytes, nd)
     return walk(selection_loop(width), NULL, operands, 4, nd, shape)
 
 
@@ -264,12 +264,12 @@ cdef int masked_fill_inplace(Operator op, IValue *r, const int32_t *at) except -
     cdef PyArrayObject *mask = aligned_array(&r[at[1]])
     cdef npy_intp shape[MAX_DIMS]
     cdef Operand operands[4]
-    cdef char number[8]
+    cdef char scalar_bytes[8]
     cdef int kind, nd, d
     if a == NULL or mask == NULL or scalar_type(&r[at[1]]) != BOOL or ndim_of(mask) > ndim_of(a):
         return call_python_kernel(op, r, at)
     kind = scalar_type(&r[at[0]])
-    if not has_integer_width(item_size(a)) or not store_exact_scalar(&r[at[2]], kind, number):
+    if not has_integer_width(item_size(a)) or not store_exact_scalar(&r[at[2]], kind, scalar_bytes):
         return call_python_kernel(op, r, at)
     if not flags_of(a) & cnp.NPY_ARRAY_WRITEABLE or has_internal_overlap(a) or share_memory(a, mask):
         return call_python_kernel(op, r, at)
@@ -285,7 +285,7 @@ cdef int masked_fill_inplace(Operator op, IValue *r, const int32_t *at) except -
     set_operand_strides(&operands[2], a, nd, shape)
     operands[3] = operands[2]
     held = <object>a
-    fill_masked(operands, nd, shape, number, item_size(a))
+    fill_masked(operands, nd, shape, scalar_bytes, item_size(a))
     wrote(<Tensor>r[at[0]].v.o)
     return set_object_result(&r[at[op.nargs]], <object>r[at[0]].v.o)
 

@@ -33,8 +33,8 @@ cdef Packed cached_panels_for(Tensor x, Tensor y, bint transposed)
 # Like `cached_panels_for`, for any left operand with `rows` rows.
 cdef Packed cached_panels_for_rows(int64_t rows, Tensor y, bint transposed)
 
-# Return whether an array is a contiguous, aligned row of `columns` elements with NumPy type number `number`.
-cdef bint is_row(object array, npy_intp columns, int number) noexcept
+# Return whether an array is a contiguous, aligned row of `columns` elements with NumPy type number `type_number`.
+cdef bint is_row(object array, npy_intp columns, int type_number) noexcept
 
 # Return the index of an array's dtype in `gemm_of` (float32, float64, complex64, complex128); -1 for other
 # dtypes.
@@ -74,7 +74,7 @@ cdef class Job:
     cdef int64_t columns
     cdef int64_t row_tasks
     cdef int64_t column_tasks
-    cdef Py_ssize_t parts              # number of threads
+    cdef Py_ssize_t partition_count    # number of threads
     cdef bint limited                  # True if BLAS is limited to one thread while the job runs
     cdef int64_t next                  # index of the next task to start
 
@@ -85,8 +85,8 @@ cdef class Job:
     cdef int run(self) except -1
     cdef int run_again(self) noexcept nogil
     cdef int64_t vector_panel(self, int64_t inner_stride) noexcept
-    cdef int run_parts(self) except -1
-    cdef int divide_tiles(self, Py_ssize_t parts) except -1
+    cdef int run_partitions(self) except -1
+    cdef int divide_tiles(self, Py_ssize_t partition_count) except -1
     cdef int run_tasks(self) noexcept nogil
     cdef void end_block(self, char *product, int64_t row, int64_t column, int64_t rows, int64_t columns) noexcept nogil
     cdef void run_loop(self, Matrix *left, Matrix *right, char *out) noexcept nogil

@@ -184,18 +184,18 @@ cdef class Job:
         """Choose the number of threads and the size of the tasks."""
         cdef int64_t m = self.left.rows, n = self.right.columns
         cdef double total = self.work() * self.count * (1 if self.kind < 2 else 4)
-        self.parts = 1
-        # Converts multiplications to the work unit of `thread_pool.parts`, about 0.5 ns.
+        self.partition_count = 1
+        # Converts multiplications to the work unit of `thread_pool.partition_count`, about 0.5 ns.
         total = total / 4 if self.algorithm == BY_LOOP else total / 64
         if total >= 1 << 18:
-            self.parts = thread_pool.parts(<int64_t>min(total, <double>(1 << 60)))
+            self.partition_count = thread_pool.partition_count(<int64_t>min(total, <double>(1 << 60)))
         self.rows, self.columns = m, n
         if self.algorithm == BY_TILES:
-            self.divide_tiles(self.parts)
+            self.divide_tiles(self.partition_count)
         elif self.algorithm == BY_ROWS:
-            if self.parts > 1:
+            if self.partition_count > 1:
                 self.columns = panel_columns(self.kind == 1)
-                self.columns *= max((n + 2 * self.parts - 1) // (2 * self.parts) // self.columns, <int64_t>1)
+                self.columns *= max((n + 2 * self.partition_count - 1) // (2 * self.partition_count) // self.columns, <int64_t>1)
         elif self.algorithm == BY_BLAS:
             while <double>self.rows * self.columns * self.left.columns > MAX_PANEL_MULTIPLICATIONS and max(self.rows, self.columns) > PANEL_SIDE:
                 if self.rows > self.columns:
@@ -238,10 +238,10 @@ cdef class Job:
         """Compute the product."""
         self.divide()
         if not self.limited:
-            return self.run_parts()
+            return self.run_partitions()
         one_thread.begin()
         try:
-            return self.run_parts()
+            return self.run_partitions()
         finally:
             one_thread.end()
 
@@ -263,22 +263,22 @@ cdef class Job:
             <int64_t>(16 if inner_stride == self.itemsize else MATVEC_COLUMNS_PER_CALL),
         )
 
-    cdef int run_parts(self) except -1:
-        cdef Py_ssize_t parts = min(self.parts, self.count * self.row_tasks * self.column_tasks)
+    cdef int run_partitions(self) except -1:
+        cdef Py_ssize_t partition_count = min(self.partition_count, self.count * self.row_tasks * self.column_tasks)
         self.next = 0
-        if parts > 1:
-            thread_pool.run(self.part, parts)
+        if partition_count > 1:
+            thread_pool.run(self.run_partition, partition_count)
         elif self.work() * self.count < MIN_MULTIPLICATIONS_WITHOUT_GIL:
             if self.run_tasks() < 0:
                 raise MemoryError()
         else:
-            self.part(0, 1)
+            self.run_partition(0, 1)
         return 0
 
-    cdef int divide_tiles(self, Py_ssize_t parts) except -1:
+    cdef int divide_tiles(self, Py_ssize_t partition_count) except -1:
         """Choose blocks that fit in the L2 cache, and small enough for several blocks per thread."""
         cdef int64_t wide = panel_columns(self.kind == 1)
-        cdef int64_t min_tasks = 3 * parts if parts > 1 else 1
+        cdef int64_t min_tasks = 3 * partition_count if partition_count > 1 else 1
         self.rows = min(self.rows, <int64_t>BLOCK_ROWS)
         self.columns = min((self.columns + wide - 1) // wide * wide, <int64_t>BLOCK_COLUMNS // wide * wide)
         while (
@@ -293,7 +293,7 @@ cdef class Job:
                 break
         return 0
 
-    def part(self, Py_ssize_t part, Py_ssize_t parts):
+    def run_partition(self, Py_ssize_t partition, Py_ssize_t partition_count):
         """Run tasks until none remain; called by the thread pool on each thread."""
         cdef int done
         with nogil:
@@ -415,10 +415,10 @@ cdef void fill_rows(char *out, int64_t rows, int64_t columns, const char *row, i
         memcpy(out + r * columns * itemsize, row, columns * itemsize)
 
 
-cdef bint is_row(object array, npy_intp columns, int number) noexcept:
+cdef bint is_row(object array, npy_intp columns, int type_number) noexcept:
     cdef PyArrayObject *a = <PyArrayObject *>array
     return (
-        1 <= ndim_of(a) <= 2 and size_of(a) == columns == dims_of(a)[ndim_of(a) - 1] and cnp.PyArray_TYPE(<cnp.ndarray>array) == number
+        1 <= ndim_of(a) <= 2 and size_of(a) == columns == dims_of(a)[ndim_of(a) - 1] and cnp.PyArray_TYPE(<cnp.ndarray>array) == type_number
         and flags_of(a) & cnp.NPY_ARRAY_C_CONTIGUOUS and flags_of(a) & cnp.NPY_ARRAY_ALIGNED
     )
 
@@ -428,16 +428,16 @@ cdef int64_t *ITEM_SIZES = [4, 8, 8, 16]
 
 cdef int dtype_index(a) except -2:
     """Return the index of an array's dtype in `gemm_of`; -1 for other dtypes."""
-    cdef int number = cnp.PyArray_TYPE(<cnp.ndarray>a)
+    cdef int type_number = cnp.PyArray_TYPE(<cnp.ndarray>a)
     if not cnp.PyArray_ISNOTSWAPPED(<cnp.ndarray>a):
         return -1
-    if number == cnp.NPY_FLOAT:
+    if type_number == cnp.NPY_FLOAT:
         return 0
-    if number == cnp.NPY_DOUBLE:
+    if type_number == cnp.NPY_DOUBLE:
         return 1
-    if number == cnp.NPY_CFLOAT:
+    if type_number == cnp.NPY_CFLOAT:
         return 2
-    return 3 if number == cnp.NPY_CDOUBLE else -1
+    return 3 if type_number == cnp.NPY_CDOUBLE else -1
 
 
 def multiply(cnp.ndarray a not None, cnp.ndarray b not None, cnp.ndarray c not None, double alpha, double beta):
@@ -621,10 +621,10 @@ cdef int run_job(Job job, Stacks *s, double total) except -1:
     cdef int d, done
     for d in range(s.n):
         index[d] = 0
-    if job.parts > 1:
-        job.run_parts()
+    if job.partition_count > 1:
+        job.run_partitions()
         while next_stack(s, index, &job.left.data, &job.right.data, &job.out):
-            job.run_parts()
+            job.run_partitions()
         return 0
     if total < MIN_MULTIPLICATIONS_WITHOUT_GIL:
         done = run_each(job, s, index)

@@ -49,12 +49,12 @@ cdef class MersenneTwister:
         """Restart the sequence from `seed`; the words depend only on its low 32 bits."""
         cdef uint32_t word
         cdef int i
-        cdef uint64_t number = seed & 0xFFFFFFFFFFFFFFFF
+        cdef uint64_t seed_bits = seed & 0xFFFFFFFFFFFFFFFF
         memset(&self.s, 0, sizeof(State))
-        self.s.seed = number
+        self.s.seed = seed_bits
         self.s.left = 1
         self.s.seeded = 1
-        word = <uint32_t>number
+        word = <uint32_t>seed_bits
         for i in range(N):
             self.s.words[i] = word
             word = 1812433253U * (word ^ (word >> 30)) + <uint32_t>(i + 1)

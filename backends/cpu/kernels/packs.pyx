@@ -122,21 +122,21 @@ cdef Packed cached_panels(Tensor t, bint double_, Matrix *b, int64_t wide):
     global lookup_count
     cdef Tensor owner = <Tensor>counter_of(<PyObject *>t)
     cdef object root = root_of(t.array)
-    cdef uint64_t number = <uint64_t><size_t>b.data // 16 + <uint64_t>wide
+    cdef uint64_t slot = <uint64_t><size_t>b.data // 16 + <uint64_t>wide
     cdef CacheEntry entry
     if not cnp.PyArray_CheckExact(root) or cnp.PyArray_BASE(<cnp.ndarray>root) != NULL:
         return None
     if cnp.PyArray_NBYTES(<cnp.ndarray>root) < MIN_ARRAY_BYTES:
         return None
     # Fibonacci hashing uses the high bits: the low address bits of large arrays are equal
-    number = (number * <uint64_t>0x9E3779B97F4A7C15) >> 54
+    slot = (slot * <uint64_t>0x9E3779B97F4A7C15) >> 54
     lookup_count += 1
-    if entries[number] is None:
+    if entries[slot] is None:
         entry = CacheEntry.__new__(CacheEntry)
         entry.uses_before_packing = 2
-        entries[number] = entry
+        entries[slot] = entry
     else:
-        entry = <CacheEntry>entries[number]
+        entry = <CacheEntry>entries[slot]
     if entry.is_of(<PyObject *>root, owner, double_, b, wide):
         entry.used = lookup_count
         if entry.packed is not None:
@@ -198,9 +198,9 @@ cdef void drop_handed_out(PyObject *array, bint by_address) noexcept:
             exposed_arrays[root_id(root)] = weakref.ref(root, partial(forget_address, root_id(root)))
 
 
-def forget_address(size_t number, array):
+def forget_address(size_t address, array):
     """Remove a deallocated array from the arrays whose address was exposed."""
-    exposed_arrays.pop(number, None)
+    exposed_arrays.pop(address, None)
 
 
 watch_memory(drop_handed_out)

@@ -1,12 +1,12 @@
-"""Methods that compute one partition of a kernel's work; `thread_pool.run` calls them with (part, parts) on
-several threads.
+"""Methods that compute one partition of a kernel's work; `thread_pool.run` calls them with (partition,
+partition_count) on several threads.
 
 Python code can call such a method too, so each method checks its arguments.
 """
 
 
-cdef inline int require_part(Py_ssize_t part, Py_ssize_t parts, bint prepared) except -1:
-    """Raise ValueError unless 0 <= part < parts and the object is `prepared` by a kernel."""
-    if not prepared or not 0 <= part < parts <= 1 << 20:
+cdef inline int require_partition(Py_ssize_t partition, Py_ssize_t partition_count, bint prepared) except -1:
+    """Raise ValueError unless 0 <= partition < partition_count and the object is `prepared` by a kernel."""
+    if not prepared or not 0 <= partition < partition_count <= 1 << 20:
         raise ValueError("this method can only be called by the thread pool that runs its kernel")
     return 0

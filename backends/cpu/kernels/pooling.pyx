@@ -167,7 +167,7 @@ cdef bint set_adaptive_windows(PoolGeometry *p) except -1:
 cdef bint uses_threads(PyArrayObject *a, PoolGeometry *p):
     """Return whether the input is so large that the record's kernel would use several threads."""
     cdef int64_t work = size_of(a) + p.planes * p.windows.output_size[0] * p.windows.output_size[1] * p.windows.output_size[2]
-    return work > MAX_SINGLE_THREAD_ELEMENTS and thread_pool.parts(2 * work) > 1
+    return work > MAX_SINGLE_THREAD_ELEMENTS and thread_pool.partition_count(2 * work) > 1
 
 
 # ---------------------------------------------------------------- maxima

@@ -17,7 +17,7 @@ from ts._core.value.no_python_construction cimport seal
 
 from ts.backends.cpu import thread_pool
 
-from ts.backends.cpu.kernels.parallel_task cimport require_part
+from ts.backends.cpu.kernels.parallel_task cimport require_partition
 
 cdef int pool_max(Windows *w, number *x, number *out, int64_t *index, number lowest, int64_t first, int64_t last) noexcept nogil:
     cdef int64_t width = w.size[2], plane = w.size[0] * w.size[1] * width
@@ -172,9 +172,9 @@ cdef class Run:
     cdef bint mean
     cdef int64_t planes
 
-    def part(self, Py_ssize_t part, Py_ssize_t parts):
-        require_part(part, parts, self.kind is not None)
-        cdef int64_t first = self.planes * part // parts, last = self.planes * (part + 1) // parts
+    def run_partition(self, Py_ssize_t partition, Py_ssize_t partition_count):
+        require_partition(partition, partition_count, self.kind is not None)
+        cdef int64_t first = self.planes * partition // partition_count, last = self.planes * (partition + 1) // partition_count
         cdef int done
         cdef double below = float("-inf")
         cdef str kind = self.kind
@@ -225,7 +225,7 @@ cdef int _run(Table table, x, out, more, bint mean) except -1:
     run.kind = "q" if x.dtype.char in "lq" else x.dtype.char
     run.mean = mean
     work = x.size + out.size
-    thread_pool.run(run.part, min(thread_pool.parts(2 * work), max(run.planes, 1)))
+    thread_pool.run(run.run_partition, min(thread_pool.partition_count(2 * work), max(run.planes, 1)))
     return 0
 
 

@@ -96,9 +96,9 @@ cdef void fill_blocks(MersenneTwister stream, floating *out, npy_intp n, bint na
     If n is not a multiple of 16, the last block is drawn again. If `narrow`, the elements after the whole
     blocks are drawn only once, for this last block.
     """
-    cdef npy_intp whole = n - n % BLOCK
-    fill_uniform(stream, out, whole if narrow else n)
-    box_muller_blocks(out, whole // BLOCK, mean, deviation)
+    cdef npy_intp full_length = n - n % BLOCK
+    fill_uniform(stream, out, full_length if narrow else n)
+    box_muller_blocks(out, full_length // BLOCK, mean, deviation)
     if n % BLOCK:
         fill_uniform(stream, out + n - BLOCK, BLOCK)
         box_muller_blocks(out + n - BLOCK, 1, mean, deviation)

@@ -262,7 +262,7 @@ cdef int run_steps_threaded(Steps *s, Job share, Job back, npy_intp times) excep
     cdef double work = share.work() + 32.0 * s.rows * s.gates
     cdef npy_intp k
     cdef int done = 0
-    if share.parts > 1:
+    if share.partition_count > 1:
         for k in range(times):
             share.run()
             with nogil:

@@ -204,26 +204,26 @@ cdef double reduce_row(Reduction reduction, const floating *x, npy_intp n, doubl
 
 cdef void column_sums(const floating *x, npy_intp n, npy_intp stride, npy_intp width, double *total) noexcept nogil:
     """Compute the sums of `width` <= TILE columns of `n` rows; rows are `stride` elements apart."""
-    cdef floating part[TILE]
+    cdef floating partial[TILE]
     cdef npy_intp i = 0, j, until
     for j in range(width):
         total[j] = 0
     while i < n:
         until = min(n, i + BLOCK // 8)
         for j in range(width):
-            part[j] = 0
+            partial[j] = 0
         while i < until:
             for j in range(width):
-                part[j] += x[i * stride + j]
+                partial[j] += x[i * stride + j]
             i += 1
         for j in range(width):
-            total[j] += part[j]
+            total[j] += partial[j]
 
 
 cdef void column_squares(
     const floating *x, npy_intp n, npy_intp stride, npy_intp width, const floating *mean, bint about_mean, double *total
 ) noexcept nogil:
-    cdef floating part[TILE]
+    cdef floating partial[TILE]
     cdef floating first[TILE]
     cdef floating off
     cdef npy_intp i = 0, j, until
@@ -233,15 +233,15 @@ cdef void column_squares(
     while i < n:
         until = min(n, i + BLOCK // 8)
         for j in range(width):
-            part[j] = 0
+            partial[j] = 0
         while i < until:
             for j in range(width):
                 off = x[i * stride + j] - mean[j]
-                part[j] += off * off
+                partial[j] += off * off
                 first[j] += off
             i += 1
         for j in range(width):
-            total[j] += part[j]
+            total[j] += partial[j]
     if about_mean:
         for j in range(width):
             total[j] -= <double>first[j] * first[j] / n

@@ -23,7 +23,7 @@ from ts._core.value.no_python_construction cimport seal
 
 from ts.backends.cpu import thread_pool
 
-from ts.backends.cpu.kernels.parallel_task cimport require_part
+from ts.backends.cpu.kernels.parallel_task cimport require_partition
 
 ctypedef fused number:
     float
@@ -172,9 +172,9 @@ cdef class Run:
     cdef bint anywhere                 # True for `weighted_picks`
     cdef int fraction_bits                    # number of fractional bits of uint8 weights
 
-    def part(self, Py_ssize_t part, Py_ssize_t parts):
-        require_part(part, parts, self.kind is not None)
-        cdef int64_t first = self.planes * part // parts, last = self.planes * (part + 1) // parts
+    def run_partition(self, Py_ssize_t partition, Py_ssize_t partition_count):
+        require_partition(partition, partition_count, self.kind is not None)
+        cdef int64_t first = self.planes * partition // partition_count, last = self.planes * (partition + 1) // partition_count
         cdef str kind = self.kind
         cdef Py_UCS4 letter = kind[0]
         cdef int32_t *totals
@@ -242,7 +242,7 @@ cdef Run _prepare(x, out, index, weight, int64_t length, int64_t lowest):
 
 cdef int _start(Run run, int64_t size) except -1:
     if size:
-        thread_pool.run(run.part, min(thread_pool.parts(size * max(run.taps.count, 1)), max(run.planes, 1)))
+        thread_pool.run(run.run_partition, min(thread_pool.partition_count(size * max(run.taps.count, 1)), max(run.planes, 1)))
     return 0
 
 

@@ -136,7 +136,7 @@ cdef int tensor_of_number(Operator op, IValue *r, const int32_t *at) except -1:
     cdef int kind
     cdef object array
     cdef char *data
-    cdef double number
+    cdef double value
     cdef Tensor result
     if x.tag == TAG_OBJECT or x.tag == TAG_NONE or (device.tag == TAG_OBJECT and <object>device.v.o is not devices.CPU):
         return call_python_kernel(op, r, at)
@@ -148,19 +148,19 @@ cdef int tensor_of_number(Operator op, IValue *r, const int32_t *at) except -1:
         kind = dtypes.get_default_dtype().code
     else:
         kind = INT64 if x.tag == TAG_INT else BOOL
-    number = x.v.f if x.tag == TAG_FLOAT else <double>x.v.i
+    value = x.v.f if x.tag == TAG_FLOAT else <double>x.v.i
     if not (kind == FLOAT or kind == DOUBLE or (kind == INT64 and x.tag != TAG_FLOAT) or kind == BOOL):
         return call_python_kernel(op, r, at)
     array = new_array(0, NULL, number_of_scalar_type(kind))
     data = data_of(<PyArrayObject *>array)
     if kind == FLOAT:
-        (<float *>data)[0] = <float>number
+        (<float *>data)[0] = <float>value
     elif kind == DOUBLE:
-        (<double *>data)[0] = number
+        (<double *>data)[0] = value
     elif kind == INT64:
         (<int64_t *>data)[0] = x.v.i
     else:
-        (<uint8_t *>data)[0] = number != 0
+        (<uint8_t *>data)[0] = value != 0
     set_object(&r[at[op.nargs]], wrap_cpu(array, kind))
     return 0
 

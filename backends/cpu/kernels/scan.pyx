@@ -40,15 +40,15 @@ cdef void scan_columns(
 ) noexcept nogil:
     """Scan each of `width` columns; rows are `stride` elements apart."""
     cdef double total[COLUMNS]
-    cdef int64_t whole[COLUMNS]
+    cdef int64_t integer_total[COLUMNS]
     cdef npy_intp i, j
     for j in range(width):
-        total[j] = whole[j] = 1 if product else 0
+        total[j] = integer_total[j] = 1 if product else 0
     for i in range(n):
         if scanned is int64_t:
             for j in range(width):
-                whole[j] = whole[j] * x[j] if product else whole[j] + x[j]
-                out[j] = whole[j]
+                integer_total[j] = integer_total[j] * x[j] if product else integer_total[j] + x[j]
+                out[j] = integer_total[j]
         elif product:
             for j in range(width):
                 total[j] *= x[j]
@@ -63,7 +63,7 @@ cdef void scan_columns(
 
 cdef void scan(bint product, const scanned *x, npy_intp outer, npy_intp n, npy_intp inner, scanned *out) noexcept nogil:
     cdef npy_intp o, i, c
-    cdef int64_t whole
+    cdef int64_t integer_total
     cdef double total, two, three, four
     for o in range(outer):
         if inner > 1:
@@ -72,11 +72,11 @@ cdef void scan(bint product, const scanned *x, npy_intp outer, npy_intp n, npy_i
                 scan_columns(product, x + c, n, inner, min(<npy_intp>COLUMNS, inner - c), out + c)
                 c += COLUMNS
         elif scanned is int64_t:
-            whole = x[0]
-            out[0] = whole
+            integer_total = x[0]
+            out[0] = integer_total
             for i in range(1, n):
-                whole = whole * x[i] if product else whole + x[i]
-                out[i] = whole
+                integer_total = integer_total * x[i] if product else integer_total + x[i]
+                out[i] = integer_total
         else:
             total = 1 if product else 0
             i = 0

@@ -130,13 +130,13 @@ cdef void store_neutral(IndexOp index_op, int kind, char *out) noexcept nogil:
 
 
 cdef bint write_neutral(IndexIterator *walk, IndexOp index_op, int kind, char *array, const char *index) noexcept nogil:
-    cdef char number[8]
+    cdef char scalar_bytes[8]
     cdef IndexIterator starts = walk[0]
     cdef int d
-    store_neutral(index_op, kind, number)
+    store_neutral(index_op, kind, scalar_bytes)
     for d in range(starts.nd):
         starts.other[d] = 0
-    return iterate_indices(&starts, PUT, kind, array, index, number)
+    return iterate_indices(&starts, PUT, kind, array, index, scalar_bytes)
 
 
 cdef bint count_indices(IndexIterator *walk, int64_t *counted, const char *index) noexcept nogil:
@@ -205,8 +205,8 @@ cdef int run_scatter(Operator op, IValue *r, const int32_t *at, Reduction reduct
     cdef PyArrayObject *source = read_array(&r[at[3]])
     cdef PyArrayObject *t
     cdef IndexIterator walk
-    cdef char number[8]
-    cdef char *other = number
+    cdef char scalar_bytes[8]
+    cdef char *other = scalar_bytes
     cdef int64_t axis = r[at[1]].v.i
     cdef int d, kind, nd
     cdef bint in_place = op.name.endswith("_")
@@ -217,7 +217,7 @@ cdef int run_scatter(Operator op, IValue *r, const int32_t *at, Reduction reduct
     if not 0 <= axis < nd or ndim_of(index) != nd:
         return call_python_kernel(op, r, at)
     if source == NULL:
-        if not store_exact_scalar(&r[at[3]], kind, number):
+        if not store_exact_scalar(&r[at[3]], kind, scalar_bytes):
             return call_python_kernel(op, r, at)
     elif ndim_of(source) != nd or scalar_type(&r[at[3]]) != kind:
         return call_python_kernel(op, r, at)

@@ -30,7 +30,7 @@ cdef void run_half_tiles(char **args, const npy_intp *n, const npy_intp *strides
 # not change results.
 cdef bint is_exact_half(double x, int kind) noexcept nogil
 # Return whether a NumPy type number stands for float16 or bfloat16.
-cdef bint is_half_number(int number) noexcept
-# Convert an array to float32 with the same dimension order, and from float32 to NumPy type `number`.
+cdef bint is_half_number(int type_number) noexcept
+# Convert an array to float32 with the same dimension order, and from float32 to NumPy type `type_number`.
 cdef object to_float32(PyArrayObject *a)
-cdef object to_half_precision(PyArrayObject *a, int number)
+cdef object to_half_precision(PyArrayObject *a, int type_number)

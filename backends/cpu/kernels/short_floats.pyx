@@ -25,8 +25,8 @@ cdef bint is_exact_half(double x, int kind) noexcept nogil:
     return back == x
 
 
-cdef bint is_half_number(int number) noexcept:
-    cdef int kind = scalar_type_of_number(number)
+cdef bint is_half_number(int type_number) noexcept:
+    cdef int kind = scalar_type_of_number(type_number)
     return kind == HALF or kind == BFLOAT16
 
 
@@ -89,10 +89,10 @@ cdef object to_float32(PyArrayObject *a):
     return result
 
 
-cdef object to_half_precision(PyArrayObject *a, int number):
+cdef object to_half_precision(PyArrayObject *a, int type_number):
     cdef npy_intp shape[MAX_DIMS]
     cdef Operand operands[2]
-    cdef int nd = ndim_of(a), d, kind = scalar_type_of_number(number)
+    cdef int nd = ndim_of(a), d, kind = scalar_type_of_number(type_number)
     for d in range(nd):
         shape[d] = dims_of(a)[d]
     set_operand_strides(&operands[0], a, nd, shape)

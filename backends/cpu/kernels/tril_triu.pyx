@@ -141,7 +141,7 @@ cdef int triu_indices(Operator op, IValue *r, const int32_t *at) except -1:
 
 cdef int identity(Operator op, IValue *r, const int32_t *at, int64_t rows, int64_t columns, int dtype_at) except -1:
     cdef IValue one
-    cdef char number[8]
+    cdef char scalar_bytes[8]
     cdef npy_intp dims[2]
     cdef npy_intp i, width
     cdef int kind = read_dtype(&r[at[dtype_at]], -1)
@@ -150,7 +150,7 @@ cdef int identity(Operator op, IValue *r, const int32_t *at, int64_t rows, int64
     one.v.i = 1
     if not (0 <= rows <= MAX_ELEMENTS and 0 <= columns <= MAX_ELEMENTS) or rows * columns > MAX_ELEMENTS:
         return call_python_kernel(op, r, at)
-    if kind < 0 or not store_scalar(&one, kind, number):
+    if kind < 0 or not store_scalar(&one, kind, scalar_bytes):
         return call_python_kernel(op, r, at)
     if not is_plain_cpu(&r[at[dtype_at + 1]], &r[at[dtype_at + 2]], &r[at[dtype_at + 3]]):
         return call_python_kernel(op, r, at)
@@ -159,7 +159,7 @@ cdef int identity(Operator op, IValue *r, const int32_t *at, int64_t rows, int64
     out, width = data_of(<PyArrayObject *>result), item_size(<PyArrayObject *>result)
     memset(out, 0, rows * columns * width)
     for i in range(min(rows, columns)):
-        memcpy(out + i * (columns + 1) * width, number, width)
+        memcpy(out + i * (columns + 1) * width, scalar_bytes, width)
     return set_result(&r[at[op.nargs]], result, kind)
 
 

@@ -32,10 +32,10 @@ ctypedef fused floating:
     double
 
 cdef void *row_of(str name, bint of_doubles) except? NULL:
-    cdef bytes text = name.encode()
+    cdef bytes encoded_name = name.encode()
     if simd_level == SIMD_AVX512:
-        return row_v4(text, of_doubles)
-    return row_v3(text, of_doubles) if simd_level == SIMD_AVX2 else math_row(text, of_doubles)
+        return row_v4(encoded_name, of_doubles)
+    return row_v3(encoded_name, of_doubles) if simd_level == SIMD_AVX2 else math_row(encoded_name, of_doubles)
 
 
 cdef FloatRow float_row(str name) except? NULL:

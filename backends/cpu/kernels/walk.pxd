@@ -37,7 +37,7 @@ cdef bint broadcast_into(npy_intp *shape, int ndim, PyArrayObject *a) noexcept n
 # Set the operand's strides for the broadcast shape; repeated dimensions get stride 0.
 cdef void set_operand_strides(Operand *operand, PyArrayObject *a, int ndim, npy_intp *shape) noexcept nogil
 # Set up a scalar operand; all its strides are 0.
-cdef void set_scalar_operand(Operand *operand, char *number, int ndim) noexcept nogil
+cdef void set_scalar_operand(Operand *operand, char *scalar_bytes, int ndim) noexcept nogil
 # Sort the dimensions of `shape` and of the operands' strides from outermost to innermost in memory. Return
 # whether this changed the order.
 cdef bint sort_dims_by_stride(Operand *operands, int count, int ndim, npy_intp *shape, int *order) noexcept nogil

@@ -53,10 +53,10 @@ cdef void set_operand_strides(Operand *operand, PyArrayObject *a, int ndim, npy_
         operand.strides[lead + d] = 0 if dims_of(a)[d] == 1 != shape[lead + d] else strides_of(a)[d]
 
 
-cdef void set_scalar_operand(Operand *operand, char *number, int ndim) noexcept nogil:
+cdef void set_scalar_operand(Operand *operand, char *scalar_bytes, int ndim) noexcept nogil:
     cdef int d
     operand.array = NULL
-    operand.data = number
+    operand.data = scalar_bytes
     for d in range(ndim):
         operand.strides[d] = 0
 
