@@ -69,10 +69,10 @@ class BackwardHooks:
             return result
         results = (result,) if isinstance(result, Tensor) else result
         self._results = len(results)
-        changed, self._result_indices = _through_node(results, self._note)
+        changed, self._result_indices = _through_node(results, self._record_grad_outputs)
         return changed[0] if isinstance(result, Tensor) else changed
 
-    def _note(self, _: Gradients, gradients: Gradients) -> Gradients:
+    def _record_grad_outputs(self, _: Gradients, gradients: Gradients) -> Gradients:
         assert self._result_indices is not None  # this hook is registered only if the indices are set
         grad_outputs = _scatter_gradients(self._result_indices, gradients, self._results)
         for hook in self._pre_hooks:

@@ -17,7 +17,7 @@ from ts.ops import aten
 Sizes = int | Sequence[int]
 
 
-def _each(value: Sizes, n: int) -> list[int]:
+def _per_dim(value: Sizes, n: int) -> list[int]:
     return [value] * n if isinstance(value, int) else list(value)
 
 
@@ -25,7 +25,7 @@ def _gradient(
     n: int, input: Tensor, weight: Tensor, grad_output: Tensor, window: tuple[Sizes, Sizes, Sizes],
     groups: int, argument_index: int,
 ) -> Tensor:  # fmt: skip
-    stride, padding, dilation = (_each(value, n) for value in window)
+    stride, padding, dilation = (_per_dim(value, n) for value in window)
     gradients: Any = aten.convolution_backward(
         grad_output, input, weight, None, stride, padding, dilation, False, [0] * n, groups,
         [argument_index == 0, argument_index == 1, False],
@@ -33,14 +33,14 @@ def _gradient(
     return gradients[argument_index]  # type: ignore[no-any-return]
 
 
-def _of_input(
+def _input_gradient(
     n: int, size: Sequence[int], weight: Tensor, grad: Tensor, window: tuple[Sizes, Sizes, Sizes], groups: int
 ) -> Tensor:
     input = grad.new_empty([1]).expand(size)
     return _gradient(n, input, weight, grad, window, groups, 0)
 
 
-def _of_weight(
+def _weight_gradient(
     n: int, input: Tensor, size: Sequence[int], grad: Tensor, window: tuple[Sizes, Sizes, Sizes], groups: int
 ) -> Tensor:
     weight = grad.new_empty([1]).expand(size)
@@ -52,7 +52,7 @@ def conv1d_input(
     dilation: Sizes = 1, groups: int = 1,
 ) -> Tensor:  # fmt: skip
     """Return the gradient of the input of `conv1d` from the gradient of its result."""
-    return _of_input(1, input_size, weight, grad_output, (stride, padding, dilation), groups)
+    return _input_gradient(1, input_size, weight, grad_output, (stride, padding, dilation), groups)
 
 
 def conv1d_weight(
@@ -60,7 +60,7 @@ def conv1d_weight(
     dilation: Sizes = 1, groups: int = 1,
 ) -> Tensor:  # fmt: skip
     """Return the gradient of the weight of `conv1d` from the gradient of its result."""
-    return _of_weight(1, input, weight_size, grad_output, (stride, padding, dilation), groups)
+    return _weight_gradient(1, input, weight_size, grad_output, (stride, padding, dilation), groups)
 
 
 def conv2d_input(
@@ -68,7 +68,7 @@ def conv2d_input(
     dilation: Sizes = 1, groups: int = 1,
 ) -> Tensor:  # fmt: skip
     """Return the gradient of the input of `conv2d` from the gradient of its result."""
-    return _of_input(2, input_size, weight, grad_output, (stride, padding, dilation), groups)
+    return _input_gradient(2, input_size, weight, grad_output, (stride, padding, dilation), groups)
 
 
 def conv2d_weight(
@@ -76,7 +76,7 @@ def conv2d_weight(
     dilation: Sizes = 1, groups: int = 1,
 ) -> Tensor:  # fmt: skip
     """Return the gradient of the weight of `conv2d` from the gradient of its result."""
-    return _of_weight(2, input, weight_size, grad_output, (stride, padding, dilation), groups)
+    return _weight_gradient(2, input, weight_size, grad_output, (stride, padding, dilation), groups)
 
 
 def conv3d_input(
@@ -84,7 +84,7 @@ def conv3d_input(
     dilation: Sizes = 1, groups: int = 1,
 ) -> Tensor:  # fmt: skip
     """Return the gradient of the input of `conv3d` from the gradient of its result."""
-    return _of_input(3, input_size, weight, grad_output, (stride, padding, dilation), groups)
+    return _input_gradient(3, input_size, weight, grad_output, (stride, padding, dilation), groups)
 
 
 def conv3d_weight(
@@ -92,4 +92,4 @@ def conv3d_weight(
     dilation: Sizes = 1, groups: int = 1,
 ) -> Tensor:  # fmt: skip
     """Return the gradient of the weight of `conv3d` from the gradient of its result."""
-    return _of_weight(3, input, weight_size, grad_output, (stride, padding, dilation), groups)
+    return _weight_gradient(3, input, weight_size, grad_output, (stride, padding, dilation), groups)

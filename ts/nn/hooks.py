@@ -41,36 +41,36 @@ class _GlobalHookHandle(RemovableHandle):
 
     def remove(self) -> None:
         super().remove()
-        _count_hooks_of_all()
+        _update_global_hooks()
 
 
-def _count_hooks_of_all() -> None:
+def _update_global_hooks() -> None:
     global anywhere
     anywhere = (*_all_pre_hooks, *_all_hooks, *_all_backward_pre_hooks, *_all_backward_hooks)
 
 
-def _add_for_all(hooks: Hooks, hook: Any) -> RemovableHandle:
+def _add_global_hook(hooks: Hooks, hook: Any) -> RemovableHandle:
     handle = _GlobalHookHandle(hooks)
     hooks[handle.id] = hook
-    _count_hooks_of_all()
+    _update_global_hooks()
     return handle
 
 
 def register_module_forward_pre_hook(hook: Callable[..., Any]) -> RemovableHandle:
     """Call `hook(module, args)` before the `forward` of every module."""
-    return _add_for_all(_all_pre_hooks, ForwardHook(hook))
+    return _add_global_hook(_all_pre_hooks, ForwardHook(hook))
 
 
 def register_module_forward_hook(
     hook: Callable[..., Any], *, with_kwargs: bool = False, always_call: bool = False
 ) -> RemovableHandle:
     """Call `hook(module, args, result)` after the `forward` of every module."""
-    return _add_for_all(_all_hooks, ForwardHook(hook, with_kwargs, always_call))
+    return _add_global_hook(_all_hooks, ForwardHook(hook, with_kwargs, always_call))
 
 
 def register_module_full_backward_pre_hook(hook: Callable[..., Any]) -> RemovableHandle:
     """Call `hook(module, grad_output)` when the gradients of the results of any module are computed."""
-    return _add_for_all(_all_backward_pre_hooks, hook)
+    return _add_global_hook(_all_backward_pre_hooks, hook)
 
 
 def register_module_full_backward_hook(hook: Callable[..., Any]) -> RemovableHandle:
@@ -91,7 +91,7 @@ def _add_backward_hook(hook: Callable[..., Any], full: bool) -> RemovableHandle:
             "use only one of them."
         )
     _all_are_full = full
-    return _add_for_all(_all_backward_hooks, hook)
+    return _add_global_hook(_all_backward_hooks, hook)
 
 
 def call_forward(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -111,7 +111,7 @@ def call_forward(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
             changed = hook.function(module, args)
             if changed is not None:
                 args = changed if isinstance(changed, tuple) else (changed,)
-    full, older, before = _of_gradients(module)
+    full, older, before = _backward_hooks_of(module)
     around = BackwardHooks(module, full, before) if full or before else None
     if around is not None:
         args = around.enter(args)
@@ -122,7 +122,7 @@ def call_forward(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
         result = forward(*args, **kwargs)
         for key, hook in (*_all_hooks.items(), *module._forward_hooks.items()):
             called_keys.add(key)
-            changed = _call_after(hook, module, args, kwargs, result)
+            changed = _call_forward_hook(hook, module, args, kwargs, result)
             if changed is not None:
                 result = changed
         if around is not None:
@@ -132,12 +132,12 @@ def call_forward(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
     except Exception:
         for key, hook in (*_all_hooks.items(), *module._forward_hooks.items()):
             if hook.always_call and key not in called_keys:
-                _call_after(hook, module, args, kwargs, None)
+                _call_forward_hook(hook, module, args, kwargs, None)
         raise
     return result
 
 
-def _call_after(
+def _call_forward_hook(
     hook: ForwardHook, module: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any
 ) -> Any:
     if hook.with_kwargs:
@@ -145,7 +145,7 @@ def _call_after(
     return hook.function(module, args, result)
 
 
-def _of_gradients(module: Any) -> tuple[list[Any], list[Any], list[Any]]:
+def _backward_hooks_of(module: Any) -> tuple[list[Any], list[Any], list[Any]]:
     """Return the full backward hooks, the non-full backward hooks, and the backward pre-hooks."""
     full: list[Any] = []
     older: list[Any] = []

@@ -31,7 +31,7 @@ def _fractional_size(
     return [scaled(input.size(d - n), output_ratio[d]) for d in range(n)]
 
 
-def _samples(input: Tensor, random_samples: Tensor | None, n: int) -> Tensor:
+def _draw_samples(input: Tensor, random_samples: Tensor | None, n: int) -> Tensor:
     """Return `random_samples`, or random numbers for each channel and dimension if it is None."""
     if random_samples is not None:
         return random_samples
@@ -59,7 +59,7 @@ def fractional_max_pool2d_with_indices(
         kernel_size, output_size = _each(kernel_size, 2), _each(output_size, 2)
         output_ratio = _each(output_ratio, 2)
     size = _fractional_size(input, output_size, output_ratio, 2)
-    return ts.fractional_max_pool2d(input, kernel_size, size, _samples(input, _random_samples, 2))
+    return ts.fractional_max_pool2d(input, kernel_size, size, _draw_samples(input, _random_samples, 2))
 
 
 def _fractional_max_pool2d(
@@ -99,7 +99,7 @@ def fractional_max_pool3d_with_indices(
         kernel_size, output_size = _each(kernel_size, 3), _each(output_size, 3)
         output_ratio = _each(output_ratio, 3)
     size = _fractional_size(input, output_size, output_ratio, 3)
-    return ts.fractional_max_pool3d(input, kernel_size, size, _samples(input, _random_samples, 3))
+    return ts.fractional_max_pool3d(input, kernel_size, size, _draw_samples(input, _random_samples, 3))
 
 
 def _fractional_max_pool3d(

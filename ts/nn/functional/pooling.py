@@ -75,7 +75,7 @@ def lp_pool3d(
     return _root(mean, norm_type, count)
 
 
-def _filled(output_size: Any, input: Tensor, dims: int) -> Any:
+def _resolve_output_size(output_size: Any, input: Tensor, dims: int) -> Any:
     """Return an output size for `dims` dimensions.
 
     None stands for the size of the input in this dimension.
@@ -130,7 +130,7 @@ def adaptive_max_pool1d_with_indices(
 ) -> tuple[Tensor, Tensor]:
     """Return the maxima and their indices for adaptive windows."""
     if not ts.jit.is_scripting():
-        output_size = _filled(output_size, input, 1)
+        output_size = _resolve_output_size(output_size, input, 1)
     return ts.adaptive_max_pool1d(input, output_size)
 
 
@@ -154,7 +154,7 @@ adaptive_max_pool1d = boolean_dispatch(
 def adaptive_avg_pool1d(input: Tensor, output_size: BroadcastingList1[int]) -> Tensor:
     """Return the means of adaptive windows; there is one window for each output element."""
     if not ts.jit.is_scripting():
-        output_size = _filled(output_size, input, 1)
+        output_size = _resolve_output_size(output_size, input, 1)
     return ts.adaptive_avg_pool1d(input, output_size)
 
 
@@ -197,7 +197,7 @@ def adaptive_max_pool2d_with_indices(
 ) -> tuple[Tensor, Tensor]:
     """Return the maxima and their indices for adaptive windows."""
     if not ts.jit.is_scripting():
-        output_size = _filled(output_size, input, 2)
+        output_size = _resolve_output_size(output_size, input, 2)
     return ts.adaptive_max_pool2d(input, output_size)
 
 
@@ -221,7 +221,7 @@ adaptive_max_pool2d = boolean_dispatch(
 def adaptive_avg_pool2d(input: Tensor, output_size: BroadcastingList2[int]) -> Tensor:
     """Return the means of adaptive windows; there is one window for each output element."""
     if not ts.jit.is_scripting():
-        output_size = _filled(output_size, input, 2)
+        output_size = _resolve_output_size(output_size, input, 2)
     return ts.adaptive_avg_pool2d(input, output_size)
 
 
@@ -264,7 +264,7 @@ def adaptive_max_pool3d_with_indices(
 ) -> tuple[Tensor, Tensor]:
     """Return the maxima and their indices for adaptive windows."""
     if not ts.jit.is_scripting():
-        output_size = _filled(output_size, input, 3)
+        output_size = _resolve_output_size(output_size, input, 3)
     return ts.adaptive_max_pool3d(input, output_size)
 
 
@@ -288,5 +288,5 @@ adaptive_max_pool3d = boolean_dispatch(
 def adaptive_avg_pool3d(input: Tensor, output_size: BroadcastingList3[int]) -> Tensor:
     """Return the means of adaptive windows; there is one window for each output element."""
     if not ts.jit.is_scripting():
-        output_size = _filled(output_size, input, 3)
+        output_size = _resolve_output_size(output_size, input, 3)
     return ts.adaptive_avg_pool3d(input, output_size)

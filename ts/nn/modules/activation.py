@@ -12,7 +12,7 @@ from ts.nn.modules.ntuple import constructor_text
 from ts.nn.parameter import Parameter
 
 
-class _InPlace(Module):
+class _InplaceActivation(Module):
     """Base class of activations whose only hyperparameter is `inplace`."""
 
     __constants__ = ["inplace"]
@@ -26,42 +26,42 @@ class _InPlace(Module):
         return "inplace=True" if self.inplace else ""
 
 
-class ReLU(_InPlace):
+class ReLU(_InplaceActivation):
     """Elementwise max(x, 0)."""
 
     def forward(self, input: Tensor) -> Tensor:
         return F.relu(input, self.inplace)
 
 
-class SELU(_InPlace):
+class SELU(_InplaceActivation):
     """Scaled exponential linear unit."""
 
     def forward(self, input: Tensor) -> Tensor:
         return F.selu(input, self.inplace)
 
 
-class SiLU(_InPlace):
+class SiLU(_InplaceActivation):
     """Elementwise x * sigmoid(x)."""
 
     def forward(self, input: Tensor) -> Tensor:
         return F.silu(input, self.inplace)
 
 
-class Mish(_InPlace):
+class Mish(_InplaceActivation):
     """Elementwise x * tanh(softplus(x))."""
 
     def forward(self, input: Tensor) -> Tensor:
         return F.mish(input, self.inplace)
 
 
-class Hardsigmoid(_InPlace):
+class Hardsigmoid(_InplaceActivation):
     """Piecewise linear approximation of the sigmoid."""
 
     def forward(self, input: Tensor) -> Tensor:
         return F.hardsigmoid(input, self.inplace)
 
 
-class Hardswish(_InPlace):
+class Hardswish(_InplaceActivation):
     """Elementwise x * hardsigmoid(x)."""
 
     def forward(self, input: Tensor) -> Tensor:

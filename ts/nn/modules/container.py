@@ -22,12 +22,12 @@ from ts.nn.modules.module import Module, type_name
 from ts.nn.parameter import Parameter
 
 
-class _Indexed(Module):
+class _IndexedContainer(Module):
     """Base class of containers whose elements are named by their index."""
 
     _ts_container = "list"
 
-    def _key(self, index: int) -> str:
+    def _name_at(self, index: int) -> str:
         """Return the name of the element at `index`."""
         position = operator.index(index)
         size = len(self)
@@ -35,7 +35,7 @@ class _Indexed(Module):
             raise IndexError(f"index {position} is out of range")
         return next(islice(self._modules, position % size, None))
 
-    def _of(self, modules: Iterable[Module]) -> Self:
+    def _from_modules(self, modules: Iterable[Module]) -> Self:
         """Return a new container of this class with the given modules."""
         return type(self)(modules)
 
@@ -45,18 +45,18 @@ class _Indexed(Module):
     def __getitem__(self, index: int) -> Module: ...
     def __getitem__(self, index: int | slice) -> Module | Self:
         if isinstance(index, slice):
-            return self._of(list(self._modules.values())[index])
-        return self._modules[self._key(index)]  # type: ignore[no-any-return]
+            return self._from_modules(list(self._modules.values())[index])
+        return self._modules[self._name_at(index)]  # type: ignore[no-any-return]
 
     def __setitem__(self, index: int, module: Module) -> None:
-        setattr(self, self._key(index), module)
+        setattr(self, self._name_at(index), module)
 
     def __delitem__(self, index: int | slice) -> None:
         if isinstance(index, slice):
             for name in list(self._modules)[index]:
                 delattr(self, name)
         else:
-            delattr(self, self._key(index))
+            delattr(self, self._name_at(index))
         self._set_numbered(list(self._modules.values()))
 
     def _set_numbered(self, modules: list[Module]) -> None:
@@ -108,7 +108,7 @@ class _Indexed(Module):
         return module
 
 
-class Sequential(_Indexed):
+class Sequential(_IndexedContainer):
     """Calls modules in order; created from modules, or an OrderedDict of named modules."""
 
     def __init__(self, *args: Any) -> None:
@@ -120,7 +120,7 @@ class Sequential(_Indexed):
         for name, module in named_modules:
             self.add_module(name, module)
 
-    def _of(self, modules: Iterable[Module]) -> Self:
+    def _from_modules(self, modules: Iterable[Module]) -> Self:
         return type(self)(*modules)
 
     def __getitem__(self, index: int | slice) -> Any:
@@ -157,7 +157,7 @@ class Sequential(_Indexed):
         return input
 
 
-class ModuleList(_Indexed):
+class ModuleList(_IndexedContainer):
     """List of modules, registered as submodules."""
 
     def __init__(self, modules: Iterable[Module] | None = None) -> None:

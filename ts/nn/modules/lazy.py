@@ -91,7 +91,7 @@ class _LazyLayer(LazyModuleMixin):
     def initialize_parameters(self, input: Tensor) -> None:
         """Create the parameters for the number of features of `input`."""
         if getattr(self, self._width_name) == 0:
-            self._widen(self._width_of(input))
+            self._materialize_parameters(self._width_of(input))
 
     def _width_of(self, input: Tensor) -> int:
         return int(input.shape[-1])
@@ -99,7 +99,7 @@ class _LazyLayer(LazyModuleMixin):
     def _width_of_weight(self, weight: Tensor) -> int:
         return int(weight.shape[-1])
 
-    def _widen(self, width: int) -> None:
+    def _materialize_parameters(self, width: int) -> None:
         """Create the parameters of an ordinary layer with `width` input features."""
         args, kwargs = self._constructor_arguments
         layer = self.cls_to_become(width, *args, **kwargs)
@@ -117,7 +117,7 @@ class _LazyLayer(LazyModuleMixin):
         for name in ("weight", "running_mean"):
             loaded = state_dict.get(prefix + name)
             if self.has_uninitialized_params() and loaded is not None and not is_uninitialized(loaded):
-                self._widen(self._width_of_weight(loaded))
+                self._materialize_parameters(self._width_of_weight(loaded))
         super()._load_from_state_dict(state_dict, prefix, *rest)
 
 

@@ -187,7 +187,7 @@ class RNNBase(Module):
         return arguments
 
 
-class _OneState(RNNBase):
+class _SingleStateRNN(RNNBase):
     """Base class of recurrent layers with one state tensor: RNN and GRU."""
 
     def run(self, data: Tensor, batch_sizes: Tensor | None, hx: Tensor) -> tuple[Tensor, Tensor]:
@@ -253,7 +253,7 @@ class _OneState(RNNBase):
         return self.padded(input, hx)
 
 
-class RNN(_OneState):
+class RNN(_SingleStateRNN):
     """Elman recurrent network with tanh or ReLU."""
 
     __constants__ = [*RNNBase.__constants__, "kind", "noun"]
@@ -295,7 +295,7 @@ class RNN(_OneState):
         )  # fmt: skip
 
 
-class GRU(_OneState):
+class GRU(_SingleStateRNN):
     """Gated recurrent unit network."""
 
     __constants__ = [*RNNBase.__constants__, "kind", "noun"]

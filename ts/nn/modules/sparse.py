@@ -20,7 +20,7 @@ def _padding_row(padding_idx: int | None, rows: int) -> int | None:
     return padding_idx % rows
 
 
-class _Table(Module):
+class _EmbeddingTable(Module):
     """Base class of embedding modules: the table and its initialization."""
 
     num_embeddings: int
@@ -54,7 +54,7 @@ class _Table(Module):
         )
 
 
-class Embedding(_Table):
+class Embedding(_EmbeddingTable):
     """Table with one row vector for each index."""
 
     __constants__ = [
@@ -123,7 +123,7 @@ class Embedding(_Table):
         )
 
 
-class EmbeddingBag(_Table):
+class EmbeddingBag(_EmbeddingTable):
     """Sum, mean or maximum of the table rows of each bag of indices."""
 
     __constants__ = [

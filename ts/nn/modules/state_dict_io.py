@@ -19,12 +19,12 @@ from ts.nn.parameter import Parameter, is_uninitialized
 _EXTRA: Final = "_extra_state"
 
 
-class _Keys(NamedTuple):
+class _IncompatibleKeyLists(NamedTuple):
     missing_keys: list[str]
     unexpected_keys: list[str]
 
 
-class IncompatibleKeys(_Keys):
+class IncompatibleKeys(_IncompatibleKeyLists):
     """Result of `load_state_dict`: missing and unexpected names."""
 
     def __repr__(self) -> str:

@@ -210,7 +210,7 @@ class DistributedDataParallel(Module):
         self.bucket_bytes_cap = int((25 if bucket_cap_mb is None else bucket_cap_mb) * (1 << 20))
         if init_sync:
             _check_same(named_parameters, group)
-            self._share([each for _, each in named_parameters] + self.modules_buffers)
+            self._broadcast([each for _, each in named_parameters] + self.modules_buffers)
         self.reducer = _Reducer(self, trainable)
 
     def forward(self, *inputs: Any, **kwargs: Any) -> Any:
@@ -218,7 +218,7 @@ class DistributedDataParallel(Module):
         if is_grad_enabled() and self.require_backward_grad_sync:
             self.reducer.prepare()
         if self.require_forward_param_sync and self.broadcast_buffers:
-            self._share(self.modules_buffers)
+            self._broadcast(self.modules_buffers)
         result = self.module(*inputs, **kwargs)
         self.require_forward_param_sync = not is_grad_enabled() or self.require_backward_grad_sync
         return result
@@ -248,7 +248,7 @@ class DistributedDataParallel(Module):
         """Raise an error: custom communication hooks are unsupported."""
         raise NotImplementedError("register_comm_hook is not there: gradients travel as they are")
 
-    def _share(self, tensors: Iterable[Tensor]) -> None:
+    def _broadcast(self, tensors: Iterable[Tensor]) -> None:
         """Copy the tensors of the first process to all processes; tensors of one dtype are sent together."""
         from ts.distributed.collectives import broadcast
 

@@ -28,7 +28,7 @@ M = TypeVar("M", bound=Module)
 _ORTHONORMAL_TOLERANCE: Final = 10.0  # tolerance in units of eps times the matrix size
 
 
-def _square(x: Tensor) -> Tensor:
+def _skew_symmetric(x: Tensor) -> Tensor:
     """Return a skew-symmetric matrix (n, n) from a tall matrix (n, k)."""
     n, k = x.shape[-2:]
     lower: Tensor = x.tril()
@@ -38,19 +38,19 @@ def _square(x: Tensor) -> Tensor:
     return result
 
 
-def _exponential(x: Tensor) -> Tensor:
-    full_matrix: Tensor = ts.matrix_exp(_square(x))
+def _matrix_exponential(x: Tensor) -> Tensor:
+    full_matrix: Tensor = ts.matrix_exp(_skew_symmetric(x))
     return full_matrix[..., : x.shape[-1]]
 
 
 def _cayley(x: Tensor) -> Tensor:
-    skew = _square(x)
+    skew = _skew_symmetric(x)
     one = ts.eye(skew.shape[-1], dtype=skew.dtype, device=skew.device)
     full_matrix: Tensor = ts.linalg.solve(ts.add(one, skew, alpha=-0.5), ts.add(one, skew, alpha=0.5))
     return full_matrix[..., : x.shape[-1]]
 
 
-def _reflections(x: Tensor) -> Tensor:
+def _householder(x: Tensor) -> Tensor:
     below = x.tril(diagonal=-1)
     tau = 2.0 / (1.0 + (below * below).sum(dim=-2))
     signs = x.diagonal(dim1=-2, dim2=-1).int()  # integers, so that no gradient is recorded
@@ -59,7 +59,7 @@ def _reflections(x: Tensor) -> Tensor:
 
 
 _MAPS: Final[dict[str, Callable[[Tensor], Tensor]]] = {
-    "matrix_exp": _exponential, "cayley": _cayley, "householder": _reflections,
+    "matrix_exp": _matrix_exponential, "cayley": _cayley, "householder": _householder,
 }  # fmt: skip
 
 
@@ -98,15 +98,15 @@ class _Orthogonal(Module):
         is_wide = Q.size(-2) < Q.size(-1)
         tall = Q.detach().mT if is_wide else Q.detach()
         if not self.has_base:
-            inverse = self._of_reflections(tall)
+            inverse = self._invert_householder(tall)
             return inverse.mT if is_wide else inverse
-        self.base = _completed(tall)
+        self.base = _complete_basis(tall)
         identity: Tensor = ts.zeros_like(Q.detach())
         # a reflection at a unit vector multiplies this vector by -1
         identity.diagonal(dim1=-2, dim2=-1).fill_(-1.0)
         return identity
 
-    def _of_reflections(self, tall: Tensor) -> Tensor:
+    def _invert_householder(self, tall: Tensor) -> Tensor:
         if self.orthogonal_map != "householder":
             raise NotImplementedError(
                 "It is not possible to assign to the matrix exponential or the Cayley parametrizations when "
@@ -120,7 +120,7 @@ class _Orthogonal(Module):
         return result
 
 
-def _completed(tall: Tensor) -> Tensor:
+def _complete_basis(tall: Tensor) -> Tensor:
     """Return a square orthogonal matrix whose first columns are the columns of `tall`."""
     n, k = tall.shape[-2:]
     if n == k and _is_orthogonal(tall):
@@ -128,7 +128,7 @@ def _completed(tall: Tensor) -> Tensor:
     if n > k:
         drawn = ts.randn(*tall.shape[:-2], n, n - k, dtype=tall.dtype, device=tall.device)
         tall = ts.cat([tall, drawn], dim=-1)
-    return _orthogonalized(tall)
+    return _orthogonalize(tall)
 
 
 def _is_orthogonal(square: Tensor) -> bool:
@@ -138,7 +138,7 @@ def _is_orthogonal(square: Tensor) -> bool:
     return bool(ts.allclose(square.mH @ square, one, atol=tolerance))
 
 
-def _orthogonalized(tall: Tensor) -> Tensor:
+def _orthogonalize(tall: Tensor) -> Tensor:
     """Return Q of the QR decomposition in which R has a nonnegative diagonal."""
     factors, tau = ts.geqrf(tall)
     result: Tensor = ts.linalg.householder_product(factors, tau)

@@ -186,11 +186,11 @@ class RandomUnstructured(BasePruningMethod):
 
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
         """Return `default_mask` with zeros at the random elements to prune."""
-        return self._without(t, default_mask, -ts.rand_like(t))
+        return self._mask_smallest(t, default_mask, -ts.rand_like(t))
 
-    def _without(self, t: Tensor, default_mask: Tensor, order: Tensor) -> Tensor:
+    def _mask_smallest(self, t: Tensor, default_mask: Tensor, order: Tensor) -> Tensor:
         """Return the mask with zeros at the elements with the smallest values of `order`."""
-        count = _count(self.amount, t.nelement())
+        count = _element_count(self.amount, t.nelement())
         mask: Tensor = default_mask.clone(memory_format=ts.contiguous_format)
         if count:
             mask.view(-1)[ts.topk(order.reshape(-1), k=count, largest=False).indices] = 0
@@ -202,7 +202,7 @@ class L1Unstructured(RandomUnstructured):
 
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
         """Return `default_mask` with zeros at the elements of smallest absolute value."""
-        return self._without(t, default_mask, ts.abs(t))
+        return self._mask_smallest(t, default_mask, ts.abs(t))
 
 
 class _Structured(BasePruningMethod):
@@ -215,7 +215,7 @@ class _Structured(BasePruningMethod):
         self.amount = amount
         self.dim = dim
 
-    def _sizes(self, t: Tensor) -> Tensor:
+    def _importance_scores(self, t: Tensor) -> Tensor:
         """Return the importance of each slice."""
         raise NotImplementedError
 
@@ -228,10 +228,10 @@ class _Structured(BasePruningMethod):
         if not -t.dim() <= self.dim < t.dim():
             raise IndexError(f"Invalid index {self.dim} for tensor of size {t.shape}")
         rows = t.shape[self.dim]
-        count = _count(self.amount, rows)
+        count = _element_count(self.amount, rows)
         if not count:
             return default_mask
-        retained_indices = ts.topk(self._sizes(t), k=rows - count, largest=True).indices
+        retained_indices = ts.topk(self._importance_scores(t), k=rows - count, largest=True).indices
         mask: Tensor = ts.zeros_like(t)
         index: list[Any] = [slice(None)] * t.dim()
         index[self.dim] = retained_indices
@@ -243,7 +243,7 @@ class _Structured(BasePruningMethod):
 class RandomStructured(_Structured):
     """Pruning of random slices along a dimension."""
 
-    def _sizes(self, t: Tensor) -> Tensor:
+    def _importance_scores(self, t: Tensor) -> Tensor:
         drawn: Tensor = ts.rand(t.shape[self.dim])
         return drawn
 
@@ -255,7 +255,7 @@ class LnStructured(_Structured):
         super().__init__(amount, dim)
         self.n = n
 
-    def _sizes(self, t: Tensor) -> Tensor:
+    def _importance_scores(self, t: Tensor) -> Tensor:
         dim = self.dim % t.dim()
         others = [d for d in range(t.dim()) if d != dim]
         norms: Tensor
@@ -389,7 +389,7 @@ def _check_amount(amount: Any) -> None:
         )
 
 
-def _count(amount: Any, total: int) -> int:
+def _element_count(amount: Any, total: int) -> int:
     """Convert an amount to a number of elements; a float is a fraction of `total`."""
     if not isinstance(amount, int):
         return round(float(amount) * total)
