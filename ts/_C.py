@@ -131,21 +131,21 @@ _FIND_FLAG_FUNCTION = "ts.runtime.executor_flags.find_flag_function"
 def __getattr__(name: str) -> Any:
     attribute: Any
     if name in _NAME_TO_MODULE:
-        attribute = _named(_NAME_TO_MODULE[name])
+        attribute = _import_name(_NAME_TO_MODULE[name])
     elif name in _OPERATORS:
         attribute = importlib.import_module(f"ts._C.{name}")  # created by `operator_module`
     elif name.removeprefix(_PREFIX) in _PASSES and name.startswith(_PREFIX):
         file, _, function = _PASSES[name.removeprefix(_PREFIX)].partition(".")
-        attribute = partial(_run, _named(f"ts.passes.{file}.{function or file}"))
+        attribute = partial(_run, _import_name(f"ts.passes.{file}.{function or file}"))
     else:
-        attribute = _named(_FIND_FLAG_FUNCTION)(name) if name.startswith("_jit_") else None
+        attribute = _import_name(_FIND_FLAG_FUNCTION)(name) if name.startswith("_jit_") else None
         if attribute is None:
             raise AttributeError(f"module 'ts._C' has no attribute '{name}'")
     globals()[name] = attribute
     return attribute
 
 
-def _named(path: str) -> Any:
+def _import_name(path: str) -> Any:
     module, _, name = path.rpartition(".")
     return getattr(importlib.import_module(module), name)
 

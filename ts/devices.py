@@ -106,7 +106,7 @@ def _parse(spelling: str) -> tuple[str, int | None]:
 def _check_type(type: str, spelling: str) -> None:
     if type in TYPES or type in extra_types:
         return
-    installed = _installed()
+    installed = _installed_device_types()
     if type in installed:
         extra_types.add(type)
         return
@@ -116,7 +116,7 @@ def _check_type(type: str, spelling: str) -> None:
     )
 
 
-def _installed() -> list[str]:
+def _installed_device_types() -> list[str]:
     """Return the device types of installed backend packages; called only for unknown names."""
     from importlib.metadata import entry_points  # here, because the module is slow to import
 

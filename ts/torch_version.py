@@ -26,7 +26,7 @@ class TorchVersion(str):
 
     __slots__ = ()
 
-    def _compared(self, other: Any) -> int | None:
+    def _compare(self, other: Any) -> int | None:
         one, two = _release(self), _release(other)
         if one is None or two is None:
             return None
@@ -35,25 +35,25 @@ class TorchVersion(str):
         return (one > two) - (one < two)
 
     def __lt__(self, other: Any) -> bool:
-        order = self._compared(other)
+        order = self._compare(other)
         return NotImplemented if order is None else order < 0
 
     def __le__(self, other: Any) -> bool:
-        order = self._compared(other)
+        order = self._compare(other)
         return NotImplemented if order is None else order <= 0
 
     def __gt__(self, other: Any) -> bool:
-        order = self._compared(other)
+        order = self._compare(other)
         return NotImplemented if order is None else order > 0
 
     def __ge__(self, other: Any) -> bool:
-        order = self._compared(other)
+        order = self._compare(other)
         return NotImplemented if order is None else order >= 0
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, str) and str(self) == str(other):
             return True
-        return self._compared(other) == 0
+        return self._compare(other) == 0
 
     def __ne__(self, other: object) -> bool:
         return not self == other

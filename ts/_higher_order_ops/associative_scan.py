@@ -89,7 +89,7 @@ def scan_prefixes(combine: _Operator, xs: list[Tensor]) -> list[Tensor]:
         ts.cat([_slice(x, 0, 1), y], dim=0) if y.numel() > 0 else _slice(x, 0, 1)
         for x, y in zip(xs, even, strict=True)
     ]
-    return [_interleaved(a, b) for a, b in zip(even, odd, strict=True)]
+    return [_interleave(a, b) for a, b in zip(even, odd, strict=True)]
 
 
 def _slice(x: Tensor, start: int, end: int | None, step: int = 1) -> Tensor:
@@ -97,7 +97,7 @@ def _slice(x: Tensor, start: int, end: int | None, step: int = 1) -> Tensor:
     return slice_view
 
 
-def _interleaved(a: Tensor, b: Tensor) -> Tensor:
+def _interleave(a: Tensor, b: Tensor) -> Tensor:
     """Interleave the rows of `a` and `b`, starting with `a`, which may have one row more than `b`."""
     longer = a.shape[0] == b.shape[0] + 1
     if longer:

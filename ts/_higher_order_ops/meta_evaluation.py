@@ -149,7 +149,7 @@ class MetaEvaluator(MetaTracer):
         lowered = [
             devices.device("meta")
             if kind == "Device" and (x is not None or not has_tensors)
-            else self._lowered(x)
+            else self._to_meta(x)
             for kind, x in zip(kinds, values, strict=True)
         ]
         with TracingScope(None):
@@ -160,8 +160,8 @@ class MetaEvaluator(MetaTracer):
         self._aliases.note(op, lowered, result)
         return result
 
-    def _lowered(self, x: Any) -> Any:
-        return [self._lowered(y) for y in x] if isinstance(x, list) else self.like(x)
+    def _to_meta(self, x: Any) -> Any:
+        return [self._to_meta(y) for y in x] if isinstance(x, list) else self.like(x)
 
     def higher_order(self, operator: Any, args: tuple[Any, ...]) -> Any:
         """Evaluate a nested higher-order operator on meta tensors."""
@@ -192,11 +192,9 @@ class MetaEvaluator(MetaTracer):
             other.dtype if other is not None else x.dtype if dtype is None else dtypes.as_dtype(dtype)
         )
         x = self.like(x)
-        return (
-            x if target_dtype is x.dtype and not arguments.get("copy") else self._converted(x, target_dtype)
-        )
+        return x if target_dtype is x.dtype and not arguments.get("copy") else self._convert(x, target_dtype)
 
-    def _converted(self, x: Tensor, dtype: Any) -> Tensor:
+    def _convert(self, x: Tensor, dtype: Any) -> Tensor:
         with TracingScope(None):
             converted: Tensor = x.to(dtype, copy=True)
         self._own[id(converted)] = converted

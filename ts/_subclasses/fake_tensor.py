@@ -135,7 +135,7 @@ class _FakeCounterpart(ts.autograd.Function):
         return gradient, None
 
 
-def _named(op: Any) -> str:
+def _error_name(op: Any) -> str:
     """Return the name of an operator in the format of PyTorch's errors, such as aten.equal.default."""
     return f"{op.name.replace('::', '.')}.{op.overload or 'default'}"
 
@@ -450,7 +450,7 @@ def _to_data_dependent_error(op: Any, error: Exception) -> Exception:
         return error
     if any("Tensor" in r.kind for r in op.signature.returns):
         return DynamicOutputShapeException(f"{op.name}: {error}")
-    return DataDependentOutputException(_named(op))
+    return DataDependentOutputException(_error_name(op))
 
 
 def _run(op: Any, values: list[Any]) -> Any:

@@ -178,18 +178,18 @@ class Reader(TensorLoader):
             if restore is not None:
                 if len(restore.schema.arguments) != 2:
                     raise ArchiveError(f"__setstate__ of {type} does not take one argument")
-                restore(instance, self.typed(state, type_spec(restore.schema.arguments[1].type)))
+                restore(instance, self.convert(state, type_spec(restore.schema.arguments[1].type)))
                 return
             for slot, (name, attribute) in enumerate(type.attributes.items()):
                 if not isinstance(state, dict) or name not in state:
                     if isinstance(attribute, OptionalType | NoneType):
                         continue
                     raise ArchiveError(f"an object of {type} has no attribute '{name}'")
-                object_set(instance, slot, self.typed(state[name], type_spec(attribute)))
+                object_set(instance, slot, self.convert(state[name], type_spec(attribute)))
         except TypeError as error:
             raise ArchiveError(f"an object of {type} does not fit its class: {error}") from error
 
-    def typed(self, value: Any, spec: TypeSpec) -> Any:
+    def convert(self, value: Any, spec: TypeSpec) -> Any:
         """Convert a container to the representation of the core; a shared container is converted once."""
         if not isinstance(value, list | dict | tuple):
             return value
@@ -204,18 +204,18 @@ class Reader(TensorLoader):
         """Convert a list, dict or tuple to a core container of type `spec`; raise TypeError on a mismatch."""
         kind, element_specs = spec.kind, spec.children
         if kind == KINDS["AnyType"] or spec.text in ("list", "tuple"):
-            return self.typed(value, infer_spec(value))
+            return self.convert(value, infer_spec(value))
         if kind == KINDS["OptionalType"]:
-            return self.typed(value, element_specs[0])
+            return self.convert(value, element_specs[0])
         if kind == KINDS["UnionType"]:
             return self.member(value, spec)
         converted: Any = value
         if kind == KINDS["ListType"] and isinstance(value, list):
-            converted = [self.typed(v, element_specs[0]) for v in value]
+            converted = [self.convert(v, element_specs[0]) for v in value]
         elif kind == KINDS["DictType"] and isinstance(value, dict):
-            converted = {k: self.typed(v, element_specs[1]) for k, v in value.items()}
+            converted = {k: self.convert(v, element_specs[1]) for k, v in value.items()}
         elif kind == KINDS["TupleType"] and isinstance(value, tuple) and len(value) == len(element_specs):
-            converted = tuple(map(self.typed, value, element_specs))
+            converted = tuple(map(self.convert, value, element_specs))
         else:
             raise TypeError(f"it holds a {type(value).__name__} instead of a value of type {spec.text}")
         return to_core(converted, spec)
@@ -224,7 +224,7 @@ class Reader(TensorLoader):
         """Convert a container to the first type of a union that matches; raise TypeError if none matches."""
         for spec in union.children:
             try:
-                return self.typed(value, spec)
+                return self.convert(value, spec)
             except TypeError:
                 continue
         raise TypeError(f"it holds a {type(value).__name__} instead of a value of type {union.text}")

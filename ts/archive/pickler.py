@@ -125,11 +125,11 @@ class Pickler:
         else:
             self.write(b"\x8a\x08" + struct.pack("<q", value))
 
-    def real(self, value: float) -> None:
+    def write_float(self, value: float) -> None:
         """Write a float as 8 big-endian bytes."""
         self.write(b"G" + struct.pack(">d", value))
 
-    def named(self, module: str, name: str) -> None:
+    def write_global(self, module: str, name: str) -> None:
         """Write a reference to the class or function `name` of a module."""
         key = ("global", module, name)
         if not self.write_memoized(key):
@@ -153,24 +153,24 @@ class Pickler:
             case bool():
                 self.write(b"\x88" if value else b"\x89")
             case Enum():
-                self.named(*self.split(enum_type(value.__class__)))
+                self.write_global(*self.split(enum_type(value.__class__)))
                 self.push(value.value, ANY)
                 self.write(b"R")
             case int():
                 self.write_int(value)
             case float():
-                self.real(value)
+                self.write_float(value)
             case str():
                 self.write_string(value)
             case complex():
-                self.named("builtins", "complex")
-                self.real(value.real)
-                self.real(value.imag)
+                self.write_global("builtins", "complex")
+                self.write_float(value.real)
+                self.write_float(value.imag)
                 self.write(b"\x86R")
             case Tensor():
                 self.tensor(value)
             case device():
-                self.named("torch", "device")
+                self.write_global("torch", "device")
                 self.write_string(str(value))
                 self.write(b"\x85R")
             case Packed():
@@ -205,10 +205,10 @@ class Pickler:
         """Write a list as a call that restores the element type in PyTorch's reader."""
         builder = _BUILDERS.get(type.elem)
         if builder is not None:
-            self.named(_PICKLE, builder)
+            self.write_global(_PICKLE, builder)
             self.write(b"(")
         else:
-            self.named(_PICKLE, "restore_type_tag")
+            self.write_global(_PICKLE, "restore_type_tag")
         self.write(b"](")
         for element in value:
             self.push(element, type.elem)
@@ -221,7 +221,7 @@ class Pickler:
 
     def dict(self, value: Any, type: DictType) -> None:
         """Write a dict as a call of `restore_type_tag`, with the type as a string."""
-        self.named(_PICKLE, "restore_type_tag")
+        self.write_global(_PICKLE, "restore_type_tag")
         self.write(b"}(")
         for key, item in value.items():
             self.push(key, type.key)
@@ -242,7 +242,7 @@ class Pickler:
     def object(self, value: Object) -> None:
         """Write an object with the result of the compiled `__getstate__`, or with all attributes by name."""
         type: ClassType = value.cls.type
-        self.named(*self.split(type))
+        self.write_global(*self.split(type))
         self.write(b")\x81")
         self.memoize(id(value))
         save = type.methods.get("__getstate__")  # only a compiled method, not Python's pickle method
@@ -263,7 +263,7 @@ class Pickler:
         if self.write_memoized(id(value)):
             return
         self.references.append(value)
-        self.named(*self.split(value.__ts_type__))
+        self.write_global(*self.split(value.__ts_type__))
         self.write(b")\x81")
         self.memoize(id(value))
         self.push(value.state(), value.state_type)
@@ -287,16 +287,16 @@ class Pickler:
             if storage_ref.storage == "UntypedStorage":
                 numel = storage_ref.numel // value.dtype.itemsize
                 storage_ref = storage_ref._replace(storage=name_in_modules(value.dtype), numel=numel)
-            self.named("torch._utils", "_rebuild_tensor_v2")
+            self.write_global("torch._utils", "_rebuild_tensor_v2")
         else:
             storage_ref = quantized.make_storage_ref(value, self.storage_ref, self.references)
-            self.named("torch._utils", "_rebuild_qtensor")
+            self.write_global("torch._utils", "_rebuild_qtensor")
         self.write(b"(")
         key = ("storage", storage_ref.key, storage_ref.storage)
         if not self.write_memoized(key):
             self.write(b"(")
             self.write_string("storage")
-            self.named("torch", storage_ref.storage)
+            self.write_global("torch", storage_ref.storage)
             self.write_string(storage_ref.key)
             self.write_string(storage_ref.location)
             self.write_int(storage_ref.numel)
@@ -308,16 +308,16 @@ class Pickler:
         if grid is not None:
             self.grid(grid)
         self.write(b"\x88" if value.requires_grad else b"\x89")
-        self.named("collections", "OrderedDict")
+        self.write_global("collections", "OrderedDict")
         self.write(b")RtR")
         self.memoize(id(value))
 
     def grid(self, grid: QuantizationParams) -> None:
         """Write the quantization parameters of a tensor: scheme, scale and zero point."""
         self.write(b"(")
-        self.named("torch", quantized.scheme(grid))
+        self.write_global("torch", quantized.scheme(grid))
         if grid.axis < 0:
-            self.real(grid.scale)
+            self.write_float(grid.scale)
             self.write_int(grid.zero_point)
         else:
             self.tensor(grid.scale)

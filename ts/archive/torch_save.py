@@ -471,9 +471,9 @@ class _Reader(TensorLoader):
 
     def storage(self, archive: str, reference: Any) -> Any:
         """Load the storage that a persistent id denotes: a saved storage, or that of a saved tensor."""
-        return self.loaded(super().storage(archive, reference))
+        return self.get_loaded_storage(super().storage(archive, reference))
 
-    def loaded(self, stored: Storage) -> LoadedStorage:
+    def get_loaded_storage(self, stored: Storage) -> LoadedStorage:
         """Return the storage object for loaded elements; repeated references return the same object."""
         storage = self.values.get(id(stored.elements))
         if storage is None:
@@ -532,7 +532,7 @@ class _LegacyReader(_Reader):
         if reference[0] == "module":
             return reference[1]
         *_, key, _, _, view = reference  # checked by `legacy.read`
-        return self.loaded(legacy_format.view_of_storage(self.storages_by_key[key], view))
+        return self.get_loaded_storage(legacy_format.view_of_storage(self.storages_by_key[key], view))
 
 
 _UNKNOWN: Final = {

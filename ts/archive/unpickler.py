@@ -183,7 +183,7 @@ class Unpickler:
 
     # ---- objects -------------------------------------------------------------------------------------
 
-    def global_of(self, value: Any) -> Global:
+    def require_global(self, value: Any) -> Global:
         """Return `value` if it is a Global; raise ArchiveError for any other object."""
         if not isinstance(value, Global):
             self.fail("it uses a value as a class or function")
@@ -192,7 +192,7 @@ class Unpickler:
     def reduce(self) -> None:
         """Run REDUCE: call an allowed global with the arguments on the stack."""
         arguments = self.pop()
-        callee = self.global_of(self.pop())
+        callee = self.require_global(self.pop())
         if callee.call is None:
             self.fail(f"{callee.name} cannot be called")
         # PyTorch writes the value of an enum member without a tuple around it.
@@ -204,7 +204,7 @@ class Unpickler:
     def new(self) -> None:
         """Run NEWOBJ: create an object of an allowed class; only some classes take arguments."""
         arguments = self.pop()
-        cls = self.global_of(self.pop())
+        cls = self.require_global(self.pop())
         if cls.new is None or not isinstance(arguments, tuple) or (arguments and not cls.takes_arguments):
             self.fail(f"{cls.name} makes no objects")
         created = cls.new(*arguments)

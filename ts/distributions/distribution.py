@@ -77,14 +77,14 @@ class Distribution:
         event_dims |= {name: constraint.event_dim for name, constraint in self.arg_constraints.items()}
         for name, value in self.__dict__.items():
             if isinstance(value, Distribution):
-                new.__dict__[name] = value.expand(self._batch_of(name, batch_shape))
+                new.__dict__[name] = value.expand(self._attribute_batch_shape(name, batch_shape))
             elif name in event_dims and isinstance(value, Tensor):
                 end = value.shape[value.dim() - event_dims[name] :]
                 new.__dict__[name] = value.expand((*batch_shape, *end))
         new._batch_shape = batch_shape
         return new
 
-    def _batch_of(self, name: str, batch_shape: Size) -> Any:
+    def _attribute_batch_shape(self, name: str, batch_shape: Size) -> Any:
         """Return the batch shape of the attribute `name`, a distribution, if this one has `batch_shape`."""
         return batch_shape
 

@@ -39,7 +39,7 @@ class LKJCholesky(Distribution):
         self._beta = Beta(offset + 0.5, concentration0)
         super().__init__(like.size(), (dim, dim), validate_args)
 
-    def _batch_of(self, name: str, batch_shape: Any) -> Any:
+    def _attribute_batch_shape(self, name: str, batch_shape: Any) -> Any:
         return (*batch_shape, self.dim)
 
     def sample(self, sample_shape: Any = ()) -> Any:
@@ -137,7 +137,7 @@ class Wishart(ExponentialFamily):
             "df": constraints.greater_than(self._event_shape[-1] - 1),
         }
 
-    def _batch_of(self, name: str, batch_shape: Any) -> Any:
+    def _attribute_batch_shape(self, name: str, batch_shape: Any) -> Any:
         return (*batch_shape, self._event_shape[-1])
 
     @lazy_property

@@ -46,7 +46,7 @@ class MixtureSameFamily(Distribution):
         self._event_ndims = len(component_distribution.event_shape)
         super().__init__(component_batch, component_distribution.event_shape, validate_args)
 
-    def _batch_of(self, name: str, batch_shape: Any) -> Any:
+    def _attribute_batch_shape(self, name: str, batch_shape: Any) -> Any:
         return batch_shape if name == "_mixture_distribution" else (*batch_shape, self._num_component)
 
     @constraints.dependent_property

@@ -43,7 +43,7 @@ class Independent(Distribution):
         """True if the base distribution supports enumeration and no dimensions are reinterpreted."""
         return self.base_dist.has_enumerate_support and not self.reinterpreted_batch_ndims
 
-    def _batch_of(self, name: str, batch_shape: Any) -> Any:
+    def _attribute_batch_shape(self, name: str, batch_shape: Any) -> Any:
         return batch_shape + self._event_shape[: self.reinterpreted_batch_ndims]
 
     @constraints.dependent_property

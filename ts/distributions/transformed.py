@@ -58,7 +58,7 @@ class TransformedDistribution(Distribution):
         batch_ndims = len(after) - max(composed.codomain.event_dim, base_dims + dim_change)
         super().__init__(after[:batch_ndims], after[batch_ndims:], validate_args)
 
-    def _batch_of(self, name: str, batch_shape: Any) -> Any:
+    def _attribute_batch_shape(self, name: str, batch_shape: Any) -> Any:
         shape = batch_shape + self._event_shape
         for transform in reversed(self.transforms):
             shape = transform.inverse_shape(shape)
@@ -78,17 +78,17 @@ class TransformedDistribution(Distribution):
         more = len(self._event_shape) - support.event_dim
         return constraints.independent(support, more) if more > 0 else support
 
-    def _transformed(self, x: Any) -> Any:
+    def _apply_transforms(self, x: Any) -> Any:
         for transform in self.transforms:
             x = transform(x)
         return x
 
     def sample(self, sample_shape: Any = ()) -> Any:
         with ts.no_grad():
-            return self._transformed(self.base_dist.sample(sample_shape))
+            return self._apply_transforms(self.base_dist.sample(sample_shape))
 
     def rsample(self, sample_shape: Any = ()) -> Any:
-        return self._transformed(self.base_dist.rsample(sample_shape))
+        return self._apply_transforms(self.base_dist.rsample(sample_shape))
 
     def log_prob(self, value: Any) -> Any:
         if self._validate_args:
@@ -118,7 +118,7 @@ class TransformedDistribution(Distribution):
         return self._base_probability(self.base_dist.cdf(value))
 
     def icdf(self, value: Any) -> Any:
-        return self._transformed(self.base_dist.icdf(self._base_probability(value)))
+        return self._apply_transforms(self.base_dist.icdf(self._base_probability(value)))
 
 
 class LogNormal(TransformedDistribution):

@@ -48,7 +48,7 @@ class RecordedCall:
             self.tracked_results = call(unflatten(self.leaves, self.shape))
         self.is_attached = self.outer_grad and any(x.requires_grad for x in inputs)
 
-    def goes_on(self, tensors: list[Any]) -> bool:
+    def needs_outer_grad(self, tensors: list[Any]) -> bool:
         """Return True if gradients of `tensors` may be requested outside this call."""
         return (
             self.is_attached
@@ -59,25 +59,25 @@ class RecordedCall:
             )
         )
 
-    def out(self, x: Any, goes_on: bool) -> Any:
-        """Return a result for use outside the call; it is detached unless `goes_on` is True."""
-        if not isinstance(x, Tensor) or not x.requires_grad or goes_on:
+    def out(self, x: Any, needs_outer_grad: bool) -> Any:
+        """Return a result for use outside the call; it is detached unless `needs_outer_grad` is True."""
+        if not isinstance(x, Tensor) or not x.requires_grad or needs_outer_grad:
             return x
         return detached(x)
 
     def gradients(
-        self, outputs: list[Tensor], grad_outputs: list[Tensor | None], keep: bool, goes_on: bool
+        self, outputs: list[Tensor], grad_outputs: list[Tensor | None], keep: bool, needs_outer_grad: bool
     ) -> list[Tensor]:
         """Compute the gradients of the leaves; the gradient of a leaf that is not reached is zero."""
         pairs = [(y, g) for y, g in zip(outputs, grad_outputs, strict=True) if y.requires_grad]
         if not pairs:
             return [ts.zeros_like(x.detach()) for x in self.leaves]
         grads = autograd_grad(
-            [y for y, _ in pairs], self.leaves, [g for _, g in pairs], retain_graph=keep or goes_on,
-            create_graph=goes_on, allow_unused=True,
+            [y for y, _ in pairs], self.leaves, [g for _, g in pairs], retain_graph=keep or needs_outer_grad,
+            create_graph=needs_outer_grad, allow_unused=True,
         )  # fmt: skip
         return [
-            ts.zeros_like(x.detach()) if g is None else self.out(g, goes_on)
+            ts.zeros_like(x.detach()) if g is None else self.out(g, needs_outer_grad)
             for x, g in zip(self.leaves, grads, strict=True)
         ]
 
@@ -129,12 +129,12 @@ def _checked_argnum(i: Any, count: int) -> int:
     return i % count
 
 
-def chosen(args: tuple[Any, ...], argnums: Argnums) -> Any:
+def select_args(args: tuple[Any, ...], argnums: Argnums) -> Any:
     """Return the argument with the index `argnums`, or a tuple of arguments for a tuple of indices."""
     return args[argnums] if isinstance(argnums, int) else tuple(args[i] for i in argnums)
 
 
-def replaced(args: tuple[Any, ...], argnums: Argnums, new: Any) -> tuple[Any, ...]:
+def replace_args(args: tuple[Any, ...], argnums: Argnums, new: Any) -> tuple[Any, ...]:
     """Return the arguments with new values at `argnums`."""
     new_args = list(args)
     for i, x in zip((argnums,) if isinstance(argnums, int) else argnums,
@@ -168,7 +168,7 @@ def grad_and_value(func: Function, argnums: Any = 0, has_aux: bool = False) -> F
     def differentiated(*args: Any, **kwargs: Any) -> Any:
         indices = checked_argnums(argnums, len(args))
         record = RecordedCall(
-            func, chosen(args, indices), lambda new: func(*replaced(args, indices, new), **kwargs)
+            func, select_args(args, indices), lambda new: func(*replace_args(args, indices, new), **kwargs)
         )
         output, aux = with_aux(record.tracked_results, has_aux, "grad_and_value(f)(*args)")
         if not isinstance(output, Tensor):
@@ -180,12 +180,12 @@ def grad_and_value(func: Function, argnums: Any = 0, has_aux: bool = False) -> F
                 "grad_and_value(f)(*args): Expected f(*args) to return a scalar Tensor, got tensor with "
                 f"{output.dim()} dims. Maybe you wanted to use the vjp or jacrev APIs instead?"
             )
-        goes_on = record.goes_on([output])
-        gradient = unflatten(record.gradients([output], [None], False, goes_on), record.shape)
-        value = record.out(output, goes_on)
+        needs_outer_grad = record.needs_outer_grad([output])
+        gradient = unflatten(record.gradients([output], [None], False, needs_outer_grad), record.shape)
+        value = record.out(output, needs_outer_grad)
         if not has_aux:
             return gradient, value
-        return gradient, (value, map_leaves(lambda x: record.out(x, record.goes_on([x])), aux))
+        return gradient, (value, map_leaves(lambda x: record.out(x, record.needs_outer_grad([x])), aux))
 
     return differentiated
 
@@ -225,7 +225,7 @@ def recorded_vjp(
     tracked_results, aux = with_aux(record.tracked_results, has_aux, "vjp(f, *primals)")
     outputs, shape = flatten(tracked_results)
     _check_results(tracked_results, outputs)
-    goes_on = record.goes_on(outputs)
+    needs_outer_grad = record.needs_outer_grad(outputs)
 
     def run_backward(*cotangents: Any, retain_graph: bool = True, create_graph: bool | None = None) -> Any:
         grad_outputs, cotangent_spec = flatten(cotangents[0] if len(cotangents) == 1 else cotangents)
@@ -238,11 +238,11 @@ def recorded_vjp(
             )
         if create_graph is None:
             create_graph = is_grad_enabled()
-        keep_graph = create_graph and (goes_on or any(g.requires_grad for g in grad_outputs))
+        keep_graph = create_graph and (needs_outer_grad or any(g.requires_grad for g in grad_outputs))
         return unflatten(record.gradients(outputs, grad_outputs, retain_graph, keep_graph), record.shape)
 
-    results = map_leaves(lambda x: record.out(x, goes_on), tracked_results)
-    aux = map_leaves(lambda x: record.out(x, record.goes_on([x])), aux) if has_aux else None
+    results = map_leaves(lambda x: record.out(x, needs_outer_grad), tracked_results)
+    aux = map_leaves(lambda x: record.out(x, record.needs_outer_grad([x])), aux) if has_aux else None
     return record, results, run_backward, aux
 
 

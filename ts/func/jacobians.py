@@ -15,7 +15,7 @@ import ts
 from ts import Tensor
 from ts._core.tensor.tensor import detached
 from ts.func.forward_mode import jvp
-from ts.func.grad_and_vjp import Argnums, checked_argnums, chosen, recorded_vjp, replaced
+from ts.func.grad_and_vjp import Argnums, checked_argnums, recorded_vjp, replace_args, select_args
 from ts.func.pytree import flatten, unflatten
 from ts.func.vmap import vmap
 
@@ -64,9 +64,9 @@ def jacrev(
     def differentiated(*args: Any) -> Any:
         indices = checked_argnums(argnums, len(args))
         _check_real("jacrev", "inputs", flatten(args)[0])
-        primals = (chosen(args, indices),)
+        primals = (select_args(args, indices),)
         _, results, vjp_function, aux = recorded_vjp(
-            lambda new: func(*replaced(args, indices, new)), primals, has_aux
+            lambda new: func(*replace_args(args, indices, new)), primals, has_aux
         )
         outputs, shape = flatten(results)
         _check_real("jacrev", "outputs", outputs)
@@ -113,7 +113,7 @@ def jacfwd(
     def differentiated(*args: Any) -> Any:
         indices = checked_argnums(argnums, len(args))
         _check_real("jacfwd", "inputs", flatten(args)[0])
-        primals = chosen(args, indices)
+        primals = select_args(args, indices)
         inputs, input_shape = flatten(primals)
         for x in inputs:
             if not isinstance(x, Tensor):
@@ -121,7 +121,7 @@ def jacfwd(
 
         def along(*tangents: Tensor) -> Any:
             jvp_result = jvp(
-                lambda new: func(*replaced(args, indices, new)),
+                lambda new: func(*replace_args(args, indices, new)),
                 (primals,), (unflatten(tangents, input_shape),), has_aux=has_aux,
             )  # fmt: skip
             return (jvp_result[1], jvp_result[2]) if has_aux else (jvp_result[1], ())

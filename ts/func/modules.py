@@ -76,16 +76,16 @@ def stack_module_state(models: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     if any(type(model) is not type(models[0]) for model in models):
         raise RuntimeError("stack_module_state: Expected all models to be of the same class.")
 
-    def stacked(tables: list[dict[str, Any]]) -> dict[str, Any]:
-        return {name: _stacked(name, [table[name] for table in tables]) for name in tables[0]}
+    def stack_tables(tables: list[dict[str, Any]]) -> dict[str, Any]:
+        return {name: _stack_tensors(name, [table[name] for table in tables]) for name in tables[0]}
 
     return (
-        stacked([dict(model.named_parameters()) for model in models]),
-        stacked([dict(model.named_buffers()) for model in models]),
+        stack_tables([dict(model.named_parameters()) for model in models]),
+        stack_tables([dict(model.named_buffers()) for model in models]),
     )
 
 
-def _stacked(name: str, tensors: list[Any]) -> Any:
+def _stack_tensors(name: str, tensors: list[Any]) -> Any:
     requires_grad_flags = {x.requires_grad for x in tensors}
     if len(requires_grad_flags) > 1:
         raise RuntimeError(f"Expected {name} from each model to have the same .requires_grad")

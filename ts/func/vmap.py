@@ -94,7 +94,7 @@ class _BatchedFunction:
         dims = self.dims_of(args, leaves, shape)
         size = self.size_of(dims, leaves)
         if chunk_size is None or size <= chunk_size:
-            return self.at_once(size, dims, leaves, shape, kwargs)
+            return self.run_batch(size, dims, leaves, shape, kwargs)
         state = ts.get_rng_state() if self.randomness == "same" else None
         chunks = []
         for start in range(0, size, chunk_size):
@@ -102,7 +102,7 @@ class _BatchedFunction:
             chunk = [x if d is None else x.narrow(d, start, n) for x, d in zip(leaves, dims, strict=True)]
             if state is not None:
                 ts.set_rng_state(state)
-            chunks.append(flatten(self.at_once(n, dims, chunk, shape, kwargs)))
+            chunks.append(flatten(self.run_batch(n, dims, chunk, shape, kwargs)))
         output_spec = chunks[0][1]
         out = broadcast(self.out_dims, output_spec)
         if out is None:  # None in a tuple stands for a single result
@@ -165,7 +165,7 @@ class _BatchedFunction:
             )
         return sizes[0]  # a size may be symbolic in an export, so it is not converted to int
 
-    def at_once(
+    def run_batch(
         self, size: int, dims: list[int | None], leaves: list[Any], shape: TreeSpec, kwargs: dict[str, Any]
     ) -> Any:
         recorder = current_tracer()

@@ -78,7 +78,7 @@ def trace(
             )
         func = owner
     inputs = _inputs(func, example_inputs, example_kwarg_inputs)
-    checks = None if check_inputs is None else [_tuple_of(each) for each in check_inputs]
+    checks = None if check_inputs is None else [_as_tuple(each) for each in check_inputs]
     if isinstance(func, Module):
         return trace_module(
             func,
@@ -135,7 +135,7 @@ def trace_module(
     for module in mod.modules():
         if module is not None and getattr(module, "_backward_hooks", None):
             raise ValueError("Modules that have backward hooks assigned can't be compiled: " + str(module))
-    arguments_by_method = {name: _tuple_of(each) for name, each in inputs.items()}
+    arguments_by_method = {name: _as_tuple(each) for name, each in inputs.items()}
     for each in arguments_by_method.values():
         _check_types(each)
 
@@ -147,7 +147,7 @@ def trace_module(
         for name, arguments in arguments_by_method.items():
             checks = [arguments]
             if check_inputs is not None:
-                checks = [_tuple_of(each[name]) for each in check_inputs]
+                checks = [_as_tuple(each[name]) for each in check_inputs]
             _check(
                 mod if name == "forward" else getattr(mod, name),
                 getattr(traced, name),
@@ -171,7 +171,7 @@ def get_trace_graph(
 
     With `return_inputs`, the values of the inputs of the graph are returned, too.
     """
-    arguments = _tuple_of(args)
+    arguments = _as_tuple(args)
     function = f if not kwargs else lambda *inputs: f(*inputs, **kwargs)
     names = callable_argument_names(f.forward if isinstance(f, Module) else f)
     copies = _copies(arguments) if return_inputs else arguments
@@ -213,7 +213,7 @@ def _inputs(func: Any, inputs: Any, keyword_inputs: Mapping[str, Any] | None) ->
     if keyword_inputs is None:
         if inputs is None:
             raise RuntimeError("example_kwarg_inputs should be a dict")
-        return _tuple_of(inputs)
+        return _as_tuple(inputs)
     if inputs is not None:
         raise RuntimeError("Only one of example_inputs and example_kwarg_inputs can be given")
     if not isinstance(keyword_inputs, Mapping):
@@ -227,7 +227,7 @@ def _inputs(func: Any, inputs: Any, keyword_inputs: Mapping[str, Any] | None) ->
     return tuple(keyword_inputs[name] for name in names[: len(keyword_inputs)])
 
 
-def _tuple_of(inputs: Any) -> tuple[Any, ...]:
+def _as_tuple(inputs: Any) -> tuple[Any, ...]:
     """Return the arguments as a tuple; a single tensor or dict becomes a tuple with one item."""
     return (inputs,) if isinstance(inputs, Tensor | dict) else tuple(inputs)
 

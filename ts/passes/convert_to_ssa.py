@@ -31,7 +31,7 @@ from ts.errors import InternalError
 from ts.ir.graph import Block, Graph, Node, Value
 from ts.ir.types import Type, unify
 from ts.passes.exit_transform import exit_transform
-from ts.passes.pass_utils import inline_block_before, inserting_at_start, named
+from ts.passes.pass_utils import inline_block_before, inserting_at_start, is_program_name
 
 _T = TypeVar("_T")
 _CONTINUING: Final = ("prim::BreakStmt", "prim::ContinueStmt")
@@ -126,7 +126,7 @@ class _CarryVariables:
 
 
 def _add_output(node: Node, name: str, type: Type) -> None:
-    node.add_output(name if named(name) else None, type)
+    node.add_output(name if is_program_name(name) else None, type)
 
 
 class _ContinueLoops:

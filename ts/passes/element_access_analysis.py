@@ -124,7 +124,7 @@ class Elements:
             return None if self.ranks.get(kind.value) or _has_dimensions(kind.value) else kind.value
         return value if kind is NUMBER else None
 
-    def set_of(self, member: Value) -> Value:
+    def find_set(self, member: Value) -> Value:
         """Return the representative of the set of `member`; tensors in a set have one dtype (union-find)."""
         while member in self._parents:
             member = self._parents[member]
@@ -191,7 +191,7 @@ class Elements:
                 for output, value in zip(node.outputs(), variables, strict=True):
                     changed |= self._meet(output, self.kinds.get(value))
             elif node.kind() == "prim::If":
-                for output, *values in _joined(node):
+                for output, *values in _zip_if_outputs(node):
                     for value in values:
                         changed |= self._meet(output, self.kind(value))
             else:
@@ -215,10 +215,10 @@ class Elements:
         before = self.kinds.get(value)
         if kind is None or before is UNKNOWN or before == kind or not is_tensor(value):
             return False
-        self.kinds[value] = kind if before is None else self._one_of(before, kind)
+        self.kinds[value] = kind if before is None else self._merge_kinds(before, kind)
         return self.kinds[value] != before
 
-    def _one_of(self, a: Kind, b: Kind) -> Kind:
+    def _merge_kinds(self, a: Kind, b: Kind) -> Kind:
         """Merge two different classifications: a view if both describe the same view, else UNKNOWN."""
         for source, view in ((a, b), (b, a)):
             if isinstance(source, Source) and isinstance(view, View):
@@ -310,7 +310,7 @@ class Elements:
             elif node.kind() == "prim::Loop":
                 self._constrain_carried(node)
             elif node.kind() == "prim::If":
-                for output, *values in _joined(node):
+                for output, *values in _zip_if_outputs(node):
                     self._constrain_equal(output, values)
             else:
                 self._require_tensor_inputs(node)
@@ -410,7 +410,7 @@ class Elements:
             self.boxed.add(value)
 
     def _merge(self, a: Value, b: Value) -> None:
-        a, b = self.set_of(a), self.set_of(b)
+        a, b = self.find_set(a), self.find_set(b)
         if a is not b:
             self._parents[b] = a
 
@@ -423,7 +423,7 @@ def fresh_inputs(loop: Node) -> frozenset[Value]:
     fresh = set()
     for value in loop.inputs()[LOOP_INPUTS:]:
         node = value.node()
-        is_made = is_tensor(value) and not node.blocks() and _is_for(value, loop)
+        is_made = is_tensor(value) and not node.blocks() and _is_used_only_by_loop(value, loop)
         operator = node.operator() if is_made else None
         if operator is None or any(returned.alias_info is not None for returned in operator.schema.returns):
             continue
@@ -432,7 +432,7 @@ def fresh_inputs(loop: Node) -> frozenset[Value]:
     return frozenset(fresh)
 
 
-def _is_for(value: Value, loop: Node) -> bool:
+def _is_used_only_by_loop(value: Value, loop: Node) -> bool:
     """Return whether each user of `value` is `loop` or a comparison before `loop` in the same block."""
     for use in value.uses():
         compares = use.user.kind() in COMPARISONS and use.user.owning_block() is loop.owning_block()
@@ -446,7 +446,7 @@ def views_in(block: Block) -> Iterator[Node]:
     return (node for node in walk_nodes(block) if _is_element_selection(node))
 
 
-def _joined(choice: Node) -> Iterator[tuple[Value, ...]]:
+def _zip_if_outputs(choice: Node) -> Iterator[tuple[Value, ...]]:
     """Yield each `prim::If` output with the corresponding outputs of both branches."""
     return zip(choice.outputs(), *(block.outputs() for block in choice.blocks()), strict=True)
 

@@ -218,7 +218,7 @@ class _Freezer:
         """Yield the graphs of all methods and of their forked tasks."""
         for graph in self._method_graphs():
             yield graph
-            yield from _forked(graph)
+            yield from _forked_graphs(graph)
 
     def _resolve(self, graph: Graph) -> None:
         """Inline all calls and resolve the module of each module-typed value, including forked tasks."""
@@ -344,7 +344,7 @@ class _Freezer:
             assert _copy_object is not None
             copied = self.copies.get(id(value))
             value = self.copies[id(value)] = _copy_object(value) if copied is None else copied
-        value = _detached(value)
+        value = _detach(value)
         with graph.inserting_before(self._find_insertion_point(graph, order)):
             # Use the type of the value, which is more precise
             use_value_type = isinstance(type, TensorType | OptionalType | TupleType)
@@ -498,9 +498,9 @@ class _AttributeEscapeAnalysis:
         if kind == "prim::GetAttr":
             owner = self._owners.get(node.input())
             if owner is None:  # the object is a script object, not a module
-                self._add(node.output(), self._of(node.input()).of_element())
+                self._add_origins(node.output(), self._origin_of(node.input()).of_element())
             elif node.output().type().mutable and node.output() not in self._owners:
-                self._add(node.output(), _Origin({(id(owner), node.get("name"))}))
+                self._add_origins(node.output(), _Origin({(id(owner), node.get("name"))}))
         elif kind == "prim::SetAttr":
             self._assign(node)
         elif kind == "prim::Loop":
@@ -508,12 +508,12 @@ class _AttributeEscapeAnalysis:
             for inner, initial, result, output in zip(
                 body.inputs()[1:], node.inputs()[2:], body.outputs()[1:], node.outputs(), strict=True
             ):
-                self._add(inner, self._of(initial), self._of(result))
-                self._add(output, self._of(inner))
+                self._add_origins(inner, self._origin_of(initial), self._origin_of(result))
+                self._add_origins(output, self._origin_of(inner))
         elif kind == "prim::If":
             for inner_block in node.blocks():
                 for output, value in zip(node.outputs(), inner_block.outputs(), strict=True):
-                    self._add(output, self._of(value))
+                    self._add_origins(output, self._origin_of(value))
         elif kind == "prim::fork":
             task = node.get("Subgraph")
             for value in (*node.inputs(), *task.outputs()):
@@ -528,10 +528,10 @@ class _AttributeEscapeAnalysis:
             for value in node.inputs():
                 self._mark_escaped(value)
 
-    def _of(self, value: Value) -> _Origin:
+    def _origin_of(self, value: Value) -> _Origin:
         return self._origins.get(value, _NO_ORIGIN)
 
-    def _add(self, value: Value, *origins: _Origin) -> None:
+    def _add_origins(self, value: Value, *origins: _Origin) -> None:
         if value.type().mutable and any(map(len, origins)):
             existing = self._origins.setdefault(value, _Origin())
             for origin in origins:
@@ -543,7 +543,7 @@ class _AttributeEscapeAnalysis:
                 self._mark_escaped(value)
         transfer = _CONTAINER_ORIGINS.get(node.kind(), _Origin.of_alias)
         for output in node.outputs():
-            self._add(output, *(transfer(self._of(value)) for value in node.inputs()))
+            self._add_origins(output, *(transfer(self._origin_of(value)) for value in node.inputs()))
 
     def _assign(self, node: Node) -> None:
         target, value = node.inputs()
@@ -555,7 +555,7 @@ class _AttributeEscapeAnalysis:
     def _mark_escaped(self, value: Value, of_module_only: bool = False) -> None:
         """Record that a value escapes to unknown code."""
         if value.type().mutable and not of_module_only:
-            self.touched |= self._of(value).all()
+            self.touched |= self._origin_of(value).all()
         owner = self._owners.get(value)
         if owner is not None and owner not in self.modules:
             self.modules.append(owner)
@@ -568,7 +568,7 @@ class _AttributeEscapeAnalysis:
         stored: list[_Origin] = []
         changed: list[Value] = []
         for argument, value in zip(schema.arguments, node.inputs(), strict=False):
-            origin = self._of(value)
+            origin = self._origin_of(value)
             alias = argument.alias
             if alias is None:
                 continue
@@ -580,15 +580,15 @@ class _AttributeEscapeAnalysis:
             if "*" in alias.after:
                 stored.append(origin.of_container())
         for value in changed:
-            self._add(value, *stored)
+            self._add_origins(value, *stored)
         if may_return_self(node):
-            origins.append(self._of(node.inputs()[0]))
-        unpacked = [self._of(value).of_element() for value in node.inputs()]
+            origins.append(self._origin_of(node.inputs()[0]))
+        unpacked = [self._origin_of(value).of_element() for value in node.inputs()]
         for result, output in zip(schema.returns, node.outputs(), strict=False):
             if result.alias is not None and "*" in result.alias.before:
-                self._add(output, *unpacked)
+                self._add_origins(output, *unpacked)
             elif result.alias is not None or may_return_self(node):
-                self._add(output, *origins)
+                self._add_origins(output, *origins)
 
 
 def _check_preserved_type(owner: Object, name: str) -> None:
@@ -597,11 +597,11 @@ def _check_preserved_type(owner: Object, name: str) -> None:
         raise RuntimeError(f"failed to freeze interface attribute '{name}'")
 
 
-def _forked(graph: Graph) -> Iterator[Graph]:
+def _forked_graphs(graph: Graph) -> Iterator[Graph]:
     """Yield the graphs of forked tasks, recursively."""
     for fork in graph.find_all_nodes("prim::fork"):
         yield fork.get("Subgraph")
-        yield from _forked(fork.get("Subgraph"))
+        yield from _forked_graphs(fork.get("Subgraph"))
 
 
 def storages(value: Any) -> Iterator[int]:
@@ -614,16 +614,16 @@ def storages(value: Any) -> Iterator[int]:
             yield from storages(item)
 
 
-def _detached(value: Any) -> Any:
+def _detach(value: Any) -> Any:
     """Detach a tensor, or the tensors in a container; PyTorch rejects constants that require grad."""
     if hasattr(value, "detach"):
         return value.detach()
     if isinstance(value, dict):
-        return {_detached(key): _detached(item) for key, item in value.items()}
+        return {_detach(key): _detach(item) for key, item in value.items()}
     if isinstance(value, list):
-        return [_detached(item) for item in value]
+        return [_detach(item) for item in value]
     if isinstance(value, tuple):
-        items = [_detached(item) for item in value]
+        items = [_detach(item) for item in value]
         return type(value)(*items) if hasattr(value, "_fields") else tuple(items)
     return value
 

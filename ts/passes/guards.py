@@ -249,14 +249,14 @@ class _FallbackGraph:
             self.values.update(zip(body.inputs(), [iteration, *inside.inputs()[1:]], strict=True))
             local = dict(self.values)
 
-            def of_body(value: Value) -> Value:
+            def lookup_in_body(value: Value) -> Value:
                 return local.get(value) or self.lookup(value)
 
             for node in body.nodes():
-                copy = inside.append_node(graph.create_clone(node, of_body))
+                copy = inside.append_node(graph.create_clone(node, lookup_in_body))
                 local.update(zip(node.outputs(), copy.outputs(), strict=True))
             for value in body.outputs():
-                inside.register_output(of_body(value))
+                inside.register_output(lookup_in_body(value))
             for node in list(walk_nodes(inside)):
                 _skip(node)
             self.values.update(before)

@@ -138,11 +138,11 @@ class _Inliner:
     def _graph(self, callee: Any) -> tuple[Graph, bool]:
         if callee not in self._graphs:
             graph = callee.as_compiled()
-            graph = self._simplified(graph.copy(), callee) if self._simplify else faithful(graph)
+            graph = self._simplify_callee(graph.copy(), callee) if self._simplify else faithful(graph)
             self._graphs[callee] = graph, graph.find_node("prim::If") is not None
         return self._graphs[callee]
 
-    def _simplified(self, graph: Graph, callee: Any) -> Graph:
+    def _simplify_callee(self, graph: Graph, callee: Any) -> Graph:
         self._simplifying.append(callee)
         self.visit(graph.block())
         self._simplifying.pop()

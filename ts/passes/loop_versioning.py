@@ -93,19 +93,19 @@ class _Dtypes(NamedTuple):
     ints: frozenset[Value]  # tensors from outside with integer elements
 
     def of(self, elements: Elements, member: Value) -> int:
-        dtype_set = elements.set_of(member)
+        dtype_set = elements.find_set(member)
         return (
-            INT64_CODE if any(elements.set_of(tensor) is dtype_set for tensor in self.ints) else self.floats
+            INT64_CODE if any(elements.find_set(tensor) is dtype_set for tensor in self.ints) else self.floats
         )
 
 
 def _versions(elements: Elements) -> Iterator[_Dtypes]:
     """Yield the combinations of dtypes for which versions are created, derived from the tensors' uses."""
-    floats = {elements.set_of(member) for member in elements.floats}
-    indices = {elements.set_of(member) for member in elements.indices} - floats
+    floats = {elements.find_set(member) for member in elements.floats}
+    indices = {elements.find_set(member) for member in elements.indices} - floats
     tensors = frozenset(elements.loaded)
-    ints = frozenset(tensor for tensor in tensors if elements.set_of(tensor) in indices)
-    either = frozenset(tensor for tensor in tensors if elements.set_of(tensor) not in floats)
+    ints = frozenset(tensor for tensor in tensors if elements.find_set(tensor) in indices)
+    either = frozenset(tensor for tensor in tensors if elements.find_set(tensor) not in floats)
     for int_tensors in dict.fromkeys((ints, either)):
         if int_tensors == tensors:
             yield _Dtypes(FLOAT64_CODE, int_tensors)
@@ -236,15 +236,15 @@ class _LoopVersion:
             return scalar
         constant = constant_value(scalar)
         if isinstance(constant, int | float):
-            return self._constant(self._rounded_constant(float(constant), member), before)
+            return self._constant(self._round_constant(float(constant), member), before)
         if scalar.type() is INT:
             scalar = self._new("aten::Float", [scalar], before, FLOAT).output()
-        return self._rounded(scalar, member, before)
+        return self._round(scalar, member, before)
 
-    def _rounded_constant(self, scalar: float, member: Value) -> float:
+    def _round_constant(self, scalar: float, member: Value) -> float:
         return _as_float32(scalar) if self._dtype(member) == FLOAT32_CODE else scalar
 
-    def _rounded(self, scalar: Value, member: Value, before: Node) -> Value:
+    def _round(self, scalar: Value, member: Value, before: Node) -> Value:
         if self._dtype(member) != FLOAT32_CODE:
             return scalar
         return self._new("prim::RoundFloat32", [scalar], before, FLOAT).output()
@@ -357,9 +357,9 @@ class _LoopVersion:
         if name == "aten::rsub":
             name, x, y = "aten::sub", y, x
         if name in CHOICES:
-            result = self._chosen(CHOICES[name], x, y, node)
+            result = self._insert_choice(CHOICES[name], x, y, node)
         else:
-            result = self._rounded(self._new(name, [x, y], node, x.type()).output(), member, node)
+            result = self._round(self._new(name, [x, y], node, x.type()).output(), member, node)
         if node.kind() in IN_PLACE:
             self._write(node, result)
         else:
@@ -369,7 +369,7 @@ class _LoopVersion:
         values = (*self.elements.operands(node), node.output())
         return next(m for m in map(self.elements.member, values) if m is not None)
 
-    def _chosen(self, comparison: str, x: Value, y: Value, node: Node) -> Value:
+    def _insert_choice(self, comparison: str, x: Value, y: Value, node: Node) -> Value:
         """Insert nodes that return `x` if `comparison` of `x` and `y` holds or `x` is NaN, else `y`."""
         first = self._new(comparison, [x, y], node, BOOL).output()
         if x.type() is FLOAT:
@@ -385,11 +385,11 @@ class _LoopVersion:
         member, x = self._member_of(node), self._read(node.input(), node)
         if node.kind() == "aten::reciprocal":
             quotient = self._new("aten::div", [self._constant(1.0, node), x], node, FLOAT).output()
-            self.numbers[node.output()] = self._rounded(quotient, member, node)
+            self.numbers[node.output()] = self._round(quotient, member, node)
         # Exact for float32: rounding the float64 root is equal to the float32 root
         elif node.kind() == "aten::sqrt":
             root = self._new(node.kind(), [x], node, FLOAT).output()
-            self.numbers[node.output()] = self._rounded(root, member, node)
+            self.numbers[node.output()] = self._round(root, member, node)
         else:
             name = "prim::abs" if node.kind() == "aten::abs" else node.kind()
             self.numbers[node.output()] = self._new(name, [x], node, x.type()).output()

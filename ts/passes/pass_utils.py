@@ -43,7 +43,7 @@ def constant_value(value: Value) -> Any:
     return bool(constant) if kind == "BoolType" else constant
 
 
-def named(name: str) -> bool:
+def is_program_name(name: str) -> bool:
     """Return whether a variable's name is neither internal (`$...`) nor temporary (`_1`)."""
     if not name or name[0] == "$":
         return False

@@ -337,7 +337,7 @@ def _simplify_if_outputs(rewriter: _Rewriter, node: Node) -> bool:
     return changed
 
 
-def _of_real(rewriter: _Rewriter, node: Node) -> Value | None:
+def _fold_real(rewriter: _Rewriter, node: Node) -> Value | None:
     return real(node) if rewriter.by_types else None
 
 
@@ -372,6 +372,6 @@ _RULES: Final[dict[str, Callable[[_Rewriter, Node], Value | None]]] = {
     "prim::requires_grad": _fold_requires_grad,
     "aten::to": lambda rewriter, node: converted(node) if rewriter.by_types else None,
     "aten::type_as": lambda rewriter, node: same_type(node) if rewriter.by_types else None,
-    **dict.fromkeys(("aten::conj", "aten::real", "aten::resolve_conj"), _of_real),
+    **dict.fromkeys(("aten::conj", "aten::real", "aten::resolve_conj"), _fold_real),
     **dict.fromkeys(ASKED, _fold_by_type),
 }

@@ -141,7 +141,9 @@ class Analysis:
             ):
                 device = declared.device()
                 sample = self.blank(declared)
-                self.enter(value, sample, None if device is None else str(device), declared._requires_grad)
+                self.record_sample(
+                    value, sample, None if device is None else str(device), declared._requires_grad
+                )
         self.visit(self.graph.block())
 
     def blank(self, tensor_type: TensorType) -> Any:
@@ -166,7 +168,7 @@ class Analysis:
         elif getattr(argument, "device", None) is not None and value.type().is_subtype_of(TENSOR):
             is_grad_static = self.with_grad or self.complete or not argument.requires_grad
             requires_grad = bool(argument.requires_grad) if is_grad_static else None
-            self.enter(value, argument.to("meta"), str(argument.device), requires_grad)
+            self.record_sample(value, argument.to("meta"), str(argument.device), requires_grad)
 
     def visit_attribute(self, node: Node) -> None:
         """Record the value of the object's attribute, unless the program assigns attributes of this name."""
@@ -175,7 +177,9 @@ class Analysis:
         if isinstance(owner, Object) and name in type.attributes and name not in self.assigned:
             self.enter_argument(node.output(), object_get(owner, type.slot(name), deep=False))
 
-    def enter(self, value: Value, sample: Any, device: str | None, requires_grad: bool | None) -> None:
+    def record_sample(
+        self, value: Value, sample: Any, device: str | None, requires_grad: bool | None
+    ) -> None:
         """Record `sample` as the sample of `value`, and set the type of `value`."""
         if isinstance(sample, _CONTAINERS) and self.aliases.has_writers(value):
             return
@@ -237,7 +241,7 @@ class Analysis:
         """Visit the body until the types of carried values reach a fixed point."""
         (body,) = node.blocks()
         for start, carried in zip(node.inputs()[2:], body.inputs()[1:], strict=True):
-            self.pass_on(start, carried)
+            self.copy_sample(start, carried)
         changed = True
         while changed:
             self.visit(body)
@@ -246,9 +250,9 @@ class Analysis:
             ]
             changed = any(has_changed)
         for carried, output in zip(body.inputs()[1:], node.outputs(), strict=True):
-            self.pass_on(carried, output)
+            self.copy_sample(carried, output)
 
-    def pass_on(self, source: Value, target: Value) -> None:
+    def copy_sample(self, source: Value, target: Value) -> None:
         """Copy sample and type of a tensor from `source` to `target`.
 
         Other values are not copied, because they vary between iterations.
@@ -294,7 +298,7 @@ class Analysis:
             node.output().set_type(TupleType([value.type() for value in inputs]))
         arguments = self.arguments(node)
         if arguments is None:
-            self.forget(node)
+            self.discard_properties(node)
             return
         valid_property = max(
             (self.valid_property[value] for value in inputs if value in self.valid_property), default=None
@@ -303,7 +307,7 @@ class Analysis:
         if results is NOT_EVALUATED:
             results = self.unsized_result(node, arguments)
         if results is NOT_EVALUATED:
-            self.forget(node)
+            self.discard_properties(node)
             return
         tensors = [type for type in _types(inputs) if isinstance(type, TensorType)]
         device = self.device_of_results(node, tensors)
@@ -321,7 +325,7 @@ class Analysis:
             if hasattr(sample, "is_meta") or (isinstance(sample, _CONTAINERS) and valid_property != _DTYPE):
                 if valid_property is not None:
                     self.valid_property[output] = valid_property
-                self.enter(output, sample, device, False if grads == {False} else None)
+                self.record_sample(output, sample, device, False if grads == {False} else None)
 
     def unsized_result(self, node: Node, arguments: list[Any]) -> Any:
         """Return a sample for a result of data-dependent size; the operator record has dtype and rank."""
@@ -336,7 +340,7 @@ class Analysis:
 
         Return None if the tensors are on several devices.
         """
-        devices = {type.device() for type in tensors} if tensors else {_device_named(node.inputs())}
+        devices = {type.device() for type in tensors} if tensors else {_requested_device(node.inputs())}
         return devices.pop() if len(devices) == 1 else None
 
     def is_partial(self, sample: Any) -> bool:
@@ -355,8 +359,8 @@ class Analysis:
             fitting = {
                 i: n for x in tensors_in(arguments) for i, n in enumerate(x.shape) if n not in self.unknown
             }
-            results = evaluate(node, _changed(arguments, lambda x: self.with_lengths(x, fitting)))
-        return results if results is NOT_EVALUATED else _changed(results, self.with_rank_only)
+            results = evaluate(node, _map_tensors(arguments, lambda x: self.with_lengths(x, fitting)))
+        return results if results is NOT_EVALUATED else _map_tensors(results, self.with_rank_only)
 
     def with_lengths(self, sample: Any, sizes: dict[int, int]) -> Any:
         """Return a sample with `sizes[i]` in place of unknown size `i`, or 1 if `sizes` lacks `i`."""
@@ -381,7 +385,7 @@ class Analysis:
                     samples[i] = _NUMBERS.get(value.type().kind(), NOT_EVALUATED)
         return None if any(sample is NOT_EVALUATED for sample in samples) else samples
 
-    def forget(self, node: Node) -> None:
+    def discard_properties(self, node: Node) -> None:
         """Discard the properties of a node's results from an earlier iteration."""
         for output in node.outputs():
             if self.samples.pop(output, None) is not None and isinstance(output.type(), TensorType):
@@ -408,10 +412,10 @@ def tensors_in(samples: Sequence[Any]) -> Iterator[Any]:
             yield sample
 
 
-def _changed(samples: Any, change: Callable[[Any], Any]) -> Any:
+def _map_tensors(samples: Any, change: Callable[[Any], Any]) -> Any:
     """Apply `change` to all tensors in nested containers."""
     if isinstance(samples, _CONTAINERS):
-        return type(samples)(_changed(sample, change) for sample in samples)
+        return type(samples)(_map_tensors(sample, change) for sample in samples)
     return change(samples) if hasattr(samples, "is_meta") else samples
 
 
@@ -428,7 +432,7 @@ def _types(values: Sequence[Value]) -> Iterator[Type]:
             yield from _types(value.node().inputs())
 
 
-def _device_named(values: Sequence[Value]) -> str:
+def _requested_device(values: Sequence[Value]) -> str:
     """Return the device requested by constant arguments, "cpu" by default."""
     device_values = (value for value in values if value.type().kind() == "DeviceObjType")
     constants = (value.to_ivalue() for value in device_values if value.node().kind() == "prim::Constant")

@@ -150,12 +150,12 @@ class _TypeQueries:
             if (not _queries_tensor(node) and not _queries_argument(node)) or not _decides_branch(node):
                 continue
             if _queries_tensor(node):
-                indices |= self._of(node.input(0)) or frozenset()
+                indices |= self._dependencies_of(node.input(0)) or frozenset()
             else:
                 indices.update(self._input_index[x] for x in node.inputs() if x in self._input_index)
         return sorted(indices)
 
-    def _of(self, value: Value) -> frozenset[int] | None:
+    def _dependencies_of(self, value: Value) -> frozenset[int] | None:
         """Return the indices of the arguments that determine the type of `value`.
 
         Return None if the type also depends on other values.
@@ -164,46 +164,46 @@ class _TypeQueries:
             return frozenset((self._input_index[value],)) if _may_be_tensor(value.type()) else None
         if value not in self._dependencies:
             self._dependencies[value] = None  # ends the recursion for loop-carried values
-            self._dependencies[value] = self._of_result(value)
+            self._dependencies[value] = self._result_dependencies(value)
         return self._dependencies[value]
 
-    def _of_result(self, value: Value) -> frozenset[int] | None:
+    def _result_dependencies(self, value: Value) -> frozenset[int] | None:
         node = value.node()
         if node.kind() == "prim::Constant":
             return frozenset()
         if node.kind() == "prim::If":
-            return self._all(block.outputs()[value.offset()] for block in node.blocks())
+            return self._union_dependencies(block.outputs()[value.offset()] for block in node.blocks())
         if node.kind() == "prim::Loop":
-            return self._all(
+            return self._union_dependencies(
                 (node.inputs()[2 + value.offset()], node.blocks()[0].outputs()[1 + value.offset()])
             )
         if node.kind() == "prim::Param":
-            return self._of_carried(value)
+            return self._carried_dependencies(value)
         if node.blocks() or node.kind() == "prim::GetAttr" or has_side_effects(node):
             return None
         if node.kind() in RANK_BY_LENGTHS or (writes_to_inputs(node) and not is_elementwise(node)):
             return None
         operands = [x for x in node.inputs() if not (is_elementwise(node) and _is_number(x))]
-        indices = self._all(operands)
+        indices = self._union_dependencies(operands)
         if indices is not None:
             self.needed.add(node)
         return indices
 
-    def _of_carried(self, value: Value) -> frozenset[int] | None:
+    def _carried_dependencies(self, value: Value) -> frozenset[int] | None:
         """Return the indices of the arguments that determine the type of a loop-carried value."""
         loop = value.owning_block().owning_node()
         offset = value.offset()
         if loop is None or loop.kind() != "prim::Loop" or offset == 0:
             return None
-        first = self._of(loop.inputs()[1 + offset])
+        first = self._dependencies_of(loop.inputs()[1 + offset])
         self._dependencies[value] = first
-        following = self._of(loop.blocks()[0].outputs()[offset])
+        following = self._dependencies_of(loop.blocks()[0].outputs()[offset])
         return None if first is None or following is None else first | following
 
-    def _all(self, values: Iterable[Value]) -> frozenset[int] | None:
+    def _union_dependencies(self, values: Iterable[Value]) -> frozenset[int] | None:
         indices: frozenset[int] = frozenset()
         for value in values:
-            more = self._of(value)
+            more = self._dependencies_of(value)
             if more is None:
                 return None
             indices |= more

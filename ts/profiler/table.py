@@ -69,7 +69,7 @@ def _columns(
         return f"{100 * time / total:.2f}%" if total else "0.00%"
 
     columns = [
-        _Column("Name", lambda row: shortened(row.key, widths[0])),
+        _Column("Name", lambda row: truncate(row.key, widths[0])),
         _Column("Self CPU %", lambda row: share(row.self_cpu_time_total)),
         _Column("Self CPU", lambda row: time_text(row.self_cpu_time_total, unit)),
         _Column("CPU total %", lambda row: share(row.cpu_time_total)),
@@ -80,13 +80,13 @@ def _columns(
         columns.append(_Column("CPU Mem", lambda row: memory_text(row.cpu_memory_usage)))
         columns.append(_Column("Self CPU Mem", lambda row: memory_text(row.self_cpu_memory_usage)))
     if any(row.kernel for row in rows):
-        columns.append(_Column("Kernel", lambda row: shortened(row.kernel, widths[0])))
+        columns.append(_Column("Kernel", lambda row: truncate(row.kernel, widths[0])))
     columns.append(_Column("# of Calls", lambda row: str(row.count)))
     if shapes:
-        columns.append(_Column("Input Shapes", lambda row: shortened(str(row.input_shapes), widths[1])))
+        columns.append(_Column("Input Shapes", lambda row: truncate(str(row.input_shapes), widths[1])))
     if any(row.source for row in rows):
         columns.append(
-            _Column("Source Location", lambda row: shortened(row.source.partition("\n")[0], widths[2]))
+            _Column("Source Location", lambda row: truncate(row.source.partition("\n")[0], widths[2]))
         )
     return columns
 
@@ -95,7 +95,7 @@ def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
     return "  ".join(cell.rjust(length) for cell, length in zip(cells, widths, strict=True)).rstrip()
 
 
-def shortened(cell: str, width: int) -> str:
+def truncate(cell: str, width: int) -> str:
     """Truncate text to `width` characters; a width of 0 or less means no limit."""
     return cell if width <= 0 or len(cell) <= width else f"{cell[: max(width - 3, 0)]}..."
 

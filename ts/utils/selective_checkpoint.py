@@ -83,7 +83,7 @@ class _Region:
 
     def cache_result(self, operator: Any, args: list[Any], results: list[Any]) -> None:
         """Cache the result of an operator in the forward run, if the policy says so."""
-        packet = _named(operator)
+        packet = _python_operator(operator)
         if packet in SAC_IGNORED_OPS:
             return
         result = results[0] if len(results) == 1 else tuple(results)
@@ -98,7 +98,7 @@ class _Region:
 
     def cached_result(self, operator: Any, args: list[Any]) -> Any:
         """Return the cached result for an operator call of the recomputation; None to run the operator."""
-        packet = _named(operator)
+        packet = _python_operator(operator)
         if packet in SAC_IGNORED_OPS:
             return None
         calls = self._cached_results.get(packet)
@@ -138,7 +138,7 @@ class _RecomputeContext:
         self._observer.__exit__(*error)
 
 
-def _named(operator: Any) -> Any:
+def _python_operator(operator: Any) -> Any:
     """Return an operator as the object in `ts.ops`, such as `ts.ops.aten.mm.default`."""
     namespace, _, name = operator.name.partition("::")
     return getattr(getattr(getattr(ops, namespace), name), operator.overload or "default")

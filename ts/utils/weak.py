@@ -197,12 +197,12 @@ class WeakIdKeyDictionary(MutableMapping[Any, Any]):
         return self
 
     def __or__(self, other: Any) -> Any:
-        return self._merged(self, other) if isinstance(other, Mapping) else NotImplemented
+        return self._merge(self, other) if isinstance(other, Mapping) else NotImplemented
 
     def __ror__(self, other: Any) -> Any:
-        return self._merged(other, self) if isinstance(other, Mapping) else NotImplemented
+        return self._merge(other, self) if isinstance(other, Mapping) else NotImplemented
 
-    def _merged(self, first: Any, second: Any) -> WeakIdKeyDictionary:
+    def _merge(self, first: Any, second: Any) -> WeakIdKeyDictionary:
         merged = type(self)()
         merged.update(first)
         merged.update(second)

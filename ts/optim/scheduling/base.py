@@ -185,9 +185,9 @@ def _wrap_step(optimizer: Optimizer) -> None:
     step = optimizer.step.__func__  # type: ignore[attr-defined]
 
     @functools.wraps(step)
-    def noted(self: Any, *args: Any, **kwargs: Any) -> Any:
+    def step_and_record(self: Any, *args: Any, **kwargs: Any) -> Any:
         self._opt_called = True
         return step(self, *args, **kwargs)
 
-    noted._wrapped_by_lr_sched = True  # type: ignore[attr-defined]
-    optimizer.step = types.MethodType(noted, optimizer)  # type: ignore[method-assign]
+    step_and_record._wrapped_by_lr_sched = True  # type: ignore[attr-defined]
+    optimizer.step = types.MethodType(step_and_record, optimizer)  # type: ignore[method-assign]

@@ -54,13 +54,13 @@ class TaskSpec:
         """Text of the label and sublabel, or of the statement."""
         if self.label is not None:
             return self.label + (f": {self.sub_label}" if self.sub_label else "")
-        return self.stmt if "\n" not in self.stmt else f"stmt:{_indented(self.stmt)}"
+        return self.stmt if "\n" not in self.stmt else f"stmt:{_indent(self.stmt)}"
 
     def setup_str(self) -> str:
         """Return the setup statement formatted for printing."""
         if self.setup in ("", "pass"):
             return ""
-        return f"setup:{_indented(self.setup)}" if "\n" in self.setup else f"setup: {self.setup}"
+        return f"setup:{_indent(self.setup)}" if "\n" in self.setup else f"setup: {self.setup}"
 
     def summarize(self) -> str:
         """Return the first lines of the text of a measurement."""
@@ -68,7 +68,7 @@ class TaskSpec:
         return "\n".join(line for line in lines if line)
 
 
-def _indented(source: str) -> str:
+def _indent(source: str) -> str:
     return "".join(f"\n  {line}" for line in source.splitlines())
 
 

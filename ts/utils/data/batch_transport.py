@@ -3,7 +3,7 @@
 Input: any value that can be pickled, in the worker.  Output: an equal value in the program, whose arrays and
 tensors use shared memory.
 
-    worker   BatchSender(connection, 4096).send(label, packed(batch))
+    worker   BatchSender(connection, 4096).send(label, pickle_value(batch))
     program  receiver = BatchReceiver(connection); batch = receiver.open(receiver.receive())
 
 A value is pickled with out-of-band buffers (protocol 5).  Large buffers are copied into a *segment*, an
@@ -81,7 +81,7 @@ class _Pickler(pickle.Pickler):
         return value.__reduce_ex__(5)
 
 
-def packed(value: Any) -> list[Any]:
+def pickle_value(value: Any) -> list[Any]:
     """Return the pickle of a value, followed by the out-of-band buffers of its arrays."""
     file = io.BytesIO()
     buffers: list[pickle.PickleBuffer] = []

@@ -2,7 +2,7 @@
 
 Input: a data set, settings for batches, and indices. Output: batches; StopIteration at the end.
 
-    fetch = fetcher(Fetching(data, by_index=True, batched=True, collate_fn=default_collate, drop_last=False))
+    fetch = make_fetcher(FetchSettings(data, by_index=True, batched=True, collate_fn=default_collate, drop_last=False))
     fetch([3, 1])           default_collate([data[3], data[1]])
 """
 

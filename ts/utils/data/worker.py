@@ -28,7 +28,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 import ts
-from ts.utils.data.batch_transport import BatchSender, packed
+from ts.utils.data.batch_transport import BatchSender, pickle_value
 from ts.utils.data.exception_wrapper import ExceptionWrapper
 from ts.utils.data.fetch import FetchSettings, make_fetcher
 
@@ -138,13 +138,13 @@ class _BatchProducer:
         if task.epoch != self._epoch:
             self._epoch, self._is_exhausted, self._fetch = task.epoch, False, None
         if self._is_exhausted:
-            return BatchHeader(task.epoch, EXHAUSTED), packed(None)
+            return BatchHeader(task.epoch, EXHAUSTED), pickle_value(None)
         failed, self._failed = self._failed, None
         if failed is not None:
-            return BatchHeader(task.epoch), packed(failed)
+            return BatchHeader(task.epoch), pickle_value(failed)
         buffers, failed = self._catch_exceptions(lambda: self._pack(task.index))
         if self._is_exhausted:
-            return BatchHeader(task.epoch, EXHAUSTED), packed(None)
+            return BatchHeader(task.epoch, EXHAUSTED), pickle_value(None)
         return BatchHeader(task.epoch), _packed_failure(failed) if failed else buffers
 
     def _pack(self, index: Any) -> Any:
@@ -157,7 +157,7 @@ class _BatchProducer:
                 raise
             self._is_exhausted = True
             return None
-        return packed(batch)
+        return pickle_value(batch)
 
     def _catch_exceptions(self, function: Callable[[], Any]) -> tuple[Any, ExceptionWrapper | None]:
         try:
@@ -169,11 +169,11 @@ class _BatchProducer:
 def _packed_failure(failure: ExceptionWrapper) -> list[Any]:
     """Pickle a failure; if its class cannot be pickled, pickle a RuntimeError with its text instead."""
     try:
-        return packed(failure)
+        return pickle_value(failure)
     except Exception:  # the class cannot be pickled, for example because it was defined in a function
         failure.exc_msg = f"{failure.exc_type.__name__} in {failure.exc_msg}"
         failure.exc_type = RuntimeError
-        return packed(failure)
+        return pickle_value(failure)
 
 
 class _TaskQueue:

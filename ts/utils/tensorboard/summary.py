@@ -40,7 +40,7 @@ def _shape(sizes: Sequence[int]) -> TensorShapeProto:
     return TensorShapeProto(dim=[TensorShapeProto.Dim(size=size) for size in sizes])
 
 
-def _of(tag: str, **content: Any) -> Summary:
+def _create_summary(tag: str, **content: Any) -> Summary:
     return Summary(value=[Summary.Value(tag=tag, **content)])
 
 
@@ -62,12 +62,12 @@ def scalar(tag: str, value: Any, new_style: bool = False, double_precision: bool
         )
     float_value = float(array)
     if not new_style:
-        return _of(tag, simple_value=float_value)
+        return _create_summary(tag, simple_value=float_value)
     if double_precision:
         tensor = TensorProto(double_val=[float_value], dtype="DT_DOUBLE")
     else:
         tensor = TensorProto(float_val=[float_value], dtype="DT_FLOAT")
-    return _of(tag, tensor=tensor, metadata=_plugin("scalars"))
+    return _create_summary(tag, tensor=tensor, metadata=_plugin("scalars"))
 
 
 def tensor_proto(tag: str, value: Any) -> Summary:
@@ -81,7 +81,7 @@ def tensor_proto(tag: str, value: Any) -> Summary:
         elements = np.stack([array.real, array.imag], -1)
     content = {field: elements.reshape(-1).tolist()}
     proto = TensorProto(dtype=name, tensor_shape=_shape(array.shape), **content)
-    return _of(tag, tensor=proto, metadata=_plugin("tensor"))
+    return _create_summary(tag, tensor=proto, metadata=_plugin("tensor"))
 
 
 _DTYPES: Final = {
@@ -102,7 +102,7 @@ def histogram_raw(
         min=min, max=max, num=num, sum=sum, sum_squares=sum_squares,
         bucket_limit=as_array(limits).reshape(-1).tolist(), bucket=as_array(counts).reshape(-1).tolist(),
     )  # fmt: skip
-    return _of(tag, histo=proto)
+    return _create_summary(tag, histo=proto)
 
 
 def histogram(tag: str, values: Any, bins: Any, max_bins: int | None = None) -> Summary:
@@ -187,7 +187,7 @@ def image(tag: str, tensor: Any, formats: str = "CHW", rescale: float = 1) -> Su
     array = as_array(tensor)
     scale = 1 if array.dtype == np.uint8 else 255
     array = as_hwc(array, formats).astype(np.float32)
-    return _of(tag, image=_encode_image((array * scale).clip(0, 255).astype(np.uint8), rescale))
+    return _create_summary(tag, image=_encode_image((array * scale).clip(0, 255).astype(np.uint8), rescale))
 
 
 def image_boxes(
@@ -197,7 +197,7 @@ def image_boxes(
     array = as_hwc(as_array(tensor), formats).astype(np.float32)
     scale = 1 if as_array(tensor).dtype == np.uint8 else 255
     pixels = (array * scale).clip(0, 255).astype(np.uint8)
-    return _of(tag, image=_encode_image(pixels, rescale, as_array(boxes), labels))
+    return _create_summary(tag, image=_encode_image(pixels, rescale, as_array(boxes), labels))
 
 
 def _encode_image(pixels: Array, rescale: float = 1, boxes: Array | None = None, labels: Any = None) -> Any:
@@ -228,7 +228,7 @@ def figure_pixels(figures: Any, close: bool = True) -> Array:
     from matplotlib import pyplot
     from matplotlib.backends import backend_agg
 
-    def drawn(figure: Any) -> Array:
+    def draw_figure(figure: Any) -> Array:
         canvas: Any = backend_agg.FigureCanvasAgg(figure)
         canvas.draw()
         pixels = np.frombuffer(canvas.buffer_rgba(), np.uint8)
@@ -237,7 +237,7 @@ def figure_pixels(figures: Any, close: bool = True) -> Array:
             pyplot.close(figure)
         return pixels.reshape(height, width, 4)[:, :, :3].transpose(2, 0, 1)
 
-    return np.stack([drawn(f) for f in figures]) if isinstance(figures, list) else drawn(figures)
+    return np.stack([draw_figure(f) for f in figures]) if isinstance(figures, list) else draw_figure(figures)
 
 
 def video(tag: str, tensor: Any, fps: float = 4) -> Summary:
@@ -259,7 +259,7 @@ def video(tag: str, tensor: Any, fps: float = 4) -> Summary:
     picture = Summary.Image(
         height=height, width=width, colorspace=channels, encoded_image_string=file.getvalue()
     )
-    return _of(tag, image=picture)
+    return _create_summary(tag, image=picture)
 
 
 def audio(tag: str, tensor: Any, sample_rate: int = 44100) -> Summary:
@@ -282,7 +282,7 @@ def audio(tag: str, tensor: Any, sample_rate: int = 44100) -> Summary:
         sample_rate=sample_rate, num_channels=1, length_frames=samples.size,
         encoded_audio_string=file.getvalue(), content_type="audio/wav",
     )  # fmt: skip
-    return _of(tag, audio=sound)
+    return _create_summary(tag, audio=sound)
 
 
 # ---------------------------------------------------------------- texts, curves, meshes, layouts
@@ -294,7 +294,7 @@ def text(tag: str, value: str) -> Summary:
 
     proto = TensorProto(dtype="DT_STRING", string_val=[value.encode()], tensor_shape=_shape([1]))
     metadata = _plugin("text", TextPluginData(version=0).SerializeToString())
-    return _of(f"{tag}/text_summary", tensor=proto, metadata=metadata)
+    return _create_summary(f"{tag}/text_summary", tensor=proto, metadata=metadata)
 
 
 def pr_curve_raw(tag: str, rows: Array, thresholds: int = 127) -> Summary:
@@ -305,7 +305,7 @@ def pr_curve_raw(tag: str, rows: Array, thresholds: int = 127) -> Summary:
     proto = TensorProto(
         dtype="DT_FLOAT", float_val=rows.reshape(-1).tolist(), tensor_shape=_shape(rows.shape)
     )
-    return _of(tag, tensor=proto, metadata=_plugin("pr_curves", content))
+    return _create_summary(tag, tensor=proto, metadata=_plugin("pr_curves", content))
 
 
 def pr_curve(tag: str, labels: Any, predictions: Any, thresholds: int = 127, weights: Any = None) -> Summary:
@@ -371,4 +371,4 @@ def custom_scalars(layout: dict[str, dict[str, Any]]) -> Summary:
         categories.append(proto.Category(title=category, chart=category_charts))
     content = proto.Layout(category=categories).SerializeToString()
     tensor = TensorProto(dtype="DT_STRING", string_val=[content], tensor_shape=TensorShapeProto())
-    return _of("custom_scalars__config__", tensor=tensor, metadata=_plugin("custom_scalars"))
+    return _create_summary("custom_scalars__config__", tensor=tensor, metadata=_plugin("custom_scalars"))
