@@ -297,21 +297,21 @@ class MetaArray:
 
     @property
     def real(self) -> MetaArray:
-        return self._part(0)
+        return self._complex_component(0)
 
     @real.setter
     def real(self, value: Any) -> None:
-        self._part(0)[...] = value
+        self._complex_component(0)[...] = value
 
     @property
     def imag(self) -> MetaArray:
-        return self._part(1)
+        return self._complex_component(1)
 
     @imag.setter
     def imag(self, value: Any) -> None:
-        self._part(1)[...] = value
+        self._complex_component(1)[...] = value
 
-    def _part(self, which: int) -> MetaArray:
+    def _complex_component(self, which: int) -> MetaArray:
         """Return a view of the real (`which` 0) or imaginary (1) parts; a real array is its real part."""
         if self.dtype.kind != "c":
             return self if which == 0 else MetaArray(self.shape, self.dtype)

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 import ts
-from ts._core.dispatch_layers.batched_tensor import parts
+from ts._core.dispatch_layers.batched_tensor import unwrap_batched
 from ts._core.tensor.tensor import Tensor
 from ts._functorch.predispatch import (
     _add_batch_dim,
@@ -95,7 +95,7 @@ def _maybe_remove_batch_dim(
     If `out_dim` is None, return the result unchanged; it must not be batched.
     """
     if out_dim is None:
-        if isinstance(batched_output, Tensor) and parts(level_of(vmap_level), batched_output)[1]:
+        if isinstance(batched_output, Tensor) and unwrap_batched(level_of(vmap_level), batched_output)[1]:
             raise ValueError(
                 f"vmap({name}, ...): `{name}` can not return a BatchedTensor when out_dim is None"
             )

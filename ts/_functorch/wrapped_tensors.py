@@ -18,13 +18,13 @@ from ts._core.tensor.tensor import Tensor, layer_of
 def is_batchedtensor(tensor: Tensor) -> bool:
     """Return True if a tensor is a batched tensor of `vmap`."""
     layer = layer_of(tensor)
-    return isinstance(layer, Batched) and layer.whole
+    return isinstance(layer, Batched) and layer.has_batch_dim
 
 
 def is_functorch_wrapped_tensor(tensor: Tensor) -> bool:
     """Return True if a transform wraps a tensor: a batched tensor or a dual tensor."""
     layer = layer_of(tensor)
-    return layer is not None and (not isinstance(layer, Batched) or layer.whole)
+    return layer is not None and (not isinstance(layer, Batched) or layer.has_batch_dim)
 
 
 def is_gradtrackingtensor(tensor: Tensor) -> bool:

@@ -30,7 +30,7 @@ from typing import IO, Any, Final
 import numpy as np
 
 from ts import devices, dtypes
-from ts._core.tensor.interop import is_wrapper, sparse_of_parts, sparse_parts
+from ts._core.tensor.interop import is_wrapper, sparse_components, sparse_from_components
 from ts._core.tensor.size import Size
 from ts._core.tensor.storage import TypedStorage, UntypedStorage
 from ts._core.tensor.tensor import Tensor
@@ -183,7 +183,7 @@ class _Writer(_PythonPickler):  # type: ignore[misc]
 
 def _sparse_components(x: Tensor) -> tuple[Any, ...]:
     """Return the tensors of a sparse tensor, then the size and, for a COO tensor, `is_coalesced`."""
-    components = sparse_parts(x)
+    components = sparse_components(x)
     tensors = [component for component in components if isinstance(component, Tensor)]
     return (*tensors, (Size(components[len(tensors)]), *components[len(tensors) + 1 :]))
 
@@ -204,7 +204,7 @@ def _sparse_tensor(layout: Any, components: Any) -> Tensor:
     if not isinstance(size, (tuple, list)) or not all(isinstance(n, int) and n >= 0 for n in size):
         raise ArchiveError(f"a sparse tensor has the size {size!r}, expected a tuple of lengths")
     try:
-        return sparse_of_parts(layout, components)
+        return sparse_from_components(layout, components)
     except (RuntimeError, ValueError, TypeError) as error:
         raise ArchiveError(f"a sparse tensor does not fit together: {error}") from error
 

@@ -92,12 +92,13 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
             f"Expected tangent to have the same shape as primal, {tuple(tensor.shape)}, but got "
             f"{tuple(tangent.shape)}"
         )
-    inner, _ = dual_tensor.parts(current_level, tensor)
+    inner, _ = dual_tensor.unwrap_dual(current_level, tensor)
     dual: Tensor = tensor.view_as(tensor)
     with level_stack.below_level(current_level):
         fitted = dual_tensor.fitting(tangent, inner)
     set_layer(
-        dual, dual_tensor.Dual(current_level, inner, fitted, seen=dual_tensor.writes(current_level, dual))
+        dual,
+        dual_tensor.Dual(current_level, inner, fitted, synced_writes=dual_tensor.writes(current_level, dual)),
     )
     return dual
 
@@ -110,4 +111,4 @@ def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTens
     current_level = _current.level
     if current_level is None:
         return UnpackedDualTensor(tensor, None)
-    return UnpackedDualTensor(*dual_tensor.parts(current_level, tensor))
+    return UnpackedDualTensor(*dual_tensor.unwrap_dual(current_level, tensor))

@@ -115,7 +115,7 @@ class OpenVmapLevels:
                         "number of them: a program with it cannot be decomposed"
                     )
             call = _RecordedOperator(self, level, op, values)
-            some = any(call.is_whole(i) for i in range(len(values)))
+            some = any(call.is_batched(i) for i in range(len(values)))
             if record.nondeterministic:
                 outer = self.levels
                 self.levels = outer[: level.number - 1]
@@ -142,7 +142,7 @@ class OpenVmapLevels:
 
         The batched result becomes the new value of the argument.
         """
-        if not call.wholes[0]:
+        if not call.batch_flags[0]:
             raise RuntimeError(unbatched_write_message(call))
         target, below = values[0], call.values[0]
         output = run_batched(call)

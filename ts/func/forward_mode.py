@@ -71,7 +71,7 @@ def jvp(func: Function, primals: Any, tangents: Any, *, strict: bool = False, ha
                 raise RuntimeError(
                     f"{name}: expected f(*args) to return only tensors, got unsupported type {type(y)}"
                 )
-            primal, tangent = dual_tensor.parts(level, y)
+            primal, tangent = dual_tensor.unwrap_dual(level, y)
             if tangent is None and strict:
                 raise RuntimeError(
                     "jvp(f, primals, tangents, strict=True): The output of f is independent of the inputs. "
@@ -84,7 +84,7 @@ def jvp(func: Function, primals: Any, tangents: Any, *, strict: bool = False, ha
         if not has_aux:
             return results
         return *results, map_leaves(
-            lambda x: dual_tensor.parts(level, x)[0] if isinstance(x, Tensor) else x, aux
+            lambda x: dual_tensor.unwrap_dual(level, x)[0] if isinstance(x, Tensor) else x, aux
         )
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import ts
 from ts import Tensor
-from ts._core.dispatch_layers.batched_tensor import batched, opened_batch, parts, unbatched
+from ts._core.dispatch_layers.batched_tensor import batched, opened_batch, unbatched, unwrap_batched
 from ts._core.thread.context import current_tracer
 from ts._core.thread.transform_state import transforming
 from ts.func.pytree import TreeSpec, broadcast, flatten, unflatten
@@ -198,12 +198,12 @@ class _BatchedFunction:
 
     def out(self, level: Any, x: Any, dim: int | None) -> Any:
         if dim is None:
-            if isinstance(x, Tensor) and parts(level, x)[1]:
+            if isinstance(x, Tensor) and unwrap_batched(level, x)[1]:
                 raise ValueError(
                     f"vmap({self.name}, ...): `{self.name}` can not return a BatchedTensor when out_dim is "
                     "None"
                 )
-            return parts(level, x)[0]
+            return unwrap_batched(level, x)[0]
         if not isinstance(x, Tensor):
             raise ValueError(
                 f"vmap({self.name}, ...): `{self.name}` must only return Tensors, got type {type(x)}. Did "

@@ -237,16 +237,16 @@ cdef int encoder_layer(Operator op, IValue *r, const int32_t *at) except -1:
 
 cdef object run_encoder_layer(object x, int heads, list weights, list panels, object hidden, bint use_gelu, bint norm_first, double eps):
     """Compute a transformer encoder layer; return None if the shapes of its weights do not match `x`."""
-    cdef object part = self_attention(layer_norm_rows(x, weights[4], weights[5], eps) if norm_first else x, heads, weights, panels, hidden)
-    if part is None or not same_shape(<PyArrayObject *>part, <PyArrayObject *>x):
+    cdef object block_output = self_attention(layer_norm_rows(x, weights[4], weights[5], eps) if norm_first else x, heads, weights, panels, hidden)
+    if block_output is None or not same_shape(<PyArrayObject *>block_output, <PyArrayObject *>x):
         return None
-    x = add_in_place(part, x)
+    x = add_in_place(block_output, x)
     if not norm_first:
         x = layer_norm_rows(x, weights[4], weights[5], eps)
-    part = feed_forward(layer_norm_rows(x, weights[6], weights[7], eps) if norm_first else x, use_gelu, weights, panels)
-    if part is None or not same_shape(<PyArrayObject *>part, <PyArrayObject *>x):
+    block_output = feed_forward(layer_norm_rows(x, weights[6], weights[7], eps) if norm_first else x, use_gelu, weights, panels)
+    if block_output is None or not same_shape(<PyArrayObject *>block_output, <PyArrayObject *>x):
         return None
-    x = add_in_place(part, x)
+    x = add_in_place(block_output, x)
     return x if norm_first else layer_norm_rows(x, weights[6], weights[7], eps)
 
 

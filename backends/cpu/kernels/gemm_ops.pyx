@@ -51,16 +51,16 @@ cdef object product_with_epilogue(
     """
     cdef PyArrayObject *x = <PyArrayObject *>a
     cdef PyArrayObject *y = <PyArrayObject *>b
-    cdef int nd = max(ndim_of(x), ndim_of(y)), number = cnp.PyArray_TYPE(<cnp.ndarray>a), i
+    cdef int nd = max(ndim_of(x), ndim_of(y)), type_number = cnp.PyArray_TYPE(<cnp.ndarray>a), i
     cdef npy_intp dims[MAX_DIMS]
     cdef object rows = a, bias = None, result, out
     cdef bint folded
     if ndim_of(x) < 2 or ndim_of(y) < 2 or size_of(x) == 0 or size_of(y) == 0:
         return None
-    if dims_of(x)[ndim_of(x) - 1] != dims_of(y)[ndim_of(y) - 2] or cnp.PyArray_TYPE(<cnp.ndarray>b) != number:
+    if dims_of(x)[ndim_of(x) - 1] != dims_of(y)[ndim_of(y) - 2] or cnp.PyArray_TYPE(<cnp.ndarray>b) != type_number:
         return None
     if dtype_index(a) < 0:
-        if epilogue != NULL or not is_half_number(number) or not has_type_number(summand, number):
+        if epilogue != NULL or not is_half_number(type_number) or not has_type_number(summand, type_number):
             return None
         return half_product(a, b, summand, alpha, beta)
     for i in range(nd - 2):
@@ -68,8 +68,8 @@ cdef object product_with_epilogue(
     dims[nd - 2], dims[nd - 1] = dims_of(x)[ndim_of(x) - 2], dims_of(y)[ndim_of(y) - 1]
     if not broadcast(dims, nd - 2, x) or not broadcast(dims, nd - 2, y):
         return None
-    out = result = new_array(nd, dims, number)
-    if beta == 1 and is_row(summand, dims[nd - 1], number):
+    out = result = new_array(nd, dims, type_number)
+    if beta == 1 and is_row(summand, dims[nd - 1], type_number):
         beta, bias = 0, summand
     # if beta is 0, the old contents of `result` are not read
     if beta != 0 and not copy_summand(<PyArrayObject *>result, <PyArrayObject *>summand):

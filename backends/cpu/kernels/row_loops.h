@@ -50,19 +50,19 @@ typedef struct {
                        float *scales);
     /* g - exp(y) * sum(g), the backward of log_softmax */
     void (*log_softmax_backward)(const float *g, const float *y, ptrdiff_t rows, ptrdiff_t n, float *out);
-    /* One time step of recurrent cells. `given` and `fed` are the contributions of the input and of the
-       hidden state to the gates, n elements per gate and row; the state is updated in place. `bias` (or
+    /* One time step of recurrent cells. `input_gates` and `hidden_gates` are the contributions of the input and
+       of the hidden state to the gates, n elements per gate and row; the state is updated in place. `bias` (or
        NULL) is added to the hidden state's contribution to the candidate. The activated gates are written to
-       `saved`, which may be NULL or `given`. */
-    void (*lstm_step)(ptrdiff_t rows, ptrdiff_t n, const float *given, const float *fed, float *cell, float *hidden, float *saved);
+       `saved`, which may be NULL or `input_gates`. */
+    void (*lstm_step)(ptrdiff_t rows, ptrdiff_t n, const float *input_gates, const float *hidden_gates, float *cell, float *hidden, float *saved);
     /* Backward of `lstm_step`: computes the gradients of the gates from the saved gates and the cell states
        before and after the step. The gradient of the hidden state is `grad` (or 0 if NULL) plus `through`.
        `of_cell` contains the gradient of the cell state after the step, and is replaced by that of the cell
        state before the step. */
     void (*lstm_step_backward)(ptrdiff_t rows, ptrdiff_t n, const float *saved, const float *before, const float *after, const float *grad,
                                const float *through, float *of_cell, float *of_gates);
-    void (*gru_step)(ptrdiff_t rows, ptrdiff_t n, const float *given, const float *fed, const float *bias, float *hidden);
-    void (*tanh_step)(ptrdiff_t n, const float *given, const float *fed, float *hidden);
+    void (*gru_step)(ptrdiff_t rows, ptrdiff_t n, const float *input_gates, const float *hidden_gates, const float *bias, float *hidden);
+    void (*tanh_step)(ptrdiff_t n, const float *input_gates, const float *hidden_gates, float *hidden);
     FloatBackward float_backward;
     DoubleBackward double_backward;
 } RowLoops;

@@ -56,13 +56,13 @@ cdef extern from "row_loops.h" nogil:
         ) noexcept nogil
         void (*log_softmax_backward)(const float *g, const float *y, npy_intp rows, npy_intp n, float *out) noexcept nogil
         void (*lstm_step)(
-            npy_intp rows, npy_intp n, const float *given, const float *fed, float *cell, float *hidden, float *saved
+            npy_intp rows, npy_intp n, const float *input_gates, const float *hidden_gates, float *cell, float *hidden, float *saved
         ) noexcept nogil
         void (*lstm_step_backward)(
             npy_intp rows, npy_intp n, const float *saved, const float *before, const float *after, const float *grad,
             const float *through, float *of_cell, float *of_gates
         ) noexcept nogil
-        void (*gru_step)(npy_intp rows, npy_intp n, const float *given, const float *fed, const float *bias, float *hidden) noexcept nogil
-        void (*tanh_step)(npy_intp n, const float *given, const float *fed, float *hidden) noexcept nogil
+        void (*gru_step)(npy_intp rows, npy_intp n, const float *input_gates, const float *hidden_gates, const float *bias, float *hidden) noexcept nogil
+        void (*tanh_step)(npy_intp n, const float *input_gates, const float *hidden_gates, float *hidden) noexcept nogil
         FloatBackward float_backward
         DoubleBackward double_backward

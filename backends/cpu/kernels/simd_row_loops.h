@@ -292,10 +292,10 @@ INLINE lanes lane_state(lanes x) {
     lanes near = x + x * (xx * p), small = lane_exp_below(size * -2.0f), far = (1.0f - small) / (1.0f + small);
     return lane_choose(lane_less(size, LANE(0.625f)), near, lane_signed(far, x));
 }
-#define SHARES(k) (lane_first(given + (k) * n + i, left) + lane_first(fed + (k) * n + i, left))
+#define SHARES(k) (lane_first(input_gates + (k) * n + i, left) + lane_first(hidden_gates + (k) * n + i, left))
 
-static void rows_lstm_step(ptrdiff_t rows, ptrdiff_t n, const float *given, const float *fed, float *cell, float *hidden, float *saved) {
-    for (; rows > 0; rows--, given += 4 * n, fed += 4 * n, cell += n, hidden += n) {
+static void rows_lstm_step(ptrdiff_t rows, ptrdiff_t n, const float *input_gates, const float *hidden_gates, float *cell, float *hidden, float *saved) {
+    for (; rows > 0; rows--, input_gates += 4 * n, hidden_gates += 4 * n, cell += n, hidden += n) {
         for (ptrdiff_t i = 0; i < n; i += LANES) {
             ptrdiff_t left = n - i;
             lanes in = lane_gate(SHARES(0)), forget = lane_gate(SHARES(1)), update = lane_state(SHARES(2)), out = lane_gate(SHARES(3));
@@ -332,18 +332,18 @@ static void rows_lstm_step_backward(ptrdiff_t rows, ptrdiff_t n, const float *sa
         if (grad) grad += n;
     }
 }
-static void rows_gru_step(ptrdiff_t rows, ptrdiff_t n, const float *given, const float *fed, const float *bias, float *hidden) {
-    for (; rows > 0; rows--, given += 3 * n, fed += 3 * n, hidden += n)
+static void rows_gru_step(ptrdiff_t rows, ptrdiff_t n, const float *input_gates, const float *hidden_gates, const float *bias, float *hidden) {
+    for (; rows > 0; rows--, input_gates += 3 * n, hidden_gates += 3 * n, hidden += n)
         for (ptrdiff_t i = 0; i < n; i += LANES) {
             ptrdiff_t left = n - i;
             lanes reset = lane_gate(SHARES(0)), keep = lane_gate(SHARES(1));
-            lanes share = lane_first(fed + 2 * n + i, left), before = lane_first(hidden + i, left);
+            lanes share = lane_first(hidden_gates + 2 * n + i, left), before = lane_first(hidden + i, left);
             if (bias) share += lane_first(bias + i, left);
-            lanes candidate = lane_state(lane_first(given + 2 * n + i, left) + reset * share);
+            lanes candidate = lane_state(lane_first(input_gates + 2 * n + i, left) + reset * share);
             lane_first_to(hidden + i, (before - candidate) * keep + candidate, left);
         }
 }
-static void row_tanh_step(ptrdiff_t n, const float *given, const float *fed, float *hidden) {
+static void row_tanh_step(ptrdiff_t n, const float *input_gates, const float *hidden_gates, float *hidden) {
     for (ptrdiff_t i = 0; i < n; i += LANES) {
         ptrdiff_t left = n - i;
         lane_first_to(hidden + i, lane_state(SHARES(0)), left);

@@ -211,17 +211,17 @@ cdef object replace_loops(int at):
     cdef str name = NAMES[at].decode()
     cdef cnp.ufunc ufunc = getattr(np, name)
     cdef int i, count = 0
-    for i, text in enumerate(getattr(np, name).types):
-        if "O" in text or count == MAX_LOOPS:
+    for i, signature in enumerate(getattr(np, name).types):
+        if "O" in signature or count == MAX_LOOPS:
             continue
-        number = np.dtype(text[0]).num
-        replaced_types[at][2 * count] = replaced_types[at][2 * count + 1] = number
+        type_number = np.dtype(signature[0]).num
+        replaced_types[at][2 * count] = replaced_types[at][2 * count + 1] = type_number
         replaced_loops[at][count] = <cnp.PyUFuncGenericFunction>ufunc.functions[i]
         functions[at][count] = ufunc.data[i]
-        if text[0] == "f" and float_row(name) != NULL:
+        if signature[0] == "f" and float_row(name) != NULL:
             replaced_loops[at][count] = <cnp.PyUFuncGenericFunction>floats_by_row
             functions[at][count] = <void *>float_row(name)
-        elif text[0] == "d" and double_row(name) != NULL:
+        elif signature[0] == "d" and double_row(name) != NULL:
             replaced_loops[at][count] = <cnp.PyUFuncGenericFunction>doubles_by_row
             functions[at][count] = <void *>double_row(name)
         count += 1

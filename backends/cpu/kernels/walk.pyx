@@ -114,19 +114,19 @@ cdef object new_result(Operand *operands, int count, int ndim, npy_intp *shape, 
     cdef npy_intp dims[MAX_DIMS]
     cdef npy_intp strides[MAX_DIMS]
     cdef int order[MAX_DIMS]
-    cdef int d, number = number_of_scalar_type(kind)
+    cdef int d, type_number = number_of_scalar_type(kind)
     cdef npy_intp stride
     cdef object output
     cdef Operand *result = &operands[count]
     if sort_dims_by_stride(operands, count, ndim, shape, order):
-        stride = cnp.PyArray_DescrFromType(number).itemsize
+        stride = cnp.PyArray_DescrFromType(type_number).itemsize
         for d in range(ndim - 1, -1, -1):
             dims[order[d]] = shape[d]
             strides[order[d]] = result.strides[d] = stride
             stride *= max(shape[d], <npy_intp>1)
-        output = new_strided(array_type, ndim, dims, number, strides, NULL, 0, 0, NULL)
+        output = new_strided(array_type, ndim, dims, type_number, strides, NULL, 0, 0, NULL)
     else:
-        output = new_strided(array_type, ndim, shape, number, NULL, NULL, 0, 0, NULL)
+        output = new_strided(array_type, ndim, shape, type_number, NULL, NULL, 0, 0, NULL)
         for d in range(ndim):
             result.strides[d] = strides_of(<PyArrayObject *>output)[d]
     result.array = <PyArrayObject *>output

@@ -12,17 +12,17 @@ from ts._core.dispatch.operator cimport Kernel, Operator
 from ts._core.value.tagged cimport IValue, set_object_steal
 
 
-cdef inline int count_arguments(str text):
+cdef inline int count_arguments(str declarations):
     """Return the number of top-level items of a comma-separated list: "int[2] a, (int, t)[] b" has two."""
     cdef int depth = 0, commas = 0
-    for character in text:
+    for character in declarations:
         if character in "([":
             depth += 1
         elif character in ")]":
             depth -= 1
         elif character == "," and depth == 0:
             commas += 1
-    return commas + 1 if text.strip() else 0
+    return commas + 1 if declarations.strip() else 0
 
 
 cdef inline Operator define(str schema, Kernel kernel, void *data=NULL, bint scalar=False):

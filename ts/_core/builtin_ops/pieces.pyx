@@ -19,12 +19,12 @@ from ts._core.thread.deadline cimport worked
 from ts._core.value.tagged cimport Py_INCREF, Py_XDECREF
 
 cdef extern from "Python.h":
-    int PyUnicode_KIND(object text)      # bytes per character
-    void *PyUnicode_DATA(object text)
-    bint PyUnicode_IS_ASCII(object text)
+    int PyUnicode_KIND(object string)    # bytes per character
+    void *PyUnicode_DATA(object string)
+    bint PyUnicode_IS_ASCII(object string)
     bint Py_UNICODE_ISSPACE(uint32_t c) noexcept nogil
     str PyUnicode_New(Py_ssize_t size, Py_UCS4 max_char)
-    str PyUnicode_Substring(object text, Py_ssize_t start, Py_ssize_t end)
+    str PyUnicode_Substring(object string, Py_ssize_t start, Py_ssize_t end)
     uint32_t Py_UNICODE_TOLOWER(uint32_t c) noexcept nogil
 
 cdef extern from *:

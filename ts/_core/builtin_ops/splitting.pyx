@@ -21,8 +21,8 @@ from ts._core.value.ivalue cimport STR_SPEC, list_spec
 from ts._core.value.tagged cimport IValue, TAG_OBJECT
 
 cdef extern from "Python.h":
-    int PyUnicode_KIND(object text)      # bytes per character
-    Py_ssize_t PyUnicode_Find(object text, object part, Py_ssize_t start, Py_ssize_t end, int direction) except -2
+    int PyUnicode_KIND(object string)    # bytes per character
+    Py_ssize_t PyUnicode_Find(object string, object piece, Py_ssize_t start, Py_ssize_t end, int direction) except -2
     bint Py_UNICODE_ISLINEBREAK(Py_UCS4 c)
 
 

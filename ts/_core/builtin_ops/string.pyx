@@ -51,7 +51,7 @@ from ts._core.value.tagged cimport (
 
 cdef extern from "Python.h":
     Py_ssize_t Py_REFCNT(PyObject *o)
-    int PyUnicode_KIND(object text)      # bytes per character
+    int PyUnicode_KIND(object string)    # bytes per character
     void PyUnicode_Append(PyObject **left, object right)
 
 

@@ -813,11 +813,11 @@ cdef object wrapped_one(Operator op, object declared, object result, list args):
             check_narrow(op.record, tensor.dtype, args)
         return tensor if declared.view_of < 0 else mark_as_view(tensor, args[declared.view_of])
     if kind == "Tensor[]":
-        parts = [x if isinstance(x, Tensor) else wrap(x) for x in result]
+        tensors = [x if isinstance(x, Tensor) else wrap(x) for x in result]
         if declared.view_of >= 0:
-            for x in parts:
+            for x in tensors:
                 mark_as_view(x, args[declared.view_of])
-        return parts
+        return tensors
     if kind == "Tensor?":
         return None if result is None else wrap(result)
     if isinstance(result, np.generic):

@@ -21,7 +21,7 @@ def results_class(operator: str, names: tuple[str, ...]) -> type[tuple[Any, ...]
         return tuple
     title = operator.rpartition("::")[2]
     base = namedtuple(title, names)  # type: ignore[misc]
-    body = {"__slots__": (), "__new__": _from_values, "__repr__": _text, "__reduce__": _reduce}
+    body = {"__slots__": (), "__new__": _from_values, "__repr__": _format_result, "__reduce__": _reduce}
     return type(title, (base,), body)
 
 
@@ -33,6 +33,6 @@ def _reduce(results: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple, (tuple(results),)
 
 
-def _text(results: Any) -> str:
+def _format_result(results: Any) -> str:
     fields = ",\n".join(f"{name}={value!r}" for name, value in zip(results._fields, results, strict=True))
     return f"torch.return_types.{type(results).__name__}(\n{fields})"

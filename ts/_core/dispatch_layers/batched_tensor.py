@@ -3,7 +3,7 @@
 In: an operator with batched arguments at a level; out: its batched results.
 
     Tensor (3,) -> Batched -> inner (5, 3)      five tensors of three elements
-    Tensor (3,) -> Batched -> inner (3,)        `whole` is False: shared by all examples of the batch
+    Tensor (3,) -> Batched -> inner (3,)        `has_batch_dim` is False: shared by all examples of the batch
 
 The batch dimension is the first dimension of the inner tensor. The array of the batched tensor has the shape
 of one example and no elements.  `ts.ops.vmap_rules` contains the batching rules of operators; composite
@@ -43,11 +43,11 @@ CANNOT_DETACH_VIEW = (
 class Batched(Layer):
     """Layer of a batched tensor, or of a tensor shared by all examples of a batch."""
 
-    def __init__(self, level: int, inner: Tensor, whole: bool) -> None:
+    def __init__(self, level: int, inner: Tensor, has_batch_dim: bool) -> None:
         super().__init__(level, inner)
-        self.whole = whole
+        self.has_batch_dim = has_batch_dim
         self.implementation = "BatchedTensorImpl"
-        self.hides_elements = whole or has_hidden_elements(inner)
+        self.hides_elements = has_batch_dim or has_hidden_elements(inner)
 
     def describe(self) -> str:
         """Return the `repr` of a batched tensor; "" for an unbatched tensor."""
@@ -121,10 +121,10 @@ def batched(level: Level, inner: Tensor, viewed: Tensor | None = None) -> Tensor
     return layered(inner, Batched(level.number, inner, True), viewed, of_batch=True)
 
 
-def parts(level: Level, x: Any) -> tuple[Any, bool]:
+def unwrap_batched(level: Level, x: Any) -> tuple[Any, bool]:
     """Return the inner tensor of `x` at the level, and whether its first dimension is the batch dimension."""
     layer = of_level(x, level)
-    return (x, False) if layer is None else (layer.inner, layer.whole)  # type: ignore[attr-defined]
+    return (x, False) if layer is None else (layer.inner, layer.has_batch_dim)  # type: ignore[attr-defined]
 
 
 class Unbatched:
@@ -137,19 +137,19 @@ class Unbatched:
 class Call:
     """Operator call on a batch, the argument of batching rules.
 
-    values   the arguments; batched tensors are replaced by their inner tensors
-    wholes   for each argument, True if its first dimension is the batch dimension; a list for a list argument
+    values       the arguments; batched tensors are replaced by their inner tensors
+    batch_flags  for each argument: whether its first dimension is the batch dimension; a list for a list
     """
 
     def __init__(self, level: Level, op: Any, args: list[Any]) -> None:
         self.level = level
-        pairs = [[self.parts(y) for y in x] if isinstance(x, list) else self.parts(x) for x in args]
+        pairs = [[self.unwrap(y) for y in x] if isinstance(x, list) else self.unwrap(x) for x in args]
         self.size = level.size
         self.operator = op
         self.record = op.record.functional
         self.names = [p.name for p in self.record.operator.signature.parameters]
         self.values: list[Any] = [[v for v, _ in x] if isinstance(x, list) else x[0] for x in pairs]
-        self.wholes: list[Any] = [[w for _, w in x] if isinstance(x, list) else x[1] for x in pairs]
+        self.batch_flags: list[Any] = [[w for _, w in x] if isinstance(x, list) else x[1] for x in pairs]
 
     def __getitem__(self, name: str) -> Any:
         """Return the argument for the parameter `name`."""
@@ -159,18 +159,18 @@ class Call:
         """Return the index of the parameter `name`; -1 if the operator has no such parameter."""
         return self.names.index(name) if name in self.names else -1
 
-    def is_whole(self, x: Any) -> bool:
+    def is_batched(self, x: Any) -> bool:
         """Return whether an argument, by number or name, is batched or contains a batched tensor."""
-        flag = self.wholes[x if isinstance(x, int) else self.names.index(x)]
+        flag = self.batch_flags[x if isinstance(x, int) else self.names.index(x)]
         return any(flag) if isinstance(flag, list) else bool(flag)
 
     def rank(self, i: int) -> int:
         """Return the rank of tensor argument `i` without its batch dimension."""
-        return int(self.values[i].dim()) - int(self.wholes[i])
+        return int(self.values[i].dim()) - int(self.batch_flags[i])
 
     def expanded(self, i: int) -> Any:
         """Return argument `i` with a leading batch dimension; it is expanded if it is unbatched."""
-        x, is_batched = self.values[i], self.wholes[i]
+        x, is_batched = self.values[i], self.batch_flags[i]
         if isinstance(x, list):
             return [self.spread(y, w) for y, w in zip(x, is_batched, strict=True)]
         return self.spread(x, is_batched)
@@ -181,9 +181,9 @@ class Call:
             return x
         return x.unsqueeze(0).expand([self.size, *x.shape])
 
-    def parts(self, x: Any) -> tuple[Any, bool]:
+    def unwrap(self, x: Any) -> tuple[Any, bool]:
         """Return the inner tensor of an argument, and whether its first dimension is the batch dimension."""
-        return parts(self.level, x)
+        return unwrap_batched(self.level, x)
 
     def run(self, values: list[Any]) -> Any:
         """Run the functional variant of the operator on the arguments `values`."""
@@ -205,7 +205,7 @@ def run(level: Level, op: Any, args: list[Any]) -> Any:
             args = _each_its_own(level, op, args)
         return call_decomposition(decomposition, args)
     call = Call(level, op, args)
-    some = any(call.is_whole(i) for i in range(len(args)))
+    some = any(call.is_batched(i) for i in range(len(args)))
     returns = op.signature.returns
     if record.variant == "out":
         raise RuntimeError(
@@ -235,7 +235,7 @@ def _each_its_own(level: Level, op: Any, args: list[Any]) -> list[Any]:
     """
     from ts.ops.vmap_rules.rules import draws, unbatched_write_message
 
-    if not draws(op.record, args) or any(parts(level, x)[1] for x in args):
+    if not draws(op.record, args) or any(unwrap_batched(level, x)[1] for x in args):
         return args
     if op.record.variant == "inplace":
         raise RuntimeError(unbatched_write_message(Call(level, op, args)))
@@ -266,7 +266,7 @@ def _in_place(call: Call, args: list[Any]) -> Any:
     from ts.ops.vmap_rules.rules import run_batched, unbatched_write_message
 
     target = args[0]
-    if not call.wholes[0]:
+    if not call.batch_flags[0]:
         raise RuntimeError(unbatched_write_message(call))
     layer = of_level(target, call.level)
     assert layer is not None
@@ -300,7 +300,7 @@ def level_of_batch(values: Sequence[Any]) -> Level | None:
     tensors = [y for x in values for y in (x if isinstance(x, list | tuple) else [x])]
     for level in reversed(open_levels()):
         if any(of_level(x, level) is not None for x in tensors):
-            is_batched = level.run is run and any(parts(level, x)[1] for x in tensors)
+            is_batched = level.run is run and any(unwrap_batched(level, x)[1] for x in tensors)
             return level if is_batched else None
     return None
 
@@ -310,7 +310,10 @@ def call_rule(level: Level, rule: Callable[..., Any], args: Sequence[Any]) -> An
 
     The rule must return (output, out_dims); RuntimeError is raised if their structures differ.
     """
-    pairs = [[parts(level, y) for y in x] if isinstance(x, list | tuple) else parts(level, x) for x in args]
+    pairs = [
+        [unwrap_batched(level, y) for y in x] if isinstance(x, list | tuple) else unwrap_batched(level, x)
+        for x in args
+    ]
     inner_args = [[v for v, _ in x] if isinstance(x, list) else x[0] for x in pairs]
     in_dims = tuple(
         [0 if w else None for _, w in x] if isinstance(x, list) else 0 if x[1] else None for x in pairs
@@ -356,7 +359,7 @@ def opened_batch(size: int, random: str = "error") -> Iterator[Level]:
 
 def unbatched(level: Level, x: Tensor, dim: int = 0) -> Tensor:
     """Return the inner tensor with the batch dimension at `dim`; it is expanded if it is unbatched."""
-    inner, is_batched = parts(level, x)
+    inner, is_batched = unwrap_batched(level, x)
     with below_level(level):
         result: Tensor = inner if is_batched else inner.expand([level.size, *inner.shape])
         return result if dim == 0 else result.movedim(0, dim)

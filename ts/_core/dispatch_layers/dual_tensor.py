@@ -43,17 +43,17 @@ from ts.errors import UserError
 class Dual(Layer):
     """Layer of a dual tensor, with its primal and its tangent (None if the tangent is zero).
 
-    writes  number of writes to the tangent
-    seen    for a view: `writes` of its base when the tangent of the view was last updated
+    writes         number of writes to the tangent
+    synced_writes  for a view: `writes` of its base when the tangent of the view was last updated
     """
 
     def __init__(
-        self, level: Level, inner: Tensor, tangent: Tensor | None, writes: int = 0, seen: int = 0
+        self, level: Level, inner: Tensor, tangent: Tensor | None, writes: int = 0, synced_writes: int = 0
     ) -> None:
         super().__init__(level.number, inner)
         self.tangent = tangent
         self.writes = writes
-        self.seen = seen
+        self.synced_writes = synced_writes
         self.hides_elements = level.hides_elements or has_hidden_elements(inner)
         self.is_open = level.is_open
 
@@ -93,7 +93,7 @@ def with_tangent(level: Level, x: Any, tangent: Tensor | None, viewed: Tensor | 
         return x
     layer_of_result = Dual(level, x, None if tangent is None else fitting(tangent, x))
     if viewed is not None:
-        layer_of_result.seen = writes(level, viewed)
+        layer_of_result.synced_writes = writes(level, viewed)
     return layered(x, layer_of_result, viewed)
 
 
@@ -114,7 +114,7 @@ def fitting(tangent: Tensor, x: Tensor) -> Tensor:
     return tangent
 
 
-def parts(level: Level, x: Any) -> tuple[Tensor, Tensor | None]:
+def unwrap_dual(level: Level, x: Any) -> tuple[Tensor, Tensor | None]:
     """Return the primal and tangent of `x` at a level.
 
     The tangent of a view is updated if its base was written.
@@ -122,7 +122,7 @@ def parts(level: Level, x: Any) -> tuple[Tensor, Tensor | None]:
     layer: Any = of_level(x, level)
     base = x._base if isinstance(x, Tensor) else None
     now = 0 if base is None else writes(level, x)
-    if base is None or now == (0 if layer is None else layer.seen):
+    if base is None or now == (0 if layer is None else layer.synced_writes):
         return (x, None) if layer is None else (layer.inner, layer.tangent)
     base_layer: Any = of_level(base, level)
     inner = sunk(x, base_layer.inner) if layer is None else layer.inner
@@ -153,7 +153,9 @@ def run(level: Level, op: Any, args: list[Any]) -> Any:
             "automatic "
             "differentiation, but one of the arguments requires grad."
         )
-    pairs = [[parts(level, y) for y in x] if isinstance(x, list) else parts(level, x) for x in args]
+    pairs = [
+        [unwrap_dual(level, y) for y in x] if isinstance(x, list) else unwrap_dual(level, x) for x in args
+    ]
     primals = [[p for p, _ in x] if isinstance(x, list) else x[0] for x in pairs]
     tangents = [[t for _, t in x] if isinstance(x, list) else x[1] for x in pairs]
     declared = op.signature
@@ -208,7 +210,7 @@ def _own(result: Any, tangent: Tensor | None, pairs: list[Any]) -> Tensor | None
 def _update_in_place(level: Level, target: Tensor, inner: Any, tangent: Tensor | None) -> None:
     """Replace inner tensor and tangent of `target` after an operator such as `t_`, which changes its view."""
     layer: Any = of_level(target, level)
-    layer_of_result = Dual(level, inner, tangent, layer.writes, layer.seen)
+    layer_of_result = Dual(level, inner, tangent, layer.writes, layer.synced_writes)
     if not layer_of_result.hides_elements:
         rebind_array(target, inner.array)
     _replace_layer(target, layer_of_result)
@@ -217,9 +219,9 @@ def _update_in_place(level: Level, target: Tensor, inner: Any, tangent: Tensor |
 def _write_tangent(level: Level, target: Tensor, x: Any, tangent: Tensor | None) -> None:
     """Store the new tangent of a tensor that was written in place, and update its base's tangent.
 
-    Other views of the base update their tangents at the next access (`parts`).
+    Other views of the base update their tangents at the next access (`unwrap_dual`).
     """
-    _, old = parts(level, target)
+    _, old = unwrap_dual(level, target)
     if tangent is None and old is None:
         return
     base = target._base
@@ -231,11 +233,11 @@ def _write_tangent(level: Level, target: Tensor, x: Any, tangent: Tensor | None)
         elif base is None:
             _written(level, target, tangent)
         else:
-            below, before = parts(level, base)
+            below, before = unwrap_dual(level, base)
             room = tangent.new_zeros(below.shape, dtype=below.dtype)
             base_tangent = scatter_view(target, base, room if before is None else room + before, tangent)
             _written(level, base, base_tangent)
-    parts(level, target)
+    unwrap_dual(level, target)
 
 
 def _has_room(old: Tensor, new: Tensor) -> bool:

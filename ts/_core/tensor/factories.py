@@ -118,7 +118,7 @@ def _tensor(data: Any, dtype: Any, device: Any) -> Tensor:
         if target_dtype is None and device is None:
             return source
         return to(source, (device or data.device, target_dtype or data.dtype), {})
-    return _placed(host_array(data, target_dtype), device)
+    return _on_device(host_array(data, target_dtype), device)
 
 
 def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
@@ -412,12 +412,12 @@ def number_tensor(value: Any, dtype: dtypes.dtype, device: Any) -> Tensor:
     if isinstance(value, int) and not -(2**63) <= value < (2**64 if dtype is dtypes.uint64 else 2**63):
         raise ValueError("Overflow when unpacking long long")
     if dtype not in (dtypes.float16, *dtypes.BORROWED):
-        return _placed(np.array(checked_number(value, dtype), dtype.numpy_dtype), device)
+        return _on_device(np.array(checked_number(value, dtype), dtype.numpy_dtype), device)
     with np.errstate(over="ignore"):
         wide = dtypes.complex64 if dtype.is_complex else dtypes.float64
         scalar = np.array(checked_number(value, wide), wide.numpy_dtype)
         scalar = scalar if dtype.is_complex else scalar.astype(np.float32)
-        return _placed(cast_elements(scalar, dtype.numpy_dtype), device)
+        return _on_device(cast_elements(scalar, dtype.numpy_dtype), device)
 
 
 def legacy(
@@ -463,7 +463,7 @@ def legacy(
     if recorder is not None:
         options = {"dtype": target_dtype, "layout": dtypes.strided, "device": devices.as_device(device)}
         return operator("empty")(list(args or default), **options)  # type: ignore[no-any-return]
-    return _placed(np.empty(args or default, target_dtype.numpy_dtype), device)
+    return _on_device(np.empty(args or default, target_dtype.numpy_dtype), device)
 
 
 _NEW_SIGNATURES: Final = (
@@ -509,7 +509,7 @@ def check_legacy_device(device: Any, device_type: str) -> None:
         )
 
 
-def _placed(host: NDArray[Any], device: Any) -> Tensor:
+def _on_device(host: NDArray[Any], device: Any) -> Tensor:
     """Return a tensor on `device` with the elements of a new NumPy array."""
     where = devices.as_device(device)
     if where.type == "cpu":

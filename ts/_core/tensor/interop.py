@@ -162,14 +162,14 @@ def __reduce_ex__(self: Tensor, protocol: Any) -> tuple[Any, ...]:
             self.__dict__,
         )
     if self.layout is not dtypes.strided:
-        return rebuild_sparse, (self.layout, sparse_parts(self), self.requires_grad, self.__dict__)
+        return rebuild_sparse, (self.layout, sparse_components(self), self.requires_grad, self.__dict__)
     # All views refer to the object that owns the memory, so a pickle contains the memory once.
     memory = storage.UntypedStorage.of(self.array if isinstance(self.array, np.ndarray) else self._host())
-    rebuild_args = memory, *_place(self), str(self.device), self.requires_grad, self.__dict__
+    rebuild_args = memory, *_memory_layout(self), str(self.device), self.requires_grad, self.__dict__
     return (rebuild, rebuild_args) if type(self) is Tensor else (rebuild_derived, (type(self), rebuild_args))
 
 
-def _place(x: Tensor) -> tuple[Any, ...]:
+def _memory_layout(x: Tensor) -> tuple[Any, ...]:
     return x.dtype, storage.offset(x.array), tuple(x.array.shape), tuple(x.array.strides)
 
 
@@ -199,7 +199,7 @@ def rebuild_derived(cls: type, rebuild_args: tuple[Any, ...]) -> Tensor:
     return result
 
 
-def sparse_parts(x: Tensor) -> tuple[Any, ...]:
+def sparse_components(x: Tensor) -> tuple[Any, ...]:
     """Return the indices, values and size of a sparse tensor; for COO also `is_coalesced`."""
     x = x.detach()
     if x.layout is dtypes.sparse_coo:
@@ -209,7 +209,7 @@ def sparse_parts(x: Tensor) -> tuple[Any, ...]:
     return x.ccol_indices(), x.row_indices(), x.values(), tuple(x.shape)
 
 
-def sparse_of_parts(layout: Any, components: Any) -> Tensor:
+def sparse_from_components(layout: Any, components: Any) -> Tensor:
     """Create a sparse tensor from its indices, values and size; RuntimeError if inconsistent."""
     if layout is dtypes.sparse_coo:
         indices, values, size, *coalesced = components
@@ -227,7 +227,7 @@ def sparse_of_parts(layout: Any, components: Any) -> Tensor:
 
 def rebuild_sparse(layout: Any, components: Any, requires_grad: bool, attributes: dict[str, Any]) -> Tensor:
     """Create a sparse tensor from the arguments in its pickle."""
-    return _completed(sparse_of_parts(layout, components), requires_grad, attributes)
+    return _completed(sparse_from_components(layout, components), requires_grad, attributes)
 
 
 def rebuild_meta(
@@ -284,7 +284,7 @@ def __deepcopy__(self: Tensor, memo: dict[int, Any]) -> Tensor:
         if shared is None:
             shared = memo[id(owner)] = storage.UntypedStorage.of(self.array).clone()
             memo[id(shared)] = owner  # `memo` keeps `owner` alive, so that no other object gets this id
-        _, at, shape, steps = _place(self)
+        _, at, shape, steps = _memory_layout(self)
         copied = wrap_array(storage.strided(shared.bytes, shape, steps, at, self.array.dtype))
     memo[id(self)] = copied
     if current_tracer() is not None and not self.is_meta:

@@ -108,15 +108,15 @@ def _matrix_transpose(name: str) -> property:
     def transposed(self: Tensor) -> Tensor:
         if self.ndim == 0:
             warnings.warn(f"Tensor.{name} is deprecated on 0-D tensors.", stacklevel=2)
-        turned: Tensor = operator(name)(self)
-        return turned
+        result: Tensor = operator(name)(self)
+        return result
 
     return property(transposed)
 
 
 def _hermitian(self: Tensor) -> Tensor:
-    turned: Tensor = operator("matrix_H")(self)
-    return turned
+    result: Tensor = operator("matrix_H")(self)
+    return result
 
 
 def set_(
@@ -141,7 +141,7 @@ def set_(
     return self
 
 
-def _part(name: str) -> tuple[Callable[[Tensor], Any], Callable[[Tensor, Any], None]]:
+def _complex_component(name: str) -> tuple[Callable[[Tensor], Any], Callable[[Tensor, Any], None]]:
     """Return a getter and a setter for the real or imaginary part of a tensor."""
 
     def get(self: Tensor) -> Any:
@@ -182,8 +182,8 @@ define_methods(
         "mT": _matrix_transpose("mT"),
         "mH": _matrix_transpose("mH"),
         "H": property(_hermitian),
-        "real": property(*_part("real")),
-        "imag": property(*_part("imag")),
+        "real": property(*_complex_component("real")),
+        "imag": property(*_complex_component("imag")),
         "_version": property(version),
     }
 )

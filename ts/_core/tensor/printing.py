@@ -85,7 +85,7 @@ class _IntegerFormat:
     def __init__(self, values: NDArray[Any]) -> None:
         self.width = max((len(str(v)) for v in _numbers(values)), default=1)
 
-    def text(self, value: Any) -> str:
+    def format_value(self, value: Any) -> str:
         return str(value).rjust(self.width)
 
 
@@ -94,7 +94,7 @@ class _FloatFormat:
 
     def __init__(self, values: NDArray[Any], zero: float = 0.0) -> None:
         self.width = 1
-        self.whole = True
+        self.is_integral = True
         self.scientific = False
         flat = values.ravel().astype(np.float64)
         finite = flat[np.isfinite(flat) & (flat != zero)]
@@ -103,24 +103,24 @@ class _FloatFormat:
 
     def _choose(self, finite: NDArray[Any]) -> None:
         smallest, largest = float(np.abs(finite).min()), float(np.abs(finite).max())
-        self.whole = bool((finite == np.ceil(finite)).all())
+        self.is_integral = bool((finite == np.ceil(finite)).all())
         # If the ratio overflows, it is infinite as in PyTorch, which divides floats.
         ratio = largest / smallest if smallest > largest / 1e300 else math.inf
-        self.scientific = ratio > 1000.0 or largest > 1e8 or (not self.whole and smallest < 1e-4)
+        self.scientific = ratio > 1000.0 or largest > 1e8 or (not self.is_integral and smallest < 1e-4)
         if OPTIONS.sci_mode is not None:
             self.scientific = OPTIONS.sci_mode
         if self.scientific:
             spec, extra = f".{OPTIONS.precision}e", 0
-        elif self.whole:
+        elif self.is_integral:
             spec, extra = ".0f", 1  # one more column for the decimal point, as in "2."
         else:
             spec, extra = f".{OPTIONS.precision}f", 0
         self.width = max(len(format(v, spec)) + extra for v in _numbers(finite))
 
-    def text(self, value: float) -> str:
+    def format_value(self, value: float) -> str:
         if self.scientific:
             formatted = format(value, f".{OPTIONS.precision}e")
-        elif self.whole:
+        elif self.is_integral:
             formatted = format(value, ".0f") + ("." if math.isfinite(value) else "")
         else:
             formatted = format(value, f".{OPTIONS.precision}f")
@@ -134,9 +134,9 @@ class _ComplexFormat:
         self.real, self.imag = _FloatFormat(values.real), _FloatFormat(values.imag)
         self.width = self.real.width + self.imag.width + 1
 
-    def text(self, value: complex) -> str:
-        imag = f"{self.imag.text(value.imag)}j".lstrip()
-        return self.real.text(value.real) + ("" if imag[0] in "+-" else "+") + imag
+    def format_value(self, value: complex) -> str:
+        imag = f"{self.imag.format_value(value.imag)}j".lstrip()
+        return self.real.format_value(value.real) + ("" if imag[0] in "+-" else "+") + imag
 
 
 _Format = _IntegerFormat | _FloatFormat | _ComplexFormat
@@ -170,14 +170,14 @@ def _vector(values: NDArray[Any], indent: int, number_format: _Format, summarize
             *map(number_format.text, values[len(values) - n :].tolist()),
         ]
     else:
-        items = [number_format.text(v) for v in _numbers(values)]
+        items = [number_format.format_value(v) for v in _numbers(values)]
     lines = [", ".join(items[i : i + per_line]) for i in range(0, len(items), per_line)]
     return "[" + (",\n" + " " * (indent + 1)).join(lines) + "]"
 
 
 def _nested(values: NDArray[Any], indent: int, number_format: _Format, summarize: bool) -> str:
     if values.ndim == 0:
-        return number_format.text(values.item())
+        return number_format.format_value(values.item())
     if values.ndim == 1:
         return _vector(values, indent, number_format, summarize)
     n = OPTIONS.edgeitems

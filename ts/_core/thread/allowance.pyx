@@ -159,12 +159,12 @@ cdef object memory_limit_error():
     if failed_allocation.size < 0:        # an allocation of another thread exceeded the budget
         note_failed_allocation(0 if a == NULL else a.size, 0 if a == NULL else a.used, 0)
     more = f" and {failed_allocation.requested} more were requested" if failed_allocation.requested > 0 else ""
-    text = (
+    message = (
         f"the program used more memory than ts.limits(bytes={failed_allocation.size}) allows: "
         f"{failed_allocation.used} bytes were in use{more}"
     )
     note_failed_allocation(-1, 0, 0)
-    return MemoryExceeded(text)
+    return MemoryExceeded(message)
 
 
 cdef int take_program(Py_ssize_t size) except -1:

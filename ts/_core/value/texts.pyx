@@ -4,9 +4,9 @@ from ts._core.thread.allowance cimport TEXT_BYTES, limited, take_text
 from ts._core.value.tagged cimport set_object_steal
 
 cdef extern from "Python.h":
-    Py_UCS4 PyUnicode_READ_CHAR(PyObject *text, Py_ssize_t i)
+    Py_UCS4 PyUnicode_READ_CHAR(PyObject *string, Py_ssize_t i)
     PyObject *PyUnicode_FromOrdinal(int c) except NULL
-    int PyUnicode_KIND(PyObject *text)
+    int PyUnicode_KIND(PyObject *string)
 
 
 cdef bint text_character(PyObject *string, int64_t i, IValue *out) except -1:

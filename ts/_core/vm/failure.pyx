@@ -39,8 +39,8 @@ cdef object located(object error, list stack):
         result = MemoryError(str(ScriptRuntimeError(str(error) or "there is not enough memory", stack, "MemoryError")))
     else:
         # as in PyTorch, the text contains the class name
-        text = str(ScriptRuntimeError(str(error), stack, "RuntimeError"))
-        result = NotImplementedError(text) if isinstance(error, NotImplementedError) else RuntimeError(text)
+        message = str(ScriptRuntimeError(str(error), stack, "RuntimeError"))
+        result = NotImplementedError(message) if isinstance(error, NotImplementedError) else RuntimeError(message)
     result.__cause__ = error
     return result
 

@@ -42,7 +42,7 @@ ctypedef int (*GrowCall)(PyObject *x, Py_ssize_t size) noexcept nogil
 ctypedef int (*SetCall)(PyObject *x, IValue *key, IValue *value) noexcept nogil
 ctypedef int (*MakeCall)(PyObject *spec, IValue *r, const int32_t *items, IValue *out) noexcept nogil
 ctypedef int (*NewCall)(PyObject *spec, IValue *out) noexcept nogil
-ctypedef int (*CharacterCall)(PyObject *text, int64_t i, IValue *out) noexcept nogil
+ctypedef int (*CharacterCall)(PyObject *string, int64_t i, IValue *out) noexcept nogil
 ctypedef int (*TestCall)(IValue *x, PyObject *spec) noexcept nogil
 
 

@@ -75,20 +75,24 @@ def convolve(
 def _examples(call: Call, i: int, single: bool) -> Any:
     """Return argument `i`; if `single`, insert a dimension of size 1 for examples."""
     x = call.values[i]
-    return x.unsqueeze(int(call.wholes[i])) if single else x
+    return x.unsqueeze(int(call.batch_flags[i])) if single else x
 
 
 def _convolution(call: Call) -> Any:
     options = call.values[3:]
     single = call.rank(0) < call.rank(1)
-    input, of_input, of_weight = _examples(call, 0, single), bool(call.wholes[0]), bool(call.wholes[1])
+    input, of_input, of_weight = (
+        _examples(call, 0, single),
+        bool(call.batch_flags[0]),
+        bool(call.batch_flags[1]),
+    )
     if of_input or of_weight:
         output = convolve(input, of_input, call.values[1], of_weight, call.size, options)
     else:
         output = ts.convolution(input, call.values[1], None, *options).unsqueeze(0)
     bias = call.values[2]
     if bias is not None:
-        first = [call.size, 1] if call.wholes[2] else []
+        first = [call.size, 1] if call.batch_flags[2] else []
         output = output + bias.reshape([*first, -1, *[1] * (output.dim() - 3)])
     return output.squeeze(1) if single else output
 

@@ -18,7 +18,7 @@ def _indices(call: Call, i: int) -> tuple[list[Any], int | None, int]:
     The first indexed dimension is None if the indexed dimensions are not adjacent.
     """
     arguments = call.values[i]
-    wholes = call.wholes[i] if isinstance(call.wholes[i], list) else [False] * len(arguments)
+    wholes = call.batch_flags[i] if isinstance(call.batch_flags[i], list) else [False] * len(arguments)
     entries: list[tuple[int, Tensor, bool]] = []
     dim_count = 0
     for x, is_batched in zip(arguments, wholes, strict=True):
@@ -48,7 +48,7 @@ def _indices(call: Call, i: int) -> tuple[list[Any], int | None, int]:
 def _index(call: Call) -> Any:
     x = call.values[0]
     batched_indices, first, rank = _indices(call, 1)
-    if not call.is_whole(1):
+    if not call.is_batched(1):
         elements = x[(slice(None), *(slice(None) if m is None else m for m in batched_indices))]
         return elements.movedim(rank, 0) if first is None else elements
     size = call.size
@@ -73,7 +73,7 @@ def _index_put(call: Call) -> Any:
     x = call.expanded(0)
     order = [0, *indexed_dims, *(k for k in range(1, x.dim()) if k not in indexed_dims)]
     dims = x.dim() - len(indexed_dims) + rank
-    values = call.values[2] if call.wholes[2] else call.values[2].unsqueeze(0)
+    values = call.values[2] if call.batch_flags[2] else call.values[2].unsqueeze(0)
     values = pad_rank(values, dims)
     if first:  # the values have other dimensions before the indexed ones
         values = values.movedim([*range(1 + first, 1 + first + rank)], [*range(1, 1 + rank)])
@@ -86,7 +86,7 @@ def _index_put(call: Call) -> Any:
 def _index_select(call: Call) -> Any:
     x, dim, index = call.values
     d = shift_dim(dim, call.rank(0))
-    if not call.wholes[2]:
+    if not call.batch_flags[2]:
         return x.index_select(d, index) if x.dim() > 1 else x.unsqueeze(1).index_select(1, index).squeeze(1)
     x = call.expanded(0)
     index = pad_rank(index if index.dim() > 1 else index.unsqueeze(1), 2)
@@ -102,7 +102,7 @@ def _index_write(name: str) -> Any:
     """Return the batching rule of `index_add` and similar operators, for shared or batched indices."""
 
     def rule(call: Call) -> Any:
-        if call.is_whole("index"):
+        if call.is_batched("index"):
             return _index_rows(call)
         values = [
             call.expanded(i) if isinstance(x, Tensor) and call.names[i] != "index" else x
@@ -124,9 +124,9 @@ def _index_rows(call: Call) -> Any:
         if isinstance(x, Tensor) and call.names[i] != "index" and call.rank(i):
             rows = call.expanded(i).movedim(d, 1)
             values[i] = rows.reshape([rows.shape[0] * rows.shape[1], *rows.shape[2:]])
-        elif isinstance(x, Tensor) and call.names[i] != "index" and call.wholes[i]:
+        elif isinstance(x, Tensor) and call.names[i] != "index" and call.batch_flags[i]:
             return run_in_loop(call)
-    count = call.values[0].shape[d if call.wholes[0] else d - 1]
+    count = call.values[0].shape[d if call.batch_flags[0] else d - 1]
     index = call["index"]
     index = ts.where(index < 0, index + count, index) + ts.arange(call.size).unsqueeze(1) * count
     values[call.at("index")], values[call.at("dim")] = index.reshape(-1), 0
@@ -138,7 +138,7 @@ def _fill(call: Call) -> Any:
     """Apply the batching rule of `fill` and `copy`, whose results have the shape of the target."""
     x, value = call.expanded(0), call.values[1]
     if isinstance(value, Tensor):
-        value = pad_rank(value, x.dim()) if call.wholes[1] else value
+        value = pad_rank(value, x.dim()) if call.batch_flags[1] else value
         return value.to(x.dtype).expand(x.shape).clone()
     return ts.full_like(x, value)
 
@@ -150,7 +150,7 @@ def _take(call: Call) -> Any:
 
 def _embedding(call: Call) -> Any:
     weight, indices = call.values[0], call.values[1]
-    if not call.wholes[0]:
+    if not call.batch_flags[0]:
         return call.run(call.values)
     indices = call.expanded(1)
     embedded = weight.gather(1, indices.reshape(call.size, -1, 1).expand(-1, -1, weight.shape[2]))
@@ -182,7 +182,7 @@ def _one_hot(call: Call) -> Any:
 
 
 def _searchsorted(call: Call) -> Any:
-    if call.is_whole("sorted_sequence") or ("sorter" in call.names and call["sorter"] is not None):
+    if call.is_batched("sorted_sequence") or ("sorter" in call.names and call["sorter"] is not None):
         return run_in_loop(call)
     return call.run(call.values) if call["sorted_sequence"].dim() == 1 else run_in_loop(call)
 
@@ -200,7 +200,7 @@ batch("embedding_dense_backward", _embedding_backward)
 batch("one_hot", _one_hot)
 batch(
     "bucketize.Tensor",
-    lambda call: call.run(call.values) if not call.is_whole("boundaries") else run_in_loop(call),
+    lambda call: call.run(call.values) if not call.is_batched("boundaries") else run_in_loop(call),
 )
 batch("searchsorted.Tensor", _searchsorted)
 batch("masked_fill.Scalar where", pointwise)
@@ -210,7 +210,7 @@ batch("fill.Tensor fill.Scalar copy", _fill)
 
 def _masked_fill(call: Call) -> Any:
     """Apply the batching rule of `masked_fill`; the fill value may be batched."""
-    if not call.is_whole("value"):
+    if not call.is_batched("value"):
         return pointwise(call)
     x, mask, value = align_ranks(call, range(3))
     return ts.where(mask, value.to(x.dtype), x)

@@ -15,14 +15,16 @@ from ts.ops.vmap_rules.views import on_last_dims, run_unchanged
 def product(call: Call, i: int, j: int) -> Any:
     """Return the matrix product of arguments `i` and `j`; an unbatched operand is not expanded."""
     a, b = call.values[i], call.values[j]
-    if call.wholes[i] and not call.wholes[j] and b.dim() == 2 and a.dim() == 3:
+    if call.batch_flags[i] and not call.batch_flags[j] and b.dim() == 2 and a.dim() == 3:
         return (a.reshape(-1, a.shape[2]) @ b).reshape(a.shape[0], a.shape[1], b.shape[1])
     return ts.matmul(a, b)
 
 
 def _check_dims(call: Call, *expected_ranks: int) -> None:
     """Raise an error for operands of invalid rank, which batching would hide."""
-    ranks = [x.dim() - is_batched for x, is_batched in zip(call.values[:2], call.wholes[:2], strict=True)]
+    ranks = [
+        x.dim() - is_batched for x, is_batched in zip(call.values[:2], call.batch_flags[:2], strict=True)
+    ]
     if tuple(ranks) == expected_ranks:
         return
     name = call.record.name.removeprefix("aten::")
@@ -47,7 +49,7 @@ def _bmm(call: Call) -> Any:
 def _mv(call: Call) -> Any:
     _check_dims(call, 2, 1)
     a, v = call.values[0], call.values[1]
-    if call.wholes[1]:
+    if call.batch_flags[1]:
         return ts.matmul(a, v.unsqueeze(2)).squeeze(2)
     return ts.matmul(a, v)
 
@@ -69,14 +71,14 @@ def _add_scaled_self(call: Call, matrix_product: Tensor) -> Any:
     if beta == 0:
         return matrix_product
     x = call.values[0]
-    if call.wholes[0]:
+    if call.batch_flags[0]:
         x = pad_rank(x, matrix_product.dim())
     return matrix_product + (x if beta == 1 else x * beta)
 
 
 def _addmv(call: Call) -> Any:
     a, v = call.values[1], call.values[2]
-    matrix_product = ts.matmul(a, v.unsqueeze(2)).squeeze(2) if call.wholes[2] else ts.matmul(a, v)
+    matrix_product = ts.matmul(a, v.unsqueeze(2)).squeeze(2) if call.batch_flags[2] else ts.matmul(a, v)
     return _add_scaled_self(
         call, matrix_product if matrix_product.dim() == 2 else matrix_product.unsqueeze(0)
     )

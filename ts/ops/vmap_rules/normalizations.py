@@ -15,12 +15,12 @@ def _layer_norm(call: Call) -> Any:
     """Apply the batching rule of layer norm; batched weights and biases are applied after the operator."""
     _, shape, weight, bias, eps = call.values
     x = call.expanded(0)
-    if not call.is_whole("weight") and not call.is_whole("bias"):
+    if not call.is_batched("weight") and not call.is_batched("bias"):
         return call.run([x, shape, weight, bias, eps])
     output, mean, rstd = call.run([x, shape, None, None, eps])
     for name, value in (("weight", weight), ("bias", bias)):
         if value is not None:
-            value = pad_rank(value, output.dim()) if call.is_whole(name) else value
+            value = pad_rank(value, output.dim()) if call.is_batched(name) else value
             output = output * value if name == "weight" else output + value
     return output, mean, rstd
 
@@ -29,7 +29,11 @@ def _batch_norm(call: Call) -> Any:
     """Apply the batching rule of batch norm: the batch is merged with the channels."""
     _, weight, bias, mean, var, training, momentum, eps = call.values
     x = call.expanded(0)
-    if training and mean is not None and not (call.is_whole("running_mean") and call.is_whole("running_var")):
+    if (
+        training
+        and mean is not None
+        and not (call.is_batched("running_mean") and call.is_batched("running_var"))
+    ):
         raise RuntimeError(
             "Batch norm got a batched tensor as input while the running_mean or running_var, which will be "
             "updated in "
@@ -58,7 +62,7 @@ def _loss(call: Call) -> Any:
     tensors = [i for i, x in enumerate(values) if isinstance(x, Tensor)]
     rank = max(call.rank(i) for i in tensors)
     for i in tensors:
-        if call.wholes[i]:
+        if call.batch_flags[i]:
             values[i] = pad_rank(values[i], rank + 1)
     values[call.at("reduction")] = 0
     losses = call.run(values)
@@ -78,7 +82,7 @@ def _targets(call: Call) -> tuple[Any, Any, Any]:
     x, weight = call["self"], call["weight"]
     if weight is None:
         each = ts.ones(safe.shape, dtype=x.dtype, device=x.device)
-    elif call.is_whole("weight"):
+    elif call.is_batched("weight"):
         each = weight.gather(1, safe.reshape(call.size, -1)).reshape(safe.shape)
     else:
         each = weight[safe]
@@ -118,7 +122,7 @@ def _nll_backward(call: Call) -> Any:
 def _rms_norm(call: Call) -> Any:
     """Apply the batching rule of RMS norm, like `_layer_norm`."""
     x, weight = call.expanded(0), call["weight"]
-    if not call.is_whole("weight"):
+    if not call.is_batched("weight"):
         return call.run([x, *call.values[1:]])
     output, rstd = call.run([x, call["normalized_shape"], None, call["eps"]])
     return output * pad_rank(weight, output.dim()), rstd
@@ -129,7 +133,7 @@ def _group_norm(call: Call) -> Any:
     _, weight, bias, examples, channels, *rest = call.values
     x = call.expanded(0)
     joined = x.reshape([call.size * examples, *x.shape[2:]])
-    is_affine_batched = call.is_whole("weight") or call.is_whole("bias")
+    is_affine_batched = call.is_batched("weight") or call.is_batched("bias")
     affine_args = [None, None] if is_affine_batched else [weight, bias]
     output, mean, rstd = call.run([joined, *affine_args, call.size * examples, channels, *rest])
     output, mean, rstd = (y.reshape([call.size, examples, *y.shape[1:]]) for y in (output, mean, rstd))
@@ -144,7 +148,7 @@ def _group_norm(call: Call) -> Any:
 
 def _by_examples(call: Call) -> Any:
     """Apply the batching rule of losses over (examples, classes): the batch is merged with the examples."""
-    if "weight" in call.names and call.is_whole("weight"):
+    if "weight" in call.names and call.is_batched("weight"):
         return run_in_loop(call)
     x, target, reduction = call.expanded(0), call.expanded(1), call["reduction"]
     values = [x, target, *call.values[2:]]

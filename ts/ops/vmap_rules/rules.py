@@ -69,7 +69,7 @@ def call_once_for_batch(call: Call) -> Any:
 
     Raise RuntimeError for an operator that reads elements.
     """
-    for x, is_batched in zip(call.values, call.wholes, strict=True):
+    for x, is_batched in zip(call.values, call.batch_flags, strict=True):
         if is_batched is True and call.record.reads_elements:
             refuse_reading(call, Batched(call.level.number, x, True))
     return call.run(select_element(call, 0))
@@ -104,7 +104,7 @@ def align_ranks(call: Call, indices: Any) -> list[Any]:
     rank = max(call.rank(i) for i in tensors)
     values = list(call.values)
     for i in tensors:
-        if call.wholes[i]:
+        if call.batch_flags[i]:
             values[i] = pad_rank(promote_scalar_batch(call, tensors, i), rank + 1)
     return values
 
@@ -179,7 +179,7 @@ def select_element(call: Call, k: int) -> list[Any]:
             return [of(y, w) for y, w in zip(x, is_batched, strict=True)]
         return x.select(0, k) if is_batched else x
 
-    return [of(x, w) for x, w in zip(call.values, call.wholes, strict=True)]
+    return [of(x, w) for x, w in zip(call.values, call.batch_flags, strict=True)]
 
 
 def stack_results(rows: list[Any]) -> Any:
@@ -221,7 +221,7 @@ def run_random(call: Call) -> tuple[Any, bool]:
 
     Raise RuntimeError for randomness "error", and for "same" if results depend on batched values.
     """
-    has_batched_args = any(call.is_whole(i) for i in range(len(call.values)))
+    has_batched_args = any(call.is_batched(i) for i in range(len(call.values)))
     randomness = call.level.random
     if randomness == "error":
         raise RuntimeError(
@@ -252,7 +252,7 @@ def _run_random_once(call: Call) -> tuple[Any, bool]:
 
     Raise RuntimeError if they depend on batched values.
     """
-    first = [one_of(x) if call.wholes[i] is True else x for i, x in enumerate(call.values)]
+    first = [one_of(x) if call.batch_flags[i] is True else x for i, x in enumerate(call.values)]
     if call.record.name.endswith("_like"):
         return call.run_as_called(first), False
     if call.record.name != "aten::native_dropout":
@@ -263,8 +263,8 @@ def _run_random_once(call: Call) -> tuple[Any, bool]:
 
 def _run_random_in_place(call: Call) -> tuple[Any, bool]:
     """Run an in-place random operator; the randomness mode decides if batch elements get equal numbers."""
-    target, is_batched = call.values[0], call.wholes[0]
-    others = any(call.is_whole(i) for i in range(1, len(call.values)))
+    target, is_batched = call.values[0], call.batch_flags[0]
+    others = any(call.is_batched(i) for i in range(1, len(call.values)))
     if call.level.random == "same":
         if others:
             raise RuntimeError(SAME_OF_BATCH)

@@ -115,7 +115,7 @@ def _like(function: str) -> Callable[[Call], Any]:
     """Return the batching rule of `view_as` and similar operators; the other tensor may be batched."""
 
     def rule(call: Call) -> Any:
-        shape = list(call.values[1].shape[int(call.wholes[1]) :])
+        shape = list(call.values[1].shape[int(call.batch_flags[1]) :])
         return getattr(
             pad_rank(call.expanded(0), len(shape) + 1) if function == "expand" else call.expanded(0), function
         )([call.size, *shape])
@@ -238,7 +238,7 @@ def _as_strided_scatter(call: Call) -> Any:
     Batch elements are consecutive in memory, each with its original strides.
     """
     x, offset = call.values[0], call["storage_offset"]
-    one = x.select(0, 0) if call.wholes[0] else x
+    one = x.select(0, 0) if call.batch_flags[0] else x
     length = storage_span(one.shape, one.stride())
     buffer = ts.empty_strided(
         [call.size, *one.shape], [length, *one.stride()], dtype=x.dtype, device=x.device
@@ -251,9 +251,10 @@ def _as_strided_scatter(call: Call) -> Any:
 
 def _broadcast_tensors(call: Call) -> Any:
     """Apply the batching rule of `broadcast_tensors`."""
-    rank = max(x.dim() - int(w) for x, w in zip(call.values[0], call.wholes[0], strict=True))
+    rank = max(x.dim() - int(w) for x, w in zip(call.values[0], call.batch_flags[0], strict=True))
     tensors = [
-        pad_rank(call.spread(x, w), rank + 1) for x, w in zip(call.values[0], call.wholes[0], strict=True)
+        pad_rank(call.spread(x, w), rank + 1)
+        for x, w in zip(call.values[0], call.batch_flags[0], strict=True)
     ]
     return ts.broadcast_tensors(*tensors)
 
