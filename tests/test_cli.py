@@ -227,7 +227,7 @@ def test_check_compiles_classes_and_modules(tmp_path, capsys):
     assert out.splitlines() == [
         "ok  class Color",
         "ok  module Doubling()",
-        "ok  module Scaling: not compiled, as it takes n; check an instance of it",
+        "ok  module Scaling: not compiled, because its constructor requires n; check an instance of it",
     ]
     assert ":Account:" in err and "self.absent" in err
     assert ":scaling:" in err and "x.absent" in err

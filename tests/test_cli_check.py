@@ -99,10 +99,10 @@ def test_inputs_given_by_options(wrong, capsys):
     code, _, err = output(capsys, "check", f"{wrong}:Net", "--input", "x=float32[7,3]")
     assert code == 1 and "(7x4 and 5x2)" in err
     for given, message in [
-        ("x", "--input takes NAME=VALUE"),
+        ("x", "--input: expected NAME=VALUE"),
         ("x=three", "'three' is not a Tensor"),
-        ("x=float33[2]", "'float33' is no dtype"),
-        ("y=2", "--input y: nothing that is checked has such a parameter"),
+        ("x=float33[2]", "'float33' is not a dtype"),
+        ("y=2", "--input y: no checked definition has this parameter"),
     ]:
         code, _, err = output(capsys, "check", f"{wrong}:guarded", "--input", given)
         assert code == 2 and message in err

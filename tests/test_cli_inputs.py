@@ -84,9 +84,9 @@ def test_a_size_that_is_fixed(tmp_path, capsys):
     code, _, err = output(capsys, "convert", source, out, "--input", "x=float32[1,6]", "--vary", "x:0")
     assert code == 1 and "x" in err and not out.exists()
     for given, vary, message in [
-        ("x=float32[2,3]", "x:2", "--vary x:2: x has 2 dimensions"),
-        ("x=[[1.0, 2.0]]", "x:0", "needs an example of 2 or more"),
-        ("x=float32[2,3]", "y:0", "--vary takes NAME:DIM of a tensor among --input"),
+        ("x=float32[2,3]", "x:2", "--vary x:2: x has only 2 dimensions"),
+        ("x=[[1.0, 2.0]]", "x:0", "must have size 2 or more in this dimension, got 1"),
+        ("x=float32[2,3]", "y:0", "--vary: expected NAME:DIM of a tensor passed by --input"),
     ]:
         code, _, err = output(capsys, "convert", source, out, "--input", given, "--vary", vary)
         assert code == 2 and message in err
@@ -114,8 +114,8 @@ def test_literals_are_read_by_parameter_type(tmp_path, capsys):
     ("word", "message"),
     [
         ("lengths=hello", "'hello' is not a Tensor"),
-        ("sizes=float32[2]", "--input sizes is to be a List[int]"),
-        ("sizes=[1.5]", "--input sizes is to be a List[int]"),
+        ("sizes=float32[2]", "--input sizes: expected a List[int]"),
+        ("sizes=[1.5]", "--input sizes: expected a List[int]"),
         ("scale=x", "'x' is not a float"),
     ],
 )
@@ -138,7 +138,7 @@ def test_report_states_unchecked_index_values(tmp_path, capsys):
     source = saved(Positions(), tmp_path / "m.pt")
     given = ["check", source, "--input", "ids=int64[1,300]"]
     code, out, _ = output(capsys, *given)
-    assert code == 0 and "values such as indices are checked with --run" in out
+    assert code == 0 and "--run also checks values such as indices" in out
     code, _, err = output(capsys, *given, "--run")
     assert code == 1 and "index out of range in self" in err
     code, out, _ = output(capsys, "check", source, "--input", "ids=int64[1,256]", "--run")

@@ -222,7 +222,7 @@ def program(tmp_path):
 def test_command(program, tmp_path, capsys, words, measured):
     name, *arguments = words
     out = tmp_path / "page.html"
-    hint = "" if measured else "without times, as nothing was called: give arguments for x: int\n"
+    hint = "" if measured else "the page has no times, because the function was not called; missing arguments: x: int\n"
     assert output(capsys, "explain", f"{program}:{name}", *arguments, "-o", out) == (0, "", f"wrote {out}\n{hint}")
     assert ("a call" in out.read_text()) == measured
 

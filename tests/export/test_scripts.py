@@ -173,15 +173,15 @@ def test_convert(archive, tmp_path, capsys):
     program, x = load(out).module(), ts.randn(5, 3)
     assert same(program(x, 3), loaded(archive)(x, 3))
     code, _, told = output(capsys, "convert", source, out)
-    assert code == 2 and "give --input x=" in told
+    assert code == 2 and "missing --input x=" in told
     code, _, told = output(capsys, "convert", out, tmp_path / "back.pt")
-    assert code == 2 and "net.pt2 is an exported program, which no other file is made of" in told
+    assert code == 2 and "net.pt2 is an exported program, which cannot be converted" in told
     code, _, told = output(capsys, "diff", source, out)
-    assert code == 2 and "net.pt2 is an exported program: archives are compared" in told
+    assert code == 2 and "net.pt2 is an exported program; `ts diff` compares archives" in told
     for more, said in (
-        (("--input", "z=3"), "forward takes x, n, names"),
-        (("--vary", "n:0"), "--vary takes NAME:DIM of a tensor among --input"),
-        (("--freeze",), "a .pt2 is made of an archive, without --freeze"),
+        (("--input", "z=3"), "the parameters of forward are x, n, names"),
+        (("--vary", "n:0"), "--vary: expected NAME:DIM of a tensor passed by --input"),
+        (("--freeze",), "output to .pt2 requires an archive, without --freeze"),
     ):
         code, _, told = output(capsys, *words, *more)
         assert code == 2 and said in told

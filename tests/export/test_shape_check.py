@@ -98,7 +98,7 @@ def test_command(saved, tmp_path, capsys):
     assert output(capsys, "check", path)[0] == 0
     static = tmp_path / "static.pt2"
     save(export(ts.nn.Linear(2, 3), (ts.ones(1, 2),)), static)
-    assert output(capsys, "explain-shapes", static)[:2] == (0, "no size varies\n")
+    assert output(capsys, "explain-shapes", static)[:2] == (0, "all sizes are static\n")
     static.write_bytes(
         changed(
             static.read_bytes(),

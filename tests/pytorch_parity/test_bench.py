@@ -24,7 +24,7 @@ def test_values_of_torch(tmp_path, capsys, dtype):
     code, out, err = output(
         capsys, "bench", f"{path}:same", f"{dtype}[2,3]", "--against", "torch", "--rounds", 1
     )
-    assert (code, err) == (0, "") and out.endswith("the results are the same\n")
+    assert (code, err) == (0, "") and out.endswith("the results are equal\n")
 
 
 def test_results_that_differ(tmp_path, capsys, monkeypatch):

@@ -327,7 +327,7 @@ def test_open_requests_complete_at_shutdown(busy):
     ("words", "code", "message"),
     [
         (["absent.pt"], 2, "no such file: absent.pt"),
-        ([__file__], 2, "is no archive"),
+        ([__file__], 2, "is not an archive"),
         (["--port", "70000"], 2, "--port must be"),
         (["--seconds", "0"], 2, "--seconds must be more than 0"),
         pytest.param(["{bad}"], 1, "cannot serve", marks=pytest.mark.long),

@@ -61,7 +61,7 @@ def summarize(path: Path) -> list[Section]:
     except ProgramError as error:
         if not missing:
             raise
-        sections.append(("model", [f"not read: {str(error).partition(': ')[2]}"]))
+        sections.append(("model", [f"cannot be loaded: {str(error).partition(': ')[2]}"]))
     else:
         sections += _model(module)
     width = max(map(len, operators), default=0)
@@ -91,7 +91,7 @@ def producer(records: ZipRecords) -> str:
         return "PyTorch, for mobile devices" if records.has("bytecode.pkl") else "PyTorch"
     if first.create_system == 3 and first.extra.startswith(b"FB"):
         return "ts"
-    return "unknown: neither PyTorch's nor ts's way to write zip files"
+    return "unknown: the zip metadata matches neither PyTorch nor ts"
 
 
 def _operators(sources: dict[str, Source]) -> Iterator[str]:
@@ -128,7 +128,7 @@ def _summarize_exported(path: Path) -> list[Section]:
     function = pt2_target.load_exported(path)
     program = function.program
     sections.append(("program", [pt2_target.takes(function)]))
-    sections.append(("sizes", [line.strip() for line in pt2_target.ranges(program)] or ["none varies"]))
+    sections.append(("sizes", [line.strip() for line in pt2_target.ranges(program)] or ["all static"]))
     sections.append(("conditions", pt2_target.conditions(program) or ["none"]))
     sections += _tensors(("parameters", program.named_parameters()), ("buffers", program.named_buffers()))
     counts = pt2_target.operators(program)

@@ -29,18 +29,18 @@ _SHAPE: Final = re.compile(r"([A-Za-z]\w*)\[([\d,\s]*)\]")  # tensor description
 STANDARD: Final = "-"  # file argument that means standard input or output
 
 ARGUMENT_SYNTAX: Final = """\
-arguments are read by the parameters' types:
+arguments are read according to the parameters' types:
   int, float, bool      42   2.5   true
   str                   text, or @PATH for the contents of a text file
-  Tensor                PATH.npy, PATH.npz:KEY, - for an .npy from standard input,
+  Tensor                PATH.npy, PATH.npz:KEY, - for .npy data from standard input,
                         a literal such as [[1.0, 2.0]],
                         or random numbers: float32[1,3,224,224]
   Dict[str, Tensor]     PATH.npz
-  Enum, torch.device    the member's name, the device's
+  Enum, torch.device    the name of the enum member or device
   any other type        a Python literal: [1, 2], {'a': 1}, (1, 2.0), None
-  NAME=VALUE            passes a parameter by name
-  PATH.npz              whose arrays have the names of parameters passes all of them
-  --                    before words that begin with a dash: -- -3
+  NAME=VALUE            keyword argument
+  PATH.npz              keyword arguments, if all array names are parameter names
+  --                    needed before arguments that begin with a dash: -- -3
 """
 
 
@@ -61,7 +61,9 @@ def read_member(member_name: str, expected: types.EnumType) -> Any:
     members: dict[str, Any] = dict(getattr(expected.python_class, "__members__", {}))
     name = member_name.rpartition(".")[2]
     if name not in members:
-        raise UsageError(f"{member_name!r} is no member of {expected.annotation_str}: {', '.join(members)}")
+        raise UsageError(
+            f"{member_name!r} is not a member of {expected.annotation_str}: {', '.join(members)}"
+        )
     return members[name]
 
 
@@ -83,7 +85,7 @@ def read_tensor(argument: str, expected: types.Type) -> ts.Tensor:
         if not colon and len(arrays.files) == 1:
             key = arrays.files[0]
         if key not in arrays.files:
-            raise UsageError(f"{path} holds {', '.join(arrays.files)}; name one as {path}:KEY")
+            raise UsageError(f"{path} contains {', '.join(arrays.files)}; select one with {path}:KEY")
         return to_tensor(arrays[key], argument)
     described = parse_tensor_description(argument)
     if described is not None:
@@ -101,7 +103,7 @@ def parse_tensor_description(description: str) -> tuple[ts.dtype, list[int]] | N
         return None
     dtype = getattr(ts, match[1], None)
     if not isinstance(dtype, ts.dtype):
-        raise UsageError(f"{description}: {match[1]!r} is no dtype")
+        raise UsageError(f"{description}: {match[1]!r} is not a dtype")
     return dtype, [int(size) for size in match[2].split(",") if size.strip()]
 
 
@@ -109,7 +111,7 @@ def split_input(argument: str) -> tuple[str, str]:
     """Split the argument of `--input NAME=VALUE` into name and value."""
     name, equals, value = argument.partition("=")
     if not equals:
-        raise UsageError(f"--input takes NAME=VALUE, not {argument!r}")
+        raise UsageError(f"--input: expected NAME=VALUE, got {argument!r}")
     return name, value
 
 
@@ -122,8 +124,8 @@ def read_input(name: str, argument: str, expected: types.Type) -> Any:
     value = None if not accepts_tensor and _SHAPE.fullmatch(argument) else read_argument(argument, expected)
     value_type = type_of_constant(value)
     if argument != "None" and (value is None or value_type is None or not value_type.is_subtype_of(expected)):
-        hint = ", as in float32[2,3] or [[1.0, 2.0]]" if accepts_tensor else f", not {argument}"
-        raise UsageError(f"--input {name} is to be {_with_article(expected.annotation_str)}{hint}")
+        hint = ", such as float32[2,3] or [[1.0, 2.0]]" if accepts_tensor else f", got {argument}"
+        raise UsageError(f"--input {name}: expected {_with_article(expected.annotation_str)}{hint}")
     return value
 
 
@@ -207,9 +209,7 @@ def read_arguments(
         argument.name for argument in declared if not (parser.has(argument.name) or argument.has_default)
     ]
     if missing:
-        raise UsageError(
-            f"{function.name} needs {', '.join(missing)}: {_format_signature(function, declared)}"
-        )
+        raise UsageError(f"missing arguments {', '.join(missing)} of {_format_signature(function, declared)}")
     return parser.positional, parser.keywords
 
 
@@ -239,7 +239,9 @@ class _ArgumentParser:
             self.keyword(name, read_argument(value, self.parameters[name]))
         elif equals and name.isidentifier() and not isinstance(self.next_type(), types.StringType):
             accepted = ", ".join(self.order) or "none"
-            raise UsageError(f"{self.function.name} has no argument {name!r}; its arguments are: {accepted}")
+            raise UsageError(
+                f"{self.function.name} has no parameter {name!r}; its parameters are: {accepted}"
+            )
         elif word.endswith(".npz") and self.add_arrays(word):
             return
         else:
@@ -252,7 +254,7 @@ class _ArgumentParser:
                 )
             if self.order[len(self.positional)] in self.keywords:
                 name = self.order[len(self.positional)]
-                raise UsageError(f"{word!r} would be {name!r}, which has a value by name already")
+                raise UsageError(f"positional argument {word!r} follows the keyword argument for {name!r}")
             self.positional.append(read_argument(word, expected))
 
     def next_type(self) -> types.Type | None:
@@ -262,7 +264,7 @@ class _ArgumentParser:
 
     def keyword(self, name: str, value: Any) -> None:
         if self.has(name):
-            raise UsageError(f"{self.function.name} is given {name!r} twice")
+            raise UsageError(f"{self.function.name} got {name!r} twice")
         self.keywords[name] = value
 
     def add_arrays(self, path: str) -> bool:

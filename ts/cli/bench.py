@@ -49,15 +49,27 @@ _MEASUREMENTS: Final = {"start": "start", "first": "first call", "round": "call"
 def arguments(parser: argparse.ArgumentParser, command: str) -> str:
     """Add the command's arguments to `parser` and return its help epilog."""
     parser.add_argument("target", metavar="FILE.py:FUNCTION | ARCHIVE[:METHOD]")
-    parser.add_argument("arguments", nargs="*", metavar="ARG", help="read by the parameter's type")
-    parser.add_argument("--against", choices=PEERS, help="whom to compare with")
-    parser.add_argument("--python", metavar="PATH", help="the Python that has it; otherwise this one")
-    parser.add_argument("--rounds", type=_positive, default=7, metavar="N", help="7 if nothing is said")
-    parser.add_argument("--threads", type=_positive, default=1, metavar="N", help="1 if nothing is said")
+    parser.add_argument(
+        "arguments", nargs="*", metavar="ARG", help="value, read according to the parameter's type"
+    )
+    parser.add_argument("--against", choices=PEERS, help="library to compare with")
+    parser.add_argument(
+        "--python", metavar="PATH", help="Python interpreter that has this library; default: the current one"
+    )
+    parser.add_argument(
+        "--rounds", type=_positive, default=7, metavar="N", help="interleaved rounds; default: %(default)s"
+    )
+    parser.add_argument(
+        "--threads",
+        type=_positive,
+        default=1,
+        metavar="N",
+        help="threads of an operator; default: %(default)s",
+    )
     add_limits(parser)
     return f"""\
 {ARGUMENT_SYNTAX}
-Limits hold for reading the archive and for its arguments; all that the engines do together has --seconds.
+The limits apply to loading the archive and reading the arguments; --seconds also limits the whole benchmark.
 
 examples:
   ts bench model.pt x=float32[1,3,224,224] --against torch
@@ -68,7 +80,7 @@ examples:
 
 def _positive(argument: str) -> int:
     if not argument.isdecimal() or int(argument) < 1:
-        raise argparse.ArgumentTypeError(f"{argument!r} is no number above 0")
+        raise argparse.ArgumentTypeError(f"{argument!r} is not a positive integer")
     return int(argument)
 
 
@@ -168,7 +180,8 @@ class _Process:
         if not line:
             timed_out = time.monotonic() >= self.deadline
             raise ProgramError(
-                f"{self.name} {'took too long (--seconds gives it more)' if timed_out else 'died'}"
+                f"{self.name} "
+                f"{'timed out (--seconds sets the limit)' if timed_out else 'exited unexpectedly'}"
             )
         response = json.loads(line)
         if "error" in response:
@@ -179,7 +192,7 @@ class _Process:
         if error == f"ModuleNotFoundError: No module named '{self.name}'":
             return (
                 f"{self.name} is not installed for {self.python}: "
-                f"pip install {self.name}, or name a Python that has it by --python"
+                f"pip install {self.name}, or select another Python with --python"
             )
         return f"{self.name}: {error}"
 
@@ -201,10 +214,10 @@ def _show(options: argparse.Namespace, names: list[str], measured: list[dict[str
     if len(measured) == 1:
         return 0
     if not all("result" in facts for facts in measured):
-        print("the results were not compared: they are too large, or of a class of their own")
+        print("the results were not compared: they are too large or contain objects of a user-defined class")
         return 0
     differ = difference(*(bench_worker.decode(facts["result"], ts) for facts in measured))
-    print("the results are the same" if differ == 0 else f"the results differ by {differ:.2g} at most")
+    print("the results are equal" if differ == 0 else f"the results differ by at most {differ:.2g}")
     return 0 if differ < _TOLERANCE else 1
 
 

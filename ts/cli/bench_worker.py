@@ -44,7 +44,7 @@ def encode(value: Any, package: Any) -> Any:
     if isinstance(value, (list, tuple)):
         kind = "list" if isinstance(value, list) else "tuple"
         return {kind: [encode(item, package) for item in value]}
-    raise TypeError(f"a {type(value).__name__} cannot be given to another process")
+    raise TypeError(f"a value of type {type(value).__name__} cannot be sent to another process")
 
 
 def decode(value: Any, package: Any) -> Any:

@@ -63,19 +63,21 @@ def arguments(parser: argparse.ArgumentParser, command: str) -> str:
         "targets",
         nargs="+",
         metavar="FILE.py[:NAME] | FOLDER | ARCHIVE[:METHOD] | PROGRAM.pt2",
-        help="what to check",
+        help="files, folders or archives to check",
     )
     parser.add_argument(
         "--input",
         action="append",
         default=[],
         metavar="NAME=VALUE",
-        help="what parameters of that name are given, read as by `ts run`: float32[1,3,224,224], 2, [1, 2]",
+        help="value for parameters of that name, in the syntax of `ts run`: float32[1,3,224,224], 2, [1, 2]",
     )
-    parser.add_argument("--run", action="store_true", help="call functions with the values of --input, too")
+    parser.add_argument(
+        "--run", action="store_true", help="also call the functions with the values of --input"
+    )
     add_limits(parser)
     return """\
-Python files are imported.  Of a folder, the files that import ts or torch are checked, and archives.
+Python files are imported.  In a folder, the files that import ts or torch and the archives are checked.
 
 examples:
   ts check model.py
@@ -98,12 +100,12 @@ def run(options: argparse.Namespace) -> int:
     inputs = _Inputs(map(split_input, options.input))
     inputs.used, inputs.runs = set(), options.run
     if options.run and not inputs:
-        raise UsageError("--run calls functions with the values of --input: give one for each parameter")
+        raise UsageError(
+            "--run calls functions with the values of --input: add --input NAME=VALUE for each parameter"
+        )
     files = [file for word in options.targets for file in files_of(parse_target(word))]
     if not files:
-        raise UsageError(
-            f"no file in {', '.join(options.targets)} imports ts or torch, and there is no archive"
-        )
+        raise UsageError(f"no file in {', '.join(options.targets)} imports ts or torch or is an archive")
     failure_count = 0
     with console.progress(f"checking {len(files)} files", len(files)) as advance:
         for file in files:
@@ -114,7 +116,7 @@ def run(options: argparse.Namespace) -> int:
     unused = inputs.keys() - inputs.used
     if unused and not failure_count:  # parameters of a failed definition are unknown
         names = ", ".join(sorted(unused))
-        raise UsageError(f"--input {names}: nothing that is checked has such a parameter")
+        raise UsageError(f"--input {names}: no checked definition has this parameter")
     return 1 if failure_count else 0
 
 
@@ -180,7 +182,7 @@ def _check_call(
     if messages or not any(x is not None for x in values):
         return "", messages
     if not inputs.runs:
-        return "  (shapes and dtypes; values such as indices are checked with --run)", []
+        return "  (checked shapes and dtypes; --run also checks values such as indices)", []
     keywords = {p.name: x for p, x in zip(parameters, values, strict=True) if p.name in inputs}
     missing = [p.name for p in parameters if p.name not in inputs and not p.has_default]
     if missing:
@@ -209,7 +211,7 @@ def _check_file(target: Target, inputs: _Inputs, is_single_file: bool) -> int:
             raise UsageError(f"{target.path} defines no {target.name!r}; it defines: {defined}")
         checks = {target.name: checks[target.name]}
     if not checks and is_single_file:
-        raise UsageError(f"{target.path} defines nothing to compile")
+        raise UsageError(f"{target.path} defines no function or class to compile")
     failure_count = 0
     for name, compile_it in checks.items():
         try:
@@ -306,10 +308,16 @@ def _check_method(module: ScriptModule, name: str, inputs: _Inputs) -> tuple[str
 
 def _check_class(name: str, cls: type, inputs: _Inputs) -> tuple[str, list[str]]:
     if any(base.__module__.partition(".")[0] == "torch" for base in cls.__mro__):
-        return "", ["it inherits from a class of PyTorch: what `import ts as torch` defines can be checked"]
+        return "", [
+            "it inherits from a PyTorch class; only classes defined with `import ts as torch` can be checked"
+        ]
     if issubclass(cls, ts.nn.Module):
         if required := required_parameters(cls):
-            return f"module {name}: not compiled, as it takes {required}; check an instance of it", []
+            return (
+                f"module {name}: not compiled, because its constructor requires {required}; check "
+                "an instance of it",
+                [],
+            )
         return _check_module(f"{name}()", instantiate(cls), inputs)
     if issubclass(cls, Enum | tuple):
         object_type(cls)

@@ -19,24 +19,31 @@ if TYPE_CHECKING:
 
 def arguments(parser: argparse.ArgumentParser, command: str) -> str:
     """Add the command's arguments to `parser` and return its help epilog."""
-    parser.add_argument("--workers", type=int, metavar="N", help="processes; default: as many as processors")
     parser.add_argument(
-        "--host", default="127.0.0.1", metavar="ADDRESS", help="default: %(default)s, this machine only"
+        "--workers", type=int, metavar="N", help="worker processes; default: the number of processors"
     )
-    parser.add_argument("--port", type=int, default=0, metavar="N", help="default: any that is free")
     parser.add_argument(
-        "--name-prefix", default="worker", metavar="TEXT", help="default: worker0, worker1 ..."
+        "--host",
+        default="127.0.0.1",
+        metavar="ADDRESS",
+        help="address of the scheduler; default: %(default)s, this machine only",
     )
-    parser.add_argument("--no-restart", action="store_true", help="leave workers that end as they are")
     parser.add_argument(
-        "--dashboard", type=int, metavar="PORT", help="dask's pages, which show the workers (they need bokeh)"
+        "--port", type=int, default=0, metavar="N", help="port of the scheduler; default: any free port"
     )
-    parser.add_argument("--status", metavar="ADDRESS", help="print who is in a cluster that runs, and end")
+    parser.add_argument(
+        "--name-prefix", default="worker", metavar="TEXT", help="prefix of worker names; default: %(default)s"
+    )
+    parser.add_argument("--no-restart", action="store_true", help="do not restart workers that exit")
+    parser.add_argument(
+        "--dashboard", type=int, metavar="PORT", help="port of dask's dashboard (needs bokeh)"
+    )
+    parser.add_argument("--status", metavar="ADDRESS", help="list the members of a running cluster and exit")
     parser.add_argument("--end-with-input", action="store_true", help=argparse.SUPPRESS)
     add_worker(parser)
     return """\
-Needs dask.distributed: pip install 'torchscript-ts[rpc]'.  Ctrl-C ends it, with all of its workers.
---tls-dir makes certificates in DIR where there are none: other machines need them, or TS_RPC_SECRET.
+Needs dask.distributed: pip install 'torchscript-ts[rpc]'.  Ctrl-C stops the cluster and all its workers.
+--tls-dir creates certificates in DIR if it has none; other machines need them, or TS_RPC_SECRET.
 
 examples:
   ts cluster --workers 4                        # prints its address, ts://127.0.0.1:PORT

@@ -35,35 +35,45 @@ _PYTORCH_SUFFIXES = (".pt", ".pth", ".bin", ".ckpt", ".torchscript", ".ts")
 
 def arguments(parser: argparse.ArgumentParser, command: str) -> str:
     """Add the command's arguments to `parser` and return its help epilog."""
-    parser.add_argument("source", metavar="FROM", help="an archive, a .safetensors, or what torch.save wrote")
-    parser.add_argument("out", metavar="TO", help="the file to write: .pt2, .safetensors, .pt, .pth ...")
-    parser.add_argument("--freeze", action="store_true", help="make weights constants of an evaluated model")
+    parser.add_argument(
+        "source", metavar="FROM", help="an archive, a .safetensors file or a file written by torch.save"
+    )
+    parser.add_argument(
+        "out",
+        metavar="TO",
+        help="output file; its suffix selects the format: .pt2, .safetensors, .pt, .pth ...",
+    )
+    parser.add_argument(
+        "--freeze",
+        action="store_true",
+        help="convert the model to evaluation mode, with weights as constants",
+    )
     parser.add_argument(
         "--keep",
         action="append",
         default=[],
         metavar="NAME",
-        help="a method or attribute that freezing leaves",
+        help="method or attribute that --freeze preserves",
     )
-    parser.add_argument("--strip-debug", action="store_true", help="leave out where the code came from")
+    parser.add_argument("--strip-debug", action="store_true", help="omit the source locations of the code")
     parser.add_argument(
         "--input",
         action="append",
         default=[],
         metavar="NAME=VALUE",
-        help="to .pt2: an argument that the program is for, float32[1,3,224,224] or a literal",
+        help="for .pt2: example of an argument, float32[1,3,224,224] or a literal",
     )
     parser.add_argument(
         "--vary",
         action="append",
         default=[],
         metavar="NAME:DIM",
-        help="to .pt2: a size of an argument that may be another; an error if the model fixes it",
+        help="for .pt2: dynamic dimension of an argument; an error if the model requires a fixed size",
     )
-    parser.add_argument("--into", metavar="ARCHIVE", help="put the weights into this archive's model")
+    parser.add_argument("--into", metavar="ARCHIVE", help="load the weights into the model of this archive")
     add_limits(parser)
     return """\
-Files of safetensors need its library: pip install safetensors.
+.safetensors files need the safetensors library: pip install safetensors.
 
 examples:
   ts convert model.pt small.pt --freeze --strip-debug
@@ -78,22 +88,27 @@ def run(options: argparse.Namespace) -> int:
     """Convert the source file to the output file."""
     source, out = parse_target(options.source).path, Path(options.out)
     if is_exported(source):
-        raise UsageError(f"{source} is an exported program, which no other file is made of: ts run runs it")
+        raise UsageError(f"{source} is an exported program, which cannot be converted; `ts run` runs it")
     if out.suffix == _EXPORTED:
         return _export(source, out, options)
     if options.input or options.vary:
-        raise UsageError("--input and --vary say what a program is for: TO ends in .pt2")
+        raise UsageError("--input and --vary require an output file with the suffix .pt2")
     if out.suffix not in (_SAFETENSORS, *_PYTORCH_SUFFIXES):
         supported = ", ".join((_SAFETENSORS, *_PYTORCH_SUFFIXES, _EXPORTED))
-        raise UsageError(f"TO ends in one of {supported}; {options.out} is none of these")
+        raise UsageError(f"expected an output file with one of the suffixes {supported}, got {options.out}")
     archive = source.suffix != _SAFETENSORS and is_archive(source)
     to_archive = out.suffix != _SAFETENSORS and (archive or options.into is not None)
     if (options.freeze or options.strip_debug) and not to_archive:
-        raise UsageError("--freeze and --strip-debug are for archives: from one, or --into one")
+        raise UsageError(
+            "--freeze and --strip-debug require an archive as the output, made from an archive or with --into"
+        )
     if options.into is not None and (archive or not to_archive):
-        raise UsageError("--into puts weights into an archive: from a .safetensors or what torch.save wrote")
+        raise UsageError(
+            "--into requires an archive as the output, and weights as the input: a .safetensors file "
+            "or a file written by torch.save"
+        )
     if options.keep and not options.freeze:
-        raise UsageError("--keep says what --freeze leaves")
+        raise UsageError("--keep requires --freeze")
     with limits_of(options, untrusted=True), console.progress(f"converting {source.name}"):
         if not to_archive:
             _write_weights(_weights(source, archive), out)
@@ -114,16 +129,17 @@ def _export(source: Path, out: Path, options: argparse.Namespace) -> int:
     from ts.export import export, save
 
     if not is_archive(source) or options.into or options.freeze or options.strip_debug:
-        raise UsageError("a .pt2 is made of an archive, without --freeze, --strip-debug and --into")
+        raise UsageError("output to .pt2 requires an archive, without --freeze, --strip-debug and --into")
     model = load_archive(source)
     input_arguments = dict(map(split_input, options.input))
     declared = {a.name: a for a in model.forward.schema.arguments[1:]}  # without `self`
     parameters = list(declared)
     if unknown := [name for name in input_arguments if name not in declared]:
-        raise UsageError(f"--input {unknown[0]}: forward takes {', '.join(parameters)}")
+        raise UsageError(f"--input {unknown[0]}: the parameters of forward are {', '.join(parameters)}")
     if missing := [name for name, a in declared.items() if name not in input_arguments and not a.has_default]:
         raise UsageError(
-            f"forward takes {', '.join(parameters)}: give --input {missing[0]}=..., as float32[1,3,224,224]"
+            f"missing --input {missing[0]}=..., such as float32[1,3,224,224]; "
+            f"the parameters of forward are {', '.join(parameters)}"
         )
     values = {
         name: read_input(name, argument, declared[name].type) for name, argument in input_arguments.items()
@@ -162,14 +178,15 @@ def _varying_sizes(
         name, _, dim = word.partition(":")
         x = values.get(name)
         if not isinstance(x, ts.Tensor) or not dim.isdecimal():
-            raise UsageError(f"--vary takes NAME:DIM of a tensor among --input, not {word!r}")
+            raise UsageError(f"--vary: expected NAME:DIM of a tensor passed by --input, got {word!r}")
         if int(dim) >= x.ndim:
-            raise UsageError(f"--vary {word}: {name} has {x.ndim} dimensions")
+            raise UsageError(f"--vary {word}: {name} has only {x.ndim} dimensions")
         if x.shape[int(dim)] < 2:
             if parse_tensor_description(input_arguments[name]) is None:
                 size = x.shape[int(dim)]
                 raise UsageError(
-                    f"--vary {word}: {name} has the size {size} there, and needs an example of 2 or more"
+                    f"--vary {word}: the example of {name} must have size 2 or more in this "
+                    f"dimension, got {size}"
                 )
             sizes = [2 if axis == int(dim) else size for axis, size in enumerate(x.shape)]
             values[name] = random_tensor(x.dtype, sizes)
@@ -188,11 +205,13 @@ def _weights(source: Path, archive: bool) -> dict[str, Any]:
             return load_file(source)
         loaded = ts.load(source, map_location="cpu")
     if not isinstance(loaded, Mapping):
-        raise ProgramError(f"cannot read {source}: it holds a {type(loaded).__name__}, no tensors by name")
+        raise ProgramError(
+            f"cannot read {source}: expected a dictionary of tensors, found {type(loaded).__name__}"
+        )
     weights = dict(_flatten(loaded, ""))
     left = [name for name, value in weights.items() if not isinstance(value, ts.Tensor)]
     if left:
-        print(f"left out, as they are no tensors: {', '.join(left)}", file=sys.stderr)
+        print(f"omitted entries that are not tensors: {', '.join(left)}", file=sys.stderr)
     return {name: value for name, value in weights.items() if name not in left}
 
 
@@ -225,12 +244,12 @@ def _model(source: Path, options: argparse.Namespace) -> tuple[Any, dict[str, An
         try:
             module.load_state_dict(_weights(source, archive=False))
         except RuntimeError as error:
-            raise ProgramError(f"{source} does not fit {path}: {error}") from None
+            raise ProgramError(f"cannot load the weights of {source} into {path}: {error}") from None
     if options.freeze:
         try:
             module = ts.jit.freeze(module, options.keep)
         except (AttributeError, RuntimeError) as error:
-            raise ProgramError(f"{path} cannot be frozen: {error}") from None
+            raise ProgramError(f"cannot freeze {path}: {error}") from None
     return module, extra
 
 

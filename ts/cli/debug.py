@@ -20,14 +20,16 @@ from ts.errors import DebuggerQuit
 def arguments(parser: argparse.ArgumentParser, command: str) -> str:
     """Add the command's arguments to `parser` and return its help epilog."""
     parser.add_argument("target", metavar="FILE.py:FUNCTION | ARCHIVE[:METHOD]")
-    parser.add_argument("arguments", nargs="*", metavar="ARG", help="read by the parameter's type")
+    parser.add_argument(
+        "arguments", nargs="*", metavar="ARG", help="value, read according to the parameter's type"
+    )
     parser.add_argument(
         "-c",
         dest="commands",
         metavar="COMMAND",
         action="append",
         default=[],
-        help="do this first; may be repeated",
+        help="debugger command to execute at the start; can be repeated",
     )
     add_limits(parser)
     return f"""\

@@ -61,7 +61,10 @@ def run(options: argparse.Namespace) -> int:
     first, second = parse_target(options.first).path, parse_target(options.second).path
     for path in (first, second):
         if is_exported(path):
-            raise UsageError(f"{path} is an exported program: archives are compared; ts graph prints both")
+            raise UsageError(
+                f"{path} is an exported program; `ts diff` compares archives. Compare the output of "
+                "`ts graph` instead"
+            )
     lines: list[str] = []
     with limits_of(options, untrusted=True):
         if not options.weights:
@@ -110,7 +113,7 @@ def _weights(first: Path, second: Path) -> Iterator[str]:
         if old is None or new is None:
             yield f"{name}: {kind(new if old is None else old)} only in {second if old is None else first}"
         elif kind(old) != kind(new):
-            yield f"{name}: {kind(old)} became {kind(new)}"
+            yield f"{name}: changed from {kind(old)} to {kind(new)}"
         else:
             yield from _elements(name, old, new)
 

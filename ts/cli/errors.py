@@ -31,12 +31,12 @@ def report_read_errors(path: object) -> Iterator[None]:
     try:
         yield
     except LimitExceeded as error:
-        hint = "the options --seconds, --bytes and --fuel give it more"
+        hint = "set with --seconds, --bytes and --fuel"
         raise ProgramError(f"cannot read {path}: {_first_line(error)} ({hint})") from None
     except OSError as error:
         raise ProgramError(f"cannot read {path}: {error.strerror or error}") from None
     except MemoryError:
-        raise ProgramError(f"cannot read {path}: there is not enough memory for it") from None
+        raise ProgramError(f"cannot read {path}: out of memory") from None
     except (UsageError, ProgramError):
         raise
     except Exception as error:

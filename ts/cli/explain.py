@@ -22,12 +22,14 @@ from ts.runtime.script_method import ScriptMethod
 def arguments(parser: argparse.ArgumentParser, command: str) -> str:
     """Add the command's arguments to `parser` and return its help epilog."""
     parser.add_argument("target", metavar="FILE.py:FUNCTION | ARCHIVE[:METHOD]")
-    parser.add_argument("arguments", nargs="*", metavar="ARG", help="read by the parameter's type")
-    parser.add_argument("-o", "--out", metavar="PAGE.html", required=True, help="the file to write")
+    parser.add_argument(
+        "arguments", nargs="*", metavar="ARG", help="value, read according to the parameter's type"
+    )
+    parser.add_argument("-o", "--out", metavar="PAGE.html", required=True, help="output file")
     add_limits(parser)
     return f"""\
 {ARGUMENT_SYNTAX}
-With arguments the function is called some times, and its lines have times; without, it is not called.
+With arguments, the function is called several times and the page shows the time of each line.
 
 examples:
   ts explain examples/mandelbrot.py:escape_times 40 30 50 -o page.html
@@ -62,7 +64,9 @@ def run(options: argparse.Namespace) -> int:
     if arguments is None:
         required = [f"{x.name}: {x.type.annotation_str}" for x in _declared(function) if not x.has_default]
         print(
-            "without times, as nothing was called: give arguments for", ", ".join(required), file=sys.stderr
+            "the page has no times, because the function was not called; missing arguments:",
+            ", ".join(required),
+            file=sys.stderr,
         )
     return 0
 

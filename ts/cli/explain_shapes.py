@@ -28,7 +28,7 @@ def run(options: argparse.Namespace) -> int:
     """Print the range and the constraints of each symbol."""
     path = parse_target(options.target).path
     if not is_exported(path):
-        raise UsageError(f"{path} is no exported program: ts.export.save writes them")
+        raise UsageError(f"{path} is not an exported program (written by ts.export.save)")
     from ts.cli.pt2_target import load_exported
     from ts.export.pt2_format.symbols import require_sympy
     from ts.export.shape_check import ShapeError
@@ -37,7 +37,7 @@ def run(options: argparse.Namespace) -> int:
     with limits_of(options, untrusted=True):
         program = load_exported(path).program
         if not program.range_constraints:
-            print("no size varies")
+            print("all sizes are static")
             return 0
         require_sympy()
         try:

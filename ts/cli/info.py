@@ -28,8 +28,8 @@ def arguments(parser: argparse.ArgumentParser, command: str) -> str:
     parser.add_argument("archives", nargs="*", metavar="ARCHIVE | PROGRAM.pt2")
     add_limits(parser)
     return """\
-Of an archive: its size, version and producer, the methods with their inputs and outputs, the operators that
-its code calls, parameters and buffers as a tree, and what it needs that is not there.  Nothing of it runs.
+Prints the archive's size, version and producer, its methods with inputs and outputs, the operators that its
+code calls, the tree of parameters and buffers, and missing dependencies.  No code of the archive is executed.
 
 examples:
   ts info

@@ -68,7 +68,7 @@ def _implied_properties(module: ScriptModule, graph: Graph, value: Value) -> Ite
         elif name == "embedding" and node.input(1) is value:
             weight, origin = _weight(module, node.input(0))
             if weight is not None:
-                yield f"whole numbers below {weight.size(0)}, from embedding {origin}"
+                yield f"integers below {weight.size(0)}, from embedding {origin}"
 
 
 def _weight(module: ScriptModule, value: Value) -> tuple[Any, str]:

@@ -33,12 +33,12 @@ def size(argument: str) -> int:
 def add_limits(parser: argparse.ArgumentParser) -> None:
     """Add the limit options to the parser of a command."""
     group = parser.add_argument_group(
-        "limits", "archives are limited to 600 seconds and 3/4 of the memory if nothing is said; 0: no limit"
+        "limits", "defaults for archives: 600 seconds and 3/4 of the memory; 0: no limit"
     )
-    group.add_argument("--seconds", type=float, metavar="N", help="of time, for all that is done")
-    group.add_argument("--bytes", type=size, metavar="SIZE", help="of memory, as 4096, 512M, 1.5G")
-    group.add_argument("--fuel", type=int, metavar="N", help="steps of loops and calls")
-    group.add_argument("--depth", type=int, metavar="N", help="calls inside of each other")
+    group.add_argument("--seconds", type=float, metavar="N", help="time limit of the whole command")
+    group.add_argument("--bytes", type=size, metavar="SIZE", help="memory limit: 4096, 512M, 1.5G")
+    group.add_argument("--fuel", type=int, metavar="N", help="limit on loop iterations and calls")
+    group.add_argument("--depth", type=int, metavar="N", help="maximal depth of nested calls")
 
 
 def limits_of(options: argparse.Namespace, untrusted: bool) -> AbstractContextManager[Any]:

@@ -31,19 +31,23 @@ COMMANDS: Final = {
     "run": "call a function or a model with arguments, and print the result or write it to a file",
     "debug": "call a function and step through it",
     "graph": "print a function's graph",
-    "code": "print a function's code, as the compiler understands it",
+    "code": "print a function's code, generated from its graph",
     "bytecode": "print a function's bytecode",
-    "check": "compile files, folders, packages and archives, and report what is wrong or must fail",
-    "info": "describe an archive; without one, this installation",
+    "check": "compile files, folders, packages and archives, and report compile errors and "
+    "inevitable run-time errors",
+    "info": "describe an archive, or, without arguments, this installation",
     "bench": "measure a function or a model, and compare with PyTorch",
-    "explain": "write a page about a function or a model: source beside graph, with the time of each line",
-    "explain-shapes": "print what an exported program knows of its sizes, and which lines asked for it",
+    "explain": "write an HTML page about a function or a model: source next to graph, with the time "
+    "of each line",
+    "explain-shapes": "print the constraints on an exported program's sizes, and the source lines "
+    "that cause them",
     "diff": "compare two archives: their code and their weights",
-    "serve": "a page to try programs on; with an archive, a server of it over HTTP",
+    "serve": "serve an archive over HTTP, or, without an archive, a playground page for programs",
     "cluster": "start a scheduler and workers that run calls of other processes, or list the members",
-    "worker": "run a worker of a cluster, in which other processes call functions",
+    "worker": "run a worker of a cluster, which executes calls of other processes",
     "launch": "start a program once for each rank of a process group, as torchrun does",
-    "convert": "turn archives into other archives and programs (.pt2), and weights into safetensors and back",
+    "convert": "convert archives to other archives or exported programs (.pt2), and weights to and "
+    "from safetensors",
 }
 _STAGES: Final = ("graph", "code", "bytecode")
 # exit codes for errors, by command; 1 for all other commands
@@ -62,7 +66,7 @@ def parser(named: str | None = None) -> argparse.ArgumentParser:
     top = argparse.ArgumentParser(
         prog="ts",
         description="TorchScript without PyTorch.",
-        epilog="`ts COMMAND --help` says more, with examples.",
+        epilog="`ts COMMAND --help` prints the options of a command, with examples.",
     )
     top.add_argument("--version", action="version", version=f"ts {ts.version.ts}")
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
@@ -80,7 +84,7 @@ def parser(named: str | None = None) -> argparse.ArgumentParser:
                 action="append",
                 default=[],
                 metavar="MODULE",
-                help="first import a module or FILE.py, such as one that registers custom operators",
+                help="module or FILE.py to import first, for example to register custom operators",
             )
             command.epilog = _module(name).arguments(command, name)
             command.set_defaults(action=_module(name).run)

@@ -30,8 +30,8 @@ def check_out(path: str) -> None:
     """Raise UsageError for an output file of unknown format; called before the computation starts."""
     if path != STANDARD and not path.endswith((".npy", ".npz")):
         raise UsageError(
-            f"--out writes .npy (one tensor), .npz (all results) and {STANDARD} (one tensor, to standard "
-            f"output), not {path}"
+            f"--out: expected .npy (one tensor), .npz (all results) or {STANDARD} (one tensor, to standard "
+            f"output), got {path}"
         )
 
 
@@ -43,7 +43,7 @@ def write_results(path: str, result: Any, function: str) -> None:
         if not isinstance(result, ts.Tensor):
             kind = type(result).__name__
             raise UsageError(
-                f"{path} holds one tensor, and {function} returned a {kind}: write it to an .npz"
+                f"{path} can contain only one tensor, but {function} returned {kind}; use an .npz file"
             )
         array = _array(result, function)
         if path == STANDARD:
@@ -84,4 +84,4 @@ def _array(value: Any, origin: str) -> NDArray[Any]:
         return array if array.dtype.isbuiltin == 1 else array.astype(np.float32)
     if isinstance(value, bool | int | float | complex | str):
         return np.asarray(value)
-    raise UsageError(f"{origin} returned a {type(value).__name__}, which files of arrays do not hold")
+    raise UsageError(f"{origin} returned {type(value).__name__}, which .npy and .npz files cannot contain")

@@ -19,11 +19,11 @@ def arguments(parser: argparse.ArgumentParser, stage: str) -> str:
     parser.add_argument("target", metavar="FILE.py:FUNCTION | ARCHIVE[:METHOD] | PROGRAM.pt2")
     svg_example = ""
     if stage == "graph":
-        help_text = "draw it into this file instead: SVG, or by its suffix (.dot, .gv) Graphviz's language"
+        help_text = "write a drawing of the graph to this file instead: .svg, or Graphviz source (.dot, .gv)"
         parser.add_argument("--svg", metavar="OUT", help=help_text)
         svg_example = (
             "  ts graph examples/lstm.py:lstm_cell --svg cell.svg\n\n"
-            "`ts explain` shows the picture beside the source, with the time of each line.\n"
+            "`ts explain` shows the drawing next to the source, with the time of each line.\n"
         )
     add_limits(parser)
     return f"""\
@@ -53,7 +53,7 @@ def run(options: argparse.Namespace) -> int:
 def writing(path: str) -> Iterator[None]:
     """Convert errors while a file is written to one-line errors."""
     if Path(path).suffix not in (".svg", ".dot", ".gv"):
-        raise UsageError(f"--svg draws into .svg, .dot or .gv, not into {path}")
+        raise UsageError(f"--svg: expected a file with the suffix .svg, .dot or .gv, got {path}")
     try:
         yield
     except OSError as error:

@@ -70,7 +70,7 @@ class ExportedFunction:
     @property
     def bytecode(self) -> str:
         """Raise UsageError: an exported program has no bytecode."""
-        raise UsageError("an exported program has no bytecode: its graph is code of Python (ts code)")
+        raise UsageError("an exported program has no bytecode; `ts code` prints its Python code")
 
 
 class _Graph:
@@ -87,7 +87,7 @@ class _Graph:
 
     def draw(self, path: str) -> None:
         """Raise UsageError: exported programs cannot be drawn."""
-        raise UsageError("pictures of exported programs cannot be drawn: ts graph prints them")
+        raise UsageError("exported programs cannot be drawn; `ts graph` prints the graph as text")
 
 
 def load_exported(path: Path) -> ExportedFunction:
@@ -99,7 +99,7 @@ def load_exported(path: Path) -> ExportedFunction:
 def function_of(path: Path, name: str) -> ExportedFunction:
     """Return the exported program of a file; `name` must be empty or "forward"."""
     if name not in ("", "forward"):
-        raise UsageError(f"{path} is an exported program: it has no {name!r}, but forward alone")
+        raise UsageError(f"{path} is an exported program: it has no {name!r}, only forward")
     return load_exported(path)
 
 

@@ -16,19 +16,21 @@ from ts.cli.targets import load_runnable, parse_target
 def arguments(parser: argparse.ArgumentParser, command: str) -> str:
     """Add the command's arguments to `parser` and return its help epilog."""
     parser.add_argument("target", metavar="FILE.py:FUNCTION | ARCHIVE[:METHOD] | PROGRAM.pt2")
-    parser.add_argument("arguments", nargs="*", metavar="ARG", help="read by the parameter's type")
+    parser.add_argument(
+        "arguments", nargs="*", metavar="ARG", help="value, read according to the parameter's type"
+    )
     parser.add_argument(
         "-o",
         "--out",
         metavar="PATH",
-        help="write the result to a .npy or .npz file, or to standard output, -",
+        help="write the result to an .npy or .npz file, or to standard output (-)",
     )
     parser.add_argument("--time", action="store_true", help="print the run time to standard error")
     add_limits(parser)
     return f"""\
 {ARGUMENT_SYNTAX}
-A model of an archive is evaluated, not trained.  In an .npz, results have the names of their fields or keys,
-or numbers; a single one is called `out`, and None is left out.
+A model of an archive runs in evaluation mode.  In an .npz file, results are named by their fields, keys or
+indices; a single result is named `out`, and None is omitted.
 
 examples:
   ts run examples/word_count.py:most_frequent @README.md 5

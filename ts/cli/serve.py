@@ -18,67 +18,99 @@ if TYPE_CHECKING:
 
 def arguments(parser: argparse.ArgumentParser, command: str) -> str:
     """Add the command's arguments to `parser` and return its help epilog."""
-    parser.add_argument("target", nargs="?", metavar="ARCHIVE[:METHOD]", help="without it: the playground")
+    parser.add_argument(
+        "target", nargs="?", metavar="ARCHIVE[:METHOD]", help="model to serve; default: the playground"
+    )
     group = parser.add_argument_group("where")
     group.add_argument(
-        "--host", default="127.0.0.1", metavar="ADDRESS", help="default: %(default)s, this machine only"
+        "--host",
+        default="127.0.0.1",
+        metavar="ADDRESS",
+        help="address to listen on; default: %(default)s, this machine only",
     )
     group.add_argument(
-        "--port", type=int, default=8000, metavar="N", help="default: %(default)s; 0: any that is free"
+        "--port", type=int, default=8000, metavar="N", help="port; default: %(default)s; 0: any free port"
     )
     group.add_argument(
-        "--allow-host", action="append", default=[], metavar="NAME", help="another name of this server"
+        "--allow-host",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="additional host name accepted in requests",
     )
     group.add_argument(
         "--client-header",
         metavar="NAME",
-        help="a header in which a proxy before this server says who the client is; default: its address",
+        help="HTTP header in which a proxy sends the client's identity; default: the client's address",
     )
     limits = parser.add_argument_group("limits")
     limits.add_argument(
-        "--seconds", type=float, metavar="N", help="of time for a request: 10; for a program: 2"
+        "--seconds", type=float, metavar="N", help="time limit of a request; default: 10, playground: 2"
     )
     limits.add_argument(
-        "--bytes", type=size, metavar="SIZE", help="of memory for a request: 1G; for a program: 256M"
+        "--bytes", type=size, metavar="SIZE", help="memory limit of a request; default: 1G, playground: 256M"
     )
     limits.add_argument(
-        "--max-body", type=size, default=16 << 20, metavar="SIZE", help="of a request; default: 16M"
+        "--max-body",
+        type=size,
+        default=16 << 20,
+        metavar="SIZE",
+        help="maximal size of a request; default: 16M",
     )
     limits.add_argument(
-        "--max-answer", type=size, default=64 << 20, metavar="SIZE", help="of an answer; default: 64M"
+        "--max-answer",
+        type=size,
+        default=64 << 20,
+        metavar="SIZE",
+        help="maximal size of a response; default: 64M",
     )
     limits.add_argument(
-        "--queue", type=int, default=256, metavar="N", help="requests that may wait; default: %(default)s"
+        "--queue",
+        type=int,
+        default=256,
+        metavar="N",
+        help="maximal number of queued requests; default: %(default)s",
     )
     limits.add_argument(
-        "--client-queue", type=int, metavar="N", help="those of one client; default: half of --queue"
+        "--client-queue",
+        type=int,
+        metavar="N",
+        help="queued requests of one client; default: half of --queue",
     )
     limits.add_argument(
-        "--workers", type=int, default=8, metavar="N", help="processes at most; default: %(default)s"
+        "--workers",
+        type=int,
+        default=8,
+        metavar="N",
+        help="maximal number of worker processes; default: %(default)s",
     )
     limits.add_argument(
-        "--connections", type=int, default=1024, metavar="N", help="at most; default: %(default)s"
+        "--connections",
+        type=int,
+        default=1024,
+        metavar="N",
+        help="maximal number of connections; default: %(default)s",
     )
     limits.add_argument(
         "--client-seconds",
         type=float,
         default=20,
         metavar="N",
-        help="to send a request or take an answer; default: 20",
+        help="timeout for sending a request or receiving a response; default: 20",
     )
     model = parser.add_argument_group("models")
     model.add_argument(
         "--batch", type=int, default=1, metavar="N",
-        help="run up to N requests as one: the first dimension of all tensors, of results too, is the batch",
+        help="run up to N requests together: the first dimension of all inputs and results is the batch",
     )  # fmt: skip
     model.add_argument(
-        "--threads", type=int, default=1, metavar="N", help="of an operator; default: %(default)s"
+        "--threads", type=int, default=1, metavar="N", help="threads of an operator; default: %(default)s"
     )
     return """\
-Needs aiohttp: pip install 'torchscript-ts[serve]'.  Ctrl-C ends it, after what is being answered.
+Needs aiohttp: pip install 'torchscript-ts[serve]'.  Ctrl-C stops the server after the running requests.
 
 examples:
-  ts serve                          # a page to try programs on: http://127.0.0.1:8000/
+  ts serve                          # playground: http://127.0.0.1:8000/
   ts serve model.pt --batch 32      # POST /predict with JSON or npz, GET /healthz, GET /metrics
   curl -H 'Content-Type: application/json' -d '{"inputs": {"x": [[1, 2]]}}' http://127.0.0.1:8000/predict
 """
@@ -91,7 +123,7 @@ def run(options: argparse.Namespace) -> int:
     except ImportError:
         raise ProgramError("ts serve needs aiohttp: pip install 'torchscript-ts[serve]'") from None
     if not hasattr(os, "fork"):
-        raise ProgramError("ts serve needs a system that can fork processes")
+        raise ProgramError("ts serve needs an operating system with os.fork")
     from ts.serve.app import serve
     from ts.serve.fork_server_client import ForkServerError
 
@@ -144,7 +176,7 @@ def _options(options: argparse.Namespace) -> Options:
     if options.target is not None:
         target = parse_target(options.target)
         if target.is_program or target.path.is_dir():
-            raise UsageError(f"{target.path} is no archive: `ts.jit.save` writes one")
+            raise UsageError(f"{target.path} is not an archive; `ts.jit.save` writes archives")
         path, method = str(target.path.resolve()), target.name or "forward"
     is_model = path is not None
     limits = ServerLimits(

@@ -163,7 +163,7 @@ def _import_from_package(path: Path, name: str) -> ModuleType:
         importlib.invalidate_caches()
     module = importlib.import_module(name)
     if Path(module.__file__ or "").resolve() != path.resolve():
-        raise ImportError(f"another module of the name {name} is loaded, from {module.__file__}")
+        raise ImportError(f"another module named {name} is already loaded from {module.__file__}")
     return module
 
 
@@ -223,7 +223,7 @@ def load_function(target: Target) -> ScriptFunction | ScriptMethod:
         if is_exported(path):
             raise UsageError(
                 f"{path} is an exported program: ts run, graph, code, info, "
-                "check and explain-shapes take those"
+                "check and explain-shapes accept exported programs"
             )
         return method_of(load_archive(path), name, path)
     if not name:
@@ -240,7 +240,8 @@ def compile_function(function: Any) -> ScriptFunction | ScriptMethod:
     if inspect.isclass(function):
         if required_parameters(function):
             raise UsageError(
-                f"{function.__name__} is made with {required_parameters(function)}; name an instance of it"
+                f"the constructor of {function.__name__} requires {required_parameters(function)}; "
+                "specify an instance of the class"
             )
         function = instantiate(function)
     scripted_object: Any = ts.jit.script(function)

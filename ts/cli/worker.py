@@ -17,15 +17,15 @@ if TYPE_CHECKING:
 
 def arguments(parser: argparse.ArgumentParser, command: str) -> str:
     """Add the command's arguments to `parser` and return its help epilog."""
-    parser.add_argument("address", metavar="ADDRESS", help="of the cluster, as `ts cluster` prints it")
-    parser.add_argument("--name", default="", help="by which others call it; default: the cluster gives one")
+    parser.add_argument("address", metavar="ADDRESS", help="address of the cluster, printed by `ts cluster`")
+    parser.add_argument("--name", default="", help="worker name; default: assigned by the cluster")
     parser.add_argument(
-        "--host", metavar="ADDRESS", help="by which other machines know this one; default: as it is found"
+        "--host", metavar="ADDRESS", help="address at which other machines reach this one; default: detected"
     )
-    parser.add_argument("--quiet", action="store_true", help="say nothing but errors")
+    parser.add_argument("--quiet", action="store_true", help="print only errors")
     add_worker(parser)
     return """\
-Needs dask.distributed: pip install 'torchscript-ts[rpc]'.  Ctrl-C ends it, and the end of the cluster.
+Needs dask.distributed: pip install 'torchscript-ts[rpc]'.  Runs until Ctrl-C or the end of the cluster.
 
 examples:
   ts worker ts://127.0.0.1:4711 --name extra --allow-op aten::add --seconds 10
@@ -36,22 +36,29 @@ examples:
 
 def add_worker(parser: argparse.ArgumentParser) -> None:
     """Add the worker options, which `ts cluster` shares with `ts worker`."""
-    group = parser.add_argument_group("what others may have a worker run")
-    group.add_argument("--allow-python", action="store_true", help="functions of Python, by name")
+    group = parser.add_argument_group("permissions and limits of calls")
+    group.add_argument("--allow-python", action="store_true", help="allow calls of Python functions by name")
     group.add_argument(
-        "--allow-op", action="append", metavar="NAME", help="this operator, as aten::add, and no others"
+        "--allow-op",
+        action="append",
+        metavar="NAME",
+        help="allow only this operator, such as aten::add; can be repeated",
     )
-    group.add_argument("--seconds", type=float, metavar="N", help="of time for a call")
-    group.add_argument("--bytes", type=size, metavar="SIZE", help="of memory for a call, as 64M")
-    group.add_argument("--fuel", type=int, metavar="N", help="steps of loops and calls for a call")
-    group.add_argument("--threads", type=int, default=16, metavar="N", help="calls at once; default: 16")
+    group.add_argument("--seconds", type=float, metavar="N", help="time limit of a call")
+    group.add_argument("--bytes", type=size, metavar="SIZE", help="memory limit of a call, such as 64M")
+    group.add_argument(
+        "--fuel", type=int, metavar="N", help="limit on loop iterations and function calls in a call"
+    )
+    group.add_argument(
+        "--threads", type=int, default=16, metavar="N", help="maximal number of concurrent calls; default: 16"
+    )
     parser.add_argument("--tls-dir", metavar="DIR", help="folder with ca.pem, cert.pem and key.pem")
     parser.add_argument(
         "--patience",
         type=float,
         default=60.0,
         metavar="N",
-        help="seconds in which a scheduler that has gone may come back; default: 60",
+        help="seconds to wait for the scheduler to return after a lost connection; default: 60",
     )
 
 
@@ -79,7 +86,7 @@ def check_options(options: argparse.Namespace) -> None:
 
         for name in options.allow_op:
             if "::" not in name or (name.startswith("aten::") and not registry.lookup(name)):
-                raise UsageError(f"--allow-op: there is no operator {name}")
+                raise UsageError(f"--allow-op: unknown operator {name}")
 
 
 def check_name(name: str) -> None:
