@@ -51,14 +51,14 @@ class Batched(Layer):
 
     def describe(self) -> str:
         """Return the `repr` of a batched tensor; "" for an unbatched tensor."""
-        if not self.whole:
+        if not self.has_batch_dim:
             return ""
         inner = textwrap.indent(repr(self.inner), "    ")
         return f"BatchedTensor(lvl={depth(self.level)}, bdim=0, value=\n{inner}\n)"
 
     def check_elements(self) -> None:
         """Raise RuntimeError for a batch, because `item()` would return one number per example."""
-        if self.whole:
+        if self.has_batch_dim:
             raise RuntimeError(
                 "vmap: It looks like you're calling .item() on a Tensor. We don't support vmap over calling "
                 ".item() on a Tensor, please try to rewrite what you're doing with other operations. If "
@@ -71,12 +71,12 @@ class Batched(Layer):
 
     def check_detach_in_place(self) -> None:
         """Raise RuntimeError for a batched tensor, which is a view of the batch."""
-        if self.whole:
+        if self.has_batch_dim:
             raise RuntimeError(CANNOT_DETACH_VIEW)
 
     def check_condition(self) -> None:
         """Raise RuntimeError for a batch, because the condition would have one value per example."""
-        if self.whole:
+        if self.has_batch_dim:
             raise RuntimeError(
                 "vmap: It looks like you're attempting to use a Tensor in some data-dependent control flow. "
                 "We don't support that yet, please file an issue at "
@@ -85,7 +85,7 @@ class Batched(Layer):
 
     def check_open(self) -> None:
         """Raise RuntimeError for a batched tensor that is used outside of `vmap`."""
-        if self.whole:
+        if self.has_batch_dim:
             raise RuntimeError(
                 "Either your tensor may have escaped from inside a function being vmapped and this is a user "
                 "error (see https://pytorch.org/functorch/stable/ux_limitations.html), or there is an "
@@ -95,12 +95,12 @@ class Batched(Layer):
 
     def check_memory(self) -> None:
         """Raise RuntimeError for a batched tensor, which has no storage."""
-        if self.whole:
+        if self.has_batch_dim:
             super().check_memory()
 
     def check_data(self) -> None:
         """Raise RuntimeError for a batched tensor, which has no attribute `data`."""
-        if self.whole:
+        if self.has_batch_dim:
             raise RuntimeError("accessing `data` under vmap transform is not allowed")
 
 
