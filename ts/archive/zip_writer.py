@@ -1,6 +1,6 @@
 """Writer of ZIP files with arbitrary records.
 
-replaced("model.pt", write)                     atomic replacement of the old file
+write_atomically("model.pt", write)             atomic replacement of the old file
 write_record(archive, "model/data/0", data)     contents that can be mapped into memory
 """
 

@@ -2,8 +2,8 @@
 
 Input: a data set, settings for batches, and indices. Output: batches; StopIteration at the end.
 
-    fetch = make_fetcher(FetchSettings(data, by_index=True, batched=True, collate_fn=default_collate, drop_last=False))
-    fetch([3, 1])           default_collate([data[3], data[1]])
+    settings = FetchSettings(data, by_index=True, batched=True, collate_fn=default_collate, drop_last=False)
+    make_fetcher(settings)([3, 1])           default_collate([data[3], data[1]])
 """
 
 from __future__ import annotations
