@@ -142,7 +142,7 @@ class CondOp(HigherOrderOperator):
         check_types(operands)
 
     def run(self, pred: Any, true_fn: Any, false_fn: Any, operands: Any) -> Any:  # type: ignore[override]
-        if isinstance(pred, Tensor) and isinstance(layer_of(pred), Batched) and layer_of(pred).whole:
+        if isinstance(pred, Tensor) and isinstance(layer_of(pred), Batched) and layer_of(pred).has_batch_dim:
             return _select_by_predicate(pred, true_fn(*operands), false_fn(*operands))
         return (true_fn if pred else false_fn)(*operands)
 

@@ -165,9 +165,9 @@ def _vector(values: NDArray[Any], indent: int, number_format: _Format, summarize
         items = ["..."]
     elif summarize and len(values) > 2 * n:
         items = [
-            *map(number_format.text, values[:n].tolist()),
+            *map(number_format.format_value, values[:n].tolist()),
             " ...",
-            *map(number_format.text, values[len(values) - n :].tolist()),
+            *map(number_format.format_value, values[len(values) - n :].tolist()),
         ]
     else:
         items = [number_format.format_value(v) for v in _numbers(values)]

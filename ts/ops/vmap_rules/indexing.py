@@ -18,10 +18,10 @@ def _indices(call: Call, i: int) -> tuple[list[Any], int | None, int]:
     The first indexed dimension is None if the indexed dimensions are not adjacent.
     """
     arguments = call.values[i]
-    wholes = call.batch_flags[i] if isinstance(call.batch_flags[i], list) else [False] * len(arguments)
+    flags = call.batch_flags[i] if isinstance(call.batch_flags[i], list) else [False] * len(arguments)
     entries: list[tuple[int, Tensor, bool]] = []
     dim_count = 0
-    for x, is_batched in zip(arguments, wholes, strict=True):
+    for x, is_batched in zip(arguments, flags, strict=True):
         if x is not None and x.dtype in (ts.bool, ts.uint8):
             if is_batched:
                 raise RuntimeError(
