@@ -124,7 +124,7 @@ class _Eliminator:
         return value.node() is self._graph.param_node()
 
     def _mark_writers_if(self, is_observed: Callable[[Node], bool], writers: list[Node]) -> list[Node]:
-        """Mark the writers for which `is_observed` is true; repeat until it is false for all others.
+        """Mark the writers that satisfy `is_observed`, until no other writer satisfies it.
 
         Return the writers that are not marked.
         """

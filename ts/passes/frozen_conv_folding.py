@@ -20,7 +20,7 @@ from ts.passes.pass_logging import optimization_allowed, update
 from ts.passes.pass_utils import NOT_CONSTANT, constant_value, walk_nodes
 
 _CONVOLUTIONS: Final = frozenset({"aten::conv1d", "aten::conv2d", "aten::conv3d"})
-_TRANSPOSED: Final = 6  # argument index of `aten::_convolution`
+_TRANSPOSED_INDEX: Final = 6  # argument index of `aten::_convolution`
 _METADATA_QUERIES: Final = frozenset({"aten::dim", "aten::size", "prim::device", "prim::dtype"})
 _WEIGHT, _BIAS = 1, 2  # argument indices of a convolution
 
@@ -71,7 +71,7 @@ def _fold_all(graph: Graph, kinds: tuple[str, ...], fold: Fold) -> bool:
 def _is_convolution(node: Node) -> bool:
     """Return whether a node computes a convolution that is not transposed."""
     if node.kind() == "aten::_convolution":
-        return constant_value(node.input(_TRANSPOSED)) is False
+        return constant_value(node.input(_TRANSPOSED_INDEX)) is False
     return node.kind() in _CONVOLUTIONS
 
 
