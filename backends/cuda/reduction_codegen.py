@@ -111,23 +111,23 @@ def parse_row_expression(expression: str) -> ParsedReduction:
     """Parse a row expression; raise ValueError if it is malformed."""
     statements: list[Statement] = []
     reductions: list[str] = []
-    texts = [text_of_statement.strip() for text_of_statement in expression.split(";")]
-    for text_of_statement in texts:
-        assignment = re.fullmatch(r"(\w+) = (.+)", text_of_statement)
-        name, value = (assignment[1], assignment[2]) if assignment else ("", text_of_statement)
+    sources = [source.strip() for source in expression.split(";")]
+    for source in sources:
+        assignment = re.fullmatch(r"(\w+) = (.+)", source)
+        name, value = (assignment[1], assignment[2]) if assignment else ("", source)
         reduction, each = "", ""
         if start := _REDUCTION_CALL.search(value):
             reduction, end = start[1], _closing_parenthesis(value, start.end())
             each = value[start.end() : end]
             value = f"{value[: start.start()]}reduction_{len(reductions)}{value[end + 1 :]}"
             reductions.append(reduction)
-        is_last = len(statements) == len(texts) - 1
+        is_last = len(statements) == len(sources) - 1
         if (
             bool(name) == is_last
             or _REDUCTION_CALL.search(each + value)
             or (name and contains_name("a", value))
         ):
-            raise ValueError(f"not a statement of a row expression: {text_of_statement!r} in {expression!r}")
+            raise ValueError(f"not a statement of a row expression: {source!r} in {expression!r}")
         statements.append(Statement(name, reduction, each, value))
     if not reductions:
         raise ValueError(f"row expression without a reduction: {expression!r}")

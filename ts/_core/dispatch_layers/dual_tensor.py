@@ -255,7 +255,7 @@ def _batches(x: Tensor | None) -> set[int]:
     """Return the levels of all batches that contain a tensor."""
     levels = set()
     while x is not None and (layer := layer_of(x)) is not None:
-        if getattr(layer, "whole", False):
+        if getattr(layer, "has_batch_dim", False):
             levels.add(layer.level)
         x = layer.inner
     return levels
