@@ -226,11 +226,11 @@ class LimitExceeded(TsError):
         if not self.stack:
             return self.message
         stack = _original_stack(self.stack)
-        hidden = len(stack) - 2 * self._MAX_SHOWN_CALLS
-        if hidden <= 0:
+        hidden_count = len(stack) - 2 * self._MAX_SHOWN_CALLS
+        if hidden_count <= 0:
             return f"{self.message}\n{_traceback('', stack)}"
         first, last = stack[: self._MAX_SHOWN_CALLS], stack[-self._MAX_SHOWN_CALLS :]
-        return f"{self.message}\n{_traceback('', first)}  ... {hidden} more calls ...\n{_lines(last)}"
+        return f"{self.message}\n{_traceback('', first)}  ... {hidden_count} more calls ...\n{_lines(last)}"
 
 
 class FuelExceeded(LimitExceeded):
@@ -295,9 +295,9 @@ def closest(name: str, list_names: Iterable[str], cutoff: float = 0.7) -> str:
     import difflib
 
     names = [other for other in list_names if other.startswith("_") <= name.startswith("_")]
-    plain = name.lower().replace("_", "")
+    normalized = name.lower().replace("_", "")
     for other in names:
-        if other.lower().replace("_", "") == plain:  # such as Relu for ReLU
+        if other.lower().replace("_", "") == normalized:  # such as Relu for ReLU
             return other
     matches = difflib.get_close_matches(name, names, 1, cutoff)
     if not matches:

@@ -125,9 +125,11 @@ def _hubconf(folder: str | os.PathLike[str], source: str, call: str) -> ModuleTy
         spec.loader.exec_module(module)
     finally:
         sys.path.remove(str(folder))
-    absent = [name for name in getattr(module, VAR_DEPENDENCY, []) if not importlib.util.find_spec(name)]
-    if absent:
-        raise RuntimeError(f"Missing dependencies: {', '.join(absent)}")
+    missing_modules = [
+        name for name in getattr(module, VAR_DEPENDENCY, []) if not importlib.util.find_spec(name)
+    ]
+    if missing_modules:
+        raise RuntimeError(f"Missing dependencies: {', '.join(missing_modules)}")
     return module
 
 

@@ -131,12 +131,12 @@ class _Implementations:
         for x in results:
             if not isinstance(x, Tensor):
                 continue
-            if (at := id(owning_array(x.array))) in storage_ids:
+            if (storage_id := id(owning_array(x.array))) in storage_ids:
                 function_module = getattr(self.of_function, "__module__", "")
                 raise RuntimeError(
                     f"{self.name.partition('::')[2]} (with implementation in {function_module}): {_ALIASES}"
                 )
-            storage_ids.add(at)
+            storage_ids.add(storage_id)
 
     def _without_fake(self, *args: Any) -> Any:
         """Run an operator that has no fake implementation on fake tensors."""
@@ -218,8 +218,11 @@ class _AutogradCall(Function):
                 f"Trying to backward through {name}.default but no autograd formula was registered. Please "
                 "use register_autograd to add one."
             )
-        nested = pytree.tree_unflatten(list(gradients), ctx._result_layout)
-        grads = custom.backward(ctx, *(nested if isinstance(nested, tuple) else (nested,)))
+        structured_gradients = pytree.tree_unflatten(list(gradients), ctx._result_layout)
+        grads = custom.backward(
+            ctx,
+            *(structured_gradients if isinstance(structured_gradients, tuple) else (structured_gradients,)),
+        )
         grads = grads if isinstance(grads, tuple) else (grads,)
         if len(grads) != ctx._argument_count:
             raise RuntimeError(

@@ -27,12 +27,12 @@ class TorchVersion(str):
     __slots__ = ()
 
     def _compare(self, other: Any) -> int | None:
-        one, two = _release(self), _release(other)
-        if one is None or two is None:
+        own_release, other_release = _release(self), _release(other)
+        if own_release is None or other_release is None:
             return None
-        length = max(len(one), len(two))
-        one, two = (v + (0,) * (length - len(v)) for v in (one, two))
-        return (one > two) - (one < two)
+        length = max(len(own_release), len(other_release))
+        own_release, other_release = (v + (0,) * (length - len(v)) for v in (own_release, other_release))
+        return (own_release > other_release) - (own_release < other_release)
 
     def __lt__(self, other: Any) -> bool:
         order = self._compare(other)

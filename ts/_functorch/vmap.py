@@ -52,11 +52,11 @@ def _process_batched_inputs(
 ) -> tuple[Any, list[int | None], list[Any], Any]:
     """Return the batch size, the mapped dimension of each argument leaf, the leaves, and the tree spec."""
     leaves, spec = tree_flatten(args)
-    head = f"vmap({_get_name(func)}, in_dims={in_dims}, ...)(<inputs>): "
+    prefix = f"vmap({_get_name(func)}, in_dims={in_dims}, ...)(<inputs>): "
     dims = _broadcast_to_and_flatten(in_dims, spec)
     if dims is None:
         raise ValueError(
-            f"{head}in_dims is not compatible with the structure of `inputs`. in_dims has structure "
+            f"{prefix}in_dims is not compatible with the structure of `inputs`. in_dims has structure "
             f"{tree_flatten(in_dims)[1]} but inputs has structure {spec}."
         )
     for i, (x, dim) in enumerate(zip(leaves, dims, strict=True)):
@@ -64,12 +64,12 @@ def _process_batched_inputs(
             continue
         if not isinstance(x, Tensor):
             raise ValueError(
-                f"{head}Got in_dim={dim} for an input but the input is of type {type(x)}. We cannot vmap "
+                f"{prefix}Got in_dim={dim} for an input but the input is of type {type(x)}. We cannot vmap "
                 "over non-Tensor arguments, please use None as the respective in_dim"
             )
         if not -x.dim() <= dim < x.dim():
             raise ValueError(
-                f"{head}Got in_dim={dim} for some input, but that input is a Tensor of dimensionality "
+                f"{prefix}Got in_dim={dim} for some input, but that input is a Tensor of dimensionality "
                 f"{x.dim()} so expected in_dim to satisfy -{x.dim()} <= in_dim < {x.dim()}."
             )
         dims[i] = dim % x.dim()
@@ -123,11 +123,11 @@ def _unwrap_batched(
             f"the structure of `outputs`. out_dims has structure {tree_flatten(out_dims)[1]} but outputs has "
             f"structure {spec}."
         )
-    removed = [
+    unwrapped = [
         _maybe_remove_batch_dim(_get_name(func), x, vmap_level, batch_size, dim)
         for x, dim in zip(leaves, dims, strict=True)
     ]
-    return tree_unflatten(removed, spec)
+    return tree_unflatten(unwrapped, spec)
 
 
 _OWN_FUNCTIONS = (

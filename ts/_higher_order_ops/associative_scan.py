@@ -118,7 +118,7 @@ class AssociativeScanOp(HigherOrderOperator):
 
     def run(self, combine_fn: Any, xs: Any, additional_inputs: Any) -> Any:  # type: ignore[override]
         combine = vmap(
-            lambda *both: combine_fn(*both, *additional_inputs), in_dims=(0,) * (2 * len(xs)), out_dims=0
+            lambda *pairs: combine_fn(*pairs, *additional_inputs), in_dims=(0,) * (2 * len(xs)), out_dims=0
         )
         return tuple(scan_prefixes(lambda *flat: pytree.tree_leaves(combine(*flat)), list(xs)))
 

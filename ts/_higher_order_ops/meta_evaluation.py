@@ -76,11 +76,11 @@ def _kind_of(function: Any, depth: int = 3) -> Any:
     captured_kinds = []
     for cell in cells if depth else ():
         try:
-            inside = cell.cell_contents
+            contents = cell.cell_contents
         except ValueError:  # the closure cell is empty
             continue
-        is_function = isinstance(inside, types.FunctionType | types.MethodType)
-        captured_kinds.append(_kind_of(inside, depth - 1) if is_function else _kind(inside))
+        is_function = isinstance(contents, types.FunctionType | types.MethodType)
+        captured_kinds.append(_kind_of(contents, depth - 1) if is_function else _kind(contents))
     return function.__code__, tuple(captured_kinds)
 
 

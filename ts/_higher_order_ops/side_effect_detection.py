@@ -33,8 +33,8 @@ def walk(name: str, x: Any, join: Any, depth: int = 0, seen: dict[int, Any] | No
     seen[id(x)] = x
     yield name, x
     if not isinstance(x, Tensor | SymNumber):
-        for step, inside in _children(x):
-            yield from walk(join(name, step), inside, join, depth + 1, seen)
+        for step, child in _children(x):
+            yield from walk(join(name, step), child, join, depth + 1, seen)
 
 
 def _children(x: Any) -> Iterable[tuple[str, Any]]:
@@ -57,7 +57,7 @@ def _children(x: Any) -> Iterable[tuple[str, Any]]:
         yield ".keywords", x.keywords
     elif isinstance(x, Module):
         yield from ((f".{name}", getattr(x, name)) for name in _OF_MODULES)
-        yield from ((f".{name}", inside) for name, inside in vars(x).items() if not name.startswith("_"))
+        yield from ((f".{name}", child) for name, child in vars(x).items() if not name.startswith("_"))
     elif isinstance(x, list | tuple):
         yield from ((f"[{i}]", y) for i, y in enumerate(x if len(x) <= _MAX_ITEMS else ()))
     elif isinstance(x, dict):
@@ -134,6 +134,6 @@ def _restore(x: Any, before: Any) -> None:
         else:
             del x.cell_contents
     else:
-        inside = x if isinstance(x, dict) else vars(x)
-        inside.clear()
-        inside.update(before)
+        attributes = x if isinstance(x, dict) else vars(x)
+        attributes.clear()
+        attributes.update(before)

@@ -66,8 +66,10 @@ def carry(op: Any, values: list[Any], result: Any) -> None:
         if is_fake(x) and layer_of(x).constant is not None
     ]
     is_small = all(constant_of(x) or x.numel() <= 1 for x in tensors_in([result])) or shared
-    elsewhere = any(p.kind == "Device" and x is not None for p, x in zip(parameters, values, strict=True))
-    if arguments is None or op.record.nondeterministic or elsewhere or not is_small:
+    has_device_argument = any(
+        p.kind == "Device" and x is not None for p, x in zip(parameters, values, strict=True)
+    )
+    if arguments is None or op.record.nondeterministic or has_device_argument or not is_small:
         for p, value in zip(parameters, values, strict=True):
             for x in tensors_in([value]) if p.written else ():
                 if is_fake(x) and layer_of(x).constant is not None:

@@ -267,8 +267,8 @@ class FakeTensorMode(MetaTracer):
         has_tensors = next(tensors_in(values), None) is not None
         arguments = [self.like(x) for x in values]
         # True if an argument belongs to a transform such as `vmap`
-        inside = any(layer_of(x) is not None and not is_fake(x) for x in tensors_in(arguments))
-        if inside or (any(is_fake(x) for x in tensors_in(arguments)) and not _calls_operators(op)):
+        is_transformed = any(layer_of(x) is not None and not is_fake(x) for x in tensors_in(arguments))
+        if is_transformed or (any(is_fake(x) for x in tensors_in(arguments)) and not _calls_operators(op)):
             with TracingScope(None):
                 return op.call_list(arguments)
         device, constants = (

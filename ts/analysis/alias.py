@@ -134,7 +134,7 @@ class AliasDb:
             return self.may_alias(first, first)
         if self.memory_of(_values(first)) & self.memory_of(_values(second)):
             return True
-        return any(one in self._unaliased for one in _values(first) if one in _values(second))
+        return any(value in self._unaliased for value in _values(first) if value in _values(second))
 
     def may_alias_wildcard(self, value: Value) -> bool:
         """Return whether the value may be reachable from outside the function while it runs."""

@@ -208,14 +208,14 @@ def _flags(node: Node) -> Flags:
         operator = node.operator()
         # Operators implemented as C functions have no record
         record = None if operator is None else operator.record
-        acts = kind in _SIDE_EFFECTS
+        has_side_effect = kind in _SIDE_EFFECTS
         if record is None:
-            flags = (acts, *_NONE[1:])
+            flags = (has_side_effect, *_NONE[1:])
         else:
             flags = (
-                acts or record.side_effect, record.nondeterministic, record.reshapes, record.updates,
-                record.calls_programs,
+                has_side_effect or record.side_effect, record.nondeterministic, record.reshapes,
+                record.updates, record.calls_programs,
             )  # fmt: skip
-        if operator is not None or acts:
+        if operator is not None or has_side_effect:
             _flags_by_kind[kind] = flags
     return flags

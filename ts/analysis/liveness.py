@@ -61,12 +61,12 @@ class Liveness:
         last_use = self._last_use
         nodes.append(block.return_node())
         for node in reversed(nodes):
-            reads = list(node.inputs())
+            read_values = list(node.inputs())
             for inner in node.blocks():
                 self._visit(inner)
-                reads += self._outer[inner]
+                read_values += self._outer[inner]
             dying = []
-            for value in reads:
+            for value in read_values:
                 if value not in defined:
                     outer[value] = None
                 elif value not in last_use:

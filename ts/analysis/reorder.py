@@ -95,32 +95,32 @@ def move(aliases: AliasDb, node: Node, target: Node, after: bool, dry: bool = Fa
         if group.conflicts_with(between):
             group.add(between)
         between = between.next() if forward else between.prev()
-    passing = group.nodes
+    moving_nodes = group.nodes
     if is_in_place:
-        passing = passing[1:]
-        if passing:
-            group = MovableGroup(aliases, passing[0], forward)
-            for other in passing[1:]:
+        moving_nodes = moving_nodes[1:]
+        if moving_nodes:
+            group = MovableGroup(aliases, moving_nodes[0], forward)
+            for other in moving_nodes[1:]:
                 group.add(other)
-    if passing and group.conflicts_with(target):
+    if moving_nodes and group.conflicts_with(target):
         return False
     if not dry:
-        _move_group(node, target, passing, forward, is_in_place)
+        _move_group(node, target, moving_nodes, forward, is_in_place)
     return True
 
 
-def _move_group(node: Node, target: Node, passing: list[Node], forward: bool, is_in_place: bool) -> None:
+def _move_group(node: Node, target: Node, moving_nodes: list[Node], forward: bool, is_in_place: bool) -> None:
     if forward:
         if is_in_place:
             node.move_before(target)
         anchor = target
-        for node_to_move in passing:
+        for node_to_move in moving_nodes:
             node_to_move.move_after(anchor)
             anchor = node_to_move
     else:
         if is_in_place:
             node.move_after(target)
-        for node_to_move in reversed(passing):
+        for node_to_move in reversed(moving_nodes):
             node_to_move.move_before(target)
 
 

@@ -70,8 +70,8 @@ def read_source_locations(data: bytes) -> Callable[[int], SourceRange | None]:
                 ranges = _entries(Unpickler(data, _name, _no_tensor).load())
             except ArchiveError:
                 ranges = []
-        at = bisect_right(ranges, offset, key=lambda entry: entry[0])
-        return ranges[at - 1][1] if at else None
+        index = bisect_right(ranges, offset, key=lambda entry: entry[0])
+        return ranges[index - 1][1] if index else None
 
     return find_range
 

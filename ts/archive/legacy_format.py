@@ -62,19 +62,19 @@ def read(file: IO[bytes]) -> LegacyArchive:
     file.seek(0)
     deadline.reserve(size)
     data = file.getvalue() if isinstance(file, io.BytesIO) else file.read()
-    _, at = _plain(data, 0)
-    version, at = _plain(data, at)
-    system, at = _plain(data, at)
+    _, offset = _plain(data, 0)
+    version, offset = _plain(data, offset)
+    system, offset = _plain(data, offset)
     if type(version) is not int or version != _VERSION or not isinstance(system, dict):
         raise ArchiveError("the file is no file of torch.save, or one of another version")
     if system.get("little_endian") is not True:
         raise ArchiveError("files of machines with another byte order cannot be read")
-    begin = at
+    begin = offset
     collector = _StorageCollector()
     machine = Unpickler(data, placeholder_global, collector.storage)
-    machine.at = at
+    machine.at = offset
     machine.load()
-    keys, at = _plain(data, machine.at)
+    keys, offset = _plain(data, machine.at)
     value = data[begin : machine.at]
     is_list = isinstance(keys, list) and all(isinstance(key, str) for key in keys)
     if not is_list or sorted(keys) != sorted(collector.storages_by_key):
@@ -84,15 +84,15 @@ def read(file: IO[bytes]) -> LegacyArchive:
         name, location, numel = collector.storages_by_key[key]
         kind = storage_type(name)
         assert kind is not None  # `_StorageCollector.storage` has checked the name
-        end = at + 8 + numel * kind.dtype.itemsize
+        end = offset + 8 + numel * kind.dtype.itemsize
         if end > len(data):
             raise ArchiveError(f"the storage {key!r} ends behind the file")
-        if struct.unpack_from("<q", data, at) != (numel,):
+        if struct.unpack_from("<q", data, offset) != (numel,):
             raise ArchiveError(f"the storage {key!r} has not the {numel} elements that its tensors ask for")
-        elements = np.frombuffer(data, np.uint8, end - at - 8, at + 8).copy()
+        elements = np.frombuffer(data, np.uint8, end - offset - 8, offset + 8).copy()
         storages[key] = read_storage(elements, kind, numel, location)
-        at = end
-    return LegacyArchive(value, storages, at)
+        offset = end
+    return LegacyArchive(value, storages, offset)
 
 
 def view_of_storage(storage: Storage, view: Any) -> Storage:
@@ -134,8 +134,8 @@ def _reject_global(*named: Any) -> NoReturn:
     raise ArchiveError("the head of the file names more than numbers and texts")
 
 
-def _plain(data: bytes, at: int) -> tuple[Any, int]:
+def _plain(data: bytes, offset: int) -> tuple[Any, int]:
     """Read a pickle of numbers, strings and containers; return the value and the offset of its end."""
     machine = Unpickler(data, _reject_global, _reject_global)
-    machine.at = at
+    machine.at = offset
     return machine.load(), machine.at

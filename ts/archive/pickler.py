@@ -332,10 +332,10 @@ def _own_type(value: Any, type: Type) -> Type:
         return _own_type(value, type.elem)
     if isinstance(value, Object) or isinstance(type, ListType | DictType | TupleType):
         return type
-    plain = from_core(value) if isinstance(value, List | Dict | Tuple) else value
-    if isinstance(plain, tuple) and type is ANY and plain is value:
+    python_value = from_core(value) if isinstance(value, List | Dict | Tuple) else value
+    if isinstance(python_value, tuple) and type is ANY and python_value is value:
         return ANY  # the elements are written by their own types
-    constant_type = type_of_constant(plain) or type
+    constant_type = type_of_constant(python_value) or type
     if isinstance(type, UnionType):
         same_kind = [option for option in type.contained_types() if option.kind() == constant_type.kind()]
         return constant_type if constant_type in same_kind or not same_kind else same_kind[0]

@@ -317,9 +317,9 @@ def load(
     Python 2 wrote are decoded with `encoding`; "bytes" keeps them as bytes.
     """
     options = {"encoding": "utf-8", **pickle_load_args}
-    trusted = weights_only is not None and not weights_only
+    is_trusted = weights_only is not None and not weights_only
     build: _BuildFunction = (
-        partial(_unpickle_unrestricted, options) if trusted else partial(_value, options["encoding"])
+        partial(_unpickle_unrestricted, options) if is_trusted else partial(_value, options["encoding"])
     )
     if isinstance(f, (str, os.PathLike)):
         with open(f, "rb") as file:

@@ -57,8 +57,10 @@ class ContinuousBernoulli(ProbsOrLogits, ExponentialFamily):
         """Logarithm of the normalization constant."""
         p = self._stable_probs()
         lower_probs, upper_probs = ts.where(p <= 0.5, p, 0.0), ts.where(p >= 0.5, p, 1.0)
-        odds = ts.log(ts.abs(ts.log1p(-p) - ts.log(p)))
-        exact = odds - ts.where(p <= 0.5, ts.log1p(-2.0 * lower_probs), ts.log(2.0 * upper_probs - 1.0))
+        log_difference = ts.log(ts.abs(ts.log1p(-p) - ts.log(p)))
+        exact = log_difference - ts.where(
+            p <= 0.5, ts.log1p(-2.0 * lower_probs), ts.log(2.0 * upper_probs - 1.0)
+        )
         x = (self.probs - 0.5) ** 2
         return ts.where(self._is_away_from_half(), exact, math.log(2.0) + (4.0 / 3.0 + 104.0 / 45.0 * x) * x)
 
@@ -92,8 +94,8 @@ class ContinuousBernoulli(ProbsOrLogits, ExponentialFamily):
         self._validate_sample(value)
         p = self._stable_probs()
         exact = (p**value * (1.0 - p) ** (1.0 - value) + p - 1.0) / (2.0 * p - 1.0)
-        inside = ts.where(self._is_away_from_half(), exact, value)
-        return inside.masked_fill(value <= 0.0, 0.0).masked_fill(value >= 1.0, 1.0)
+        probability = ts.where(self._is_away_from_half(), exact, value)
+        return probability.masked_fill(value <= 0.0, 0.0).masked_fill(value >= 1.0, 1.0)
 
     def icdf(self, value: Any) -> Any:
         p = self._stable_probs()
@@ -101,8 +103,8 @@ class ContinuousBernoulli(ProbsOrLogits, ExponentialFamily):
         return ts.where(self._is_away_from_half(), exact, value)
 
     def entropy(self) -> Any:
-        zero, one = ts.log1p(-self.probs), ts.log(self.probs)
-        return self.mean * (zero - one) - self._log_constant() - zero
+        log_complements, log_probs = ts.log1p(-self.probs), ts.log(self.probs)
+        return self.mean * (log_complements - log_probs) - self._log_constant() - log_complements
 
     @property
     def _natural_params(self) -> Any:
@@ -111,9 +113,9 @@ class ContinuousBernoulli(ProbsOrLogits, ExponentialFamily):
     def _log_normalizer(self, x: Any) -> Any:  # type: ignore[override]
         first, last = (lim - 0.5 for lim in self._lims)
         is_stable = (x <= first) | (x > last)
-        at = ts.where(is_stable, x, first)
+        stable_x = ts.where(is_stable, x, first)
         series = 0.5 * x + x.pow(2) / 24.0 - x.pow(4) / 2880.0
-        return ts.where(is_stable, ts.log(ts.special.expm1(at) / at), series)
+        return ts.where(is_stable, ts.log(ts.special.expm1(stable_x) / stable_x), series)
 
 
 class VonMises(LocationCentered):
@@ -149,12 +151,16 @@ class VonMises(LocationCentered):
             angle = ts.zeros(shape, dtype=ts.double, device=k.device)
             done = ts.zeros(shape, dtype=ts.bool, device=k.device)
             while not bool(done.all()):
-                angle_sample, chance, side = ts.rand((3, *shape), dtype=ts.double, device=k.device).unbind()
+                angle_sample, acceptance_sample, sign_sample = ts.rand(
+                    (3, *shape), dtype=ts.double, device=k.device
+                ).unbind()
                 z = ts.cos(math.pi * angle_sample)
                 f = (1 + r * z) / (r + z)
                 c = k * (r - f)
-                accepted = (c * (2 - c) - chance > 0) | ((c / chance).log() + 1 - c >= 0)
-                angle = ts.where(accepted, (side - 0.5).sign() * f.acos(), angle)
-                done = done | accepted
+                is_accepted = (c * (2 - c) - acceptance_sample > 0) | (
+                    (c / acceptance_sample).log() + 1 - c >= 0
+                )
+                angle = ts.where(is_accepted, (sign_sample - 0.5).sign() * f.acos(), angle)
+                done = done | is_accepted
             turned = (angle + math.pi + self.loc) % (2 * math.pi) - math.pi
         return turned.to(self.loc.dtype)

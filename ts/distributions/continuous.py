@@ -112,8 +112,8 @@ class Uniform(Distribution):
 
     def log_prob(self, value: Any) -> Any:
         self._validate_sample(value)
-        inside = (self.low <= value).to(self.low.dtype) * (self.high > value).to(self.low.dtype)
-        return inside.log() - ts.log(self.high - self.low)
+        is_inside = (self.low <= value).to(self.low.dtype) * (self.high > value).to(self.low.dtype)
+        return is_inside.log() - ts.log(self.high - self.low)
 
     def cdf(self, value: Any) -> Any:
         self._validate_sample(value)

@@ -46,8 +46,8 @@ class ExponentialFamily(Distribution):
         params, log_normalizer, means = self._mean_statistics()
         others = other._natural_params
         result = other._log_normalizer(*others) - log_normalizer
-        for param, mean, at in zip(params, means, others, strict=True):
-            result = result - self._sum_event((at - param) * mean, param)
+        for param, mean, other_param in zip(params, means, others, strict=True):
+            result = result - self._sum_event((other_param - param) * mean, param)
         return result
 
     def _sum_event(self, term: Any, param: Tensor) -> Any:

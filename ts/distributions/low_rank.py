@@ -85,10 +85,10 @@ class LowRankMultivariateNormal(LocationCentered):
 
     def rsample(self, sample_shape: Any = ()) -> Any:
         shape = self._extended_shape(sample_shape)
-        few = self.loc.new_empty((*shape[:-1], self.cov_factor.shape[-1])).normal_()
+        factor_noise = self.loc.new_empty((*shape[:-1], self.cov_factor.shape[-1])).normal_()
         noise = self.loc.new_empty(shape).normal_()
-        tied = (self.cov_factor @ few.unsqueeze(-1)).squeeze(-1)
-        return self.loc + tied + self.cov_diag.sqrt() * noise
+        correlated = (self.cov_factor @ factor_noise.unsqueeze(-1)).squeeze(-1)
+        return self.loc + correlated + self.cov_diag.sqrt() * noise
 
     def log_det(self) -> Any:
         """Return the logarithm of the determinant of the covariance."""
@@ -98,8 +98,8 @@ class LowRankMultivariateNormal(LocationCentered):
     def distance(self, deviation: Tensor) -> Any:
         """Return the squared Mahalanobis distance of a difference `deviation` from the mean."""
         scaled = deviation / self.cov_diag
-        tied = (self.cov_factor.mT @ scaled.unsqueeze(-1)).squeeze(-1)
-        return (scaled * deviation).sum(-1) - mahalanobis(self._capacitance, tied)
+        projected = (self.cov_factor.mT @ scaled.unsqueeze(-1)).squeeze(-1)
+        return (scaled * deviation).sum(-1) - mahalanobis(self._capacitance, projected)
 
     def log_prob(self, value: Any) -> Any:
         self._validate_sample(value)

@@ -176,20 +176,20 @@ class ComposeTransform(Transform):
 
     __hash__ = object.__hash__
 
-    def _composed_constraint(self, components: Sequence[Transform], into: str, out: str) -> Any:
+    def _composed_constraint(self, components: Sequence[Transform], input_name: str, output_name: str) -> Any:
         """Return the constraint of the input or the output of the composition.
 
         The number of its event dimensions is increased if other parts require more.
         """
         if not components:
             return constraints.real
-        constraint = getattr(components[0], into)
-        event_dim = getattr(components[-1], out).event_dim
+        constraint = getattr(components[0], input_name)
+        event_dim = getattr(components[-1], output_name).event_dim
         for component in reversed(components):
-            event_dim += getattr(component, into).event_dim - getattr(component, out).event_dim
-            event_dim = max(event_dim, getattr(component, into).event_dim)
-        more = event_dim - constraint.event_dim
-        return constraints.independent(constraint, more) if more else constraint
+            event_dim += getattr(component, input_name).event_dim - getattr(component, output_name).event_dim
+            event_dim = max(event_dim, getattr(component, input_name).event_dim)
+        extra_ndims = event_dim - constraint.event_dim
+        return constraints.independent(constraint, extra_ndims) if extra_ndims else constraint
 
     @property
     def domain(self) -> Any:  # type: ignore[override]

@@ -52,8 +52,8 @@ class TransformedDistribution(Distribution):
         before = Size(composed.inverse_shape(after))
         if shape != before:
             base_distribution = base_distribution.expand(before[: len(before) - base_dims])
-        more = composed.domain.event_dim - base_dims
-        self.base_dist = Independent(base_distribution, more) if more > 0 else base_distribution
+        extra_ndims = composed.domain.event_dim - base_dims
+        self.base_dist = Independent(base_distribution, extra_ndims) if extra_ndims > 0 else base_distribution
         dim_change = composed.codomain.event_dim - composed.domain.event_dim
         batch_ndims = len(after) - max(composed.codomain.event_dim, base_dims + dim_change)
         super().__init__(after[:batch_ndims], after[batch_ndims:], validate_args)
@@ -75,8 +75,8 @@ class TransformedDistribution(Distribution):
         if not self.transforms:
             return self.base_dist.support
         support = self.transforms[-1].codomain
-        more = len(self._event_shape) - support.event_dim
-        return constraints.independent(support, more) if more > 0 else support
+        extra_ndims = len(self._event_shape) - support.event_dim
+        return constraints.independent(support, extra_ndims) if extra_ndims > 0 else support
 
     def _apply_transforms(self, x: Any) -> Any:
         for transform in self.transforms:

@@ -104,8 +104,8 @@ class CorrCholeskyTransform(_ParameterlessTransform):
     def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
         remaining = 1 - (y * y).cumsum(-1)
         log_remaining = 0.5 * tril_matrix_to_vec(remaining, -2).log().sum(-1)
-        stretch = -2 * (x + F.softplus(-2 * x) - ts.log(ts.tensor(2.0, dtype=x.dtype))).sum(-1)
-        return log_remaining + stretch
+        tanh_log_det = -2 * (x + F.softplus(-2 * x) - ts.log(ts.tensor(2.0, dtype=x.dtype))).sum(-1)
+        return log_remaining + tanh_log_det
 
     def forward_shape(self, shape: Any) -> Any:
         count = _check_dims(1, shape)[-1]
@@ -155,7 +155,7 @@ class _PiecewiseTransform(Transform):
     transforms: list[Transform]
     dim: int
 
-    def _parts(self, value: Any) -> Iterator[tuple[Transform, Any]]:
+    def _pair_pieces(self, value: Any) -> Iterator[tuple[Transform, Any]]:
         raise NotImplementedError
 
     def _join(self, pieces: Any) -> Any:
@@ -167,10 +167,10 @@ class _PiecewiseTransform(Transform):
         return all(each.bijective for each in self.transforms)
 
     def _call(self, x: Any) -> Any:
-        return self._join([each(piece) for each, piece in self._parts(x)])
+        return self._join([each(piece) for each, piece in self._pair_pieces(x)])
 
     def _inverse(self, y: Any) -> Any:
-        return self._join([each.inv(piece) for each, piece in self._parts(y)])
+        return self._join([each.inv(piece) for each, piece in self._pair_pieces(y)])
 
 
 class CatTransform(_PiecewiseTransform):
@@ -212,7 +212,7 @@ class CatTransform(_PiecewiseTransform):
             return self
         return CatTransform(self.transforms, self.dim, self.lengths, cache_size)
 
-    def _parts(self, value: Any) -> Iterator[tuple[Transform, Any]]:
+    def _pair_pieces(self, value: Any) -> Iterator[tuple[Transform, Any]]:
         return zip(self.transforms, value.split(self.lengths, self.dim), strict=True)
 
     def _join(self, pieces: Any) -> Any:
@@ -221,7 +221,9 @@ class CatTransform(_PiecewiseTransform):
     def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
         each = [
             _sum_log_det(component, before, after, self.event_dim)
-            for (component, before), (_, after) in zip(self._parts(x), self._parts(y), strict=True)
+            for (component, before), (_, after) in zip(
+                self._pair_pieces(x), self._pair_pieces(y), strict=True
+            )
         ]
         dim = self.dim - x.dim() if self.dim >= 0 else self.dim
         dim += self.event_dim
@@ -251,7 +253,7 @@ class StackTransform(_PiecewiseTransform):
             return self
         return StackTransform(self.transforms, self.dim, cache_size)
 
-    def _parts(self, value: Any) -> Iterator[tuple[Transform, Any]]:
+    def _pair_pieces(self, value: Any) -> Iterator[tuple[Transform, Any]]:
         return zip(self.transforms, value.unbind(self.dim), strict=True)
 
     def _join(self, pieces: Any) -> Any:
@@ -260,7 +262,9 @@ class StackTransform(_PiecewiseTransform):
     def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
         each = [
             component.log_abs_det_jacobian(before, after)
-            for (component, before), (_, after) in zip(self._parts(x), self._parts(y), strict=True)
+            for (component, before), (_, after) in zip(
+                self._pair_pieces(x), self._pair_pieces(y), strict=True
+            )
         ]
         return ts.stack(each, dim=self.dim)
 

@@ -102,7 +102,7 @@ def _depends_on_outer_leaves(tensors: list[Any], leaves: list[Tensor]) -> bool:
         leaf = getattr(node, "variable", None)
         if leaf is not None and id(leaf) not in own_leaf_ids:
             return True
-        stack += [to for to, _ in node.next_functions if to is not None]
+        stack += [next_node for next_node, _ in node.next_functions if next_node is not None]
     return False
 
 
@@ -196,11 +196,11 @@ def grad(func: Function, argnums: Any = 0, has_aux: bool = False) -> Function:
     argnums  indices of these arguments; for a tuple, the gradient is a tuple
     has_aux  `func` returns (value, aux), and the new function returns (gradient, aux)
     """
-    both = grad_and_value(func, argnums, has_aux)
+    gradient_and_value = grad_and_value(func, argnums, has_aux)
 
     @functools.wraps(func)
     def differentiated(*args: Any, **kwargs: Any) -> Any:
-        gradient, value = both(*args, **kwargs)
+        gradient, value = gradient_and_value(*args, **kwargs)
         return (gradient, value[1]) if has_aux else gradient
 
     return differentiated

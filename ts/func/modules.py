@@ -102,10 +102,10 @@ def _members(module: Any) -> list[tuple[str, Tensor]]:
 
 def _mismatch(module: Any, tensors: dict[str, Tensor], names: list[str]) -> str:
     message = f"Error(s) in reparametrizing for {type(module).__name__}:"
-    for kind, wrong in (
+    for kind, keys in (
         ("Unexpected", [name for name in tensors if name not in names]),
         ("Missing", [name for name in names if name not in tensors]),
     ):
-        if wrong:
-            message += f"\n\t{kind} key(s): {', '.join(repr(name) for name in wrong)}."
+        if keys:
+            message += f"\n\t{kind} key(s): {', '.join(repr(name) for name in keys)}."
     return message

@@ -38,11 +38,11 @@ class TreeSpec:
     def __repr__(self) -> str:
         if self.kind is None:
             return LEAF
-        inside = ", ".join(map(repr, self.children))
+        children = ", ".join(map(repr, self.children))
         if self.kind is list:
-            return f"[{inside}]"
+            return f"[{children}]"
         if self.kind is tuple:
-            return f"({inside},)" if len(self.children) == 1 else f"({inside})"
+            return f"({children},)" if len(self.children) == 1 else f"({children})"
         pairs = ", ".join(
             f"{name!r}: {child!r}" for name, child in zip(self.names, self.children, strict=True)
         )

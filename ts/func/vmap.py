@@ -111,11 +111,11 @@ class _BatchedFunction:
         return unflatten([ts.cat(list(c), d) for c, d in zip(columns, out, strict=True)], output_spec)
 
     def dims_of(self, args: tuple[Any, ...], leaves: list[Any], shape: TreeSpec) -> list[int | None]:
-        head = f"vmap({self.name}, in_dims={self.in_dims}, ...)(<inputs>): "
+        prefix = f"vmap({self.name}, in_dims={self.in_dims}, ...)(<inputs>): "
         if not isinstance(self.in_dims, (int, tuple)):
             raise ValueError(
-                f"{head}expected `in_dims` to be int or a (potentially nested) tuple matching the structure "
-                "of inputs, "
+                f"{prefix}expected `in_dims` to be int or a (potentially nested) tuple matching the "
+                "structure of inputs, "
                 f"got: {type(self.in_dims)}."
             )
         if not args:
@@ -127,7 +127,7 @@ class _BatchedFunction:
         dims = broadcast(self.in_dims, shape)
         if dims is None:
             raise ValueError(
-                f"{head}in_dims is not compatible with the structure of `inputs`. in_dims has structure "
+                f"{prefix}in_dims is not compatible with the structure of `inputs`. in_dims has structure "
                 f"{flatten(self.in_dims)[1]} but inputs has structure {shape}."
             )
         for i, (x, d) in enumerate(zip(leaves, dims, strict=True)):
@@ -135,18 +135,18 @@ class _BatchedFunction:
                 continue
             if not isinstance(d, int):
                 raise ValueError(
-                    f"{head}Got in_dim={d} for an input but in_dim must be either an integer dimension or "
+                    f"{prefix}Got in_dim={d} for an input but in_dim must be either an integer dimension or "
                     "None."
                 )
             if not isinstance(x, Tensor):
                 raise ValueError(
-                    f"{head}Got in_dim={d} for an input but the input is of type {type(x)}. We cannot vmap "
+                    f"{prefix}Got in_dim={d} for an input but the input is of type {type(x)}. We cannot vmap "
                     "over "
                     "non-Tensor arguments, please use None as the respective in_dim"
                 )
             if not -x.dim() <= d < x.dim():
                 raise ValueError(
-                    f"{head}Got in_dim={d} for some input, but that input is a Tensor of dimensionality "
+                    f"{prefix}Got in_dim={d} for some input, but that input is a Tensor of dimensionality "
                     f"{x.dim()} so "
                     f"expected in_dim to satisfy -{x.dim()} <= in_dim < {x.dim()}."
                 )

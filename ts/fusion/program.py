@@ -85,12 +85,12 @@ class FusedProgram:
         first, end_of_operations = len(inputs), len(inputs) + len(operations)
         if TENSOR not in inputs or set(inputs) - {TENSOR, NUMBER, OTHER, ARGUMENT}:
             raise ValueError(f"invalid kinds of group inputs: {inputs!r}")
-        for at, operation in enumerate(operations, first):
-            if not operation.operands or not all(0 <= operand < at for operand in operation.operands):
-                raise ValueError(f"operation {at} reads a value that follows it: {operation.operands}")
+        for index, operation in enumerate(operations, first):
+            if not operation.operands or not all(0 <= operand < index for operand in operation.operands):
+                raise ValueError(f"operation {index} reads a value that follows it: {operation.operands}")
             takes = [i for i in operation.operands if i < first and inputs[i] == ARGUMENT]
             if takes and (not operation.operator.record.channels or operation.operands[0] in takes):
-                raise ValueError(f"operation {at} reads an argument of an epilogue: {operation.operands}")
+                raise ValueError(f"operation {index} reads an argument of an epilogue: {operation.operands}")
         for epilogue in epilogues:
             record = epilogue.operator.record
             if record is None or not record.epilogue:

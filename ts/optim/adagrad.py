@@ -115,7 +115,7 @@ def adagrad(
     maximize: bool,
 ) -> None:
     """Run one Adagrad step and increment `state_steps`."""
-    dense, sparse = sparse_steps.split_by_layout(grads)
+    dense_indices, sparse = sparse_steps.split_by_layout(grads)
     if sparse and fused:
         raise RuntimeError("`fused` does not support sparse grad or complex param")
     if found_inf is None or not bool(found_inf):
@@ -131,9 +131,11 @@ def adagrad(
         rate = float(scalar_option(lr))
         sparse_steps.adagrad(params[i], grads[i], state_sums[i], state_steps[i].item(), lr=rate, **options)
     if sparse:
-        dense_lists = ([tensors[i] for i in dense] for tensors in (params, grads, state_sums, state_steps))
+        dense_lists = (
+            [tensors[i] for i in dense_indices] for tensors in (params, grads, state_sums, state_steps)
+        )
         params, grads, state_sums, state_steps = dense_lists
-        if not dense:
+        if not dense_indices:
             return
     run_fused_or_rule(
         ts._fused_adagrad_, fused_optimizers.adagrad, *view_complex_as_real(params, grads, state_sums),

@@ -59,11 +59,11 @@ class LBFGS(Optimizer):
         return flat
 
     def _add_step(self, length: Any, direction: Tensor) -> None:
-        at = 0
+        offset = 0
         for x in self._params:
             parameter = ts.view_as_real(x) if x.is_complex() else x
-            parameter.add_(direction[at : at + parameter.numel()].view_as(parameter), alpha=length)
-            at += parameter.numel()
+            parameter.add_(direction[offset : offset + parameter.numel()].view_as(parameter), alpha=length)
+            offset += parameter.numel()
 
     def _line_function(self, closure: Callable[[], Any], before: list[Tensor], direction: Tensor) -> Slope:
         """Return a function from step lengths to loss and gradient, relative to the present parameters."""

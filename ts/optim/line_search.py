@@ -60,11 +60,11 @@ def strong_wolfe(
     start = LineSearchPoint(0, loss, grad.clone(), slope)
     evaluations = 0
 
-    def evaluate(at: Any) -> LineSearchPoint:
+    def evaluate(step_length: Any) -> LineSearchPoint:
         nonlocal evaluations
         evaluations += 1
-        loss_there, grad_there = slope_at(at)
-        return LineSearchPoint(at, loss_there, grad_there.clone(), grad_there.dot(direction))
+        loss_there, grad_there = slope_at(step_length)
+        return LineSearchPoint(step_length, loss_there, grad_there.clone(), grad_there.dot(direction))
 
     def has_sufficient_decrease(point: LineSearchPoint) -> bool:
         return bool(point.loss <= start.loss + c1 * point.at * slope)
@@ -119,17 +119,19 @@ def _zoom(
         first, last = sorted(point.at for point in bracket)
         if (last - first) * size < tolerance_change:
             break
-        at = cubic_minimum(bracket[0], bracket[1])
+        step_length = cubic_minimum(bracket[0], bracket[1])
         margin = 0.1 * (last - first)
-        if min(last - at, at - first) < margin:  # do not choose a point near an end twice
-            if was_near_end or at >= last or at <= first:
-                at = last - margin if abs(at - last) < abs(at - first) else first + margin
+        if min(last - step_length, step_length - first) < margin:  # do not choose a point near an end twice
+            if was_near_end or step_length >= last or step_length <= first:
+                step_length = (
+                    last - margin if abs(step_length - last) < abs(step_length - first) else first + margin
+                )
                 was_near_end = False
             else:
                 was_near_end = True
         else:
             was_near_end = False
-        point = evaluate(at)
+        point = evaluate(step_length)
         iterations += 1
         if not has_sufficient_decrease(point) or point.loss >= bracket[low].loss:
             bracket[high] = point

@@ -107,7 +107,7 @@ def nadam(
     check_capturable(capturable, params, foreach, "params, mu_products and state_steps")
     steps, lr = increment_and_read_steps(state_steps), scalar_option(lr)
     momenta = [beta1 * (1 - 0.5 * 0.96 ** (step * momentum_decay)) for step in steps]
-    following = [beta1 * (1 - 0.5 * 0.96 ** ((step + 1) * momentum_decay)) for step in steps]
+    next_momenta = [beta1 * (1 - 0.5 * 0.96 ** ((step + 1) * momentum_decay)) for step in steps]
     ts._foreach_mul_(mu_products, momenta)
     products = [x.item() for x in mu_products]
     params, grads, exp_avgs, exp_avg_sqs = view_complex_as_real(params, grads, exp_avgs, exp_avg_sqs)
@@ -123,5 +123,5 @@ def nadam(
     roots = then("add", roots, eps)
     factors = [-lr * (1 - mu) / (1 - product) for mu, product in zip(momenta, products, strict=True)]
     add_quotients(params, changes, roots, factors)
-    factors = [-lr * mu / (1 - product * mu) for mu, product in zip(following, products, strict=True)]
+    factors = [-lr * mu / (1 - product * mu) for mu, product in zip(next_momenta, products, strict=True)]
     add_quotients(params, exp_avgs, roots, factors)

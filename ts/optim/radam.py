@@ -111,12 +111,14 @@ def radam(
     means = [x * lr for x in means] if isinstance(lr, Tensor) else ts._foreach_mul(means, lr)
     limit = 2 / (1 - beta2) - 1
     sma_lengths = [limit - 2 * step * beta2**step / (1 - beta2**step) for step in steps]
-    for trusted in (False, True):
-        indices = [i for i, length in enumerate(sma_lengths) if (length > MIN_RECTIFIED_LENGTH) is trusted]
+    for is_rectified in (False, True):
+        indices = [
+            i for i, length in enumerate(sma_lengths) if (length > MIN_RECTIFIED_LENGTH) is is_rectified
+        ]
         if not indices:
             continue
         updates = [means[i] for i in indices]
-        if trusted:
+        if is_rectified:
             squares = [exp_avg_sqs[i] for i in indices]
             updates = _rectified_updates(
                 updates,

@@ -104,11 +104,11 @@ def rmsprop(
     gradients = with_decay(params, turned(grads, maximize), weight_decay)
     ts._foreach_mul_(squares, alpha)
     ts._foreach_addcmul_(squares, gradients, gradients, 1 - alpha)
-    around: Any = squares
+    variances: Any = squares
     if centered:
         ts._foreach_lerp_(means, gradients, 1 - alpha)
-        around = ts._foreach_addcmul(squares, means, means, -1)
-    roots = then("add", ts._foreach_sqrt(around), eps)
+        variances = ts._foreach_addcmul(squares, means, means, -1)
+    roots = then("add", ts._foreach_sqrt(variances), eps)
     if momentum > 0:
         ts._foreach_mul_(momenta, momentum)
         ts._foreach_addcdiv_(momenta, gradients, roots)

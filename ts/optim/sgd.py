@@ -106,7 +106,7 @@ def sgd(
         "dampening": dampening,
         "nesterov": nesterov, "maximize": maximize,
     }  # fmt: skip
-    dense, sparse = sparse_steps.split_by_layout(d_p_list)
+    dense_indices, sparse = sparse_steps.split_by_layout(d_p_list)
     if sparse:
         if fused:
             raise RuntimeError("`_fused_sgd` does not support sparse gradients")
@@ -114,11 +114,11 @@ def sgd(
             momentum_buffer_list[i] = sparse_steps.sgd(
                 params[i], d_p_list[i], momentum_buffer_list[i], **options
             )
-        if dense:
-            buffers = [momentum_buffer_list[i] for i in dense]
-            sgd([params[i] for i in dense], [d_p_list[i] for i in dense], buffers, foreach=foreach,
-                grad_scale=grad_scale, found_inf=found_inf, **options)  # fmt: skip
-            for i, buffer in zip(dense, buffers, strict=True):
+        if dense_indices:
+            buffers = [momentum_buffer_list[i] for i in dense_indices]
+            sgd([params[i] for i in dense_indices], [d_p_list[i] for i in dense_indices], buffers,
+                foreach=foreach, grad_scale=grad_scale, found_inf=found_inf, **options)  # fmt: skip
+            for i, buffer in zip(dense_indices, buffers, strict=True):
                 momentum_buffer_list[i] = buffer
         return
     scaler = scaler_options(grad_scale, found_inf)

@@ -70,9 +70,11 @@ def _in_place(weight_of: Callable[[Any], float], general: Average) -> Averages:
     def average(averaged: Sequence[Tensor], current: Sequence[Tensor], count: Any) -> None:
         with ts.no_grad():
             pairs = list(zip(averaged, current, strict=True))
-            smooth = [(mean, x) for mean, x in pairs if mean.is_floating_point() or mean.is_complex()]
-            if smooth:
-                ts._foreach_lerp_([mean for mean, _ in smooth], [x for _, x in smooth], weight_of(count))
+            float_pairs = [(mean, x) for mean, x in pairs if mean.is_floating_point() or mean.is_complex()]
+            if float_pairs:
+                ts._foreach_lerp_(
+                    [mean for mean, _ in float_pairs], [x for _, x in float_pairs], weight_of(count)
+                )
             for mean, x in pairs:
                 if not (mean.is_floating_point() or mean.is_complex()):
                     mean.copy_(general(mean, x, count))
@@ -193,7 +195,11 @@ class SWALR(LRScheduler):
         previous_weight, weight = self._swa_weight(step - 1), self._swa_weight(step)
         rates = []
         for group in self.optimizer.param_groups:
-            aim, rate = group["swa_lr"], group["lr"]
-            start = aim if previous_weight == 1 else (rate - previous_weight * aim) / (1 - previous_weight)
-            rates.append(aim * weight + start * (1 - weight))
+            target_lr, rate = group["swa_lr"], group["lr"]
+            start = (
+                target_lr
+                if previous_weight == 1
+                else (rate - previous_weight * target_lr) / (1 - previous_weight)
+            )
+            rates.append(target_lr * weight + start * (1 - weight))
         return rates

@@ -60,8 +60,8 @@ def _to_while(graph: Graph, loop: Node) -> None:
     trip.set_debug_name("")
     trip.replace_all_uses_with(counter)
     with graph.inserting_at_end(body):
-        following = call("aten::add", counter, one, INT)
-        body.register_output(following)
-        within = call("aten::lt", following, trips, BOOL)
-        continue_condition = call("aten::__and__", within, body.outputs()[0], BOOL)
+        next_counter = call("aten::add", counter, one, INT)
+        body.register_output(next_counter)
+        is_below_trip_count = call("aten::lt", next_counter, trips, BOOL)
+        continue_condition = call("aten::__and__", is_below_trip_count, body.outputs()[0], BOOL)
     body.replace_output(0, continue_condition)

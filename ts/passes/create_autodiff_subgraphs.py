@@ -97,12 +97,12 @@ class _Subgraphs:
                 continue
             if any(x in self.inside and x in self.differentiated for x in node.inputs()):
                 self.finish_group(node)
-            reads = not self.inside.isdisjoint(node.inputs())
-            if _is_joined(node, reads, self.inside):
+            reads_group = not self.inside.isdisjoint(node.inputs())
+            if _is_joined(node, reads_group, self.inside):
                 self.nodes.append(node)
                 self.inside.update(node.outputs())
                 self.has_effects |= is_nondeterministic(node)
-            elif reads or self.has_effects or _is_barrier(node):
+            elif reads_group or self.has_effects or _is_barrier(node):
                 self.finish_group(node)
         self.finish_group(self.block.return_node())
         return self.changed
@@ -114,13 +114,13 @@ class _Subgraphs:
         if len(operators) < self.threshold:
             return
         copied_lists = _copy_lists(nodes, before)
-        inside = dict.fromkeys(value for node in nodes for value in node.outputs())
+        inner_values = dict.fromkeys(value for node in nodes for value in node.outputs())
         operands = dict.fromkeys(value for node in nodes for value in node.inputs())
-        inputs = [x for x in operands if x not in inside and x.node().kind() != "prim::Constant"]
+        inputs = [x for x in operands if x not in inner_values and x.node().kind() != "prim::Constant"]
         members = set(nodes)
-        outputs = [x for x in inside if any(use.user not in members for use in x.uses())]
-        fits = 0 < len(outputs) <= _MAX_OUTPUTS and len(inputs) <= _MAX_INPUTS
-        if not fits or not any(x.type().is_subtype_of(types.TENSOR) for x in inputs):
+        outputs = [x for x in inner_values if any(use.user not in members for use in x.uses())]
+        is_within_limits = 0 < len(outputs) <= _MAX_OUTPUTS and len(inputs) <= _MAX_INPUTS
+        if not is_within_limits or not any(x.type().is_subtype_of(types.TENSOR) for x in inputs):
             return
         if optimization_allowed("create_autodiff_subgraphs"):
             self.make(nodes, inputs, outputs, before)
@@ -151,20 +151,20 @@ class _Subgraphs:
         self.changed = True
 
 
-def _is_joined(node: Node, reads: bool, inside: set[Value]) -> bool:
+def _is_joined(node: Node, reads_group: bool, group_values: set[Value]) -> bool:
     """Return whether `node` may be added to a differentiable graph.
 
-    `reads` is True if `node` reads a result of the graph; `inside` holds the results of the graph.
+    `reads_group` is True if `node` reads a result of the graph; `group_values` are the results of the graph.
     """
     if node.blocks():
         return False
     if node.kind() == "prim::ListUnpack":
-        return node.input() in inside
+        return node.input() in group_values
     if node.kind() == "prim::ListConstruct":
         return all(_is_tensor(x.type()) for x in node.inputs()) and _is_read_by_operators(node.output())
     if not _is_operator(node) or has_side_effects(node) or writes_to_inputs(node):
         return False
-    if not all(_is_readable_operand(x, inside) for x in node.inputs()):
+    if not all(_is_readable_operand(x, group_values) for x in node.inputs()):
         return False
     return all(_is_tensor(x.type()) or _is_unpacked(x) for x in node.outputs())
 
@@ -218,12 +218,12 @@ def _is_read_by_operators(value: Value) -> bool:
     return all(_is_operator(use.user) and not writes_to_inputs(use.user) for use in value.uses())
 
 
-def _is_readable_operand(value: Value, inside: set[Value]) -> bool:
+def _is_readable_operand(value: Value, group_values: set[Value]) -> bool:
     """Return whether an operator in a differentiable graph may read `value`.
 
     It may read tensors, and values that are equal in all calls.
     """
-    return value in inside or _is_tensor(value.type()) or _is_call_invariant(value)
+    return value in group_values or _is_tensor(value.type()) or _is_call_invariant(value)
 
 
 def _is_call_invariant(value: Value, depth: int = 4) -> bool:
@@ -253,11 +253,11 @@ def _is_barrier(node: Node) -> bool:
 
 def _copy_lists(nodes: list[Node], before: Node) -> list[Node]:
     """Copy the lists in `nodes` that nodes outside the graph read; these nodes then read the copies."""
-    inside, copies = set(nodes), []
+    group_nodes, copies = set(nodes), []
     for node in nodes:
         if node.kind() != "prim::ListConstruct":
             continue
-        others = [use for use in node.output().uses() if use.user not in inside]
+        others = [use for use in node.output().uses() if use.user not in group_nodes]
         if others:
             graph = before.owning_graph()
             copy = graph.create_clone(node, {x: x for x in node.inputs()}).insert_before(before)

@@ -141,14 +141,14 @@ def merge_into_group(node: Node, group: Node, aliases: AliasDb | None = None) ->
         return inner_values[value]
 
     copy = inner.prepend_node(inner.create_clone(node, lookup))
-    for output, inside in zip(node.outputs(), copy.outputs(), strict=True):
+    for output, inner_output in zip(node.outputs(), copy.outputs(), strict=True):
         if output in group.inputs():
             i = group.inputs().index(output)
-            inner.inputs()[i].replace_all_uses_with(inside)
+            inner.inputs()[i].replace_all_uses_with(inner_output)
             inner.erase_input(i)
             group.remove_input(i)
         if output.has_uses():
-            inner.register_output(inside)
+            inner.register_output(inner_output)
             result = group.add_output(type=output.type()).copy_metadata(output)
             output.replace_all_uses_with(result)
             if aliases is not None:

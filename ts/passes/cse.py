@@ -51,12 +51,12 @@ class _Eliminator:
                     changed |= self.visit(inner, scopes)
                 attribute_reads.clear()
                 continue
-            acts = has_side_effects(node)
-            if acts or writes_to_inputs(node):
+            has_effects = has_side_effects(node)
+            if has_effects or writes_to_inputs(node):
                 attribute_reads.clear()
             if not node.outputs() or node.kind() == "prim::Uninitialized":
                 continue
-            if acts or is_nondeterministic(node):
+            if has_effects or is_nondeterministic(node):
                 continue
             key = node_key(node)
             only_reads = any_mutable(node.inputs()) and not any_mutable(node.outputs())

@@ -404,11 +404,11 @@ class _Merger:
         condition = second.input()
         if condition.node() is not first:
             return False
-        decided = [constant_value(block.outputs()[condition.offset()]) for block in first.blocks()]
-        if NOT_CONSTANT in decided or decided[0] == decided[1]:
+        conditions = [constant_value(block.outputs()[condition.offset()]) for block in first.blocks()]
+        if NOT_CONSTANT in conditions or conditions[0] == conditions[1]:
             # If both values are equal, constant propagation removes the second `if` without copying
             return False
-        for block, value in zip(first.blocks(), decided, strict=True):
+        for block, value in zip(first.blocks(), conditions, strict=True):
             self._continue(block, second.blocks()[0 if value else 1])
         for output in second.outputs():
             output.replace_all_uses_with(first.add_output().copy_metadata(output))
@@ -455,11 +455,11 @@ def _blocks_of_with(block: Block) -> None:
             enter = entered.pop()
             with_node = node.owning_graph().create("prim::With", (), 0).insert_after(node)
             body, leave = with_node.add_block(), with_node.add_block()
-            inside = enter.next()
-            while inside is not node:
-                after = inside.next()
-                inside.move_before(body.return_node())
-                inside = after
+            body_node = enter.next()
+            while body_node is not node:
+                after = body_node.next()
+                body_node.move_before(body.return_node())
+                body_node = after
             node.move_before(leave.return_node())
 
 

@@ -69,13 +69,13 @@ def _insert_rank_check(graph: Graph, linear: Node, norm: Node, folded: tuple[obj
         constants = [graph.insert_constant(value) for value in folded]
         choice = graph.insert_node(graph.create_if(flat, 1))
     choice.copy_metadata(norm)
-    then_block, otherwise = choice.blocks()
+    then_block, else_block = choice.blocks()
     then_block.register_output(_layer(graph, linear, then_block.return_node(), [x, *constants]))
     choice.output().copy_metadata(norm.output())
     norm.output().replace_all_uses_with(choice.output())
     for node in (linear, norm):
-        node.move_before(otherwise.return_node())
-    otherwise.register_output(norm.output())
+        node.move_before(else_block.return_node())
+    else_block.register_output(norm.output())
 
 
 def _layer(graph: Graph, linear: Node, insertion_point: Node, inputs: list[Value]) -> Value:

@@ -32,15 +32,15 @@ def fuse_addmm(graph: Graph) -> bool:
         terms = _terms(node)
         if terms is None:
             continue
-        product, added = terms
-        if any(map(aliases.has_writers, (*product.inputs(), product.output(), added))):
+        product, summand = terms
+        if any(map(aliases.has_writers, (*product.inputs(), product.output(), summand))):
             continue
         if not optimization_allowed("fuse_addmm"):
             break
         update("fuse_addmm", "Joining {}", node)
         with graph.inserting_before(node):
             one = node.input(2)
-            addmm = graph.insert_node(graph.create("aten::addmm", [added, *product.inputs(), one, one], 1))
+            addmm = graph.insert_node(graph.create("aten::addmm", [summand, *product.inputs(), one, one], 1))
         addmm.copy_metadata(node)
         node.output().replace_all_uses_with(addmm.output().copy_metadata(node.output()))
         changed = True
@@ -59,9 +59,9 @@ def _terms(add: Node) -> tuple[Node, Value] | None:
     return None
 
 
-def _is_valid_summand(product: Node, added: Value) -> bool:
-    """Return whether `addmm` accepts a summand with the dtype and rank of `added`."""
-    types = [value.type() for value in (*product.inputs(), added)]
+def _is_valid_summand(product: Node, summand: Value) -> bool:
+    """Return whether `addmm` accepts a summand with the dtype and rank of `summand`."""
+    types = [value.type() for value in (*product.inputs(), summand)]
     if not all(isinstance(type, TensorType) for type in types):
         return False
     x, w, b = (type for type in types if isinstance(type, TensorType))

@@ -63,9 +63,9 @@ class _Group:
     def inputs(self, heads: Iterable[Node] = ()) -> list[Value]:
         """Return the outer values that the group's nodes and `view_inputs` read, without copied constants."""
         nodes = [*heads, *self.nodes]
-        inside = {value for node in nodes for value in node.outputs()}
+        group_values = {value for node in nodes for value in node.outputs()}
         operands = dict.fromkeys(value for node in nodes for value in node.inputs())
-        return [value for value in operands if value not in inside and not _is_copied_constant(value)]
+        return [value for value in operands if value not in group_values and not _is_copied_constant(value)]
 
 
 class _Fuser:
@@ -161,13 +161,13 @@ class _Fuser:
     def view_inputs(self, group: _Group) -> list[Node]:
         """Return the views that only `group` reads, in dependency order."""
         views: dict[Node, None] = {}
-        inside, inputs = set(group.nodes), group.inputs()
+        group_nodes, inputs = set(group.nodes), group.inputs()
         size = len(inputs)
         for value in inputs:
             head, last = view_node_of(value), value.node()
             if head is None or last in views or not {head, last} <= self.views.keys():
                 continue
-            if {use.user for output in last.outputs() for use in output.uses()} <= inside and (
+            if {use.user for output in last.outputs() for use in output.uses()} <= group_nodes and (
                 head is last or len(head.output().uses()) == 1
             ):
                 views.update({head: None, last: None})
@@ -180,15 +180,15 @@ class _Fuser:
             del self.open[node.output()]
         original_nodes, group.nodes = group.nodes, _without_shared_conversions(group.nodes)
         heads = self.view_inputs(group)
-        inside, inputs = set(group.nodes), group.inputs(heads)
+        group_nodes, inputs = set(group.nodes), group.inputs(heads)
         output_nodes = [
-            node for node in group.nodes if any(use.user not in inside for use in node.output().uses())
+            node for node in group.nodes if any(use.user not in group_nodes for use in node.output().uses())
         ]
         reason = _rejection_reason(group.nodes, inputs, output_nodes, before)
         for node in original_nodes:
             if reason:
                 self.rejected[node] = reason
-            elif node not in inside:
+            elif node not in group_nodes:
                 self.rejected[node] = _READS_UNCOMPUTED_ROWS if is_epilogue(node) else _MAY_BE_OPERAND
         if reason:
             debug("graph_fuser", "{} stay: {}", group.nodes, reason)
@@ -231,13 +231,15 @@ def _without_shared_conversions(nodes: list[Node]) -> list[Node]:
     Such a conversion may return its operand itself. Reductions of the omitted conversions are omitted too,
     because a group reduces only values that the group computes.
     """
-    inside = set(nodes)
+    group_nodes = set(nodes)
     for node in nodes:
-        is_head = is_conversion(node) and inside.isdisjoint(value.node() for value in node.inputs())
-        if is_head and any(use.user not in inside for use in node.output().uses()):
-            inside.remove(node)
-    inside -= {node for node in inside if is_epilogue(node) and node.inputs()[0].node() not in inside}
-    return [node for node in nodes if node in inside]
+        is_head = is_conversion(node) and group_nodes.isdisjoint(value.node() for value in node.inputs())
+        if is_head and any(use.user not in group_nodes for use in node.output().uses()):
+            group_nodes.remove(node)
+    group_nodes -= {
+        node for node in group_nodes if is_epilogue(node) and node.inputs()[0].node() not in group_nodes
+    }
+    return [node for node in nodes if node in group_nodes]
 
 
 def _rejection_reason(nodes: list[Node], inputs: list[Value], output_nodes: list[Node], before: Node) -> str:

@@ -240,24 +240,24 @@ class _FallbackGraph:
             remaining_trips = graph.insert("aten::sub", [trips, done])
             condition, *carried = map(self.lookup, body.outputs())
             rest = graph.insert_node(graph.create_loop(remaining_trips, condition, carried))
-            inside = rest.blocks()[0]
-            with graph.inserting_at_end(inside):
-                iteration = graph.insert("aten::add", [inside.inputs()[0], done])
+            copied_body = rest.blocks()[0]
+            with graph.inserting_at_end(copied_body):
+                iteration = graph.insert("aten::add", [copied_body.inputs()[0], done])
             before = dict(self.values)
             for stale in (*body.inputs(), *(v for n in walk_nodes(body) for v in n.outputs())):
                 self.values.pop(stale, None)
-            self.values.update(zip(body.inputs(), [iteration, *inside.inputs()[1:]], strict=True))
+            self.values.update(zip(body.inputs(), [iteration, *copied_body.inputs()[1:]], strict=True))
             local = dict(self.values)
 
             def lookup_in_body(value: Value) -> Value:
                 return local.get(value) or self.lookup(value)
 
             for node in body.nodes():
-                copy = inside.append_node(graph.create_clone(node, lookup_in_body))
+                copy = copied_body.append_node(graph.create_clone(node, lookup_in_body))
                 local.update(zip(node.outputs(), copy.outputs(), strict=True))
             for value in body.outputs():
-                inside.register_output(lookup_in_body(value))
-            for node in list(walk_nodes(inside)):
+                copied_body.register_output(lookup_in_body(value))
+            for node in list(walk_nodes(copied_body)):
                 _skip(node)
             self.values.update(before)
         for value, output in zip(loop.outputs(), rest.outputs(), strict=True):

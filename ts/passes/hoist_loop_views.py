@@ -44,14 +44,14 @@ def _hoist(loop: Node) -> bool:
     graph = loop.owning_graph()
     with graph.inserting_before(loop):
         choice = graph.insert_node(graph.create("prim::If", [_has_iteration(graph, loop)], 0))
-    view_block, otherwise = choice.add_block(), choice.add_block()
+    view_block, else_block = choice.add_block(), choice.add_block()
     for node in views:
         view = node.output()
         result = choice.add_output(type=TENSOR).copy_metadata(view)
         view.replace_all_uses_with(result)
         node.move_before(view_block.return_node())
         view_block.register_output(view)
-        otherwise.register_output(node.inputs()[0])
+        else_block.register_output(node.inputs()[0])
     return True
 
 
@@ -72,14 +72,14 @@ def _has_iteration(graph: Graph, loop: Node) -> Value:
 def _views(loop: Node) -> list[Node]:
     """Return the loop-invariant views of a loop body that precede its first side effect."""
     body = loop.blocks()[0]
-    inside: set[Value] = set(body.inputs())
+    loop_values: set[Value] = set(body.inputs())
     views: list[Node] = []
     for node in body.nodes():
         if node.blocks() or has_side_effects(node) or writes_to_inputs(node):
             break
         outputs = node.outputs()
         is_view = len(outputs) == 1 and outputs[0].type() == TENSOR and view_node_of(outputs[0]) is node
-        if is_view and inside.isdisjoint(node.inputs()) and is_only_read(outputs[0]):
+        if is_view and loop_values.isdisjoint(node.inputs()) and is_only_read(outputs[0]):
             views.append(node)
-        inside.update(outputs)
+        loop_values.update(outputs)
     return views

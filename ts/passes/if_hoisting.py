@@ -76,8 +76,8 @@ def _movable(block: Block) -> list[Node]:
 def _same(node: Node, other: Node, choice: Node) -> bool:
     if node_key(node) != node_key(other):
         return False
-    inside = choice.blocks()
-    return not any(value.node().owning_block() in inside for value in node.inputs())
+    branches = choice.blocks()
+    return not any(value.node().owning_block() in branches for value in node.inputs())
 
 
 # -- ifs with equal conditions -----------------------------------------------------------------------------

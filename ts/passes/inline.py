@@ -82,24 +82,24 @@ class _Inliner:
         self._graphs: dict[Any, tuple[Graph, bool]] = {}  # function -> (graph, True if the graph has ifs)
         self._node_budget = _MAX_GRAPH_NODES
 
-    def visit(self, block: Block, around: tuple[Any, ...] = ()) -> bool:
-        """Inline the calls in `block`; `around` holds the functions whose inlined bodies contain `block`."""
+    def visit(self, block: Block, enclosing_callees: tuple[Any, ...] = ()) -> bool:
+        """Inline the calls in `block`, a part of the inlined bodies of the functions `enclosing_callees`."""
         changed = False
         for node in block.nodes():
-            changed |= self._visit_node(node, around)
+            changed |= self._visit_node(node, enclosing_callees)
         return changed
 
-    def _visit_node(self, node: Node, around: tuple[Any, ...]) -> bool:
+    def _visit_node(self, node: Node, enclosing_callees: tuple[Any, ...]) -> bool:
         if node.kind() in _CALLS:
-            return self._inline_call(node, around)
+            return self._inline_call(node, enclosing_callees)
         changed = False
         for inner in node.blocks():
-            changed |= self.visit(inner, around)
+            changed |= self.visit(inner, enclosing_callees)
         return changed
 
-    def _inline_call(self, call: Node, around: tuple[Any, ...]) -> bool:
+    def _inline_call(self, call: Node, enclosing_callees: tuple[Any, ...]) -> bool:
         callee = called_function(call)
-        if callee is None or callee in around or callee in self._simplifying:
+        if callee is None or callee in enclosing_callees or callee in self._simplifying:
             return False
         if getattr(callee, "holds_breakpoint", False):
             return False
@@ -121,7 +121,7 @@ class _Inliner:
                 result.set_debug_name(name)
         call.destroy()
         for node in copied:
-            self._visit_node(node, (*around, callee))
+            self._visit_node(node, (*enclosing_callees, callee))
         return True
 
     def _body(self, callee: Any, call: Node) -> Graph | None:

@@ -49,15 +49,15 @@ def hoist_loop_invariants(graph: Graph) -> bool:
 
 def _hoist(loop: Node) -> bool:
     body = loop.blocks()[0]
-    inside: set[Value] = set(body.inputs())
+    loop_values: set[Value] = set(body.inputs())
     changed = False
     for node in body.nodes():
-        if _is_total(node) and inside.isdisjoint(node.inputs()) and optimization_allowed("licm"):
+        if _is_total(node) and loop_values.isdisjoint(node.inputs()) and optimization_allowed("licm"):
             update("licm", "Moving {}", node)
             node.move_before(loop)
             changed = True
         else:
-            inside.update(node.outputs())
+            loop_values.update(node.outputs())
     return changed
 
 

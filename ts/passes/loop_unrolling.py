@@ -92,8 +92,8 @@ def _carry_counter(loop: Node) -> None:
     counter = body.insert_input(1, type=INT)
     trip.replace_all_uses_with(counter)
     with graph.inserting_at_end(body):
-        following = graph.insert("aten::add", [counter, graph.insert_constant(1)])
-    body.insert_output(1, following)
+        next_counter = graph.insert("aten::add", [counter, graph.insert_constant(1)])
+    body.insert_output(1, next_counter)
 
 
 def _replace_by_iterations(loop: Node, trips: int) -> None:
@@ -115,15 +115,15 @@ def _unroll_by_factor(loop: Node) -> None:
         remaining_trips = graph.insert("aten::sub", [trips, done])
         unrolled = graph.create_loop(turns, loop.inputs()[1], loop.inputs()[LOOP_INPUTS:])
         graph.insert_node(unrolled)
-    inside = unrolled.blocks()[0]
+    unrolled_body = unrolled.blocks()[0]
     for copy, original in zip(unrolled.outputs(), loop.outputs(), strict=True):
         copy.copy_metadata(original)
-    for copy, original in zip(inside.inputs(), body.inputs(), strict=True):
+    for copy, original in zip(unrolled_body.inputs(), body.inputs(), strict=True):
         copy.copy_metadata(original)
-    with graph.inserting_at_end(inside):
-        results = _copy_iterations(graph, body, inside.inputs()[1:], _UNROLL_FACTOR)
+    with graph.inserting_at_end(unrolled_body):
+        results = _copy_iterations(graph, body, unrolled_body.inputs()[1:], _UNROLL_FACTOR)
     for value in (loop.inputs()[1], *results):
-        inside.register_output(value)
+        unrolled_body.register_output(value)
     # The original loop runs the remaining iterations.
     for i, output in enumerate(unrolled.outputs()):
         loop.replace_input(i + LOOP_INPUTS, output)

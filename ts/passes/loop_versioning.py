@@ -373,8 +373,8 @@ class _LoopVersion:
         """Insert nodes that return `x` if `comparison` of `x` and `y` holds or `x` is NaN, else `y`."""
         first = self._new(comparison, [x, y], node, BOOL).output()
         if x.type() is FLOAT:
-            absent = self._new("aten::ne", [x, x], node, BOOL).output()
-            first = self._new("aten::__or__", [first, absent], node, BOOL).output()
+            is_nan = self._new("aten::ne", [x, x], node, BOOL).output()
+            first = self._new("aten::__or__", [first, is_nan], node, BOOL).output()
         choice = self.graph.create_if(first, 1).insert_before(node)
         choice.copy_metadata(node)
         for block, value in zip(choice.blocks(), (x, y), strict=True):

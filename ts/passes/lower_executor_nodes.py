@@ -142,15 +142,15 @@ def _sum_of_products(graph: Graph, node: Node) -> list[Value]:
     half = len(node.inputs()) // 2
     lefts, rights = node.inputs()[:half], node.inputs()[half:]
     choice = graph.insert_node(graph.create_if(_insert_shape_checks(graph, [lefts, rights]), 1))
-    batched_block, added = choice.blocks()
+    batched_block, else_block = choice.blocks()
     with graph.inserting_at_end(batched_block):
         factors = [_side_by_side(graph, lefts, 1), _side_by_side(graph, rights, 0)]
         batched_block.register_output(graph.insert("aten::mm", factors))
-    with graph.inserting_at_end(added):
+    with graph.inserting_at_end(else_block):
         total, *others = [graph.insert("aten::mm", [*pair]) for pair in zip(lefts, rights, strict=True)]
         for other in others:
             total = graph.insert("aten::add", [total, other, 1])
-        added.register_output(total)
+        else_block.register_output(total)
     return choice.outputs()
 
 

@@ -93,8 +93,8 @@ def configure(
         _limits[_pass_name(name)] = int(count)
     unknown = {*_levels, *_limits} - _pass_names() if _levels or _limits else None
     if unknown:
-        wrong, right = ", ".join(sorted(unknown)), ", ".join(sorted(_pass_names()))
-        warnings.warn(f"no pass has the name {wrong}; there are {right}", stacklevel=2)
+        unknown_names, valid_names = ", ".join(sorted(unknown)), ", ".join(sorted(_pass_names()))
+        warnings.warn(f"no pass has the name {unknown_names}; there are {valid_names}", stacklevel=2)
 
 
 def _pass_names() -> set[str]:

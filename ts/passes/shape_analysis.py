@@ -356,10 +356,10 @@ class Analysis:
         if results is not NOT_EVALUATED and (is_elementwise(node) or node.kind() in _COPY_LENGTHS):
             return results
         if results is NOT_EVALUATED:  # placeholder sizes did not match: try matching sizes to get the rank
-            fitting = {
+            sizes_by_dim = {
                 i: n for x in tensors_in(arguments) for i, n in enumerate(x.shape) if n not in self.unknown
             }
-            results = evaluate(node, _map_tensors(arguments, lambda x: self.with_lengths(x, fitting)))
+            results = evaluate(node, _map_tensors(arguments, lambda x: self.with_lengths(x, sizes_by_dim)))
         return results if results is NOT_EVALUATED else _map_tensors(results, self.with_rank_only)
 
     def with_lengths(self, sample: Any, sizes: dict[int, int]) -> Any:

@@ -142,10 +142,10 @@ def _sink_constants(group: Node) -> None:
     for i in reversed(range(len(group.inputs()))):
         producer = group.input(i).node()
         if producer.kind() == "prim::Constant":
-            inside = inner.inputs()[i]
-            first = min((use.user for use in inside.uses()), key=lambda node: node._position)
+            inner_input = inner.inputs()[i]
+            first = min((use.user for use in inner_input.uses()), key=lambda node: node._position)
             copy = inner.create_clone(producer, {}).insert_before(first)
-            inside.replace_all_uses_with(copy.output())
+            inner_input.replace_all_uses_with(copy.output())
             inner.erase_input(i)
             group.remove_input(i)
 

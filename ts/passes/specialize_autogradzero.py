@@ -35,8 +35,10 @@ def specialize_autogradzero(graph: Graph) -> bool:
     states: dict[Value, _GradState] = {}
     for value in graph.inputs():
         value_type = value.type()
-        absent = value_type.undefined_ if isinstance(value_type, TensorType) else False
-        states[value] = {True: _GradState.ZERO, False: _GradState.DEFINED, None: _GradState.UNKNOWN}[absent]
+        is_undefined = value_type.undefined_ if isinstance(value_type, TensorType) else False
+        states[value] = {True: _GradState.ZERO, False: _GradState.DEFINED, None: _GradState.UNKNOWN}[
+            is_undefined
+        ]
     return _visit(graph.block(), states)
 
 

@@ -74,10 +74,10 @@ def _specialize(graph: Graph, argument_types: Mapping[int, Type]) -> bool:
         for i in argument_types:  # the shapes of these inputs may change while the graph runs
             if inputs[i] not in propagation.samples and inputs[i].type().is_subtype_of(TENSOR):
                 inputs[i].set_type(TENSOR)
-        decided = simplify(graph)
+        has_folded = simplify(graph)
         erase_shape_information(graph)
-        changed |= _fold_queries(graph) or decided
-        if not decided:
+        changed |= _fold_queries(graph) or has_folded
+        if not has_folded:
             break
     _declare(graph, declared)
     update("specialize_to_arguments", "Specialised to {}", argument_types)
@@ -197,16 +197,16 @@ class _TypeQueries:
             return None
         first = self._dependencies_of(loop.inputs()[1 + offset])
         self._dependencies[value] = first
-        following = self._dependencies_of(loop.blocks()[0].outputs()[offset])
-        return None if first is None or following is None else first | following
+        next_dependencies = self._dependencies_of(loop.blocks()[0].outputs()[offset])
+        return None if first is None or next_dependencies is None else first | next_dependencies
 
     def _union_dependencies(self, values: Iterable[Value]) -> frozenset[int] | None:
         indices: frozenset[int] = frozenset()
         for value in values:
-            more = self._dependencies_of(value)
-            if more is None:
+            dependencies = self._dependencies_of(value)
+            if dependencies is None:
                 return None
-            indices |= more
+            indices |= dependencies
         return indices
 
 

@@ -119,12 +119,12 @@ class _Match:
 
     def _has_no_outside_uses(self) -> bool:
         """Return whether all values of the occurrence, except the outputs, are used only inside of it."""
-        inside = set(self.nodes.values())
+        matched_nodes = set(self.nodes.values())
         outputs = {self.values[value] for value in self.pattern.outputs()}
-        hidden = [node for node in inside if node.kind() != "prim::Constant"]
+        computed_nodes = [node for node in matched_nodes if node.kind() != "prim::Constant"]
         return all(
-            value in outputs or all(use.user in inside for use in value.uses())
-            for node in hidden
+            value in outputs or all(use.user in matched_nodes for use in value.uses())
+            for node in computed_nodes
             for value in node.outputs()
         )
 
@@ -154,8 +154,8 @@ class _Rewriter:
                 pattern_value: self.replaced.get(graph_value, graph_value)
                 for pattern_value, graph_value in match.items()
             }
-            accepted = insertion_point is not None and (self.accept is None or self.accept(current_values))
-            if accepted and optimization_allowed("subgraph_rewrite"):
+            is_accepted = insertion_point is not None and (self.accept is None or self.accept(current_values))
+            if is_accepted and optimization_allowed("subgraph_rewrite"):
                 assert insertion_point is not None
                 self._replace(match, current_values, insertion_point)
                 changed = True
@@ -184,8 +184,10 @@ class _Rewriter:
 
         if not any(written_between(pattern_node, node, last) for pattern_node, node in computed):
             return last
-        early = all(_is_defined_before(match[x], first) for x in self.pattern.inputs())
-        if early and not any(written_between(pattern_node, first, node) for pattern_node, node in computed):
+        are_inputs_defined = all(_is_defined_before(match[x], first) for x in self.pattern.inputs())
+        if are_inputs_defined and not any(
+            written_between(pattern_node, first, node) for pattern_node, node in computed
+        ):
             return first
         return None
 

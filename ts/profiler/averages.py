@@ -56,11 +56,11 @@ class FunctionEventAvg:
 
 def _outermost_time(event: FunctionEvent | FunctionEventAvg) -> float:
     """Return the time of an event; return 0 if an enclosing event of the same name includes this time."""
-    around = getattr(event, "cpu_parent", None)
-    while around is not None:
-        if around.key == event.key:
+    parent = getattr(event, "cpu_parent", None)
+    while parent is not None:
+        if parent.key == event.key:
             return 0.0
-        around = around.cpu_parent
+        parent = parent.cpu_parent
     return event.cpu_time_total
 
 

@@ -131,15 +131,15 @@ def nest(events: Iterable[FunctionEvent]) -> None:
     """Set the parent and the children of each event, by time range."""
     open: dict[int, list[FunctionEvent]] = {}
     for event in events:
-        around = open.setdefault(event.thread, [])
+        enclosing_events = open.setdefault(event.thread, [])
         if event.is_async:
             continue
-        while around and not _inside(event.time_range, around[-1].time_range):
-            around.pop()
-        if around:
-            event.cpu_parent = around[-1]
-            around[-1].cpu_children.append(event)
-        around.append(event)
+        while enclosing_events and not _inside(event.time_range, enclosing_events[-1].time_range):
+            enclosing_events.pop()
+        if enclosing_events:
+            event.cpu_parent = enclosing_events[-1]
+            enclosing_events[-1].cpu_children.append(event)
+        enclosing_events.append(event)
 
 
 def _inside(inner: Interval, outer: Interval) -> bool:

@@ -134,5 +134,5 @@ def kaiser(k: Numbers, last: int, *, beta: float = 12.0) -> Numbers:
     """Return the Kaiser window with shape parameter `beta`."""
     if beta < 0:
         raise ValueError(f"beta must be non-negative, got: {beta} instead.")
-    inside = 1 - (2 * k / last - 1) ** 2
-    return np.i0(beta * np.sqrt(np.maximum(inside, 0))) / np.i0(beta)
+    radicand = 1 - (2 * k / last - 1) ** 2
+    return np.i0(beta * np.sqrt(np.maximum(radicand, 0))) / np.i0(beta)

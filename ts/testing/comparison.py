@@ -181,16 +181,18 @@ def _compare_tensors(c: _Comparison, actual: Tensor, expected: Tensor, path: tup
     if bool(close.all()):
         return
     exact = rtol == atol == 0
-    wrong = close.numel() - int(close.sum())
+    mismatch_count = close.numel() - int(close.sum())
     absolute = (x - y).abs().masked_fill(close, 0)
     relative = (absolute / y.abs()).masked_fill(close, 0)
     message = f"Tensor-likes are not {'equal' if exact else 'close'}!\n\n"
-    message += f"Mismatched elements: {wrong} / {close.numel()} ({wrong / close.numel():.1%})\n"
+    message += (
+        f"Mismatched elements: {mismatch_count} / {close.numel()} ({mismatch_count / close.numel():.1%})\n"
+    )
     lines = []
     for kind, differences, tolerance in (("absolute", absolute, atol), ("relative", relative, rtol)):
-        at = int(differences.argmax())
-        index = tuple(int(i) for i in np.unravel_index(at, tuple(differences.shape)))
-        largest = differences.flatten()[at].item()
+        flat_index = int(differences.argmax())
+        index = tuple(int(i) for i in np.unravel_index(flat_index, tuple(differences.shape)))
+        largest = differences.flatten()[flat_index].item()
         lines.append(
             f"Greatest {kind} difference: {largest} at index {index}{_format_tolerance(tolerance, exact)}"
         )

@@ -27,7 +27,7 @@ def _group_tensors_by_device_and_dtype(
     """Group the tensors in parallel lists by device and dtype of the tensors in the first list."""
     groups: dict[tuple[Any, Any], tuple[TensorLists, list[int]]] = {}
     first = tensorlistlist[0] if tensorlistlist else []
-    for at, tensor in enumerate(first):
+    for index, tensor in enumerate(first):
         if tensor is None:
             raise RuntimeError("the first list may not contain None")
         columns, indices = groups.setdefault(
@@ -35,7 +35,7 @@ def _group_tensors_by_device_and_dtype(
         )
         for column, tensors in zip(columns, tensorlistlist, strict=True):
             if tensors:
-                column.append(tensors[at])
+                column.append(tensors[index])
         if with_indices:
-            indices.append(at)
+            indices.append(index)
     return groups

@@ -155,8 +155,8 @@ class TreeSpec:
 
     def __repr__(self, indent: int = 0) -> str:
         separator = ",\n" + " " * (indent + 2)
-        inside = separator.join(child.__repr__(indent + 2) for child in self._children)
-        return f"TreeSpec({self.type.__name__}, {self._context}, [{inside}])"
+        children = separator.join(child.__repr__(indent + 2) for child in self._children)
+        return f"TreeSpec({self.type.__name__}, {self._context}, [{children}])"
 
     def __eq__(self, other: object) -> bool:
         if self is other:

@@ -305,18 +305,18 @@ class _Block:
                 f"recomputation.\nNumber of tensors saved during forward: {len(self._handles)}\n"
                 f"Number of tensors saved during recomputation: {count}.\n"
             )
-        wrong = [
+        mismatches = [
             f"tensor at position {i}:\nsaved metadata: {before}\nrecomputed metadata: {recomputed}\n"
             for i, (before, recomputed) in enumerate(
                 zip(self._expected_metadata, recomputed_metadata, strict=True)
             )
             if recomputed is not None and before != recomputed
         ]
-        if wrong:
+        if mismatches:
             raise CheckpointError(
                 "torch.utils.checkpoint: Recomputed values for the following tensors have different metadata "
                 "than "
-                f"during the forward pass.\n{''.join(wrong)}.\n"
+                f"during the forward pass.\n{''.join(mismatches)}.\n"
             )
 
 

@@ -109,9 +109,9 @@ class _Region:
                 "checkpointed region are nondeterministic or depend on global state that changed between "
                 "forward and backward."
             )
-        at = self._read_counts.get(packet, 0)
-        self._read_counts[packet] = at + 1
-        cached = calls[at] if at < len(calls) else None
+        call_index = self._read_counts.get(packet, 0)
+        self._read_counts[packet] = call_index + 1
+        cached = calls[call_index] if call_index < len(calls) else None
         return _map_nested(cached, lambda x: x.value(self._mutation), _CachedTensor)
 
     def begin_recomputation(self) -> None:

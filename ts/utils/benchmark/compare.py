@@ -54,34 +54,34 @@ class Compare:
     def _table(self, label: str | None, results: list[Measurement]) -> str:
         name, unit = select_unit(min(m.median for m in results))
         columns = ordered_unique(m.task_spec.description for m in results)
-        at = {
+        measurements = {
             ((m.task_spec.num_threads, m.task_spec.env, m.as_row_name), m.task_spec.description): m
             for m in results
         }
-        rows = ordered_unique(row for row, _ in at)
+        rows = ordered_unique(row for row, _ in measurements)
         has_several_envs = len({row[1] for row in rows}) > 1
         figures = common_figures(results)
         best = {c: min(m.median for m in results if m.task_spec.description == c) for c in columns}
 
         def cell(row: tuple[int, str | None, str], column: str | None) -> str:
-            m = at.get((row, column))
+            m = measurements.get((row, column))
             if m is None:
                 return ""
             value = trim_sigfig(m.median / unit, figures) if self._trim else m.median / unit
             smallest = best[column]
             if self._color and self._rowwise:
-                smallest = min(at[row, c].median for c in columns if (row, c) in at)
+                smallest = min(measurements[row, c].median for c in columns if (row, c) in measurements)
             mark = "*" if self._color and m.median == smallest else ""
             return f"{value:.1f}{mark}{'!' if self._warn and m.has_warnings else ''}"
 
         names = {row: f"({row[1]}) {row[2]}" if has_several_envs else row[2] for row in rows}
         first = max([9, *(6 + len(n) for n in names.values())])
         widths = [max([len(c or ""), *(len(cell(row, c)) for row in rows)]) for c in columns]
-        head = " " * first + "".join(f"  |  {c or '':^{w}}" for c, w in zip(columns, widths, strict=True))
-        title = f" {label or ''} ".center(max(len(head) - 1, 0), "-") if label else "-" * (len(head) - 1)
-        lines = [f"[{title}]", head]
+        header = " " * first + "".join(f"  |  {c or '':^{w}}" for c, w in zip(columns, widths, strict=True))
+        title = f" {label or ''} ".center(max(len(header) - 1, 0), "-") if label else "-" * (len(header) - 1)
+        lines = [f"[{title}]", header]
         for threads in ordered_unique(row[0] for row in rows):
-            lines.append(f"{threads} threads: ".ljust(len(head), "-"))
+            lines.append(f"{threads} threads: ".ljust(len(header), "-"))
             for row in rows:
                 if row[0] == threads:
                     cells = "".join(f"  |  {cell(row, c):>{w}}" for c, w in zip(columns, widths, strict=True))

@@ -144,9 +144,9 @@ class BatchSender:
 
         Smaller free segments are deleted; the second result lists their numbers.
         """
-        fitting = [n for n in self._free if len(self._segments[n]) >= size]
-        if fitting:
-            best = min(fitting, key=lambda n: len(self._segments[n]))
+        large_enough = [n for n in self._free if len(self._segments[n]) >= size]
+        if large_enough:
+            best = min(large_enough, key=lambda n: len(self._segments[n]))
             self._free.remove(best)
             return best, []
         deleted, self._free = self._free, []
@@ -166,7 +166,7 @@ class BatchReceiver:
 
     def receive(self) -> tuple[Header, Any]:
         """Return the next message without unpickling it; raise EOFError if the worker has exited."""
-        header, inside = self._connection.recv()
+        header, inline_buffers = self._connection.recv()
         for segment_id in header.deleted:
             del self._segments[segment_id]
         if header.new:
@@ -176,17 +176,19 @@ class BatchReceiver:
                 raise EOFError
             self._segments[header.segment] = mmap.mmap(descriptors[0], header.new)
             os.close(descriptors[0])
-        return header, inside
+        return header, inline_buffers
 
     def open(self, message: tuple[Header, Any]) -> Any:
         """Return the value in a message."""
-        header, inside = message
+        header, inline_buffers = message
         if header.segment < 0:
-            return pickle.loads(inside[0], buffers=inside[1:])
+            return pickle.loads(inline_buffers[0], buffers=inline_buffers[1:])
         offsets, _ = _offsets(header.sizes)
         segment: Any = np.frombuffer(self._segments[header.segment], np.uint8)
         bytes_of = memoryview(segment)
-        payload = [bytes_of[at : at + size] for at, size in zip(offsets, header.sizes, strict=True)]
+        payload = [
+            bytes_of[offset : offset + size] for offset, size in zip(offsets, header.sizes, strict=True)
+        ]
         if len(self._referenced) >= MAX_REFERENCED_SEGMENTS:
             self._released.append(header.segment)
             return pickle.loads(payload[0], buffers=[bytearray(buffer) for buffer in payload[1:]])

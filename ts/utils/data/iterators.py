@@ -190,7 +190,7 @@ class MultiProcessingIterator(Batches):
 
     def _next(self) -> Any:
         while worker := self._pop_next_worker():
-            header, inside = message = self._receive(worker)
+            header, inline_buffers = message = self._receive(worker)
             if header.label[0] != self._epoch:
                 worker.inbox.discard(message)
                 self._order.appendleft(worker)
@@ -201,7 +201,7 @@ class MultiProcessingIterator(Batches):
                 self._send_next_task()
                 continue
             batch = worker.inbox.open(message)
-            del message, inside
+            del message, inline_buffers
             self._send_next_task()
             if isinstance(batch, ExceptionWrapper):
                 batch.reraise()
