@@ -158,7 +158,7 @@ def test_no_archive():
         ts.jit.missing(io.BytesIO(b"text"))
     out = io.BytesIO()
     ts.save({}, out)
-    with pytest.raises(ArchiveError, match=r"it may be what torch\.save wrote"):
+    with pytest.raises(ArchiveError, match=r"it may have been written by torch\.save"):
         ts.jit.missing(io.BytesIO(out.getvalue()))
 
 

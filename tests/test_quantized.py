@@ -197,27 +197,27 @@ def conv(windows, weight=(1, 1, 2, 3), bias=None, version="2"):
 
 GOOD = [2, 1, 1, 0, 0, 1, 1, 0, 0, 1, 0]
 WRONG = {
-    "scale": (linear_archive((quantized((Name("torch per_tensor_affine"), 0.0, 1)), None)), "no good scale"),
-    "scale-nan": (linear_archive((quantized((Name("torch per_tensor_affine"), float("nan"), 1)), None)), "no good scale"),
-    "scale-text": (linear_archive((quantized((Name("torch per_tensor_affine"), "a", 1)), None)), "no good scale"),
-    "zero-point": (linear_archive((quantized((Name("torch per_tensor_affine"), 0.1, 300)), None)), "no good scale"),
-    "scheme": (linear_archive((quantized((Name("torch FloatStorage"), 0.1, 1)), None)), "no good scale"),
-    "no-parameters": (linear_archive((quantized(7), None)), "no good scale"),
+    "scale": (linear_archive((quantized((Name("torch per_tensor_affine"), 0.0, 1)), None)), "invalid quantization parameters"),
+    "scale-nan": (linear_archive((quantized((Name("torch per_tensor_affine"), float("nan"), 1)), None)), "invalid quantization parameters"),
+    "scale-text": (linear_archive((quantized((Name("torch per_tensor_affine"), "a", 1)), None)), "invalid quantization parameters"),
+    "zero-point": (linear_archive((quantized((Name("torch per_tensor_affine"), 0.1, 300)), None)), "invalid quantization parameters"),
+    "scheme": (linear_archive((quantized((Name("torch FloatStorage"), 0.1, 1)), None)), "invalid quantization parameters"),
+    "no-parameters": (linear_archive((quantized(7), None)), "invalid quantization parameters"),
     "axis": (
-        linear_archive((quantized((Name("torch per_channel_affine"), None, None, 5)), None)), "no good scale"
+        linear_archive((quantized((Name("torch per_channel_affine"), None, None, 5)), None)), "invalid quantization parameters"
     ),
     "scales": (
         linear_archive((
             quantized((Name("torch per_channel_affine"), tensor("DoubleStorage", "1", 3), tensor("LongStorage", "2", 3), 0)),
             None,
-        ), s1=bytes(24), s2=bytes(24)), "no good scale"
+        ), s1=bytes(24), s2=bytes(24)), "invalid quantization parameters"
     ),
-    "size": (linear_archive((quantized(PER_TENSOR, size=(3, 3)), None)), "reaches element 8 of a storage of 6"),
+    "size": (linear_archive((quantized(PER_TENSOR, size=(3, 3)), None)), "accesses element 8 of a storage with 6 elements"),
     "plain-storage": (
         linear_archive((quantized(PER_TENSOR, "1", kind="CharStorage"), None), s1=INTEGERS.tobytes()),
-        "has no storage of integers",
+        "expected a storage of integers",
     ),
-    "quantized-storage": (linear_archive((tensor("QInt8Storage", "0", 2, 3), None)), "a tensor has no storage"),
+    "quantized-storage": (linear_archive((tensor("QInt8Storage", "0", 2, 3), None)), "a tensor has no valid storage"),
     "no-tensor": (linear_archive((7, None)), "no tensor of 2 dimensions"),
     "three": (linear_archive((WEIGHT, None, None)), "is none of that class"),
     "bias": (linear_archive((WEIGHT, tensor("FloatStorage", "1", 3)), s1=bytes(12)), "the bias has 3 elements for 2"),
@@ -253,7 +253,7 @@ def test_without_state():
 def test_another_class():
     """An attribute rejects objects of another class."""
     source = LINEAR.replace("Linear", "Embedding", 1).replace("return ops.quantized.linear(x, self.p, 0.5, 3)", "return x")
-    with pytest.raises(ArchiveError, match="does not fit its class"):
+    with pytest.raises(ArchiveError, match="does not match its class"):
         load(linear_archive(source=source))
 
 

@@ -49,11 +49,11 @@ class TestFiles:
         path = tmp_path / "x.safetensors"
         save_file({"x": ts.arange(3)}, path)
         path.write_bytes(path.read_bytes()[:size])
-        with pytest.raises(ArchiveError, match="is no file of safetensors, or damaged"):
+        with pytest.raises(ArchiveError, match="is not a safetensors file or is damaged"):
             load_file(path)
 
     def test_unsupported_values(self, tmp_path):
-        for value, message in ((3, "holds tensors only"), (ts.ones(1, dtype=ts.complex128), "do not hold")):
+        for value, message in ((3, "can contain only tensors"), (ts.ones(1, dtype=ts.complex128), "do not support")):
             with pytest.raises(ValueError, match=message):
                 save_file({"x": value}, tmp_path / "x.safetensors")
         assert list(tmp_path.iterdir()) == []

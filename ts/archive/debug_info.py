@@ -53,7 +53,7 @@ def write_source_locations(locations: Iterable[tuple[int, SourceRange | None]]) 
 
 
 def _no_tensor(tensor: object) -> NoReturn:
-    raise ArchiveError("a debug record holds no tensors")
+    raise ArchiveError("invalid debug record: it refers to a tensor storage")
 
 
 def read_source_locations(data: bytes) -> Callable[[int], SourceRange | None]:
@@ -79,7 +79,7 @@ def read_source_locations(data: bytes) -> Callable[[int], SourceRange | None]:
 def _name(module: str, name: str) -> Global:
     if module == "torch.jit._pickle":
         return Global(name, lambda value, *rest: value)
-    raise ArchiveError(f"a debug record names {module}.{name}")
+    raise ArchiveError(f"invalid debug record: it refers to the class or function {module}.{name}")
 
 
 def _entries(record: Any) -> list[tuple[int, SourceRange]]:
@@ -92,10 +92,10 @@ def _entries(record: Any) -> list[tuple[int, SourceRange]]:
     try:
         ranges = [(offset, sources.range(*range)) for offset, range, *_ in entries]
         if not all(isinstance(offset, int) for offset, _ in ranges):
-            raise ValueError("a place in the file is not a number")
+            raise ValueError("expected an int as the position in the file")
         return ranges
     except (TypeError, ValueError, IndexError) as error:
-        raise ArchiveError(f"a debug record is damaged: {error}") from error
+        raise ArchiveError(f"invalid debug record: {error}") from error
 
 
 def _is_count(x: Any) -> bool:
@@ -112,7 +112,7 @@ class _Sources:
 
     def range(self, source: Any, start: Any, end: Any) -> SourceRange:
         if not _is_count(start) or not _is_count(end):
-            raise ValueError("a range is not two numbers")
+            raise ValueError("expected a source range of two ints")
         cached = self.sources_by_id.get(id(source))
         if cached is None:
             cached = self.sources_by_id[id(source)] = source, self._source(*source)
@@ -123,10 +123,10 @@ class _Sources:
             lines = [self.strings[index] for index in source]
             size = sum(map(len, lines))
             if size > _MAX_SOURCE_CHARS:
-                raise ValueError(f"a source would have {size} characters")
+                raise ValueError(f"the source has {size} characters, more than allowed")
             deadline.charge(0, bytes=size)
             source = "".join(lines)
             name = self.strings[name]
         if not isinstance(source, str) or not isinstance(name, str | None) or not _is_count(line):
-            raise ValueError("a source is not a text")
+            raise ValueError("expected a string as the source")
         return Source(source, name, line)

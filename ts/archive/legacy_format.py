@@ -66,9 +66,11 @@ def read(file: IO[bytes]) -> LegacyArchive:
     version, offset = _plain(data, offset)
     system, offset = _plain(data, offset)
     if type(version) is not int or version != _VERSION or not isinstance(system, dict):
-        raise ArchiveError("the file is no file of torch.save, or one of another version")
+        raise ArchiveError("the file was not written by torch.save, or by an unsupported version")
     if system.get("little_endian") is not True:
-        raise ArchiveError("files of machines with another byte order cannot be read")
+        raise ArchiveError(
+            "the file was written on a big-endian machine; only little-endian files are supported"
+        )
     begin = offset
     collector = _StorageCollector()
     machine = Unpickler(data, placeholder_global, collector.storage)
@@ -78,7 +80,7 @@ def read(file: IO[bytes]) -> LegacyArchive:
     value = data[begin : machine.at]
     is_list = isinstance(keys, list) and all(isinstance(key, str) for key in keys)
     if not is_list or sorted(keys) != sorted(collector.storages_by_key):
-        raise ArchiveError("the file's list of storages is not that of its value")
+        raise ArchiveError("the file's list of storages does not match the storages of its value")
     storages = {}
     for key in keys:
         name, location, numel = collector.storages_by_key[key]
@@ -86,9 +88,9 @@ def read(file: IO[bytes]) -> LegacyArchive:
         assert kind is not None  # `_StorageCollector.storage` has checked the name
         end = offset + 8 + numel * kind.dtype.itemsize
         if end > len(data):
-            raise ArchiveError(f"the storage {key!r} ends behind the file")
+            raise ArchiveError(f"storage {key!r} is truncated: the file ends before its last byte")
         if struct.unpack_from("<q", data, offset) != (numel,):
-            raise ArchiveError(f"the storage {key!r} has not the {numel} elements that its tensors ask for")
+            raise ArchiveError(f"storage {key!r} does not have the {numel} elements that its tensors require")
         elements = np.frombuffer(data, np.uint8, end - offset - 8, offset + 8).copy()
         storages[key] = read_storage(elements, kind, numel, location)
         offset = end
@@ -102,7 +104,7 @@ def view_of_storage(storage: Storage, view: Any) -> Storage:
             return storage
         case (str(), int(offset), int(size)) if 0 <= offset <= offset + size <= len(storage.elements):
             return Storage(storage.elements[offset : offset + size], storage.location)
-    raise ArchiveError("a part of a storage is not in it")
+    raise ArchiveError("a view of a storage exceeds the bounds of the storage")
 
 
 class _StorageCollector:
@@ -122,16 +124,18 @@ class _StorageCollector:
             case ("storage", Global(name=name), str(key), str(location), int(numel), _) if numel >= 0:
                 name = name.rpartition(".")[2]
             case _:
-                raise ArchiveError("the file refers to what is no storage")
+                raise ArchiveError("the file has a persistent id that is not a storage reference")
         if storage_type(name) is None:
-            raise ArchiveError(f"the file refers to a storage {name}")
+            raise ArchiveError(f"the file refers to a storage of the unknown type {name}")
         if self.storages_by_key.setdefault(key, (name, location, numel)) != (name, location, numel):
-            raise ArchiveError(f"the file has two storages {key!r}")
+            raise ArchiveError(f"the file has conflicting definitions of storage {key!r}")
         return None
 
 
 def _reject_global(*named: Any) -> NoReturn:
-    raise ArchiveError("the head of the file names more than numbers and texts")
+    raise ArchiveError(
+        "the header of the file refers to a class or function; expected only numbers and strings"
+    )
 
 
 def _plain(data: bytes, offset: int) -> tuple[Any, int]:

@@ -66,7 +66,7 @@ def read(
                 extra_files[name] = records.bytes(f"extra/{name}") if has_record else b""
         module = Reader(records, map_location, terms).value("data")
         if not isinstance(module, Object):
-            raise ArchiveError("the archive holds no scripted module")
+            raise ArchiveError("the archive does not contain a scripted module")
         if terms.restricted:
             compile_all(_methods(module.cls.type))
     return module
@@ -114,10 +114,10 @@ class Reader(TensorLoader):
         self.unit = ArchiveUnit(read_sources(records), constants, version, terms)
         values = self.value("constants")
         if not isinstance(values, tuple):
-            raise ArchiveError("constants.pkl holds no tuple")
+            raise ArchiveError("constants.pkl does not contain a tuple")
         for i, value in enumerate(values):
             if not is_small(value, _MAX_ELEMENTS) or not _fits_int64(value):
-                raise ArchiveError(f"CONSTANTS.c{i} in constants.pkl is too large, or nested too deeply")
+                raise ArchiveError(f"CONSTANTS.c{i} in constants.pkl is too large or nested too deeply")
             constants.append(as_number(value))
 
     def value(self, archive: str) -> Any:
@@ -125,7 +125,7 @@ class Reader(TensorLoader):
         data = self.records.bytes(f"{archive}.pkl")
         value = Unpickler(data, self.name, partial(self.storage, archive)).load()
         for each in self.uninitialized.values():
-            raise ArchiveError(f"an object of {each.cls.type} has no attributes")
+            raise ArchiveError(f"an object of type {each.cls.type} has no state with its attributes")
         return value
 
     # ---- names ---------------------------------------------------------------------------------------
@@ -136,7 +136,7 @@ class Reader(TensorLoader):
         if module == "__torch__" or module.startswith("__torch__."):
             return self.definition(full)
         if not is_allowed_global(module, name):
-            raise ArchiveError(f"the archive names {full}, which is not among what may be in an archive")
+            raise ArchiveError(f"the archive refers to {full}, which is not allowed in archives")
         if full == _TENSOR:
             return Global(full, self.tensor)
         if full == quantized.REBUILD:
@@ -177,17 +177,17 @@ class Reader(TensorLoader):
         try:
             if restore is not None:
                 if len(restore.schema.arguments) != 2:
-                    raise ArchiveError(f"__setstate__ of {type} does not take one argument")
+                    raise ArchiveError(f"__setstate__ of {type} must have one parameter besides self")
                 restore(instance, self.convert(state, type_spec(restore.schema.arguments[1].type)))
                 return
             for slot, (name, attribute) in enumerate(type.attributes.items()):
                 if not isinstance(state, dict) or name not in state:
                     if isinstance(attribute, OptionalType | NoneType):
                         continue
-                    raise ArchiveError(f"an object of {type} has no attribute '{name}'")
+                    raise ArchiveError(f"an object of type {type} has no attribute '{name}'")
                 object_set(instance, slot, self.convert(state[name], type_spec(attribute)))
         except TypeError as error:
-            raise ArchiveError(f"an object of {type} does not fit its class: {error}") from error
+            raise ArchiveError(f"an object of type {type} does not match its class: {error}") from error
 
     def convert(self, value: Any, spec: TypeSpec) -> Any:
         """Convert a container to the representation of the core; a shared container is converted once."""
@@ -217,7 +217,7 @@ class Reader(TensorLoader):
         elif kind == KINDS["TupleType"] and isinstance(value, tuple) and len(value) == len(element_specs):
             converted = tuple(map(self.convert, value, element_specs))
         else:
-            raise TypeError(f"it holds a {type(value).__name__} instead of a value of type {spec.text}")
+            raise TypeError(f"expected a value of type {spec.text}, found {type(value).__name__}")
         return to_core(converted, spec)
 
     def member(self, value: Any, union: TypeSpec) -> Any:
@@ -227,7 +227,7 @@ class Reader(TensorLoader):
                 return self.convert(value, spec)
             except TypeError:
                 continue
-        raise TypeError(f"it holds a {type(value).__name__} instead of a value of type {union.text}")
+        raise TypeError(f"expected a value of type {union.text}, found {type(value).__name__}")
 
 
 def _fits_int64(value: Any) -> bool:
@@ -241,18 +241,18 @@ def _fits_int64(value: Any) -> bool:
 
 def _device(name: Any) -> Any:
     if not isinstance(name, str):
-        raise ArchiveError("a device has no name")
+        raise ArchiveError("expected a string as the name of a device")
     return device_named(name)
 
 
 def _member(enum: type[Any], value: Any) -> Any:
     """Return the enum member with a value; raise ArchiveError if there is none."""
     if not isinstance(value, int | float | str):
-        raise ArchiveError(f"a member of {enum.__name__} is no number and no text")
+        raise ArchiveError(f"the value of a member of {enum.__name__} must be a number or a string")
     try:
         return enum(value)
     except ValueError:
-        raise ArchiveError(f"{enum.__name__} has no such member") from None
+        raise ArchiveError(f"{enum.__name__} has no member with the value {value!r:.80}") from None
 
 
 def _first(value: Any, *rest: Any) -> Any:

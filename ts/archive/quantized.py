@@ -55,12 +55,12 @@ def tensor(
 ) -> Tensor:
     """Return the dequantized tensor of a storage reference; `map_to_device` moves a tensor to its device."""
     if not isinstance(storage, Storage) or storage.quantized is None:
-        raise ArchiveError("a quantized tensor has no storage of integers")
+        raise ArchiveError("expected a storage of integers for a quantized tensor")
     integers = _integers(storage, offset, size, stride)
     try:
         grid = _grid(parameters, storage.quantized, integers.shape)
     except (TypeError, ValueError, RuntimeError, OverflowError) as error:
-        raise ArchiveError(f"a quantized tensor has no good scale: {error}") from error
+        raise ArchiveError(f"invalid quantization parameters: {error}") from error
     return map_to_device(from_integers(integers, grid), storage.location)
 
 
@@ -76,19 +76,19 @@ def _grid(parameters: Any, dtype: int, shape: tuple[int, ...]) -> QuantizationPa
     scheme, scale, zero_point, *rest = parameters
     name = scheme.name if isinstance(scheme, Global) else ""
     if f"torch.{name}" not in SCHEMES:
-        raise ValueError("its scheme is none that tensors have")
+        raise ValueError(f"unknown quantization scheme {name!r}")
     if not SCHEMES[f"torch.{name}"]:
         if type(scale) is not float or type(zero_point) is not int:
-            raise ValueError("its scale and zero point are not a float and an int")
+            raise ValueError("the scale must be a float and the zero point an int")
         return checked_grid(scale, zero_point, dtype)
     (axis,) = rest
     if type(axis) is not int or not 0 <= axis < len(shape):
-        raise ValueError(f"it has no axis {axis!r}")
+        raise ValueError(f"axis {axis!r} is out of range for {len(shape)} dimensions")
     for x in (scale, zero_point):
         if not isinstance(x, Tensor) or x.shape != (shape[axis],):
-            raise ValueError(f"it has not {shape[axis]} scales and zero points")
+            raise ValueError(f"expected {shape[axis]} scales and zero points")
     if not (np.isfinite(scale.array) & (scale.array > 0)).all() or not np.isfinite(zero_point.array).all():
-        raise ValueError("its scales are no positive numbers")
+        raise ValueError("scales must be positive and finite, zero points finite")
     return checked_grid(scale, zero_point, dtype, axis)
 
 

@@ -40,7 +40,7 @@ class PyTorchFileWriter:
     def write_record(self, name: str, data: bytes | str, size: int) -> None:
         """Write the first `size` bytes of `data` as a new record; raise RuntimeError for a duplicate name."""
         if self._finished:
-            raise RuntimeError("the file is finished: no record can be added")
+            raise RuntimeError("the file is already closed: cannot add a record")
         if name in self._written:
             raise RuntimeError(f"Tried to serialize file twice: {name}")
         content = data.encode() if isinstance(data, str) else data

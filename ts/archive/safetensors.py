@@ -59,12 +59,12 @@ def load_file(path: str | os.PathLike[str], device: Any = "cpu") -> dict[str, Te
     try:
         stored_tensors = library.deserialize(data)
     except library.SafetensorError as error:
-        raise ArchiveError(f"{os.fspath(path)} is no file of safetensors, or damaged: {error}") from None
+        raise ArchiveError(f"{os.fspath(path)} is not a safetensors file or is damaged: {error}") from None
     tensors = {}
     for name, stored in stored_tensors:
         dtype = _DTYPES.get(stored["dtype"])
         if dtype is None:
-            raise ArchiveError(f"the tensor '{name}' is of type {stored['dtype']}, which ts does not have")
+            raise ArchiveError(f"the tensor '{name}' is of type {stored['dtype']}, which ts does not support")
         array = np.frombuffer(stored["data"], dtype.numpy_dtype).reshape(stored["shape"]).copy()
         tensors[name] = wrap_array(array).to(device)
     return tensors
@@ -72,9 +72,9 @@ def load_file(path: str | os.PathLike[str], device: Any = "cpu") -> dict[str, Te
 
 def _to_array(name: str, tensor: Any) -> NDArray[Any]:
     if not isinstance(tensor, Tensor):
-        raise ValueError(f"'{name}' is a {type(tensor).__name__}: a file of safetensors holds tensors only")
+        raise ValueError(f"'{name}' is a {type(tensor).__name__}: safetensors files can contain only tensors")
     if tensor.dtype not in _DTYPES.values():
-        raise ValueError(f"'{name}' is of type {tensor.dtype}, which files of safetensors do not hold")
+        raise ValueError(f"'{name}' is of type {tensor.dtype}, which safetensors files do not support")
     return np.array(tensor.detach().cpu().array, order="C")
 
 
@@ -82,4 +82,6 @@ def _library(name: str) -> Any:
     try:
         return importlib.import_module(name)
     except ImportError:
-        raise ModuleNotFoundError("files of safetensors need its library: pip install safetensors") from None
+        raise ModuleNotFoundError(
+            "reading and writing safetensors files needs the package safetensors: pip install safetensors"
+        ) from None

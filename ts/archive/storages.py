@@ -184,7 +184,10 @@ def read_storage(data: NDArray[np.uint8], type: StorageType, numel: int, locatio
     """Convert a record to a storage of `numel` elements; raise ArchiveError if the sizes do not match."""
     dtype = type.dtype
     if len(data) != numel * dtype.itemsize:
-        raise ArchiveError(f"a storage of {numel} elements of {dtype} has {len(data)} bytes")
+        raise ArchiveError(
+            f"a storage of {numel} elements of {dtype} must have {numel * dtype.itemsize} bytes, "
+            f"found {len(data)}"
+        )
     return Storage(data.view(dtype.numpy_dtype), location, type.quantized)
 
 
@@ -192,7 +195,9 @@ def view(storage: Storage, offset: int, size: tuple[int, ...], stride: tuple[int
     """Return a view of a storage as the elements of a tensor; raise ArchiveError if it is out of bounds."""
     layout_numbers = (offset, *size, *stride)
     if len(size) != len(stride) or any(type(n) is not int or n < 0 for n in layout_numbers):
-        raise ArchiveError("size, stride and offset of a tensor are not numbers that belong together")
+        raise ArchiveError(
+            "size, stride and offset of a tensor must be non-negative ints, with one stride per dimension"
+        )
     elements = storage.elements
     item = elements.dtype.itemsize
     steps = [step * item for step in stride]
@@ -202,5 +207,5 @@ def view(storage: Storage, offset: int, size: tuple[int, ...], stride: tuple[int
         return np.lib.stride_tricks.as_strided(anything, size, steps).view(elements.dtype)
     last = offset + sum((n - 1) * step for n, step in zip(size, stride, strict=True))
     if last >= len(elements):
-        raise ArchiveError(f"a tensor reaches element {last} of a storage of {len(elements)}")
+        raise ArchiveError(f"a tensor accesses element {last} of a storage with {len(elements)} elements")
     return np.ndarray(size, elements.dtype, elements.view(np.uint8), offset * item, steps)

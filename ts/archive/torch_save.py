@@ -199,21 +199,23 @@ def _sparse_tensor(layout: Any, components: Any) -> Tensor:
         or len(components) < count + 1
         or not all(isinstance(x, Tensor) for x in components[:count])
     ):
-        raise ArchiveError(f"a tensor of layout {layout} has other parts than its indices, values and size")
+        raise ArchiveError(f"a tensor of layout {layout} must consist of its indices, values and size")
     size = components[count]
     if not isinstance(size, (tuple, list)) or not all(isinstance(n, int) and n >= 0 for n in size):
-        raise ArchiveError(f"a sparse tensor has the size {size!r}, expected a tuple of lengths")
+        raise ArchiveError(
+            f"the size of a sparse tensor must be a tuple of non-negative ints, found {size!r}"
+        )
     try:
         return sparse_from_components(layout, components)
     except (RuntimeError, ValueError, TypeError) as error:
-        raise ArchiveError(f"a sparse tensor does not fit together: {error}") from error
+        raise ArchiveError(f"the components of a sparse tensor are inconsistent: {error}") from error
 
 
 def _layout(name: Any) -> dtypes.layout:
     """Return the layout that a name in the file denotes; raise ArchiveError for other names."""
     layout = next((x for x in dtypes.LAYOUTS.values() if str(x) == name), None)
     if layout is None:
-        raise ArchiveError(f"there is no layout {name!r}")
+        raise ArchiveError(f"unknown layout {name!r}")
     return layout
 
 
@@ -366,10 +368,10 @@ def _load(file: IO[bytes], map_location: Location, build: _BuildFunction, mapped
         file.seek(sections.end)
         return build(sections.pickle, _LegacyReader(sections.storages, map_location))
     if not beginning.startswith(b"PK"):
-        raise ArchiveError("the file is no zip file: it is damaged, or PyTorch before 0.2 wrote it")
+        raise ArchiveError("the file is not a zip file: it is damaged or was written by PyTorch before 0.2")
     with ZipRecords(file, scripted=False, mapped=mapped) as records:
         if records.has("constants.pkl"):
-            raise IsTorchScriptArchiveError("the file holds a scripted module: ts.jit.load reads it")
+            raise IsTorchScriptArchiveError("the file contains a scripted module; read it with ts.jit.load")
         value = build(records.bytes("data.pkl"), _Reader(records, map_location))
     file.seek(0, io.SEEK_END)
     return value
@@ -501,10 +503,12 @@ class _Reader(TensorLoader):
     ) -> Tensor:
         """Return the tensor of a reference to an untyped storage, with an explicit dtype."""
         if not isinstance(storage, LoadedStorage) or not isinstance(dtype, dtypes.dtype):
-            raise ArchiveError("a tensor has no storage or no dtype")
+            raise ArchiveError("a tensor has no valid storage or dtype")
         storage = storage.stored
         if len(storage.elements) % dtype.itemsize:
-            raise ArchiveError(f"a storage of {len(storage.elements)} bytes has no elements of {dtype}")
+            raise ArchiveError(
+                f"a storage of {len(storage.elements)} bytes is not a multiple of the element size of {dtype}"
+            )
         typed = Storage(storage.elements.view(dtype.numpy_dtype), storage.location)
         return self.tensor(typed, offset, size, stride, grad, hooks, marks)
 
@@ -537,7 +541,7 @@ class _LegacyReader(_Reader):
 
 _UNKNOWN: Final = {
     "_rebuild_nested_tensor": "a nested tensor",
-    "_rebuild_wrapper_subclass": "a tensor of a subclass",
+    "_rebuild_wrapper_subclass": "a tensor of a wrapper subclass",
 }
 
 
@@ -547,7 +551,7 @@ def _check_tensor_kind(module: str, name: str) -> None:
     if module == "torch" and name.startswith("float4_"):
         description = f"a tensor of the dtype torch.{name}"
     if description is not None:
-        raise ArchiveError(f"the file holds {description}, which ts does not have")
+        raise ArchiveError(f"the file contains {description}, which ts does not support")
 
 
 def _meta_tensor(dtype: Any, size: Any, stride: Any, requires_grad: Any) -> Tensor:
@@ -555,13 +559,13 @@ def _meta_tensor(dtype: Any, size: Any, stride: Any, requires_grad: Any) -> Tens
     from ts._core.tensor.factories import from_numpy
 
     if not isinstance(dtype, dtypes.dtype) or not isinstance(requires_grad, bool):
-        raise ArchiveError("a tensor of the device 'meta' has no dtype")
+        raise ArchiveError("a tensor on the device 'meta' has no valid dtype")
     try:
         any_tensor = from_numpy(np.empty(0, np.float32))
         tensor: Tensor = any_tensor.new_empty_strided(size, stride, dtype=dtype, device="meta")
         tensor.requires_grad = requires_grad
     except (TypeError, ValueError, RuntimeError, OverflowError) as error:
-        raise ArchiveError(f"a tensor of the device 'meta' has no good place: {error}") from error
+        raise ArchiveError(f"a tensor on the device 'meta' has an invalid size or stride: {error}") from error
     return tensor
 
 
@@ -569,14 +573,17 @@ def _parameter(data: Any, requires_grad: Any, hooks: Any) -> Any:
     from ts.nn.parameter import Parameter
 
     if not isinstance(data, Tensor):
-        raise ArchiveError("a parameter is no tensor")
+        raise ArchiveError("the data of a parameter is not a tensor")
     return Parameter(data, bool(requires_grad))
 
 
 def _wrapper(cls: Any, *metadata: Any) -> Tensor:
     """Return a tensor of a wrapper subclass; `metadata` are arguments of `Tensor._make_wrapper_subclass`."""
     if not isinstance(cls, type) or not issubclass(cls, Tensor) or len(metadata) != 7:
-        raise ArchiveError(f"a tensor of a wrapper subclass is made of {cls!r} and {len(metadata)} values")
+        raise ArchiveError(
+            f"a tensor of a wrapper subclass needs a subclass of Tensor and 7 values, found {cls!r} "
+            f"and {len(metadata)} values"
+        )
     dtype, size, stride, offset, layout, device, requires_grad = metadata
     wrapper: Tensor = Tensor._make_wrapper_subclass(
         cls,
@@ -594,7 +601,7 @@ def _wrapper(cls: Any, *metadata: Any) -> Tensor:
 def _with_attributes(build: Any, cls: Any, arguments: Any, state: Any) -> Any:
     """Rebuild a tensor that has attributes defined by the user."""
     if not isinstance(build, Global) or build.call is None or not isinstance(arguments, tuple):
-        raise ArchiveError("a tensor is made of nothing")
+        raise ArchiveError("a tensor with attributes has no valid constructor call")
     instance = build.call(*arguments)
     _set_attributes(instance, state)
     return instance
@@ -602,7 +609,7 @@ def _with_attributes(build: Any, cls: Any, arguments: Any, state: Any) -> Any:
 
 def _set_attributes(instance: Any, state: Any) -> None:
     if not isinstance(state, dict) or not all(isinstance(name, str) for name in state):
-        raise ArchiveError("the attributes of an object are no dictionary")
+        raise ArchiveError("the attributes of an object must be a dictionary with string keys")
     instance.__dict__.update(state)
 
 
@@ -612,7 +619,7 @@ def _device(kind: Any, index: Any = None) -> devices.device:
 
 def _bytes(string: Any, encoding: Any = "latin1") -> bytes:
     if not isinstance(string, str) or encoding != "latin1":
-        raise ArchiveError("bytes are written as another text than latin1")
+        raise ArchiveError("bytes must be encoded as a latin1 string")
     return codecs.latin_1_encode(string)[0]
 
 
@@ -620,5 +627,5 @@ def _bytearray(data: Any = b"", *rest: Any) -> bytearray:
     if isinstance(data, str):
         data = _bytes(data, "latin1")
     if not isinstance(data, bytes):
-        raise ArchiveError("a bytearray is made of no bytes")
+        raise ArchiveError("the data of a bytearray must be bytes")
     return bytearray(data)

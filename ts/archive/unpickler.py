@@ -102,10 +102,10 @@ class Unpickler:
                     return self.pop()
                 action = _ACTIONS.get(code)
                 if action is None:
-                    self.fail(f"the opcode {bytes([code])!r} is not one of an archive's pickles")
+                    self.fail(f"opcode {bytes([code])!r} is not allowed")
                 action(self)
         except RecursionError:
-            self.fail("a value is nested too deeply, or holds itself")
+            self.fail("a value is nested too deeply or contains itself")
         except (struct.error, ValueError, TypeError, OverflowError) as error:
             raise ArchiveError(f"the pickle is damaged at byte {self.at}: {error}") from error
 
@@ -119,7 +119,7 @@ class Unpickler:
         """Consume `count` bytes and return them; raise ArchiveError if the pickle ends earlier."""
         end = self.at + count
         if end > len(self.data):
-            self.fail("it ends too early")
+            self.fail("unexpected end of data")
         chunk = self.data[self.at : end]
         self.at = end
         return chunk
@@ -132,7 +132,7 @@ class Unpickler:
         """Consume a UTF-8 line and return it without the newline."""
         end = self.data.find(b"\n", self.at)
         if end < 0:
-            self.fail("it ends too early")
+            self.fail("unexpected end of data")
         line = self.data[self.at : end].decode("utf-8")
         self.at = end + 1
         return line
@@ -145,13 +145,13 @@ class Unpickler:
         Raise ArchiveError if the stack is empty or has a mark on top.
         """
         if not self.stack or self.stack[-1] is _MARK:
-            self.fail("it takes a value from an empty stack")
+            self.fail("the stack is empty")
         return self.stack.pop()
 
     def top(self, kind: type) -> Any:
         """Return the top of the stack without removing it; raise ArchiveError unless it is a `kind`."""
         if not self.stack or not isinstance(self.stack[-1], kind):
-            self.fail(f"it expects a {kind.__name__} on the stack")
+            self.fail(f"expected a {kind.__name__} on the stack")
         return self.stack[-1]
 
     def pop_mark(self) -> list[Any]:
@@ -162,7 +162,7 @@ class Unpickler:
                 values = stack[i + 1 :]
                 del stack[i:]
                 return values
-        self.fail("it has no mark")
+        self.fail("the stack has no mark")
 
     def push_tuple(self, size: int) -> None:
         """Replace the topmost `size` values by a tuple of them."""
@@ -172,7 +172,7 @@ class Unpickler:
     def get(self, index: int) -> None:
         """Push the memoized value `index`; raise ArchiveError if it does not exist."""
         if index not in self.memo:
-            self.fail(f"nothing was remembered under {index}")
+            self.fail(f"memo has no entry {index}")
         self.stack.append(self.memo[index])
 
     def put(self, index: int) -> None:
@@ -186,7 +186,7 @@ class Unpickler:
     def require_global(self, value: Any) -> Global:
         """Return `value` if it is a Global; raise ArchiveError for any other object."""
         if not isinstance(value, Global):
-            self.fail("it uses a value as a class or function")
+            self.fail("expected a class or function on the stack")
         return value
 
     def reduce(self) -> None:
@@ -206,7 +206,7 @@ class Unpickler:
         arguments = self.pop()
         cls = self.require_global(self.pop())
         if cls.new is None or not isinstance(arguments, tuple) or (arguments and not cls.takes_arguments):
-            self.fail(f"{cls.name} makes no objects")
+            self.fail(f"cannot create an object of {cls.name} with these arguments")
         created = cls.new(*arguments)
         self.created[id(created)] = created, cls
         self.stack.append(created)
@@ -217,14 +217,14 @@ class Unpickler:
         created = self.pop()
         _, cls = self.created.get(id(created), (None, None))
         if cls is None or cls.build is None:
-            self.fail("it gives a state to what is no object")
+            self.fail("cannot set the state of this object")
         cls.build(created, state)
         self.stack.append(created)
 
     def push_global(self, module: Any, name: Any) -> None:
         """Resolve a module and a name to an allowed global, and push it."""
         if not isinstance(module, str) or not isinstance(name, str):
-            self.fail("the name of a class is no text")
+            self.fail("expected a string as the name of a class")
         self.stack.append(self.names(module, name))
 
     def stack_global(self) -> None:
@@ -257,7 +257,7 @@ class Unpickler:
     def long(self, size: int) -> None:
         """Push a little-endian signed integer of `size` bytes."""
         if size < 0:
-            self.fail("a number has a negative size")
+            self.fail("negative size of an int")
         self.stack.append(int.from_bytes(self.take(size), "little", signed=True))
 
     def push_string(self, form: str) -> None:
@@ -273,20 +273,20 @@ class Unpickler:
         """Consume a byte string that follows its length, and return it."""
         size = self.read_number(form)
         if size < 0:
-            self.fail("a text has a negative size")
+            self.fail("negative size of a string")
         return self.take(size)
 
 
 def _pairs(values: list[Any]) -> dict[Any, Any]:
     if len(values) % 2:
-        raise ValueError("a key has no value")
+        raise ValueError("a dictionary key has no value")
     return dict(zip(map(checked_key, values[::2]), values[1::2], strict=True))
 
 
 def checked_key(key: Any) -> Any:
     """Check the size of a dictionary key, because hashing visits all nested elements; return the key."""
     if isinstance(key, tuple) and not is_small(key):
-        raise ValueError("the key of a dictionary is too large")
+        raise ValueError("a dictionary key is too large")
     return key
 
 

@@ -42,8 +42,8 @@ _LOCAL_HEADER: Final = struct.Struct("<4s22xHH")  # then name, extra field, cont
 _MAX_SOURCE_BYTES: Final = 1 << 30  # maximum size of a source file or pickle
 _ZIP_ERRORS: Final = (zipfile.BadZipFile, zlib.error, struct.error)
 _DAMAGED: Final = (
-    "PytorchStreamReader failed reading zip archive: {}. The file is corrupted, or it is no archive of a "
-    "scripted module"
+    "PytorchStreamReader failed reading zip archive: {}. The file is corrupted or is not an archive "
+    "of a scripted module"
 )
 
 
@@ -95,12 +95,12 @@ class ZipRecords:
         if scripted is not None and not self.has("data.pkl"):
             message = "PytorchStreamReader failed locating file data.pkl: file not found"
             if self.has("models/model.json"):
-                message += ". This is an exported program (.pt2): ts.export.load reads it"
+                message += ". This is an exported program (.pt2); read it with ts.export.load"
             raise ArchiveError(message)
         if scripted and not self.has("constants.pkl"):
             raise ArchiveError(
-                "PytorchStreamReader failed locating file constants.pkl: file not found. This is no archive "
-                "of a scripted module: it may be what torch.save wrote"
+                "PytorchStreamReader failed locating file constants.pkl: file not found. This is not an "
+                "archive of a scripted module; it may have been written by torch.save"
             )
 
     def __enter__(self) -> ZipRecords:
@@ -119,13 +119,15 @@ class ZipRecords:
         if entry is None:
             raise ArchiveError(f"PytorchStreamReader failed locating file {name}: file not found")
         if size is not None and entry.file_size != size:
-            raise ArchiveError(f"the record {name} has {entry.file_size} bytes instead of {size}")
+            raise ArchiveError(f"record {name} has {entry.file_size} bytes, expected {size}")
         if entry.compress_type != zipfile.ZIP_STORED and entry.file_size > _MAX_SOURCE_BYTES:
-            raise ArchiveError(f"the record {name} would have {entry.file_size} bytes")
+            raise ArchiveError(
+                f"record {name} has {entry.file_size} uncompressed bytes, {_MAX_SOURCE_BYTES} are allowed"
+            )
         if entry.compress_type == zipfile.ZIP_STORED and entry.file_size != entry.compress_size:
-            raise ArchiveError(f"the record {name} has two sizes")
+            raise ArchiveError(f"record {name} has inconsistent sizes")
         if entry.compress_size > self.size:
-            raise ArchiveError(f"the record {name} is larger than the file")
+            raise ArchiveError(f"record {name} is larger than the file")
         deadline.reserve(entry.file_size)
         data = np.empty(entry.file_size, np.uint8)
         with _convert_zip_errors(), self.zip.open(entry) as stream:
@@ -134,11 +136,11 @@ class ZipRecords:
             while rest:
                 byte_count = record.readinto(rest[:_CHUNK_BYTES])
                 if not byte_count:
-                    raise ArchiveError(f"the record {name} ends too early")
+                    raise ArchiveError(f"record {name} is truncated")
                 deadline.charge(0.1 * byte_count)
                 rest = rest[byte_count:]
             if record.read(1):
-                raise ArchiveError(f"the record {name} has two sizes")
+                raise ArchiveError(f"record {name} has inconsistent sizes")
         return data
 
     def storage(self, name: str, size: int) -> NDArray[np.uint8]:
@@ -176,7 +178,7 @@ class ZipRecords:
         try:
             return self.bytes(name).decode("utf-8")
         except UnicodeDecodeError as error:
-            raise ArchiveError(f"the record {name} is no text: {error}") from None
+            raise ArchiveError(f"record {name} is not valid UTF-8: {error}") from None
 
     @property
     def version_name(self) -> str:
@@ -188,7 +190,7 @@ class ZipRecords:
         """Format version of the archive; it selects the semantics of operators."""
         version = self.text(self.version_name).strip()
         if not version.isdecimal() or len(version) > 9:
-            raise ArchiveError(f"the archive has the version {version[:20]!r}")
+            raise ArchiveError(f"invalid version of the archive: {version[:20]!r}")
         return int(version)
 
 
@@ -200,7 +202,9 @@ class TensorLoader:
         self.map_location = map_location
         self.storages: dict[tuple[str, str], Storage] = {}
         if records.has("byteorder") and records.text("byteorder").strip() != "little":
-            raise ArchiveError("archives of machines with another byte order cannot be read")
+            raise ArchiveError(
+                "the archive was written on a big-endian machine; only little-endian archives are supported"
+            )
 
     def storage(self, archive: str, reference: Any) -> Storage:
         """Return the storage that a persistent id in a pickle denotes."""
@@ -208,10 +212,10 @@ class TensorLoader:
             case ("storage", Global(name=name), str(key), str(location), int(numel)):
                 pass
             case _:
-                raise ArchiveError("the archive refers to what is no storage")
+                raise ArchiveError("the archive has a persistent id that is not a storage reference")
         type: StorageType | None = storage_type(name, in_module=True)
         if type is None or numel < 0 or "/" in key:
-            raise ArchiveError(f"the archive refers to a storage {name} of {numel} elements")
+            raise ArchiveError(f"invalid reference to storage {key!r} of type {name} with {numel} elements")
         storage = self.storages.get((archive, key))
         if storage is None or not storage.is_of(type):
             data = self.records.storage(f"{archive}/{key}", numel * type.dtype.itemsize)
@@ -231,7 +235,7 @@ class TensorLoader:
     ) -> Tensor:
         """Rebuild a tensor from a storage reference; apply the `conj` and `neg` marks of lazy views."""
         if not isinstance(storage, Storage) or storage.quantized is not None:
-            raise ArchiveError("a tensor has no storage")
+            raise ArchiveError("a tensor has no valid storage")
         from ts._core.tensor.tensor import wrap_array
 
         elements = wrap_array(_apply_lazy_marks(view(storage, offset, size, stride), marks))
@@ -264,7 +268,7 @@ def _apply_lazy_marks(elements: NDArray[Any], marks: Any) -> NDArray[Any]:
     if not marks:
         return elements
     if not isinstance(marks, Mapping) or not marks.keys() <= {"conj", "neg"}:
-        raise ArchiveError("a tensor has marks that are neither 'conj' nor 'neg'")
+        raise ArchiveError("invalid view flags of a tensor: expected 'conj' and 'neg'")
     if marks.get("conj"):
         elements = np.conjugate(elements)
     return np.negative(elements) if marks.get("neg") else elements
