@@ -66,9 +66,9 @@ class LoadPolicy:
         """Raise CompilationError at `range`, or the node's range, if the graph uses a disallowed operator."""
         if not self.restricted:
             return
-        from ts.passes.preserve_raising_code import faithful
+        from ts.passes.preserve_raising_code import executed_graph
 
-        for node in faithful(graph).all_nodes():
+        for node in executed_graph(graph).all_nodes():
             if node.has_attribute("Subgraph"):
                 self.admit(node.get("Subgraph"), range)
             schema = node.schema()

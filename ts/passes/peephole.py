@@ -24,12 +24,12 @@ from ts.passes.pass_logging import optimization_allowed, update
 from ts.passes.pass_utils import NOT_CONSTANT, constant_value
 from ts.passes.peephole_list_idioms import RULES as LIST_RULES
 from ts.passes.peephole_types import (
-    ASKED,
-    converted,
+    TYPE_QUERIES,
     count_of_sizes,
-    fact,
-    real,
+    input_of_noop_conjugation,
+    input_of_noop_conversion,
     same_type,
+    static_property,
     static_requires_grad,
 )
 
@@ -296,7 +296,7 @@ def _derive_index(rewriter: _Rewriter, node: Node) -> Value | None:
 
 
 def _fold_by_type(rewriter: _Rewriter, node: Node) -> Value | None:
-    value = fact(node) if rewriter.by_types else NOT_CONSTANT
+    value = static_property(node) if rewriter.by_types else NOT_CONSTANT
     return None if value is NOT_CONSTANT else rewriter.constant(node, value)
 
 
@@ -338,7 +338,7 @@ def _simplify_if_outputs(rewriter: _Rewriter, node: Node) -> bool:
 
 
 def _fold_real(rewriter: _Rewriter, node: Node) -> Value | None:
-    return real(node) if rewriter.by_types else None
+    return input_of_noop_conjugation(node) if rewriter.by_types else None
 
 
 def _transpose(_: _Rewriter, node: Node) -> Value | None:
@@ -370,8 +370,8 @@ _RULES: Final[dict[str, Callable[[_Rewriter, Node], Value | None]]] = {
     "prim::GetAttr": _attribute,
     "aten::len": _count_of_sizes,
     "prim::requires_grad": _fold_requires_grad,
-    "aten::to": lambda rewriter, node: converted(node) if rewriter.by_types else None,
+    "aten::to": lambda rewriter, node: input_of_noop_conversion(node) if rewriter.by_types else None,
     "aten::type_as": lambda rewriter, node: same_type(node) if rewriter.by_types else None,
     **dict.fromkeys(("aten::conj", "aten::real", "aten::resolve_conj"), _fold_real),
-    **dict.fromkeys(ASKED, _fold_by_type),
+    **dict.fromkeys(TYPE_QUERIES, _fold_by_type),
 }

@@ -21,9 +21,9 @@ from ts.ir.types import TensorType
 from ts.passes.pass_utils import NOT_CONSTANT, constant_value
 
 
-def fact(node: Node) -> Any:
+def static_property(node: Node) -> Any:
     """Return the result of property query `node` if the tensor's type determines it, else NOT_CONSTANT."""
-    ask = _is_on if node.kind() in _DEVICE_CHECKS else _FACTS.get(node.kind())
+    ask = _is_on if node.kind() in _DEVICE_CHECKS else _PROPERTIES.get(node.kind())
     if ask is None or not node.inputs():
         return NOT_CONSTANT
     type = node.input().type()
@@ -59,7 +59,7 @@ def static_requires_grad(node: Node) -> bool | None:
     return type._requires_grad if isinstance(type, TensorType) else None
 
 
-def converted(node: Node) -> Value | None:
+def input_of_noop_conversion(node: Node) -> Value | None:
     """Return the input of a dtype conversion that has no effect; None for other conversions."""
     input_type = node.input(0).type()
     record = getattr(node.operator(), "record", None)
@@ -77,7 +77,7 @@ def converted(node: Node) -> Value | None:
     return node.input(0) if others == defaults else None
 
 
-def real(node: Node) -> Value | None:
+def input_of_noop_conjugation(node: Node) -> Value | None:
     """Return the input of `conj` or `real` if the dtype of the input is known and real, else None."""
     input_type = node.input().type()
     dtype = _dtype(input_type) if isinstance(input_type, TensorType) else None
@@ -118,7 +118,7 @@ def _is_on(node: Node, type: TensorType) -> bool | None:
     return None if device is None else device.type == node.kind().removeprefix("prim::is_")
 
 
-_FACTS: Final[dict[str, Callable[[Node, TensorType], Any]]] = {
+_PROPERTIES: Final[dict[str, Callable[[Node, TensorType], Any]]] = {
     "aten::dim": lambda node, type: type.dim(),
     "aten::size": _size,
     "prim::dtype": lambda node, type: type.scalar_type,
@@ -127,14 +127,14 @@ _FACTS: Final[dict[str, Callable[[Node, TensorType], Any]]] = {
     "aten::is_complex": _is_complex,
 }
 _DEVICE_CHECKS: Final = frozenset({"prim::is_cpu", "prim::is_cuda", "prim::is_meta"})
-ASKED: Final = _DEVICE_CHECKS | frozenset(_FACTS)
+TYPE_QUERIES: Final = _DEVICE_CHECKS | frozenset(_PROPERTIES)
 
 # Queries that `specialize_to_arguments` decides by the types of the arguments of a call.
 NONE_CHECKS: Final = frozenset({"aten::__is__", "aten::__isnot__"})
-OF_TENSORS: Final = ASKED | {"prim::requires_grad"}
-OF_ARGUMENTS: Final = NONE_CHECKS | {"prim::isinstance"}
+TENSOR_QUERIES: Final = TYPE_QUERIES | {"prim::requires_grad"}
+ARGUMENT_QUERIES: Final = NONE_CHECKS | {"prim::isinstance"}
 
 
 def may_query_types(graph: Graph) -> bool:
     """Return whether a graph may contain type queries."""
-    return not (graph.kinds().isdisjoint(OF_TENSORS) and graph.kinds().isdisjoint(OF_ARGUMENTS))
+    return not (graph.kinds().isdisjoint(TENSOR_QUERIES) and graph.kinds().isdisjoint(ARGUMENT_QUERIES))

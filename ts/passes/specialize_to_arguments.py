@@ -33,7 +33,7 @@ from ts.passes.erase_shapes import erase_shape_information
 from ts.passes.pass_logging import optimization_allowed, update
 from ts.passes.pass_utils import inserting_at_start
 from ts.passes.peephole import simplify
-from ts.passes.peephole_types import OF_ARGUMENTS, OF_TENSORS, may_query_types
+from ts.passes.peephole_types import ARGUMENT_QUERIES, TENSOR_QUERIES, may_query_types
 from ts.passes.shape_analysis import RANK_BY_LENGTHS, Analysis, is_elementwise, tensors_in
 
 # Kinds of declared types that are less precise than the type of an argument
@@ -220,7 +220,7 @@ def _is_type_query(node: Node) -> bool:
 
 
 def _queries_tensor(node: Node) -> bool:
-    if node.kind() not in OF_TENSORS or len(node.outputs()) != 1 or not node.has_uses():
+    if node.kind() not in TENSOR_QUERIES or len(node.outputs()) != 1 or not node.has_uses():
         return False
     if node.kind() == "aten::size":
         return len(node.inputs()) == 1 and any(u.user.kind() == "aten::len" for u in node.output().uses())
@@ -229,7 +229,7 @@ def _queries_tensor(node: Node) -> bool:
 
 def _queries_argument(node: Node) -> bool:
     """Return whether `node` queries the type of an argument whose declared type leaves the answer open."""
-    if node.kind() not in OF_ARGUMENTS:
+    if node.kind() not in ARGUMENT_QUERIES:
         return False
     return any(x.node().kind() == "prim::Param" and x.type().kind() in _OPEN_TYPES for x in node.inputs())
 
