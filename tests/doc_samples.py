@@ -56,7 +56,7 @@ def names_of(snippet: str) -> dict[str, Any]:
 def given(snippet: str, expression: str) -> str:
     """Return the value of an expression after running a snippet, as printed with LLVM available."""
     names = names_of(snippet)
-    with mock.patch("ts.runtime.plan_report.is_wanted", True), mock.patch("ts.runtime.plan_report.is_available", lambda: True):
+    with mock.patch("ts.runtime.plan_report.is_enabled", True), mock.patch("ts.runtime.plan_report.is_available", lambda: True):
         text = str(eval(expression, dict(names)))
     return text.rstrip("\n").replace(f"{SNIPPETS}/", "") + "\n"
 

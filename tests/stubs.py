@@ -477,7 +477,7 @@ def documented(page: str) -> str:
         lines.append(f'    "{letters}": """\n')
         lines += [f"        {line}\n" for line in textwrap.wrap(" ".join(sorted(by_letters[letters])), 100)]
         lines.append('    """,\n')
-    lines.append("}\nDTYPES: Final = {name: letters for letters, names in _TAKEN.items() for name in names.split()}\nRESULTS: Final = {\n")
+    lines.append("}\nDTYPES: Final = {name: letters for letters, names in _DTYPES_TEXT.items() for name in names.split()}\nRESULTS: Final = {\n")
     for name, (_, example) in doc_summaries.SENTENCES.items():
         lines.append(f'    "{name}": """\\\n{textwrap.dedent(repr(eval(example, {"ts": ts})))}""",\n')
     return "".join([*lines, "}\n"])

@@ -178,7 +178,7 @@ def test_number_of_plans():
 @pytest.fixture
 def machine_code(monkeypatch):
     """Enable machine code in reports, which TS_NATIVE disables in tests."""
-    monkeypatch.setattr("ts.runtime.plan_report.is_wanted", True)
+    monkeypatch.setattr("ts.runtime.plan_report.is_enabled", True)
 
 
 def test_report_of_loops(machine_code):

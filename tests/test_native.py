@@ -380,7 +380,7 @@ def test_report_shows_pending_compilation(monkeypatch):
 
     compile_now = background_compilation.compile_now
     monkeypatch.setattr(background_compilation, "compile_now", compile_later)
-    monkeypatch.setattr("ts.runtime.plan_report.is_wanted", True)
+    monkeypatch.setattr("ts.runtime.plan_report.is_enabled", True)
     scripted, other = fresh(halves), fresh(escape)
     plans = [str(scripted.plan)]
     background_compilation._request(scripted.compiled_code)
@@ -548,7 +548,7 @@ def test_value_ranges_are_sound(function, fuel, at_once):
 def test_loops_that_only_resemble_range_loops():
     """The counter starts above its bound, or is changed in the body."""
     from ts._core.vm.code import Code
-    from ts.bytecode.native.side_exits import loops_of
+    from ts.bytecode.native.side_exits import find_loops
     from ts.bytecode.native.range_analysis import is_counted, jumps_to
     from ts.bytecode.native.codegen import is_simple
     from ts.bytecode.opcodes import NUMBER
@@ -572,9 +572,9 @@ def test_loops_that_only_resemble_range_loops():
     assert not counted(loop(("ADD_I64", 0, 0, 4)))
     assert not counted(loop(("MOVE", 0, 4, 0)))
     ended = loop(("JUMP_EQ_I64", 4, 1, 4))
-    assert counted(ended) and not is_simple(ended, loops_of(ended)[0])
+    assert counted(ended) and not is_simple(ended, find_loops(ended)[0])
     within = loop(("JUMP_EQ_I64", 3, 1, 4))
-    assert counted(within) and is_simple(within, loops_of(within)[0])
+    assert counted(within) and is_simple(within, find_loops(within)[0])
 
 
 @needs_llvm

@@ -10,7 +10,7 @@ import ts
 from ts import Tensor
 from tests.jit_helpers import fresh, native, needs_llvm, outcome_of_copies, outcomes_when_left
 from ts.bytecode.native import background_compilation
-from ts.bytecode.native.side_exits import loops_of
+from ts.bytecode.native.side_exits import find_loops
 from ts.bytecode.native.bounds_check_elimination import find_hoistable_checks
 
 pytestmark = needs_llvm
@@ -388,7 +388,7 @@ EACH = pytest.mark.parametrize("function", CASES, ids=lambda function: function.
 
 
 def known(code):
-    return [find_hoistable_checks(code, loop, tensors=True) for loop in loops_of(code)]
+    return [find_hoistable_checks(code, loop, tensors=True) for loop in find_loops(code)]
 
 
 @EACH

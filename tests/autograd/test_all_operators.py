@@ -27,7 +27,7 @@ REAL = {"aten::logcumsumexp"}  # of complex numbers the gradients are not settle
 
 def differentiable():
     """Yield the records with derivative formulas."""
-    for key, row in formula_registry.rows().items():
+    for key, row in formula_registry.all_derivatives().items():
         record = registry.find(key)
         sparse = record is not None and record.family == "sparse"  # `tests/test_sparse.py` has their gradients
         if not row.reason and record is not None and not record.nondeterministic and record.variant == "" and not sparse:

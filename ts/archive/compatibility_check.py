@@ -23,7 +23,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import IO, Any, Final
 
-from ts.archive.module_reader import NEWEST_VERSION, Reader, is_allowed_global, read_sources
+from ts.archive.module_reader import NEWEST_VERSION, ModuleReader, is_allowed_global, read_sources
 from ts.archive.unpickler import Global, Unpickler, placeholder_global
 from ts.archive.zip_records import ZipRecords, open_archive
 from ts.errors import ArchiveError, FrontendError, SchemaMatchError
@@ -145,7 +145,7 @@ class _CompatibilityScan:
     def calls(self) -> None:
         """Compile the functions without missing features, and record the calls that fail to compile."""
         try:
-            unit = Reader(self.records, None).unit
+            unit = ModuleReader(self.records, None).unit
         except ArchiveError:  # `constants.pkl` needs a missing feature
             if self.features:
                 return

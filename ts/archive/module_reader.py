@@ -64,7 +64,7 @@ def read(
             for name in extra_files:
                 has_record = records.has(f"extra/{name}")
                 extra_files[name] = records.bytes(f"extra/{name}") if has_record else b""
-        module = Reader(records, map_location, terms).value("data")
+        module = ModuleReader(records, map_location, terms).value("data")
         if not isinstance(module, Object):
             raise ArchiveError("the archive does not contain a scripted module")
         if terms.restricted:
@@ -97,7 +97,7 @@ def _methods(root: ClassType) -> Iterator[Any]:
         rest += submodule_types
 
 
-class Reader(TensorLoader):
+class ModuleReader(TensorLoader):
     """Reads the pickles of an archive."""
 
     def __init__(self, records: ZipRecords, map_location: Location, terms: LoadPolicy = ANY_TERMS) -> None:

@@ -82,7 +82,7 @@ _DTYPES: Final = {d: _GlobalName("torch", d.name) for d in dtypes.ALL}
 _PythonPickler: Any = pickle._Pickler  # type: ignore[attr-defined]
 
 
-class _Writer(_PythonPickler):  # type: ignore[misc]
+class _TensorPickler(_PythonPickler):  # type: ignore[misc]
     """Pickler that writes tensors as storage references and names of `ts` as names of PyTorch."""
 
     def __init__(self, file: IO[bytes], legacy: bool = False) -> None:
@@ -240,10 +240,10 @@ def _save_dtype(writer: Any, d: dtypes.dtype) -> None:
     writer.save(_DTYPES[d])
 
 
-_Writer.dispatch = {
+_TensorPickler.dispatch = {
     **_PythonPickler.dispatch,
     dtypes.dtype: _save_dtype,
-    FunctionType: _Writer.save_global,
+    FunctionType: _TensorPickler.save_global,
 }
 
 
@@ -269,7 +269,7 @@ def save(
 
 def _write(obj: Any, file: IO[bytes], root: str) -> None:
     data = io.BytesIO()
-    writer = _Writer(data)
+    writer = _TensorPickler(data)
     writer.dump(obj)
     with zipfile.ZipFile(file, "w") as archive:
         write_record(archive, f"{root}/data.pkl", data.getvalue())
@@ -281,7 +281,7 @@ def _write(obj: Any, file: IO[bytes], root: str) -> None:
 
 def _write_legacy(obj: Any, file: IO[bytes], root: str) -> None:
     data = io.BytesIO()
-    writer = _Writer(data, legacy=True)
+    writer = _TensorPickler(data, legacy=True)
     writer.dump(obj)
     numel_by_key = {reference.identity[2]: reference.identity[4] for reference in writer.references.values()}
     storages = writer.storages.arrays.items()
@@ -293,7 +293,7 @@ def _write_legacy(obj: Any, file: IO[bytes], root: str) -> None:
 # ---------------------------------------------------------------- reading
 
 
-_BuildFunction = Callable[[bytes, "_Reader"], Any]  # unpickles a value
+_BuildFunction = Callable[[bytes, "_ZipTensorLoader"], Any]  # unpickles a value
 
 
 class IsTorchScriptArchiveError(ArchiveError):
@@ -366,23 +366,23 @@ def _load(file: IO[bytes], map_location: Location, build: _BuildFunction, mapped
     if beginning == legacy_format.BEGINNING:
         sections = legacy_format.read(file)
         file.seek(sections.end)
-        return build(sections.pickle, _LegacyReader(sections.storages, map_location))
+        return build(sections.pickle, _LegacyTensorLoader(sections.storages, map_location))
     if not beginning.startswith(b"PK"):
         raise ArchiveError("the file is not a zip file: it is damaged or was written by PyTorch before 0.2")
     with ZipRecords(file, scripted=False, mapped=mapped) as records:
         if records.has("constants.pkl"):
             raise IsTorchScriptArchiveError("the file contains a scripted module; read it with ts.jit.load")
-        value = build(records.bytes("data.pkl"), _Reader(records, map_location))
+        value = build(records.bytes("data.pkl"), _ZipTensorLoader(records, map_location))
     file.seek(0, io.SEEK_END)
     return value
 
 
-def _value(encoding: str, data: bytes, reader: _Reader) -> Any:
+def _value(encoding: str, data: bytes, reader: _ZipTensorLoader) -> Any:
     """Unpickle a value; only allowed types are constructed."""
     return Unpickler(data, reader.name, partial(reader.storage, "data"), encoding).load()
 
 
-def _unpickle_unrestricted(options: dict[str, Any], data: bytes, reader: _Reader) -> Any:
+def _unpickle_unrestricted(options: dict[str, Any], data: bytes, reader: _ZipTensorLoader) -> Any:
     """Unpickle a value of a trusted file, without restrictions."""
     return _UnrestrictedUnpickler(data, reader, options).load()
 
@@ -390,7 +390,7 @@ def _unpickle_unrestricted(options: dict[str, Any], data: bytes, reader: _Reader
 class _UnrestrictedUnpickler(pickle.Unpickler):
     """Unpickler that imports any name; PyTorch's names become their counterparts in `ts`."""
 
-    def __init__(self, data: bytes, reader: _Reader, options: dict[str, Any]) -> None:
+    def __init__(self, data: bytes, reader: _ZipTensorLoader, options: dict[str, Any]) -> None:
         super().__init__(io.BytesIO(data), **options)
         self.reader = reader
 
@@ -413,7 +413,7 @@ class _UnrestrictedUnpickler(pickle.Unpickler):
         return self.reader.storage("data", pid)
 
 
-class _Reader(TensorLoader):
+class _ZipTensorLoader(TensorLoader):
     """Resolves the global names and storage references in the pickle of a file."""
 
     values: dict[int, LoadedStorage]
@@ -521,7 +521,7 @@ class _Reader(TensorLoader):
         )
 
 
-class _LegacyReader(_Reader):
+class _LegacyTensorLoader(_ZipTensorLoader):
     """Resolves names and storages in a legacy file, whose storages are already loaded."""
 
     def __init__(self, storages: dict[str, Storage], map_location: Location) -> None:

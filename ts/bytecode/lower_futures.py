@@ -18,7 +18,7 @@ from ts.bytecode.subgraph_functions import Prepare, SubgraphFunction
 from ts.ir.graph import Node
 from ts.ir.types import FutureType
 from ts.ops.registry import OperatorRecord
-from ts.ops.rpc_ops import SYNC, CallRecord
+from ts.ops.rpc_ops import SYNC, RpcCallRecord
 
 
 class FutureLowering(ContainerLowering):
@@ -47,7 +47,7 @@ class FutureLowering(ContainerLowering):
     def lower_remote_call(self, node: Node) -> None:
         """Lower an RPC to an operator that starts the call; for `rpc_sync`, wait for the result."""
         kind = node.kind()
-        record = CallRecord(kind, node.get("callee"), len(node.inputs()))
+        record = RpcCallRecord(kind, node.get("callee"), len(node.inputs()))
         operator = Operator(record.schema_text, record)
         if kind == SYNC:
             self.wait(node, self.begin(node, operator))

@@ -474,7 +474,7 @@ def _passes(entry: TapeEntry) -> bool:
     if isinstance(entry.op, CustomFunctionNode):
         return True
     row = derivative_of(entry.op.record)
-    if row is not None and row.refused:
+    if row is not None and row.rejects_grad:
         raise RuntimeError(row.reason)
     return row is None or not row.reason
 

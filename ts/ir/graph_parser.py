@@ -55,7 +55,7 @@ def parse_ir(
     make_tensor: MakeTensor | None = None,
 ) -> Graph:
     """Parse graph text; `find_class` resolves types named ``__torch__.…``."""
-    reader = _Reader(TokenStream(graph_text), find_class, make_tensor)
+    reader = _GraphParser(TokenStream(graph_text), find_class, make_tensor)
     try:
         graph = reader.read_graph()
         reader.read_subgraphs()
@@ -65,7 +65,7 @@ def parse_ir(
     return graph
 
 
-class _Reader:
+class _GraphParser:
     def __init__(self, tokens: TokenStream, find_class: ClassLookup, make_tensor: MakeTensor | None) -> None:
         self.tokens = tokens
         self.find_class = find_class

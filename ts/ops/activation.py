@@ -23,7 +23,7 @@ _NO_CLAMP = NotImplementedMessage("clamp is not supported for complex types")
 
 def _floating(name: str, x: Array) -> Array:
     if common.CATEGORY_OF[x.dtype] < common.FLOATING:
-        common.refuse(f"{name}_cpu", x.dtype)
+        common.raise_unsupported_dtype(f"{name}_cpu", x.dtype)
     return x
 
 
@@ -362,7 +362,7 @@ def _hardshrink(xp: Any, self: Array, lambd: Any = 0.5) -> Array:
 )
 def _threshold(xp: Any, self: Array, threshold: Any, value: Any) -> Array:
     if self.dtype == common.BOOL:
-        common.refuse("threshold_cpu", self.dtype)
+        common.raise_unsupported_dtype("threshold_cpu", self.dtype)
     limit, other = (common.cast_checked(xp, v, self.dtype) for v in (threshold, value))
     return xp.where(self <= limit, other, self)
 
@@ -400,7 +400,9 @@ def softmax_kernel(xp: Any, self: Array, dim: int, dtype: int | None, log: bool)
     """Compute softmax or log_softmax along `dim`, stabilized by subtracting the maximum."""
     target = common.dtype_from(dtype, self.dtype)
     if common.CATEGORY_OF[target] != common.FLOATING:
-        common.refuse("log_softmax_lastdim_kernel_impl" if log else "softmax_lastdim_kernel_impl", target)
+        common.raise_unsupported_dtype(
+            "log_softmax_lastdim_kernel_impl" if log else "softmax_lastdim_kernel_impl", target
+        )
     axis = common.wrap_dim(dim, self.ndim)
     x = common.cast(xp, self, common.opmath(target))
     if self.ndim == 0:
@@ -469,7 +471,7 @@ def _log_softmax(xp: Any, self: Array, dim: int, dtype: int | None = None) -> Ar
     return softmax_kernel(xp, self, dim, dtype, True)
 
 
-def _refuse_conversion(half_to_float: bool) -> None:
+def _check_no_half_to_float(half_to_float: bool) -> None:
     if half_to_float:
         raise RuntimeError("softmax with half to float conversion is not supported on CPU")
 
@@ -482,7 +484,7 @@ def _refuse_conversion(half_to_float: bool) -> None:
     **COPIED,
 )
 def _plain_softmax(xp: Any, self: Array, dim: int, half_to_float: bool) -> Array:
-    _refuse_conversion(half_to_float)
+    _check_no_half_to_float(half_to_float)
     return softmax_kernel(xp, self, dim, None, False)
 
 
@@ -494,7 +496,7 @@ def _plain_softmax(xp: Any, self: Array, dim: int, half_to_float: bool) -> Array
     **COPIED,
 )
 def _plain_log_softmax(xp: Any, self: Array, dim: int, half_to_float: bool) -> Array:
-    _refuse_conversion(half_to_float)
+    _check_no_half_to_float(half_to_float)
     return softmax_kernel(xp, self, dim, None, True)
 
 
@@ -517,7 +519,7 @@ def _masked_softmax(
     if not size_guards.same(mask.shape, self.shape):
         raise RuntimeError("For mask_type == 2 mask shape should match input shape")
     if common.CATEGORY_OF[self.dtype] != common.FLOATING:
-        common.refuse("masked_softmax", self.dtype)
+        common.raise_unsupported_dtype("masked_softmax", self.dtype)
     hidden = xp.where(mask, common.cast(xp, -math.inf, self.dtype), self)
     return softmax_kernel(xp, hidden, self.ndim - 1 if dim is None else dim, None, False)
 

@@ -33,7 +33,7 @@ def _unscale(xp: Any, self: Sequence[Array], found_inf: Array, inv_scale: Array)
     _check(xp, "inv_scale", inv_scale)
     for x in self:
         if common.CATEGORY_OF[x.dtype] < common.FLOATING:
-            common.refuse(_UNSCALED, x.dtype)
+            common.raise_unsupported_dtype(_UNSCALED, x.dtype)
         wide = x.astype(xp.float32) if x.dtype.itemsize == 2 else x
         is_finite = xp.all(xp.isfinite(wide)).astype(xp.float32)
         found_inf[...] = xp.maximum(found_inf, 1 - is_finite)

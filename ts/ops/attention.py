@@ -105,7 +105,7 @@ def _rescaled_heads(xp: Any, qkv: Array, qkv_bias: Array, num_heads: int) -> tup
     if num_heads <= 0 or width % num_heads:
         raise RuntimeError(f"Expected a width that {num_heads} heads can share, but got {width}")
     if common.CATEGORY_OF[qkv.dtype] != common.FLOATING:
-        common.refuse("transform_bias_rescale_qkv", qkv.dtype)
+        common.raise_unsupported_dtype("transform_bias_rescale_qkv", qkv.dtype)
     wide = common.opmath(qkv.dtype)
     biased = common.cast(xp, qkv, wide) + common.cast(xp, qkv_bias, wide)
     projections = biased.reshape(batch, length, 3, num_heads, width // num_heads).transpose(2, 0, 3, 1, 4)

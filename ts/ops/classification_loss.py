@@ -50,7 +50,7 @@ def _nll_and_weight(
             f"expected target dtype to be Long or Byte, but got {common.NAME_OF[target.dtype]}"
         )
     if common.CATEGORY_OF[logp.dtype] != common.FLOATING:
-        common.refuse("nll_loss_out_frame", logp.dtype)
+        common.raise_unsupported_dtype("nll_loss_out_frame", logp.dtype)
     single = logp.ndim == 1
     x, t = (logp[None], target.reshape(1)) if single else (logp, target)
     expected_shape = (x.shape[0], *x.shape[2:])
@@ -305,7 +305,7 @@ def _multi_margin_loss(
             f"{list(self.shape)}."
         )
     if self.dtype not in (common.FLOAT, common.DOUBLE):
-        common.refuse("multi_margin_loss_cpu_kernel", self.dtype)
+        common.raise_unsupported_dtype("multi_margin_loss_cpu_kernel", self.dtype)
     if target.dtype != common.INT64:
         raise RuntimeError(f"expected scalar type Long but found {common.NAME_OF[target.dtype]}")
     bounds = common.extremes(xp, target)
@@ -331,7 +331,7 @@ def _multilabel_margin(xp: Any, self: Array, target: Array, reduction: int) -> t
     if bounds is not None and (bounds[0] < -1 or bounds[1] >= x.shape[1]):
         raise RuntimeError("argument #2 'target' is out of range")
     if self.dtype not in (common.FLOAT, common.DOUBLE):
-        common.refuse("multilabel_margin_loss_forward_out_frame", self.dtype)
+        common.raise_unsupported_dtype("multilabel_margin_loss_forward_out_frame", self.dtype)
     if target.dtype != common.INT64:
         raise RuntimeError(f"expected scalar type Long but found {common.NAME_OF[target.dtype]}")
     labels = target.reshape(x.shape)

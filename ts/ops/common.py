@@ -269,7 +269,7 @@ def dtype_message(template: str, expected: DType, actual: DType) -> str:
     )
 
 
-def refuse(name: str, dtype: DType) -> NoReturn:
+def raise_unsupported_dtype(name: str, dtype: DType) -> NoReturn:
     """Raise PyTorch's error for an operator without a kernel for `dtype`."""
     raise NotImplementedError(f"\"{name}\" not implemented for '{NAME_OF[dtype]}'")
 
@@ -278,7 +278,7 @@ def check_factorised(name: str, *operands: Array) -> None:
     """Raise the error of operator `name` for dtypes without LAPACK routines (integers, 16-bit floats)."""
     for x in operands:
         if x.dtype not in (FLOAT, DOUBLE, CFLOAT, CDOUBLE):
-            refuse(name, x.dtype)
+            raise_unsupported_dtype(name, x.dtype)
 
 
 # -------------------------------------------------------------------------------------- shapes and dimensions

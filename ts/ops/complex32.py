@@ -91,7 +91,7 @@ KERNELS: Final = float8.KERNELS | float8.kernels(_KERNELS)
 def check(record: OperatorRecord, dtype: dtypes.dtype, args: Sequence[Any]) -> None:
     """Raise PyTorch's error if an operator with a complex32 result has no kernel for this dtype."""
     if not any(map(_is_narrow, args)) and not _is_there(record, args):
-        _refuse(record, args)
+        _raise_dtype_error(record, args)
 
 
 def kernel(record: OperatorRecord, base_kernel: Kernel, args: Sequence[Any]) -> Kernel:
@@ -120,7 +120,7 @@ def kernel(record: OperatorRecord, base_kernel: Kernel, args: Sequence[Any]) -> 
             common.check_cast(dtypes.complex32.numpy_dtype, values[0].dtype)
         wide = [_widened(x, promotes_to_complex32) for x in values]
         if not is_supported:
-            _refuse_like(base_kernel, xp, wide, record, args)
+            _raise_kernel_or_dtype_error(base_kernel, xp, wide, record, args)
         result = base_kernel(xp, *wide)
         for value, wide_value in zip(values, wide, strict=True):
             if result is wide_value and wide_value is not value and hasattr(wide_value, "strides"):
@@ -153,7 +153,7 @@ def _converts(record: OperatorRecord, args: Sequence[Any]) -> bool:
     )
 
 
-def _refuse_like(
+def _raise_kernel_or_dtype_error(
     base_kernel: Kernel, xp: Any, wide: Sequence[Any], record: OperatorRecord, args: Sequence[Any]
 ) -> NoReturn:
     """Raise the error that the kernel for complex64 raises for invalid arguments, else PyTorch's error."""
@@ -163,10 +163,10 @@ def _refuse_like(
         except (RuntimeError, IndexError, ValueError) as error:
             if "Complex" not in str(error):
                 raise
-    _refuse(record, args)
+    _raise_dtype_error(record, args)
 
 
-def _refuse(record: OperatorRecord, args: Sequence[Any]) -> NoReturn:
+def _raise_dtype_error(record: OperatorRecord, args: Sequence[Any]) -> NoReturn:
     name = float8.names(record)[0].removesuffix("_")
     dims = [x.dim() for x in args if isinstance(x, Tensor)]
     kernel_name = KERNELS.get(name, name)
@@ -180,7 +180,7 @@ def _refuse(record: OperatorRecord, args: Sequence[Any]) -> NoReturn:
         kernel_name = "lerp_kernel_tensor"
     elif kernel_name in _OF_LAST and isinstance(args[1], int) and args[1] % max(dims[0], 1) == dims[0] - 1:
         kernel_name = kernel_name.replace("_kernel", "_lastdim_kernel")
-    common.refuse(kernel_name, dtypes.complex32.numpy_dtype)
+    common.raise_unsupported_dtype(kernel_name, dtypes.complex32.numpy_dtype)
 
 
 _OF_LAST: Final = ("softmax_kernel_impl", "log_softmax_kernel_impl")

@@ -87,7 +87,7 @@ def _check_logs(log_probs: Array, targets: Array, blank: int) -> Array:
     if not logs.size:
         raise RuntimeError("log_probs tensor must not be empty")
     if logs.dtype not in (common.FLOAT, common.DOUBLE):
-        common.refuse("ctc_loss_cpu", logs.dtype)
+        common.raise_unsupported_dtype("ctc_loss_cpu", logs.dtype)
     if not 1 <= targets.ndim <= 2:
         raise RuntimeError(
             f"Expected 1 to 2 dimensions, but got {targets.ndim}-dimensional tensor for argument #2 "

@@ -9,7 +9,7 @@ from typing import Any
 
 from ts._core.tensor.size_guards import equal, evaluate_guard
 from ts.ops import common, cost_model
-from ts.ops.loss import MEAN, reduced, refuse_bools, same, wide
+from ts.ops.loss import MEAN, check_not_both_bool, reduced, same, wide
 from ts.ops.out_variants import COPIED
 from ts.ops.registry import op
 from ts.ops.unsupported_dtypes import NotImplementedMessage
@@ -47,7 +47,7 @@ def _cosine_similarity(xp: Any, x1: Array, x2: Array, dim: int = 1, eps: float =
 def _pairwise_distance(
     xp: Any, x1: Array, x2: Array, p: float = 2, eps: float = 1e-06, keepdim: bool = False
 ) -> Array:
-    refuse_bools(x1, x2)
+    check_not_both_bool(x1, x2)
     gap = xp.subtract(*same(xp, x1, x2))
     gap = common.cast(xp, gap, common.float_dtype(gap.dtype))
     return vector_norm(xp, gap + common.real_dtype(gap.dtype).type(eps), p, -1, keepdim)
@@ -100,7 +100,7 @@ def _cdist_forward(xp: Any, x1: Array, x2: Array, p: float, compute_mode: int | 
     if compute_mode not in (None, 0, 1, 2):
         raise RuntimeError(f"possible modes: 0, 1, 2, but was: {compute_mode}")
     if x1.dtype.itemsize == 2 and x1.size and x2.size:
-        common.refuse("cdist", x1.dtype)
+        common.raise_unsupported_dtype("cdist", x1.dtype)
     return _cdist(xp, x1, x2, p)
 
 
@@ -142,7 +142,7 @@ def _pdist_forward(xp: Any, self: Array, p: float = 2) -> Array:
     if self.shape[0] < 2:
         return xp.empty(0, dtype=self.dtype)
     if self.dtype not in (common.FLOAT, common.DOUBLE):
-        common.refuse("pdist", self.dtype)
+        common.raise_unsupported_dtype("pdist", self.dtype)
     return _pdist(xp, self, p)
 
 

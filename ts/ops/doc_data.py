@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-_TAKEN: Final = {
+_DTYPES_TEXT: Final = {
     "bihfc": """
         Bool ComplexImplicit ScalarImplicit _assert_tensor_metadata _autocast_to_full_precision
         _autocast_to_reduced_precision _cast_Byte _cast_Char _cast_Double _cast_Float _cast_Half _cast_Int
@@ -236,7 +236,7 @@ _TAKEN: Final = {
         one_hot
     """,
 }
-DTYPES: Final = {name: letters for letters, names in _TAKEN.items() for name in names.split()}
+DTYPES: Final = {name: letters for letters, names in _DTYPES_TEXT.items() for name in names.split()}
 RESULTS: Final = {
     "abs": """\
 tensor([1.5000, 2.0000])""",

@@ -168,11 +168,11 @@ def _sloped(
         raise RuntimeError("Lower bound should be less than or equal to the upper bound")
     if not training:
         if common.category(self) != common.FLOATING:
-            common.refuse("leaky_relu_cpu", self.dtype)
+            common.raise_unsupported_dtype("leaky_relu_cpu", self.dtype)
         slope = (float(lower) + float(upper)) / 2
         return xp.where(self > 0, self, _step(xp, "multiply", self, slope, self.dtype)), None
     if common.category(self) != common.FLOATING or self.dtype == common.HALF:
-        common.refuse("rrelu_with_noise_out_cpu", self.dtype)
+        common.raise_unsupported_dtype("rrelu_with_noise_out_cpu", self.dtype)
     slopes = xp.empty(self.shape, dtype=self.dtype)
     if not xp.shapes_only:
         stream = source(xp, generator)

@@ -410,7 +410,7 @@ def _rowwise_prune(xp: Any, weight: Array, mask: Array, compressed_indices_dtype
     if dtype not in (common.INT32, common.INT64):
         raise RuntimeError("compressed_indices_dtype should be either int(int32) or long(int64).")
     if weight.dtype == common.BOOL or weight.dtype.kind == "c":
-        common.refuse("rowwise_prune_helper", weight.dtype)
+        common.raise_unsupported_dtype("rowwise_prune_helper", weight.dtype)
     retained = mask.reshape(-1) != 0
     return weight[retained], xp.where(retained, xp.cumsum(retained) - 1, -1).astype(dtype)
 

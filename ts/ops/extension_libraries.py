@@ -75,22 +75,22 @@ def load_library(path: Any) -> None:
     `_OPERATORS` are available.
     """
     real_path = os.path.realpath(os.fspath(path))
-    refusal = f"Could not load this library: {real_path}"
+    message = f"Could not load this library: {real_path}"
     if not os.path.isfile(real_path):
-        raise OSError(refusal)
+        raise OSError(message)
     with open(real_path, "rb") as file:
         if not file.read(4).startswith(_SHARED_LIBRARY_MAGIC):
-            raise OSError(refusal)
+            raise OSError(message)
     if not _search(real_path, _PYTORCH_SYMBOLS):
         try:
             ctypes.CDLL(real_path)
         except OSError as error:
-            raise OSError(refusal) from error
+            raise OSError(message) from error
         loaded_libraries.add(real_path)
         return
     present = [schema for schema in _OPERATORS if _declares(real_path, *schema.partition("(")[0].split("::"))]
     if not _PACKAGES_WITH_FALLBACK.isdisjoint(os.path.normpath(real_path).split(os.sep)):
-        raise OSError(f"{refusal}: it is linked with PyTorch's libraries, and ts does not run their code")
+        raise OSError(f"{message}: it is linked with PyTorch's libraries, and ts does not run their code")
     for schema in present:
         if not registry.lookup(schema.partition("(")[0]):
             registry.add(

@@ -349,7 +349,7 @@ def _range(xp: Any, start: Any, end: Any, step: Any = 1, dtype: int | None = Non
         raise RuntimeError("step must be nonzero")
     target = common.dtype_from(dtype)
     if target.kind in "bc":
-        common.refuse("range_cpu", target)
+        common.raise_unsupported_dtype("range_cpu", target)
     last = end + (step if (end - start) % step == 0 else 0)
     return arange_kernel(xp, start, last, step, common.CODE_OF[target])
 

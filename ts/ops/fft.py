@@ -382,7 +382,7 @@ def _frequencies(xp: Any, name: str, indices: Array, n: int, d: float, dtype: in
     if common.CATEGORY_OF[target] < common.FLOATING:
         raise RuntimeError(f"{name} requires a floating point or complex dtype")
     if target.kind == "c":
-        common.refuse("arange_cpu", target)
+        common.raise_unsupported_dtype("arange_cpu", target)
     return common.cast(xp, indices / xp.asarray(n * d), target)
 
 

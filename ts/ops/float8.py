@@ -292,9 +292,9 @@ def check(record: OperatorRecord, dtype: dtypes.dtype, args: Sequence[Any]) -> N
     if record.promotion or base == "equal":
         common_dtype(args)
     if base == "equal" and args[0] is args[1]:
-        common.refuse("equal_notnan_cpu", dtype.numpy_dtype)
+        common.raise_unsupported_dtype("equal_notnan_cpu", dtype.numpy_dtype)
     if dtype is dtypes.float8_e8m0fnu and base in _OF_SIGNED:
-        common.refuse(_OF_SIGNED[base], dtype.numpy_dtype)
+        common.raise_unsupported_dtype(_OF_SIGNED[base], dtype.numpy_dtype)
     if (
         base in _OPERATORS
         or f"{base}.{overload}" in _OPERATORS
@@ -304,7 +304,7 @@ def check(record: OperatorRecord, dtype: dtypes.dtype, args: Sequence[Any]) -> N
         return
     if base in CONVERTING and dtype_argument(record, args) not in (None, *dtypes.FLOAT8):
         return
-    common.refuse(KERNELS.get(base, base), dtype.numpy_dtype)
+    common.raise_unsupported_dtype(KERNELS.get(base, base), dtype.numpy_dtype)
 
 
 def names(record: OperatorRecord) -> tuple[str, str]:

@@ -52,7 +52,7 @@ def _pooled(
     if min(output_sizes) < 0:
         raise RuntimeError(f"{name}(): output_size must not be negative, but got {list(output_sizes)}")
     if common.CATEGORY_OF[self.dtype] != common.FLOATING:
-        common.refuse(name, self.dtype)
+        common.raise_unsupported_dtype(name, self.dtype)
     if random_samples.dtype != self.dtype:
         raise RuntimeError("Expect _random_samples to have the same dtype as input")
     batch = self.shape[0] if self.ndim == n + 2 else 1

@@ -167,7 +167,7 @@ def check_lists(kernel: str, params: Tensors, read: dict[str, Tensors], steps: T
             raise RuntimeError(f"Expected {name}.size() == n_tensors to be true, but got false.")
     for at, param in enumerate(params):
         if not param.dtype.is_floating_point:
-            common.refuse(kernel, param.dtype.numpy_dtype)
+            common.raise_unsupported_dtype(kernel, param.dtype.numpy_dtype)
         for tensors in read.values():
             if tensors[at].dtype != param.dtype:
                 raise RuntimeError(

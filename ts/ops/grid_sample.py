@@ -217,7 +217,7 @@ def _checked(input: Array, grid: Array, n: int | None, mode: int) -> None:
     if mode == BICUBIC and input.ndim == 5:
         raise RuntimeError("grid_sampler(): bicubic interpolation only supports 4D input")
     if common.CATEGORY_OF[input.dtype] != common.FLOATING:
-        common.refuse(f"grid_sampler_{input.ndim - 2}d_cpu_kernel_impl", input.dtype)
+        common.raise_unsupported_dtype(f"grid_sampler_{input.ndim - 2}d_cpu_kernel_impl", input.dtype)
     if grid.dtype != input.dtype:
         raise RuntimeError(
             f"expected scalar type {common.NAME_OF[input.dtype]} but found {common.NAME_OF[grid.dtype]}"

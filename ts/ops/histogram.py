@@ -51,7 +51,7 @@ def _even_edges(xp: Any, points: Array, bins: Sequence[int], range: Floats) -> l
     """Return equidistant bin edges per dimension, over `range` or from minimum to maximum."""
     n = points.shape[1]
     if range is None and (points.dtype.itemsize == 2 or not _is_real(points)):
-        common.refuse("histogramdd", points.dtype)
+        common.raise_unsupported_dtype("histogramdd", points.dtype)
     if range is not None and len(range) != 2 * n:
         raise RuntimeError(
             f"torch.histogramdd: for a {n}-dimensional histogram range should have {2 * n} elements, but got "
@@ -110,7 +110,7 @@ def _check_edges(points: Array, edges: Sequence[Array]) -> None:
 def _counted(xp: Any, points: Array, weight: Array | None, edges: Sequence[Array], density: bool) -> Array:
     """Return the total weight of each bin; with `density`, normalized to a probability density."""
     if not _is_real(points):
-        common.refuse("histogram_cpu", points.dtype)
+        common.raise_unsupported_dtype("histogram_cpu", points.dtype)
     shape = [e.size - 1 for e in edges]
     if xp.shapes_only:
         return xp.zeros(shape, dtype=points.dtype)

@@ -145,7 +145,7 @@ def _check_symmetric(x: Array) -> None:
             f"{common.NAME_OF[x.dtype]}"
         )
     if x.dtype in common.HALF_DTYPES:
-        common.refuse("ldl_factor_kernel_cpu", x.dtype)
+        common.raise_unsupported_dtype("ldl_factor_kernel_cpu", x.dtype)
 
 
 def _ldl_shapes(self: Array, *_: Any) -> list[ShapeAndDtype]:

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from ts._core.tensor import size_guards
 from ts.ops import common
-from ts.ops.numpy_arithmetic import refuse_bool_sub
+from ts.ops.numpy_arithmetic import check_no_bool_subtraction
 from ts.ops.out_variants import FOUND_DTYPE_ERROR
 from ts.ops.registry import op
 
@@ -53,7 +53,7 @@ def _check_output_shape(target: Sequence[int], other: Sequence[int]) -> None:
         )
 
 
-def refuse_bools(a: Array, b: Array) -> None:
+def check_not_both_bool(a: Array, b: Array) -> None:
     """Raise RuntimeError if both arrays are bool, because bools have no subtraction."""
     if a.dtype == b.dtype == common.BOOL:
         raise RuntimeError(
@@ -69,7 +69,7 @@ def wide(xp: Any, x: Array) -> Array:
 
 def _real(name: str, dtype: common.DType) -> common.DType:
     if common.CATEGORY_OF[dtype] != common.FLOATING:
-        common.refuse(name, dtype)
+        common.raise_unsupported_dtype(name, dtype)
     return dtype
 
 
@@ -101,7 +101,7 @@ def _mse_loss(xp: Any, self: Array, target: Array, reduction: int = MEAN) -> Arr
 
 @op("aten::l1_loss(Tensor self, Tensor target, int reduction=1) -> Tensor", where="f", autocast="float32")
 def _l1_loss(xp: Any, self: Array, target: Array, reduction: int = MEAN) -> Array:
-    refuse_bool_sub(self, target)
+    check_no_bool_subtraction(self, target)
     x, y = same(xp, self, target)
     return reduced(xp, xp.abs(x - y), reduction)
 
@@ -159,7 +159,7 @@ def _hinge_embedding_loss(
 ) -> Array:
     if self.dtype.kind == "c":
         raise NotImplementedError("clamp is not supported for complex types")
-    refuse_bools(self, self)
+    check_not_both_bool(self, self)
     zero = xp.zeros((), dtype=self.dtype)  # the margin is converted to the input's dtype
     apart = xp.maximum(common.cast(xp, margin, self.dtype) - self, zero)
     loss = xp.where(target != 1, apart, zero) + xp.where(target != -1, self, zero)
@@ -178,10 +178,10 @@ def _margin_ranking_loss(
     dtype = common.result_type(input1, input2, target, margin)
     if dtype.kind == "c":
         raise NotImplementedError("clamp is not supported for complex types")
-    refuse_bool_sub(input1, input2)
+    check_no_bool_subtraction(input1, input2)
     for a, b in ((input1, input2), (input1, target)):
         common.broadcast_shapes(a.shape, b.shape)
-    refuse_bools(target, target)
+    check_not_both_bool(target, target)
     # Integers are not converted to floats; unsigned differences wrap
     gap = xp.subtract(*same(xp, input1, input2))
     gap = xp.multiply(*same(xp, -target, gap))
@@ -216,7 +216,7 @@ def _poisson_nll_loss(
 ) -> Array:
     common.broadcast_shapes(input.shape, target.shape)
     if not log_input:
-        refuse_bools(input, input)
+        check_not_both_bool(input, input)
     dtype = common.float_dtype(common.result_type(input, target))
     x, y = (wide(xp, common.cast(xp, v, dtype)) for v in (input, target))
     loss = xp.exp(x) - y * x if log_input else x - y * xp.log(x + eps)
@@ -267,7 +267,7 @@ def _binary_cross_entropy_with_logits(
     pos_weight: Array | None = None,
     reduction: int = MEAN,
 ) -> Array:
-    refuse_bool_sub(True, target) if target.dtype == common.BOOL else None
+    check_no_bool_subtraction(True, target) if target.dtype == common.BOOL else None
     dtype = common.result_type(self, target)
     _check_output_shape(target.shape, self.shape)
     # In PyTorch, the loss is written to a buffer with the dtype of the target

@@ -323,7 +323,7 @@ def _bilinear(xp: Any, input1: Array, input2: Array, weight: Array, bias: Array 
         )
     dtype = common.result_type(input1, input2, weight)
     if dtype == common.BOOL:
-        common.refuse("bmm", dtype)
+        common.raise_unsupported_dtype("bmm", dtype)
     a, b, w = (common.cast(xp, x, common.opmath(dtype)) for x in (input1, input2, weight))
     halfway = xp.matmul(a.reshape(-1, first), w.transpose(1, 0, 2).reshape(first, outputs * second))
     result = xp.matmul(halfway.reshape(-1, outputs, second), b.reshape(-1, second, 1))

@@ -194,7 +194,7 @@ def _weight_norm_interface(xp: Any, v: Array, g: Array, dim: int = 0) -> tuple[A
     if dim not in (0, v.ndim - 1):
         raise RuntimeError(f"fused kernels can only be applied for first or last dim, but got {dim}")
     if common.CATEGORY_OF[v.dtype] != common.FLOATING:
-        common.refuse("weight_norm_kernel", v.dtype)
+        common.raise_unsupported_dtype("weight_norm_kernel", v.dtype)
     return _by_norms(xp, v, g, dim)
 
 

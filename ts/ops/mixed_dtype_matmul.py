@@ -223,7 +223,7 @@ def _trilinear(
     rank = i1.ndim + len(expand1)
     dtype = common.result_type(i1, i2, i3)
     if dtype == common.BOOL and (expand1 or expand2 or expand3):
-        common.refuse("bmm", dtype)
+        common.raise_unsupported_dtype("bmm", dtype)
     if not 0 <= unroll_dim < rank:
         raise RuntimeError(f"unroll_dim must be in [0,{rank - 1}]")
     factors = []

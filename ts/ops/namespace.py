@@ -35,12 +35,12 @@ class OpOverload:
         try:
             return _in_lists(self._call(*args, **kwargs), [self.operator])
         except TypeError:
-            refused = self._refusal(args, kwargs)
-            if refused is None:
+            schema_error = self._schema_error(args, kwargs)
+            if schema_error is None:
                 raise
-            raise refused from None
+            raise schema_error from None
 
-    def _refusal(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> RuntimeError | None:
+    def _schema_error(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> RuntimeError | None:
         """Return the RuntimeError for arguments that do not match the schema, else None."""
         try:
             self._call.resolve(args, kwargs)

@@ -22,7 +22,7 @@ Three = tuple[Array, Array, Array]
 def floating_wide(xp: Any, name: str, x: Array) -> Array:
     """Cast x to its computation dtype; raise the error of operator `name` for non-floating dtypes."""
     if common.CATEGORY_OF[x.dtype] != common.FLOATING:
-        common.refuse(name, x.dtype)
+        common.raise_unsupported_dtype(name, x.dtype)
     return common.cast(xp, x, common.opmath(x.dtype))
 
 
@@ -182,7 +182,7 @@ def _fused_rms_norm(
 ) -> tuple[Array, Array]:
     axes = _last_axes(input, normalized_shape, weight, None)
     if common.CATEGORY_OF[input.dtype] < common.FLOATING:
-        common.refuse("rms_norm", input.dtype)
+        common.raise_unsupported_dtype("rms_norm", input.dtype)
     wide = common.cast(xp, input, common.opmath(input.dtype))
     small = float(xp.finfo(wide.dtype).eps) if eps is None else eps
     inverse = 1 / xp.sqrt(xp.mean(wide * wide, axis=axes, keepdims=True) + small)

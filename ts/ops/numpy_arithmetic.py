@@ -14,7 +14,7 @@ from ts.ops import common
 Array = common.Array
 
 
-def refuse_bool_sub(*operands: Any) -> None:
+def check_no_bool_subtraction(*operands: Any) -> None:
     """Raise RuntimeError for subtraction of bools."""
     bools = [x is True or x is False or getattr(x, "dtype", None) == common.BOOL for x in operands]
     if all(bools):
@@ -31,11 +31,11 @@ def refuse_bool_sub(*operands: Any) -> None:
 
 def floor_divide(xp: Any, x: Array, y: Array) -> Array:
     """Return the quotient rounded towards -inf."""
-    refuse_zero(xp, y)
+    check_nonzero_divisor(xp, y)
     return xp.floor_divide(x, y)
 
 
-def refuse_zero(xp: Any, y: Array) -> None:
+def check_nonzero_divisor(xp: Any, y: Array) -> None:
     """Raise RuntimeError for zero integer divisors."""
     if y.dtype.kind in "iub" and common.somewhere(xp, y == 0):
         raise RuntimeError("ZeroDivisionError")
@@ -43,7 +43,7 @@ def refuse_zero(xp: Any, y: Array) -> None:
 
 def remainder(xp: Any, x: Array, y: Array) -> Array:
     """Return the division remainder with the divisor's sign."""
-    refuse_zero(xp, y)
+    check_nonzero_divisor(xp, y)
     rest = xp.remainder(x, y)
     if x.dtype.kind in "iu":
         return rest
@@ -60,7 +60,7 @@ def lcm(xp: Any, x: Array, y: Array) -> Array:
 
 def fmod(xp: Any, x: Array, y: Array) -> Array:
     """Return the division remainder with the dividend's sign."""
-    refuse_zero(xp, y)
+    check_nonzero_divisor(xp, y)
     return xp.fmod(x, y)
 
 

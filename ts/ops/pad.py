@@ -17,7 +17,7 @@ from ts.ops import common
 from ts.ops.out_variants import COPIED, EXPECTED_DTYPE_ERROR, SCALAR
 from ts.ops.registry import OperatorRecord, add, op, out_of
 from ts.ops.shape_functions import ShapeAndDtype
-from ts.ops.unfold import pad_or_crop, refuse_empty
+from ts.ops.unfold import pad_or_crop, check_nonempty_dims
 
 Array = common.Array
 Sizes = Sequence[int]
@@ -79,7 +79,7 @@ def mode_pad(xp: Any, x: Array, pad: Sizes, mode: str) -> Array:
     if x.ndim not in (n + 1, n + 2):
         raise _unsupported(x, pad)
     if mode != "circular":
-        refuse_empty(x, n)
+        check_nonempty_dims(x, n)
     for axis, (a, b) in enumerate(pairs, x.ndim - n):
         size = x.shape[axis]
         if mode == "reflect" and max(a, b) >= size:
@@ -114,7 +114,7 @@ def _pad(xp: Any, self: Array, pad: Sizes, mode: str = "constant", value: float 
         raise RuntimeError(f"Padding mode '{mode}' doesn't take in value argument")
     if self.dtype == common.BOOL and mode != "circular":
         name = "reflection" if mode == "reflect" else "replication"
-        common.refuse(f"{name}_pad{len(pad) // 2}d", self.dtype)
+        common.raise_unsupported_dtype(f"{name}_pad{len(pad) // 2}d", self.dtype)
     return mode_pad(xp, self, pad, mode)
 
 

@@ -20,7 +20,16 @@ from ts.ops import common, numpy_arithmetic
 from ts.ops.numpy_arithmetic import PRODUCTS, WITH_PRODUCTS
 from ts.ops.out_variants import COPIED, FOUND_DTYPE_ERROR, ComplexErrorMessage
 from ts.ops.registry import OperatorRecord, add, inplace_of, op, out_of, shared_fields
-from ts.ops.type_promotion import BOOLEAN, FLOAT, NOTHING, SAME, Refused, refused_by, special, types_without
+from ts.ops.type_promotion import (
+    BOOLEAN,
+    FLOAT,
+    NOTHING,
+    SAME,
+    UnsupportedKinds,
+    dtype_errors_by_kind,
+    special,
+    types_except,
+)
 from ts.ops.unsupported_dtypes import check
 
 Array = common.Array
@@ -37,7 +46,7 @@ def promote(xp: Any, promotion: str, *operands: Any) -> tuple[Array, ...]:
 
 
 def kernel_of(
-    promotion: str, body: Body, refused: Mapping[str, str] = NOTHING, mixed: str = ""
+    promotion: str, body: Body, dtype_errors: Mapping[str, str] = NOTHING, mixed: str = ""
 ) -> Callable[..., Array]:
     """Return a binary kernel, which promotes the operands, checks dtypes, computes and casts.
 
@@ -47,11 +56,11 @@ def kernel_of(
     def kernel(xp: Any, a: Any, b: Any) -> Array:
         if mixed and a.dtype != b.dtype:
             for dtype in (a.dtype, b.dtype):
-                check(refused, dtype)
+                check(dtype_errors, dtype)
             raise RuntimeError(mixed)
         x, y = promote(xp, promotion, a, b)
-        if refused:
-            check(refused, x.dtype)
+        if dtype_errors:
+            check(dtype_errors, x.dtype)
         result = xp.in_pieces(getattr(xp, body) if isinstance(body, str) else partial(body, xp), x, y)
         return common.cast(xp, result, common.BOOL if promotion == BOOLEAN else x.dtype)
 
@@ -68,7 +77,7 @@ def binary(
     body: Body,
     cuda: str | None = None,
     *,
-    no: Refused = "",
+    unsupported: UnsupportedKinds = "",
     forms: str = "io",
     overloads: str = "",
     second: str = "other",
@@ -88,10 +97,10 @@ def binary(
     numbers_first   the in-place and out= variants of Scalar precede those of Tensor in overload order
     fields          other record fields; `order` and `since` are not used for aliases
     """
-    kernel = kernel_of(promotion, body, refused_by(name, no), mixed)
+    kernel = kernel_of(promotion, body, dtype_errors_by_kind(name, unsupported), mixed)
     if isinstance(body, str):
         ufunc = body
-    types = fields.pop("types", types_without(no))
+    types = fields.pop("types", types_except(unsupported))
     for spelled in (name, *aliases):
         alias_fields = {} if spelled == name else {"order": "", "since": 0, "same_as": f"aten::{name}"}
         records = []
@@ -122,12 +131,12 @@ def binary(
                 add(out_of(record, out))
 
 
-def number_first(name: str, body: Body, cuda: str, no: Refused) -> None:
+def number_first(name: str, body: Body, cuda: str, unsupported: UnsupportedKinds) -> None:
     """Declare the overload of `aten::name` whose first argument is a number."""
-    kernel = kernel_of(SAME, body, refused_by(name, no))
+    kernel = kernel_of(SAME, body, dtype_errors_by_kind(name, unsupported))
     schema = f"aten::{name}.Scalar_Tensor(Scalar self, Tensor other) -> Tensor"
     record = OperatorRecord(
-        schema, kernel, "pointwise", promotion=SAME, types=types_without(no), cuda=cuda, where="f",
+        schema, kernel, "pointwise", promotion=SAME, types=types_except(unsupported), cuda=cuda, where="f",
         layout="like_all", **COPIED,
     )  # fmt: skip
     add(record)
@@ -161,7 +170,8 @@ binary(
 )  # fmt: skip
 binary(
     "floor_divide", SAME, numpy_arithmetic.floor_divide, "floor_divide(a, b)", overloads="floor",
-    no={"bc": "div_floor_cpu"}, wraps_numbers=True, ufunc="quotient_down", sparse="elementwise.floor_divide",
+    unsupported={"bc": "div_floor_cpu"}, wraps_numbers=True, ufunc="quotient_down",
+    sparse="elementwise.floor_divide",
 )  # fmt: skip
 binary(
     "remainder",
@@ -169,43 +179,72 @@ binary(
     numpy_arithmetic.remainder,
     "rest_down(a, b)",
     overloads="compare",
-    no="bc",
+    unsupported="bc",
     ufunc="rest",
 )
-binary("fmod", SAME, numpy_arithmetic.fmod, "fmod(a, b)", overloads="compare", no="bc", ufunc="rest_as_in_c")
-binary("atan2", FLOAT, "arctan2", "atan2(a, b)", no="c", aliases=("arctan2",), autocast={"cuda": "widest"})
-binary("copysign", FLOAT, "copysign", "copysign(a, b)", no="c", overloads="either")
+binary(
+    "fmod",
+    SAME,
+    numpy_arithmetic.fmod,
+    "fmod(a, b)",
+    overloads="compare",
+    unsupported="bc",
+    ufunc="rest_as_in_c",
+)
+binary(
+    "atan2",
+    FLOAT,
+    "arctan2",
+    "atan2(a, b)",
+    unsupported="c",
+    aliases=("arctan2",),
+    autocast={"cuda": "widest"},
+)
+binary("copysign", FLOAT, "copysign", "copysign(a, b)", unsupported="c", overloads="either")
 # Only for 32-bit and 64-bit floats; the adjacent 16-bit float would need another computation
-binary("nextafter", SAME, "nextafter", "nextafter(a, b)", no="bic", types="fd")
-binary("hypot", SAME, "hypot", "hypot(a, b)", no="bic")
+binary("nextafter", SAME, "nextafter", "nextafter(a, b)", unsupported="bic", types="fd")
+binary("hypot", SAME, "hypot", "hypot(a, b)", unsupported="bic")
 for _name, _cuda in (
     ("maximum", "a > b || isnan(a) ? a : b"),
     ("minimum", "a < b || isnan(a) ? a : b"),
     ("fmax", "fmax(a, b)"),
     ("fmin", "fmin(a, b)"),
 ):
-    binary(_name, SAME, _name, _cuda, no={"c": f"{_name} not implemented for complex tensors."}, forms="o")
+    binary(
+        _name,
+        SAME,
+        _name,
+        _cuda,
+        unsupported={"c": f"{_name} not implemented for complex tensors."},
+        forms="o",
+    )
 binary(
-    "logaddexp", SAME, numpy_arithmetic.logaddexp, "log_of_sum(a, b)", forms="o", no="bi", ufunc="log_of_sum"
+    "logaddexp",
+    SAME,
+    numpy_arithmetic.logaddexp,
+    "log_of_sum(a, b)",
+    forms="o",
+    unsupported="bi",
+    ufunc="log_of_sum",
 )
-binary("logaddexp2", SAME, "logaddexp2", forms="o", no="bic")
+binary("logaddexp2", SAME, "logaddexp2", forms="o", unsupported="bic")
 _MIXED = "heaviside is not yet implemented for tensors with different dtypes."
 _COMPLEX = "heaviside is not yet implemented for complex tensors."
 binary(
     "heaviside", SAME, numpy_arithmetic.heaviside, second="values", mixed=_MIXED,
-    out_dtype_error=ComplexErrorMessage(_MIXED, _COMPLEX), no={"c": _COMPLEX},
+    out_dtype_error=ComplexErrorMessage(_MIXED, _COMPLEX), unsupported={"c": _COMPLEX},
 )  # fmt: skip
-binary("gcd", SAME, "gcd", no="bhfc", layout=())
-binary("lcm", SAME, numpy_arithmetic.lcm, no="bhfc", layout=())
-binary("igamma", SAME, special("gammainc"), no="bic", aliases=("special_gammainc",))
-binary("igammac", SAME, special("gammaincc"), no="bic", aliases=("special_gammaincc",))
-binary("special_zeta", FLOAT, special("zeta"), no="ch", where="f")
+binary("gcd", SAME, "gcd", unsupported="bhfc", layout=())
+binary("lcm", SAME, numpy_arithmetic.lcm, unsupported="bhfc", layout=())
+binary("igamma", SAME, special("gammainc"), unsupported="bic", aliases=("special_gammainc",))
+binary("igammac", SAME, special("gammaincc"), unsupported="bic", aliases=("special_gammaincc",))
+binary("special_zeta", FLOAT, special("zeta"), unsupported="ch", where="f")
 
 _EQUALITY = (
     "Tensor Scalar Scalar_out Tensor_out int_list device bool enum int complex float int_float float_int "
     "float_complex complex_float - str float_list Tensor_list"
 )
-for _name, _ufunc, _cuda, _aliases, _refused, _order in (
+for _name, _ufunc, _cuda, _aliases, _unsupported, _order in (
     ("eq", "equal", "a == b", (), "", _EQUALITY),
     ("ne", "not_equal", "a != b", ("not_equal",), "", _EQUALITY),
     ("lt", "less", "a < b", ("less",), "c", ""),
@@ -214,8 +253,8 @@ for _name, _ufunc, _cuda, _aliases, _refused, _order in (
     ("ge", "greater_equal", "a >= b", ("greater_equal",), "c", ""),
 ):
     binary(
-        _name, BOOLEAN, _ufunc, _cuda, overloads="compare", aliases=_aliases, no=_refused, numbers_first=True,
-        order=_order,
+        _name, BOOLEAN, _ufunc, _cuda, overloads="compare", aliases=_aliases, unsupported=_unsupported,
+        numbers_first=True, order=_order,
     )  # fmt: skip
 
 binary("logical_and", BOOLEAN, numpy_arithmetic.logical("logical_and"), "a && b", ufunc="logical_and")
@@ -227,25 +266,26 @@ for _name, _ufunc, _cuda in (
     ("or", "bitwise_or", "a | b"),
     ("xor", "bitwise_xor", "a ^ b"),
 ):
-    _no = {"hfc": f"{_ufunc}_cpu"}
-    binary(_ufunc, SAME, _ufunc, _cuda, overloads="compare", no=_no)
-    number_first(_ufunc, _ufunc, _cuda, _no)
+    _dtype_errors = {"hfc": f"{_ufunc}_cpu"}
+    binary(_ufunc, SAME, _ufunc, _cuda, overloads="compare", unsupported=_dtype_errors)
+    number_first(_ufunc, _ufunc, _cuda, _dtype_errors)
     binary(
-        f"__{_name}__", SAME, _ufunc, _cuda, overloads="dunder", no=_no, forms="i", where="m", layout=(),
-        order="Scalar" if _name == "and" else "",
+        f"__{_name}__", SAME, _ufunc, _cuda, overloads="dunder", unsupported=_dtype_errors, forms="i",
+        where="m", layout=(), order="Scalar" if _name == "and" else "",
     )  # fmt: skip
 
 for _side, _cuda in (("left", "a << b"), ("right", "a >> b")):
-    _no = {"bhfc": f"{_side[0]}shift_cpu"}
+    _dtype_errors = {"bhfc": f"{_side[0]}shift_cpu"}
     binary(
         f"bitwise_{_side}_shift", SAME, numpy_arithmetic.shift(f"{_side}_shift"), _cuda, overloads="shift",
-        no=_no,
+        unsupported=_dtype_errors,
         inplace_order="Tensor_Scalar", ufunc=f"{_side}_shift_by",
     )  # fmt: skip
-    number_first(f"bitwise_{_side}_shift", numpy_arithmetic.shift(f"{_side}_shift"), _cuda, _no)
+    number_first(f"bitwise_{_side}_shift", numpy_arithmetic.shift(f"{_side}_shift"), _cuda, _dtype_errors)
     binary(
         f"__{_side[0]}shift__", SAME, numpy_arithmetic.shift(f"{_side}_shift"), _cuda, overloads="dunder",
-        no=_no, where="m", layout=(), order="Tensor Scalar Scalar_out", ufunc=f"{_side}_shift_by",
+        unsupported=_dtype_errors, where="m", layout=(), order="Tensor Scalar Scalar_out",
+        ufunc=f"{_side}_shift_by",
     )  # fmt: skip
 
 
@@ -263,7 +303,7 @@ def add_kernel(xp: Any, self: Any, other: Any, alpha: Any = 1) -> Array:
 
 def sub_kernel(xp: Any, self: Any, other: Any, alpha: Any = 1) -> Array:
     """Return self - alpha * other."""
-    numpy_arithmetic.refuse_bool_sub(self, other)
+    numpy_arithmetic.check_no_bool_subtraction(self, other)
     x, y = promote(xp, SAME, self, other)
     if type(alpha) is int and alpha == 1:
         return xp.subtract(x, y)
@@ -276,8 +316,8 @@ def _divide(xp: Any, self: Any, other: Any, rounding_mode: str | None) -> Array:
         return kernel_of(FLOAT, "true_divide")(xp, self, other)
     x, y = promote(xp, SAME, self, other)
     if x.dtype == common.BOOL and rounding_mode in ("floor", "trunc"):
-        common.refuse(f"div_{rounding_mode}_cpu", x.dtype)
-    numpy_arithmetic.refuse_zero(xp, y)
+        common.raise_unsupported_dtype(f"div_{rounding_mode}_cpu", x.dtype)
+    numpy_arithmetic.check_nonzero_divisor(xp, y)
     if rounding_mode == "floor":
         return xp.floor_divide(x, y)
     if rounding_mode != "trunc":
@@ -451,7 +491,9 @@ def _div_mode(xp: Any, self: Array, other: Any, rounding_mode: str | None) -> Ar
 
 @op("aten::remainder.Scalar_Tensor(Scalar self, Tensor other) -> Tensor", out="Scalar_Tensor_out", **COPIED)
 def _remainder_number(xp: Any, self: Any, other: Array) -> Array:
-    return kernel_of(SAME, numpy_arithmetic.remainder, refused_by("remainder", "bc"))(xp, self, other)
+    return kernel_of(SAME, numpy_arithmetic.remainder, dtype_errors_by_kind("remainder", "bc"))(
+        xp, self, other
+    )
 
 
 @op(
@@ -487,7 +529,7 @@ def _remainder_number(xp: Any, self: Any, other: Array) -> Array:
 def _pow(xp: Any, self: Any, exponent: Any) -> Array:
     x, y = promote(xp, SAME, self, exponent)
     if x.dtype == common.BOOL and not isinstance(exponent, bool):
-        common.refuse("pow", x.dtype)
+        common.raise_unsupported_dtype("pow", x.dtype)
     if x.dtype.kind in "iu" and isinstance(exponent, int) and exponent < 0:
         raise RuntimeError("Integers to negative integer powers are not allowed.")
     if isinstance(exponent, (int, float)) and not isinstance(exponent, bool):
@@ -573,7 +615,7 @@ def _ldexp(xp: Any, self: Array, other: Array) -> Array:
 def _xlogy_op(xp: Any, self: Any, other: Any) -> Array:
     x, y = promote(xp, FLOAT, self, other)
     if x.dtype.kind == "c":
-        common.refuse("xlogy_cpu", x.dtype)
+        common.raise_unsupported_dtype("xlogy_cpu", x.dtype)
     return common.cast(xp, numpy_arithmetic.xlogy(xp, x, y), x.dtype)
 
 
@@ -584,7 +626,7 @@ def _xlogy_op(xp: Any, self: Any, other: Any) -> Array:
 def _xlog1py_op(xp: Any, self: Any, other: Any) -> Array:
     x, y = promote(xp, FLOAT, self, other)
     if x.dtype.kind == "c":
-        common.refuse("xlog1py_cpu", x.dtype)
+        common.raise_unsupported_dtype("xlog1py_cpu", x.dtype)
     return common.cast(xp, numpy_arithmetic.xlog1py(xp, x, y), x.dtype)
 
 
@@ -596,7 +638,7 @@ def _xlog1py_op(xp: Any, self: Any, other: Any) -> Array:
 )
 @shared_fields(layout="like_all")
 def _zeta(xp: Any, self: Any, other: Any) -> Array:
-    return kernel_of(FLOAT, special("zeta"), refused_by("zeta", "ch"))(xp, self, other)
+    return kernel_of(FLOAT, special("zeta"), dtype_errors_by_kind("zeta", "ch"))(xp, self, other)
 
 
 @op(
@@ -611,5 +653,5 @@ def _zeta(xp: Any, self: Any, other: Any) -> Array:
 )
 def _bitwise_not(xp: Any, self: Array) -> Array:
     if common.category(self) >= common.FLOATING:
-        common.refuse("bitwise_not_cpu", self.dtype)
+        common.raise_unsupported_dtype("bitwise_not_cpu", self.dtype)
     return xp.invert(self)

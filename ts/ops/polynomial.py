@@ -28,7 +28,7 @@ STEPS = 1 << 16  # degrees above this number use the second closed form
 OVERFLOW_CHECK_INTERVAL = 256  # number of recurrence steps after which it ends if all values have overflowed
 
 
-class Row(NamedTuple):
+class Recurrence(NamedTuple):
     """Definition of a polynomial family: P1, the recurrence, and two closed forms."""
 
     first: Callable[[Array], Array]
@@ -70,7 +70,7 @@ _KINDS: dict[str, tuple[Any, ...]] = {
 }  # fmt: skip
 
 
-def _chebyshev(kind: str, shifted: bool = False) -> Row:
+def _chebyshev(kind: str, shifted: bool = False) -> Recurrence:
     """Return the definition of a Chebyshev family; shifted polynomials are evaluated at 2x - 1."""
     first, iterated, inside, above, below, at_one, at_minus_one = _KINDS[kind]
 
@@ -90,7 +90,7 @@ def _chebyshev(kind: str, shifted: bool = False) -> Row:
         values = xp.where(z > 0, above(xp, degree, t), _signed(xp, n, below(xp, degree, t)))
         return values, True
 
-    return Row(
+    return Recurrence(
         lambda x: first(moved(x)), lambda x, k, p, q: 2 * moved(x) * p - q, closed, high
     )  # fmt: skip
 
@@ -126,55 +126,55 @@ def _laguerre_high(xp: Any, x: Array, n: Array) -> tuple[Array, Any]:
     return xp.exp(x / 2) * xp.where(x > 0, right, left), True
 
 
-_ROWS: dict[str, Row] = {
+_RECURRENCES: dict[str, Recurrence] = {
     **{f"chebyshev_polynomial_{k}": _chebyshev(k) for k in _KINDS},
     **{f"shifted_chebyshev_polynomial_{k}": _chebyshev(k, True) for k in _KINDS},
-    "hermite_polynomial_h": Row(lambda x: 2 * x, lambda x, k, p, q: 2 * x * p - 2 * k * q),
-    "hermite_polynomial_he": Row(lambda x: x, lambda x, k, p, q: x * p - k * q),
-    "laguerre_polynomial_l": Row(
+    "hermite_polynomial_h": Recurrence(lambda x: 2 * x, lambda x, k, p, q: 2 * x * p - 2 * k * q),
+    "hermite_polynomial_he": Recurrence(lambda x: x, lambda x, k, p, q: x * p - k * q),
+    "laguerre_polynomial_l": Recurrence(
         lambda x: 1 - x, lambda x, k, p, q: ((2 * k + 1 - x) * p - k * q) / (k + 1),
         _laguerre_zero, _laguerre_high,
     ),
-    "legendre_polynomial_p": Row(
+    "legendre_polynomial_p": Recurrence(
         lambda x: x, lambda x, k, p, q: ((2 * k + 1) * x * p - k * q) / (k + 1),
         _legendre_endpoints, _legendre_high,
     ),
 }  # fmt: skip
 
 
-def _kernel(row: Row) -> Callable[..., Array]:
+def _kernel(family: Recurrence) -> Callable[..., Array]:
     def kernel(xp: Any, x: Any, n: Any) -> Array:
         dtype = common.float_dtype(common.result_type(x, n))
         points = common.cast(xp, x, common.opmath(dtype))
         degree = common.cast(xp, common.cast(xp, n, dtype), common.INT64)
         points, degree = xp.broadcast_arrays(points, degree)
-        return common.cast(xp, xp.in_pieces(partial(_values, xp, row), points, degree), dtype)
+        return common.cast(xp, xp.in_pieces(partial(_values, xp, family), points, degree), dtype)
 
     return kernel
 
 
-def _values(xp: Any, row: Row, points: Array, degree: Array) -> Array:
-    """Evaluate polynomials of family `row`: in closed form if it is valid, else by recurrence."""
-    result = xp.where(degree == 0, 1, xp.where(degree == 1, row.first(points), 0)).astype(points.dtype)
+def _values(xp: Any, family: Recurrence, points: Array, degree: Array) -> Array:
+    """Evaluate polynomials of `family`: in closed form if it is valid, else by recurrence."""
+    result = xp.where(degree == 0, 1, xp.where(degree == 1, family.first(points), 0)).astype(points.dtype)
     left = degree > 1
-    if row.closed is not None:
-        values, holds = row.closed(xp, points, degree)
+    if family.closed is not None:
+        values, holds = family.closed(xp, points, degree)
         result = xp.where(left & holds, values, result)
         left = left & ~holds
-    return _iterated(xp, row, points, degree, result, left)
+    return _by_recurrence(xp, family, points, degree, result, left)
 
 
-def _iterated(xp: Any, row: Row, x: Array, n: Array, result: Array, left: Array) -> Array:
+def _by_recurrence(xp: Any, family: Recurrence, x: Array, n: Array, result: Array, left: Array) -> Array:
     """Compute the elements of `result` at indices `left` by recurrence.
 
-    For degrees above `STEPS`, use `row.high` instead, or NaN if it is not valid.
+    For degrees above `STEPS`, use `family.high` instead, or NaN if it is not valid.
     """
     if not left.any():
         return result
-    previous, current = xp.ones_like(x), row.first(x)
+    previous, current = xp.ones_like(x), family.first(x)
     top = int(n[left].max())
     for k in cost_model.steps(range(1, min(top, STEPS))):
-        previous, current = current, row.step(x, k, current, previous)
+        previous, current = current, family.step(x, k, current, previous)
         result = xp.where(left & (n == k + 1), current, result)
         if k % OVERFLOW_CHECK_INTERVAL == 0:
             later = left & (n > k + 1)
@@ -183,15 +183,15 @@ def _iterated(xp: Any, row: Row, x: Array, n: Array, result: Array, left: Array)
     later = left & (n > STEPS)
     if not later.any():
         return result
-    if row.high is None:
+    if family.high is None:
         return xp.where(later, xp.nan, result)
-    values = row.high(xp, x, n)[0]
+    values = family.high(xp, x, n)[0]
     # After an overflow, the recurrence subtracts infinities, so that the result is NaN.
     values = xp.where(xp.isnan(current) | ~xp.isfinite(values), xp.nan, values)
     return xp.where(later, values, result).astype(x.dtype)
 
 
-for _name, _row in _ROWS.items():
+for _name, _family in _RECURRENCES.items():
     for _overload, _arguments, _out in (
         ("", "Tensor x, Tensor n", "out"),
         (".x_scalar", "Scalar x, Tensor n", "x_scalar_out"),
@@ -200,7 +200,7 @@ for _name, _row in _ROWS.items():
         _record = add(
             OperatorRecord(
                 f"aten::special_{_name}{_overload}({_arguments}) -> Tensor",
-                _kernel(_row),
+                _kernel(_family),
                 "polynomial",
                 where="f",
                 shape=broadcast_float,

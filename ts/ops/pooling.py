@@ -111,7 +111,7 @@ def max_pool(
     """Return the maximum of each window and its index in the plane (max_pool{n}d)."""
     w = sliding_windows(MAX, self.shape, n, *map(tuple, (kernel_size, stride, padding, dilation)), ceil_mode)
     if self.dtype.kind in "bc":
-        common.refuse(f"max_pool{n}d", self.dtype)
+        common.raise_unsupported_dtype(f"max_pool{n}d", self.dtype)
     return compute(xp, self, w, True)
 
 
@@ -131,7 +131,7 @@ def max_pool_values(
     kind = MAX_VALUES if n == 1 else MAX
     w = sliding_windows(kind, self.shape, n, *map(tuple, (kernel_size, stride, padding, dilation)), ceil_mode)
     if self.dtype.kind in "bc" or (n == 1 and self.dtype.kind in "iu"):
-        common.refuse("max_pool1d_impl" if n == 1 else f"max_pool{n}d", self.dtype)
+        common.raise_unsupported_dtype("max_pool1d_impl" if n == 1 else f"max_pool{n}d", self.dtype)
     return compute(xp, self, w, False)
 
 
@@ -153,7 +153,7 @@ def avg_pool(
     if divisor_override == 0:
         raise RuntimeError("divisor must be not zero")
     if self.dtype.kind in "bc" or (self.dtype.kind in "iu" and self.dtype != common.INT64):
-        common.refuse("avg_pool3d_out_frame" if n == 3 else "avg_pool2d", self.dtype)
+        common.raise_unsupported_dtype("avg_pool3d_out_frame" if n == 3 else "avg_pool2d", self.dtype)
     return compute(xp, self, w, _divisor(w, self.shape[self.ndim - n :], count_include_pad, divisor_override))
 
 
@@ -213,7 +213,7 @@ def _adaptive_windows(kind: str, self: Array, output_size: Sizes, n: int) -> Win
         output_shape = [*shape[: len(shape) - n], *(1,) * (n == 1), *sizes]
         raise RuntimeError(f"Trying to create tensor with negative dimension {min(sizes)}: {output_shape}")
     if common.CATEGORY_OF[self.dtype] != common.FLOATING:
-        common.refuse(f"adaptive_{kind}_pool" + ("3d_cpu" if n == 3 else "2d"), self.dtype)
+        common.raise_unsupported_dtype(f"adaptive_{kind}_pool" + ("3d_cpu" if n == 3 else "2d"), self.dtype)
     return adaptive_windows(tuple(shape[len(shape) - n :]), sizes)
 
 
@@ -247,7 +247,7 @@ def max_unpool(xp: Any, self: Array, indices: Array, output_size: Sizes, *_: Siz
             f"{self.ndim} dimensions."
         )
     if common.CATEGORY_OF[self.dtype] != common.FLOATING:
-        common.refuse(f"max_unpool{n}d", self.dtype)
+        common.raise_unsupported_dtype(f"max_unpool{n}d", self.dtype)
     lead, sizes = self.shape[:-n], common.check_sizes(output_size)
     if len(sizes) != n:
         expected_elements = (

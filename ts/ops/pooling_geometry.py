@@ -121,7 +121,7 @@ def _build_sliding_windows(
         _check_values(shape, *kernel, *stride, *padding, *dilation)
     else:
         if len(shape) not in (n + 1, n + 2):
-            _refuse_rank(kind, n, len(shape))
+            _raise_rank_error(kind, n, len(shape))
         one, zero = (1,) * (n == 1), (0,) * (n == 1)
         _check(
             kind, (*shape[: len(shape) - n], *one, *shape[len(shape) - n :]), max(n, 2), one + kernel,
@@ -221,7 +221,7 @@ def _check_values(shape: tuple[int, ...], kernel: int, stride: int, padding: int
         raise RuntimeError(f"max_pool1d() dilation must be greater than zero, but got {dilation}")
 
 
-def _refuse_rank(kind: str, n: int, ndim: int) -> None:
+def _raise_rank_error(kind: str, n: int, ndim: int) -> None:
     if n == 1:
         raise RuntimeError(
             f"Expected 2 to 3 dimensions, but got {ndim}-dimensional tensor for argument #1 'self' (while "

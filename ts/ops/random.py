@@ -215,7 +215,7 @@ def empty_like(
 def fill_uniform(xp: Any, self: Array, generator: Any, low: float = 0, high: float = 1) -> Array:
     """Fill a floating array with uniform numbers in [low, high)."""
     if common.CATEGORY_OF[self.dtype] < common.FLOATING:
-        common.refuse("check_uniform_bounds", self.dtype)
+        common.raise_unsupported_dtype("check_uniform_bounds", self.dtype)
     stream = source(xp, generator)
     return fill(xp, self, lambda n: uniform_samples(stream, n, self.dtype, low, high))
 
@@ -223,7 +223,7 @@ def fill_uniform(xp: Any, self: Array, generator: Any, low: float = 0, high: flo
 def fill_normal(xp: Any, self: Array, generator: Any, mean: float = 0, std: float = 1) -> Array:
     """Fill a floating array with normal numbers."""
     if common.CATEGORY_OF[self.dtype] < common.FLOATING and math.prod(self.shape):
-        common.refuse("normal_kernel_cpu", self.dtype)
+        common.raise_unsupported_dtype("normal_kernel_cpu", self.dtype)
     stream, blocks = source(xp, generator), is_row_major(self)
     return fill(xp, self, lambda n: normal_samples(stream, n, self.dtype, mean, std, blocks))
 
@@ -251,7 +251,7 @@ def permutation(xp: Any, n: int, dtype: common.DType, generator: Any) -> Array:
     """Return a random permutation of the integers 0..n-1."""
     common.check_sizes([n])
     if dtype not in C_NAMES or dtype == common.BOOL:
-        common.refuse("randperm", dtype)
+        common.raise_unsupported_dtype("randperm", dtype)
     if n > _MAX_PERMUTATIONS.get(dtype, (n, ""))[0]:
         limit = _MAX_PERMUTATIONS[dtype][1]
         raise RuntimeError(f"n cannot be greater than {limit} for {common.NAME_OF[dtype]} type.")

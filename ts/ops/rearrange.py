@@ -456,7 +456,7 @@ def _repeat_interleave_counts(xp: Any, repeats: Array, output_size: int | None =
     if repeats.ndim != 1:
         raise RuntimeError("repeat_interleave only accept 1D vector as repeat")
     if repeats.dtype not in (common.INT64, common.INT32):
-        common.refuse("repeat_interleave_cpu", repeats.dtype)
+        common.raise_unsupported_dtype("repeat_interleave_cpu", repeats.dtype)
     repeats = common.settled(repeats)
     if repeats.size and not xp.shapes_only and int(repeats.min()) < 0:
         raise RuntimeError("repeats can not be negative")

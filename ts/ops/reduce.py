@@ -375,7 +375,7 @@ def _require_elements(name: str, self: Array, axes: Sequence[int]) -> None:
 def extreme(xp: Any, name: str, self: Array, dim: Dims, keepdim: bool) -> Array:
     """Compute amax or amin over `dim`; NaN propagates."""
     if self.dtype.kind == "c":
-        common.refuse(f"{name}_all" if name in ("max", "min") else f"{name}_cpu", self.dtype)
+        common.raise_unsupported_dtype(f"{name}_all" if name in ("max", "min") else f"{name}_cpu", self.dtype)
     axes = common.wrap_dims(dim, self.ndim)
     _require_elements(name, self, axes)
     return (xp.max if name.endswith("max") else xp.min)(self, axis=axes, keepdims=keepdim)
@@ -384,7 +384,7 @@ def extreme(xp: Any, name: str, self: Array, dim: Dims, keepdim: bool) -> Array:
 def argument(xp: Any, name: str, self: Array, dim: int | None, keepdim: bool) -> Array:
     """Return the index of the first extreme element along `dim`, or in the flattened array for None."""
     if self.dtype.kind == "c":
-        common.refuse(f"{name}_cpu", self.dtype)
+        common.raise_unsupported_dtype(f"{name}_cpu", self.dtype)
     find = xp.argmax if name.endswith("max") else xp.argmin
     if name.startswith("arg") and self.dtype == common.BOOL:
         raise RuntimeError(f"{name}(): does not support bool input")
@@ -719,7 +719,7 @@ def _hash_tensor(xp: Any, self: Array, dim: Dims = (), keepdim: bool = False, mo
         raise RuntimeError(f"Unknown hash_tensor mode: {mode}")
     kind = common.category(self)
     if kind == common.COMPLEX:
-        common.refuse("xor_sum_cpu", self.dtype)
+        common.raise_unsupported_dtype("xor_sum_cpu", self.dtype)
     if not self.size and not (isinstance(dim, int) or dim):
         raise RuntimeError(
             "hash_tensor: Expected reduction dim to be specified for input.numel() == 0. "

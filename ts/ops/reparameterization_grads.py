@@ -47,7 +47,7 @@ def _cdf_derivative(
 )
 def _gamma_gradient(xp: Any, self: Array, output: Array) -> Array:
     if self.dtype not in (common.FLOAT, common.DOUBLE):
-        common.refuse("_standard_gamma_grad_cpu", self.dtype)
+        common.raise_unsupported_dtype("_standard_gamma_grad_cpu", self.dtype)
     a, x = (common.cast(xp, v, common.DOUBLE) for v in (self, output))
     special = xp.special
     change = _cdf_derivative(xp, lambda p: special("gammainc")(p, x), lambda p: special("gammaincc")(p, x), a)
@@ -73,7 +73,7 @@ def _dirichlet_gradient(xp: Any, x: Array, alpha: Array, total: Array) -> Array:
             f"Found dtype {common.NAME_OF[alpha.dtype]} but expected {common.NAME_OF[x.dtype]}"
         )
     if x.dtype not in (common.FLOAT, common.DOUBLE):
-        common.refuse("_dirichlet_grad_cpu", x.dtype)
+        common.raise_unsupported_dtype("_dirichlet_grad_cpu", x.dtype)
     sample, a, alpha_sum = (common.cast(xp, v, common.DOUBLE) for v in (x, alpha, total))
     b, special = alpha_sum - a, xp.special
     change = _cdf_derivative(

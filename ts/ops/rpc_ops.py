@@ -7,7 +7,7 @@
 
 These operators return a future (record field `begins`); a script that waits for it suspends its frame.  This
 module does not depend on the transport: `ts.distributed.rpc` implements references and sets the function that
-starts calls (`Calls.begin`).
+starts calls (`RpcHook.begin`).
 """
 
 from __future__ import annotations
@@ -73,13 +73,13 @@ class RRefValue:
         raise NotImplementedError
 
 
-class Calls:
+class RpcHook:
     """Hook of RPC calls: `begin(kind, to, callee, args, kwargs, timeout)` returns a future or an RRef."""
 
     begin: ClassVar[Callable[..., Any] | None] = None
 
 
-class CallRecord(OperatorRecord):
+class RpcCallRecord(OperatorRecord):
     """Operator record of an RPC call in a script; `callee` is a scripted function."""
 
     def __init__(self, kind: str, callee: Any, inputs: int) -> None:
@@ -94,9 +94,9 @@ class CallRecord(OperatorRecord):
     ) -> Any:
         """Begin the RPC on worker `to`; return a future of the result, or an RRef for `remote`."""
         self._check(args, kwargs, timeout)
-        if Calls.begin is None:
+        if RpcHook.begin is None:
             raise RuntimeError(NOT_INITIALIZED)
-        return Calls.begin(self.name, to, self.callee, args, kwargs, timeout)
+        return RpcHook.begin(self.name, to, self.callee, args, kwargs, timeout)
 
     def _check(self, args: Any, kwargs: Any, timeout: Any) -> None:
         schema = self.callee.schema

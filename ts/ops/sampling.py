@@ -67,7 +67,7 @@ def in_place(schema: str) -> Callable[[Callable[..., Array]], Callable[..., Arra
 def bernoulli_array(xp: Any, self: Array, p: Any, generator: Any) -> Array:
     """Fill `self` with Bernoulli samples of probability `p`, a number or an array of equal shape."""
     if self.dtype not in C_NAMES and math.prod(self.shape):
-        common.refuse("bernoulli_scalar_cpu_", self.dtype)
+        common.raise_unsupported_dtype("bernoulli_scalar_cpu_", self.dtype)
     if xp.shapes_only:
         return self
     stream = source(xp, generator)
@@ -76,7 +76,7 @@ def bernoulli_array(xp: Any, self: Array, p: Any, generator: Any) -> Array:
             raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={p:g}")
         return fill(xp, self, lambda n: stream.doubles(n) < p)
     if common.CATEGORY_OF[p.dtype] != common.FLOATING:
-        common.refuse("bernoulli_tensor_cpu_p_", p.dtype)
+        common.raise_unsupported_dtype("bernoulli_tensor_cpu_p_", p.dtype)
     if not bool(xp.all((p >= 0) & (p <= 1))):
         raise RuntimeError("Expected p_in >= 0 && p_in <= 1 to be true, but got false.  ")
     chance = _in_memory_order(xp, self, p)
@@ -93,7 +93,7 @@ def _in_memory_order(xp: Any, self: Array, x: Array) -> Array:
 @op(f"aten::bernoulli(Tensor self, {_GENERATOR}) -> Tensor", nondeterministic=True, order="- out")
 def _bernoulli(xp: Any, self: Array, generator: Any = None) -> Array:
     if common.CATEGORY_OF[self.dtype] != common.FLOATING:
-        common.refuse("bernoulli_tensor_cpu_p_", self.dtype)
+        common.raise_unsupported_dtype("bernoulli_tensor_cpu_p_", self.dtype)
     return bernoulli_array(xp, xp.empty(self.shape, dtype=self.dtype), self, generator)
 
 
@@ -106,7 +106,7 @@ def _bernoulli(xp: Any, self: Array, generator: Any = None) -> Array:
 def _bernoulli_into(xp: Any, self: Array, generator: Any, out: Array) -> Array:
     """Write Bernoulli samples of probabilities `self` into `out` of any dtype."""
     if common.CATEGORY_OF[self.dtype] != common.FLOATING:
-        common.refuse("bernoulli_tensor_cpu_p_", self.dtype)
+        common.raise_unsupported_dtype("bernoulli_tensor_cpu_p_", self.dtype)
     return write_out(
         xp, out, bernoulli_array(xp, xp.empty(self.shape, dtype=out.dtype), self, generator), SILENT
     )
@@ -207,7 +207,7 @@ def _random(xp: Any, self: Array, generator: Any = None) -> Array:
     """Fill `self` with uniform nonnegative integers, from all that its dtype represents exactly."""
     stream, dtype = source(xp, generator), self.dtype
     if dtype.kind == "c" and math.prod(self.shape):
-        common.refuse("random_kernel_cpu", dtype)
+        common.raise_unsupported_dtype("random_kernel_cpu", dtype)
 
     def draw(n: int) -> Array:
         words = stream.double_words(n) if dtype in (common.DOUBLE, common.INT64) else stream.words(n)
@@ -251,7 +251,7 @@ def _geometric(xp: Any, self: Array, p: float, generator: Any = None) -> Array:
     if not 0 < p < 1:
         raise RuntimeError(f"geometric_ expects p to be in (0, 1), but got p={p:g}")
     if self.dtype.kind in "bc" and math.prod(self.shape):
-        common.refuse("geometric_cpu", self.dtype)
+        common.raise_unsupported_dtype("geometric_cpu", self.dtype)
     stream = source(xp, generator)
     return fill(xp, self, lambda n: xp.ceil(xp.log(stream.doubles(n)) / math.log1p(-p)))
 
@@ -270,7 +270,7 @@ def _log_normal(xp: Any, self: Array, mean: float = 1, std: float = 2, generator
     if not std > 0:
         raise RuntimeError(f"log_normal_ expects std > 0.0, but found std={std:g}")
     if math.prod(self.shape) and (common.category(self) != common.FLOATING or self.dtype.kind == "c"):
-        common.refuse("log_normal_cpu", self.dtype)
+        common.raise_unsupported_dtype("log_normal_cpu", self.dtype)
     stream = source(xp, generator)
     return fill(xp, self, lambda n: xp.exp(stream.normals(n) * std + mean))
 
@@ -384,7 +384,7 @@ def _fill_from_host(xp: Any, output: Array, draw: Callable[..., NDArray[Any]], *
 @op("aten::poisson(Tensor self, Generator? generator=None) -> Tensor", out="out", **_TENSORS, **COPIED)
 def _poisson(xp: Any, self: Array, generator: Any = None) -> Array:
     if common.category(self) != common.FLOATING:
-        common.refuse("poisson_cpu", self.dtype)
+        common.raise_unsupported_dtype("poisson_cpu", self.dtype)
     if common.somewhere(xp, ~(self >= 0)):
         raise RuntimeError("invalid Poisson rate, expected rate to be non-negative")
     output = xp.empty(self.shape, dtype=self.dtype)
@@ -408,7 +408,7 @@ def _binomial(xp: Any, count: Array, prob: Array, generator: Any = None) -> Arra
             f"Found dtype {common.NAME_OF[prob.dtype]} but expected {common.NAME_OF[count.dtype]}"
         )
     if count.dtype.itemsize == 2:
-        common.refuse("binomial_cpu", count.dtype)
+        common.raise_unsupported_dtype("binomial_cpu", count.dtype)
     output = xp.empty(common.broadcast_shapes(count.shape, prob.shape), dtype=count.dtype)
     return _fill_from_host(xp, output, on_host(source(xp, generator)).binomial, count, prob)
 
@@ -418,7 +418,7 @@ def _binomial(xp: Any, count: Array, prob: Array, generator: Any = None) -> Arra
 )
 def _standard_gamma(xp: Any, self: Array, generator: Any = None) -> Array:
     if self.dtype not in (common.FLOAT, common.DOUBLE):
-        common.refuse("gamma_cpu", self.dtype)
+        common.raise_unsupported_dtype("gamma_cpu", self.dtype)
     tiny = np.finfo(self.dtype).tiny
     stream = on_host(source(xp, generator))
     output = xp.empty(self.shape, dtype=self.dtype)
@@ -433,7 +433,7 @@ def _standard_gamma(xp: Any, self: Array, generator: Any = None) -> Array:
 )
 def _sample_dirichlet(xp: Any, self: Array, generator: Any = None) -> Array:
     if self.dtype not in (common.FLOAT, common.DOUBLE):
-        common.refuse("dirichlet", self.dtype)
+        common.raise_unsupported_dtype("dirichlet", self.dtype)
     info = np.finfo(self.dtype)
     drawn = _fill_from_host(
         xp, xp.empty(self.shape, dtype=common.DOUBLE), on_host(source(xp, generator)).gamma, self

@@ -91,7 +91,7 @@ def _logcumsumexp(xp: Any, self: Array, dim: int) -> Array:
 )
 def _logcumsumexp_kernel(xp: Any, self: Array, dim: int) -> Array:
     if common.CATEGORY_OF[self.dtype] < common.FLOATING:
-        common.refuse("logcumsumexp_out_cpu", self.dtype)
+        common.raise_unsupported_dtype("logcumsumexp_out_cpu", self.dtype)
     return _logcumsumexp(xp, self, dim)
 
 
@@ -135,7 +135,7 @@ def _extremes_into(name: str, largest: bool) -> Callable[..., None]:
 
     def kernel(xp: Any, self: Array, values: Array, indices: Array, dim: int) -> None:
         if self.dtype.kind == "c":
-            common.refuse(name, self.dtype)
+            common.raise_unsupported_dtype(name, self.dtype)
         for target, result in zip(
             (values, indices), _cumulative_extreme(xp, self, dim, largest), strict=True
         ):

@@ -121,12 +121,12 @@ def _topk(
     if self.ndim == 0:
         return self.copy(), xp.zeros((), dtype=common.INT64)
     if self.dtype.kind == "c":
-        common.refuse("topk_cpu", self.dtype)
+        common.raise_unsupported_dtype("topk_cpu", self.dtype)
     order = argsort.first_indices(xp, self, axis, k, largest, sorted)
     return xp.take_along_axis(self, order, axis), order
 
 
-def _taken(xp: Any, self: Array, index: Array, axis: int, keepdim: bool) -> tuple[Array, Array]:
+def _values_and_indices(xp: Any, self: Array, index: Array, axis: int, keepdim: bool) -> tuple[Array, Array]:
     """Return the elements at `index`, which has length 1 along `axis`, and `index` itself."""
     value = xp.take_along_axis(self, index, axis)
     return (value, index) if keepdim else (xp.squeeze(value, axis), xp.squeeze(index, axis))
@@ -153,7 +153,7 @@ def _kthvalue(xp: Any, self: Array, k: int, dim: int = -1, keepdim: bool = False
     if self.ndim == 0:
         return self.copy(), xp.zeros((), dtype=common.INT64)
     kth_index = xp.full(common.reduced_shape(self.shape, (axis,), True), k - 1, dtype=common.INT64)
-    return _taken(xp, self, argsort.nth_index(xp, self, axis, kth_index), axis, keepdim)
+    return _values_and_indices(xp, self, argsort.nth_index(xp, self, axis, kth_index), axis, keepdim)
 
 
 def _median(xp: Any, self: Array, dim: int, keepdim: bool, skip_nan: bool) -> tuple[Array, Array]:
@@ -169,7 +169,7 @@ def _median(xp: Any, self: Array, dim: int, keepdim: bool, skip_nan: bool) -> tu
     index = argsort.nth_index_in_order(xp, self, axis, middle)
     if not skip_nan:  # for a slice with NaN, return its first NaN
         index = xp.where(missing > 0, xp.argmax(nan, axis=axis, keepdims=True), index)
-    return _taken(xp, self, index, axis, keepdim)
+    return _values_and_indices(xp, self, index, axis, keepdim)
 
 
 @op(
@@ -467,7 +467,7 @@ def _bincount_shape(self: Array, weights: Array | None = None, minlength: int = 
 )
 def _bincount(xp: Any, self: Array, weights: Array | None = None, minlength: int = 0) -> Array:
     if common.category(self) >= common.FLOATING:
-        common.refuse("bincount_cpu", self.dtype)
+        common.raise_unsupported_dtype("bincount_cpu", self.dtype)
     self = common.settled(self)
     if self.ndim != 1 or (self.size and int(self.min()) < 0):
         raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")

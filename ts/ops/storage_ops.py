@@ -78,7 +78,7 @@ def clone_kernel(xp: Any, self: Array, memory_format: int | None = None) -> Arra
 @op(
     "aten::contiguous(Tensor(a) self, *, MemoryFormat memory_format=0) -> Tensor(a)",
     where="m",
-    sparse="view_ops.refuse_contiguous",
+    sparse="view_ops.raise_contiguous_unsupported",
 )
 def _contiguous(xp: Any, self: Array, memory_format: int = 0) -> Array:
     if memory_format in (None, 0, 1) and self.flags.c_contiguous:

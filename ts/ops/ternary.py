@@ -72,7 +72,7 @@ def _addcdiv(xp: Any, self: Array, tensor1: Array, tensor2: Array, value: Any = 
 def _lerp(xp: Any, self: Array, end: Array, weight: Any) -> Array:
     if self.dtype.kind in "biu":
         kind = "scalar" if isinstance(weight, (int, float)) else "tensor"
-        common.refuse(f"lerp_kernel_{kind}", self.dtype)
+        common.raise_unsupported_dtype(f"lerp_kernel_{kind}", self.dtype)
     common.check_number(weight, self.dtype)
     for other in (end, weight):
         if not isinstance(other, (int, float, complex)) and other.dtype != self.dtype:
@@ -144,7 +144,9 @@ def clamp_kernel(xp: Any, self: Array, min: Any = None, max: Any = None) -> Arra
         raise NotImplementedError("clamp is not supported for complex types")
     dtype = common.result_type(self, min, max)
     if dtype.kind == "c":
-        common.refuse("clamp_cpu" if min is not None and max is not None else _ONE_LIMIT[min is None], dtype)
+        common.raise_unsupported_dtype(
+            "clamp_cpu" if min is not None and max is not None else _ONE_LIMIT[min is None], dtype
+        )
     result = common.cast(xp, self, dtype)
     if min is not None:
         result = _limited(xp.maximum, result, common.cast_checked(xp, min, dtype))
@@ -258,10 +260,10 @@ def _clamp_max(xp: Any, self: Array, max: Any) -> Array:
 )
 def _round(xp: Any, self: Array, decimals: int = 0) -> Array:
     if self.dtype.kind in "bc":
-        common.refuse("round_vml_cpu", self.dtype)
+        common.raise_unsupported_dtype("round_vml_cpu", self.dtype)
     if self.dtype.kind in "iu":
         if decimals:
-            common.refuse("round_cpu", self.dtype)
+            common.raise_unsupported_dtype("round_cpu", self.dtype)
         return self.copy()
     if decimals == 0:
         return xp.rint(self)
@@ -428,7 +430,7 @@ def _complex(xp: Any, real: Array, imag: Array) -> Array:
 def _polar(xp: Any, abs: Array, angle: Array) -> Array:
     _check_parts(abs, angle)
     if common.HALF in (abs.dtype, angle.dtype):
-        common.refuse("polar_cpu", common.HALF)
+        common.raise_unsupported_dtype("polar_cpu", common.HALF)
     _check_same(abs, angle)
     return _complex(xp, abs * xp.cos(angle), abs * xp.sin(angle))
 

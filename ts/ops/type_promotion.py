@@ -14,7 +14,7 @@ from ts.ops.unsupported_dtypes import by_kind
 
 Array = common.Array
 # String of dtype kinds, or dict from kind to error text (`ts.ops.unsupported_dtypes`)
-Refused = str | Mapping[str, str]
+UnsupportedKinds = str | Mapping[str, str]
 NOTHING: Mapping[str, str] = {}
 
 SAME, FLOAT, BOOLEAN, REAL = "same", "float", "bool", "real"
@@ -29,13 +29,20 @@ def special(name: str) -> Callable[..., Array]:
     return body
 
 
-def refused_by(name: str, no: Refused) -> dict[str, str]:
-    """Return a dict from dtype kind to error text; if `no` is a string of kinds, use PyTorch's usual text."""
-    return by_kind({no: f"{name.removeprefix('special_')}_cpu"} if isinstance(no, str) else no)
+def dtype_errors_by_kind(name: str, unsupported: UnsupportedKinds) -> dict[str, str]:
+    """Return a dict from dtype kind to error text.
+
+    If `unsupported` is a string of kinds, the text is PyTorch's usual one.
+    """
+    return by_kind(
+        {unsupported: f"{name.removeprefix('special_')}_cpu"} if isinstance(unsupported, str) else unsupported
+    )
 
 
-def types_without(no: Refused) -> str | None:
-    """Return the NumPy type characters of all kinds except those in `no`; None if all are supported."""
+def types_except(unsupported: UnsupportedKinds) -> str | None:
+    """Return the NumPy type characters of all kinds not in `unsupported`; None if all are supported."""
     kinds = {"b": "?", "i": "bhilqBHILQ", "h": "e", "f": "fd", "c": "FD"}
-    excluded_kinds = "".join(no)
-    return "".join(chars for kind, chars in kinds.items() if kind not in excluded_kinds) if no else None
+    excluded_kinds = "".join(unsupported)
+    return (
+        "".join(chars for kind, chars in kinds.items() if kind not in excluded_kinds) if unsupported else None
+    )

@@ -24,10 +24,10 @@ from ts.ops.type_promotion import (
     NOTHING,
     REAL,
     SAME,
-    Refused,
-    refused_by,
+    UnsupportedKinds,
+    dtype_errors_by_kind,
     special,
-    types_without,
+    types_except,
 )
 from ts.ops.unsupported_dtypes import NotImplementedMessage, check
 
@@ -36,14 +36,14 @@ Body = str | Callable[[Any, Array], Array]
 
 
 def kernel_of(
-    promotion: str, body: Body, refused: Mapping[str, str] = NOTHING
+    promotion: str, body: Body, dtype_errors: Mapping[str, str] = NOTHING
 ) -> Callable[[Any, Array], Array]:
     """Return a unary kernel: check the dtype, promote, compute, cast the result."""
 
     def kernel(xp: Any, a: Array) -> Array:
         dtype = a.dtype
-        if refused:
-            check(refused, dtype)
+        if dtype_errors:
+            check(dtype_errors, dtype)
         if promotion == FLOAT or (promotion == REAL and dtype.kind != "c" and body == "float"):
             dtype = common.float_dtype(dtype)
         work = common.cast(xp, a, common.opmath(dtype) if promotion != BOOLEAN else dtype)
@@ -63,7 +63,7 @@ def unary(
     body: Body,
     cuda: str | None = None,
     *,
-    no: Refused = "",
+    unsupported: UnsupportedKinds = "",
     forms: str = "io",
     aliases: tuple[str, ...] = (),
     ufunc: str | None = None,
@@ -75,7 +75,7 @@ def unary(
     `ufunc` is the name of the loop to run directly if the body is a function; `fields` are other record
     fields.
     """
-    kernel = kernel_of(promotion, body, refused_by(name, no))
+    kernel = kernel_of(promotion, body, dtype_errors_by_kind(name, unsupported))
     if isinstance(body, str):
         ufunc = body
     for spelled in (name, *aliases):
@@ -87,7 +87,7 @@ def unary(
                 "unary",
                 promotion=promotion,
                 ufunc=ufunc,
-                types=types_without(no),
+                types=types_except(unsupported),
                 cuda=cuda,
                 same_as="" if spelled == name else f"aten::{name}",
                 **fields,
@@ -213,7 +213,7 @@ unary(
     REAL,
     "absolute",
     "abs(a)",
-    no="b",
+    unsupported="b",
     aliases=("absolute",),
     out_dtype_error=FOUND_DTYPE_ERROR,
     sparse="elementwise.on_values",
@@ -222,7 +222,7 @@ add(
     OperatorRecord(  # called for `abs(x)` in scripts
         "prim::abs(Tensor x) -> Tensor", kernel_of(REAL, "absolute", {"b": "abs_cpu"}), "unary",
         promotion=REAL,
-        ufunc="absolute", types=types_without("b"), cuda="abs(a)", where="",
+        ufunc="absolute", types=types_except("b"), cuda="abs(a)", where="",
         order="int float complex Scalar",
     )
 )  # fmt: skip
@@ -231,7 +231,7 @@ unary(
     SAME,
     "negative",
     "-a",
-    no={"b": _NEGATED},
+    unsupported={"b": _NEGATED},
     aliases=("negative",),
     out_dtype_error=FOUND_DTYPE_ERROR,
     sparse="elementwise.on_stored_values",
@@ -242,7 +242,7 @@ unary(
     SAME,
     _sign,
     "(a > 0) - (a < 0)",
-    no={"c": _SIGN},
+    unsupported={"c": _SIGN},
     out_dtype_error=FOUND_DTYPE_ERROR,
     ufunc="signs",
     sparse="elementwise.on_values",
@@ -266,7 +266,7 @@ for _name, _cuda in (("deg2rad", "a * 0.017453292519943295"), ("rad2deg", "a * 5
         FLOAT,
         _name,
         _cuda,
-        no={"c": f"{_name} is not supported for complex tensors."},
+        unsupported={"c": f"{_name} is not supported for complex tensors."},
         sparse="elementwise.on_values",
     )
 
@@ -276,7 +276,7 @@ unary(
     SAME,
     _keep_integers("ceil"),
     "ceil(a)",
-    no=_rounding_dtype_errors("ceil"),
+    unsupported=_rounding_dtype_errors("ceil"),
     ufunc="ceil",
     out_dtype_error=FOUND_DTYPE_ERROR,
     sparse="elementwise.on_values",
@@ -286,7 +286,7 @@ unary(
     SAME,
     _keep_integers("floor"),
     "floor(a)",
-    no=_rounding_dtype_errors("floor"),
+    unsupported=_rounding_dtype_errors("floor"),
     ufunc="floor",
     out_dtype_error=FOUND_DTYPE_ERROR,
     sparse="elementwise.on_values",
@@ -296,7 +296,7 @@ unary(
     SAME,
     _keep_integers("trunc"),
     "trunc(a)",
-    no=_rounding_dtype_errors("trunc"),
+    unsupported=_rounding_dtype_errors("trunc"),
     aliases=("fix",),
     ufunc="trunc",
     out_dtype_error=FOUND_DTYPE_ERROR,
@@ -307,7 +307,7 @@ unary(
     SAME,
     lambda xp, a: a - xp.trunc(a),
     "a - trunc(a)",
-    no="bic",
+    unsupported="bic",
     out_dtype_error=FOUND_DTYPE_ERROR,
     sparse="elementwise.on_values",
 )
@@ -357,7 +357,7 @@ unary(
     FLOAT,
     special("erf"),
     "erf(a)",
-    no={"c": "erf_vml_cpu"},
+    unsupported={"c": "erf_vml_cpu"},
     aliases=("special_erf",),
     ufunc="erf",
     sparse="elementwise.on_values",
@@ -367,7 +367,7 @@ unary(
     FLOAT,
     special("erfc"),
     "erfc(a)",
-    no={"c": "erfc_vml_cpu"},
+    unsupported={"c": "erfc_vml_cpu"},
     aliases=("special_erfc",),
     ufunc="erfc",
 )
@@ -376,7 +376,7 @@ unary(
     FLOAT,
     special("erfinv"),
     "erfinv(a)",
-    no={"c": "erfinv_vml_cpu"},
+    unsupported={"c": "erfinv_vml_cpu"},
     aliases=("special_erfinv",),
     ufunc="erfinv",
     autocast=_ON_CUDA,
@@ -387,12 +387,14 @@ unary(
     FLOAT,
     special("gammaln"),
     "lgamma(a)",
-    no={"c": "lgamma_vml_cpu"},
+    unsupported={"c": "lgamma_vml_cpu"},
     aliases=("special_gammaln",),
     ufunc="gammaln",
 )
-unary("digamma", FLOAT, digamma, no={"c": "digamma"}, aliases=("special_digamma", "special_psi"))
-unary("i0", FLOAT, special("i0"), "cyl_bessel_i0(a)", no={"c": "i0_vml_cpu"}, aliases=("special_i0",))
+unary("digamma", FLOAT, digamma, unsupported={"c": "digamma"}, aliases=("special_digamma", "special_psi"))
+unary(
+    "i0", FLOAT, special("i0"), "cyl_bessel_i0(a)", unsupported={"c": "i0_vml_cpu"}, aliases=("special_i0",)
+)
 
 # predicates, which return bools
 unary("logical_not", BOOLEAN, "logical_not", "!a")
@@ -401,7 +403,7 @@ unary(
     BOOLEAN,
     lambda xp, a: xp.signbit(a) if common.category(a) == common.FLOATING else a < 0,
     "signbit(a)",
-    no={"c": NotImplementedMessage("signbit is not implemented for complex tensors.")},
+    unsupported={"c": NotImplementedMessage("signbit is not implemented for complex tensors.")},
     forms="o",
     out_dtype_error="signbit does not support non-boolean outputs.",
     sparse="elementwise.on_values",
@@ -432,28 +434,28 @@ unary("isfinite", BOOLEAN, _isfinite, "isfinite(a)", forms="", work=0.002)
 for _name, _cuda in (("isposinf", "isinf(a) && a > 0"), ("isneginf", "isinf(a) && a < 0")):
     unary(
         _name, BOOLEAN, _predicate(_name), _cuda, forms="o", work=0.002,
-        no={"c": f"{_name} does not support complex inputs."},
+        unsupported={"c": f"{_name} does not support complex inputs."},
         out_dtype_error=f"{_name} does not support non-boolean outputs.", sparse="elementwise.on_values",
     )  # fmt: skip
 unary("isreal", BOOLEAN, _isreal, forms="", layout="like_first")
 
 # special functions that exist only in `torch.special`
-unary("special_i0e", FLOAT, special("i0e"), no="c")
-unary("special_i1", FLOAT, special("i1"), no="c")
-unary("special_i1e", FLOAT, special("i1e"), no="c")
-unary("special_ndtr", FLOAT, special("ndtr"), "normcdf(a)", no={"c": "erf_vml_cpu"})
-unary("special_ndtri", FLOAT, special("ndtri"), "normcdfinv(a)", no="ch")
-unary("special_log_ndtr", FLOAT, special("log_ndtr"), no="ch")
-unary("special_entr", FLOAT, _entr, no="c")
-unary("special_erfcx", FLOAT, special("erfcx"), "erfcx(a)", no="ch")
-unary("special_bessel_j0", FLOAT, special("j0"), "j0(a)", no="ch")
-unary("special_bessel_j1", FLOAT, special("j1"), "j1(a)", no="ch")
-unary("special_bessel_y0", FLOAT, special("y0"), "y0(a)", no="ch")
-unary("special_bessel_y1", FLOAT, special("y1"), "y1(a)", no="ch")
-unary("special_modified_bessel_i0", FLOAT, special("i0"), no="ch")
-unary("special_modified_bessel_i1", FLOAT, special("i1"), no="ch")
-unary("special_modified_bessel_k0", FLOAT, special("k0"), no="ch")
-unary("special_modified_bessel_k1", FLOAT, special("k1"), no="ch")
+unary("special_i0e", FLOAT, special("i0e"), unsupported="c")
+unary("special_i1", FLOAT, special("i1"), unsupported="c")
+unary("special_i1e", FLOAT, special("i1e"), unsupported="c")
+unary("special_ndtr", FLOAT, special("ndtr"), "normcdf(a)", unsupported={"c": "erf_vml_cpu"})
+unary("special_ndtri", FLOAT, special("ndtri"), "normcdfinv(a)", unsupported="ch")
+unary("special_log_ndtr", FLOAT, special("log_ndtr"), unsupported="ch")
+unary("special_entr", FLOAT, _entr, unsupported="c")
+unary("special_erfcx", FLOAT, special("erfcx"), "erfcx(a)", unsupported="ch")
+unary("special_bessel_j0", FLOAT, special("j0"), "j0(a)", unsupported="ch")
+unary("special_bessel_j1", FLOAT, special("j1"), "j1(a)", unsupported="ch")
+unary("special_bessel_y0", FLOAT, special("y0"), "y0(a)", unsupported="ch")
+unary("special_bessel_y1", FLOAT, special("y1"), "y1(a)", unsupported="ch")
+unary("special_modified_bessel_i0", FLOAT, special("i0"), unsupported="ch")
+unary("special_modified_bessel_i1", FLOAT, special("i1"), unsupported="ch")
+unary("special_modified_bessel_k0", FLOAT, special("k0"), unsupported="ch")
+unary("special_modified_bessel_k1", FLOAT, special("k1"), unsupported="ch")
 
 # Operators whose parameter is called `x` instead of `self` in PyTorch.
 for _name, _body in (
@@ -468,7 +470,7 @@ for _name, _body in (
             add(
                 OperatorRecord(
                     _text,
-                    kernel_of(FLOAT, _body, refused_by(_name, "ch")),
+                    kernel_of(FLOAT, _body, dtype_errors_by_kind(_name, "ch")),
                     "unary",
                     promotion=FLOAT,
                     where="f",

@@ -105,7 +105,7 @@ def out_size(
 # ------------------------------------------------------------------------------------ unfold and fold
 
 
-def refuse_empty(x: Array, spatial: int) -> None:
+def check_nonempty_dims(x: Array, spatial: int) -> None:
     """Raise RuntimeError for empty channel or spatial dimensions; an empty batch is allowed."""
     if 0 in x.shape[1 if x.ndim == spatial + 2 else 0 :]:
         raise RuntimeError(
@@ -145,7 +145,7 @@ def _im2col(
     xp: Any, self: Array, kernel_size: Sizes, dilation: Sizes, padding: Sizes, stride: Sizes
 ) -> Array:
     x = _batched("im2col", self, 4)
-    refuse_empty(self, 2)
+    check_nonempty_dims(self, 2)
     kernel, step, gap, pad = (per_dim(v, 2) for v in (kernel_size, stride, dilation, padding))
     _check_blocks(kernel, gap, pad, step)
     cols = im2col(xp, x, kernel, step, [(p, p) for p in pad], gap)

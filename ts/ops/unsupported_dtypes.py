@@ -56,7 +56,7 @@ def by_kind(dtype_errors: Mapping[str, str]) -> dict[str, str]:
 def check(messages: Mapping[str, str], dtype: common.DType | None) -> None:
     """Raise the error for the kind of `dtype`, if `messages` contains this kind."""
     if dtype is not None and (message := messages.get(_KIND.get(dtype, ""))):
-        _refuse(message, dtype)
+        _raise_dtype_error(message, dtype)
 
 
 def _first_dtype(args: Sequence[Any]) -> Any:
@@ -69,8 +69,8 @@ def _first_dtype(args: Sequence[Any]) -> Any:
     return None
 
 
-def _refuse(message: str, dtype: common.DType) -> NoReturn:
+def _raise_dtype_error(message: str, dtype: common.DType) -> NoReturn:
     if " " not in message:
-        common.refuse(message, dtype)
+        common.raise_unsupported_dtype(message, dtype)
     formatted = message.format(dtype=common.NAME_OF[dtype])
     raise (NotImplementedError if isinstance(message, NotImplementedMessage) else RuntimeError)(formatted)

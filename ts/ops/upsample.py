@@ -171,7 +171,7 @@ def resample(
     _check_sizes(x, size)
     bytes_too = taps in (_nearest, _nearest_exact) or len(size) == 2
     if common.CATEGORY_OF[x.dtype] != common.FLOATING and not (x.dtype == common.UINT8 and bytes_too):
-        common.refuse(name, x.dtype)
+        common.raise_unsupported_dtype(name, x.dtype)
     keys = [(n, m, s, align) for n, m, s in zip(x.shape[2:], size, scales, strict=True)]
     if x.dtype == common.UINT8 and taps not in (_nearest, _nearest_exact) and not xp.shapes_only:
         for axis, key in reversed(list(enumerate(keys, 2))):

@@ -200,7 +200,7 @@ def _powsum(
     """Return the sum of |x| ** ord along `dim`: a norm without the root."""
     source = common.dtype_from(dtype, self.dtype)
     if common.CATEGORY_OF[source] < common.FLOATING:
-        common.refuse("powsum_cpu", common.accumulate_dtype(source))
+        common.raise_unsupported_dtype("powsum_cpu", common.accumulate_dtype(source))
     wide = common.promote_types(self.dtype, common.opmath(source))
     size = common.cast(xp, xp.abs(common.cast(xp, self, wide)), common.opmath(common.real_dtype(source)))
     total = xp.sum(size**ord, axis=common.wrap_dims(dim, self.ndim), keepdims=keepdim)

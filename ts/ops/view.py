@@ -87,7 +87,7 @@ def _reinterpreted_layout(self: Array, target: common.DType) -> tuple[tuple[int,
 @op(
     "aten::reshape(Tensor(a) self, SymInt[] shape) -> Tensor(a)",
     loop="reshape",
-    sparse="view_ops.refuse_reshape",
+    sparse="view_ops.raise_reshape_unsupported",
 )
 def _reshape(xp: Any, self: Array, shape: Sequence[int]) -> Array:
     return self.reshape(common.infer_size(shape, self.size))
@@ -151,7 +151,7 @@ def expand_kernel(xp: Any, self: Array, size: Sequence[int]) -> Array:
     "aten::expand(Tensor(a) self, SymInt[] size, *, bool implicit=False) -> Tensor(a)",
     where="m",
     loop="expand",
-    sparse="view_ops.refuse_expand",
+    sparse="view_ops.raise_expand_unsupported",
 )
 def _expand(xp: Any, self: Array, size: Sequence[int], implicit: bool = False) -> Array:
     return expand_kernel(xp, self, size)
@@ -217,13 +217,13 @@ def flatten_kernel(self: Array, start_dim: int, end_dim: int) -> Array:
 
 @op(
     "aten::flatten.using_ints(Tensor(a) self, int start_dim=0, int end_dim=-1) -> Tensor(a)",
-    sparse="view_ops.refuse_reshape",
+    sparse="view_ops.raise_reshape_unsupported",
 )
 def _flatten(xp: Any, self: Array, start_dim: int = 0, end_dim: int = -1) -> Array:
     return flatten_kernel(self, start_dim, end_dim)
 
 
-@op("aten::ravel(Tensor(a) self) -> Tensor(a)", sparse="view_ops.refuse_reshape")
+@op("aten::ravel(Tensor(a) self) -> Tensor(a)", sparse="view_ops.raise_reshape_unsupported")
 def _ravel(xp: Any, self: Array) -> Array:
     return (self if self.flags.c_contiguous else self.copy()).reshape(-1)
 

@@ -32,7 +32,7 @@ def _window(xp: Any, name: str, values: Values, length: int, periodic: bool, dty
     if length <= 1:
         return xp.ones(length, dtype=target)
     if target.kind == "c":
-        common.refuse("arange_cpu", target)
+        common.raise_unsupported_dtype("arange_cpu", target)
     last = length if periodic else length - 1
     return common.cast(xp, values(xp.arange(length, dtype=common.DOUBLE) / max(last, 1)), target)
 

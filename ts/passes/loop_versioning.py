@@ -281,7 +281,7 @@ class _LoopVersion:
         elif kind == "prim::If":
             self._choice(node)
         elif self.elements.is_converted(node):
-            _WRITERS[kind](self, node)
+            _LOOP_EMITTERS[kind](self, node)
             self.replaced_nodes.append(node)
         elif node.outputs_size() == 1 and isinstance(self.elements.kinds.get(node.output()), View):
             self._view(node)
@@ -592,9 +592,9 @@ def _as_float32(x: float) -> float:
     return rounded
 
 
-_Writer = Callable[[_LoopVersion, Node], None]
+_LoopEmitter = Callable[[_LoopVersion, Node], None]
 
-_WRITERS: Final[dict[str, _Writer]] = {
+_LOOP_EMITTERS: Final[dict[str, _LoopEmitter]] = {
     **dict.fromkeys((*ARITHMETIC, *IN_PLACE, *CHOICES, "aten::rsub"), _LoopVersion._arithmetic),
     **dict.fromkeys(UNARY, _LoopVersion._unary),
     **dict.fromkeys(COMPARISONS, _LoopVersion._comparison),

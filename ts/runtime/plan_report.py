@@ -27,7 +27,13 @@ from ts._core.dispatch.profiler_recorder import Recorder
 from ts._core.value.spec import KINDS
 from ts._core.vm.function import is_optimizing
 from ts.bytecode.native.background_compilation import is_available, is_compiling, is_enabled, rejection_reason
-from ts.bytecode.native.side_exits import REASON_NO_LOOP, REASON_STOP_POINTS, REASON_TOO_LARGE, Loop, loops_of
+from ts.bytecode.native.side_exits import (
+    REASON_NO_LOOP,
+    REASON_STOP_POINTS,
+    REASON_TOO_LARGE,
+    Loop,
+    find_loops,
+)
 from ts.bytecode.subgraph_functions import SubgraphFunction
 from ts.fusion.fusion_rules import CALLS, program_of_graph
 from ts.fusion.program import ARGUMENT, KIND, FusionGroupRecord
@@ -343,7 +349,7 @@ def _loop_lines(code: Any) -> Iterator[str]:
     elif reason in (REASON_TOO_LARGE, REASON_STOP_POINTS):
         yield f"  loops are interpreted: {reason}"
     else:
-        yield from _each_loop(code, loops_of(code))
+        yield from _each_loop(code, find_loops(code))
 
 
 def _each_loop(code: Any, loops: Iterable[Loop]) -> Iterator[str]:

@@ -364,12 +364,12 @@ def _namedtuple_unflatten(values: Iterable[Any], context: Context) -> Any:
 
 def _namedtuple_serialize(context: Context) -> DumpableContext:
     definition = SUPPORTED_SERIALIZED_TYPES.get(context)
-    refusal = f"Can't serialize TreeSpec of namedtuple class {context} because we "
+    message = f"Can't serialize TreeSpec of namedtuple class {context} because we "
     advice = "a serializated_type_name. Please register using `_register_namedtuple`."
     if definition is None:
-        raise NotImplementedError(f"{refusal}didn't register {advice}")
+        raise NotImplementedError(f"{message}didn't register {advice}")
     if definition.serialized_type_name == NO_SERIALIZED_TYPE_NAME_FOUND:
-        raise NotImplementedError(f"{refusal}couldn't find {advice}")
+        raise NotImplementedError(f"{message}couldn't find {advice}")
     return definition.serialized_type_name
 
 

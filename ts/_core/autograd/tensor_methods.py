@@ -70,9 +70,9 @@ def register_post_accumulate_grad_hook(self: Tensor, hook: Callable[[Tensor], No
 def retain_grad(self: Tensor) -> None:
     """Make backward store the gradient of this non-leaf tensor in `grad`."""
     from ts._core.autograd.history import is_retained, retain
-    from ts._core.thread.transform_state import refuse
+    from ts._core.thread.transform_state import raise_inside_transforms
 
-    refuse("retain_grad", "")
+    raise_inside_transforms("retain_grad", "")
     if not self.requires_grad:
         raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
     _watched(self, "retain_grad")

@@ -24,7 +24,7 @@ from ts._core.tensor.tensor import (
     set_before_marking,
     set_layer,
 )
-from ts._core.thread.transform_state import refuse
+from ts._core.thread.transform_state import raise_inside_transforms
 
 Run = Callable[["Level", Any, list[Any]], Any]
 # Numbers of reserved levels, which are lower than the numbers of function transforms:
@@ -138,7 +138,9 @@ def open_levels() -> list[Level]:
     return list(_here.open)
 
 
-set_before_marking(lambda: refuse("requires_grad_", "(or perhaps using torch.autograd.functional.* APIs) "))
+set_before_marking(
+    lambda: raise_inside_transforms("requires_grad_", "(or perhaps using torch.autograd.functional.* APIs) ")
+)
 
 
 def depth(level_number: int) -> int:

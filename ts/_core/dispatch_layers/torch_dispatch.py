@@ -20,15 +20,16 @@ from ts._core.tensor.tensor import Tensor, follow_view, share_version, version, 
 from ts._core.thread.context import GradMode, TracingScope
 
 # Types of two functions: `Composites` returns the decomposition of an operator, or None if it is not
-# composite; `Calls` converts an operator and its arguments to (func, args, kwargs) for `__torch_dispatch__`.
+# composite; `CallBuilder` converts an operator and its arguments to (func, args, kwargs) for
+# `__torch_dispatch__`.
 Composites = Callable[[Any], Callable[..., Any] | None]
-Calls = Callable[[Any, list[Any]], tuple[Any, tuple[Any, ...], dict[str, Any]]]
+CallBuilder = Callable[[Any, list[Any]], tuple[Any, tuple[Any, ...], dict[str, Any]]]
 
 _find_decomposition: Composites | None = None
-_build_call: Calls | None = None
+_build_call: CallBuilder | None = None
 
 
-def set_call_rules(composites: Composites, calls: Calls) -> None:
+def set_call_rules(composites: Composites, calls: CallBuilder) -> None:
     """Set two functions: one looks up decompositions, the other creates the arguments of handlers."""
     global _find_decomposition, _build_call
     _find_decomposition, _build_call = composites, calls

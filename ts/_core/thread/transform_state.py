@@ -40,7 +40,7 @@ def outside_only(message: str) -> None:
         raise RuntimeError(message)
 
 
-def refuse(called: str, what: str) -> None:
+def raise_inside_transforms(called: str, what: str) -> None:
     """Raise PyTorch's RuntimeError for method `called` if called inside of a function transform."""
     outside_only(
         f"You are attempting to call Tensor.{called}() {what}inside of a function being transformed by a "

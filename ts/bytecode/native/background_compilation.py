@@ -36,7 +36,7 @@ _thread: threading.Thread | None = None
 def start_background_compilation() -> None:
     """Start background compilation of hot code, unless TS_NATIVE disables it."""
     if is_enabled:
-        register_compiler(_request, HOT_LOOP_THRESHOLD)
+        register_compiler(_enqueue, HOT_LOOP_THRESHOLD)
 
 
 @cache
@@ -47,9 +47,9 @@ def is_available() -> bool:
 
 def rejection_reason(code: Code) -> str:
     """Return the reason why a Code cannot be compiled to machine code; "" if it can."""
-    from ts.bytecode.native.side_exits import MAX_INSTRUCTIONS, REASON_NO_LOOP, REASON_TOO_LARGE, loops_of
+    from ts.bytecode.native.side_exits import MAX_INSTRUCTIONS, REASON_NO_LOOP, REASON_TOO_LARGE, find_loops
 
-    loops = loops_of(code)
+    loops = find_loops(code)
     if not loops:
         return REASON_NO_LOOP
     if code.size > MAX_INSTRUCTIONS:
@@ -68,9 +68,9 @@ def compile_now(code: Code, forced: bool = False) -> str:
     # imported here, because importing LLVM takes longer than most programs run
     from ts.bytecode.native.codegen import translate
     from ts.bytecode.native.llvm_compiler import compile
-    from ts.bytecode.native.side_exits import loops_of
+    from ts.bytecode.native.side_exits import find_loops
 
-    loops = loops_of(code)
+    loops = find_loops(code)
     with Stage("compile: machine code", code.name):
         machine_code = compile(translate(code, loops, layout(), forced))
     code.adopt(machine_code.address, [loop.end for loop in loops if not loop.reason], machine_code)
@@ -93,7 +93,7 @@ def is_compiling(code: Code) -> bool:
     )
 
 
-def _request(code: Code) -> None:
+def _enqueue(code: Code) -> None:
     """Queue a hot Code; the meter calls this in the thread of the program."""
     global _thread
     if not is_available():
@@ -103,7 +103,7 @@ def _request(code: Code) -> None:
         _queue.append(code)
         if _thread is not None:
             return
-        _thread = threading.Thread(target=_work, name="ts machine code")
+        _thread = threading.Thread(target=_compile_queued_codes, name="ts machine code")
         try:
             _thread.start()
         except RuntimeError:  # no threads are available, or the interpreter shuts down
@@ -114,7 +114,7 @@ def _request(code: Code) -> None:
             raise
 
 
-def _work() -> None:
+def _compile_queued_codes() -> None:
     global _compiling, _thread
     while True:
         with _lock:

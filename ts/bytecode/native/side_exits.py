@@ -65,7 +65,7 @@ class Loop(NamedTuple):
 Rows = tuple[tuple[int, int, int, int], ...]
 
 
-def loops_of(code: Code) -> tuple[Loop, ...]:
+def find_loops(code: Code) -> tuple[Loop, ...]:
     """Return the loops of a code; `reason` of a loop is set if it is not compiled."""
     rows = code.instructions
     if any(row[0] == NUMBER["BREAK"] for row in rows):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ts.distributed.rpc.state import current
-from ts.ops.rpc_ops import REMOTE, Calls
+from ts.ops.rpc_ops import REMOTE, RpcHook
 
 
 def start_call(kind: str, to: Any, callee: Any, args: Any, kwargs: Any, timeout: float) -> Any:
@@ -15,4 +15,4 @@ def start_call(kind: str, to: Any, callee: Any, args: Any, kwargs: Any, timeout:
     return start(to, callee, tuple(args), kwargs, float(timeout))
 
 
-Calls.begin = start_call
+RpcHook.begin = start_call

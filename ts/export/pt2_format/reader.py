@@ -59,7 +59,7 @@ def read(container: Container, expected_opset: dict[str, int] | None = None) -> 
     record = f"models/{container.model}.json"
     program: schema.Program = json_codec.read(container.text(record), schema.Program, record)
     _check_versions(program, expected_opset)
-    return _Reader(container, program).program()
+    return _ProgramReader(container, program).program()
 
 
 def _check_versions(program: schema.Program, expected_opset: dict[str, int] | None) -> None:
@@ -109,7 +109,7 @@ _MODULE_ATTRIBUTES: Final = frozenset(dir(Module()))
 _RESERVED_NAMES: Final = frozenset(("self", *CUSTOM_BUILTINS))
 
 
-class _Reader:
+class _ProgramReader:
     def __init__(self, container: Container, program: schema.Program) -> None:
         self.container = container
         self.file = program
@@ -303,7 +303,7 @@ def _check_state(signature: ExportGraphSignature, weights: dict[str, Any], const
 class _GraphReader:
     """Reader of one graph; each subgraph of a control-flow operator has its own reader."""
 
-    def __init__(self, reader: _Reader, written: schema.Graph, depth: int) -> None:
+    def __init__(self, reader: _ProgramReader, written: schema.Graph, depth: int) -> None:
         if depth > _MAX_GRAPH_DEPTH:
             raise ArchiveError("branches and loops are nested too deeply")
         self.reader = reader

@@ -38,10 +38,10 @@ def dot(diagram: Diagram) -> str:
         '  node [shape=box style="rounded,filled" fillcolor="#ffffff" fontname="monospace" fontsize=10];\n',
         '  edge [fontname="monospace" fontsize=9 color="#8a94a0" fontcolor="#66707c"];\n',
     ]
-    return "".join([*lines, *_Writer().write_diagram(diagram, 1), "}\n"])
+    return "".join([*lines, *_DotWriter().write_diagram(diagram, 1), "}\n"])
 
 
-class _Writer:
+class _DotWriter:
     def __init__(self) -> None:
         self._names: dict[Box, str] = {}
         self._clusters = 0

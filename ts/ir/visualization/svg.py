@@ -67,7 +67,7 @@ def svg(diagram: Diagram, style: str = STYLE, attributes: Attributes = lambda no
 
     An empty `style` omits the style sheet and the namespace, for embedding in a page.
     """
-    writer = _Writer(attributes)
+    writer = _SvgWriter(attributes)
     size = f"{_decimal(diagram.width)} {_decimal(diagram.height)}"
     width, height = size.split()
     return "".join(
@@ -82,7 +82,7 @@ def svg(diagram: Diagram, style: str = STYLE, attributes: Attributes = lambda no
     )
 
 
-class _Writer:
+class _SvgWriter:
     def __init__(self, attributes: Attributes) -> None:
         self._attributes = attributes
 

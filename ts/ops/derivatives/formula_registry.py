@@ -56,7 +56,7 @@ class Derivative:
     differentiable  names of the differentiable results; () means all floating-point results
     decomposition   equivalent expression of differentiable operators; `formulas` is then empty
     reason          reason for a missing derivative
-    refused         True if the operator raises an error with `reason` for tensors that require grad
+    rejects_grad         True if the operator raises an error with `reason` for tensors that require grad
     """
 
     def __init__(
@@ -71,7 +71,7 @@ class Derivative:
         differentiable: tuple[str, ...] = (),
         decomposition: str = "",
         reason: str = "",
-        refused: bool = False,
+        rejects_grad: bool = False,
     ) -> None:
         self.key = key
         self.name = name
@@ -82,7 +82,7 @@ class Derivative:
         self.differentiable = differentiable
         self.decomposition = decomposition
         self.reason = reason
-        self.refused = refused
+        self.rejects_grad = rejects_grad
 
     def __repr__(self) -> str:
         return f"<derivative of {self.key}>"
@@ -108,13 +108,13 @@ def names_in(formula: str) -> set[str]:
     return set(_NAME.findall(formula))
 
 
-_rows: dict[str, Derivative] = {}
+_derivatives: dict[str, Derivative] = {}
 
 
 def _add(row: Derivative) -> None:
-    if row.key in _rows:
+    if row.key in _derivatives:
         raise ValueError(f"the derivative of {row.key} is declared twice")
-    _rows[row.key] = row
+    _derivatives[row.key] = row
 
 
 def _caller() -> str:
@@ -159,10 +159,10 @@ def constant(keys: str, reason: str, /) -> None:
         _add(Derivative(key, {}, _caller(), reason=reason))
 
 
-def refuse(keys: str, reason: str, /) -> None:
+def reject_grad(keys: str, reason: str, /) -> None:
     """Declare that an operator raises RuntimeError with `reason` for tensors that require grad."""
     for key in keys.split():
-        _add(Derivative(key, {}, _caller(), reason=reason, refused=True))
+        _add(Derivative(key, {}, _caller(), reason=reason, rejects_grad=True))
 
 
 @cache
@@ -179,11 +179,11 @@ def derivative_of(record: OperatorRecord) -> Derivative | None:
 
     _load(registry.declaring_family(record))
     if record.variant == "inplace":
-        inplace_row = _rows.get(f"{record.same_as or record.name}.{record.overload}".removesuffix("."))
+        inplace_row = _derivatives.get(f"{record.same_as or record.name}.{record.overload}".removesuffix("."))
         if inplace_row is not None:
             return inplace_row
     record = record.base or record
-    row = _rows.get(record.key)
+    row = _derivatives.get(record.key)
     if row is None:
         other = registry.same(record)
         return None if other is None else _renamed(derivative_of(other), other, record)
@@ -211,14 +211,14 @@ def _renamed(row: Derivative | None, before: OperatorRecord, record: OperatorRec
     return Derivative(
         row.key, formulas, row.module_name, name=row.name, forward=forward, absent=row.absent,
         differentiable=row.differentiable, decomposition=rename(row.decomposition), reason=row.reason,
-        refused=row.refused,
+        rejects_grad=row.rejects_grad,
     )  # fmt: skip
 
 
-def rows() -> Mapping[str, Derivative]:
+def all_derivatives() -> Mapping[str, Derivative]:
     """Return all derivative records by operator key."""
     from ts.ops import registry
 
     for family in registry.FAMILIES:
         _load(family)
-    return _rows
+    return _derivatives

@@ -8,9 +8,9 @@ Implicit conversions to numbers raise an error for tensors that require grad.
 
 from __future__ import annotations
 
-from ts.ops.derivatives.formula_registry import refuse
+from ts.ops.derivatives.formula_registry import reject_grad
 
-refuse(
+reject_grad(
     "aten::FloatImplicit aten::IntImplicit aten::ScalarImplicit aten::ComplexImplicit",
     "Cannot input a tensor that requires grad as a scalar argument",
 )

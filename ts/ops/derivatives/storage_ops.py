@@ -5,7 +5,7 @@ from __future__ import annotations
 import ts
 from ts import Tensor
 from ts.ops.derivatives.common import underivable  # used in the text of formulas
-from ts.ops.derivatives.formula_registry import LINEAR, compose, derive, refuse
+from ts.ops.derivatives.formula_registry import LINEAR, compose, derive, reject_grad
 
 derive("aten::clone aten::_lazy_clone", self="grad", result=LINEAR)
 
@@ -69,4 +69,4 @@ derive(
 )
 for _name in ("resize", "resize_as", "set", "set.source_Tensor", "slice_inverse"):
     derive(f"aten::{_name}", self=f"underivable('aten::{_name}')")
-refuse("aten::resize_ aten::resize_as_", "cannot resize variables that require grad")
+reject_grad("aten::resize_ aten::resize_as_", "cannot resize variables that require grad")

@@ -34,7 +34,7 @@ def rule_of(record: OperatorRecord) -> Rule:
     if row is not None and row.reason:
         return (
             Rule(DifferentiationKind.UNSUPPORTED, error_message=row.reason)
-            if row.refused
+            if row.rejects_grad
             else Rule(DifferentiationKind.PLAIN)
         )
     if record.variant == "out":

@@ -43,7 +43,7 @@ def _run(key: str, kernel: Kernel, xp: Any, *args: Any) -> Any:
         return kernel(xp, *args)
     except AttributeError as error:
         if isinstance(error.obj, (np.ndarray, SparseArray)):
-            _refuse(key, xp, *args)
+            _raise_not_available(key, xp, *args)
         raise
 
 
@@ -53,7 +53,7 @@ def _kernel_of(record: Any) -> Kernel:
         return partial(_find(kernel_name), record.kernel)
     base = record.base
     if base is None or not base.sparse:
-        return partial(_refuse, record.key)
+        return partial(_raise_not_available, record.key)
     kernel = partial(_find(base.sparse), base.kernel)
     if record.variant == "out":
         return partial(_into_outputs, kernel, record.out_spec)
@@ -81,7 +81,7 @@ def not_available(key: str, dispatch_key: str) -> NotImplementedError:
     )
 
 
-def _refuse(key: str, xp: Any, *args: Any) -> NoReturn:
+def _raise_not_available(key: str, xp: Any, *args: Any) -> NoReturn:
     for x in args:
         for y in x if isinstance(x, list) else (x,):
             if isinstance(y, SparseArray):

@@ -272,17 +272,17 @@ def stack(dense: Any, xp: Any, tensors: Sequence[Any], dim: int = 0) -> CooArray
     return cat(dense, xp, [unsqueeze(dense, xp, x, d) for x in tensors], d)
 
 
-def refuse_reshape(dense: Any, xp: Any, self: Any, *args: Any) -> Any:
+def raise_reshape_unsupported(dense: Any, xp: Any, self: Any, *args: Any) -> Any:
     """Raise RuntimeError: sparse arrays cannot be reshaped."""
     raise RuntimeError("reshape is not implemented for sparse tensors")
 
 
-def refuse_expand(dense: Any, xp: Any, self: Any, *args: Any) -> Any:
+def raise_expand_unsupported(dense: Any, xp: Any, self: Any, *args: Any) -> Any:
     """Raise RuntimeError: sparse arrays cannot be expanded."""
     raise RuntimeError("expand is unsupported for Sparse tensors")
 
 
-def refuse_contiguous(dense: Any, xp: Any, self: Any, *args: Any) -> Any:
+def raise_contiguous_unsupported(dense: Any, xp: Any, self: Any, *args: Any) -> Any:
     """Raise RuntimeError: sparse arrays cannot be contiguous."""
     raise RuntimeError("unsupported memory format option Contiguous")
 

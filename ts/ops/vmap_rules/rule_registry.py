@@ -35,7 +35,7 @@ def _load() -> None:
         importlib.import_module(f"ts.ops.vmap_rules.{kind}")
 
 
-def rows() -> dict[str, Rule]:
+def all_rules() -> dict[str, Rule]:
     """Return all batching rules by operator key."""
     _load()
     return _rules

@@ -71,11 +71,11 @@ def call_once_for_batch(call: Call) -> Any:
     """
     for x, is_batched in zip(call.values, call.batch_flags, strict=True):
         if is_batched is True and call.record.reads_elements:
-            refuse_reading(call, Batched(call.level.number, x, True))
+            raise_element_read_error(call, Batched(call.level.number, x, True))
     return call.run(select_element(call, 0))
 
 
-def refuse_reading(call: Call, layer: Batched) -> None:
+def raise_element_read_error(call: Call, layer: Batched) -> None:
     """Raise RuntimeError, because a batch has no single number or truth value."""
     declared = call.record.operator.signature
     if len(declared.parameters) > 1:

@@ -61,7 +61,7 @@ def of_nothing() -> float:
     return n
 `, "forever(1)"],
 };
-const LONGEST = 100000; // characters of a fragment
+const MAX_FRAGMENT_CHARS = 100000; // characters of a fragment
 const KEYWORDS = /^(?:def|return|while|for|in|if|elif|else|not|and|or|is|None|True|False|class|import|from|as|with|raise|assert|pass|break|continue|del|self)$/;
 const TOKENS = /(#.*$)|("""[^]*?(?:"""|$)|'''[^]*?(?:'''|$)|"(?:\\.|[^"\\])*"?|'(?:\\.|[^'\\])*'?)|([A-Za-z_]\w*)|(\d[\w.]*)|(\s+|.)/gm;
 
@@ -262,7 +262,7 @@ function decoded(text) {
 
 async function share() {
   const fragment = encoded(JSON.stringify([source.value, call.value]));
-  if (fragment.length > LONGEST) { $("outcome").replaceChildren(element("small", "the program is too long for a link")); return; }
+  if (fragment.length > MAX_FRAGMENT_CHARS) { $("outcome").replaceChildren(element("small", "the program is too long for a link")); return; }
   history.replaceState(null, "", "#" + fragment);
   let said = "In the address";
   try {
@@ -289,7 +289,7 @@ function open() {
   const fragment = location.hash.slice(1);
   if (!fragment) { put(...EXAMPLES["loop"]); return; }
   try {
-    const found = fragment.length <= LONGEST ? JSON.parse(decoded(fragment)) : null;
+    const found = fragment.length <= MAX_FRAGMENT_CHARS ? JSON.parse(decoded(fragment)) : null;
     if (!Array.isArray(found) || found.length !== 2 || !found.every((each) => typeof each === "string")) throw new Error();
     put(...found);
     $("outcome").replaceChildren(element("small", "This program came with the link. It has not run."));
