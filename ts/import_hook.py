@@ -71,7 +71,7 @@ def install_fallback(module: ModuleType) -> None:
 
     If the import hook is installed, the module also receives its PyTorch names.
     """
-    if not _is_own(module.__name__):
+    if not _is_private_to_ts(module.__name__):
         from ts.unsupported import names_for
 
         if module.__name__ in _PACKAGES:
@@ -83,7 +83,7 @@ def install_fallback(module: ModuleType) -> None:
         rename(module)
 
 
-def _is_own(name: str) -> bool:
+def _is_private_to_ts(name: str) -> bool:
     """Return True if a module is private to `ts` and has no counterpart in PyTorch."""
     return name.split(".", 2)[1] in _OWN or name.startswith(_OWN_BACKENDS)
 

@@ -82,7 +82,9 @@ def _check_inputs(node: Node, types: Iterable[Type]) -> None:
         len(expected) == len(node.inputs()), node, f"takes {len(expected)} inputs, not {len(node.inputs())}"
     )
     for i, (value, type) in enumerate(zip(node.inputs(), expected, strict=True)):
-        _require(_fits(value.type(), type), node, f"takes {type} as input {i}, not {value.type()}")
+        _require(
+            _is_acceptable_type(value.type(), type), node, f"takes {type} as input {i}, not {value.type()}"
+        )
 
 
 def _check_outputs(node: Node, types: Iterable[Type]) -> None:
@@ -91,10 +93,10 @@ def _check_outputs(node: Node, types: Iterable[Type]) -> None:
         len(actual) == len(node.outputs()), node, f"returns {len(actual)} outputs, not {len(node.outputs())}"
     )
     for value, type in zip(node.outputs(), actual, strict=True):
-        _require(_fits(type, value.type()), node, f"returns {type}, not {value.type()}")
+        _require(_is_acceptable_type(type, value.type()), node, f"returns {type}, not {value.type()}")
 
 
-def _fits(type: Type, expected: Type) -> bool:
+def _is_acceptable_type(type: Type, expected: Type) -> bool:
     """Return whether a value of `type` may be passed as `expected`; refined tensor types are not compared."""
     both_tensors = isinstance(type, TensorType) and isinstance(expected, TensorType)
     return both_tensors or type.is_subtype_of(expected)
@@ -150,14 +152,22 @@ def _check_loop(node: Node) -> None:
     carried = node.inputs()[2:]
     for value, parameter in zip(carried, body.inputs()[1:], strict=True):
         _require(
-            _fits(value.type(), parameter.type()), node, f"carries {parameter.type()}, not {value.type()}"
+            _is_acceptable_type(value.type(), parameter.type()),
+            node,
+            f"carries {parameter.type()}, not {value.type()}",
         )
     for value, parameter in zip(body.outputs()[1:], body.inputs()[1:], strict=True):
         _require(
-            _fits(value.type(), parameter.type()), node, f"carries {parameter.type()}, not {value.type()}"
+            _is_acceptable_type(value.type(), parameter.type()),
+            node,
+            f"carries {parameter.type()}, not {value.type()}",
         )
     for value, output in zip(carried, node.outputs(), strict=True):
-        _require(_fits(value.type(), output.type()), node, f"returns {output.type()}, not {value.type()}")
+        _require(
+            _is_acceptable_type(value.type(), output.type()),
+            node,
+            f"returns {output.type()}, not {value.type()}",
+        )
     _require(body.inputs()[0].type().kind() == "IntType", node, "counts in ints")
 
 

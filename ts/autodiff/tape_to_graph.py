@@ -97,7 +97,7 @@ class Trace:
 
     @staticmethod
     def _printer() -> OperatorLog:
-        return OperatorLog(_is_group, _looks_inside)
+        return OperatorLog(_is_group, _is_decomposed)
 
     def _positions(self) -> Iterator[tuple[int, tuple[int, int]]]:
         for i, x in enumerate(self.blanks):
@@ -146,7 +146,7 @@ def _is_group(operator: Operator) -> bool:
     return operator.name in (KIND, "prim::DifferentiableGraph")
 
 
-def _looks_inside(operator: Operator, args: list[Any]) -> bool:
+def _is_decomposed(operator: Operator, args: list[Any]) -> bool:
     return _is_transparent(operator) and any(x.requires_grad for x in _tensors(args))
 
 

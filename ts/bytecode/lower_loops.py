@@ -52,7 +52,7 @@ class LoopLowering(BranchLowering):
         self.lower_nodes(body)
         if not self.terminated:
             line = self.line
-            self.settle_condition(condition, {*body.inputs()})
+            self.compute_condition_early(condition, {*body.inputs()})
             self.copy_back(variables, [self.use(v) for v in results], first)
             self.line = line_of(node) or line
             if not counted:
@@ -66,7 +66,7 @@ class LoopLowering(BranchLowering):
         self.bind_label(end)
         self.terminated = False
 
-    def settle_condition(self, condition: Value, changing_values: set[Value]) -> None:
+    def compute_condition_early(self, condition: Value, changing_values: set[Value]) -> None:
         """Compute a condition that reads loop variables, before the variables are overwritten."""
         if not self.reads_any(condition, changing_values | self.counters):
             return

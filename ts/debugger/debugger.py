@@ -114,7 +114,7 @@ class Debugger:
                 self._main = paused.program
             if not self._attached:
                 return
-            if not self._look(paused):
+            if not self._read_frames(paused):
                 return
             reasons = [f"breakpoint() in {stop_point.function}"] if stop_point.event == "breakpoint" else []
             for breakpoint in list(self.breakpoints.values()):
@@ -137,7 +137,7 @@ class Debugger:
                 self._main = paused.program
             if not self._attached or isinstance(error, DebuggerQuit) or paused.program != self._main:
                 return
-            if self._look(paused):
+            if self._read_frames(paused):
                 with suppress(DebuggerQuit):  # the exception propagates to the caller
                     self._interact(
                         paused, [_format_error(error), "The program ends here; it can still be looked at."]
@@ -148,7 +148,7 @@ class Debugger:
         depth = self._resume.return_depth if stop_point.event == "return" else self._resume.depth
         return paused.depth <= depth and self._stepping in (None, paused.program)
 
-    def _look(self, paused: PausedProgram) -> bool:
+    def _read_frames(self, paused: PausedProgram) -> bool:
         """Read the frames of a stopped program; return False if it has none."""
         self._paused = paused
         self._frames = []

@@ -97,16 +97,16 @@ def _run(
     def make() -> CollectiveCall:
         return CollectiveCall(group, function, tensor, op, timeout)
 
-    def all_of_it(call: CollectiveCall) -> None:
+    def run_and_copy(call: CollectiveCall) -> None:
         body(call)
         buffers.copy_results()
 
     if not async_op:
-        group.queue.run(make, all_of_it)
+        group.queue.run(make, run_and_copy)
         return None
     from ts.distributed.work import Collective
 
-    return Collective(group.queue.start(make, all_of_it), result)
+    return Collective(group.queue.start(make, run_and_copy), result)
 
 
 def all_reduce(

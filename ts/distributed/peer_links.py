@@ -116,7 +116,7 @@ class PeerConnections:
             if peer.ended is not None:
                 request.error, request.done = peer.ended, True
                 return request
-            self._post(peer, label, memory, request)
+            self._enqueue_message(peer, label, memory, request)
         return request
 
     def receive(self, rank: int | None, label: MessageTag, memory: memoryview) -> Request:
@@ -183,7 +183,7 @@ class PeerConnections:
             for rank in ranks:
                 peer = self._peers[rank]
                 if peer.ended is None:
-                    self._post(peer, notice, payload, None)
+                    self._enqueue_message(peer, notice, payload, None)
             self._drop(label[:3])
 
     def is_disconnected(self, rank: int) -> bool:
@@ -198,7 +198,7 @@ class PeerConnections:
             self._closed = True
             for peer in self._peers.values():
                 if peer.ended is None:
-                    self._post(peer, MessageTag(LEAVING, 0, 0), memoryview(b""), None)
+                    self._enqueue_message(peer, MessageTag(LEAVING, 0, 0), memoryview(b""), None)
         self._work_available.set()
         self._wake_up()
         deadline = time.monotonic() + _FLUSH_TIMEOUT_SECONDS
@@ -305,7 +305,7 @@ class PeerConnections:
 
     # ---- sockets, with the lock held -----------------------------------------------------------------
 
-    def _post(
+    def _enqueue_message(
         self, peer: _Connection, label: MessageTag, memory: memoryview, request: Request | None
     ) -> None:
         kind, group, tag, function, reduction, dtype, elements = label

@@ -41,41 +41,58 @@ def get_args_parser() -> argparse.ArgumentParser:
     add = parser.add_argument
     add("--nnodes", default="1:1", metavar="N", help="machines; default: 1")
     add(
-        *_both("nproc-per-node"),
+        *_option_spellings("nproc-per-node"),
         default="1",
         metavar="N",
         help="processes of this machine; or cpu, gpu, auto",
     )
-    add(*_both("node-rank"), type=int, default=0, metavar="N", help="the number of this machine")
+    add(*_option_spellings("node-rank"), type=int, default=0, metavar="N", help="the number of this machine")
     add("--standalone", action="store_true", help="one machine, and any port that is free")
-    add(*_both("master-addr"), default="127.0.0.1", metavar="HOST", help="where rank 0 listens")
-    add(*_both("master-port"), type=int, metavar="PORT", help=f"default: {_DEFAULT_MASTER_PORT}")
-    add(*_both("rdzv-backend"), default="static", metavar="NAME", help="static, or c10d on one machine")
-    add(*_both("rdzv-endpoint"), default="", metavar="HOST:PORT", help="where processes meet")
-    add(*_both("rdzv-id"), default="none", metavar="ID", help="a name of this run")
-    add(*_both("rdzv-conf"), default="", metavar="KEY=VALUE,...", help="accepted, without effect")
-    add(*_both("max-restarts"), type=int, default=0, metavar="N", help="starts after a failure; default: 0")
-    add(*_both("monitor-interval"), type=float, default=0.1, metavar="SECONDS", help="default: 0.1")
+    add(*_option_spellings("master-addr"), default="127.0.0.1", metavar="HOST", help="where rank 0 listens")
+    add(*_option_spellings("master-port"), type=int, metavar="PORT", help=f"default: {_DEFAULT_MASTER_PORT}")
     add(
-        *_both("shutdown-timeout"),
+        *_option_spellings("rdzv-backend"),
+        default="static",
+        metavar="NAME",
+        help="static, or c10d on one machine",
+    )
+    add(*_option_spellings("rdzv-endpoint"), default="", metavar="HOST:PORT", help="where processes meet")
+    add(*_option_spellings("rdzv-id"), default="none", metavar="ID", help="a name of this run")
+    add(*_option_spellings("rdzv-conf"), default="", metavar="KEY=VALUE,...", help="accepted, without effect")
+    add(
+        *_option_spellings("max-restarts"),
+        type=int,
+        default=0,
+        metavar="N",
+        help="starts after a failure; default: 0",
+    )
+    add(
+        *_option_spellings("monitor-interval"),
+        type=float,
+        default=0.1,
+        metavar="SECONDS",
+        help="default: 0.1",
+    )
+    add(
+        *_option_spellings("shutdown-timeout"),
         type=float,
         default=30.0,
         metavar="SECONDS",
         help="from SIGTERM to SIGKILL",
     )
-    add(*_both("start-method"), default="spawn", help="accepted, without effect")
+    add(*_option_spellings("start-method"), default="spawn", help="accepted, without effect")
     add("--role", default="default", metavar="NAME", help="a name of these processes")
     add("-m", "--module", action="store_true", help="the program is a module, as of python -m")
-    add(*_both("no-python"), action="store_true", help="the program runs without Python")
-    add(*_both("log-dir"), metavar="DIR", help="where --redirects writes")
+    add(*_option_spellings("no-python"), action="store_true", help="the program runs without Python")
+    add(*_option_spellings("log-dir"), metavar="DIR", help="where --redirects writes")
     add("-r", "--redirects", default="0", metavar="N", help="to files: 0 nothing, 1 stdout, 2 stderr, 3 both")
-    add(*_both("local-addr"), metavar="HOST", help="accepted, without effect")
+    add(*_option_spellings("local-addr"), metavar="HOST", help="accepted, without effect")
     add("training_script", metavar="PROGRAM", help="the program, and behind it its arguments")
     add("training_script_args", nargs=argparse.REMAINDER, metavar="ARG")
     return parser
 
 
-def _both(name: str) -> tuple[str, str]:
+def _option_spellings(name: str) -> tuple[str, str]:
     """Return the spellings of an option with hyphens and with underscores."""
     return f"--{name}", f"--{name.replace('-', '_')}"
 

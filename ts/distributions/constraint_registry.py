@@ -47,7 +47,7 @@ biject_to = ConstraintRegistry()
 transform_to = ConstraintRegistry()
 
 
-def _both(*kinds: Any) -> Callable[[Factory], Factory]:
+def _register_in_both(*kinds: Any) -> Callable[[Factory], Factory]:
     def add(factory: Factory) -> Factory:
         for kind in kinds:
             biject_to.register(kind, factory)
@@ -57,7 +57,7 @@ def _both(*kinds: Any) -> Callable[[Factory], Factory]:
     return add
 
 
-@_both(constraints.real)
+@_register_in_both(constraints.real)
 def _real(constraint: Any) -> Any:
     return transforms.identity_transform
 
@@ -67,7 +67,7 @@ def _independent(registry: ConstraintRegistry, constraint: Any) -> Any:
     return transforms.IndependentTransform(base, constraint.reinterpreted_batch_ndims)
 
 
-@_both(constraints.greater_than, constraints.greater_than_eq)
+@_register_in_both(constraints.greater_than, constraints.greater_than_eq)
 def _greater_than(constraint: Any) -> Any:
     lower = constraint.lower_bound
     if isinstance(lower, float | int) and lower == 0:
@@ -75,13 +75,13 @@ def _greater_than(constraint: Any) -> Any:
     return transforms.ComposeTransform([transforms.ExpTransform(), transforms.AffineTransform(lower, 1)])
 
 
-@_both(constraints.less_than)
+@_register_in_both(constraints.less_than)
 def _less_than(constraint: Any) -> Any:
     affine = transforms.AffineTransform(constraint.upper_bound, -1)
     return transforms.ComposeTransform([transforms.ExpTransform(), affine])
 
 
-@_both(constraints.interval, constraints.half_open_interval)
+@_register_in_both(constraints.interval, constraints.half_open_interval)
 def _between(constraint: Any) -> Any:
     lower, upper = constraint.lower_bound, constraint.upper_bound
     if isinstance(lower, float | int) and isinstance(upper, float | int) and (lower, upper) == (0, 1):
@@ -110,4 +110,4 @@ transform_to.register(constraints.simplex, lambda _: transforms.SoftmaxTransform
 transform_to.register(constraints.lower_cholesky, lambda _: transforms.LowerCholeskyTransform())
 transform_to.register(constraints.positive_definite, lambda _: transforms.PositiveDefiniteTransform())
 transform_to.register(constraints.positive_semidefinite, lambda _: transforms.PositiveDefiniteTransform())
-_both(constraints.corr_cholesky)(lambda _: transforms.CorrCholeskyTransform())
+_register_in_both(constraints.corr_cholesky)(lambda _: transforms.CorrCholeskyTransform())

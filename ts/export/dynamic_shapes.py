@@ -160,7 +160,7 @@ def by_leaf(arguments: Mapping[str, Any], shapes: Any) -> list[Any]:
         raise AssertionError(f"expected dynamic_shapes to be dict, tuple, or list, got {type(shapes)}")
     leaf_specs: list[Any] = []
     for value, shape, path in zip(arguments.values(), specs, paths, strict=True):
-        _walk(value, shape, path, leaf_specs.append)
+        _visit_specs(value, shape, path, leaf_specs.append)
     _check_names(leaf_specs)
     return leaf_specs
 
@@ -171,7 +171,7 @@ def _mismatch(detail: str) -> UserError:
     )
 
 
-def _walk(value: Any, shape: Any, path: str, append: Callable[[Any], None]) -> None:
+def _visit_specs(value: Any, shape: Any, path: str, append: Callable[[Any], None]) -> None:
     kind = type(value)
     node = SUPPORTED_NODES.get(kind) or (SUPPORTED_NODES.get(tuple) if hasattr(value, "_fields") else None)
     if node is None or isinstance(value, Tensor):
@@ -188,7 +188,7 @@ def _walk(value: Any, shape: Any, path: str, append: Callable[[Any], None]) -> N
                 f"`inputs{path}` has keys {list(value)}, but `dynamic_shapes{path}` has keys {list(shape)}"
             )
         for name, child in value.items():
-            _walk(child, shape[name], f"{path}['{name}']", append)
+            _visit_specs(child, shape[name], f"{path}['{name}']", append)
         return
     # For containers other than lists and tuples, `shapes` may be a list with one element for each child.
     sequence = issubclass(kind, list | tuple)
@@ -201,7 +201,7 @@ def _walk(value: Any, shape: Any, path: str, append: Callable[[Any], None]) -> N
             f"{len(child_shapes)} elements"
         )
     for i, (child, child_shape) in enumerate(zip(children, child_shapes, strict=True)):
-        _walk(child, child_shape, f"{path}[{i}]", append)
+        _visit_specs(child, child_shape, f"{path}[{i}]", append)
 
 
 def _leaf_specs(value: Any, shape: Any, path: str) -> Any:

@@ -270,18 +270,22 @@ class ExportTape:
         if op.name == "aten::to":
             x = entry.values[0]
             return [(x, sums[id(entry.results[0])].to(device=device_of(x), dtype=x.dtype))]
-        row = derivative_of(op.record)
-        decomposition = None if row is not None and row.formulas else self._decomposition(op.record, row)
+        derivative = derivative_of(op.record)
+        decomposition = (
+            None
+            if derivative is not None and derivative.formulas
+            else self._decomposition(op.record, derivative)
+        )
         if decomposition is not None:
             return self._backward_of_decomposition(entry, decomposition, sums, dependents)
-        if row is None or not row.formulas:
+        if derivative is None or not derivative.formulas:
             raise NotImplementedError(f"derivative for {op.name} is not implemented")
-        return self._by_formula(entry, row, sums, dependents)
+        return self._by_formula(entry, derivative, sums, dependents)
 
-    def _decomposition(self, record: Any, row: Derivative | None) -> Callable[[list[Any]], Any] | None:
+    def _decomposition(self, record: Any, derivative: Derivative | None) -> Callable[[list[Any]], Any] | None:
         """Return an operator's decomposition as a function; None without decomposition."""
-        if row is not None:
-            return self._script(formulas.decomposed(record)) if row.decomposition else None
+        if derivative is not None:
+            return self._script(formulas.decomposed(record)) if derivative.decomposition else None
         return (lambda values: record.kernel(*values)) if record.whole else None
 
     def _script(self, function: Any) -> Callable[[list[Any]], Any]:
@@ -318,18 +322,25 @@ class ExportTape:
         return [(x, g) for x, g in zip(arguments, gradients, strict=True) if g is not None]
 
     def _by_formula(
-        self, entry: TapeEntry, row: Derivative, sums: dict[int, Tensor], dependents: set[int]
+        self, entry: TapeEntry, derivative: Derivative, sums: dict[int, Tensor], dependents: set[int]
     ) -> list[tuple[Tensor, Tensor]]:
         inputs = formulas.inputs_of(entry.op.record)
         arguments = dict(zip(inputs.parameters, entry.values, strict=True))
         differentiated_names = [
-            name for name in row.inputs if any(id(x) in dependents for x in tensors_in([arguments[name]]))
+            name
+            for name in derivative.inputs
+            if any(id(x) in dependents for x in tensors_in([arguments[name]]))
         ]
         if not differentiated_names:
             return []
         formula = formulas.gradient(entry.op.record, differentiated_names)
         values = _Values(
-            inputs, arguments, entry, sums, row.absent, [n in differentiated_names for n in formula.gives]
+            inputs,
+            arguments,
+            entry,
+            sums,
+            derivative.absent,
+            [n in differentiated_names for n in formula.gives],
         )
         reads = [values.of(read) for read in formula.reads]
         for read, x in zip(formula.reads, reads, strict=True):
@@ -473,10 +484,10 @@ def _passes(entry: TapeEntry) -> bool:
         return False
     if isinstance(entry.op, CustomFunctionNode):
         return True
-    row = derivative_of(entry.op.record)
-    if row is not None and row.rejects_grad:
-        raise RuntimeError(row.reason)
-    return row is None or not row.reason
+    derivative = derivative_of(entry.op.record)
+    if derivative is not None and derivative.rejects_grad:
+        raise RuntimeError(derivative.reason)
+    return derivative is None or not derivative.reason
 
 
 def _written_tensors(entry: TapeEntry) -> list[Tensor]:
@@ -491,8 +502,8 @@ def _memory(entries: list[TapeEntry]) -> dict[int, int]:
     """Return a dictionary: id of a differentiable view -> id of its base tensor."""
     base_ids: dict[int, int] = {}
     for entry in entries:
-        row = None if isinstance(entry.op, CustomFunctionNode) else derivative_of(entry.op.record)
-        if isinstance(entry.op, CustomFunctionNode) or (row is not None and row.reason):
+        derivative = None if isinstance(entry.op, CustomFunctionNode) else derivative_of(entry.op.record)
+        if isinstance(entry.op, CustomFunctionNode) or (derivative is not None and derivative.reason):
             continue
         for returned, result in zip(entry.op.signature.returns, entry.results, strict=False):
             if not 0 <= returned.view_of < len(entry.values):

@@ -336,7 +336,7 @@ class FxGraphBuilder:
         if self.functions is not None:
             node.meta["torch_fn"] = self.functions.function_of(target)
         if self.notes_blocks and not isinstance(value, SymNumber):
-            self.blocks[node] = self._blocks_now()
+            self.blocks[node] = self._entered_blocks()
         return node
 
     @contextmanager
@@ -349,7 +349,7 @@ class FxGraphBuilder:
         finally:
             self._gradients_of_call = before
 
-    def _blocks_now(self) -> tuple[Block, ...]:
+    def _entered_blocks(self) -> tuple[Block, ...]:
         """Return the open grad-mode and autocast blocks that the program entered during the recording."""
         casts = tuple(block_of_autocast(*cast) for cast in self.casts)
         enabled = ts.is_grad_enabled() if self._gradients_of_call is None else self._gradients_of_call

@@ -146,7 +146,7 @@ class ShapeEnv:
     def unbacked_truth(self) -> Any:
         """Return the condition `u == 1` for a new unbacked symbol u with the range [0, 1]."""
         symbol = self.unbacked()
-        self.ranges[symbol] = self.ranges[symbol].both(ValueRange(0, 1))
+        self.ranges[symbol] = self.ranges[symbol].intersection(ValueRange(0, 1))
         return sympy.Eq(symbol, 1)
 
     def unbacked_float(self) -> Any:
@@ -179,14 +179,14 @@ class ShapeEnv:
     def between(self, expression: Any) -> ValueRange:
         """Return bounds of the values of an expression."""
         expression = self.resolve(expression)
-        bounds = value_range(expression, self.ranges).both(self._between_of_quotients(expression))
-        bounds = bounds.both(self._between_of_extremes(expression))
+        bounds = value_range(expression, self.ranges).intersection(self._between_of_quotients(expression))
+        bounds = bounds.intersection(self._between_of_extremes(expression))
         if expression.is_number or e.is_truth(expression):
             return bounds
         rest, constant = _without_constant(expression)
         low = self._lower_bounds.get(rest, -math.inf) + constant
         high = constant - self._lower_bounds.get(-rest, -math.inf)
-        return bounds.both(ValueRange(low, high))
+        return bounds.intersection(ValueRange(low, high))
 
     def _between_of_quotients(self, expression: Any) -> ValueRange:
         """Return bounds of a sum with floor divisions; each x // n is rewritten as (x - remainder) / n."""
@@ -500,10 +500,10 @@ class ShapeEnv:
         if e.is_of_data(expression) and not self.frozen:
             self.size_symbols.add(expression)
             if expression in self.implied:  # as in PyTorch, the range of the symbol itself is asserted
-                self._narrow(expression, self.ranges[expression].both(ValueRange(0)))
+                self._narrow(expression, self.ranges[expression].intersection(ValueRange(0)))
                 return
             if expression in self.replaced:
-                self.ranges[expression] = self.ranges[expression].both(ValueRange(0))
+                self.ranges[expression] = self.ranges[expression].intersection(ValueRange(0))
                 rest, constant = _without_constant(self.simplify(expression))
                 self._lower_bounds[rest] = max(self._lower_bounds.get(rest, -math.inf), -constant)
                 self._equal.clear()
@@ -539,7 +539,7 @@ class ShapeEnv:
         if isinstance(condition, sympy.Eq):
             self._learn_zero(difference)
         elif isinstance(condition, sympy.Ne):
-            self._learn_other(difference)
+            self._record_not_equal(difference)
         else:
             if isinstance(condition, sympy.Lt | sympy.Le):
                 difference = -difference
@@ -565,7 +565,7 @@ class ShapeEnv:
                 if factor > 0
                 else ValueRange(-math.inf, (-lower_bound) // -factor)
             )
-            self._narrow(symbol, before.both(limit))
+            self._narrow(symbol, before.intersection(limit))
         elif isinstance(rest, sympy.Add):
             self._learn_bounds(rest, lower_bound)
 
@@ -588,8 +588,8 @@ class ShapeEnv:
                 ValueRange(-(-short // factor)) if factor > 0 else ValueRange(-math.inf, (-short) // -factor)
             )
             before = self.ranges.get(symbol, ValueRange())
-            if before.both(limit) != before:
-                self._narrow(symbol, before.both(limit))
+            if before.intersection(limit) != before:
+                self._narrow(symbol, before.intersection(limit))
 
     def _narrow(self, symbol: Any, narrowed_range: ValueRange) -> None:
         self._equal.clear()
@@ -599,7 +599,7 @@ class ShapeEnv:
         elif symbol in self.implied:
             self._learn_implied_bound(symbol)
 
-    def _learn_other(self, difference: Any) -> None:
+    def _record_not_equal(self, difference: Any) -> None:
         """Record `difference != 0`; if it excludes a bound of a symbol's range, narrow the range."""
         rest, constant = _without_constant(difference)
         self._other.setdefault(rest, set()).add(-constant)
@@ -632,7 +632,7 @@ class ShapeEnv:
             else:
                 self._replace(symbol, solution)
                 if e.is_of_data(symbol) and solution.free_symbols:
-                    self.ranges[symbol] = self.ranges[symbol].both(value_range(solution, self.ranges))
+                    self.ranges[symbol] = self.ranges[symbol].intersection(value_range(solution, self.ranges))
             return
         if isinstance(difference, e.Mod):
             self._learn_multiple(*difference.args)
@@ -662,7 +662,7 @@ class ShapeEnv:
             factor = difference.coeff(other)
             if factor in (1, -1) and _is_linear(difference, other):
                 bounds = value_range(sympy.expand(other - difference / factor), self.ranges)
-                self._narrow(other, self.ranges[other].both(bounds))
+                self._narrow(other, self.ranges[other].intersection(bounds))
 
     def _learn_implied_bound(self, symbol: Any) -> None:
         """Record that the expression which equals an unbacked symbol is in the range of the symbol."""
@@ -679,7 +679,7 @@ class ShapeEnv:
         self._equal.clear()
         self.replaced[symbol] = expression
         if expression.is_Symbol:
-            self._narrow(expression, self.ranges[expression].both(bounds))
+            self._narrow(expression, self.ranges[expression].intersection(bounds))
         elif expression.is_number:
             self.ranges[symbol] = ValueRange(e.to_python_number(expression), e.to_python_number(expression))
         elif symbol in self.hints:

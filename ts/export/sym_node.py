@@ -83,7 +83,7 @@ class SymNode:
         x = self.expression
         return x if e.is_truth(x) else sympy.Ne(x, 0, evaluate=x.is_zero is None)
 
-    def is_settled(self) -> bool:
+    def is_decided(self) -> bool:
         """Return True if known facts decide the condition."""
         return self.environment.evaluate_static(self._condition()) is not None
 

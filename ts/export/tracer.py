@@ -158,7 +158,7 @@ class ExportTracer(FxGraphBuilder):
         if (simpler := self.tape.simplified(op, values)) is not None:
             return simpler
         target = overload_named(op.name, op.overload)
-        values = _settled(target, values)
+        values = _with_example_sizes(target, values)
         arguments, options = self._arguments(op, values)
         shape = values[0].array.shape if op.name == "aten::squeeze" else ()
         self._forget_elements(op, values)
@@ -321,7 +321,7 @@ class ExportTracer(FxGraphBuilder):
         if upper is None:
             environment.ranges[symbol] = ValueRange(lower)
         else:
-            environment.ranges[symbol] = environment.ranges[symbol].both(ValueRange(lower, upper))
+            environment.ranges[symbol] = environment.ranges[symbol].intersection(ValueRange(lower, upper))
         return symbol_of(symbol, environment)
 
     def _save_meta(self, x: Tensor) -> None:
@@ -582,7 +582,7 @@ def _is_value(op: Any, kind: str, x: Any) -> bool:
     return isinstance(x, SymNumber) and kind in ("Tensor", "Scalar") and op.name not in _SIZES
 
 
-def _settled(target: Any, values: list[Any]) -> list[Any]:
+def _with_example_sizes(target: Any, values: list[Any]) -> list[Any]:
     """Replace symbolic sizes by their example values for parameters declared `int`, not `SymInt`."""
 
     def number(x: Any) -> Any:

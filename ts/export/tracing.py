@@ -488,7 +488,7 @@ class Export:
                 continue
             if symbol in environment.replaced:
                 if sympy_functions.is_of_data(symbol):
-                    bounds = environment.between(symbol).both(environment.ranges[symbol])
+                    bounds = environment.between(symbol).intersection(environment.ranges[symbol])
                     constraints[symbol] = ValueRanges(*bounds, bool(symbol.is_integer))
             else:
                 first = next(iter(environment.sources.get(symbol, ())), None)

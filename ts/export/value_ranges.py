@@ -93,7 +93,7 @@ class ValueRange(NamedTuple):
     low: Any = -math.inf
     high: Any = math.inf
 
-    def both(self, other: ValueRange) -> ValueRange:
+    def intersection(self, other: ValueRange) -> ValueRange:
         """Return the intersection of two ranges."""
         return ValueRange(max(self.low, other.low), min(self.high, other.high))
 

@@ -44,7 +44,7 @@ def generated_method(cls: type, name: str) -> ParsedFunction:
         lines = ["def __repr__(self) -> str:", f"    return f'{class_name}({fields_format})'"]
     elif name == "__hash__":
         hashed = [f.name for f in all_fields if (f.compare if f.hash is None else f.hash)]
-        lines = ["def __hash__(self) -> int:", f"    return hash(({_each('self.{}', hashed)}))"]
+        lines = ["def __hash__(self) -> int:", f"    return hash(({_format_fields('self.{}', hashed)}))"]
     elif name == "__eq__":
         lines = _equality(class_name, compared, _optional(compared, resolver))
     else:
@@ -58,7 +58,7 @@ def is_generated(function: Any) -> bool:
     return inspect.unwrap(function).__code__.co_filename in ("<string>", dataclasses.__file__)
 
 
-def _each(template: str, names: Iterable[str]) -> str:
+def _format_fields(template: str, names: Iterable[str]) -> str:
     return "".join(template.format(name) + ", " for name in names)
 
 

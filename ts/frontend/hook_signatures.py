@@ -44,7 +44,7 @@ def _check_pre_hook(module: str, method: Any, function: Any, inputs: Sequence[Ty
     expected = TupleType(inputs).repr_str
     is_nested = len(inputs) == 1 and isinstance(inputs[0], TupleType)
     if len(inputs) == 1 and not is_nested:
-        results = f"'None', '{_plain(inputs[0])}', or '{expected}'"
+        results = f"'None', '{_type_text(inputs[0])}', or '{expected}'"
     else:
         results = f"'None' or '{expected}'"
     advice = (
@@ -68,7 +68,7 @@ def _check_pre_hook(module: str, method: Any, function: Any, inputs: Sequence[Ty
     returned = method.schema.returns[0].type
     if returned is NONE or (len(inputs) == 1 and not is_nested and returned == inputs[0]):
         return
-    message = f"{label} returned the wrong type of: '{_plain(returned)}'."
+    message = f"{label} returned the wrong type of: '{_type_text(returned)}'."
     if not isinstance(returned, TupleType):
         raise RuntimeError(f"{message}{advice}")
     if is_nested and returned.elems != (inputs[0],):
@@ -90,7 +90,8 @@ def _check_hook(module: str, method: Any, inputs: Sequence[Type], output: Type) 
         f"This error occurred while scripting the forward hook '{name}' on module {module}. If you did not "
         "want to script this hook remove it from the original NN module before scripting. This hook was "
         f"expected to have the following signature: {name}(self, input: {TupleType(inputs).repr_str}, "
-        f"output: {_plain(output)}). The type of the output arg is the returned type from either the forward "
+        f"output: {_type_text(output)}). "
+        "The type of the output arg is the returned type from either the forward "
         "method or the previous hook if it exists. Note that hooks can return anything, but if the hook is "
         "on a submodule the outer module is expecting the same return type as the submodule's forward.\n"
     )
@@ -104,8 +105,8 @@ def _check_hook(module: str, method: Any, inputs: Sequence[Type], output: Type) 
     received = arguments[2].type
     if not output.is_subtype_of(received):
         raise RuntimeError(
-            f"{label} has the wrong type for the output argument. Received type: '{_plain(received)}'. "
-            f"Expected type: '{_plain(output)}'.\n{advice}"
+            f"{label} has the wrong type for the output argument. Received type: '{_type_text(received)}'. "
+            f"Expected type: '{_type_text(output)}'.\n{advice}"
         )
 
 
@@ -114,7 +115,7 @@ def _check_input(label: str, received: Type, inputs: Sequence[Type], advice: str
     if not isinstance(received, TupleType):
         raise RuntimeError(
             f"{label} expected the input argument to be typed as a Tuple but found type: "
-            f"'{_plain(received)}' instead.\n{advice}"
+            f"'{_type_text(received)}' instead.\n{advice}"
         )
     received_note = f"Received type: '{received.repr_str}'.\n{advice}"
     if not inputs and received.elems:
@@ -127,7 +128,7 @@ def _check_input(label: str, received: Type, inputs: Sequence[Type], advice: str
         raise RuntimeError(f"{label} has the wrong inner types for the input tuple argument. {received_note}")
 
 
-def _plain(type: Type) -> str:
+def _type_text(type: Type) -> str:
     return type.repr_str.removesuffix(" (inferred)")
 
 

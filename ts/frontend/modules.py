@@ -313,7 +313,7 @@ class _Description:
             self.concrete.attributes["training"] = BOOL
             return
         self._constants()
-        self._others()
+        self._add_remaining_attributes()
         if traced:  # the traced graph already contains the hooks
             return
         self.concrete.pre_hooks = tuple(h.function for h in instance._forward_pre_hooks.values())
@@ -409,7 +409,7 @@ class _Description:
             value = getattr(self.instance, name)
             self.concrete.constants[name] = _constant(name, value, type(self.instance).__name__)
 
-    def _others(self) -> None:
+    def _add_remaining_attributes(self) -> None:
         concrete = self.concrete
         for name, value in self.instance.__dict__.items():
             if name in _INTERNAL or name in concrete.ignored or name in self.constants:

@@ -197,7 +197,7 @@ class _Matcher:
             if self_value is not None and formal.name == "self":
                 actual, self_value = self_value, None
             elif not formal.kwarg_only and used < len(args):
-                if self.allow_conversions and _takes_rest(arguments, i):
+                if self.allow_conversions and _is_variadic_list(arguments, i):
                     first = self._value(args[used])
                     target = _unwrap_optional(formal.type)
                     assert isinstance(target, ListType)
@@ -291,7 +291,7 @@ class _Matcher:
         return value
 
 
-def _takes_rest(arguments: Sequence[Argument], i: int) -> bool:
+def _is_variadic_list(arguments: Sequence[Argument], i: int) -> bool:
     """Return whether parameter `i` accepts all remaining positional arguments as a list: `ones(2, 3)`."""
     formal = arguments[i]
     if i + 1 < len(arguments) and not arguments[i + 1].kwarg_only:

@@ -38,11 +38,13 @@ def parse(source_text: str) -> ast.Module:
     for match in mangled_names:
         characters[match.start() : match.end()] = "_" + re.sub(r"\W", "_", match[0][1:])
     tree = python_syntax.module("".join(characters))
-    _restore(tree, dict(_name_ends(source_text, mangled_names)))
+    _restore(tree, dict(_foreign_name_positions(source_text, mangled_names)))
     return tree
 
 
-def _name_ends(source_text: str, mangled_names: list[re.Match[str]]) -> Iterator[tuple[tuple[int, int], str]]:
+def _foreign_name_positions(
+    source_text: str, mangled_names: list[re.Match[str]]
+) -> Iterator[tuple[tuple[int, int], str]]:
     """Yield ((line, column), name) for the end of each name that Python does not allow, as `ast` counts."""
     for match in mangled_names:
         line_start = source_text.rfind("\n", 0, match.end()) + 1

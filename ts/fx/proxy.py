@@ -365,11 +365,11 @@ class Proxy:
         args, kwargs = args or (), kwargs or {}
         tracers: dict[TracerBase, None] = {}
 
-        def look(x: Any) -> None:
+        def collect(x: Any) -> None:
             if isinstance(x, cls):
                 tracers[x.tracer] = None
 
-        map_aggregate((args, kwargs), look)
+        map_aggregate((args, kwargs), collect)
         if len(tracers) > 1:
             raise RuntimeError(
                 f"Found multiple different tracers {list(tracers)} while trying to trace operations "

@@ -113,7 +113,7 @@ def _transfer_attrs(fr: object, to: Any) -> None:
             setattr(to, name, value)
 
 
-def _with_plain_parameters(function: FunctionType, count: int) -> FunctionType:
+def _with_positional_parameters(function: FunctionType, count: int) -> FunctionType:
     """Return a copy of a function with `count` positional parameters; `*args` is one of these."""
     code = function.__code__
     code = code.replace(
@@ -299,7 +299,7 @@ class Tracer(TracerBase):
                 parameters.append("*" + next(rest))
             if code.co_flags & inspect.CO_VARKEYWORDS:
                 parameters.append("**" + next(rest))
-            root_fn = _with_plain_parameters(root_fn, skipped + len(parameters))  # type: ignore[arg-type]
+            root_fn = _with_positional_parameters(root_fn, skipped + len(parameters))  # type: ignore[arg-type]
         signature = inspect.signature(analysed)
         args += [self._proxy_placeholder(name, concrete_args, signature, analysed) for name in parameters]
         flat_args, in_spec = pytree.tree_flatten(tuple(args))

@@ -25,7 +25,7 @@ from ts.tracing.check_trace import TracingCheckError, check_trace
 from ts.tracing.guards import FAILURES
 from ts.tracing.traced_module import TopLevelTracedModule, lowered, trace_function, trace_methods
 from ts.tracing.tracer import Options, TracerWarning
-from ts.tracing.types import check_element_types, plain_type
+from ts.tracing.types import check_element_types, type_message
 
 __all__ = ["TracerWarning", "TracingCheckError", "get_trace_graph", "trace", "trace_module"]
 
@@ -249,7 +249,7 @@ def _check_types(inputs: tuple[Any, ...]) -> None:
 
     if not check(inputs):
         raise RuntimeError(
-            f"Type '{plain_type(inputs)}' cannot be traced. Only Tensors and (possibly nested) Lists, Dicts, "
+            f"Type '{type_message(inputs)}' cannot be traced. Only Tensors and (possibly nested) Lists, Dicts, "
             "and Tuples of Tensors can be traced"
         )
 

@@ -90,7 +90,7 @@ KERNELS: Final = float8.KERNELS | float8.kernels(_KERNELS)
 
 def check(record: OperatorRecord, dtype: dtypes.dtype, args: Sequence[Any]) -> None:
     """Raise PyTorch's error if an operator with a complex32 result has no kernel for this dtype."""
-    if not any(map(_is_narrow, args)) and not _is_there(record, args):
+    if not any(map(_is_narrow, args)) and not _is_supported(record, args):
         _raise_dtype_error(record, args)
 
 
@@ -101,14 +101,19 @@ def kernel(record: OperatorRecord, base_kernel: Kernel, args: Sequence[Any]) -> 
     if _is_moved(record, base):
         return base_kernel
     promotes_to_complex32 = (
-        dtypes.is_complex32(float8.common_dtype(args)) if record.promotion else all(map(_fits, args))
+        dtypes.is_complex32(float8.common_dtype(args))
+        if record.promotion
+        else all(map(_promotes_to_complex32, args))
     )
     if not any(map(_is_narrow, args)) and not (record.promotion and promotes_to_complex32):
         return base_kernel  # no operand is complex32: a complex number was combined with another dtype
     empty = all(x.numel() == 0 for x in args if isinstance(x, Tensor)) and not any(
         type(x) is list and _is_narrow(x) for x in args
     )
-    is_supported, low = not promotes_to_complex32 or empty or _is_there(record, args), _low_precision(record)
+    is_supported, low = (
+        not promotes_to_complex32 or empty or _is_supported(record, args),
+        _low_precision(record),
+    )
     if name in _STEPWISE and promotes_to_complex32:
         return base_kernel
     rounded = promotes_to_complex32 and not _converts(record, args)
@@ -134,7 +139,7 @@ def kernel(record: OperatorRecord, base_kernel: Kernel, args: Sequence[Any]) -> 
     return computed
 
 
-def _is_there(record: OperatorRecord, args: Sequence[Any]) -> bool:
+def _is_supported(record: OperatorRecord, args: Sequence[Any]) -> bool:
     """Return whether PyTorch's operator supports complex32 for these arguments."""
     base, overload = float8.names(record)
     name = base.removesuffix("_")
@@ -207,10 +212,10 @@ def _is_narrow(x: Any) -> bool:
     return isinstance(x, Tensor) and x.dtype is dtypes.complex32
 
 
-def _fits(x: Any) -> bool:
+def _promotes_to_complex32(x: Any) -> bool:
     """Return whether promoting complex32 with operand `x` results in complex32."""
     if type(x) is list:
-        return all(map(_fits, x))
+        return all(map(_promotes_to_complex32, x))
     if not isinstance(x, Tensor) or x.dtype.category < dtypes.FLOATING:
         return True
     return x.dtype in (dtypes.complex32, dtypes.float16)

@@ -75,13 +75,13 @@ def _declare(schema: str, kernel: Kernel, autocast: str | dict[str, str] = "") -
     )
 
 
-def _each(schema: str, base: str) -> Kernel:
+def _foreach_kernel(schema: str, base: str) -> Kernel:
     return ForeachKernel(
         operator, f"aten::{base}", signature(schema).parameters, not schema.endswith("()")
     ).run
 
 
-def _both(name: str, rest: str, functional: str, inplace: str) -> None:
+def _declare_both_variants(name: str, rest: str, functional: str, inplace: str) -> None:
     """Declare the functional and the in-place operator `name`; `rest` are the parameters after `self`."""
     head, _, overload = name.partition(".")
     overload = f".{overload}" if overload else ""
@@ -90,13 +90,13 @@ def _both(name: str, rest: str, functional: str, inplace: str) -> None:
         (f"aten::_foreach_{head}{overload}(Tensor[] self{rest}) -> Tensor[]", functional),
         (f"aten::_foreach_{head}_{overload}(Tensor(a!)[] self{rest}) -> ()", inplace),
     ):
-        _declare(schema, _each(schema, base))
+        _declare(schema, _foreach_kernel(schema, base))
 
 
 for _name in UNARY:
-    _both(_name, "", _name, f"{_name}_")
+    _declare_both_variants(_name, "", _name, f"{_name}_")
 for _row in BINARY:
-    _both(*_row)
+    _declare_both_variants(*_row)
 for _schema, _base in (
     ("aten::_foreach_zero_(Tensor(a!)[] self) -> ()", "zero_"),
     ("aten::_foreach_copy_(Tensor(a!)[] self, Tensor[] src, bool non_blocking=False) -> ()", "copy_"),
@@ -111,9 +111,9 @@ for _schema, _base in (
         "linalg__powsum",
     ),
 ):
-    _declare(_schema, _each(_schema, _base))
+    _declare(_schema, _foreach_kernel(_schema, _base))
 _PRODUCTS = "aten::_foreach_mm(Tensor[] self, Tensor[] mat2) -> Tensor[]"
-_declare(_PRODUCTS, _each(_PRODUCTS, "mm"), autocast={"cpu": "lower"})
+_declare(_PRODUCTS, _foreach_kernel(_PRODUCTS, "mm"), autocast={"cpu": "lower"})
 
 
 # -------------------------------------------------------------------------- operators with scalars in tensors
@@ -121,7 +121,7 @@ _declare(_PRODUCTS, _each(_PRODUCTS, "mm"), autocast={"cpu": "lower"})
 
 def _by_one(schema: str, base: str) -> None:
     """Declare an overload with a 0-dim tensor that is the second operand for all tensors of the list."""
-    compute = _each(schema, base)
+    compute = _foreach_kernel(schema, base)
 
     def kernel(self: Sequence[Tensor], other: Tensor, *rest: Any) -> Any:
         if other.dim() != 0 or other.numel() != 1:
@@ -136,7 +136,7 @@ def _by_one(schema: str, base: str) -> None:
 
 def _declare_tensor_overload(schema: str, base: str) -> None:
     """Declare an overload with a 1-dim tensor that has one scalar for each tensor of the list."""
-    compute = _each(schema, base)
+    compute = _foreach_kernel(schema, base)
 
     def kernel(self: Sequence[Tensor], tensor1: Any, tensor2: Any, scalars: Tensor) -> Any:
         if scalars.dim() != 1:
@@ -176,5 +176,5 @@ for _name in ("addcdiv", "addcmul"):
     _rest = "Tensor[] tensor1, Tensor[] tensor2, Tensor scalars"
     _declare_tensor_overload(f"aten::_foreach_{_name}.Tensor(Tensor[] self, {_rest}) -> Tensor[]", _name)
     _declare_tensor_overload(f"aten::_foreach_{_name}_.Tensor(Tensor(a!)[] self, {_rest}) -> ()", f"{_name}_")
-_largest = _each("aten::_foreach_max(Tensor[] self) -> Tensor[]", "max")
+_largest = _foreach_kernel("aten::_foreach_max(Tensor[] self) -> Tensor[]", "max")
 _declare("aten::_foreach_max(Tensor[] self) -> Tensor[]", _max)

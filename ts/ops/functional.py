@@ -104,7 +104,7 @@ def _subscripts(numbers: Any) -> str:
     return "".join(letters)
 
 
-def _each(name: str) -> Function:
+def _elementwise_over_tensors(name: str) -> Function:
     """Return a function that applies operator `name` to a tensor, or to each of several tensors."""
 
     def function(*tensors: Any) -> Any:
@@ -125,7 +125,7 @@ def nonzero(input: Any, *, as_tuple: bool = False, out: Any = None) -> Any:
 
 
 _TORCH: tuple[Function, ...] = (
-    *map(_each, ("atleast_1d", "atleast_2d", "atleast_3d")),
+    *map(_elementwise_over_tensors, ("atleast_1d", "atleast_2d", "atleast_3d")),
     broadcast_tensors, broadcast_shapes, block_diag, cartesian_prod, chain_matmul, meshgrid, einsum, nonzero,
 )  # fmt: skip
 

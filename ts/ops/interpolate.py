@@ -41,7 +41,7 @@ def _computed(name: str, xp: Any, *args: Any) -> Array:
     return record.guarded(record.kernel)(xp, *args)
 
 
-def _for_each(value: Any, n: int) -> list[Any]:
+def _expand_to_list(value: Any, n: int) -> list[Any]:
     return list(value) if isinstance(value, Sequence) else [value] * n
 
 
@@ -49,13 +49,13 @@ def _size_of(x: Array, size: _Sizes, factors: _Factors) -> list[int]:
     """Return the output sizes: `size`, or the input sizes times the factors."""
     n = x.ndim - 2
     if size is not None:
-        lengths = _for_each(size, n)
+        lengths = _expand_to_list(size, n)
         if len(lengths) != n:
             raise RuntimeError(f"It is expected output_size equals to {n}, but got size {len(lengths)}")
         return lengths
     if factors is None:
         raise RuntimeError("either size or scale_factor should be defined")
-    return [math.floor(m * f) for m, f in zip(x.shape[2:], _for_each(factors, n), strict=False)]
+    return [math.floor(m * f) for m, f in zip(x.shape[2:], _expand_to_list(factors, n), strict=False)]
 
 
 @op(
@@ -144,7 +144,7 @@ def _lengths_or_factors(
     """
     if size is not None or scale_factor is None or recompute:
         return _size_of(x, size, scale_factor), None
-    factors = _for_each(scale_factor, x.ndim - 2)[: x.ndim - 2]
+    factors = _expand_to_list(scale_factor, x.ndim - 2)[: x.ndim - 2]
     if recompute is False:
         return None, factors
     if any(f != math.floor(f) for f in factors):

@@ -17,7 +17,7 @@ from ts.ops import common
 from ts.ops.out_variants import COPIED, EXPECTED_DTYPE_ERROR, SCALAR
 from ts.ops.registry import OperatorRecord, add, op, out_of
 from ts.ops.shape_functions import ShapeAndDtype
-from ts.ops.unfold import pad_or_crop, check_nonempty_dims
+from ts.ops.unfold import check_nonempty_dims, pad_or_crop
 
 Array = common.Array
 Sizes = Sequence[int]

@@ -66,12 +66,12 @@ def like_real(shape: Shape, arrays: Sequence[Array]) -> Order:
 def like_query(shape: Shape, arrays: Sequence[Array]) -> Order:
     """Return the query's order if PyTorch's fused attention applies, else row-major."""
     query, key, value, *mask = arrays
-    if not heads_fit(query, key, value, mask[0] if mask else None):
+    if not have_fusible_heads(query, key, value, mask[0] if mask else None):
         return contiguous(shape, arrays)
     return like_first(shape, arrays)
 
 
-def heads_fit(query: Array, key: Array, value: Array, mask: Array | None) -> bool:
+def have_fusible_heads(query: Array, key: Array, value: Array, mask: Array | None) -> bool:
     """Return whether attention heads have equal counts and widths, contiguous rows, and a 2D or 4D mask."""
     stacks = (query, key, value)
     if any(x.ndim != 4 or x.strides[3] != x.itemsize or not x.size for x in stacks):

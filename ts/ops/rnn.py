@@ -275,7 +275,7 @@ def _packed_lstm(xp: Any, data: Array, batch_sizes: Array, hx: Sequence[Array], 
     return _stack(xp, _lstm_step, data, _sizes_of_steps(batch_sizes), (hx[0], hx[1]), *options)
 
 
-def _plain(name: str, step: Step, **fields: Any) -> None:
+def _declare_layer(name: str, step: Step, **fields: Any) -> None:
     @op(
         f"aten::{name}.input(Tensor input, Tensor hx, {_OPTIONS}, bool batch_first) -> (Tensor, Tensor)",
         where="f",
@@ -298,6 +298,6 @@ def _plain(name: str, step: Step, **fields: Any) -> None:
         return _stack(xp, step, data, _sizes_of_steps(batch_sizes), (hx,), *options)
 
 
-_plain("gru", _gru_step, autocast={"cuda": "lower"})
-_plain("rnn_tanh", _tanh_step, autocast="lower")
-_plain("rnn_relu", _relu_step, autocast="lower")
+_declare_layer("gru", _gru_step, autocast={"cuda": "lower"})
+_declare_layer("rnn_tanh", _tanh_step, autocast="lower")
+_declare_layer("rnn_relu", _relu_step, autocast="lower")

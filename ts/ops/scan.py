@@ -180,7 +180,7 @@ def _diff(
 def _pairs(xp: Any, y: Array, dim: int, dx: Any, x: Array | None) -> tuple[Array, int]:
     axis = common.wrap_dim(dim, y.ndim)
     y = common.cast(xp, y, common.float_dtype(y.dtype)) if x is None and isinstance(dx, float) else y
-    ahead, behind = _ends(y, axis)
+    ahead, behind = _neighbor_slices(y, axis)
     if x is None:
         return common.cast(xp, (ahead + behind) * dx / 2.0, common.float_dtype(y.dtype)), axis
     if x.ndim == 1:
@@ -188,12 +188,12 @@ def _pairs(xp: Any, y: Array, dim: int, dx: Any, x: Array | None) -> tuple[Array
         step_axis = axis
     else:
         step_axis = axis - y.ndim + x.ndim
-    right, left = _ends(x, step_axis)
+    right, left = _neighbor_slices(x, step_axis)
     product = (ahead + behind) * (right - left) / 2.0
     return common.cast(xp, product, common.float_dtype(common.promote_types(x.dtype, y.dtype))), axis
 
 
-def _ends(x: Array, axis: int) -> tuple[Array, Array]:
+def _neighbor_slices(x: Array, axis: int) -> tuple[Array, Array]:
     front = (slice(None),) * axis
     return x[(*front, slice(1, None))], x[(*front, slice(None, -1))]
 

@@ -335,7 +335,9 @@ def _nanquantile_op(
 # ------------------------------------------------------------------------------ search, histograms and counts
 
 
-def _place_shape(sorted_sequence: Array, self: Any, out_int32: bool = False, *_: Any) -> ShapeAndDtype:
+def _insertion_index_shape(
+    sorted_sequence: Array, self: Any, out_int32: bool = False, *_: Any
+) -> ShapeAndDtype:
     """Return shape and dtype of insertion indices."""
     shape = common.shape_of(self)
     if isinstance(self, (int, float)) and sorted_sequence.ndim != 1:
@@ -366,7 +368,7 @@ def _place_shape(sorted_sequence: Array, self: Any, out_int32: bool = False, *_:
     work=_SEARCH_COST,
     out_dtype_error=_INDEX_DTYPE_ERROR,
 )
-@shared_fields(dtype_errors={"bc": "searchsorted_out_cpu"}, shape=_place_shape)
+@shared_fields(dtype_errors={"bc": "searchsorted_out_cpu"}, shape=_insertion_index_shape)
 def _searchsorted(
     xp: Any,
     sorted_sequence: Array,
@@ -377,7 +379,7 @@ def _searchsorted(
     sorter: Array | None = None,
 ) -> Array:
     search_side = "right" if right or side == "right" else "left"
-    _, code = _place_shape(sorted_sequence, self, out_int32)
+    _, code = _insertion_index_shape(sorted_sequence, self, out_int32)
     values = xp.asarray(self)
     order = sorted_sequence if sorter is None else xp.take_along_axis(sorted_sequence, sorter, -1)
     if order.ndim == 1:

@@ -47,7 +47,7 @@ def _fold_all(graph: Graph, kinds: tuple[str, ...], fold: Fold) -> bool:
     changed = False
     for node in list(walk_nodes(graph.block())):
         conv = node.input(0).node() if node.kind() in kinds else None
-        if conv is None or not _is_convolution(conv) or not _reads_alone(node, conv):
+        if conv is None or not _is_convolution(conv) or not _is_only_reader(node, conv):
             continue
         weight, bias = constant_value(conv.input(_WEIGHT)), constant_value(conv.input(_BIAS))
         if not is_tensor(weight) or bias is NOT_CONSTANT or not optimization_allowed("frozen_conv_folding"):
@@ -75,7 +75,7 @@ def _is_convolution(node: Node) -> bool:
     return node.kind() in _CONVOLUTIONS
 
 
-def _reads_alone(node: Node, conv: Node) -> bool:
+def _is_only_reader(node: Node, conv: Node) -> bool:
     """Return whether only `node` reads the result of `conv`; queries of the shape are not counted."""
     return all(use.user is node or use.user.kind() in _METADATA_QUERIES for use in conv.output().uses())
 

@@ -29,7 +29,7 @@ def fold_frozen_linear_bn(graph: Graph) -> bool:
     changed = False
     for norm in list(walk_nodes(graph.block())):
         linear = norm.input(0).node() if norm.kind() == "aten::batch_norm" else None
-        if linear is None or linear.kind() != "aten::linear" or not _reads_alone(norm, linear):
+        if linear is None or linear.kind() != "aten::linear" or not _is_only_reader(norm, linear):
             continue
         if _is_in_fallback_branch(norm):
             continue
@@ -45,7 +45,7 @@ def fold_frozen_linear_bn(graph: Graph) -> bool:
     return changed
 
 
-def _reads_alone(norm: Node, linear: Node) -> bool:
+def _is_only_reader(norm: Node, linear: Node) -> bool:
     return all(use.user is norm or use.user.kind() == "aten::dim" for use in linear.output().uses())
 
 

@@ -80,7 +80,7 @@ def _checked_inputs(graph: Graph, node: Node) -> list[Value]:
     return node.inputs()[: len(node.outputs())]
 
 
-def _guard(graph: Graph, node: Node) -> list[Value]:
+def _insert_guard(graph: Graph, node: Node) -> list[Value]:
     choice = graph.insert_node(graph.create_if(_insert_profile_check(graph, node, node.output().type())))
     with graph.inserting_at_end(choice.blocks()[1]):
         message = f"a tensor is not {node.get('profiled_type', node.output().type())}, as a guard has it"
@@ -191,7 +191,7 @@ _LOWERINGS: Final[dict[str, Callable[[Graph, Node], list[Value]]]] = {
     **dict.fromkeys(("prim::profile", "prim::profile_ivalue"), _checked_inputs),
     **dict.fromkeys(_CHECKS, partial(_check, insert_type_check)),
     "prim::RequiresGradCheck": partial(_check, insert_gradient_check),
-    "prim::Guard": _guard,
+    "prim::Guard": _insert_guard,
     "prim::BailOut": _bail_out,
     "prim::ConstantChunk": _chunks,
     "prim::MMTreeReduce": _sum_of_products,

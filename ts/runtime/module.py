@@ -578,10 +578,10 @@ def _mark_compiled(concrete: ConcreteModule) -> list[ConcreteModule]:
 def _finish(module: ScriptModule) -> None:
     """Compile a module whose class is derived from ScriptModule."""
     with build_lock():
-        _finish_now(module)
+        _finish_script_module(module)
 
 
-def _finish_now(module: ScriptModule) -> None:
+def _finish_script_module(module: ScriptModule) -> None:
     definitions = module.__dict__.pop("_definitions", [])
     concrete = modules.concrete_module(module, share_types=not definitions)
     handle, children = object_tree(module, concrete)

@@ -349,10 +349,10 @@ def _loop_lines(code: Any) -> Iterator[str]:
     elif reason in (REASON_TOO_LARGE, REASON_STOP_POINTS):
         yield f"  loops are interpreted: {reason}"
     else:
-        yield from _each_loop(code, find_loops(code))
+        yield from _loop_states(code, find_loops(code))
 
 
-def _each_loop(code: Any, loops: Iterable[Loop]) -> Iterator[str]:
+def _loop_states(code: Any, loops: Iterable[Loop]) -> Iterator[str]:
     """Yield the state of each loop; for interpreted loops, with the reason."""
     left = [loop for loop in loops if loop.reason]
     entered = [loop.end for loop in loops if not loop.reason]

@@ -233,7 +233,7 @@ def _load_model(settings: dict[str, Any]) -> tuple[WorkerMain, dict[str, Any]]:
             set_wall_clock_limit(header["seconds"] * len(bodies))
             start = time.process_time()
             results, buffers = model.run_batch(header, bodies, set_cpu_time_limit)
-            exits = model.has_grown()
+            exits = model.exceeds_memory_growth()
             used = time.process_time() - start
             signal.setitimer(signal.ITIMER_REAL, 0)
             end.sendall(pack({"results": results, "seconds": used, "exits": exits}, buffers))

@@ -113,7 +113,7 @@ class ServedModel:
         outputs = [each.type.annotation_str for each in schema.returns]
         return {"model": self._name, "method": self._method, "inputs": inputs, "outputs": outputs}
 
-    def has_grown(self) -> bool:
+    def exceeds_memory_growth(self) -> bool:
         """Return True if the peak memory exceeds the initial peak by more than the maximum growth."""
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
         self._initial_peak_bytes = self._initial_peak_bytes or peak
@@ -130,7 +130,7 @@ class ServedModel:
         """
         kinds, seconds = header["kinds"], header["seconds"]
         if not self._initial_peak_bytes:
-            self.has_grown()
+            self.exceeds_memory_growth()
         set_cpu_time_limit(seconds)
         batch = [self._decode(body, kind) for body, (kind, _) in zip(bodies, kinds, strict=True)]
         results: list[Result] = []
@@ -142,7 +142,7 @@ class ServedModel:
                 start = time.process_time()
                 if i not in values:
                     set_cpu_time_limit(seconds)
-                    values[i] = self._run_alone(inputs, seconds)
+                    values[i] = self._run_single_request(inputs, seconds)
                 # The message to the HTTP process is large enough; the remaining requests are sent again.
                 if size > self._max_response_bytes:
                     result, body = {"retry": "large"}, b""
@@ -175,7 +175,7 @@ class ServedModel:
         except Exception as error:
             return _error_result(error)
 
-    def _run_alone(self, inputs: Inputs, seconds: float) -> Any:
+    def _run_single_request(self, inputs: Inputs, seconds: float) -> Any:
         """Call the model for one request; return the value or the exception."""
         if isinstance(inputs, Exception):
             return inputs

@@ -133,7 +133,7 @@ class WorkerPool:
         worker = next((each for each in self._idle if each.priority_class == priority_class), None)
         if worker is None:
             worker = next((each for each in self._idle if each.priority_class is None), None)
-            if not self._may_grow(priority_class, worker, wait_seconds):
+            if not self._may_get_worker(priority_class, worker, wait_seconds):
                 return None
         if worker is not None:
             self._idle.remove(worker)
@@ -141,7 +141,7 @@ class WorkerPool:
             self.spawn_spares()
         return worker
 
-    def _may_grow(self, priority_class: int, spare: Worker | None, wait_seconds: float) -> bool:
+    def _may_get_worker(self, priority_class: int, spare: Worker | None, wait_seconds: float) -> bool:
         """Return True if a priority class may get another worker; start one if no spare worker exists."""
         if not self._has_classes:
             if spare is None:

@@ -129,7 +129,7 @@ def _warn(message: str) -> None:
 # ---- graphs ----------------------------------------------------------------------------------------
 
 
-def _plain(traced: Any) -> Graph:
+def _comparable_graph(traced: Any) -> Graph:
     """Return a copy of the graph for comparison: calls inlined, values renumbered, shapes removed."""
     graph = canonicalize(traced.inlined_graph)
     erase_shape_information(graph)
@@ -138,12 +138,14 @@ def _plain(traced: Any) -> Graph:
 
 def _graph_difference(traced: Any, again: Any) -> str | None:
     with hide_source_ranges():
-        before, after = (_MANGLED.sub("", str(_plain(each))) for each in (traced, again))
+        before, after = (_MANGLED.sub("", str(_comparable_graph(each))) for each in (traced, again))
     if before == after:
         return None
     lines = difflib.ndiff(before.splitlines(True), after.splitlines(True))
     report = f"Graph diff:\n{textwrap.indent(''.join(lines), chr(9))}\n"
-    for first, second in zip(_plain(traced).nodes(), _plain(again).nodes(), strict=False):
+    for first, second in zip(
+        _comparable_graph(traced).nodes(), _comparable_graph(again).nodes(), strict=False
+    ):
         if _MANGLED.sub("", str(first)) != _MANGLED.sub("", str(second)):
             nodes = "".join(difflib.ndiff(str(first).splitlines(True), str(second).splitlines(True)))
             report += f"First diverging operator:\nNode diff:\n{textwrap.indent(nodes, chr(9))}\n"
@@ -155,7 +157,9 @@ def _graph_difference(traced: Any, again: Any) -> str | None:
 
 def _constant_difference(traced: Any, again: Any) -> str | None:
     """Describe the tensor constants that differ between the traces; return None if there are none."""
-    for first, second in zip(_plain(traced).nodes(), _plain(again).nodes(), strict=False):
+    for first, second in zip(
+        _comparable_graph(traced).nodes(), _comparable_graph(again).nodes(), strict=False
+    ):
         if first.kind() != second.kind():
             break
         a, b = first.get("value"), second.get("value")

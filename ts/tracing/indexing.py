@@ -108,7 +108,11 @@ def _apply(
         elif isinstance(item, bool):
             view = overloads("unsqueeze")(view, dim)
             at(_constant([item]))
-        elif skip_whole and isinstance(item, slice) and _is_whole(item, view.array.shape[dim], symbolic):
+        elif (
+            skip_whole
+            and isinstance(item, slice)
+            and _covers_dimension(item, view.array.shape[dim], symbolic)
+        ):
             dim += 1
         elif isinstance(item, slice):
             start, stop = item.start, item.stop
@@ -167,7 +171,7 @@ def _is_symbolic(item: Any) -> bool:
     return any(isinstance(bound, SymNumber) for bound in bounds)
 
 
-def _is_whole(item: slice, length: Any, symbolic: bool) -> bool:
+def _covers_dimension(item: slice, length: Any, symbolic: bool) -> bool:
     """Return True if a slice covers a whole dimension; with symbolic indices, only `:` does."""
     if symbolic:
         return item.start is item.stop is item.step is None

@@ -130,7 +130,7 @@ def check_element_types(x: Any) -> None:
         problem = next(filter(None, map(check, items)), "")
         if problem:
             return problem
-        types = dict.fromkeys(plain_type(item) for item in items if item is not None)
+        types = dict.fromkeys(type_message(item) for item in items if item is not None)
         return message.format(*list(types)[:2]) if len(types) > 1 else ""
 
     problem = check(x)
@@ -138,7 +138,7 @@ def check_element_types(x: Any) -> None:
         raise RuntimeError(messages.UNKNOWN_TYPE.format(x, problem))
 
 
-def plain_type(x: Any) -> str:
+def type_message(x: Any) -> str:
     """Return the type of a value in the format of messages, such as `Dict[str, Tuple[Tensor, int]]`."""
 
     def format_type(t: Type) -> str:

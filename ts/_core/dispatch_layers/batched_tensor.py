@@ -202,7 +202,7 @@ def run(level: Level, op: Any, args: list[Any]) -> Any:
     decomposition = composite(record)
     if decomposition is not None:
         if record.nondeterministic and level.random == "different":
-            args = _each_its_own(level, op, args)
+            args = _batch_random_arguments(level, op, args)
         return call_decomposition(decomposition, args)
     call = Call(level, op, args)
     some = any(call.is_batched(i) for i in range(len(args)))
@@ -228,7 +228,7 @@ def run(level: Level, op: Any, args: list[Any]) -> Any:
     return _wrapped(level, result, of_batch, viewed)
 
 
-def _each_its_own(level: Level, op: Any, args: list[Any]) -> list[Any]:
+def _batch_random_arguments(level: Level, op: Any, args: list[Any]) -> list[Any]:
     """Batch the arguments of a random operator, so that each example gets different numbers.
 
     Raise RuntimeError for in-place operators.

@@ -174,7 +174,9 @@ def run(level: Level, op: Any, args: list[Any]) -> Any:
         results = list(outputs) if several else [outputs]
         output_tangents = tangents_of(record, before, tangents, results)
         if not written:
-            output_tangents = [_own(r, t, pairs) for r, t in zip(results, output_tangents, strict=True)]
+            output_tangents = [
+                _copy_if_shared(r, t, pairs) for r, t in zip(results, output_tangents, strict=True)
+            ]
     if written:
         for i in written:
             tangent = output_tangents[0] if output_tangents else None
@@ -193,7 +195,7 @@ def run(level: Level, op: Any, args: list[Any]) -> Any:
     return values if isinstance(outputs, list) else type(outputs)(values)
 
 
-def _own(result: Any, tangent: Tensor | None, pairs: list[Any]) -> Tensor | None:
+def _copy_if_shared(result: Any, tangent: Tensor | None, pairs: list[Any]) -> Tensor | None:
     """Return a copy of a tangent that shares memory with a tangent of an argument.
 
     Return the tangent unchanged if the result is a view, or if no memory is shared.
@@ -227,7 +229,11 @@ def _write_tangent(level: Level, target: Tensor, x: Any, tangent: Tensor | None)
     base = target._base
     with below_level(level):
         tangent = fitting(operator("zeros_like")(x) if tangent is None else tangent, x)
-        if old is not None and _has_room(old, tangent) and (base is None or _lies_in(level, old, base)):
+        if (
+            old is not None
+            and _can_copy_tangent(old, tangent)
+            and (base is None or _shares_tangent_storage(level, old, base))
+        ):
             old.copy_(tangent)
             _written(level, target if base is None else base)
         elif base is None:
@@ -240,7 +246,7 @@ def _write_tangent(level: Level, target: Tensor, x: Any, tangent: Tensor | None)
     unwrap_dual(level, target)
 
 
-def _has_room(old: Tensor, new: Tensor) -> bool:
+def _can_copy_tangent(old: Tensor, new: Tensor) -> bool:
     """Return whether tangent `new` can be copied into `old` in place.
 
     A batched tangent cannot be copied into an unbatched one. A tangent that requires grad is not overwritten,
@@ -261,7 +267,7 @@ def _batches(x: Tensor | None) -> set[int]:
     return levels
 
 
-def _lies_in(level: Level, tangent: Tensor, base: Tensor) -> bool:
+def _shares_tangent_storage(level: Level, tangent: Tensor, base: Tensor) -> bool:
     """Return whether the tangent of a view uses the storage of the tangent of `base`."""
     of_base = getattr(of_level(base, level), "tangent", None)
     return of_base is not None and tangent._base is (of_base if of_base._base is None else of_base._base)

@@ -244,7 +244,7 @@ def _run(op: Any, args: list[Any], level_number: int) -> Any:
         assert _run_dispatched is not None
         return _run_dispatched(op, args)
     if level_number == 0:
-        return run_plain(op, args)
+        return run_without_layers(op, args)
     if level_number == FAKES and _run_fakes is not None:
         return _run_fakes(op, args)
     for level in _here.open:
@@ -266,7 +266,7 @@ def _without(x: Any, level_number: int) -> Any:
     return layer.inner
 
 
-def run_plain(op: Any, args: list[Any]) -> Any:
+def run_without_layers(op: Any, args: list[Any]) -> Any:
     """Run an operator on tensors that have no layers."""
     if op.record.nondeterministic:
         for level in reversed(_here.open):

@@ -54,7 +54,7 @@ def run(op: Any, values: list[Any]) -> Any:
     dispatched = _dispatched_tensors(values)
     # neither a mode nor a tensor has a handler, for example if only the base of a view has one
     if not dispatched and not dispatch_modes.is_active():
-        return level_stack.run_plain(op, values)
+        return level_stack.run_without_layers(op, values)
     versions = [(x, version(x)) for x in _written_tensors(op, values)]
     func, args, kwargs = _build_call(op, values)
     result = _call_handlers(func, dispatched, args, kwargs)
@@ -164,11 +164,11 @@ def _with_alias(op: Any, declared: Any, values: list[Any], result: Any) -> Any:
         result = list(result)
     if declared.view_of >= 0 and is_dispatched(values[declared.view_of]):
         for view in result if isinstance(result, list) else [result]:
-            _settle_view(op, values[declared.view_of], view)
+            _mark_view(op, values[declared.view_of], view)
     return result
 
 
-def _settle_view(op: Any, base: Tensor, view: Any) -> None:
+def _mark_view(op: Any, base: Tensor, view: Any) -> None:
     """Mark a result as a view of `base`; a result of `detach` only shares the version counter."""
     if op.name == "aten::detach":
         if is_dispatched(view) and view is not base:

@@ -39,7 +39,7 @@ class DaskCluster:
         addresses = list(client.scheduler_info(n_workers=-1)["workers"])
         self.names = [f"worker{k}" for k in range(len(addresses))]
         secret = secrets.token_hex(32)
-        self._scheduler = LocalCluster(0, host=_here(client), secret=secret)
+        self._scheduler = LocalCluster(0, host=_local_ip_address(client), secret=secret)
         self.address = self._scheduler.address
         try:
             names = dict(zip(addresses, self.names, strict=True))
@@ -115,7 +115,7 @@ async def _stop(address: str) -> None:
         await asyncio.to_thread(api.shutdown, graceful=False)
 
 
-def _here(client: Any) -> str:
+def _local_ip_address(client: Any) -> str:
     """Return the IP address of this machine from which it reaches dask's scheduler."""
     host = urlsplit(client.scheduler.address).hostname or "127.0.0.1"
     return "127.0.0.1" if is_local(host) else str(get_ip(host))

@@ -122,9 +122,9 @@ class BackwardPass:
         with self._lock:
             self._open += 1
         future = agent.submit(agent.peer(origin.sender), message, agent.timeout(-1.0))
-        future.add_done_callback(non_blocking(self._sent))
+        future.add_done_callback(non_blocking(self._message_done))
 
-    def _sent(self, future: Future[Any]) -> None:
+    def _message_done(self, future: Future[Any]) -> None:
         error = future.exception()
         self._over() if error is None else self.fail(error)
 

@@ -179,7 +179,9 @@ class SegmentSender:
             sum([*_created_bytes.values()]) + capacity > self._max_bytes
             or len(_created_bytes) >= _MAX_CACHED_SEGMENTS
         ):
-            if not (self._release_one_unused() or any(each._try_release_one_unused() for each in _others())):
+            if not (
+                self._release_one_unused() or any(each._try_release_one_unused() for each in _all_senders())
+            ):
                 return None
         segment = _Segment(capacity, self._mark)
         if segment.file >= _FILES:
@@ -208,7 +210,7 @@ class SegmentSender:
             self._lock.release()
 
 
-def _others() -> list[SegmentSender]:
+def _all_senders() -> list[SegmentSender]:
     """Return the senders of all connections of this process."""
     return [lender for each in list(_lenders) if (lender := each()) is not None]
 

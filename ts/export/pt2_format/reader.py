@@ -215,7 +215,7 @@ class _ProgramReader:
         if kind == "user_input":
             return InputSpec(InputKind.USER_INPUT, self.argument(value.arg), None)
         if kind == "constant_input":
-            argument = kinds.ConstantArgument(check_name(value.name), _plain(value.value))
+            argument = kinds.ConstantArgument(check_name(value.name), _union_value(value.value))
             return InputSpec(InputKind.USER_INPUT, argument, None)
         if kind == "parameter":
             target = check_state(value.parameter_name)
@@ -251,7 +251,7 @@ class _ProgramReader:
         if written.kind in _SIZE_KINDS:
             return kinds.ConstantArgument("", written.value.value)
         if written.kind in _NUMBERS:
-            return kinds.ConstantArgument("", _plain(written))
+            return kinds.ConstantArgument("", _union_value(written))
         raise ArchiveError(f"the program takes or gives what is {written.kind}")
 
     # ---- values
@@ -286,7 +286,7 @@ def _tensor(written: schema.Name) -> kinds.TensorArgument:
     return kinds.TensorArgument(check_name(written.name))
 
 
-def _plain(written: schema.TaggedUnion) -> Any:
+def _union_value(written: schema.TaggedUnion) -> Any:
     return None if written.kind == "as_none" else written.value
 
 
@@ -387,7 +387,7 @@ class _GraphReader:
         check_name(name)
         node = self.graph.placeholder(f"{name}_" if name in _RESERVED_NAMES else name)
         self.placeholders.append(node)
-        value = _plain(written) if written.kind in _NUMBERS else self.decode_meta(written)
+        value = _union_value(written) if written.kind in _NUMBERS else self.decode_meta(written)
         self.named(name, node, value)
         if spec is not None:
             if getattr(spec.arg, "name", name) != name:
@@ -416,7 +416,7 @@ class _GraphReader:
         if kind in _SIZE_KINDS:
             return value.value
         if kind in _NUMBERS:
-            return _plain(written)
+            return _union_value(written)
         raise ArchiveError(f"a value is {kind}")
 
     # ---- calls

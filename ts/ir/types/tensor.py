@@ -108,8 +108,8 @@ class TensorType(Type):
         """Return the tensor type with the properties that both types share."""
         return TensorType(
             _same(self.scalar_type, other.scalar_type),
-            _same_each(self._sizes, other._sizes),
-            _same_each(self._strides, other._strides),
+            _common_sizes(self._sizes, other._sizes),
+            _common_sizes(self._strides, other._strides),
             _same(self._device, other._device),
             _same(self._requires_grad, other._requires_grad),
             _same(self.undefined_, other.undefined_),
@@ -172,7 +172,7 @@ def _same(a: Any, b: Any) -> Any:
     return a if a == b else None
 
 
-def _same_each(
+def _common_sizes(
     a: tuple[int | None, ...] | None, b: tuple[int | None, ...] | None
 ) -> tuple[int | None, ...] | None:
     if a is None or b is None or len(a) != len(b):

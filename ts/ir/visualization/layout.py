@@ -91,7 +91,7 @@ def _measure(box: Box) -> None:
         left += width
 
 
-def _room(box: Box) -> float:
+def _width_with_ports(box: Box) -> float:
     """Return the width of a box including its ports."""
     return max(box.width, sum(text_width(port.text) + BOX_PADDING_PIXELS for port in box.ports))
 
@@ -118,7 +118,7 @@ def _layers(diagram: Diagram) -> tuple[list[list[_Slot]], _Wires]:
         layers[layer].append(slot)
         return slot
 
-    box_slots = {box: add_slot(depth[box], box, _room(box)) for box in diagram.boxes}
+    box_slots = {box: add_slot(depth[box], box, _width_with_ports(box)) for box in diagram.boxes}
     wires: _Wires = []
     # Port -> slots of its wires in the layers below; all wires of a port use the same slots
     lanes: dict[Port, list[_Slot]] = {}
@@ -195,7 +195,7 @@ def _crossings(layers: Iterable[list[_Slot]]) -> int:
 def _columns(layers: Sequence[list[_Slot]]) -> None:
     """Set the x coordinates of the slots."""
     for layer in layers:
-        _fit(layer, [0.0] * len(layer))
+        _fit_positions(layer, [0.0] * len(layer))
     for sweep in range(_PLACEMENT_PASSES):
         for layer in layers if sweep % 2 == 0 else reversed(layers):
             desired: list[float] = []
@@ -208,7 +208,7 @@ def _columns(layers: Sequence[list[_Slot]]) -> None:
                     desired.append(slot.x)
                 else:  # a slot without wires: next to the previous slot
                     desired.append(desired[-1] + (previous.width + slot.width) / 2 + _BOX_GAP_PIXELS)
-            _fit(layer, desired)
+            _fit_positions(layer, desired)
     for layer in layers:
         # Straighten wires with small bends; the gaps between slots are wide enough for the moves
         for slot in layer:
@@ -220,7 +220,7 @@ def _columns(layers: Sequence[list[_Slot]]) -> None:
             slot.x += _BLOCK_MARGIN_PIXELS - left
 
 
-def _fit(layer: Sequence[_Slot], desired: Sequence[float]) -> None:
+def _fit_positions(layer: Sequence[_Slot], desired: Sequence[float]) -> None:
     """Return the positions nearest to `desired` that preserve order and distances; wires stay straight."""
     offsets, offset = [], 0.0
     for index, slot in enumerate(layer):

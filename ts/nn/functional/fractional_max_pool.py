@@ -41,7 +41,7 @@ def _draw_samples(input: Tensor, random_samples: Tensor | None, n: int) -> Tenso
     return ts.rand(batch, input.size(-n - 1), n, dtype=input.dtype, device=input.device)
 
 
-def _each(value: Any, n: int) -> Any:
+def _repeat_number(value: Any, n: int) -> Any:
     """Return a list that repeats a number `n` times; scripts convert such arguments implicitly."""
     return [value] * n if isinstance(value, (int, float)) else value
 
@@ -56,8 +56,8 @@ def fractional_max_pool2d_with_indices(
 ) -> tuple[Tensor, Tensor]:
     """Return the maxima of windows at random positions, and their indices."""
     if not ts.jit.is_scripting():
-        kernel_size, output_size = _each(kernel_size, 2), _each(output_size, 2)
-        output_ratio = _each(output_ratio, 2)
+        kernel_size, output_size = _repeat_number(kernel_size, 2), _repeat_number(output_size, 2)
+        output_ratio = _repeat_number(output_ratio, 2)
     size = _fractional_size(input, output_size, output_ratio, 2)
     return ts.fractional_max_pool2d(input, kernel_size, size, _draw_samples(input, _random_samples, 2))
 
@@ -96,8 +96,8 @@ def fractional_max_pool3d_with_indices(
 ) -> tuple[Tensor, Tensor]:
     """Return the maxima of windows at random positions, and their indices."""
     if not ts.jit.is_scripting():
-        kernel_size, output_size = _each(kernel_size, 3), _each(output_size, 3)
-        output_ratio = _each(output_ratio, 3)
+        kernel_size, output_size = _repeat_number(kernel_size, 3), _repeat_number(output_size, 3)
+        output_ratio = _repeat_number(output_ratio, 3)
     size = _fractional_size(input, output_size, output_ratio, 3)
     return ts.fractional_max_pool3d(input, kernel_size, size, _draw_samples(input, _random_samples, 3))
 

@@ -10,7 +10,7 @@ from ts._core.tensor.tensor import Tensor
 from ts.frontend.compile_directives import BroadcastingList1, BroadcastingList2, BroadcastingList3
 
 
-def _each(value: Any, n: int) -> Any:
+def _repeat_number(value: Any, n: int) -> Any:
     """Return a list that repeats a number `n` times; scripts convert such arguments implicitly."""
     return list(value) if isinstance(value, Iterable) else value if value is None else [value] * n
 
@@ -64,7 +64,11 @@ def max_unpool1d(
 ) -> Tensor:
     """Invert `max_pool1d` partially: place the maxima at `indices`, and zeros elsewhere."""
     if not ts.jit.is_scripting():
-        kernel_size, stride, padding = _each(kernel_size, 1), _each(stride, 1), _each(padding, 1)
+        kernel_size, stride, padding = (
+            _repeat_number(kernel_size, 1),
+            _repeat_number(stride, 1),
+            _repeat_number(padding, 1),
+        )
     size = _unpooled_size(input, kernel_size, stride, padding, output_size)
     size = [size[0], 1]
     return ts.max_unpool2d(input.unsqueeze(-1), indices.unsqueeze(-1), size).squeeze(-1)
@@ -80,7 +84,11 @@ def max_unpool2d(
 ) -> Tensor:
     """Invert `max_pool2d` partially: place the maxima at `indices`, and zeros elsewhere."""
     if not ts.jit.is_scripting():
-        kernel_size, stride, padding = _each(kernel_size, 2), _each(stride, 2), _each(padding, 2)
+        kernel_size, stride, padding = (
+            _repeat_number(kernel_size, 2),
+            _repeat_number(stride, 2),
+            _repeat_number(padding, 2),
+        )
     size = _unpooled_size(input, kernel_size, stride, padding, output_size)
     return ts.max_unpool2d(input, indices, size)
 
@@ -95,7 +103,11 @@ def max_unpool3d(
 ) -> Tensor:
     """Invert `max_pool3d` partially: place the maxima at `indices`, and zeros elsewhere."""
     if not ts.jit.is_scripting():
-        kernel_size, stride, padding = _each(kernel_size, 3), _each(stride, 3), _each(padding, 3)
+        kernel_size, stride, padding = (
+            _repeat_number(kernel_size, 3),
+            _repeat_number(stride, 3),
+            _repeat_number(padding, 3),
+        )
     size = _unpooled_size(input, kernel_size, stride, padding, output_size)
     steps = kernel_size
     if stride is not None:

@@ -153,7 +153,7 @@ class Module:
     def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
         """Register a tensor as buffer; `state_dict` contains it if `persistent` is True."""
         self._check_new("buffer", "_buffers", name)
-        if tensor is not None and not _stands_for_tensor(tensor):
+        if tensor is not None and not _is_tensor_like(tensor):
             raise TypeError(
                 f"cannot assign '{type_name(tensor)}' object to buffer '{name}' "
                 "(torch Tensor or None required)"
@@ -234,7 +234,7 @@ class Module:
                 )
             self._modules[name] = None
         elif name in attributes.get("_buffers", ()):
-            if value is not None and not _stands_for_tensor(value):
+            if value is not None and not _is_tensor_like(value):
                 raise TypeError(
                     f"cannot assign '{type_name(value)}' as buffer '{name}' "
                     "(torch.nn.Buffer, torch.Tensor or None expected)"
@@ -702,7 +702,7 @@ hooks_of_a_module: Final = (
 )  # fmt: skip
 
 
-def _stands_for_tensor(value: object) -> bool:
+def _is_tensor_like(value: object) -> bool:
     """Return True for a tensor or an object that overrides `__torch_function__`."""
     return isinstance(value, Tensor) or hasattr(value, "__torch_function__")
 

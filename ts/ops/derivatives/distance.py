@@ -46,7 +46,7 @@ compose("aten::cosine_embedding_loss", "cosine_embedding(input1, input2, target,
 # ---------------------------------------------------------------------------------------- distances
 
 
-def apart(x1: Tensor, x2: Tensor, p: float, eps: float, keepdim: bool) -> Tensor:
+def distance_norm(x1: Tensor, x2: Tensor, p: float, eps: float, keepdim: bool) -> Tensor:
     """Return the p-norm of `x1 - x2 + eps`; because of `eps`, elements are usually nonzero."""
     return ts.norm(x1 - x2 + eps, p, [-1], keepdim)
 
@@ -62,13 +62,13 @@ def triplet_margin(
     reduction: int,
 ) -> Tensor:
     """Return the triplet margin loss: positive distance minus negative distance plus margin, clamped at 0."""
-    near, far = apart(anchor, positive, p, eps, False), apart(anchor, negative, p, eps, False)
+    near, far = distance_norm(anchor, positive, p, eps, False), distance_norm(anchor, negative, p, eps, False)
     if swap:
-        far = ts.minimum(far, apart(positive, negative, p, eps, False))
+        far = ts.minimum(far, distance_norm(positive, negative, p, eps, False))
     return reduced((margin + near - far).clamp_min(0), reduction)
 
 
-compose("aten::pairwise_distance", "apart(x1, x2, p, eps, keepdim)")
+compose("aten::pairwise_distance", "distance_norm(x1, x2, p, eps, keepdim)")
 compose(
     "aten::triplet_margin_loss",
     "triplet_margin(anchor, positive, negative, margin, p, eps, swap, reduction)",

@@ -7,7 +7,7 @@ from ts import Tensor
 from ts.ops.derivatives.formula_registry import LINEAR, compose, derive
 
 
-def _other(norm: str | None) -> str:
+def _opposite_norm(norm: str | None) -> str:
     """Return the normalization mode that applies the same factor in the opposite direction."""
     if norm is None or norm == "backward":
         return "forward"
@@ -34,7 +34,9 @@ def _returned(x: Tensor, sizes: list[int], dim: int, is_complex: bool) -> Tensor
 def _of_half(grad: Tensor, sizes: list[int], n: int | None, dim: int, norm: str | None) -> Tensor:
     """Return the gradient of a one-sided FFT of real numbers along one dimension."""
     count = sizes[dim] if n is None or n == -1 else n
-    return _returned(ts.fft.ifft(_fitted(grad, count, dim), None, dim, _other(norm)), sizes, dim, False)
+    return _returned(
+        ts.fft.ifft(_fitted(grad, count, dim), None, dim, _opposite_norm(norm)), sizes, dim, False
+    )
 
 
 def _of_real(grad: Tensor, sizes: list[int], dim: int, norm: str | None, is_complex: bool) -> Tensor:
@@ -43,7 +45,7 @@ def _of_real(grad: Tensor, sizes: list[int], dim: int, norm: str | None, is_comp
     All frequencies except the first and the Nyquist frequency count twice, because the half spectrum
     does not contain their conjugates.
     """
-    spectrum = ts.fft.rfft(grad, None, dim, _other(norm))
+    spectrum = ts.fft.rfft(grad, None, dim, _opposite_norm(norm))
     twice = grad.size(dim) - spectrum.size(dim)
     middle = spectrum.narrow(dim, 1, twice) * 2
     rest = spectrum.narrow(dim, 1 + twice, spectrum.size(dim) - 1 - twice)
@@ -52,18 +54,18 @@ def _of_real(grad: Tensor, sizes: list[int], dim: int, norm: str | None, is_comp
 
 derive(
     "aten::fft_fft",
-    self="_returned(ts.fft.ifft(grad, None, dim, _other(norm)), self.size(), dim, self.is_complex())",
+    self="_returned(ts.fft.ifft(grad, None, dim, _opposite_norm(norm)), self.size(), dim, self.is_complex())",
     result=LINEAR,
 )
 derive(
     "aten::fft_ifft",
-    self="_returned(ts.fft.fft(grad, None, dim, _other(norm)), self.size(), dim, self.is_complex())",
+    self="_returned(ts.fft.fft(grad, None, dim, _opposite_norm(norm)), self.size(), dim, self.is_complex())",
     result=LINEAR,
 )
 derive("aten::fft_rfft", self="_of_half(grad, self.size(), n, dim, norm)", result=LINEAR)
 derive("aten::fft_irfft", self="_of_real(grad, self.size(), dim, norm, self.is_complex())", result=LINEAR)
-compose("aten::fft_hfft", "ts.fft.irfft(self.conj(), n, dim, _other(norm))")
-compose("aten::fft_ihfft", "ts.fft.rfft(self, n, dim, _other(norm)).conj()")
+compose("aten::fft_hfft", "ts.fft.irfft(self.conj(), n, dim, _opposite_norm(norm))")
+compose("aten::fft_ihfft", "ts.fft.rfft(self, n, dim, _opposite_norm(norm)).conj()")
 derive("aten::fft_fftshift", self="ts.fft.ifftshift(grad, dim)", result=LINEAR)
 derive("aten::fft_ifftshift", self="ts.fft.fftshift(grad, dim)", result=LINEAR)
 
@@ -115,8 +117,8 @@ compose("aten::fft_fftn aten::fft_fft2", "_complex(self, s, dim, norm, True)")
 compose("aten::fft_ifftn aten::fft_ifft2", "_complex(self, s, dim, norm, False)")
 compose("aten::fft_rfftn aten::fft_rfft2", "_to_half(self, s, dim, norm)")
 compose("aten::fft_irfftn aten::fft_irfft2", "_from_half(self, s, dim, norm)")
-compose("aten::fft_hfftn aten::fft_hfft2", "_from_half(self.conj(), s, dim, _other(norm))")
-compose("aten::fft_ihfftn aten::fft_ihfft2", "_to_half(self, s, dim, _other(norm)).conj()")
+compose("aten::fft_hfftn aten::fft_hfft2", "_from_half(self.conj(), s, dim, _opposite_norm(norm))")
+compose("aten::fft_ihfftn aten::fft_ihfft2", "_to_half(self, s, dim, _opposite_norm(norm)).conj()")
 
 
 # ------------------------------------------------------------------------------------- internal FFT operators

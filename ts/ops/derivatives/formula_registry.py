@@ -111,10 +111,10 @@ def names_in(formula: str) -> set[str]:
 _derivatives: dict[str, Derivative] = {}
 
 
-def _add(row: Derivative) -> None:
-    if row.key in _derivatives:
-        raise ValueError(f"the derivative of {row.key} is declared twice")
-    _derivatives[row.key] = row
+def _add(derivative: Derivative) -> None:
+    if derivative.key in _derivatives:
+        raise ValueError(f"the derivative of {derivative.key} is declared twice")
+    _derivatives[derivative.key] = derivative
 
 
 def _caller() -> str:
@@ -140,11 +140,11 @@ def derive(
     for key in keys.split():
         by_inputs: dict[tuple[str, ...], str] = {(name,): formula for name, formula in formulas.items()}
         by_inputs |= {tuple(names.split(", ")): formula for names, formula in (joint or {}).items()}
-        row = Derivative(
+        derivative = Derivative(
             key, by_inputs, _caller(), name=name, forward=result, absent=absent,
             differentiable=tuple(differentiable.split()),
         )  # fmt: skip
-        _add(row)
+        _add(derivative)
 
 
 def compose(keys: str, formula: str, /) -> None:
@@ -183,35 +183,40 @@ def derivative_of(record: OperatorRecord) -> Derivative | None:
         if inplace_row is not None:
             return inplace_row
     record = record.base or record
-    row = _derivatives.get(record.key)
-    if row is None:
+    derivative = _derivatives.get(record.key)
+    if derivative is None:
         other = registry.same(record)
         return None if other is None else _renamed(derivative_of(other), other, record)
-    return row
+    return derivative
 
 
 @cache
-def _renamed(row: Derivative | None, before: OperatorRecord, record: OperatorRecord) -> Derivative | None:
-    """Return derivative `row` of operator `before`, with the argument names of its alias `record`."""
+def _renamed(
+    derivative: Derivative | None, before: OperatorRecord, record: OperatorRecord
+) -> Derivative | None:
+    """Return `derivative` of operator `before`, with the argument names of its alias `record`."""
     old, new = ([a.name for a in r.schema.arguments] for r in (before, record))
-    if row is None or old == new or len(old) != len(new):
-        return row
+    if derivative is None or old == new or len(old) != len(new):
+        return derivative
     names = dict(zip(old, new, strict=True))
     names |= {f"{a}_t": f"{b}_t" for a, b in names.items()}
 
     def rename(formula: str) -> str:
         return _NAME.sub(lambda match: names.get(match[0], match[0]), formula)
 
-    forward = row.forward
+    forward = derivative.forward
     if isinstance(forward, str) and forward not in (ELEMENTWISE, LINEAR):
         forward = rename(forward)
     elif isinstance(forward, Mapping):
         forward = {result: rename(formula) for result, formula in forward.items()}
-    formulas = {tuple(names[i] for i in inputs): rename(formula) for inputs, formula in row.formulas.items()}
+    formulas = {
+        tuple(names[i] for i in inputs): rename(formula) for inputs, formula in derivative.formulas.items()
+    }
     return Derivative(
-        row.key, formulas, row.module_name, name=row.name, forward=forward, absent=row.absent,
-        differentiable=row.differentiable, decomposition=rename(row.decomposition), reason=row.reason,
-        rejects_grad=row.rejects_grad,
+        derivative.key, formulas, derivative.module_name, name=derivative.name, forward=forward,
+        absent=derivative.absent, differentiable=derivative.differentiable,
+        decomposition=rename(derivative.decomposition), reason=derivative.reason,
+        rejects_grad=derivative.rejects_grad,
     )  # fmt: skip
 
 

@@ -143,18 +143,19 @@ def _gradient_type(kind: str, absent: bool) -> str:
 def gradient(record: OperatorRecord, requested: Sequence[str]) -> Formula:
     """Return the formula for the gradients of arguments `requested`, and of arguments with joint formulas."""
     inputs = Inputs(record)
-    row = inputs.derivative
-    assert row is not None
+    derivative = inputs.derivative
+    assert derivative is not None
     parameters: dict[str, FormulaParameter] = {}
     expressions = [
-        (names, _with_facts(formula, inputs, parameters)) for names, formula in row.formulas_for(requested)
+        (names, _with_facts(formula, inputs, parameters))
+        for names, formula in derivative.formulas_for(requested)
     ]
     gradient_names = tuple(name for names, _ in expressions for name in names)
     for name in _order(inputs, set().union(*(names_in(formula) for _, formula in expressions))):
-        if inputs.annotation(name, row.absent) is not None:
+        if inputs.annotation(name, derivative.absent) is not None:
             parameters[name] = FormulaParameter(name, name, "")
     types = [
-        _type_of_fact(r, inputs) if r.fact else inputs.annotation(r.of, row.absent)
+        _type_of_fact(r, inputs) if r.fact else inputs.annotation(r.of, derivative.absent)
         for r in parameters.values()
     ]
     declared = ", ".join(f"{name}: {type}" for name, type in zip(parameters, types, strict=True))
@@ -165,7 +166,7 @@ def gradient(record: OperatorRecord, requested: Sequence[str]) -> Formula:
         for names, formula in expressions:
             source += f"    {', '.join(f'of_{n}' for n in names)} = {formula}\n"
         source += f"    return {', '.join(f'of_{n}' for n in gradient_names)}\n"
-    return Formula(tuple(parameters.values()), gradient_names, source, row.namespace)
+    return Formula(tuple(parameters.values()), gradient_names, source, derivative.namespace)
 
 
 def _type_of_fact(read: FormulaParameter, inputs: Inputs) -> str:
@@ -203,10 +204,12 @@ def _order(inputs: Inputs, read: set[str]) -> list[str]:
 
 def node_name(record: OperatorRecord) -> str:
     """Return PyTorch's name for the backward node of an operator, such as MulBackward0."""
-    row = derivative_of(record)
-    if row is not None and row.name:
-        return row.name
-    base = ((record.base or record).name if row is None else row.key.partition(".")[0]).rpartition("::")[2]
+    derivative = derivative_of(record)
+    if derivative is not None and derivative.name:
+        return derivative.name
+    base = (
+        (record.base or record).name if derivative is None else derivative.key.partition(".")[0]
+    ).rpartition("::")[2]
     words = "".join(word.title() for word in base.split("_"))
     return f"{words}Backward0"
 
@@ -214,13 +217,13 @@ def node_name(record: OperatorRecord) -> str:
 def decomposed(record: OperatorRecord) -> Any:
     """Return the decomposition of an operator as a function of the operator's arguments."""
     inputs = Inputs(record)
-    row = inputs.derivative
-    assert row is not None
+    derivative = inputs.derivative
+    assert derivative is not None
     declared = ", ".join(f"{name}: {_annotation(p)}" for name, p in inputs.parameters.items())
     # The suffix avoids hiding a function with the operator's name
     name = record.name.rpartition("::")[2] + "_by_parts"
-    source = f"def {name}({declared}):\n    return {row.decomposition}\n"
-    return _compiled(name, source, row.namespace)
+    source = f"def {name}({declared}):\n    return {derivative.decomposition}\n"
+    return _compiled(name, source, derivative.namespace)
 
 
 def _compiled(name: str, source: str, namespace: dict[str, Any]) -> Any:

@@ -36,10 +36,10 @@ from ts.ops.registry import OperatorRecord
 @cache
 def composite(record: OperatorRecord) -> Callable[..., Any] | None:
     """Return the decomposition or composite kernel of an operator; None if it has a derivative formula."""
-    row = derivative_of(record)
-    if row is not None and row.decomposition and not record.variant:
+    derivative = derivative_of(record)
+    if derivative is not None and derivative.decomposition and not record.variant:
         return decomposed(record)  # type: ignore[no-any-return]
-    if row is None and record.whole:
+    if derivative is None and record.whole:
         return record.kernel
     return None
 
@@ -51,28 +51,28 @@ def tangents_of(
 
     Raise NotImplementedError for an operator without a derivative.
     """
-    row = derivative_of(record)
-    if (row is not None and row.reason) or not any(_is_there(t) for t in tangents):
+    derivative = derivative_of(record)
+    if (derivative is not None and derivative.reason) or not any(_has_tangent(t) for t in tangents):
         return [None] * len(results)
-    if row is None and not any(isinstance(y, Tensor) and _continuous(y) for y in results):
+    if derivative is None and not any(isinstance(y, Tensor) and _continuous(y) for y in results):
         return [None] * len(results)
-    if row is None:
+    if derivative is None:
         raise NotImplementedError(
             f"Trying to use forward AD with {record.functional.name.removeprefix('aten::')} that does not "
             "support it because it has not been implemented yet."
         )
-    if row.decomposition:
+    if derivative.decomposition:
         return _by_two_passes(record, primals, tangents, results)
     inputs = inputs_of(record)
-    input_indices = [i for i, name in enumerate(inputs.parameters) if name in row.inputs]
-    if not any(_is_there(tangents[i]) for i in input_indices):
+    input_indices = [i for i, name in enumerate(inputs.parameters) if name in derivative.inputs]
+    if not any(_has_tangent(tangents[i]) for i in input_indices):
         return [None] * len(results)
-    if row.forward == ELEMENTWISE:
+    if derivative.forward == ELEMENTWISE:
         return _elementwise(record, inputs, input_indices, primals, tangents, results)
-    if row.forward == LINEAR:
+    if derivative.forward == LINEAR:
         return _linear(record, input_indices, primals, tangents, len(results))
-    if row.forward is not None:
-        return _by_formula(record, inputs, row, input_indices, primals, tangents, results)
+    if derivative.forward is not None:
+        return _by_formula(record, inputs, derivative, input_indices, primals, tangents, results)
     return _by_two_passes(record, primals, tangents, results)
 
 
@@ -80,7 +80,7 @@ def _continuous(x: Tensor) -> bool:
     return x.is_floating_point() or x.is_complex()
 
 
-def _is_there(t: Any) -> bool:
+def _has_tangent(t: Any) -> bool:
     return any(x is not None for x in t) if isinstance(t, list) else t is not None
 
 
@@ -163,8 +163,8 @@ def _value(x: Any, fact: str) -> Any:
 def _function(record: OperatorRecord, formula: str) -> tuple[Any, tuple[str, ...]]:
     """Compile a forward-mode formula; return the function and the names it reads."""
     inputs = inputs_of(record)
-    row = derivative_of(record)
-    assert row is not None
+    derivative = derivative_of(record)
+    assert derivative is not None
     used = names_in(formula)
     types: dict[str, str] = {}
     for name in inputs.parameters:
@@ -178,13 +178,15 @@ def _function(record: OperatorRecord, formula: str) -> tuple[Any, tuple[str, ...
     parameter_names = tuple(types)
     name = node_name(record).replace("Backward", "Forward")
     declared = ", ".join(f"{n}: {types[n]}" for n in parameter_names)
-    return _compiled(name, f"def {name}({declared}):\n    return {formula}\n", row.namespace), parameter_names
+    return _compiled(
+        name, f"def {name}({declared}):\n    return {formula}\n", derivative.namespace
+    ), parameter_names
 
 
 def _by_formula(
     record: OperatorRecord,
     inputs: Inputs,
-    row: Derivative,
+    derivative: Derivative,
     input_indices: list[int],
     primals: list[Any],
     tangents: list[Any],
@@ -194,7 +196,7 @@ def _by_formula(
     for i in input_indices:
         name = list(inputs.parameters)[i]
         values[f"{name}_t"] = _or_zero(values[name], tangents[i])
-    texts = row.forward
+    texts = derivative.forward
     if isinstance(texts, str):
         texts = {inputs.results[inputs.differentiable[0]].name: texts}
     assert texts is not None

@@ -44,12 +44,12 @@ def _interpolate(
     return ts.ops.aten.upsample_trilinear3d(input, size, align, factors)
 
 
-def _each(size: int | None, input: Tensor) -> list[int] | None:
+def _repeat_size(size: int | None, input: Tensor) -> list[int] | None:
     """Return `size` repeated for each spatial dimension of `input`; None for None."""
     return None if size is None else [size] * (input.dim() - 2)
 
 
-def _each_factor(factor: float | None, input: Tensor) -> list[float] | None:
+def _repeat_factor(factor: float | None, input: Tensor) -> list[float] | None:
     return None if factor is None else [factor] * (input.dim() - 2)
 
 
@@ -61,19 +61,19 @@ def _float(factor: int | None) -> float | None:
     return None if factor is None else float(factor)
 
 
-_SIZES = {False: "_each(size, input)", True: "size"}
+_SIZES = {False: "_repeat_size(size, input)", True: "size"}
 _HOW = "align_corners is not None and align_corners"
 for _overload, _sizes, _factors in (
     ("", False, False), (".size_list", True, False), (".scale_list", False, True),
     (".size_list_scale_list", True, True),
 ):  # fmt: skip
     _size = _SIZES[_sizes]
-    _factor = "scale_factor" if _factors else "_each_factor(scale_factor, input)"
+    _factor = "scale_factor" if _factors else "_repeat_factor(scale_factor, input)"
     _kept = "recompute_scale_factor is not None and not recompute_scale_factor and mode != 'area'"
     compose(
         f"aten::__interpolate{_overload}", f"_interpolate(input, {_size}, {_factor}, mode, {_HOW}, {_kept})"
     )
-    _factor = "_floats(scale_factor)" if _factors else "_each_factor(_float(scale_factor), input)"
+    _factor = "_floats(scale_factor)" if _factors else "_repeat_factor(_float(scale_factor), input)"
     compose(
         f"aten::__upsample_bilinear{_overload}",
         f"_interpolate(input, {_size}, {_factor}, 'bilinear', True, False)",

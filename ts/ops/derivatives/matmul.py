@@ -138,7 +138,7 @@ def _inner(self: Tensor, other: Tensor) -> Tensor:
     return ts.tensordot(self, other, [[-1], [-1]])
 
 
-def _others(rank: int, dims: list[int]) -> list[int]:
+def _remaining_dims(rank: int, dims: list[int]) -> list[int]:
     remaining: list[int] = []
     for d in range(rank):
         if d not in dims:
@@ -156,7 +156,7 @@ def _tensordot(self: Tensor, other: Tensor, dims_self: list[int], dims_other: li
             x = x.sum(i, True) if y.size(j) == 1 else x
             y = y.sum(j, True) if x.size(i) == 1 else y
         inside *= x.size(i)
-    left, right = _others(self.dim(), first), _others(other.dim(), second)
+    left, right = _remaining_dims(self.dim(), first), _remaining_dims(other.dim(), second)
     rows = x.permute(left + first).reshape(-1, inside)
     columns = y.permute(second + right).reshape(inside, -1)
     return rows.mm(columns).view([x.size(d) for d in left] + [y.size(d) for d in right])

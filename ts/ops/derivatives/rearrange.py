@@ -132,7 +132,7 @@ def interleaved(x: Tensor, repeats: int, dim: int | None) -> Tensor:
     return x.unsqueeze(at + 1).expand(apart).reshape(sizes)
 
 
-def interleaved_each(x: Tensor, repeats: Tensor, dim: int | None) -> Tensor:
+def repeat_interleaved(x: Tensor, repeats: Tensor, dim: int | None) -> Tensor:
     """Repeat each element as often as `repeats` says at its index."""
     x = x.reshape(-1) if dim is None or x.dim() == 0 else x
     at = 0 if dim is None else dim
@@ -142,7 +142,7 @@ def interleaved_each(x: Tensor, repeats: Tensor, dim: int | None) -> Tensor:
 derive("aten::repeat", self="of_repeated(grad, self.size(), repeats)", result=LINEAR)
 derive("aten::tile", self="of_repeated(grad, self.size(), dims)", result=LINEAR, name="RepeatBackward0")
 compose("aten::repeat_interleave.self_int", "interleaved(self, repeats, dim)")
-compose("aten::repeat_interleave.self_Tensor", "interleaved_each(self, repeats, dim)")
+compose("aten::repeat_interleave.self_Tensor", "repeat_interleaved(self, repeats, dim)")
 
 # ---------------------------------------------------------------------------------------- rearrangement
 
@@ -169,7 +169,7 @@ derive("aten::pixel_shuffle", self="ts.pixel_unshuffle(grad, upscale_factor)", r
 derive("aten::pixel_unshuffle", self="ts.pixel_shuffle(grad, downscale_factor)", result=LINEAR)
 
 
-def each_by_each(a: Tensor, b: Tensor) -> Tensor:
+def kronecker_product(a: Tensor, b: Tensor) -> Tensor:
     """Return the Kronecker product of `a` and `b`."""
     rank = max(a.dim(), b.dim())
     a_sizes = [1] * (rank - a.dim()) + a.size()
@@ -182,4 +182,4 @@ def each_by_each(a: Tensor, b: Tensor) -> Tensor:
     return (a.reshape(a_shape) * b.reshape(b_shape)).reshape([n * m for n, m in zip(a_sizes, b_sizes)])
 
 
-compose("aten::kron", "each_by_each(self, other)")
+compose("aten::kron", "kronecker_product(self, other)")

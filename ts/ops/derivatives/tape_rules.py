@@ -30,11 +30,11 @@ def rule_of(record: OperatorRecord) -> Rule:
     if record.name == KIND:
         return Rule(DifferentiationKind.LEFT)
     inputs = Inputs(record)
-    row = inputs.derivative
-    if row is not None and row.reason:
+    derivative = inputs.derivative
+    if derivative is not None and derivative.reason:
         return (
-            Rule(DifferentiationKind.UNSUPPORTED, error_message=row.reason)
-            if row.rejects_grad
+            Rule(DifferentiationKind.UNSUPPORTED, error_message=derivative.reason)
+            if derivative.rejects_grad
             else Rule(DifferentiationKind.PLAIN)
         )
     if record.variant == "out":
@@ -44,13 +44,13 @@ def rule_of(record: OperatorRecord) -> Rule:
             "of the arguments requires grad."
         )
         return Rule(DifferentiationKind.UNSUPPORTED, error_message=message)
-    if row is None:
+    if derivative is None:
         if record.whole or not _gives_tensors(record):
             return Rule(DifferentiationKind.INSIDE)
         return Rule(DifferentiationKind.UNIMPLEMENTED, **_forms(record))
-    if row.decomposition:
+    if derivative.decomposition:
         return Rule(DifferentiationKind.BY_DECOMPOSITION, decomposition=decomposed(record))
-    return _by_formula(record, inputs, row)
+    return _by_formula(record, inputs, derivative)
 
 
 def _gives_tensors(record: OperatorRecord) -> bool:
@@ -72,11 +72,11 @@ def _forms(record: OperatorRecord) -> dict[str, Any]:
     }
 
 
-def _by_formula(record: OperatorRecord, inputs: Inputs, row: Derivative) -> Rule:
+def _by_formula(record: OperatorRecord, inputs: Inputs, derivative: Derivative) -> Rule:
     forms = _forms(record)
     if not record.variant:
         forms["results"] = inputs.differentiable
-    numbers = [i for i, name in enumerate(inputs.parameters) if name in row.inputs]
+    numbers = [i for i, name in enumerate(inputs.parameters) if name in derivative.inputs]
     names = list(inputs.parameters)
 
     def build(bits: int) -> Formula:
@@ -84,7 +84,8 @@ def _by_formula(record: OperatorRecord, inputs: Inputs, row: Derivative) -> Rule
         return _formula(inputs, gradient(record, requested), requested)
 
     return Rule(
-        DifferentiationKind.BY_FORMULA, node_name(record), numbers, absent=row.absent, build=build, **forms
+        DifferentiationKind.BY_FORMULA, node_name(record), numbers, absent=derivative.absent, build=build,
+        **forms,
     )  # fmt: skip
 
 

@@ -30,10 +30,10 @@ def composite(record: OperatorRecord) -> Callable[..., Any] | None:
     by_forms = record.variant and not (record.nondeterministic and record.variant == "inplace")
     if by_forms or rule_of(record) is not None:
         return None
-    row = derivative_of(record)
-    if row is not None and row.decomposition:
+    derivative = derivative_of(record)
+    if derivative is not None and derivative.decomposition:
         return decomposed(record)  # type: ignore[no-any-return]
-    if row is None and record.whole:
+    if derivative is None and record.whole:
         return record.kernel
     return None
 
