@@ -47,7 +47,7 @@ def suiting(record: Any, dtype: Any) -> list[Any] | None:
     for values in samples.candidates(record, dtype, "cpu"):
         try:
             samples.operator(record)(*values)
-        except samples.REFUSALS + (MemoryError,):
+        except samples.REJECTION_ERRORS + (MemoryError,):
             continue
         return values
     return None

@@ -107,7 +107,7 @@ def first(samples):
     return samples[0]
 
 
-def refuse(worker):
+def failing_worker_init(worker):
     """A `worker_init_fn` that fails."""
     raise OSError(f"worker {worker} finds no files")
 

@@ -126,7 +126,7 @@ def dtypes(record: Any) -> str:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 samples.operator(record)(*args)
-        except samples.REFUSALS:
+        except samples.REJECTION_ERRORS:
             continue
         took.add(i)
     return "".join(letter for letter, members in GROUPS.items() if took & set(members))

@@ -11,17 +11,60 @@ import ast
 from pathlib import Path
 
 from ts import _C
-from ts.passes import pass_logging
+from ts.passes import pass_logging, pipelines
 
 ROOT = Path(__file__).parent.parent
 PAGES = tuple(ROOT / "docs" / "reference" / name for name in ("passes.md", "passes-by-pytorch-name.md"))
 PASSES = ROOT / "ts" / "passes"
+PIPELINES = ("FRONTEND", "OPTIMIZE", "DIFFERENTIATE")
+# module prefix -> what runs the passes that these modules import
+CALLERS = {
+    "ts.runtime.specialization": "specialization",
+    "ts.runtime.executor": "specialization",
+    "ts.runtime.function": "execution of a graph",
+    "ts.jit.freezing": "`ts.jit.freeze`",
+    "ts.tracing": "`ts.jit.trace`",
+}
 
 
 def summary(stem: str) -> str:
     """The first sentence of a pass's docstring."""
     text = ast.get_docstring(ast.parse((PASSES / f"{stem}.py").read_text())) or ""
     return " ".join(text.partition("\n\n")[0].split()).rstrip(".").replace("|", "\\|")
+
+
+def _imports(path: Path) -> set[str]:
+    """Return the stems of the passes that a file imports."""
+    stems: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.module == "ts.passes":
+            stems.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("ts.passes."):
+            stems.add(str(node.module).split(".")[2])
+    return stems
+
+
+def importers() -> dict[str, list[str]]:
+    """Return the modules of `ts` that import each pass."""
+    modules: dict[str, list[str]] = {}
+    for path in sorted((ROOT / "ts").rglob("*.py")):
+        for stem in _imports(path):
+            modules.setdefault(stem, []).append(".".join(path.relative_to(ROOT).with_suffix("").parts))
+    return modules
+
+
+def runs_in(stem: str, modules: list[str]) -> str:
+    """Return the pipelines, features or passes that run a pass which `modules` import."""
+    lists = {name: [pipelines.pass_name(run) for run in getattr(pipelines, name)] for name in PIPELINES}
+    names = [name for name in PIPELINES if stem in lists[name]]
+    if "OPTIMIZE" in names:
+        names.remove("DIFFERENTIATE")  # contains OPTIMIZE
+    labels = [f"`{name}`" for name in names]
+    labels += [label for prefix, label in CALLERS.items() if any(m.startswith(prefix) for m in modules)]
+    if not labels:
+        passes = [m.removeprefix("ts.passes.") for m in modules if m.startswith("ts.passes.")]
+        labels = [f"pass `{name}`" for name in passes if name in pass_logging._pass_names()]
+    return ", ".join(dict.fromkeys(labels)) or "only on request (`ts._C`)"
 
 
 def by_pytorchs_names() -> str:
@@ -34,8 +77,12 @@ def by_pytorchs_names() -> str:
 
 def by_their_own() -> str:
     """Return a table row for each pass file."""
-    rows = [f"| `{stem}` | {summary(stem)} |" for stem in sorted(pass_logging._pass_names())]
-    return "\n".join(["| pass | what it does |", "|---|---|", *rows])
+    modules = importers()
+    rows = [
+        f"| `{stem}` | {summary(stem)} | {runs_in(stem, modules.get(stem, []))} |"
+        for stem in sorted(pass_logging._pass_names())
+    ]
+    return "\n".join(["| pass | what it does | runs in |", "|---|---|---|", *rows])
 
 
 def page(text: str) -> str:

@@ -34,7 +34,7 @@ OTHER_GRAPH = {
     "not assigned, and printed source assigns it to `_0`",
 }
 # Operators whose source is rejected, also by PyTorch.
-REFUSED = {
+REJECTED = {
     "tuple_index.main": "the index is known to be wrong once constants have been propagated",
     "autograd_function.f": "source text names a Python function, whose results have no types there",
 }
@@ -71,7 +71,7 @@ def check(function: ScriptFunction) -> None:
     """Check that the graph text and the source text of a function can be parsed back."""
     check_graph_text(function)
     name = re.sub(r"___torch_mangle_\d+\.", "", function.qualified_name).removeprefix("__torch__.programs.")
-    if name not in REFUSED:
+    if name not in REJECTED:
         check_source_text(function, same_graph=name not in OTHER_GRAPH)
 
 

@@ -27,7 +27,7 @@ DTYPES = (
 PROFILES = (
     (3, 3), (3,), (), (2, 3, 3), (1, 2, 4, 4), (1, 2, 4, 4, 4), (2, 4), (2, 3, 2), (2, 4, 4),
 )  # fmt: skip
-REFUSALS = (RuntimeError, NotImplementedError, TypeError, ValueError, IndexError)
+REJECTION_ERRORS = (RuntimeError, NotImplementedError, TypeError, ValueError, IndexError)
 
 STRINGS = {
     "rounding_mode": "trunc", "reduce": "amax", "ord": "fro", "p": "fro", "equation": "ij,jk->ik", "indexing": "ij",
@@ -161,7 +161,7 @@ def profile(record: Any) -> tuple[int, str]:
         for i, values in enumerate(candidates(record, dtype, "cpu")):
             try:
                 operator(record)(*values)
-            except REFUSALS as error:
+            except REJECTION_ERRORS as error:
                 why = why or f"{type(error).__name__}: {error}"
             else:
                 return i, ""

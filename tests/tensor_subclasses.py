@@ -119,7 +119,7 @@ def classes(lib, log):
                 out = func(*args, **(kwargs or {}))
             return cls(out, mask) if isinstance(out, lib.Tensor) and out.shape == mask.shape else out
 
-    class Refusing(Logging):
+    class ReturnsNotImplemented(Logging):
         @classmethod
         def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
             return NotImplemented
@@ -423,9 +423,9 @@ def programs(lib, log):
         "wrong policy": lambda: new(c.Logging, (2,), dispatch_sizes_strides_policy="all"),
         "numpy": lambda: x().numpy(),
         "tolist": lambda: x().tolist(),
-        "no result": lambda: new(c.Refusing, (2,)) + 1,
-        "no result of view": lambda: new(c.Refusing, (2,)).view(2),
-        "no result in place": lambda: lib.ones(2).add_(new(c.Refusing, (2,))),
+        "no result": lambda: new(c.ReturnsNotImplemented, (2,)) + 1,
+        "no result of view": lambda: new(c.ReturnsNotImplemented, (2,)).view(2),
+        "no result in place": lambda: lib.ones(2).add_(new(c.ReturnsNotImplemented, (2,))),
         "wrong result": lambda: new(c.Wrong, (2,)).exp(),
         "wrong results": lambda: new(c.Wrong, (2,)).max(0),
         "wrong list": lambda: new(c.Wrong, (2,)).split(1),

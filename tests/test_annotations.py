@@ -183,7 +183,7 @@ def test_module_named_typing():
         ("Dict[List[int], int]", "Cannot create dict for key type 'int[]'"),
     ],
 )
-def test_refused(text, message):
+def test_rejected(text, message):
     """A wrong annotation is named and underlined."""
     (parsed,) = parse.module_defs(f"def f(x: {text}):\n    return x\n", Resolver({}))
     with pytest.raises(CompilationError, match=__import__("re").escape(message)) as failure:
@@ -201,7 +201,7 @@ def test_refused(text, message):
         ("x: Dict[str, int] = {}", "but is actually of type Tuple[Dict[str, Tensor]]"),
     ],
 )
-def test_refused_defaults_in_text(parameters, message):
+def test_rejected_defaults_in_text(parameters, message):
     """Defaults in a text are checked together, as a tuple."""
     (parsed,) = parse.module_defs(f"def f({parameters}):\n    return x\n", Resolver({}))
     with pytest.raises(FrontendError, match=__import__("re").escape(message)):
@@ -217,7 +217,7 @@ def test_defaults_in_text():
         parse.module_defs("def f(x: int = n):\n    return x\n", Resolver({}))
 
 
-def test_refused_defaults():
+def test_rejected_defaults():
     """A live function's default has the type of the parameter, and no list."""
 
     def text(x: int = "a"):
@@ -250,7 +250,7 @@ def test_count_of_types_in_a_comment():
         ts.jit.script(Net())
 
 
-def test_wrong_number_in_comment():
+def test_invalid_number_in_comment():
     (parsed,) = parse.module_defs("def f(x, y):\n    # type: (int) -> int\n    return x\n", Resolver({}))
     with pytest.raises(CompilationError, match=r"Number of type annotations \(1\) did not match"):
         signatures.signature(parsed)

@@ -228,13 +228,13 @@ def test_damaged_pickles(archive):
         ({"data.pkl": b"\x80\x02]" + b"a" * 3 + b"."}, "expected a list on the stack"),
     ],
 )
-def test_wrong_records(archive, changes, message):
+def test_invalid_records(archive, changes, message):
     """Missing or invalid records of an archive are named in the error."""
     with pytest.raises(ArchiveError, match=message):
         load(rewritten(archive, **changes))
 
 
-def test_hostile_pickle(archive):
+def test_malicious_pickle(archive):
     """A pickle that names a function of Python is refused, and nothing is called."""
     called = pickle.dumps(Hostile(), 2)
     with pytest.raises(ArchiveError, match=r"the archive refers to (posix|nt)\.mkdir"):
@@ -269,7 +269,7 @@ class Hostile:
         (b"", "unexpected end of data"),
     ],
 )
-def test_unpickler_refuses(program, message):
+def test_unpickler_rejects(program, message):
     """Invalid pickle programs, and programs that exceed the limits, raise `ArchiveError`."""
     machine = Unpickler(b"\x80\x02" + program, lambda module, name: Global(f"{module}.{name}"), str)
     with pytest.raises(ArchiveError, match=message):

@@ -81,7 +81,7 @@ CASES = [
 
 
 @pytest.mark.parametrize("at", range(len(CASES)))
-def test_refused(at):
+def test_rejected(at):
     """Error class and text are PyTorch's."""
     call, cls, said = CASES[at]
     with warnings.catch_warnings():

@@ -93,7 +93,7 @@ def test_state_dict_is_an_ordered_dict():
         (lambda: ts.is_complex(1j), TypeError, "must be Tensor, not complex"),
     ],
 )
-def test_refused(call, kind, message):
+def test_rejected(call, kind, message):
     """Invalid calls raise PyTorch's error class and message."""
     with pytest.raises(kind, match=message):
         call()

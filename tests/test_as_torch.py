@@ -65,7 +65,7 @@ def test_missing_modules_are_named():
     )
 
 
-def test_another_torch_is_refused():
+def test_another_torch_is_rejected():
     run(
         """
         import sys, types, ts
@@ -190,7 +190,7 @@ def test_child_processes_import_torch(tmp_path, method, installed_by):
         assert run("", str(starter), "3") == "[3.0, 3.0]\n"
 
 
-def test_optimizers_refuse_sparse_gradients():
+def test_optimizers_reject_sparse_gradients():
     """Errors for sparse gradients name the optimizer with its `torch.optim` module."""
     run(
         """

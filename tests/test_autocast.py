@@ -431,7 +431,7 @@ def test_invalid_settings():
         ts.cpu.amp.autocast()
 
 
-def test_refused_on_cuda():
+def test_rejected_on_cuda():
     """The autocast rule of `binary_cross_entropy` for CUDA contains the error text."""
     rule = registry.find("aten::binary_cross_entropy").autocast
     assert rule["cpu"] == "float32" and "unsafe to autocast" in rule["cuda"]

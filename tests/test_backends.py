@@ -49,7 +49,7 @@ def test_transfers(device):
         assert there.cpu().tolist() == [1, 2, 3]
 
 
-def test_mixed_devices_are_refused():
+def test_mixed_devices_are_rejected():
     """Operators reject tensors with dimensions on different devices."""
     with pytest.raises(RuntimeError, match="Expected all tensors to be on the same device"):
         factories.tensor([1.0]) + factories.tensor([1.0], device="meta")

@@ -117,7 +117,7 @@ def test_rows_of_a_table(width, dtype):
         agrees("embedding_dense_backward", dtype, g, indices, 11, skipped, True)
 
 
-def test_indices_outside_of_the_table_are_refused():
+def test_indices_outside_of_the_table_are_rejected():
     for index in (5, -1):
         with pytest.raises(IndexError, match="index out of range in self"):
             ts.ops.aten.embedding_dense_backward(ts.ones(1, 2, 3), ts.tensor([[0, index]]), 5, -1, False)

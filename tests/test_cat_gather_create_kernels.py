@@ -52,7 +52,7 @@ def test_making():
         ts.zeros(-1)
 
 
-def test_sizes_that_overflow_are_refused():
+def test_sizes_that_overflow_are_rejected():
     for sizes in ([1 << 62, 8], [1 << 33, 1 << 33], [1 << 40, 1 << 20, 0, -1]):
         with pytest.raises((RuntimeError, MemoryError)):
             ts.zeros(sizes)

@@ -79,7 +79,7 @@ def test_containers_of_instances():
         last([3], None)
 
 
-def test_attribute_of_a_wrong_type():
+def test_attribute_of_a_invalid_type():
     """An instance with a wrong attribute type raises an error with the attribute's name."""
     p = Point(3)
     p.x = "three"
@@ -119,7 +119,7 @@ def test_exit_when_the_body_fails():
         assert order.item() == 132
 
 
-def test_inheritance_is_refused():
+def test_inheritance_is_rejected():
     """A scripted class cannot have base classes, as in PyTorch."""
 
     class Derived(Point):

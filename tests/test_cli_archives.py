@@ -440,7 +440,7 @@ def test_convert_weights(net, model, x, tmp_path, capsys):
         (["{m}", "out.onnx"], "got out.onnx"),
     ],
 )
-def test_convert_refuses(model, capsys, arguments, message):
+def test_convert_rejects(model, capsys, arguments, message):
     code, _, err = output(capsys, "convert", *[a.format(m=model) for a in arguments])
     assert code == 2 and message in err
 

@@ -90,7 +90,7 @@ def test_each_command_has_its_own_help(name):
     assert f"\n  ts {name} " in out and others == []
 
 
-def test_help_and_wrong_commands_load_nothing():
+def test_help_and_invalid_commands_load_nothing():
     """`ts --help` imports no NumPy."""
     code = "import sys\nfrom ts.cli.main import main\ntry:\n    main(sys.argv[1:])\nexcept SystemExit as end:\n    print('numpy' in sys.modules, end.code)"
     for word, expected in (("--help", "False 0"), ("absent", "False 2"), ("--version", "False 0")):

@@ -65,7 +65,7 @@ def test_body_is_checked(body, message):
         ("torch.jit.fork(g, x)", "cannot call a closure"),
     ],
 )
-def test_uses_are_refused(use, message):
+def test_uses_are_rejected(use, message):
     with pytest.raises(RuntimeError, match=message):
         script(f"def f(x: int):\n    def g(y: int):\n        return y\n    return {use}\n")
 

@@ -274,7 +274,7 @@ def leaves(data):
 STRANGE = [None, True, -1, 0, 1, 7, 255, 1 << 31, 1 << 70, 0.5, "", "i", "Tensor", "__torch__.M", "aten::add.Tensor", [], [0], {}, {"of": "int"}]
 
 
-def test_hostile_files(folder):
+def test_malicious_files(folder):
     """Malicious cache files with a valid hash return a result or raise an error."""
     load()(ts.ones(6))
     (file,) = files(folder)

@@ -97,7 +97,7 @@ def test_accepted(spec: TypeSpec, given: object, expected: object) -> None:
     assert type(result) is type(expected)
 
 
-REFUSED = [
+REJECTED = [
     (INT, 1.5, "<class 'float'> to int"),
     (INT, np.float64(2.5), "<class 'numpy.float64'> to int"),
     (INT, 2**63, "<class 'int'> to int: 9223372036854775808 does not fit"),
@@ -121,8 +121,8 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("spec", "given", "message"), REFUSED, ids=lambda x: repr(x).partition(" at 0x")[0][:30])
-def test_refused(spec: TypeSpec, given: object, message: str) -> None:
+@pytest.mark.parametrize(("spec", "given", "message"), REJECTED, ids=lambda x: repr(x).partition(" at 0x")[0][:30])
+def test_rejected(spec: TypeSpec, given: object, message: str) -> None:
     """Values that PyTorch rejects are rejected with the expected and the actual type."""
     with pytest.raises(TypeError) as error:
         to_core(given, spec)

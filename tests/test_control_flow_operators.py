@@ -87,7 +87,7 @@ def assign(net, x):
 
 
 @pytest.mark.parametrize("change", [append, put, count, assign])
-def test_side_effects_are_refused_and_undone(change):
+def test_side_effects_are_rejected_and_undone(change):
     """Side effects of branches on reachable state raise an error and are undone, in eager mode and export."""
     net = Around()
     before = net.state()
@@ -211,7 +211,7 @@ def test_numbers_may_be_carried():
     assert same is not X
 
 
-def test_scripts_refuse_clearly():
+def test_scripts_reject_clearly():
     """Scripting a `cond` call raises `UnsupportedNodeError` at the call, with the replacement."""
 
     def yes(x):
@@ -349,7 +349,7 @@ def test_exported_vmap():
     ts.testing.assert_close(program.module()(x, w), Mapped()(x, w))
 
 
-def test_export_refuses_what_eager_refuses():
+def test_export_rejects_what_eager_rejects():
     """Export raises the errors of eager mode and leaves the module unchanged."""
     pytest.importorskip("sympy")
 

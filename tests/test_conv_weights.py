@@ -138,7 +138,7 @@ def test_invalid_operands_are_rejected(shapes, kind, groups, message):
         conv_weight_grad.correlate_weights(x, y.astype(kind), out, source, phase, groups)
 
 
-def test_gaps_are_refused():
+def test_gaps_are_rejected():
     source, (phase,) = a_copy()
     row, out = np.ones((1, 1, 4), np.float32), np.zeros((1, 1, 1), np.float32)
     kept = np.broadcast_to(out, out.shape)  # which may not be written to

@@ -228,7 +228,7 @@ def test_worker_processes():
 # ---- files -----------------------------------------------------------------------------------------------
 
 
-def test_save_refuses_them():
+def test_save_rejects_them():
     """`ts.save` rejects scripted objects and names `ts.jit.save`."""
     for scripted in (ts.jit.script(ts.nn.Linear(1, 1)), named):
         with pytest.raises(RuntimeError, match=r"does not have a __getstate__ method defined! ts\.jit\.save"):

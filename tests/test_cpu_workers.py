@@ -41,10 +41,10 @@ def test_products_after_the_main_thread_ended(first_use):
 
 
 def test_parts_without_a_worker_run_on_the_calling_thread(monkeypatch):
-    def refuse(count):
+    def fail_to_start_thread(count):
         raise RuntimeError("can't start new thread")
 
-    monkeypatch.setattr(thread_pool, "_workers", refuse)
+    monkeypatch.setattr(thread_pool, "_workers", fail_to_start_thread)
     ran = []
     thread_pool.run(lambda part, parts: ran.append((part, parts, threading.current_thread())), 3)
     assert ran == [(part, 3, threading.current_thread()) for part in range(3)]

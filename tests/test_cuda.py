@@ -45,7 +45,7 @@ def test_current_device(two):
     ts.cuda.set_device(0)
 
 
-def test_wrong_devices(cuda):
+def test_invalid_devices(cuda):
     """Invalid device numbers and devices of other types raise errors."""
     with pytest.raises(RuntimeError, match="invalid device ordinal"):
         ts.zeros(1, device="cuda:99")

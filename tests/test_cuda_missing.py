@@ -37,7 +37,7 @@ def test_pinning_without_a_device():
         ts.ones(1).pin_memory()
 
 
-def test_other_devices_are_refused():
+def test_other_devices_are_rejected():
     """A device of another type is no CUDA device."""
     with pytest.raises((ValueError, RuntimeError), match="cuda"):
         ts.cuda.synchronize("cpu")

@@ -12,7 +12,7 @@ import time
 import pytest
 
 import ts
-from tests.dataset_fixtures import Drawn, Failing, Numbers, Shared, first, refuse, reseed
+from tests.dataset_fixtures import Drawn, Failing, Numbers, Shared, first, failing_worker_init, reseed
 from ts.utils.data import DataLoader, TensorDataset
 from ts.utils.data.batch_transport import MAX_REFERENCED_SEGMENTS
 
@@ -199,7 +199,7 @@ def test_loader_continues_after_a_failure():
 
 def test_a_worker_that_cannot_start():
     with pytest.raises(OSError, match="worker 0 finds no files"):
-        list(DataLoader(Numbers(4), 2, num_workers=2, worker_init_fn=refuse))
+        list(DataLoader(Numbers(4), 2, num_workers=2, worker_init_fn=failing_worker_init))
 
 
 def test_time_is_up():
@@ -309,17 +309,17 @@ def test_a_fork_of_the_program_lets_the_workers_live():
     assert len(list(it)) == 19
 
 
-REFUSED = {
+REJECTED = {
     "multiprocessing_context can only be used with multi-process loading": {"multiprocessing_context": "spawn"},
     "should specify a valid start method": {"num_workers": 1, "multiprocessing_context": "fish"},
     "prefetch_factor option should be non-negative": {"num_workers": 1, "prefetch_factor": -1},
 }
 
 
-@pytest.mark.parametrize("words", REFUSED)
-def test_refused(words):
+@pytest.mark.parametrize("words", REJECTED)
+def test_rejected(words):
     with pytest.raises(ValueError, match=words):
-        DataLoader(Numbers(2), **REFUSED[words])
+        DataLoader(Numbers(2), **REJECTED[words])
 
 
 def test_too_many_workers_warn():

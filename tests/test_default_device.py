@@ -161,7 +161,7 @@ def test_default_device_is_thread_local(_default):
     assert found == [(CPU, CPU)]
 
 
-def test_unknown_devices_are_refused_and_change_nothing(_default):
+def test_unknown_devices_are_rejected_and_change_nothing(_default):
     with pytest.raises(RuntimeError, match=r"Expected one of cpu, cuda, .* at start of device string: foo"):
         ts.set_default_device("foo")
     with pytest.raises(TypeError, match=r"device\(\)"):

@@ -139,7 +139,7 @@ def test_overloads():
         ("exp", (), "exp() received an invalid combination of arguments - got ()"),
     ],
 )
-def test_wrong_arguments(name, args, message):
+def test_invalid_arguments(name, args, message):
     """TypeErrors have PyTorch's words."""
     given = [tensor(args[0]), *args[1:]] if args else []
     with pytest.raises(TypeError) as caught:

@@ -127,7 +127,7 @@ def test_tails_of_a_generalized_pareto():
     assert ts.allclose(d.icdf(d.cdf(1 + x)), 1 + x) and ts.allclose(d.log_survival_function(1 + x).exp(), 1 - d.cdf(1 + x))
 
 
-def test_wrong_parameters_are_named():
+def test_invalid_parameters_are_named():
     with pytest.raises(ValueError, match=r"parameter scale .* GreaterThan\(lower_bound=0.0\)"):
         Normal(0.0, -1.0)
     assert Normal(0.0, -1.0, validate_args=False).batch_shape == ()

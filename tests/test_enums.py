@@ -96,7 +96,7 @@ def test_a_class_may_be_scripted():
         (Empty, ValueError, "No enum values defined for"),
     ],
 )
-def test_classes_that_are_refused(cls, error, message):
+def test_classes_that_are_rejected(cls, error, message):
     def f(x: cls):
         return x
 
@@ -104,7 +104,7 @@ def test_classes_that_are_refused(cls, error, message):
         ts.jit.script(f)
 
 
-def test_uses_that_are_refused():
+def test_uses_that_are_rejected():
     def unknown():
         return Color.PURPLE
 

@@ -52,7 +52,7 @@ def refusal(body, signature="x: int"):
         ("return x +", "expected ident but found 'newline' here; invalid syntax"),
     ],
 )
-def test_refused_construct(body, named):
+def test_rejected_construct(body, named):
     message = refusal(body)
     assert message.startswith(named)
     assert "~ <--- HERE" in message
@@ -66,7 +66,7 @@ def test_refused_construct(body, named):
         ("*, x=1", "or use keyword-only arguments with defaults"),
     ],
 )
-def test_refused_signature(signature, named):
+def test_rejected_signature(signature, named):
     assert named in refusal("return 1", signature)
 
 
@@ -212,7 +212,7 @@ def test_float_division_by_zero_is_infinite():
         ),
     ],
 )
-def test_wrong_arguments_from_python(function, arguments, message):
+def test_invalid_arguments_from_python(function, arguments, message):
     """The values that Python passes in are checked against the schema."""
     with pytest.raises(RuntimeError) as failure:
         function(*arguments)

@@ -31,7 +31,7 @@ def test_other_files_are_rejected(tmp_path, content):
     assert str(path) not in ts.ops.loaded_libraries
 
 
-def test_damaged_libraries_are_refused(write_library):
+def test_damaged_libraries_are_rejected(write_library):
     with pytest.raises(OSError, match=r"^Could not load this library: "):
         ts.ops.load_library(write_library("truncated"))
 

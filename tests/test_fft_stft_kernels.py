@@ -96,7 +96,7 @@ def test_signals_come_back():
     assert ts.allclose(ts.istft(spectra, 32, 8, window=w, length=200), x, atol=1e-5)
 
 
-def test_wrong_arguments_are_refused():
+def test_invalid_arguments_are_rejected():
     x = numbers(20)
     with pytest.raises(RuntimeError, match="expected hop_length > 0"):
         ts.stft(x, 8, 0, return_complex=True)

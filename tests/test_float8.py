@@ -113,7 +113,7 @@ def test_dtypes_are_themselves():
 
 
 @pytest.mark.parametrize("dtype", FLOAT8, ids=str)
-def test_arithmetic_is_refused(dtype):
+def test_arithmetic_is_rejected(dtype):
     x = ts.ones(2, 2, dtype=dtype)
     y = ts.ones(1, 1, 4, 4, dtype=dtype)
     calls = [

@@ -166,6 +166,6 @@ def test_operators_on_lists_in_scripts():
     lambda: ts._foreach_add([ts.ones(1)], [1.0, 2.0]), lambda: ts._foreach_max([ts.ones(0)]),
     lambda: ts._foreach_mul([ts.ones(1)], ts.ones(2)), lambda: ts._foreach_addcdiv([ts.ones(1)], [ts.ones(1)], [ts.ones(1)], ts.ones(2)),
 ])  # fmt: skip
-def test_lists_that_operators_refuse(call):
+def test_lists_that_operators_reject(call):
     with pytest.raises(RuntimeError):
         call()

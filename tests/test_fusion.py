@@ -760,7 +760,7 @@ def f(x: Tensor, mean: Tensor, var: Tensor, training: bool) -> Tensor:
     assert mean.count_nonzero() == 7
 
 
-def test_wrong_weights_of_batch_norm():
+def test_invalid_weights_of_batch_norm():
     f = script(NORMS)
     x, ones = ts.randn(5, 7, 4), ts.ones(7)
     for weights in ((ts.ones(6), ones, ones, ones), (ones, ones, ts.ones(8), ones)):

@@ -106,7 +106,7 @@ def test_order_of_calls(parameter, optimizer):
         s.step(optimizer, closure=lambda: None)
 
 
-def test_wrong_gradients(parameter, optimizer):
+def test_invalid_gradients(parameter, optimizer):
     s = scaler()
     s.scale(ts.ones(1))
     with pytest.raises(AssertionError, match="No inf checks were recorded for this optimizer"):
@@ -121,7 +121,7 @@ def test_wrong_gradients(parameter, optimizer):
     ({"growth_factor": 1.0}, r"The growth factor must be > 1\.0"),
     ({"backoff_factor": 1.0}, r"The backoff factor must be < 1\.0"),
 ])  # fmt: skip
-def test_wrong_factors(wrong, message):
+def test_invalid_factors(wrong, message):
     with pytest.raises(AssertionError, match=message):
         scaler(**wrong)
 

@@ -372,7 +372,7 @@ def test_kinds_have_a_namespace():
     assert graph.create("my::operator", 2).outputs_size() == 2
 
 
-def test_values_and_nodes_of_another_graph_are_refused():
+def test_values_and_nodes_of_another_graph_are_rejected():
     graph, other = (parse_ir("graph(%x : Tensor):\n  return (%x)") for _ in range(2))
     x = other.inputs()[0]
     with pytest.raises(RuntimeError, match="belongs to another graph"):

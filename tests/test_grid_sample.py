@@ -49,6 +49,6 @@ def test_large_grids_are_partitioned(monkeypatch):
 
 
 @pytest.mark.parametrize("x, grid", [((1, 2, 3, 3), (2, 4, 4, 2)), ((1, 2, 3, 3), (1, 4, 4, 3)), ((1, 2, 0, 3), (1, 4, 4, 2))])
-def test_wrong_shapes_are_refused(x, grid):
+def test_invalid_shapes_are_rejected(x, grid):
     with pytest.raises(RuntimeError, match="grid_sampler"):
         ts.grid_sampler(ts.zeros(x), ts.zeros(grid), 0, 0, False)

@@ -97,7 +97,7 @@ def test_enumerations_of_integers_are_enumerations():
 
 
 @pytest.mark.parametrize("value", [np.float64(2.0), Text("a"), Number(1)], ids=lambda value: type(value).__name__)
-def test_global_values_are_refused_by_class(value):
+def test_global_values_are_rejected_by_class(value):
     def function(x):
         return value
 

@@ -77,7 +77,7 @@ def test_arguments(add):
         ((2**70,), {}, r"Expected a value of type 'int' for argument 'x' but instead found type 'int'"),
     ],
 )
-def test_wrong_arguments(add, args, kwargs, message):
+def test_invalid_arguments(add, args, kwargs, message):
     """The words and the class are PyTorch's."""
     with pytest.raises(RuntimeError, match=message):
         add(*args, **kwargs)

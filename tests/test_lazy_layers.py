@@ -43,7 +43,7 @@ def test_widths(text, shape, width):
     assert other.eval()(x).shape == want.shape and type(other) is type(layer)
 
 
-def test_a_wrong_input_decides_nothing():
+def test_a_invalid_input_decides_nothing():
     layer = ts.nn.LazyConv2d(4, 3)
     with pytest.raises(RuntimeError, match=r"Expected 3D .unbatched. or 4D .batched. input to LazyConv2d"):
         layer(ts.ones(3))

@@ -332,7 +332,7 @@ def test_fuel_of_operators():
         ({"bytes": "-1"}, ValueError, "'-1' is not a number of bytes"),
     ],
 )
-def test_wrong_arguments(arguments, kind, message):
+def test_invalid_arguments(arguments, kind, message):
     with pytest.raises(kind, match=message):
         ts.limits(**arguments)
 

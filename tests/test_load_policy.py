@@ -42,7 +42,7 @@ def test_allowed(allowed):
 
 
 @pytest.mark.parametrize("allowed", [(), {"aten::mul"}, {"aten::add.Tensor", "aten::mul"}, "aten::m*", {"add", "mul"}])
-def test_refused_when_loading(allowed):
+def test_rejected_when_loading(allowed):
     """An operator outside of `allowed_ops` is rejected at load time, with its location in the archive."""
     with pytest.raises(CompilationError, match=r"the archive uses aten::(add|mul)\.Scalar, which is not among") as error:
         load(DOUBLED, allowed_ops=allowed)

@@ -53,7 +53,7 @@ def test_storage_types_map_elements(path):
         type(storage).from_file(str(path), True, 2)
 
 
-def test_refused_mappings(tmp_path, path):
+def test_rejected_mappings(tmp_path, path):
     from_file = ts.UntypedStorage.from_file
     missing = str(tmp_path / "missing")
     with pytest.raises(

@@ -171,7 +171,7 @@ def test_the_mask_of_a_transformer_in_a_script():
     assert got.equal(nn.Transformer.generate_square_subsequent_mask(2)) and made.dtype == ts.float64
 
 
-def test_module_of_another_type_is_refused():
+def test_module_of_another_type_is_rejected():
     """A submodule of a scripted module keeps its type: the error names the field and both types."""
 
     class Net(ts.nn.Module):

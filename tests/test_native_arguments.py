@@ -99,7 +99,7 @@ def test_every_operator_with_every_type():
         ("aten::wait", (3,)),
     ],
 )
-def test_wrong_types_are_reported(key, arguments):
+def test_invalid_types_are_reported(key, arguments):
     """The message names operator, argument and types."""
     with pytest.raises(TypeError, match=r"\(\) Expected a value of type '.+' for argument '\w+'"):
         by_key(key)(*arguments)

@@ -17,7 +17,7 @@ def test_margins_of_one_class_and_of_several():
     assert F.multilabel_margin_loss(scores, ts.tensor([[3, 0, -1, 1]])).item() == pytest.approx(3.4 / 4)
 
 
-def test_labels_out_of_range_are_refused():
+def test_labels_out_of_range_are_rejected():
     scores = ts.zeros(2, 3)
     for labels in ([0, 3], [-1, 0]):
         with pytest.raises(RuntimeError, match="target out of range"):

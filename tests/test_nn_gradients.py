@@ -31,7 +31,7 @@ def test_gradients_of_convolutions_by_themselves(n, how):
         (nn.Unfold(3), 2),
     ],
 )  # fmt: skip
-def test_planes_without_elements_are_refused_but_no_examples_are_fine(module, n):
+def test_planes_without_elements_are_rejected_but_no_examples_are_fine(module, n):
     assert module(ts.ones(0, 2, *[5] * n)).shape[0] == 0
     text = f"Expected {n + 1}D or {n + 2}D (batch mode) tensor with possibly 0 batch size and other non-zero"
     for shape in ([2, 0, *[5] * n], [0, *[5] * n]):

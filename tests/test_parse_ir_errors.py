@@ -81,7 +81,7 @@ def test_mutated(seed):
         ("graph(%x : " + "(" * 5000, "the text is nested too deeply"),
     ],
 )  # fmt: skip
-def test_wrong(text, message):
+def test_invalid(text, message):
     """Each wrong text raises an error with its cause and location."""
     with pytest.raises(ParseError) as error:
         parse_ir(text)

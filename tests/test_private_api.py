@@ -160,7 +160,7 @@ def test_parts_of_graphs():
     assert written.type().str() == "Float(2, 3, strides=[3, 1], requires_grad=0, device=cpu)"
 
 
-def test_scripted_modules_refuse_new_parts():
+def test_scripted_modules_reject_new_parts():
     """A scripted module rejects new attributes, but existing ones can be replaced."""
     net = ts.jit.script(Net())
     for add in (

@@ -52,7 +52,7 @@ def test_graph_text():
     assert "return ^shout()(text)" in ts.jit.script(f).code
 
 
-def test_result_of_the_wrong_type():
+def test_result_of_the_invalid_type():
     """The result is checked, with the call's place in the program."""
 
     def f(n: int):

@@ -52,7 +52,7 @@ def test_state_brings_the_stream_back():
     assert ts.randn(5).tolist() == want[0]
 
 
-def test_invalid_states_are_refused_and_change_nothing():
+def test_invalid_states_are_rejected_and_change_nothing():
     g = ts.Generator().manual_seed(1)
     before = g.get_state()
     broken = before.clone()

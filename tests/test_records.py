@@ -102,7 +102,7 @@ def test_kernels_with_rejected_arguments_are_guarded(kernel, record):
     ("select_copy", (0, 0)), ("slice_copy", ()), ("detach_copy", ()), ("t_copy", ()), ("view_copy", ([4],)),
     ("view_as_complex_copy", ()),
 ])  # fmt: skip
-def test_copies_refuse_outputs_of_another_dtype(name, arguments):
+def test_copies_reject_outputs_of_another_dtype(name, arguments):
     with pytest.raises(RuntimeError, match=r"Expected out tensor to have dtype .*, but got long int instead"):
         getattr(ts, name)(ts.ones(2, 2), *arguments, out=ts.empty(0, dtype=ts.int64))
 

@@ -270,7 +270,7 @@ def growth(make):
 
 @pytest.mark.usefixtures("quick_collections")
 @pytest.mark.parametrize("make", MAKERS, ids=lambda make: make.__name__)
-def test_dies(make):
+def test_exits(make):
     """A scripted object is released with all its compiled data when its last reference is dropped."""
     made = [weakref.ref(make()) for _ in range(3)]
     collect()

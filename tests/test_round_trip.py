@@ -4,7 +4,7 @@ import pytest
 
 import ts
 from tests.program_files import all_programs, read
-from tests.round_trip import OTHER_GRAPH, REFUSED, check, check_source_text, compiled_by
+from tests.round_trip import OTHER_GRAPH, REJECTED, check, check_source_text, compiled_by
 from ts.errors import FrontendError
 from ts.ops import registry
 
@@ -29,7 +29,7 @@ def test_programs(path):
         check(function)
 
 
-@pytest.mark.parametrize("name", [*OTHER_GRAPH, *REFUSED])
+@pytest.mark.parametrize("name", [*OTHER_GRAPH, *REJECTED])
 def test_departures(name):
     """The functions that are excused do differ, or are refused."""
     stem, *_, function_name = name.split(".")

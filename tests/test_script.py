@@ -346,7 +346,7 @@ def test_names_of_no_pass():
     assert "Warning" not in run_python(code, TS_JIT_LOG_LEVEL=">common_subexpression_elimination.cpp").stderr
 
 
-def test_wrong_limit():
+def test_invalid_limit():
     """An invalid `TS_JIT_OPT_LIMIT` raises `ValueError` at the first use of the compiler and names the
     variable."""
     result = run_python("import ts; ts.jit.script", TS_JIT_OPT_LIMIT="cse=x")
@@ -428,7 +428,7 @@ def plain_for_copies(x: int) -> int:
     return x
 
 
-def test_partial_functions_are_refused_by_name():
+def test_partial_functions_are_rejected_by_name():
     with pytest.raises(TypeError, match="takes a function, a class or a module, not an object of type partial"):
         ts.jit.script(functools.partial(plain_for_copies, 1))
 

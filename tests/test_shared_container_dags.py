@@ -173,7 +173,7 @@ def nest_of(tensor: ts.Tensor, n: int = 60) -> list[Any]:
     return made
 
 
-def test_an_example_of_too_many_parts_is_refused():
+def test_an_example_of_too_many_parts_is_rejected():
     """An example input with too many nested parts is rejected by the tracer, which copies shared
     containers."""
     pairs: Any = ts.ones(1)

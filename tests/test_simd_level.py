@@ -54,7 +54,7 @@ def test_capability_has_the_names_of_pytorch():
 
 
 @pytest.mark.parametrize("value", ["sse", "AVX2", "4"])
-def test_unknown_levels_are_refused_by_name(value):
+def test_unknown_levels_are_rejected_by_name(value):
     status, _, errors = run_with_level(value, "import ts; ts.ones(2)")
     assert status == 1 and f"RuntimeError: TS_SIMD={value!r}: expected one of the SIMD levels" in errors
 

@@ -85,7 +85,7 @@ def test_size_is_inferred():
         (lambda: sparse() @ other(), "Expected dim 0 size 3, got 2"),
     ],
 )
-def test_refused(make, said):
+def test_rejected(make, said):
     """Inconsistent indices, values and sizes raise PyTorch's errors."""
     with pytest.raises(RuntimeError, match=said):
         make()
@@ -104,7 +104,7 @@ def test_operators_without_a_sparse_kernel(name):
         getattr(sparse(), name)(*arguments)
 
 
-def test_every_record_without_a_sparse_kernel_refuses():
+def test_every_record_without_a_sparse_kernel_rejects():
     """No unary operator treats a sparse tensor as a dense one."""
     from ts.ops import registry
 
@@ -268,7 +268,7 @@ def test_pickles_and_files(make):
         assert not x.is_sparse or y.is_coalesced() == x.is_coalesced()
 
 
-def test_files_with_wrong_indices():
+def test_files_with_invalid_indices():
     """Loading a file with indices out of range raises an error."""
     x = sparse()
     x._indices()[0, 0] = 7
@@ -400,14 +400,14 @@ def test_optimizers(name, options, row):
 @pytest.mark.parametrize(
     "name", ["Adam", "AdamW", "NAdam", "RAdam", "Adamax", "Adadelta", "ASGD", "RMSprop", "Rprop"]
 )
-def test_optimizers_that_refuse(name):
+def test_optimizers_that_reject(name):
     """Optimizers without sparse support raise an error with their name."""
     said = "Adam" if name == "AdamW" else name
     with pytest.raises(RuntimeError, match=f"^{said} does not support sparse gradients"):
         steps(lambda params: getattr(ts.optim, name)(params, lr=0.1))
 
 
-def test_sparse_adam_refuses_dense_gradients():
+def test_sparse_adam_rejects_dense_gradients():
     """SparseAdam raises errors for dense gradients and for sparse parameters."""
     x = ts.nn.Parameter(ts.ones(2))
     x.grad = ts.ones(2)
@@ -450,7 +450,7 @@ HUGE = 1 << 62
         lambda: sparse().sparse_resize_([HUGE, HUGE], 2, 0),
     ],
 )
-def test_sizes_without_a_number_of_elements_are_refused(make):
+def test_sizes_without_a_number_of_elements_are_rejected(make):
     with pytest.raises(RuntimeError, match=r"^numel: integer multiplication overflow$"):
         make()
 
@@ -490,7 +490,7 @@ def test_pointers_that_were_written_to_are_checked_again(written):
             use()
 
 
-def test_an_expansion_that_no_memory_holds_is_refused():
+def test_an_expansion_that_no_memory_holds_is_rejected():
     x = ts.sparse_coo_tensor(ts.zeros(2, 4, dtype=ts.int64), ts.ones(4), (1, 1))
     with pytest.raises(RuntimeError, match="Storage size calculation overflowed"):
         x * ts.sparse_coo_tensor(ts.zeros(2, 1, dtype=ts.int64), ts.ones(1), (1, HUGE))
@@ -506,6 +506,6 @@ def test_an_expansion_that_no_memory_holds_is_refused():
         lambda x: ts.sspaddmm(ts.ones(2, 2), x, ts.ones(3, 2)),
     ],
 )
-def test_operands_of_another_layout_are_refused(call):
+def test_operands_of_another_layout_are_rejected(call):
     with pytest.raises((NotImplementedError, RuntimeError)):
         call(sparse())

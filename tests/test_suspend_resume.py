@@ -221,7 +221,7 @@ def test_limits_hold_for_forked_programs():
         future.wait()
 
 
-def test_wrong_arguments():
+def test_invalid_arguments():
     """`start` rejects invalid arguments with the errors of a call."""
     with pytest.raises(RuntimeError, match="missing value for argument"):
         count.start()

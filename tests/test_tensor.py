@@ -55,7 +55,7 @@ def test_inference(data, dtype, shape):
         ([[1], 2], None, TypeError, "not a sequence"),
     ],
 )
-def test_refused_data(data, dtype, error, message):
+def test_rejected_data(data, dtype, error, message):
     """Invalid data for a tensor raises PyTorch's error."""
     with pytest.raises(error) as caught:
         tensor(data, dtype=dtype)
@@ -172,7 +172,7 @@ def test_array_changes_do_not_change_the_tensor():
     assert x.shape == (4,) and x.dtype is ts.float64 and x.sum() == 0
 
 
-def test_sequences_with_a_wrong_length():
+def test_sequences_with_a_invalid_length():
     """Sequences with a wrong `__len__` neither expose uninitialized memory nor cause an endless read."""
 
     class Longer(list):

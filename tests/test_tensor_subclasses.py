@@ -55,7 +55,7 @@ def test_functions_see_no_classes_with_handlers():
     assert ts.Tensor.__torch_dispatch__ is ts._C._disabled_torch_dispatch_impl
 
 
-def test_swapping_refuses_references():
+def test_swapping_rejects_references():
     """Tensors with weak references, or that a graph holds, are not swapped."""
     import weakref
 

@@ -14,12 +14,12 @@ def test_the_package_is_named(monkeypatch, tmp_path):
     """Without `tensorboard`, the module can be imported and a writer raises ImportError."""
     real = builtins.__import__
 
-    def refuse(name, *args):
+    def import_without_tensorboard(name, *args):
         if name.partition(".")[0] == "tensorboard":
             raise ImportError(name)
         return real(name, *args)
 
-    monkeypatch.setattr(builtins, "__import__", refuse)
+    monkeypatch.setattr(builtins, "__import__", import_without_tensorboard)
     with pytest.raises(
         ImportError, match="SummaryWriter needs the package tensorboard: pip install tensorboard"
     ):

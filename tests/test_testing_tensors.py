@@ -42,7 +42,7 @@ def test_options():
         ({"noncontiguous": True, "memory_format": ts.channels_last}, "mutually exclusive"),
     ],
 )
-def test_refused(options, text):
+def test_rejected(options, text):
     with pytest.raises(ValueError, match=re.escape(text)):
         make_tensor(3, **{"dtype": ts.float32, "device": "cpu", **options})
 

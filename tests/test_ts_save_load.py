@@ -21,7 +21,7 @@ def test_round_trip_keeps_sharing(tmp_path):
     assert path.read_bytes()[:2] == b"PK" and [p.name for p in tmp_path.iterdir()] == ["state.pt"]
 
 
-def test_foreign_names_are_refused():
+def test_foreign_names_are_rejected():
     """A pickle that names a function gets no function called."""
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w") as archive:

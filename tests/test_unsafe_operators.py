@@ -112,7 +112,7 @@ def test_fused_steps_check_dtypes_and_counts():
     step(ts.float32, ts.float32)
 
 
-def test_statistics_of_integers_are_refused():
+def test_statistics_of_integers_are_rejected():
     whole = ts.ones(2, 3, dtype=ts.uint8)
     with pytest.raises(NotImplementedError, match="not implemented for 'Byte'"):
         ts.ops.aten.batch_norm_gather_stats(whole, whole, whole, None, None, 0.1, 1e-5, 4)

@@ -152,7 +152,7 @@ WRONG_KIND = [
 
 
 @pytest.mark.parametrize(("parameters", "rows", "locals", "message"), WRONG_KIND)
-def test_wrong_objects_are_refused(parameters, rows, locals, message):
+def test_invalid_objects_are_rejected(parameters, rows, locals, message):
     """The verifier rejects instructions that would read another object type or out of bounds."""
     with pytest.raises(InternalError, match=re.escape(message)):
         code(parameters, [*rows, ("RAISE", 0, 0)], locals)

@@ -199,7 +199,7 @@ def test_once_differentiable():
         (Function.backward, "must implement either the backward or vjp method"),
     ],
 )
-def test_wrong_gradients_are_refused(backward, message):
+def test_invalid_gradients_are_rejected(backward, message):
     with pytest.raises((RuntimeError, NotImplementedError), match=message):
         function(lambda ctx, x: x * 2, backward).apply(leaf(1, 2)).sum().backward()
 

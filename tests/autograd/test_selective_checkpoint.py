@@ -129,7 +129,7 @@ def test_different_operators_in_recomputation_raise():
         ([ts.ops.aten.mm], ValueError, "aten.mm of type .* Please update the OpOverloadPacket"),
     ],
 )
-def test_wrong_policies(policy, error, text):
+def test_invalid_policies(policy, error, text):
     with pytest.raises(error, match=text):
         create_selective_checkpoint_contexts(policy)
 

@@ -94,7 +94,7 @@ def test_backward_through_parts_of_a_graph():
         assert ts.equal(x.grad, i * (i + 2 * x.detach()))
 
 
-def test_detach_in_place_makes_a_leaf_and_refuses_views():
+def test_detach_in_place_makes_a_leaf_and_rejects_views():
     x = leaf(1, 2)
     y = x * 2
     z = (x + y).sum()

@@ -4,13 +4,13 @@ import os
 
 import pytest
 
-from tests.distributed.long_lived_processes import lasting
+from tests.distributed.long_lived_processes import start_long_lived_process
 
 
 @pytest.fixture(scope="session")
 def server():
     """Start a process that answers "echo" calls at `address` until the end of the session."""
-    with lasting("tests.distributed.echo_server") as process:
+    with start_long_lived_process("tests.distributed.echo_server") as process:
         process.port = int(process.address.rpartition(":")[2])
         yield process
 
@@ -25,15 +25,15 @@ def world():
     made.close()
 
 
-def three():
+def _start_three_workers():
     """Join a group of three processes as worker0 until the other processes have left."""
-    from tests.distributed import rpc_worker as there
+    from tests.distributed import rpc_worker
     from tests.distributed.process_groups import free_port
     from ts.distributed import rpc
 
     port = free_port()
-    others = [there.start(port, rank, 3) for rank in (1, 2)]
-    rpc.init_rpc("worker0", rank=0, world_size=3, rpc_backend_options=there.options(port))
+    others = [rpc_worker.start(port, rank, 3) for rank in (1, 2)]
+    rpc.init_rpc("worker0", rank=0, world_size=3, rpc_backend_options=rpc_worker.options(port))
     yield others
     rpc.shutdown(graceful=True, timeout=20)
     for other in others:
@@ -44,19 +44,19 @@ def three():
 
 
 @pytest.fixture
-def together():
+def three_workers():
     """Provide RPC with this process as worker0 and two others."""
-    yield from three()
+    yield from _start_three_workers()
 
 
 @pytest.fixture(scope="module")
-def standing():
+def module_workers():
     """Provide a group of three processes for all tests of a file."""
-    yield from three()
+    yield from _start_three_workers()
 
 
 @pytest.fixture
-def ends():
+def segment_ends():
     """Return the sender and the receiver of shared memory segments in one process."""
     from tests.distributed.shared_memory_messages import MARK, MAX_BYTES
     from ts.distributed.transport.shm_segments import SegmentReceiver, SegmentSender
@@ -68,7 +68,7 @@ def ends():
 
 
 @pytest.fixture
-def nursery(monkeypatch):
+def fork_server_client(monkeypatch):
     """Start workers from a fork server, with short timeouts in the workers and in this process."""
     from tests.distributed import fork_server as it
     from ts.distributed.rpc import agent, rref_context
@@ -77,6 +77,6 @@ def nursery(monkeypatch):
         rref_context, "FORK_CONFIRMATION_TIMEOUT_SECONDS", it.FORK_CONFIRMATION_TIMEOUT_SECONDS
     )
     monkeypatch.setattr(agent, "RECONNECT_TIMEOUT_SECONDS", it.RECONNECT_TIMEOUT_SECONDS)
-    made = it.Nursery()
+    made = it.ForkServer()
     yield made
     made.close()

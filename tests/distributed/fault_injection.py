@@ -21,8 +21,8 @@ from concurrent.futures import ThreadPoolExecutor
 import psutil
 
 import ts
-from tests.distributed import rpc_worker as there
-from tests.distributed.fork_server import Nursery, be_quick
+from tests.distributed import rpc_worker
+from tests.distributed.fork_server import ForkServer, shorten_timeouts
 from tests.distributed.faulty_proxy import Proxy
 from tests.distributed.process_groups import free_port
 from ts import distributed
@@ -109,7 +109,7 @@ FAULTS = (kill, stop, slow, silence, cut, cut, drop, drop, nothing)
 
 def add(chance, to):
     x = ts.arange(float(chance.choice((1, 10, 30_000, 300_000))))
-    assert ts.equal(rpc.rpc_sync(to, there.add, args=(x, 1), timeout=TIMEOUT), x + 1)
+    assert ts.equal(rpc.rpc_sync(to, rpc_worker.add, args=(x, 1), timeout=TIMEOUT), x + 1)
 
 
 def run_script(chance, to):
@@ -119,7 +119,7 @@ def run_script(chance, to):
 
 
 def many(chance, to):
-    futures = [rpc.rpc_async(to, there.add, args=(k, k), timeout=TIMEOUT) for k in range(30)]
+    futures = [rpc.rpc_async(to, rpc_worker.add, args=(k, k), timeout=TIMEOUT) for k in range(30)]
     failed = None
     for k, future in enumerate(futures):
         try:
@@ -131,14 +131,14 @@ def many(chance, to):
 
 
 def keep(chance, to):
-    kept = rpc.remote(to, there.add, args=([1] * chance.randrange(1, 9), [2]), timeout=TIMEOUT)
+    kept = rpc.remote(to, rpc_worker.add, args=([1] * chance.randrange(1, 9), [2]), timeout=TIMEOUT)
     assert kept.to_here(TIMEOUT)[-1] == 2
     other = OTHERS[to == OTHERS[0]]
     assert rpc.rpc_sync(other, length, args=(kept,), timeout=2 * TIMEOUT) == len(kept.to_here(TIMEOUT))
 
 
 def count(chance, to):
-    counter = rpc.remote(to, there.Counter, args=(5,), timeout=TIMEOUT)
+    counter = rpc.remote(to, rpc_worker.Counter, args=(5,), timeout=TIMEOUT)
     for k in range(1, 5):
         assert counter.rpc_sync(TIMEOUT).add(1) == 5 + k
     assert counter.remote(TIMEOUT).add(1).to_here(TIMEOUT) == 10
@@ -152,7 +152,7 @@ def own(chance, to):
 def spread(chance, to):
     """Map over workers with retries; one process stays alive."""
     batches = [(chance.choice((0, 0.001, 0.01)), k) for k in range(chance.randrange(1, 40))]
-    found = distributed.map(there.sleep, batches, retryable=True, timeout=TIMEOUT, in_flight=3)
+    found = distributed.map(rpc_worker.sleep, batches, retryable=True, timeout=TIMEOUT, in_flight=3)
     try:
         assert list(found) == [k for _, k in batches]
     except RuntimeError as error:
@@ -183,13 +183,13 @@ def attempt(kind, seed):
 class World:
     """A group of three processes with this one as worker0; the other two are accessed through proxies."""
 
-    def __init__(self, nursery):
-        self.nursery = nursery
+    def __init__(self, fork_server_client):
+        self.nursery = fork_server_client
         self.before = files_and_threads()
         port = free_port()
-        self.pids = {name: nursery.start(port, rank, 3) for rank, name in enumerate(OTHERS, 1)}
+        self.pids = {name: fork_server_client.start(port, rank, 3) for rank, name in enumerate(OTHERS, 1)}
         self.killed = set()
-        rpc.init_rpc("worker0", rank=0, world_size=3, rpc_backend_options=there.options(port))
+        rpc.init_rpc("worker0", rank=0, world_size=3, rpc_backend_options=rpc_worker.options(port))
         peers = current().directory.peers
         self.proxies = {name: Proxy(peers[rank].address) for rank, name in enumerate(OTHERS, 1)}
         for rank, name in enumerate(OTHERS, 1):
@@ -244,7 +244,7 @@ class World:
         time.sleep(0.02)  # time to detect cut connections
         for name in self.alive:
             for k, ask in enumerate((rpc.rpc_sync, lambda *a, **k: rpc.rpc_async(*a, **k).wait())):
-                assert ask(name, there.add, args=(k, 1), timeout=60) == k + 1
+                assert ask(name, rpc_worker.add, args=(k, 1), timeout=60) == k + 1
         references = current().rref_context
         eventually(lambda: not len(references) and not references._pending_forks, "references are kept here")
         for name in self.alive:
@@ -297,20 +297,20 @@ def eventually(check, told, seconds=30):
 
 def warm_up():
     """Create the threads and files that stay open after the first use: event loops and a proxy."""
-    rpc.init_rpc("alone", rank=0, world_size=1, rpc_backend_options=there.options(free_port()))
+    rpc.init_rpc("alone", rank=0, world_size=1, rpc_backend_options=rpc_worker.options(free_port()))
     Proxy("ts://127.0.0.1:1").close()
     rpc.shutdown()
     gc.collect()
 
 
-def rounds(nursery, first, count, report=lambda line: None):
+def rounds(fork_server_client, first, count, report=lambda line: None):
     """Run rounds by number; raise AssertionError for a failed round."""
     warm_up()
     world, process, largest = None, psutil.Process(), 0
     for number in range(first, first + count):
         try:
             if world is None:
-                world = World(nursery)
+                world = World(fork_server_client)
             began = time.monotonic()
             faults, ended = world.round(number)
             report(f"round {number}: {faults}, {ended} of 6 ended well, {time.monotonic() - began:.2f} s")
@@ -333,12 +333,12 @@ def rounds(nursery, first, count, report=lambda line: None):
 def main():
     """Rounds of the command line."""
     faulthandler.register(signal.SIGUSR1, all_threads=True)
-    be_quick()
-    nursery = Nursery()
+    shorten_timeouts()
+    fork_server_client = ForkServer()
     try:
-        rounds(nursery, *map(int, sys.argv[1:3]), report=lambda line: print(line, flush=True))
+        rounds(fork_server_client, *map(int, sys.argv[1:3]), report=lambda line: print(line, flush=True))
     finally:
-        nursery.close()
+        fork_server_client.close()
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@
     start PORT RANK WORLD_SIZE               the number of a process that others call
     ended PID                                how it ended, as soon as it has; "running" after some seconds
 
-Here, too, is what calls: `Nursery().start(port, rank, world_size)`.
+Here, too, is what calls: `ForkServer().start(port, rank, world_size)`.
 """
 
 import os
@@ -19,7 +19,7 @@ FORK_CONFIRMATION_TIMEOUT_SECONDS = 2.0  # instead of 120
 RECONNECT_TIMEOUT_SECONDS = 2.0  # instead of 30
 
 
-class Nursery:
+class ForkServer:
     """Client of a fork server for workers of one program."""
 
     def __init__(self):
@@ -49,7 +49,7 @@ class Nursery:
         return self._process.stdout.readline().strip()
 
 
-def be_quick():
+def shorten_timeouts():
     """Let what this process waits for in vain be over soon."""
     from ts.distributed.rpc import agent, rref_context
 
@@ -90,7 +90,7 @@ def main():
     """Answer commands on standard input until its end."""
     from tests.distributed import fault_injection, rpc_worker  # noqa: F401
 
-    be_quick()
+    shorten_timeouts()
     print("ready", flush=True)
     for line in sys.stdin:
         kind, *numbers = line.split()

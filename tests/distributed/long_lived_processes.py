@@ -8,7 +8,7 @@ from tests.distributed import SECRET
 
 
 @contextmanager
-def lasting(module, status=0):
+def start_long_lived_process(module, status=0):
     """Start a process that prints its `address` and must exit normally when its standard input ends."""
     command = [sys.executable, "-m", module, SECRET.hex()]
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)

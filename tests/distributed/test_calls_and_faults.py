@@ -9,7 +9,7 @@ import ts
 
 pytest.importorskip("distributed", reason="rpc needs dask.distributed")
 
-from tests.distributed import rpc_worker as there
+from tests.distributed import rpc_worker
 from tests.distributed.fault_injection import World, warm_up
 from ts import distributed
 from ts.distributed import rpc
@@ -19,20 +19,20 @@ SIZE = 40 << 20  # elements, of 4 bytes
 ROOM = 64 << 20  # bytes that a process has left
 
 CALLS = {
-    "rpc_sync": ("sleep", lambda to, x: rpc.rpc_sync(to, there.sleep, args=(x,))),
-    "rpc_async": ("sleep", lambda to, x: rpc.rpc_async(to, there.sleep, args=(x,)).wait()),
-    "remote": ("to_here", lambda to, x: rpc.remote(to, there.sleep, args=(x,)).to_here()),
-    "method": ("sleep", lambda to, x: rpc.remote(to, there.Counter).rpc_sync().sleep(x)),
-    "method, async": ("sleep", lambda to, x: rpc.remote(to, there.Counter).rpc_async().sleep(x).wait()),
-    "method, remote": ("to_here", lambda to, x: rpc.remote(to, there.Counter).remote().sleep(x).to_here()),
-    "map": ("sleep", lambda to, x: next(distributed.map(there.sleep, [(x,)], workers=[to]))),
+    "rpc_sync": ("sleep", lambda to, x: rpc.rpc_sync(to, rpc_worker.sleep, args=(x,))),
+    "rpc_async": ("sleep", lambda to, x: rpc.rpc_async(to, rpc_worker.sleep, args=(x,)).wait()),
+    "remote": ("to_here", lambda to, x: rpc.remote(to, rpc_worker.sleep, args=(x,)).to_here()),
+    "method": ("sleep", lambda to, x: rpc.remote(to, rpc_worker.Counter).rpc_sync().sleep(x)),
+    "method, async": ("sleep", lambda to, x: rpc.remote(to, rpc_worker.Counter).rpc_async().sleep(x).wait()),
+    "method, remote": ("to_here", lambda to, x: rpc.remote(to, rpc_worker.Counter).remote().sleep(x).to_here()),
+    "map": ("sleep", lambda to, x: next(distributed.map(rpc_worker.sleep, [(x,)], workers=[to]))),
 }
 
 
 @pytest.fixture
-def world(nursery):
+def world(fork_server_client):
     warm_up()
-    made = World(nursery)
+    made = World(fork_server_client)
     yield made
     made.close()
 
@@ -47,12 +47,12 @@ def begin(pool, to, seconds):
     return {kind: pool.submit(call, to, seconds) for kind, (_, call) in CALLS.items()}
 
 
-def test_a_process_dies_during_calls(world, pool):
+def test_a_process_exits_during_calls(world, pool):
     """Calls to a process that dies fail at once and name the process and the function."""
-    kept = rpc.remote("worker1", there.add, args=(1, 2))
+    kept = rpc.remote("worker1", rpc_worker.add, args=(1, 2))
     assert kept.to_here() == 3
     calls = begin(pool, "worker1", 3600)
-    rpc.rpc_sync("worker1", there.sleep, args=(0.5,))
+    rpc.rpc_sync("worker1", rpc_worker.sleep, args=(0.5,))
     world.kill("worker1")
     for kind, (told, _) in CALLS.items():
         with pytest.raises(RuntimeError, match=rf"name=worker1\) is gone, .* during [^:]*{told}"):
@@ -65,11 +65,11 @@ def test_a_process_dies_during_calls(world, pool):
         assert call("worker2", 0) is None
 
 
-def test_owner_dies_during_waiting_calls(world, pool):
+def test_owner_exits_during_waiting_calls(world, pool):
     """The death of an owner is reported to callers in other processes, also through a third process."""
-    kept = rpc.remote("worker1", there.sleep, args=(3600, 3))
-    waiting = pool.submit(rpc.rpc_sync, "worker2", there.of, args=(kept,))
-    rpc.rpc_sync("worker1", there.sleep, args=(0.5,))
+    kept = rpc.remote("worker1", rpc_worker.sleep, args=(3600, 3))
+    waiting = pool.submit(rpc.rpc_sync, "worker2", rpc_worker.of, args=(kept,))
+    rpc.rpc_sync("worker1", rpc_worker.sleep, args=(0.5,))
     world.kill("worker1")
     with pytest.raises(RuntimeError, match=r"name=worker1\) is gone"):
         waiting.result(50)
@@ -77,15 +77,15 @@ def test_owner_dies_during_waiting_calls(world, pool):
 
 def test_connections_are_cut_during_calls(world, pool):
     """Calls fail at once when a connection is cut; the process and its values remain usable."""
-    kept = rpc.remote("worker1", there.add, args=(1, 2))
+    kept = rpc.remote("worker1", rpc_worker.add, args=(1, 2))
     calls = begin(pool, "worker1", 1.0)
-    rpc.rpc_sync("worker1", there.sleep, args=(0.5,))
+    rpc.rpc_sync("worker1", rpc_worker.sleep, args=(0.5,))
     world.proxies["worker1"].cut()
     for call in calls.values():
         with pytest.raises(RuntimeError, match=r"name=worker1\) is gone, or its connection broke"):
             call.result(50)
     del call, calls  # whose errors hold frames, which hold handles
-    rpc.rpc_sync("worker2", there.sleep, args=(4,))  # wait until a disconnected process is forgotten
+    rpc.rpc_sync("worker2", rpc_worker.sleep, args=(4,))  # wait until a disconnected process is forgotten
     assert kept.to_here() == 3
     del kept
     world.unharmed()
@@ -100,11 +100,11 @@ def test_a_partition_that_heals(world, pool, seconds):
     hurried = []
     world.proxies["worker1"].hold()
     for ask in (rpc.rpc_sync, lambda *a, **k: rpc.rpc_async(*a, **k).wait()):
-        hurried += [pool.submit(ask, "worker1", there.sleep, (0.2,), None, seconds / 4) for _ in range(3)]
+        hurried += [pool.submit(ask, "worker1", rpc_worker.sleep, (0.2,), None, seconds / 4) for _ in range(3)]
     for call in hurried:
         with pytest.raises(RuntimeError, match="more than set timeout"):
             call.result(50)
-    rpc.rpc_sync("worker2", there.sleep, args=(seconds,))
+    rpc.rpc_sync("worker2", rpc_worker.sleep, args=(seconds,))
     world.proxies["worker1"].release()
     for call in patient.values():
         error = call.exception(50)
@@ -119,20 +119,20 @@ def test_arguments_larger_than_memory(world, monkeypatch):
     monkeypatch.setattr(message_codec, "MIN_SHARED_BYTES", 1 << 40)  # it is sent: what is shared is there already
     x = ts.ones(SIZE)
     same = {
-        "rpc_sync": lambda: rpc.rpc_sync("worker1", there.same, args=(x,)),
-        "rpc_async": lambda: rpc.rpc_async("worker1", there.same, args=(x,)).wait(),
-        "remote": lambda: rpc.remote("worker1", there.same, args=(x,)).to_here(),
+        "rpc_sync": lambda: rpc.rpc_sync("worker1", rpc_worker.same, args=(x,)),
+        "rpc_async": lambda: rpc.rpc_async("worker1", rpc_worker.same, args=(x,)).wait(),
+        "remote": lambda: rpc.remote("worker1", rpc_worker.same, args=(x,)).to_here(),
     }
-    assert rpc.rpc_sync("worker1", there.in_threads, args=("worker2", 4)) == 6  # its threads have begun
+    assert rpc.rpc_sync("worker1", rpc_worker.in_threads, args=("worker2", 4)) == 6  # its threads have begun
     assert [len(call()) for call in same.values()] == [SIZE] * 3
     world.unharmed()  # and have released their arguments
-    rpc.rpc_sync("worker1", there.limit_memory, args=(ROOM,))
-    other = rpc.rpc_async("worker1", there.sleep, args=(1, 7))
+    rpc.rpc_sync("worker1", rpc_worker.limit_memory, args=(ROOM,))
+    other = rpc.rpc_async("worker1", rpc_worker.sleep, args=(1, 7))
     for call in same.values():
         with pytest.raises(MemoryError, match=f"a part of {SIZE * 4} bytes"):
             call()
     assert other.wait() == 7
-    rpc.rpc_sync("worker1", there.limit_memory, args=(None,))
+    rpc.rpc_sync("worker1", rpc_worker.limit_memory, args=(None,))
     assert [len(call()) for call in same.values()] == [SIZE] * 3
 
 
@@ -141,7 +141,7 @@ def test_answers_larger_than_memory(world):
     kept = rpc.remote("worker1", ts.ones, args=([SIZE],))
     assert kept.rpc_sync().sum() == SIZE
     try:
-        there.limit_memory(ROOM)
+        rpc_worker.limit_memory(ROOM)
         for call in (
             kept.to_here,
             lambda: rpc.rpc_sync("worker1", ts.ones, args=([SIZE],)),
@@ -150,7 +150,7 @@ def test_answers_larger_than_memory(world):
             with pytest.raises(MemoryError, match=f"a part of {SIZE * 4} bytes"):
                 call()
     finally:
-        there.limit_memory(None)
+        rpc_worker.limit_memory(None)
     assert len(kept.to_here()) == SIZE
     del kept
     world.unharmed()
@@ -159,12 +159,12 @@ def test_answers_larger_than_memory(world):
 def test_more_waiting_calls_than_threads(world):
     """Calls beyond the number of threads wait in the event loop."""
     with ThreadPoolExecutor(50) as pool:
-        calls = [pool.submit(rpc.rpc_sync, "worker1", there.sleep, (0.05, k)) for k in range(200)]
+        calls = [pool.submit(rpc.rpc_sync, "worker1", rpc_worker.sleep, (0.05, k)) for k in range(200)]
         assert [call.result(50) for call in calls] == list(range(200))
         ref = rpc.RRef(7)
-        calls = [pool.submit(rpc.rpc_sync, "worker1", there.later, ("worker2", k)) for k in range(100)]
+        calls = [pool.submit(rpc.rpc_sync, "worker1", rpc_worker.later, ("worker2", k)) for k in range(100)]
         assert [call.result(50) for call in calls] == [10 * (k + 1) for k in range(100)]
-        assert rpc.rpc_sync("worker1", there.of, args=(ref,)) == (False, "worker0", 7)
+        assert rpc.rpc_sync("worker1", rpc_worker.of, args=(ref,)) == (False, "worker0", 7)
     del ref
 
 
@@ -173,20 +173,20 @@ def test_messages_of_more_bytes_than_allowed(world):
     with pytest.raises(ValueError, match="a message has 5004 bytes, 100 are allowed"):
         message_codec.MessageEncoder(message_codec.TransportLimits(bytes=100)).pack([b"x" * 4999])
     with pytest.raises(ValueError, match="has 1100 frames, 1024 are allowed"):
-        rpc.rpc_sync("worker1", there.same, args=(there.many(1100),))
-    kept = rpc.remote("worker1", there.many, args=(1100,))
-    for answer in (kept.to_here, lambda: rpc.rpc_sync("worker1", there.many, args=(1100,))):
+        rpc.rpc_sync("worker1", rpc_worker.same, args=(rpc_worker.many(1100),))
+    kept = rpc.remote("worker1", rpc_worker.many, args=(1100,))
+    for answer in (kept.to_here, lambda: rpc.rpc_sync("worker1", rpc_worker.many, args=(1100,))):
         with pytest.raises(ValueError, match="has 1100 frames, 1024 are allowed"):
             answer()
     del kept, answer
-    assert rpc.rpc_sync("worker1", there.add, args=(1, 2)) == 3
+    assert rpc.rpc_sync("worker1", rpc_worker.add, args=(1, 2)) == 3
 
 
 def test_references_released_while_locks_are_held(world):
     """Remote references may be released while locks are held, as the garbage collector does."""
     from ts.distributed.rpc.state import current
 
-    kept = rpc.remote("worker1", there.add, args=(1, 2))
+    kept = rpc.remote("worker1", rpc_worker.add, args=(1, 2))
     assert kept.to_here() == 3
     peer = kept._peer
     with peer._lock, peer.outbox._lock, current()._idle_condition:

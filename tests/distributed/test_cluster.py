@@ -9,7 +9,7 @@ import pytest
 import ts
 
 pytest.importorskip("distributed", reason="clusters need dask.distributed: the extra rpc")
-from tests.distributed import clusters as there
+from tests.distributed import clusters
 from ts.distributed import LocalCluster, rpc
 from ts.distributed import map as distributed_map
 from ts.distributed.rpc.api import current
@@ -24,15 +24,15 @@ def cluster():
 
 @pytest.fixture
 def me(cluster):
-    with there.joined(cluster.address):
+    with clusters.joined(cluster.address):
         yield cluster
 
 
 def test_calls_by_name_and_number(me):
     x = ts.arange(4.0)
-    assert rpc.rpc_sync("worker0", there.squares, args=(x,)).item() == 14.0
+    assert rpc.rpc_sync("worker0", clusters.squares, args=(x,)).item() == 14.0
     assert rpc.rpc_async("worker1", ts.add, args=(x, 1)).wait().tolist() == [1.0, 2.0, 3.0, 4.0]
-    assert rpc.rpc_sync(1, there.who) == rpc.get_worker_info("worker1")
+    assert rpc.rpc_sync(1, clusters.who) == rpc.get_worker_info("worker1")
     assert [rpc.get_worker_info(f"worker{k}").id for k in range(2)] == [0, 1]
     assert rpc.get_worker_info() == ("me", rpc.get_worker_info("me").id)
     assert rpc.rpc_sync("me", ts.add, args=(x, x)).tolist() == [0.0, 2.0, 4.0, 6.0]
@@ -44,16 +44,16 @@ def test_calls_by_name_and_number(me):
 def test_calls_to_this_process(me):
     """Other processes find this process by name and call it."""
     mine = rpc.get_worker_info().id
-    assert rpc.rpc_sync("worker0", there.ask, args=("me",)) == mine
-    assert rpc.rpc_sync("worker1", there.ask, args=("worker0",)) == 0
+    assert rpc.rpc_sync("worker0", clusters.ask, args=("me",)) == mine
+    assert rpc.rpc_sync("worker1", clusters.ask, args=("worker0",)) == 0
 
 
 def test_references_between_unconnected_processes(me):
     """References can be sent to processes that have not connected to the owner before."""
-    ref = rpc.rpc_sync("worker0", there.handle, args=("worker1",))
+    ref = rpc.rpc_sync("worker0", clusters.handle, args=("worker1",))
     assert (ref.owner_name(), ref.to_here().item()) == ("worker1", 5.0)
     mine = rpc.RRef(ts.ones(2))
-    assert rpc.rpc_sync("worker1", there.handle, args=("me",)).to_here().item() == 5.0
+    assert rpc.rpc_sync("worker1", clusters.handle, args=("me",)).to_here().item() == 5.0
     assert rpc.rpc_sync("worker0", ts.add, args=(ts.ones(2), 1)).tolist() == [2.0, 2.0]
     del mine
 
@@ -76,26 +76,26 @@ def test_addresses_of_processes(me):
     assert 78 not in members.peers
 
 
-def test_wrong_address_for_a_number(me):
+def test_invalid_address_for_a_number(me):
     """A lookup by name uses the scheduler's data, not a wrong address received for the same number."""
     current().directory.peer_from_record((1, "worker1", "ts://127.0.0.1:1"))
-    assert rpc.rpc_sync("worker1", there.who) == ("worker1", 1)
+    assert rpc.rpc_sync("worker1", clusters.who) == ("worker1", 1)
 
 
 def test_map_gives_batches_to_the_workers(me):
     """`map` distributes batches to workers, not to programs."""
     with subprocess.Popen(
         [sys.executable, "-c", PROGRAM.format(me.address)],
-        env=there.HERE, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+        env=clusters.HERE, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
     ) as program:  # fmt: skip
         assert program.stdout.readline() == "joined\n"
         assert [info.name for info in current().directory.workers()] == ["worker0", "worker1"]
-        pids = {pid for pid in distributed_map(there.pid, [()] * 12)}
+        pids = {pid for pid in distributed_map(clusters.pid, [()] * 12)}
         assert pids == {m["pid"] for m in me.members() if m["kind"] == "worker"}
         batches = [ts.arange(float(k)) for k in range(6)]
-        assert [x.item() for x in distributed_map(there.squares, batches)] == [0, 0, 1, 5, 14, 30]
+        assert [x.item() for x in distributed_map(clusters.squares, batches)] == [0, 0, 1, 5, 14, 30]
         program.stdin.close()
-        assert program.wait(there.TIMEOUT_SECONDS) == 0
+        assert program.wait(clusters.TIMEOUT_SECONDS) == 0
 
 
 PROGRAM = """
@@ -108,10 +108,10 @@ with there.joined("{}", "other"):
 
 
 def test_names_of_live_processes_are_reserved(me):
-    there.until(lambda: "me" in {m["name"] for m in me.members()})
+    clusters.until(lambda: "me" in {m["name"] for m in me.members()})
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM.format(me.address).replace('"other"', '"worker0"')],
-        env=there.HERE, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=there.TIMEOUT_SECONDS,
+        env=clusters.HERE, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=clusters.TIMEOUT_SECONDS,
     )  # fmt: skip
     assert done.returncode == 1
     assert "JoinError: there is a process named worker0 already" in done.stderr
@@ -120,50 +120,50 @@ def test_names_of_live_processes_are_reserved(me):
 def test_a_process_that_leaves_waits_for_its_own_calls(cluster):
     """A process that leaves waits for its own calls; its name becomes free and its successor has another
     number."""
-    rpc.init_rpc("brief", rpc_backend_options=there.options(cluster.address))
+    rpc.init_rpc("brief", rpc_backend_options=clusters.options(cluster.address))
     first = rpc.get_worker_info().id
-    future = rpc.rpc_async("worker0", there.sleep, args=(0.3,))
+    future = rpc.rpc_async("worker0", clusters.sleep, args=(0.3,))
     rpc.shutdown()
     assert future.done() and future.wait() == 0.3
-    with there.joined(cluster.address, "brief"):
+    with clusters.joined(cluster.address, "brief"):
         assert rpc.get_worker_info().id > first
-        assert there.answers("worker0") == 14.0
+        assert clusters.answers("worker0") == 14.0
 
 
 def test_invalid_options_for_a_cluster(cluster):
-    given = there.options(cluster.address)
+    given = clusters.options(cluster.address)
     with pytest.raises(ValueError, match="leave out rank and world_size"):
         rpc.init_rpc("me", rank=0, world_size=2, rpc_backend_options=given)
     with pytest.raises(RuntimeError, match="Worker name must match"):
         rpc.init_rpc("a b", rpc_backend_options=given)
     for wrong in ("ts://127.0.0.1", "ts://:80"):
         with pytest.raises(ValueError, match="no address of a cluster"):
-            rpc.init_rpc("me", rpc_backend_options=there.options(wrong))
+            rpc.init_rpc("me", rpc_backend_options=clusters.options(wrong))
     with pytest.raises(RuntimeError, match="no cluster of this user is known at"):
-        rpc.init_rpc("me", rpc_backend_options=there.options("ts://127.0.0.1:1"))
+        rpc.init_rpc("me", rpc_backend_options=clusters.options("ts://127.0.0.1:1"))
     with pytest.raises(RuntimeError, match="needs certificates"):
-        rpc.init_rpc("me", rpc_backend_options=there.options(cluster.address.replace("ts", "ts+tls")))
+        rpc.init_rpc("me", rpc_backend_options=clusters.options(cluster.address.replace("ts", "ts+tls")))
     with pytest.raises(RuntimeError, match=r"no way into the cluster .* does not know the secret"):
-        rpc.init_rpc("me", rpc_backend_options=there.options(cluster.address, secret=b"x" * 32))
+        rpc.init_rpc("me", rpc_backend_options=clusters.options(cluster.address, secret=b"x" * 32))
 
 
 def test_status(me):
     """The status table lists the members and counts their calls and errors."""
     before = next(m for m in me.members() if m["name"] == "worker0")
     for _ in range(3):
-        rpc.rpc_sync("worker0", there.number)
+        rpc.rpc_sync("worker0", clusters.number)
     with pytest.raises(TypeError):
-        rpc.rpc_sync("worker0", there.number, args=(1,))
-    future = rpc.rpc_async("worker0", there.sleep, args=(60,))
+        rpc.rpc_sync("worker0", clusters.number, args=(1,))
+    future = rpc.rpc_async("worker0", clusters.sleep, args=(60,))
 
     def told():
         row = next(m for m in me.members() if m["name"] == "worker0")
         return row["done"] >= before["done"] + 4 and row["failed"] > before["failed"] and row["running"] == 1
 
-    there.until(told)
+    clusters.until(told)
     del future
-    with there.command("cluster", "--status", me.address) as process:
-        out, err = process.communicate(timeout=there.TIMEOUT_SECONDS)
+    with clusters.command("cluster", "--status", me.address) as process:
+        out, err = process.communicate(timeout=clusters.TIMEOUT_SECONDS)
     assert (process.returncode, err) == (0, "")
     heading, *rows = out.splitlines()
     assert heading.split() == "name number kind address pid running done failed memory since".split()

@@ -13,7 +13,7 @@ pytest.importorskip("distributed", reason="clusters need dask.distributed: the e
 pytest.importorskip("cryptography", reason="certificates are made with cryptography: the extra rpc")
 from cryptography import x509
 
-from tests.distributed import clusters as there
+from tests.distributed import clusters
 from ts.distributed import LocalCluster, rpc
 from ts.distributed.cluster import certificates
 from ts.distributed.transport import Security
@@ -77,15 +77,15 @@ def test_missing_certificate_is_created(folder, tmp_path):
 def test_processes_that_have_them(cluster, folder):
     """Connections between all processes are encrypted; processes join with a certificate folder."""
     assert cluster.address.startswith("ts+tls://127.0.0.1:")
-    with there.joined(cluster.address, security=certificates.security(folder)):
-        assert there.answers("worker0") == 14.0
-        assert rpc.rpc_sync("worker0", there.ask, args=("me",)) == rpc.get_worker_info().id
+    with clusters.joined(cluster.address, security=certificates.security(folder)):
+        assert clusters.answers("worker0") == 14.0
+        assert rpc.rpc_sync("worker0", clusters.ask, args=("me",)) == rpc.get_worker_info().id
         assert {m["address"].partition(":")[0] for m in cluster.members()} == {"ts+tls"}
         words = ["--name", "more", "--tls-dir", str(folder)]
-        with there.command("worker", cluster.address, *words, stderr=None):
-            assert there.until(lambda: there.answers("more")) == 14.0
-    with there.command("cluster", "--status", cluster.address, "--tls-dir", str(folder)) as process:
-        out, err = process.communicate(timeout=there.TIMEOUT_SECONDS)
+        with clusters.command("worker", cluster.address, *words, stderr=None):
+            assert clusters.until(lambda: clusters.answers("more")) == 14.0
+    with clusters.command("cluster", "--status", cluster.address, "--tls-dir", str(folder)) as process:
+        out, err = process.communicate(timeout=clusters.TIMEOUT_SECONDS)
     assert (process.returncode, err) == (0, "") and "worker0" in out
 
 
@@ -94,9 +94,9 @@ def test_certificates_of_another_authority(cluster, tmp_path):
     certificates.make(tmp_path / "other")
     other = certificates.security(tmp_path / "other")
     with pytest.raises(RuntimeError, match=r"no way into the cluster .*(?i:certificate|ssl)"):
-        rpc.init_rpc("me", rpc_backend_options=there.options(cluster.address, security=other))
-    with there.command("worker", cluster.address, "--tls-dir", str(tmp_path / "other")) as process:
-        _, err = process.communicate(timeout=there.TIMEOUT_SECONDS)
+        rpc.init_rpc("me", rpc_backend_options=clusters.options(cluster.address, security=other))
+    with clusters.command("worker", cluster.address, "--tls-dir", str(tmp_path / "other")) as process:
+        _, err = process.communicate(timeout=clusters.TIMEOUT_SECONDS)
     assert process.returncode == 1 and "no way into the cluster" in err
     assert [m["name"] for m in cluster.members()] == ["worker0"]
 
@@ -116,11 +116,11 @@ def test_peers_without_certificates(cluster, folder):
 def test_mismatched_addresses_and_certificates(cluster, folder):
     plain = cluster.address.replace("ts+tls", "ts")
     with pytest.raises(RuntimeError, match=r"does not fit security=, which is for ts\+tls://"):
-        rpc.init_rpc("me", rpc_backend_options=there.options(plain, security=certificates.security(folder)))
+        rpc.init_rpc("me", rpc_backend_options=clusters.options(plain, security=certificates.security(folder)))
     with pytest.raises(RuntimeError, match="does not fit security=, which is for ts://"):
         secret = Security(secret=b"x" * 32)
-        rpc.init_rpc("me", rpc_backend_options=there.options(cluster.address, security=secret))
+        rpc.init_rpc("me", rpc_backend_options=clusters.options(cluster.address, security=secret))
     with pytest.raises(RuntimeError, match="needs certificates"):
-        rpc.init_rpc("me", rpc_backend_options=there.options(cluster.address))
+        rpc.init_rpc("me", rpc_backend_options=clusters.options(cluster.address))
     with pytest.raises(RuntimeError, match="no way into the cluster"):
-        rpc.init_rpc("me", rpc_backend_options=there.options(plain, secret=b"x" * 32))
+        rpc.init_rpc("me", rpc_backend_options=clusters.options(plain, secret=b"x" * 32))

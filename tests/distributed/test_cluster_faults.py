@@ -12,7 +12,7 @@ import pytest
 import ts
 
 pytest.importorskip("distributed", reason="clusters need dask.distributed: the extra rpc")
-from tests.distributed import clusters as there
+from tests.distributed import clusters
 from tests.distributed.process_groups import free_port
 from ts.distributed import wire_values, LocalCluster, rpc
 from ts.distributed import map as distributed_map
@@ -27,30 +27,30 @@ def workers(address):
     return {m["name"]: m for m in members(address) if m["kind"] == "worker"}
 
 
-def test_a_worker_that_dies_is_started_again():
+def test_a_worker_that_exits_is_started_again():
     """A worker that dies is restarted under its name with another number; references to the old one are
     errors."""
-    with LocalCluster(workers=2, allow_python=True) as cluster, there.joined(cluster.address):
+    with LocalCluster(workers=2, allow_python=True) as cluster, clusters.joined(cluster.address):
         old = rpc.get_worker_info("worker1")
-        ref = rpc.remote("worker1", there.squares, args=(ts.arange(4.0),))
+        ref = rpc.remote("worker1", clusters.squares, args=(ts.arange(4.0),))
         assert ref.to_here().item() == 14.0
         with pytest.raises(RuntimeError, match=r"name=worker1\) is gone"):
-            rpc.rpc_sync("worker1", there.die)
-        assert there.until(lambda: there.answers("worker1")) == 14.0
+            rpc.rpc_sync("worker1", clusters.die)
+        assert clusters.until(lambda: clusters.answers("worker1")) == 14.0
         new = rpc.get_worker_info("worker1")
         assert new.id not in (0, 1, rpc.get_worker_info().id)
-        assert rpc.rpc_sync("worker0", there.look_up, args=("worker1",)) == new.id
+        assert rpc.rpc_sync("worker0", clusters.look_up, args=("worker1",)) == new.id
         with pytest.raises(RuntimeError, match=r"id=1, name=worker1\) is gone"):
             ref.to_here()
         with pytest.raises(RuntimeError, match=r"id=1, name=worker1\) is gone"):
             rpc.rpc_sync(old, ts.add, args=(ts.ones(1), 1))
         with pytest.raises(RuntimeError, match="could not find destination id 1"):
-            rpc.rpc_sync("worker1", there.look_up, args=(1,))  # which has not known it
+            rpc.rpc_sync("worker1", clusters.look_up, args=(1,))  # which has not known it
         assert {info.id for info in current().directory.workers()} == {0, new.id}
 
 
 def test_process_at_the_address_of_another():
-    with LocalCluster(workers=1, allow_python=True) as cluster, there.joined(cluster.address):
+    with LocalCluster(workers=1, allow_python=True) as cluster, clusters.joined(cluster.address):
         from ts.distributed.rpc.peers import Peer, WorkerInfo
 
         agent = current()
@@ -59,14 +59,14 @@ def test_process_at_the_address_of_another():
         for ask in (agent.ask, lambda *a: agent.submit(*a).wait()):
             with pytest.raises(RuntimeError, match=r"id=77, name=worker0\) is gone"):
                 ask(wrong, ["call", ["operator", "aten::add"], *wire_values.pack(((1, 2), {})), None], 20.0)
-        assert rpc.rpc_sync("worker0", there.begun) == 1  # this call alone
+        assert rpc.rpc_sync("worker0", clusters.begun) == 1  # this call alone
 
 
-def test_batches_of_a_worker_that_dies():
-    with LocalCluster(workers=2, allow_python=True, restart=False) as cluster, there.joined(cluster.address):
+def test_batches_of_a_worker_that_exits():
+    with LocalCluster(workers=2, allow_python=True, restart=False) as cluster, clusters.joined(cluster.address):
         victim = workers(cluster.address)["worker0"]["pid"]
         found = []
-        for result in distributed_map(there.sleep, [0.02 + k / 1e6 for k in range(40)], retryable=True):
+        for result in distributed_map(clusters.sleep, [0.02 + k / 1e6 for k in range(40)], retryable=True):
             found.append(result)
             if len(found) == 10:
                 os.kill(victim, signal.SIGKILL)
@@ -75,34 +75,34 @@ def test_batches_of_a_worker_that_dies():
 
 
 def test_ctrl_c_ends_all_processes():
-    with there.cluster(workers=2) as cluster:
+    with clusters.cluster(workers=2) as cluster:
         pids = [m["pid"] for m in workers(cluster.address).values()]
         assert len(pids) == 2
-        with there.joined(cluster.address):
-            rpc.rpc_async("worker0", there.sleep, args=(60,))  # which nobody waits for
+        with clusters.joined(cluster.address):
+            rpc.rpc_async("worker0", clusters.sleep, args=(60,))  # which nobody waits for
             cluster.send_signal(signal.SIGINT)
-            assert cluster.wait(there.TIMEOUT_SECONDS) == 0
-            assert not any(map(there.is_alive, pids))
+            assert cluster.wait(clusters.TIMEOUT_SECONDS) == 0
+            assert not any(map(clusters.is_alive, pids))
             with pytest.raises(RuntimeError, match="is gone"):
-                rpc.rpc_sync("worker1", there.number)
+                rpc.rpc_sync("worker1", clusters.number)
         assert cluster.stderr.read() == ""
 
 
 def test_a_scheduler_that_is_killed():
     """Existing connections survive the scheduler; lookups fail, and workers end after their patience."""
-    with there.cluster(workers=2) as cluster, there.joined(cluster.address):
+    with clusters.cluster(workers=2) as cluster, clusters.joined(cluster.address):
         pids = [m["pid"] for m in workers(cluster.address).values()]
-        assert there.answers("worker0") == 14.0
+        assert clusters.answers("worker0") == 14.0
         cluster.kill()
         cluster.wait()
-        there.until(lambda: current().directory._scheduler_failure)
+        clusters.until(lambda: current().directory._scheduler_failure)
         for _ in range(3):
-            assert there.answers("worker0") == 14.0
+            assert clusters.answers("worker0") == 14.0
         with pytest.raises(RuntimeError, match=r"worker1 cannot be looked up: the scheduler at .* is gone"):
-            rpc.rpc_sync("worker1", there.number)
+            rpc.rpc_sync("worker1", clusters.number)
         with pytest.raises(RuntimeError, match=r"the workers cannot be listed: the scheduler at .* is gone"):
-            distributed_map(there.number, [()]).__next__()
-        there.until(lambda: not any(map(there.is_alive, pids)))
+            distributed_map(clusters.number, [()]).__next__()
+        clusters.until(lambda: not any(map(clusters.is_alive, pids)))
         with pytest.raises(RuntimeError, match="no way into the cluster"):
             members(cluster.address)
 
@@ -110,29 +110,29 @@ def test_a_scheduler_that_is_killed():
 def test_restarted_scheduler():
     """Workers reconnect to a scheduler restarted at the same port and keep names and numbers."""
     port = str(free_port())
-    with there.cluster("--port", port) as first:
+    with clusters.cluster("--port", port) as first:
         address = first.address
         with (
-            there.command("worker", address, "--name", "a", "--allow-python", stderr=None) as one,
-            there.joined(address),
+            clusters.command("worker", address, "--name", "a", "--allow-python", stderr=None) as one,
+            clusters.joined(address),
         ):
-            there.until(lambda: there.answers("a"))
+            clusters.until(lambda: clusters.answers("a"))
             number = rpc.get_worker_info("a").id
             mine = rpc.get_worker_info()
             first.kill()
             first.wait()
-            with there.cluster("--port", port) as second:
+            with clusters.cluster("--port", port) as second:
                 assert second.address == address
-                there.until(lambda: {m["name"] for m in members(address)} == {"a", "me"})
+                clusters.until(lambda: {m["name"] for m in members(address)} == {"a", "me"})
                 assert {m["number"] for m in members(address)} == {number, mine.id}
-                there.until(lambda: current().directory._scheduler_failure is None)
-                assert there.answers("a") == 14.0
-                assert rpc.rpc_sync("a", there.ask, args=("me",)) == mine.id
-                with there.command("worker", address, "--name", "b", "--allow-python", stderr=None):
-                    there.until(lambda: there.answers("b"))
+                clusters.until(lambda: current().directory._scheduler_failure is None)
+                assert clusters.answers("a") == 14.0
+                assert rpc.rpc_sync("a", clusters.ask, args=("me",)) == mine.id
+                with clusters.command("worker", address, "--name", "b", "--allow-python", stderr=None):
+                    clusters.until(lambda: clusters.answers("b"))
                     assert rpc.get_worker_info("b").id > max(number, mine.id)
-                    assert rpc.rpc_sync("b", there.look_up, args=("a",)) == number
-            assert one.wait(there.TIMEOUT_SECONDS) == 0  # as the cluster has ended
+                    assert rpc.rpc_sync("b", clusters.look_up, args=("a",)) == number
+            assert one.wait(clusters.TIMEOUT_SECONDS) == 0  # as the cluster has ended
 
 
 def test_dropped_worker_reconnects():
@@ -140,8 +140,8 @@ def test_dropped_worker_reconnects():
 
     async def main():
         async with NameService("127.0.0.1", 0, Security(secret=b"s" * 20)) as made:
-            environment = {**there.HERE, "TS_RPC_SECRET": "s" * 20}
-            with there.command("worker", made.address, stderr=None, env=environment):
+            environment = {**clusters.HERE, "TS_RPC_SECRET": "s" * 20}
+            with clusters.command("worker", made.address, stderr=None, env=environment):
                 while not made.members():
                     await asyncio.sleep(0.01)
                 (before,) = made.members()
@@ -154,7 +154,7 @@ def test_dropped_worker_reconnects():
         assert [after[name] for name in names] == [before[name] for name in names]
         assert before["name"] == "worker0" and after["since"] > before["since"]
 
-    asyncio.run(asyncio.wait_for(main(), there.TIMEOUT_SECONDS))
+    asyncio.run(asyncio.wait_for(main(), clusters.TIMEOUT_SECONDS))
 
 
 def test_killed_program_ends_its_cluster():
@@ -165,12 +165,12 @@ def test_killed_program_ends_its_cluster():
         "input()"
     )
     with subprocess.Popen(
-        [sys.executable, "-c", code], env=there.HERE, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", code], env=clusters.HERE, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as program:
         pids = [int(word) for word in program.stdout.readline().split()]
-        assert len(pids) == 2 and all(map(there.is_alive, pids))
+        assert len(pids) == 2 and all(map(clusters.is_alive, pids))
         program.kill()
-    there.until(lambda: not any(map(there.is_alive, pids)))
+    clusters.until(lambda: not any(map(clusters.is_alive, pids)))
 
 
 def test_a_worker_that_cannot_start():
@@ -181,13 +181,13 @@ def test_a_worker_that_cannot_start():
             await cluster.wait_until_registered()
 
     with pytest.raises(RuntimeError, match="worker0 does not start: it ended with 2"):
-        asyncio.run(asyncio.wait_for(main(), there.TIMEOUT_SECONDS))
+        asyncio.run(asyncio.wait_for(main(), clusters.TIMEOUT_SECONDS))
 
 
 def test_occupied_port():
     with socket.create_server(("127.0.0.1", 0)) as taken:
-        with there.command("cluster", "--port", str(taken.getsockname()[1])) as process:
-            out, err = process.communicate(timeout=there.TIMEOUT_SECONDS)
+        with clusters.command("cluster", "--port", str(taken.getsockname()[1])) as process:
+            out, err = process.communicate(timeout=clusters.TIMEOUT_SECONDS)
     assert (process.returncode, out) == (1, "") and "Address already in use" in err
 
 
@@ -204,21 +204,21 @@ def test_occupied_port():
         (["worker", "ts://127.0.0.1:1", "--tls-dir", "/absent"], 1, "/absent/ca.pem is missing"),
     ],
 )
-def test_commands_that_are_wrong(words, code, told):
-    with there.command(*words) as process:
-        out, err = process.communicate(timeout=there.TIMEOUT_SECONDS)
+def test_commands_that_are_invalid(words, code, told):
+    with clusters.command(*words) as process:
+        out, err = process.communicate(timeout=clusters.TIMEOUT_SECONDS)
     assert (process.returncode, out) == (code, "") and told in err
 
 
 def test_permissions_of_workers():
     """Limits, operators, no Python: as the command line says."""
     words = ["--fuel", "100000", "--bytes", "64M", "--allow-op", "aten::add", "--allow-op", "aten::zeros"]
-    with there.cluster(*words, "--seconds", "20", workers=1, python=False) as cluster:
-        with there.joined(cluster.address):
+    with clusters.cluster(*words, "--seconds", "20", workers=1, python=False) as cluster:
+        with clusters.joined(cluster.address):
             assert rpc.rpc_sync("worker0", ts.add, args=(ts.ones(1), 1)).item() == 2.0
             with pytest.raises(PermissionError, match="aten::mul is not allowed"):
                 rpc.rpc_sync("worker0", ts.mul, args=(ts.ones(1), 1))
             with pytest.raises(PermissionError, match="functions of Python"):
-                rpc.rpc_sync("worker0", there.number)
+                rpc.rpc_sync("worker0", clusters.number)
             with pytest.raises(ts.errors.LimitExceeded):
                 rpc.rpc_sync("worker0", ts.zeros, args=([1 << 28],))

@@ -363,7 +363,7 @@ def test_a_connection_that_breaks_while_threads_call(security, by):
 
     async def main():
         async with calling(*security) as (calls, comm):
-            ends = []
+            segment_ends = []
 
             def thread():
                 count = 0
@@ -372,7 +372,7 @@ def test_a_connection_that_breaks_while_threads_call(security, by):
                         calls.call(b"x" * 20_000).result(timeout=30)
                         count += 1
                 except ConnectionError:
-                    ends.append(count)
+                    segment_ends.append(count)
 
             threads = [asyncio.create_task(asyncio.to_thread(thread)) for _ in range(4)]
             await calls.ask("a")
@@ -382,7 +382,7 @@ def test_a_connection_that_breaks_while_threads_call(security, by):
             else:
                 calls.call("break")
             await asyncio.gather(*threads)
-            assert len(ends) == 4
+            assert len(segment_ends) == 4
 
     run(main())
 

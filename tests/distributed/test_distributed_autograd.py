@@ -3,7 +3,7 @@
 import pytest
 
 import ts
-from tests.distributed import dist_autograd_functions as there
+from tests.distributed import dist_autograd_functions as functions
 from tests.distributed import rpc_worker
 from ts import nn
 from ts.distributed import autograd as dist_autograd
@@ -54,17 +54,17 @@ def in_one_process(f, *tensors):
 @pytest.mark.parametrize(
     "call",
     [
-        lambda *args: rpc.rpc_sync("worker1", there.mul, args),
-        lambda *args: rpc.rpc_async("worker1", there.mul, args).wait(),
-        lambda *args: rpc.remote("worker1", there.mul, args).to_here(),
+        lambda *args: rpc.rpc_sync("worker1", functions.mul, args),
+        lambda *args: rpc.rpc_async("worker1", functions.mul, args).wait(),
+        lambda *args: rpc.remote("worker1", functions.mul, args).to_here(),
         lambda *args: rpc.rpc_sync("worker1", ts.mul, args),
         lambda *args: rpc.rpc_sync("worker1", ts.ops.aten.mul.Tensor, args),
-        lambda *args: rpc.rpc_sync("worker0", there.mul, args),
-        lambda a, b: rpc.rpc_sync("worker1", there.mul, (a,), {"b": b}),
+        lambda *args: rpc.rpc_sync("worker0", functions.mul, args),
+        lambda a, b: rpc.rpc_sync("worker1", functions.mul, (a,), {"b": b}),
     ],
     ids="sync async remote operator overload itself named".split(),
 )
-def test_a_product(standing, x, y, call):
+def test_a_product(module_workers, x, y, call):
     """Gradients across a call equal those of one process; they are stored in the context and not in
     `grad`."""
     with dist_autograd.context() as context_id:
@@ -74,7 +74,7 @@ def test_a_product(standing, x, y, call):
     assert y.grad is None
 
 
-def test_scripts(standing, x, y):
+def test_scripts(module_workers, x, y):
     """Scripted functions are recorded in the process that runs them."""
     with dist_autograd.context() as context_id:
         dist_autograd.backward(context_id, [rpc.rpc_sync("worker1", scripted, (x, y)).sum()])
@@ -82,7 +82,7 @@ def test_scripts(standing, x, y):
     assert found == in_one_process(scripted, x, y)
 
 
-def test_scripted_modules(standing, x):
+def test_scripted_modules(module_workers, x):
     """A scripted module is sent with its parameters, and its remote calls are recorded."""
     module = ts.jit.script(nn.Sequential(nn.Linear(2, 3), nn.Tanh()))
     with dist_autograd.context() as context_id:
@@ -93,106 +93,106 @@ def test_scripted_modules(standing, x):
     assert ts.tensor(found).allclose(ts.tensor(in_one_process(lambda x: module(x) * 3, x)))
 
 
-def test_tensors_of_the_callee(standing, x):
+def test_tensors_of_the_callee(module_workers, x):
     """Each process stores the gradients of its own leaves."""
     with dist_autograd.context() as context_id:
-        dist_autograd.backward(context_id, [rpc.rpc_sync("worker1", there.times_w, (x,)).sum()])
+        dist_autograd.backward(context_id, [rpc.rpc_sync("worker1", functions.times_w, (x,)).sum()])
         assert gradients(context_id, x) == [[5, 6]]
-        found, grad = rpc.rpc_sync("worker1", there.gradient_of_w, (context_id,))
+        found, grad = rpc.rpc_sync("worker1", functions.gradient_of_w, (context_id,))
         assert (found.tolist(), grad) == ([1, 2], None)
-        assert rpc.rpc_sync("worker2", there.gradient_of_w, (context_id,)) == (None, None)
+        assert rpc.rpc_sync("worker2", functions.gradient_of_w, (context_id,)) == (None, None)
 
 
-def test_calls_of_calls(standing, x):
+def test_calls_of_calls(module_workers, x):
     """The context goes along, to processes that the first did not call."""
     with dist_autograd.context() as context_id:
-        dist_autograd.backward(context_id, [rpc.rpc_sync("worker1", there.nested, (x, "worker2")).sum()])
+        dist_autograd.backward(context_id, [rpc.rpc_sync("worker1", functions.nested, (x, "worker2")).sum()])
         assert gradients(context_id, x) == [[10, 24]]
-        assert rpc.rpc_sync("worker1", there.gradient_of_w, (context_id,))[0].tolist() == [1, 4]
+        assert rpc.rpc_sync("worker1", functions.gradient_of_w, (context_id,))[0].tolist() == [1, 4]
 
 
-def test_a_parameter_of_two(standing, x, y):
+def test_a_parameter_of_two(module_workers, x, y):
     """A parameter used by two processes, through a method and as a tensor, accumulates both gradients at its
     owner."""
-    layer = rpc.remote("worker1", there.Layer, (1.0, 1.0))
+    layer = rpc.remote("worker1", functions.Layer, (1.0, 1.0))
     with dist_autograd.context() as context_id:
         by_method = layer.rpc_sync().parameter() * x
-        elsewhere = rpc.rpc_sync("worker2", there.mul, (layer.rpc_async().parameter().wait(), y))
+        elsewhere = rpc.rpc_sync("worker2", functions.mul, (layer.rpc_async().parameter().wait(), y))
         dist_autograd.backward(context_id, [(by_method + elsewhere).sum()])
         assert layer.rpc_sync().gradient(context_id).tolist() == [4, 6]
         assert gradients(context_id, x, y) == [[1, 1], [1, 1]]
 
 
-def test_parameters_as_arguments(standing, y):
+def test_parameters_as_arguments(module_workers, y):
     """A parameter sent as an argument gets its gradient in the sending process."""
     weight = nn.Parameter(ts.tensor([1.0, 2.0]))
     with dist_autograd.context() as context_id:
-        dist_autograd.backward(context_id, [rpc.rpc_sync("worker1", there.mul, (weight, y)).sum()])
+        dist_autograd.backward(context_id, [rpc.rpc_sync("worker1", functions.mul, (weight, y)).sum()])
         assert gradients(context_id, weight, y) == [[3, 4], [1, 2]]
 
 
-def test_received_tensors_have_a_backward_node(standing, x):
+def test_received_tensors_have_a_backward_node(module_workers, x):
     """Inside of a context tensors are results of `RecvRpcBackward`; outside of one, leaves."""
-    assert rpc.rpc_sync("worker1", there.facts, (x * 2,)) == ("Tensor", True, True, None)
+    assert rpc.rpc_sync("worker1", functions.facts, (x * 2,)) == ("Tensor", True, True, None)
     with dist_autograd.context() as context_id:
-        assert rpc.rpc_sync("worker1", there.facts, (x,))[:3] == ("Tensor", True, False)
-        assert "RecvRpcBackward" in rpc.rpc_sync("worker1", there.facts, (x,))[3]
-        assert rpc.rpc_sync("worker1", there.context_here) == context_id
-        first, held, number, last = rpc.rpc_sync("worker1", there.several, (x,))
+        assert rpc.rpc_sync("worker1", functions.facts, (x,))[:3] == ("Tensor", True, False)
+        assert "RecvRpcBackward" in rpc.rpc_sync("worker1", functions.facts, (x,))[3]
+        assert rpc.rpc_sync("worker1", functions.context_here) == context_id
+        first, held, number, last = rpc.rpc_sync("worker1", functions.several, (x,))
         assert (held, number) == ({"whole": held["whole"]}, 3)
         assert not held["whole"].requires_grad
         dist_autograd.backward(context_id, [(first + last).sum()])
         assert gradients(context_id, x) == [[5, 5]]
 
 
-def test_no_grad(standing, x, y):
+def test_no_grad(module_workers, x, y):
     """A callee without recording has no gradient; `no_grad` of the caller does not apply to the callee."""
     with dist_autograd.context():
-        assert not rpc.rpc_sync("worker1", there.without_gradients, (x,)).requires_grad
+        assert not rpc.rpc_sync("worker1", functions.without_gradients, (x,)).requires_grad
         with ts.no_grad():
-            assert rpc.rpc_sync("worker1", there.mul, (x, y)).requires_grad
+            assert rpc.rpc_sync("worker1", functions.mul, (x, y)).requires_grad
 
 
-def test_shared_memory(standing, x):
+def test_shared_memory(module_workers, x):
     """Tensors that require grad are sent without shared memory, because recorded gradients could not detect
     writes."""
     whole = x * 1
     with dist_autograd.context() as context_id:
-        total = rpc.rpc_sync("worker1", there.written, (whole, whole.view(2)))
+        total = rpc.rpc_sync("worker1", functions.written, (whole, whole.view(2)))
         assert total.item() == 3
         dist_autograd.backward(context_id, [total])
         assert gradients(context_id, x) == [[1, 1]]
 
 
-def test_tensor_as_two_arguments(standing, x):
+def test_tensor_as_two_arguments(module_workers, x):
     """A tensor that is two arguments has both gradients."""
     with dist_autograd.context() as context_id:
-        dist_autograd.backward(context_id, [rpc.rpc_sync("worker1", there.mul, (x, x)).sum()])
+        dist_autograd.backward(context_id, [rpc.rpc_sync("worker1", functions.mul, (x, x)).sum()])
         assert gradients(context_id, x) == [[2, 4]]
 
 
-def test_written_after_the_call(standing, x):
+def test_written_after_the_call(module_workers, x):
     """The gradient uses the value of the tensor at the time of sending."""
     z = x * 1
     with dist_autograd.context() as context_id:
-        product = rpc.rpc_sync("worker1", there.mul, (z, z))
+        product = rpc.rpc_sync("worker1", functions.mul, (z, z))
         z.mul_(100)
         dist_autograd.backward(context_id, [product.sum() + z.sum()])
         assert gradients(context_id, x) == [[102, 104]]
 
 
-def test_dtypes(standing):
+def test_dtypes(module_workers):
     """Gradients have the dtypes of their tensors."""
     a = ts.ones(2, dtype=ts.float64, requires_grad=True)
     b = ts.ones(2, dtype=ts.complex64, requires_grad=True)
     with dist_autograd.context() as context_id:
-        product = rpc.rpc_sync("worker1", there.mul, (a, b))
+        product = rpc.rpc_sync("worker1", functions.mul, (a, b))
         dist_autograd.backward(context_id, [product.abs().sum()])
         found = dist_autograd.get_gradients(context_id)
         assert (found[a].dtype, found[b].dtype) == (ts.float64, ts.complex64)
 
 
-def test_hooks_are_called_once(standing, x):
+def test_hooks_are_called_once(module_workers, x):
     """Hooks of tensors and leaves see whole gradients, whichever process the parts come from."""
     seen = []
     z = x * 1
@@ -200,51 +200,51 @@ def test_hooks_are_called_once(standing, x):
     z.retain_grad()
     x.register_hook(lambda gradient: gradient * 10)
     with dist_autograd.context() as context_id:
-        one = rpc.rpc_sync("worker1", there.mul, (z, z))
-        other = rpc.rpc_sync("worker2", there.mul, (z, ts.ones(2)))
+        one = rpc.rpc_sync("worker1", functions.mul, (z, z))
+        other = rpc.rpc_sync("worker2", functions.mul, (z, ts.ones(2)))
         dist_autograd.backward(context_id, [(one + other * x).sum()])
         assert gradients(context_id, x) == [[40, 80]]
     assert seen == [[3, 6]]
     assert z.grad.tolist() == [3, 6]
 
 
-def test_futures_of_callees(standing, x):
+def test_futures_of_callees(module_workers, x):
     """A function that returns a future is recorded."""
     with dist_autograd.context() as context_id:
-        dist_autograd.backward(context_id, [rpc.rpc_sync("worker1", there.later, ("worker2", x)).sum()])
+        dist_autograd.backward(context_id, [rpc.rpc_sync("worker1", functions.later, ("worker2", x)).sum()])
         assert gradients(context_id, x) == [[20, 40]]
 
 
-def test_backward_in_a_called_process(standing, x):
+def test_backward_in_a_called_process(module_workers, x):
     """A process that was called may ask for the gradients."""
     with dist_autograd.context() as context_id:
-        rpc.rpc_sync("worker1", there.backward_there, (context_id, x * 2))
+        rpc.rpc_sync("worker1", functions.backward_there, (context_id, x * 2))
         assert gradients(context_id, x) == [[2, 2]]
 
 
-def test_without_calls(standing, x, y):
+def test_without_calls(module_workers, x, y):
     """A loss of this process alone."""
     with dist_autograd.context() as context_id:
         dist_autograd.backward(context_id, [(x * y).sum()])
         assert gradients(context_id, x, y) == [[3, 4], [1, 2]]
 
 
-def test_calls_that_the_loss_does_not_need(standing, x, y):
+def test_calls_that_the_loss_does_not_need(module_workers, x, y):
     """Only messages that lead to the loss receive gradients; unused messages do not block the backward
     pass."""
     with dist_autograd.context() as context_id:
         z = x * 2
-        needed = rpc.rpc_sync("worker1", there.mul, (z, y))
-        rpc.rpc_sync("worker1", there.mul, (z, z))
+        needed = rpc.rpc_sync("worker1", functions.mul, (z, y))
+        rpc.rpc_sync("worker1", functions.mul, (z, z))
         dist_autograd.backward(context_id, [needed.sum()])
         assert gradients(context_id, x, y) == [[6, 8], [2, 4]]
 
 
-def test_passes_add_up(standing, x, y):
+def test_passes_add_up(module_workers, x, y):
     """`retain_graph=True` allows another backward pass, whose gradients are added; without it a second pass
     is an error."""
     with dist_autograd.context() as context_id:
-        loss = rpc.rpc_sync("worker1", there.mul, (x, y)).sum()
+        loss = rpc.rpc_sync("worker1", functions.mul, (x, y)).sum()
         dist_autograd.backward(context_id, [loss], retain_graph=True)
         dist_autograd.backward(context_id, [loss])
         assert gradients(context_id, x, y) == [[6, 8], [2, 4]]
@@ -254,40 +254,40 @@ def test_passes_add_up(standing, x, y):
             dist_autograd.backward(context_id, [loss])
 
 
-def test_long_chains(standing, x):
+def test_long_chains(module_workers, x):
     """Backward visits each node of a long chain of calls once, also with branches."""
     with dist_autograd.context() as context_id:
         value = x
         for k in range(60):
-            a = rpc.rpc_sync(f"worker{1 + k % 2}", there.mul, (value, ts.tensor(0.5)))
-            b = rpc.rpc_sync(f"worker{2 - k % 2}", there.counted, (value,))
+            a = rpc.rpc_sync(f"worker{1 + k % 2}", functions.mul, (value, ts.tensor(0.5)))
+            b = rpc.rpc_sync(f"worker{2 - k % 2}", functions.counted, (value,))
             value = a + b * 0.5
         dist_autograd.backward(context_id, [value.sum()])
         assert gradients(context_id, x) == [[1, 1]]
-        assert rpc.rpc_sync("worker1", there.turns) + rpc.rpc_sync("worker2", there.turns) == 60
+        assert rpc.rpc_sync("worker1", functions.turns) + rpc.rpc_sync("worker2", functions.turns) == 60
 
 
-def test_deep_calls(standing, x):
+def test_deep_calls(module_workers, x):
     """Gradients flow through nested calls up to the number of threads of a process."""
     with dist_autograd.context() as context_id:
-        value = rpc.rpc_sync("worker1", there.ping_pong, (x, "worker2", "worker1", 12))
+        value = rpc.rpc_sync("worker1", functions.ping_pong, (x, "worker2", "worker1", 12))
         dist_autograd.backward(context_id, [value.sum()])
         assert gradients(context_id, x) == [[4096, 4096]]
 
 
-def test_contexts_end_everywhere(standing, x):
+def test_contexts_end_everywhere(module_workers, x):
     """All processes release the data of a context when it ends."""
     with dist_autograd.context() as context_id:
-        rpc.rpc_sync("worker1", there.nested, (x, "worker2"))
+        rpc.rpc_sync("worker1", functions.nested, (x, "worker2"))
         assert (
-            rpc.rpc_sync("worker1", there.contexts_here) == rpc.rpc_sync("worker2", there.contexts_here) == 1
+            rpc.rpc_sync("worker1", functions.contexts_here) == rpc.rpc_sync("worker2", functions.contexts_here) == 1
         )
     for other in ("worker1", "worker2"):
-        assert rpc_worker.eventually(lambda: rpc.rpc_sync(other, there.contexts_here) == 0)
+        assert rpc_worker.eventually(lambda: rpc.rpc_sync(other, functions.contexts_here) == 0)
 
 
 @pytest.mark.parametrize("via", [None, "worker1"])
-def test_tasks_of_scripts(standing, x, y, via):
+def test_tasks_of_scripts(module_workers, x, y, via):
     """Tasks forked by a script run inside the context, locally or in another process."""
 
     def alone(x, y):

@@ -5,7 +5,7 @@ import threading
 import pytest
 
 import ts
-from tests.distributed import dist_autograd_functions as there
+from tests.distributed import dist_autograd_functions as functions
 from tests.distributed import rpc_worker
 from ts.distributed import autograd as dist_autograd
 from ts.distributed import rpc
@@ -24,7 +24,7 @@ def refused(text, f, *args, error=RuntimeError):
         f(*args)
 
 
-def test_contexts_do_not_nest(standing):
+def test_contexts_do_not_nest(module_workers):
     """A thread is in at most one context; threads may be in different contexts."""
     ids = []
     with dist_autograd.context() as context_id:
@@ -45,7 +45,7 @@ def test_contexts_do_not_nest(standing):
 
 
 @pytest.mark.parametrize("ask", [dist_autograd.get_gradients, dist_autograd._is_valid_context])
-def test_invalid_context_numbers(standing, ask):
+def test_invalid_context_numbers(module_workers, ask):
     """Unknown context numbers and numbers of ended contexts raise an error."""
     refused("Could not find autograd context with id: 12345", ask, 12345)
     with dist_autograd.context() as context_id:
@@ -53,7 +53,7 @@ def test_invalid_context_numbers(standing, ask):
     refused(f"Could not find autograd context with id: {context_id}", ask, context_id)
 
 
-def test_roots(standing, x):
+def test_roots(module_workers, x):
     """Roots are numbers that were computed from tensors that want gradients."""
     with dist_autograd.context() as context_id:
         for roots, text in [
@@ -67,44 +67,44 @@ def test_roots(standing, x):
         refused("Could not find autograd context", dist_autograd.backward, 77, [x.sum()])
 
 
-def test_errors_in_remote_backward(standing, x):
+def test_errors_in_remote_backward(module_workers, x):
     """An error in remote backward is raised in the caller with the process number; the next pass succeeds."""
     with dist_autograd.context() as context_id:
-        z = rpc.rpc_sync("worker2", there.mul, (x, x))
-        loss = rpc.rpc_sync("worker1", there.failing, (z,)).sum()
+        z = rpc.rpc_sync("worker2", functions.mul, (x, x))
+        loss = rpc.rpc_sync("worker1", functions.failing, (z,)).sum()
         refused("Error on Node 0: Error on Node 1: no way back", dist_autograd.backward, context_id, [loss])
         assert dist_autograd.get_gradients(context_id) == {}
         dist_autograd.backward(context_id, [z.sum()])
         assert dist_autograd.get_gradients(context_id)[x].tolist() == [2, 4]
 
 
-def test_values_of_a_context_that_has_ended(standing, x):
+def test_values_of_a_context_that_has_ended(module_workers, x):
     """Their gradients would have nowhere to go."""
     with dist_autograd.context():
-        before = rpc.rpc_sync("worker1", there.mul, (x, x))
+        before = rpc.rpc_sync("worker1", functions.mul, (x, x))
     with dist_autograd.context() as context_id:
         refused("Autograd context no longer valid", dist_autograd.backward, context_id, [before.sum()])
-        after = rpc.rpc_sync("worker1", there.mul, (before, before)).sum()
+        after = rpc.rpc_sync("worker1", functions.mul, (before, before)).sum()
         refused("Autograd context no longer valid", dist_autograd.backward, context_id, [after])
 
 
-def test_a_pass_of_this_process_alone(standing, x):
+def test_a_pass_of_this_process_alone(module_workers, x):
     """`loss.backward()` raises an error for a loss computed by other processes."""
     with dist_autograd.context():
-        product = rpc.rpc_sync("worker1", there.mul, (x, x))
+        product = rpc.rpc_sync("worker1", functions.mul, (x, x))
         refused("distributed.autograd.backward", product.sum().backward)
 
 
-def test_a_callee_that_raises(standing, x):
+def test_a_callee_that_raises(module_workers, x):
     """A context can be used after a call that failed."""
     with dist_autograd.context() as context_id:
         refused("bad 3", rpc.rpc_sync, "worker1", rpc_worker.fail, (3,), error=ValueError)
-        dist_autograd.backward(context_id, [rpc.rpc_sync("worker1", there.mul, (x, x)).sum()])
+        dist_autograd.backward(context_id, [rpc.rpc_sync("worker1", functions.mul, (x, x)).sum()])
         assert dist_autograd.get_gradients(context_id)[x].tolist() == [2, 4]
     refused("Already|Current thread", dist_autograd._current_context)
 
 
-def test_responses_after_the_end_of_a_context(standing, x):
+def test_responses_after_the_end_of_a_context(module_workers, x):
     """A response that arrives after the end of its context raises an error."""
     with dist_autograd.context() as context_id:
         future = rpc.rpc_async("worker1", rpc_worker.sleep, (0.5, x))
@@ -127,7 +127,7 @@ MALFORMED = [
 
 
 @pytest.mark.parametrize("data", MALFORMED, ids=range(len(MALFORMED)))
-def test_malformed_autograd_headers(standing, data):
+def test_malformed_autograd_headers(module_workers, data):
     """A malformed autograd header of a message raises an error in the sender."""
     with pytest.raises((ValueError, RuntimeError, MalformedValueError)):
         send_recv_nodes.unpack((data, [bytearray(8)]), current())
@@ -139,10 +139,10 @@ def asked(*message):
     return agent.submit(agent.peer("worker1"), list(message), 10.0).wait()
 
 
-def test_malformed_messages(standing, x):
+def test_malformed_messages(module_workers, x):
     """Malformed autograd messages are answered with an error, and the receiving process continues."""
     with dist_autograd.context() as context_id:
-        rpc.rpc_sync("worker1", there.mul, (x, x))
+        rpc.rpc_sync("worker1", functions.mul, (x, x))
         for message in [
             ("links", 99), ("links", "a"), ("links",), ("begin", context_id, 1, [0], 2), ("nothing",),
             ("begin", context_id, 1, [7], True), ("begin", context_id, 2, 7, True),
@@ -154,14 +154,14 @@ def test_malformed_messages(standing, x):
         for message in [("new",), ("new", 1, []), ("step", None, []), ("step", (Tag.LIST, 1, 2), [])]:
             with pytest.raises((ValueError, RuntimeError, TypeError, AttributeError)):
                 asked("optimizer", *message)
-        dist_autograd.backward(context_id, [rpc.rpc_sync("worker1", there.mul, (x, x)).sum()])
+        dist_autograd.backward(context_id, [rpc.rpc_sync("worker1", functions.mul, (x, x)).sum()])
         assert dist_autograd.get_gradients(context_id)[x].tolist() == [2, 4]
 
 
-def test_gradients_that_fit_nothing(standing, x):
+def test_gradients_that_fit_nothing(module_workers, x):
     """Gradients of another shape, dtype or number than that of the tensors fail their pass."""
     with dist_autograd.context() as context_id:
-        rpc.rpc_sync("worker1", there.mul, (x, x))
+        rpc.rpc_sync("worker1", functions.mul, (x, x))
         for number, gradients in enumerate([[ts.ones(3)], [ts.ones(2).double()], [1], [], 3, [None, None]]):
             agent = current()
             begun = agent.submit(

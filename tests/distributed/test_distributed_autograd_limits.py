@@ -3,7 +3,7 @@
 import pytest
 
 import ts
-from tests.distributed import dist_autograd_functions as there
+from tests.distributed import dist_autograd_functions as functions
 from tests.distributed import rpc_worker
 from tests.distributed.process_groups import free_port
 from ts import optim
@@ -45,7 +45,7 @@ def test_compiled_code_is_enough(limited):
         optimizer.step(context_id)
     assert weight.to_here().tolist() == [-0.5, -1.5]
     with pytest.raises(PermissionError, match="runs no functions of Python"):
-        DistributedOptimizer(there.OwnSGD, [weight], lr=0.5)
+        DistributedOptimizer(functions.OwnSGD, [weight], lr=0.5)
 
 
 def alone():

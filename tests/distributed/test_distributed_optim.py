@@ -5,7 +5,7 @@ import threading
 import pytest
 
 import ts
-from tests.distributed import dist_autograd_functions as there
+from tests.distributed import dist_autograd_functions as functions
 from ts import optim
 from ts.distributed import autograd as dist_autograd
 from ts.distributed import rpc
@@ -14,7 +14,7 @@ from ts.distributed.optim import DistributedOptimizer
 
 def layers():
     """Create a layer in each of the two other processes."""
-    return [rpc.remote(f"worker{k}", there.Layer, (1.0, float(k))) for k in (1, 2)]
+    return [rpc.remote(f"worker{k}", functions.Layer, (1.0, float(k))) for k in (1, 2)]
 
 
 def trained(kind, steps, **options):
@@ -47,7 +47,7 @@ def trained(kind, steps, **options):
     ],
     ids=lambda value: getattr(value, "__name__", ""),
 )
-def test_steps_equal_a_local_optimizer(standing, kind, options):
+def test_steps_equal_a_local_optimizer(module_workers, kind, options):
     """A distributed optimizer computes the parameters of a local one bit for bit and leaves `grad`
     untouched."""
     found, local = trained(kind, 3, **options)
@@ -56,27 +56,27 @@ def test_steps_equal_a_local_optimizer(standing, kind, options):
         assert grad is None
 
 
-def test_arguments_by_place_and_parameters_here(standing):
+def test_arguments_by_place_and_parameters_here(module_workers):
     """Positional optimizer arguments are sent, parameters may be local, and parameters without gradients stay
     unchanged."""
-    here, unused = there.Layer(1.0, 1.0), there.Layer(1.0, 1.0)
+    here, unused = functions.Layer(1.0, 1.0), functions.Layer(1.0, 1.0)
     handles = [rpc.RRef(here.parameter()), rpc.RRef(unused.parameter())]
     optimizer = DistributedOptimizer(optim.SGD, handles, 0.5)
     with dist_autograd.context() as context_id:
-        product = rpc.rpc_sync("worker1", there.mul, (here.parameter(), ts.tensor([1.0, 2.0])))
+        product = rpc.rpc_sync("worker1", functions.mul, (here.parameter(), ts.tensor([1.0, 2.0])))
         dist_autograd.backward(context_id, [product.sum()])
         optimizer.step(context_id)
     assert here.weight.tolist() == [0.5, 0]
     assert unused.weight.tolist() == [1, 1]
 
 
-def test_rejected_optimizers(standing):
+def test_rejected_optimizers(module_workers):
     """Errors of the optimizer's constructor and step are raised in the caller; other classes are rejected."""
     handles = [layer.remote().parameter() for layer in layers()]
     with pytest.raises(ValueError, match=r"Invalid learning rate: -0.5"):
         DistributedOptimizer(optim.SGD, handles, lr=-0.5)
     with pytest.raises(TypeError, match="a class of optimizers is wanted"):
-        DistributedOptimizer(there.Layer, handles)
+        DistributedOptimizer(functions.Layer, handles)
     with pytest.raises(TypeError, match="cannot travel"):
         DistributedOptimizer(optim.SGD, handles, lr=object())
     optimizer = DistributedOptimizer(optim.SGD, handles, lr=0.5)
@@ -85,19 +85,19 @@ def test_rejected_optimizers(standing):
     assert DistributedOptimizer(optim.SGD, [], lr=0.5).remote_optimizers == []
 
 
-def test_classes_of_programs(standing):
+def test_classes_of_programs(module_workers):
     """Custom optimizer classes are sent by name if both processes set `allow_python`."""
     layer = layers()[0]
-    optimizer = DistributedOptimizer(there.OwnSGD, [layer.remote().parameter()], lr=0.5)
+    optimizer = DistributedOptimizer(functions.OwnSGD, [layer.remote().parameter()], lr=0.5)
     with dist_autograd.context() as context_id:
         dist_autograd.backward(context_id, [layer.rpc_sync().parameter().sum()])
         optimizer.step(context_id)
     assert layer.rpc_sync().state()[0].tolist() == [0.5, 0.5]
 
 
-def test_several_trainers(standing):
+def test_several_trainers(module_workers):
     """Concurrent contexts on one parameter have separate gradients."""
-    layer = rpc.remote("worker1", there.Layer, (0.0, 0.0))
+    layer = rpc.remote("worker1", functions.Layer, (0.0, 0.0))
     optimizer = DistributedOptimizer(optim.SGD, [layer.remote().parameter()], lr=1.0)
     wrong = []
 

@@ -28,8 +28,8 @@ def given(rank, size, dtype="float32"):
 
 def in_order(function, size, dtype="float32"):
     """Return the elementwise reduction of the data of three processes in rank order."""
-    one, two, three = (given(rank, size, dtype).numpy() for rank in range(3))
-    return function(function(one, two), three)
+    one, two, _start_three_workers = (given(rank, size, dtype).numpy() for rank in range(3))
+    return function(function(one, two), _start_three_workers)
 
 
 def reduces():
@@ -54,12 +54,12 @@ def reduces():
         parts = [given(me, size) * (each + 1) for each in range(3)]
         out = ts.empty(size)
         dist.reduce_scatter(out, parts)
-        one, two, three = (given(rank, size) * (me + 1) for rank in range(3))
-        assert ts.equal(out, one + two + three)
+        one, two, _start_three_workers = (given(rank, size) * (me + 1) for rank in range(3))
+        assert ts.equal(out, one + two + _start_three_workers)
         if size:
             out = ts.empty(size)
             dist.reduce_scatter_tensor(out, ts.cat(parts))
-            assert ts.equal(out, one + two + three)
+            assert ts.equal(out, one + two + _start_three_workers)
 
 
 def moves():
@@ -71,9 +71,9 @@ def moves():
         found = [ts.empty(size) for _ in range(3)]
         dist.all_gather(found, given(me, size))
         assert all(ts.equal(each, given(rank, size)) for rank, each in enumerate(found))
-        together = ts.empty(3, size)
-        dist.all_gather_into_tensor(together, given(me, size))
-        assert ts.equal(together, ts.stack(found))
+        three_workers = ts.empty(3, size)
+        dist.all_gather_into_tensor(three_workers, given(me, size))
+        assert ts.equal(three_workers, ts.stack(found))
         found = [ts.empty(size) for _ in range(3)] if me == 2 else None
         dist.gather(given(me, size), found, 2)
         assert found is None or all(ts.equal(each, given(rank, size)) for rank, each in enumerate(found))
@@ -89,7 +89,7 @@ def moves():
     assert out[:, 1].tolist() == [float(rank) for rank in range(3) for _ in range(sizes[me][rank])]
 
 
-def strange_tensors():
+def unusual_tensors():
     """Reduce tensors that are views, have unusual dtypes or no dimensions, or require grad."""
     me = dist.get_rank()
     x = (ts.arange(12.0).reshape(3, 4) * (me + 1)).t()
@@ -260,7 +260,7 @@ def values():
         assert dist.recv_object_list(got) == 0 and got == ["x", {"y": 1}]
 
 
-def refused_values():
+def rejected_values():
     for value in (values, object(), [1, {"a": OSError()}], np.ones(2), type):
         with pytest.raises(TypeError, match="cannot travel to another process: numbers, texts"):
             dist.all_gather_object([None] * 3, value)
@@ -403,7 +403,7 @@ def many_threads():
 
 @pytest.mark.parametrize(
     "program",
-    [reduces, moves, strange_tensors, works, pairs, progress_without_waiting, subgroups, values, refused_values, different_calls,
+    [reduces, moves, unusual_tensors, works, pairs, progress_without_waiting, subgroups, values, rejected_values, different_calls,
      wrong_arguments, monitored, forked, many_threads],
     ids=lambda program: program.__name__,
 )  # fmt: skip

@@ -7,26 +7,26 @@ import pytest
 import ts
 
 pytest.importorskip("distributed", reason="rpc needs dask.distributed")
-from tests.distributed import rpc_worker as there
+from tests.distributed import rpc_worker
 from ts.distributed import rpc
 from ts.distributed.rpc.api import current
 from ts.distributed.rpc.callable_registry import UnknownCodeError
 
 
 @pytest.mark.parametrize("how", ["exit", "interrupt", "silent", "group", "surrogate"])
-def test_unusual_exceptions(standing, how):
+def test_unusual_exceptions(module_workers, how):
     """Every exception of a remote function is reported without delay by all kinds of calls."""
     asked = (
-        lambda: rpc.rpc_sync("worker1", there.fail_oddly, args=(how,), timeout=20),
-        lambda: rpc.rpc_async("worker1", there.fail_oddly, args=(how,), timeout=20).wait(),
-        lambda: rpc.remote("worker1", there.fail_oddly, args=(how,), timeout=20).to_here(20),
+        lambda: rpc.rpc_sync("worker1", rpc_worker.fail_oddly, args=(how,), timeout=20),
+        lambda: rpc.rpc_async("worker1", rpc_worker.fail_oddly, args=(how,), timeout=20).wait(),
+        lambda: rpc.remote("worker1", rpc_worker.fail_oddly, args=(how,), timeout=20).to_here(20),
     )
     for ask in asked:
         with pytest.raises((RuntimeError, ValueError), match=r"^On WorkerInfo\(id=1, name=worker1\)"):
             ask()
 
 
-def test_missing_code_times_out(standing, monkeypatch):
+def test_missing_code_times_out(module_workers, monkeypatch):
     """Requests for missing code end with the timeout of the call."""
 
     @ts.jit.script
@@ -50,7 +50,7 @@ def test_missing_code_times_out(standing, monkeypatch):
     assert len(asked) == before
 
 
-def test_errors_of_scripts_name_the_function(standing):
+def test_errors_of_scripts_name_the_function(module_workers):
     """Errors of remote scripts name the function as local errors do."""
 
     @ts.jit.script
@@ -64,14 +64,14 @@ def test_errors_of_scripts_name_the_function(standing):
         rpc.rpc_sync("worker1", picky, args=("x",))
 
 
-def test_messages_of_key_errors(standing):
+def test_messages_of_key_errors(module_workers):
     """An error has the lines of its process as lines."""
-    counter = rpc.remote("worker1", there.Counter)
+    counter = rpc.remote("worker1", rpc_worker.Counter)
     with pytest.raises(KeyError) as raised:
         counter.rpc_sync().boom()
     (text,) = raised.value.args
     assert text.startswith("On WorkerInfo(id=1, name=worker1):\nKeyError('x')\nTraceback")
     with pytest.raises(KeyError) as raised:
-        rpc.rpc_sync("worker2", there.boom_of, args=(counter,))
+        rpc.rpc_sync("worker2", rpc_worker.boom_of, args=(counter,))
     (text,) = raised.value.args
     assert text.startswith("On WorkerInfo(id=2, name=worker2):\nKeyError(") and text.endswith("\n")

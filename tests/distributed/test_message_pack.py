@@ -64,7 +64,7 @@ def test_hooks_replace_dicts(in_python):
 @pytest.mark.parametrize(
     ("value", "kind"), [(2**64, OverflowError), (-(2**63) - 1, OverflowError), ({1, 2}, TypeError), (1j, TypeError), ("\ud800", ValueError)],
 )
-def test_values_that_are_refused(monkeypatch, package, value, kind):
+def test_values_that_are_rejected(monkeypatch, package, value, kind):
     if not package:
         monkeypatch.setattr(message_pack, "msgpack", None)
     with pytest.raises(kind):
@@ -82,7 +82,7 @@ MALFORMED = {
 
 @pytest.mark.parametrize("package", [True, False], ids=["package", "python"])
 @pytest.mark.parametrize("case", MALFORMED)
-def test_malformed_bytes_are_refused(monkeypatch, package, case):
+def test_malformed_bytes_are_rejected(monkeypatch, package, case):
     if package:
         pytest.importorskip("msgpack")
     else:

@@ -48,7 +48,7 @@ EXPECTED = [
 ]  # fmt: skip
 
 
-def test_names_import_and_refuse_when_called():
+def test_names_import_and_reject_when_called():
     done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines() == EXPECTED

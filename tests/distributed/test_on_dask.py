@@ -10,7 +10,7 @@ pytest.importorskip("distributed", reason="clusters need dask.distributed: the e
 from distributed import Client
 from distributed import LocalCluster as ClusterOfDask
 
-from tests.distributed import clusters as there
+from tests.distributed import clusters
 from ts.distributed import map as distributed_map
 from ts.distributed import on_dask, rpc
 
@@ -23,21 +23,21 @@ def client():
 
 
 def test_calls_to_dask_workers(client):
-    pids = set(client.run(there.pid).values())
+    pids = set(client.run(clusters.pid).values())
     with on_dask(client, threads=2, allow_python=True) as cluster:
         assert cluster.names == ["worker0", "worker1"]
-        assert {rpc.rpc_sync(name, there.pid) for name in cluster.names} == pids
+        assert {rpc.rpc_sync(name, clusters.pid) for name in cluster.names} == pids
         batches = [ts.arange(float(k)) for k in range(6)]
-        assert [x.item() for x in distributed_map(there.squares, batches)] == [0, 0, 1, 5, 14, 30]
-        assert rpc.rpc_sync("worker0", there.ask, args=("worker1",)) == rpc.get_worker_info("worker1").id
-        assert rpc.rpc_sync("worker1", there.ask, args=("program",)) == rpc.get_worker_info().id
-        ref = rpc.rpc_sync("worker0", there.handle, args=("worker1",))
+        assert [x.item() for x in distributed_map(clusters.squares, batches)] == [0, 0, 1, 5, 14, 30]
+        assert rpc.rpc_sync("worker0", clusters.ask, args=("worker1",)) == rpc.get_worker_info("worker1").id
+        assert rpc.rpc_sync("worker1", clusters.ask, args=("program",)) == rpc.get_worker_info().id
+        ref = rpc.rpc_sync("worker0", clusters.handle, args=("worker1",))
         assert (ref.owner_name(), ref.to_here().item()) == ("worker1", 5.0)
-        assert client.submit(there.number).result() in (0, 1)  # dask's own tasks continue
+        assert client.submit(clusters.number).result() in (0, 1)  # dask's own tasks continue
     with pytest.raises(RuntimeError, match="RPC has not been initialized"):
         rpc.get_worker_info()
     with pytest.raises(RuntimeError, match="RPC has not been initialized"):
-        client.submit(there.number, pure=False).result()
+        client.submit(clusters.number, pure=False).result()
 
 
 def test_restart_with_limits(client):
@@ -53,11 +53,11 @@ def test_restart_with_limits(client):
 
 def test_failed_start_stops_the_agents(client):
     """A failed `on_dask` stops its agents."""
-    with there.cluster(python=False) as other, there.joined(other.address):
+    with clusters.cluster(python=False) as other, clusters.joined(other.address):
         with pytest.raises(RuntimeError, match="RPC is already initialized"):
             on_dask(client)
         assert rpc.get_worker_info().name == "me"
     with pytest.raises(RuntimeError, match="RPC has not been initialized"):
-        client.submit(there.number, pure=False).result()
+        client.submit(clusters.number, pure=False).result()
     with pytest.raises(TypeError, match="not asynchronous"):
         on_dask(SimpleNamespace(asynchronous=True))

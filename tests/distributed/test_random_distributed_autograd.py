@@ -5,7 +5,7 @@ import random
 import pytest
 
 import ts
-from tests.distributed import dist_autograd_functions as there
+from tests.distributed import dist_autograd_functions as functions
 from ts.distributed import autograd as dist_autograd
 from ts.distributed import rpc
 
@@ -25,15 +25,15 @@ def random_program(seed):
                 case 0:
                     held.append(a.sin() + b)
                 case 1:
-                    held.append(call(at, there.mul, (a, b)).tanh())
+                    held.append(call(at, functions.mul, (a, b)).tanh())
                 case 2:
-                    held.append(call(at, there.nested_call if call is not here else here_nested, (a, b, to)))
+                    held.append(call(at, functions.nested_call if call is not here else here_nested, (a, b, to)))
                 case 3:
-                    held.extend(call(at, there.both, (a, b, a)))
+                    held.extend(call(at, functions.both, (a, b, a)))
                 case 4:
-                    held.append(call(at, there.without_gradients, (a,)) * b)
+                    held.append(call(at, functions.without_gradients, (a,)) * b)
                 case 5:
-                    call(at, there.mul, (a, b))  # for nothing
+                    call(at, functions.mul, (a, b))  # for nothing
         return sum(t.sum() for t in held[-3:]) + x.sum() + y.sum()
 
     return program
@@ -45,11 +45,11 @@ def here(process, f, args):
 
 
 def here_nested(a, b, to):
-    return there.mul(a, b).tanh() * a
+    return functions.mul(a, b).tanh() * a
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_random_programs(standing, seed):
+def test_random_programs(module_workers, seed):
     """Gradients of random nested calls equal those of one process."""
     program = random_program(seed)
     x, y = (ts.tensor(values, requires_grad=True) for values in ([0.3, 0.7], [0.5, -0.2]))

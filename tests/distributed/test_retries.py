@@ -8,7 +8,7 @@ import ts
 
 pytest.importorskip("distributed", reason="rpc needs dask.distributed")
 from tests.distributed import clusters
-from tests.distributed import rpc_worker as there
+from tests.distributed import rpc_worker
 from tests.distributed.fault_injection import World, warm_up
 from ts.distributed import LocalCluster, rpc
 
@@ -19,18 +19,18 @@ def doubled(x: ts.Tensor) -> ts.Tensor:
 
 
 @pytest.fixture
-def world(nursery):
+def world(fork_server_client):
     warm_up()
-    made = World(nursery)
+    made = World(fork_server_client)
     yield made
     made.close()
 
 
 def test_a_connection_that_breaks(world):
     """A retryable call over a broken connection is repeated until its process has answered."""
-    calls = [rpc.rpc_async("worker1", there.sleep, args=(0.5, k), retryable=True) for k in range(4)]
-    once = rpc.rpc_async("worker1", there.sleep, args=(0.5, 9))
-    rpc.rpc_sync("worker2", there.sleep, args=(0.2,))
+    calls = [rpc.rpc_async("worker1", rpc_worker.sleep, args=(0.5, k), retryable=True) for k in range(4)]
+    once = rpc.rpc_async("worker1", rpc_worker.sleep, args=(0.5, 9))
+    rpc.rpc_sync("worker2", rpc_worker.sleep, args=(0.2,))
     world.proxies["worker1"].cut()
     assert [call.wait() for call in calls] == [0, 1, 2, 3]
     with pytest.raises(RuntimeError, match=r"name=worker1\) is gone, or its connection broke"):
@@ -44,16 +44,16 @@ def test_the_time_of_all_tries(world):
     world.kill("worker1")
     begun = time.monotonic()
     with pytest.raises(RuntimeError, match=r"name=worker1\) is gone"):
-        rpc.rpc_sync("worker1", there.add, args=(1, 2), timeout=1.0, retryable=True)
+        rpc.rpc_sync("worker1", rpc_worker.add, args=(1, 2), timeout=1.0, retryable=True)
     assert time.monotonic() - begun < 30
     world.unharmed()
 
 
 def test_exceptions_are_not_retried(world):
     with pytest.raises(ValueError, match="bad 3"):
-        rpc.rpc_sync("worker1", there.fail, args=(3,), retryable=True)
+        rpc.rpc_sync("worker1", rpc_worker.fail, args=(3,), retryable=True)
     with pytest.raises(RuntimeError, match="could not find destination name nobody"):
-        rpc.rpc_sync("nobody", there.add, args=(1, 2), retryable=True)
+        rpc.rpc_sync("nobody", rpc_worker.add, args=(1, 2), retryable=True)
 
 
 def test_a_worker_that_is_started_again():

@@ -7,7 +7,7 @@ import pytest
 import ts
 
 pytest.importorskip("distributed", reason="rpc needs dask.distributed")
-from tests.distributed import rpc_worker as there
+from tests.distributed import rpc_worker
 from tests.distributed.rpc_worker import eventually, start
 from tests.distributed.process_groups import free_port
 from ts.distributed import rpc
@@ -21,7 +21,7 @@ COUNT = 4
 def workers():
     port = free_port()
     others = [start(port, rank, COUNT, *(["limited"] if rank == 3 else [])) for rank in range(1, COUNT)]
-    rpc.init_rpc("worker0", rank=0, world_size=COUNT, rpc_backend_options=there.options(port))
+    rpc.init_rpc("worker0", rank=0, world_size=COUNT, rpc_backend_options=rpc_worker.options(port))
     yield others
     rpc.shutdown()
     assert [other.wait(30) for other in others] == [0] * len(others)
@@ -60,9 +60,9 @@ def test_names():
     assert rpc.get_worker_info() == rpc.WorkerInfo("worker0", 0)
     assert repr(rpc.get_worker_info("worker1")) == "WorkerInfo(id=1, name=worker1)"
     for to in ("worker1", 1, rpc.get_worker_info("worker1")):
-        assert rpc.rpc_sync(to, there.add, args=(1, 2)) == 3
+        assert rpc.rpc_sync(to, rpc_worker.add, args=(1, 2)) == 3
     with pytest.raises(RuntimeError, match="name:worker0,rank:0 could not find destination name nobody"):
-        rpc.rpc_sync("nobody", there.add, args=(1, 2))
+        rpc.rpc_sync("nobody", rpc_worker.add, args=(1, 2))
 
 
 @pytest.mark.parametrize("to", ["worker0", "worker1"])
@@ -80,13 +80,13 @@ def test_callees(to):
 
 def test_bound_methods():
     """Bound methods are sent with their object or rejected."""
-    module = ts.jit.script(there.Scaled())
+    module = ts.jit.script(rpc_worker.Scaled())
     for to in ("worker0", "worker1"):
         assert rpc.rpc_sync(to, module.forward, args=(2,)) == 6
         assert rpc.rpc_sync(to, module.plus, args=(2,)) == 5
-    assert rpc.rpc_sync("worker1", there.OtherCounter.name_of_class) == "OtherCounter"
+    assert rpc.rpc_sync("worker1", rpc_worker.OtherCounter.name_of_class) == "OtherCounter"
     with pytest.raises(TypeError, match=r"Counter\.add is a method of an object, and the object"):
-        rpc.rpc_sync("worker1", there.Counter().add, args=(there.same, 1))
+        rpc.rpc_sync("worker1", rpc_worker.Counter().add, args=(rpc_worker.same, 1))
 
 
 def test_code_travels_once():
@@ -122,7 +122,7 @@ def forget_code(digest):
     ids=lambda value: repr(value)[:20],
 )  # fmt: skip
 def test_values(value):
-    found = rpc.rpc_sync("worker1", there.same, args=(value,))
+    found = rpc.rpc_sync("worker1", rpc_worker.same, args=(value,))
     assert found == value and type(found) is type(value)
 
 
@@ -132,7 +132,7 @@ def test_values(value):
 @pytest.mark.parametrize("shape", [(), (0,), (3,), (2, 0, 3), (70, 33)])
 def test_tensors(dtype, shape):
     x = (ts.rand(shape) * 3).to(dtype)
-    found = rpc.rpc_sync("worker1", there.same, args=(x,))
+    found = rpc.rpc_sync("worker1", rpc_worker.same, args=(x,))
     assert found.dtype == dtype and found.shape == x.shape and (not x.numel() or found.stride() == x.stride())
     assert ts.equal(found.float(), x.float())
 
@@ -149,30 +149,30 @@ def test_layouts_and_shared_memory():
         ts.complex(x, x).conj(),
         x.view(ts.int32),
     ):
-        found = rpc.rpc_sync("worker1", there.same, args=(each,))
+        found = rpc.rpc_sync("worker1", rpc_worker.same, args=(each,))
         assert ts.equal(found, each) and found.shape == each.shape
-    assert rpc.rpc_sync("worker1", there.shares_memory, args=(x[0], x[0])) == 7
-    assert rpc.rpc_sync("worker1", there.shares_memory, args=(x[0], x[1])) == 4
+    assert rpc.rpc_sync("worker1", rpc_worker.shares_memory, args=(x[0], x[0])) == 7
+    assert rpc.rpc_sync("worker1", rpc_worker.shares_memory, args=(x[0], x[1])) == 4
     assert x[0, 0] == 0  # the sender's stays as it was
 
 
 def test_gradients_and_parameters():
-    x = rpc.rpc_sync("worker1", there.same, args=(ts.ones(2, requires_grad=True) * 2,))
+    x = rpc.rpc_sync("worker1", rpc_worker.same, args=(ts.ones(2, requires_grad=True) * 2,))
     assert x.requires_grad and x.is_leaf
-    weight = rpc.rpc_sync("worker1", there.same, args=(ts.nn.Parameter(ts.ones(2)),))
+    weight = rpc.rpc_sync("worker1", rpc_worker.same, args=(ts.nn.Parameter(ts.ones(2)),))
     assert isinstance(weight, ts.nn.Parameter) and weight.requires_grad
 
 
 def test_unserializable_values():
     loop = []
     loop.append(loop)
-    for value in (object(), lambda: 1, ts.nn.Linear(2, 2), there.Counter()):
+    for value in (object(), lambda: 1, ts.nn.Linear(2, 2), rpc_worker.Counter()):
         with pytest.raises(TypeError, match="cannot travel to another process"):
-            rpc.rpc_sync("worker1", there.same, args=(value,))
+            rpc.rpc_sync("worker1", rpc_worker.same, args=(value,))
     with pytest.raises(ValueError, match="nested too deeply, or contains itself"):
-        rpc.rpc_sync("worker1", there.same, args=(loop,))
+        rpc.rpc_sync("worker1", rpc_worker.same, args=(loop,))
     with pytest.raises(TypeError, match=r"tests\.distributed\.rpc_worker\.Counter cannot travel"):
-        rpc.rpc_sync("worker1", there.Counter, args=(1,))
+        rpc.rpc_sync("worker1", rpc_worker.Counter, args=(1,))
     with pytest.raises(TypeError, match="function should be callable"):
         rpc.rpc_sync("worker1", 3)
     with pytest.raises(AttributeError, match="Can't pickle local object"):
@@ -191,9 +191,9 @@ def test_errors():
         with pytest.raises(
             ValueError, match=r"(?s)On WorkerInfo\(id=1, name=worker1\):\nValueError\('bad 7'\)\nTraceback"
         ):
-            ask("worker1", there.fail, args=(7,))
+            ask("worker1", rpc_worker.fail, args=(7,))
         with pytest.raises(RuntimeError, match=r"Own.*mine"):
-            ask("worker1", there.fail_in_its_own_way)
+            ask("worker1", rpc_worker.fail_in_its_own_way)
         with pytest.raises(RuntimeError, match=r"The size of tensor a \(2\) must match"):
             ask("worker1", ts.add, args=(ts.ones(2), ts.ones(3)))
         with pytest.raises(ts.jit.Error, match="more than two"):
@@ -201,15 +201,15 @@ def test_errors():
         with pytest.raises(RuntimeError, match="out of range"):
             ask("worker1", fails, args=(ts.ones(2), 2))
         with pytest.raises(TypeError, match="missing 1 required positional argument"):
-            ask("worker1", there.add, args=(1,))
+            ask("worker1", rpc_worker.add, args=(1,))
 
 
 def test_errors_name_the_function():
     """Errors name the function, not the digest of its code."""
     name = current()._sent_code.name
     assert callable_registry.describe_callee(name(endless)) == "endless"
-    assert callable_registry.describe_callee(name(ts.jit.script(there.Scaled()).plus)) == "Scaled.plus"
-    assert callable_registry.describe_callee(name(there.add)) == "tests.distributed.rpc_worker.add"
+    assert callable_registry.describe_callee(name(ts.jit.script(rpc_worker.Scaled()).plus)) == "Scaled.plus"
+    assert callable_registry.describe_callee(name(rpc_worker.add)) == "tests.distributed.rpc_worker.add"
     assert callable_registry.describe_callee(name(ts.ops.aten.mul.Tensor)) == "aten::mul.Tensor"
 
 
@@ -217,39 +217,39 @@ def test_time_limits():
     began = time.monotonic()
     for ask in (rpc.rpc_sync, lambda *a, **k: rpc.rpc_async(*a, **k).wait()):
         with pytest.raises(RuntimeError, match=r"RPC ran for more than set timeout \(200 ms\)"):
-            ask("worker1", there.sleep, args=(1.5,), timeout=0.2)
+            ask("worker1", rpc_worker.sleep, args=(1.5,), timeout=0.2)
     with pytest.raises(RuntimeError, match=r"more than set timeout \(200 ms\)"):
-        rpc.remote("worker1", there.sleep, args=(1.5,)).to_here(timeout=0.2)
+        rpc.remote("worker1", rpc_worker.sleep, args=(1.5,)).to_here(timeout=0.2)
     assert time.monotonic() - began < 20
     with pytest.raises(ValueError, match="should not be negative"):
-        rpc.rpc_sync("worker1", there.add, args=(1, 2), timeout=-3)
-    assert rpc.rpc_sync("worker1", there.sleep, args=(0.01, 5), timeout=0) == 5
+        rpc.rpc_sync("worker1", rpc_worker.add, args=(1, 2), timeout=-3)
+    assert rpc.rpc_sync("worker1", rpc_worker.sleep, args=(0.01, 5), timeout=0) == 5
 
 
 # ---- calls of calls
 
 
 def test_calls_that_call():
-    assert rpc.rpc_sync("worker1", there.call_on, args=("worker2", 5)) == 6
-    assert rpc.rpc_sync("worker1", there.call_on, args=("worker0", 5)) == 6  # back to this process
-    assert rpc.rpc_sync("worker1", there.callbacks, args=("worker2",)) == 13
-    assert there.callbacks("worker1") == 13
-    assert there.in_threads("worker1", 40) == sum(range(40))
+    assert rpc.rpc_sync("worker1", rpc_worker.call_on, args=("worker2", 5)) == 6
+    assert rpc.rpc_sync("worker1", rpc_worker.call_on, args=("worker0", 5)) == 6  # back to this process
+    assert rpc.rpc_sync("worker1", rpc_worker.callbacks, args=("worker2",)) == 13
+    assert rpc_worker.callbacks("worker1") == 13
+    assert rpc_worker.in_threads("worker1", 40) == sum(range(40))
 
 
 def test_asynchronous_functions():
     for to, on in (("worker1", "worker2"), ("worker1", "worker0"), ("worker0", "worker1")):
-        assert rpc.rpc_sync(to, there.later, args=(on, ts.ones(1))).tolist() == [20]
-        assert rpc.rpc_async(to, there.later, args=(on, 1)).wait() == 20
-        assert rpc.remote(to, there.later, args=(on, 1)).to_here() == 20
+        assert rpc.rpc_sync(to, rpc_worker.later, args=(on, ts.ones(1))).tolist() == [20]
+        assert rpc.rpc_async(to, rpc_worker.later, args=(on, 1)).wait() == 20
+        assert rpc.remote(to, rpc_worker.later, args=(on, 1)).to_here() == 20
     with pytest.raises(
         RuntimeError, match=r"must return a torch\.futures\.Future object, but got builtins\.int"
     ):
-        rpc.rpc_sync("worker1", there.no_future, args=(1,))
+        rpc.rpc_sync("worker1", rpc_worker.no_future, args=(1,))
 
 
 def test_many_calls_in_flight():
-    futures = [rpc.rpc_async(1 + k % 2, there.add, args=(k, 1)) for k in range(1000)]
+    futures = [rpc.rpc_async(1 + k % 2, rpc_worker.add, args=(k, 1)) for k in range(1000)]
     assert ts.futures.wait_all(futures) == list(range(1, 1001))
 
 
@@ -257,7 +257,7 @@ def test_many_calls_in_flight():
 
 
 def test_handles():
-    ref = rpc.remote("worker1", there.add, args=(1, 2))
+    ref = rpc.remote("worker1", rpc_worker.add, args=(1, 2))
     assert (ref.to_here(), ref.is_owner(), ref.owner(), ref.owner_name()) == (
         3,
         False,
@@ -278,23 +278,23 @@ def test_handles():
 
 
 def test_handles_that_are_passed_on():
-    ref, own = rpc.remote("worker1", there.add, args=(1, 2)), rpc.RRef(5)
-    assert rpc.rpc_sync("worker1", there.of, args=(ref,)) == (True, "worker1", 3)
-    assert rpc.rpc_sync("worker2", there.of, args=(ref,)) == (False, "worker1", 3)
-    assert rpc.rpc_sync("worker2", there.of, args=(own,)) == (False, "worker0", 5)
-    back = rpc.rpc_sync("worker2", there.same, args=(ref,))
-    assert back.to_here() == 3 and rpc.rpc_sync("worker2", there.same, args=(own,)).local_value() == 5
+    ref, own = rpc.remote("worker1", rpc_worker.add, args=(1, 2)), rpc.RRef(5)
+    assert rpc.rpc_sync("worker1", rpc_worker.of, args=(ref,)) == (True, "worker1", 3)
+    assert rpc.rpc_sync("worker2", rpc_worker.of, args=(ref,)) == (False, "worker1", 3)
+    assert rpc.rpc_sync("worker2", rpc_worker.of, args=(own,)) == (False, "worker0", 5)
+    back = rpc.rpc_sync("worker2", rpc_worker.same, args=(ref,))
+    assert back.to_here() == 3 and rpc.rpc_sync("worker2", rpc_worker.same, args=(own,)).local_value() == 5
 
 
 def test_values_live_until_their_last_reference():
-    assert eventually(lambda: rpc.rpc_sync("worker1", there.owned) == 0)
-    ref = rpc.remote("worker1", there.add, args=(1, 2))
-    rpc.rpc_sync("worker2", there.keep, args=(ref,))
+    assert eventually(lambda: rpc.rpc_sync("worker1", rpc_worker.owned) == 0)
+    ref = rpc.remote("worker1", rpc_worker.add, args=(1, 2))
+    rpc.rpc_sync("worker2", rpc_worker.keep, args=(ref,))
     del ref
     time.sleep(0.3)
-    assert rpc.rpc_sync("worker1", there.owned) == 1  # worker2 needs it
-    rpc.rpc_sync("worker2", there.let_go)
-    assert eventually(lambda: rpc.rpc_sync("worker1", there.owned) == 0)
+    assert rpc.rpc_sync("worker1", rpc_worker.owned) == 1  # worker2 needs it
+    rpc.rpc_sync("worker2", rpc_worker.let_go)
+    assert eventually(lambda: rpc.rpc_sync("worker1", rpc_worker.owned) == 0)
     assert eventually(lambda: not current().rref_context._pending_forks)
     before = len(current().rref_context)
     own = rpc.RRef(1)
@@ -304,13 +304,13 @@ def test_values_live_until_their_last_reference():
 
 
 def test_methods_of_values():
-    counter = rpc.remote("worker1", there.Counter, args=(5,))
+    counter = rpc.remote("worker1", rpc_worker.Counter, args=(5,))
     assert counter.rpc_sync().add(3) == 8
     assert counter.rpc_async().add(1).wait() == 9
     assert counter.remote().add(1).to_here() == 10
     with pytest.raises(KeyError, match="On WorkerInfo"):
         counter.rpc_sync().boom()
-    assert rpc.RRef(there.Counter(1)).rpc_sync().add(1) == 2
+    assert rpc.RRef(rpc_worker.Counter(1)).rpc_sync().add(1) == 2
     assert rpc.remote("worker3", ts.add, args=(ts.ones(2), 1)).rpc_sync().mul(2).tolist() == [4, 4]
 
 
@@ -321,7 +321,7 @@ def test_restricted_process():
     assert rpc.rpc_sync("worker3", ts.add, args=(1, 2)) == 3
     assert rpc.rpc_sync("worker3", scripted, args=(ts.ones(1), 2)).tolist() == [5]
     with pytest.raises(PermissionError, match="runs no functions of Python"):
-        rpc.rpc_sync("worker3", there.add, args=(1, 2))
+        rpc.rpc_sync("worker3", rpc_worker.add, args=(1, 2))
     with pytest.raises(PermissionError, match="operator aten::sub is not allowed"):
         rpc.rpc_sync("worker3", ts.sub, args=(1, 2))
     with pytest.raises(ts.errors.CompilationError, match="aten::sub"):
@@ -336,14 +336,14 @@ def test_restricted_process():
     own.allow_python, current()._sent_code.allow_python = False, False
     try:
         with pytest.raises(PermissionError, match=r"rpc_worker\.add is a function of Python: script it"):
-            rpc.rpc_sync("worker1", there.add, args=(1, 2))
+            rpc.rpc_sync("worker1", rpc_worker.add, args=(1, 2))
     finally:
         own.allow_python, current()._sent_code.allow_python = True, True
 
 
 def test_methods_of_modules_that_are_not_compiled(tmp_path):
     """Uncompiled methods of a module cannot be called in a process without `allow_python`."""
-    module = rpc.RRef(ts.jit.script(there.Scaled()))
+    module = rpc.RRef(ts.jit.script(rpc_worker.Scaled()))
     own = current().options
     own.allow_python = False
     try:
@@ -357,6 +357,6 @@ def test_methods_of_modules_that_are_not_compiled(tmp_path):
 
 def test_second_init_rpc_raises():
     with pytest.raises(RuntimeError, match="RPC is already initialized"):
-        rpc.init_rpc("worker9", rank=0, world_size=1, rpc_backend_options=there.options(1))
+        rpc.init_rpc("worker9", rank=0, world_size=1, rpc_backend_options=rpc_worker.options(1))
     with pytest.raises(RuntimeError, match="RPC is already initialized"):
         rpc.init_rpc("worker9")  # whatever the environment says

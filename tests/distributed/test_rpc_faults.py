@@ -12,7 +12,7 @@ import pytest
 import ts
 
 pytest.importorskip("distributed", reason="rpc needs dask.distributed")
-from tests.distributed import rpc_worker as there
+from tests.distributed import rpc_worker
 from tests.distributed.rpc_worker import eventually, start
 from tests.distributed.process_groups import free_port
 from ts.distributed import rpc
@@ -21,53 +21,53 @@ from ts.distributed.rendezvous import Rendezvous, RendezvousAddress, RendezvousE
 from ts.distributed.rpc.api import current
 
 
-def test_a_process_that_dies_in_the_middle(together):
-    rpc.rpc_sync("worker1", there.add, args=(1, 2))
-    sleeping = [rpc.rpc_async("worker1", there.sleep, args=(60,)) for _ in range(3)]
-    ref = rpc.remote("worker1", there.add, args=(1, 2))
+def test_a_process_that_exits_in_the_middle(three_workers):
+    rpc.rpc_sync("worker1", rpc_worker.add, args=(1, 2))
+    sleeping = [rpc.rpc_async("worker1", rpc_worker.sleep, args=(60,)) for _ in range(3)]
+    ref = rpc.remote("worker1", rpc_worker.add, args=(1, 2))
     assert ref.to_here() == 3
     own = rpc.RRef(5)
-    rpc.rpc_sync("worker1", there.keep, args=(own,))
+    rpc.rpc_sync("worker1", rpc_worker.keep, args=(own,))
     assert eventually(lambda: not current().rref_context._pending_forks)
     began = time.monotonic()
     with pytest.raises(
         RuntimeError,
         match=r"WorkerInfo\(id=1, name=worker1\) is gone.*during tests\.distributed\.rpc_worker\.die",
     ):
-        rpc.rpc_sync("worker1", there.die)
+        rpc.rpc_sync("worker1", rpc_worker.die)
     for future in sleeping:
         with pytest.raises(RuntimeError, match=r"name=worker1\) is gone.* during .*sleep"):
             future.wait()
     with pytest.raises(RuntimeError, match="is gone"):
         ref.to_here()
     with pytest.raises(RuntimeError, match="is gone"):
-        rpc.rpc_sync("worker1", there.add, args=(1, 2))
+        rpc.rpc_sync("worker1", rpc_worker.add, args=(1, 2))
     with pytest.raises(RuntimeError, match="is gone"):
-        rpc.remote("worker1", there.add, args=(1, 2)).to_here()
+        rpc.remote("worker1", rpc_worker.add, args=(1, 2)).to_here()
     assert time.monotonic() - began < 30
-    assert rpc.rpc_sync("worker2", there.add, args=(1, 2)) == 3  # the others go on
+    assert rpc.rpc_sync("worker2", rpc_worker.add, args=(1, 2)) == 3  # the others go on
     agent = current()
     assert agent._connection_counts[1] == 0
     agent._forget(1)
     del own
     assert not len(agent.rref_context)
-    assert together[0].wait(10) == -signal.SIGKILL
+    assert three_workers[0].wait(10) == -signal.SIGKILL
 
 
-def test_a_process_that_stops(together):
-    rpc.rpc_sync("worker1", there.add, args=(1, 2))
-    os.kill(together[0].pid, signal.SIGSTOP)
+def test_a_process_that_stops(three_workers):
+    rpc.rpc_sync("worker1", rpc_worker.add, args=(1, 2))
+    os.kill(three_workers[0].pid, signal.SIGSTOP)
     time.sleep(0.1)  # each of its threads has to stop
     try:
         for ask in (rpc.rpc_sync, lambda *a, **k: rpc.rpc_async(*a, **k).wait()):
             with pytest.raises(RuntimeError, match=r"more than set timeout \(300 ms\)"):
-                ask("worker1", there.add, args=(1, 2), timeout=0.3)
+                ask("worker1", rpc_worker.add, args=(1, 2), timeout=0.3)
     finally:
-        os.kill(together[0].pid, signal.SIGCONT)
-    assert rpc.rpc_sync("worker1", there.add, args=(1, 2)) == 3
+        os.kill(three_workers[0].pid, signal.SIGCONT)
+    assert rpc.rpc_sync("worker1", rpc_worker.add, args=(1, 2)) == 3
 
 
-def test_untrusted_peers(together):
+def test_untrusted_peers(three_workers):
     """Peers without the secret are rejected; malformed messages of authenticated peers are answered with
     errors."""
     address = current().peer(1).address
@@ -95,7 +95,7 @@ def test_untrusted_peers(together):
             assert channel.call([0, message], 10)[1][0] in ("failed", "unknown", "value")
         finally:
             channel.close()
-    assert rpc.rpc_sync("worker1", there.add, args=(1, 2)) == 3
+    assert rpc.rpc_sync("worker1", rpc_worker.add, args=(1, 2)) == 3
 
 
 def test_malformed_values():
@@ -232,7 +232,7 @@ def test_before_and_after():
     for call in (
         rpc.get_worker_info,
         rpc.shutdown,
-        lambda: rpc.rpc_sync("x", there.add),
+        lambda: rpc.rpc_sync("x", rpc_worker.add),
         lambda: rpc.RRef(1),
     ):
         with pytest.raises(
@@ -250,22 +250,22 @@ def test_before_and_after():
 def test_one_process_after_another():
     """RPC can be initialized again after a shutdown."""
     for _ in range(3):
-        rpc.init_rpc("alone", rank=0, world_size=1, rpc_backend_options=there.options(free_port()))
+        rpc.init_rpc("alone", rank=0, world_size=1, rpc_backend_options=rpc_worker.options(free_port()))
         assert rpc.rpc_sync("alone", ts.add, args=(1, 2)) == 3
         rpc.shutdown()
 
 
-def test_forked_child_is_not_initialized(together):
-    ref = rpc.remote("worker1", there.add, args=(1, 2))
+def test_forked_child_is_not_initialized(three_workers):
+    ref = rpc.remote("worker1", rpc_worker.add, args=(1, 2))
     assert ref.to_here() == 3
     child = os.fork()
     if not child:
         with pytest.raises(RuntimeError, match="has not been initialized"):
-            rpc.rpc_sync("worker1", there.add, args=(1, 2))
+            rpc.rpc_sync("worker1", rpc_worker.add, args=(1, 2))
         del ref  # which tells nobody
         os._exit(0)
     assert os.waitpid(child, 0)[1] == 0
-    assert ref.to_here() == 3 and rpc.rpc_sync("worker1", there.add, args=(1, 2)) == 3
+    assert ref.to_here() == 3 and rpc.rpc_sync("worker1", rpc_worker.add, args=(1, 2)) == 3
 
 
 def test_process_that_exits_without_shutdown():
@@ -279,28 +279,28 @@ rpc.init_rpc("worker1", rank=1, world_size=2, rpc_backend_options=there.options(
 print(rpc.rpc_sync("worker0", there.add, args=(1, 2)), flush=True)
 """
     other = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
-    rpc.init_rpc("worker0", rank=0, world_size=2, rpc_backend_options=there.options(port))
+    rpc.init_rpc("worker0", rank=0, world_size=2, rpc_backend_options=rpc_worker.options(port))
     assert other.communicate(timeout=60)[0] == "3\n" and other.returncode == 0
     with pytest.raises(RuntimeError, match="is gone"):
-        rpc.rpc_sync("worker1", there.add, args=(1, 2))
+        rpc.rpc_sync("worker1", rpc_worker.add, args=(1, 2))
     rpc.shutdown(timeout=20)
 
 
-def test_ungraceful_shutdown_is_reported(together):
-    sleeping = rpc.rpc_async("worker1", there.sleep, args=(60,))
-    rpc.rpc_async("worker1", there.leave)
+def test_ungraceful_shutdown_is_reported(three_workers):
+    sleeping = rpc.rpc_async("worker1", rpc_worker.sleep, args=(60,))
+    rpc.rpc_async("worker1", rpc_worker.leave)
     with pytest.raises(RuntimeError, match=r"name=worker1\) is gone"):
         sleeping.wait()
     with pytest.raises(RuntimeError, match="is gone"):
-        rpc.rpc_sync("worker1", there.add, args=(1, 2))
-    together[0].kill()
+        rpc.rpc_sync("worker1", rpc_worker.add, args=(1, 2))
+    three_workers[0].kill()
 
 
 def test_the_end_waits_for_calls_in_flight():
     port = free_port()
     other = start(port, 1, 2)
-    rpc.init_rpc("worker0", rank=0, world_size=2, rpc_backend_options=there.options(port))
-    futures = [rpc.rpc_async("worker1", there.sleep, args=(0.3, k)) for k in range(20)]
+    rpc.init_rpc("worker0", rank=0, world_size=2, rpc_backend_options=rpc_worker.options(port))
+    futures = [rpc.rpc_async("worker1", rpc_worker.sleep, args=(0.3, k)) for k in range(20)]
     rpc.shutdown()
     assert all(future.done() for future in futures) and [f.wait() for f in futures] == list(range(20))
     assert other.wait(20) == 0

@@ -12,7 +12,7 @@ pytest.importorskip("distributed", reason="rpc needs dask.distributed")
 from ts.distributed import rpc, wire_values
 from ts.distributed.rpc.type_signatures import Signature
 
-pytestmark = pytest.mark.usefixtures("together")
+pytestmark = pytest.mark.usefixtures("three_workers")
 
 
 class Color(Enum):
@@ -37,8 +37,8 @@ class Point:
 
 @ts.jit.script
 class Segment:
-    def __init__(self, ends: Tuple[Point, Point], color: Color):
-        self.ends = ends
+    def __init__(self, segment_ends: Tuple[Point, Point], color: Color):
+        self.ends = segment_ends
         self.color = color
 
 

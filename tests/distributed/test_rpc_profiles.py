@@ -9,10 +9,10 @@ import ts
 from ts.profiler import profile
 
 pytest.importorskip("distributed", reason="rpc needs dask.distributed")
-from tests.distributed import rpc_worker as there
+from tests.distributed import rpc_worker
 from ts.distributed import rpc
 
-pytestmark = pytest.mark.usefixtures("together")
+pytestmark = pytest.mark.usefixtures("three_workers")
 
 
 @ts.jit.script
@@ -36,7 +36,7 @@ def test_names_bytes_and_queues():
         rpc.rpc_async("worker2", doubled, args=(x,)).wait()
         ref = rpc.remote("worker1", ts.ops.aten.neg.default, args=(x,))
         ref.rpc_async().sum().wait()
-        rpc.rpc_sync("worker1", there.add, args=(1, 2))
+        rpc.rpc_sync("worker1", rpc_worker.add, args=(1, 2))
     found = calls(recorded)
     name = f"__torch__.{__name__}.doubled"
     assert list(found) == [
@@ -63,7 +63,7 @@ def test_calls_of_scripts():
 
 def test_calls_that_fail():
     with profile() as recorded, pytest.raises(ValueError, match="bad 3"):
-        rpc.rpc_sync("worker1", there.fail, args=(3,))
+        rpc.rpc_sync("worker1", rpc_worker.fail, args=(3,))
     (event,) = calls(recorded).values()
     assert event.detail == "0 bytes there, ValueError"
 
@@ -71,7 +71,7 @@ def test_calls_that_fail():
 def test_traces(tmp_path):
     """Traces contain a pair of begin and end entries per call."""
     with profile() as recorded:
-        futures = [rpc.rpc_async("worker1", there.sleep, args=(0.05, k)) for k in range(2)]
+        futures = [rpc.rpc_async("worker1", rpc_worker.sleep, args=(0.05, k)) for k in range(2)]
         ts.ones(3)
         assert [future.wait() for future in futures] == [0, 1]
     path = tmp_path / "trace.json"

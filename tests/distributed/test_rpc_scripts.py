@@ -11,7 +11,7 @@ import ts
 from ts import Tensor
 
 pytest.importorskip("distributed", reason="rpc needs dask.distributed")
-from tests.distributed import rpc_worker as there
+from tests.distributed import rpc_worker
 from tests.distributed.rpc_worker import eventually, start
 from tests.distributed.process_groups import free_port
 from ts.distributed import rpc
@@ -27,7 +27,7 @@ def workers():
     port = free_port()
     others = [start(port, rank, COUNT, "limited" if rank == 3 else "narrow") for rank in range(1, COUNT)]
     rpc.init_rpc(
-        "worker0", rank=0, world_size=COUNT, rpc_backend_options=there.options(port, num_worker_threads=1)
+        "worker0", rank=0, world_size=COUNT, rpc_backend_options=rpc_worker.options(port, num_worker_threads=1)
     )
     yield others
     rpc.shutdown()
@@ -169,7 +169,7 @@ def test_references():
     assert (mine, owner, value.item(), more.item()) == (True, "worker1", 2, 3)
     assert ref.to_here().item() == 2 and ref.confirmed_by_owner()
     del ref
-    assert eventually(lambda: rpc.rpc_sync("worker1", there.owned) == 0)
+    assert eventually(lambda: rpc.rpc_sync("worker1", rpc_worker.owned) == 0)
 
 
 def test_references_from_python():
@@ -177,8 +177,8 @@ def test_references_from_python():
 
     @ts.jit.script
     def first(refs: List[RRef[Tensor]], other: Optional[RRef[int]]) -> Tensor:
-        there = 0 if other is None else other.to_here()
-        return refs[0].to_here() + there
+        rpc_worker = 0 if other is None else other.to_here()
+        return refs[0].to_here() + rpc_worker
 
     ref = rpc.remote("worker2", ts.add, args=(ts.ones(1), 1))
     assert first([ref], None).item() == 2
@@ -335,7 +335,7 @@ def test_errors():
         asks("nobody", ts.ones(1))
 
 
-def test_wrong_keyword_arguments():
+def test_invalid_keyword_arguments():
     @ts.jit.script
     def asks(x: Tensor, named: Dict[str, int]) -> Tensor:
         return rpc.rpc_sync("worker1", scaled, (x,), named)

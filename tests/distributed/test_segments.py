@@ -17,10 +17,10 @@ from ts._core.shared_memory import PAGE_BYTES
 from ts.distributed.transport.shm_segments import MIN_SHARED_BYTES, SegmentSender
 
 
-def test_parts_reuse_segments(ends):
+def test_parts_reuse_segments(segment_ends):
     """The first part of a size is sent by socket, later parts by segments; received memory is reused after
     its release."""
-    lender, borrower = ends
+    lender, borrower = segment_ends
     data = part(MIN_SHARED_BYTES)
     assert lender.lend(data.data) is None
     numbers = set()
@@ -36,10 +36,10 @@ def test_parts_reuse_segments(ends):
     assert len(numbers) == 1
 
 
-def test_held_segments_are_not_overwritten(ends):
+def test_held_segments_are_not_overwritten(segment_ends):
     """Segments that the receiver holds are not overwritten; above their maximum number parts use the
     socket."""
-    lender, borrower = ends
+    lender, borrower = segment_ends
     kept = []
     lender.lend(part(MIN_SHARED_BYTES).data)
     for number in range(1000):
@@ -54,9 +54,9 @@ def test_held_segments_are_not_overwritten(ends):
     assert lender.lend(part(MIN_SHARED_BYTES).data) is not None
 
 
-def test_segment_bytes_are_bounded(ends, monkeypatch):
+def test_segment_bytes_are_bounded(segment_ends, monkeypatch):
     """Unused segments are released when the byte limit is reached."""
-    lender, borrower = ends
+    lender, borrower = segment_ends
     monkeypatch.setitem(shm_segments._RECLAIM_AFTER_SECONDS, shm_segments._FREE, 0.0)
     for size in (MAX_BYTES // 2, MAX_BYTES // 4, MAX_BYTES // 4, MAX_BYTES):
         reference = lent(lender, part(size))
@@ -65,10 +65,10 @@ def test_segment_bytes_are_bounded(ends, monkeypatch):
     assert lent(lender, part(2 * MAX_BYTES)) is None
 
 
-def test_segments_held_long_pass_to_the_receiver(ends, monkeypatch):
+def test_segments_held_long_pass_to_the_receiver(segment_ends, monkeypatch):
     """A segment held for a long time passes to the receiver, unchanged, and no longer counts for the
     sender."""
-    lender, borrower = ends
+    lender, borrower = segment_ends
     monkeypatch.setitem(shm_segments._RECLAIM_AFTER_SECONDS, shm_segments._CONSUMED, 0.5)
     first = np.frombuffer(borrower.take(lent(lender, part(MAX_BYTES, 1))), np.uint8)
     assert lender.lend(part(MAX_BYTES, 2).data) is None
@@ -78,9 +78,9 @@ def test_segments_held_long_pass_to_the_receiver(ends, monkeypatch):
     np.testing.assert_array_equal(second, part(MAX_BYTES, 2))
 
 
-def test_idle_connections_make_room_for_others(ends, monkeypatch):
+def test_idle_connections_make_room_for_others(segment_ends, monkeypatch):
     """Segments of idle connections are released for other connections; recently used segments are kept."""
-    idle, borrower = ends
+    idle, borrower = segment_ends
     borrower.take(lent(idle, part(MAX_BYTES)))
     lender = SegmentSender(MAX_BYTES, MARK)
     assert lent(lender, part(MAX_BYTES)) is None
@@ -90,9 +90,9 @@ def test_idle_connections_make_room_for_others(ends, monkeypatch):
     lender.close()
 
 
-def test_memory_outlives_the_connection(ends):
+def test_memory_outlives_the_connection(segment_ends):
     """Received memory stays valid after the connection ends, and its files are closed."""
-    lender, borrower = ends
+    lender, borrower = segment_ends
     files = shared_files()
     found = np.frombuffer(borrower.take(lent(lender, part(MIN_SHARED_BYTES, 3))), np.uint8)
     lender.close()
@@ -104,9 +104,9 @@ def test_memory_outlives_the_connection(ends):
     assert shared_files() == files
 
 
-def test_parts_of_several_sizes_in_one_segment(ends):
+def test_parts_of_several_sizes_in_one_segment(segment_ends):
     """One segment holds parts of several sizes, within and beyond the pages of the last part."""
-    lender, borrower = ends
+    lender, borrower = segment_ends
     lender.lend(part(MIN_SHARED_BYTES + 1).data)
     for number, more in enumerate((1, 9000, 5, MIN_SHARED_BYTES, 9001)):
         data = part(MIN_SHARED_BYTES + more, number)
@@ -115,9 +115,9 @@ def test_parts_of_several_sizes_in_one_segment(ends):
 
 
 @pytest.mark.parametrize("after", [0, PAGE_BYTES])
-def test_no_memory_for_a_segment(ends, monkeypatch, after):
+def test_no_memory_for_a_segment(segment_ends, monkeypatch, after):
     """Parts go over the socket; to find out by writing to the mapping would end the process."""
-    lender, borrower = ends
+    lender, borrower = segment_ends
     lender.lend(part(MIN_SHARED_BYTES).data)
     pwrite = os.pwrite
 
@@ -146,9 +146,9 @@ def test_unclosed_sender_releases_its_segments():
     assert shm_segments._created_bytes == before
 
 
-def test_parts_are_copied_above_the_mapping_limit(ends, monkeypatch):
+def test_parts_are_copied_above_the_mapping_limit(segment_ends, monkeypatch):
     """Parts are copied if the limit of mappings is reached."""
-    lender, borrower = ends
+    lender, borrower = segment_ends
     monkeypatch.setattr(shm_segments, "_MAX_CACHED_MAPPINGS", len(shm_segments._mapped))
     for number in range(3):
         found = np.frombuffer(borrower.take(lent(lender, part(MIN_SHARED_BYTES, number))), np.uint8)
@@ -156,9 +156,9 @@ def test_parts_are_copied_above_the_mapping_limit(ends, monkeypatch):
     assert not borrower._mappings
 
 
-def test_forked_process_keeps_received_data(ends):
+def test_forked_process_keeps_received_data(segment_ends):
     """Memory that two processes have is never given back."""
-    lender, borrower = ends
+    lender, borrower = segment_ends
     found = np.frombuffer(borrower.take(lent(lender, part(MIN_SHARED_BYTES, 1))), np.uint8)
     reader, writer = os.pipe()
     child = os.fork()
@@ -174,9 +174,9 @@ def test_forked_process_keeps_received_data(ends):
     os.close(writer)
 
 
-def test_forked_process_releases_no_segments(ends):
+def test_forked_process_releases_no_segments(segment_ends):
     """A forked child that closes the sender releases no segments of its parent."""
-    lender, borrower = ends
+    lender, borrower = segment_ends
     borrower.take(lent(lender, part(MIN_SHARED_BYTES)))
     (mapping,) = borrower._mappings.values()
     child = os.fork()
@@ -189,6 +189,6 @@ def test_forked_process_releases_no_segments(ends):
 
 
 @pytest.mark.parametrize("size", [MIN_SHARED_BYTES - 1, 0, 1])
-def test_small_parts(ends, size):
+def test_small_parts(segment_ends, size):
     """Small parts are not sent through shared memory."""
-    assert lent(ends[0], part(size)) is None
+    assert lent(segment_ends[0], part(size)) is None

@@ -17,7 +17,7 @@ if not hasattr(os, "memfd_create"):
 from distributed.comm import listen
 
 from tests.distributed import SECRET
-from tests.distributed.long_lived_processes import lasting
+from tests.distributed.long_lived_processes import start_long_lived_process
 from tests.distributed.shared_memory_messages import MAX_BYTES, head, part, reference, shared_files
 from ts.distributed.transport import BlockingConnection, TransportLimits, Security, shm_negotiation
 from ts.distributed.transport.dask_comm_backend import connect
@@ -224,7 +224,7 @@ def test_threads_of_one_process(server):
 def test_a_process_that_is_killed():
     """Data received from a killed process stays valid; its other shared files are released."""
     files = shared_files()
-    with lasting("tests.distributed.echo_server", status=-signal.SIGKILL) as other:
+    with start_long_lived_process("tests.distributed.echo_server", status=-signal.SIGKILL) as other:
         channel = BlockingConnection(other.address, secret=SECRET)
         kept = [echo(channel, part(MIN_SHARED_BYTES, number)) for number in range(3)]
         os.kill(other.pid, signal.SIGKILL)
@@ -240,7 +240,7 @@ def test_a_process_that_is_killed():
 
 def test_cancelled_call_does_not_read_another_segment():
     """A cancelled call does not read the segment of the next call, although its file number is reused."""
-    with lasting("tests.distributed.echo_server") as other:
+    with start_long_lived_process("tests.distributed.echo_server") as other:
         first, second = (BlockingConnection(other.address, secret=SECRET) for _ in range(2))
         for each in (first, second):
             echo(each, part(MIN_SHARED_BYTES))  # the next part of this size uses a segment

@@ -95,16 +95,16 @@ def test_unallocated_pages():
     os.close(file)
 
 
-def test_a_segment_of_another_connection(ends):
+def test_a_segment_of_another_connection(segment_ends):
     """A reference to a segment of another connection is rejected, although file numbers are reused."""
-    late = lent(ends[0], part(MIN_SHARED_BYTES, 1))
-    ends[0].close()
+    late = lent(segment_ends[0], part(MIN_SHARED_BYTES, 1))
+    segment_ends[0].close()
     with contextlib.closing(SegmentSender(MAX_BYTES, bytes(16))) as other:
         other.lend(part(MIN_SHARED_BYTES, 2).data)
         claims = [other.lend(part(MIN_SHARED_BYTES, 2).data) for _ in range(5)]
         assert late in claims
         with pytest.raises(NotSharedMemoryError, match="another connection"):
-            ends[1].take(late)
+            segment_ends[1].take(late)
         with contextlib.closing(SegmentReceiver(os.getpid(), bytes(16))) as borrower:
             np.testing.assert_array_equal(borrower.take(late), part(MIN_SHARED_BYTES, 2))
 
@@ -136,9 +136,9 @@ def no_room(*how):
     raise OSError(12, "Cannot allocate memory")
 
 
-def test_failed_mapping(ends, monkeypatch):
+def test_failed_mapping(segment_ends, monkeypatch):
     """A shared memory part is copied if the segment cannot be mapped."""
-    lender, borrower = ends
+    lender, borrower = segment_ends
     made = lent(lender, part(MIN_SHARED_BYTES, 1))
     monkeypatch.setattr(shm_segments.mmap, "mmap", no_room)
     np.testing.assert_array_equal(borrower.take(made), part(MIN_SHARED_BYTES, 1))
@@ -149,9 +149,9 @@ def no_memory(*how):
     raise MemoryError
 
 
-def test_failed_allocation(ends, monkeypatch):
+def test_failed_allocation(segment_ends, monkeypatch):
     """A failed allocation for a part raises an error; the connection continues and the segment is reused."""
-    lender, borrower = ends
+    lender, borrower = segment_ends
     reader = MessageDecoder(borrower=borrower)
     reader.spares = True
     made = lent(lender, part(MIN_SHARED_BYTES))
@@ -165,18 +165,18 @@ def test_failed_allocation(ends, monkeypatch):
     np.testing.assert_array_equal(message[0], part(MIN_SHARED_BYTES, 1))
 
 
-def test_failed_allocation_without_message_skipping(ends, monkeypatch):
+def test_failed_allocation_without_message_skipping(segment_ends, monkeypatch):
     """A failed allocation in a connection that cannot skip a message raises `MalformedMessageError`."""
-    lender, borrower = ends
+    lender, borrower = segment_ends
     reader, made = MessageDecoder(borrower=borrower), lent(lender, part(MIN_SHARED_BYTES))
     monkeypatch.setattr(shm_segments, "_mapping", no_memory)
     with pytest.raises(MalformedMessageError, match=f"announces {MIN_SHARED_BYTES} bytes, which this process cannot have"):
         read(reader, head(made))
 
 
-def test_bytes_in_flight_are_bounded(ends, monkeypatch):
+def test_bytes_in_flight_are_bounded(segment_ends, monkeypatch):
     """The bytes in flight to a slow reader are bounded; further parts are sent through the socket."""
-    lender, borrower = ends
+    lender, borrower = segment_ends
     monkeypatch.setattr(shm_segments, "_MAX_IN_FLIGHT_BYTES", 3 * MIN_SHARED_BYTES)
     lender.lend(part(MIN_SHARED_BYTES).data)
     sent = [lender.lend(part(MIN_SHARED_BYTES).data) for _ in range(5)]
@@ -189,9 +189,9 @@ def test_bytes_in_flight_are_bounded(ends, monkeypatch):
 
 
 @pytest.mark.parametrize("rest", [b"\7" + b"12345", b"\0" + b"1234"], ids=["no message", "no end"])
-def test_received_segments_are_released_with_their_connection(ends, rest):
+def test_received_segments_are_released_with_their_connection(segment_ends, rest):
     """Received segments are released with their connection, without waiting for a garbage collection."""
-    lender, borrower = ends
+    lender, borrower = segment_ends
     made, mapped = lent(lender, part(MIN_SHARED_BYTES)), len(shm_segments._mapped)
 
     async def main():
@@ -214,9 +214,9 @@ def test_received_segments_are_released_with_their_connection(ends, rest):
         gc.enable()
 
 
-def test_socket_frame_after_a_shared_frame(ends):
+def test_socket_frame_after_a_shared_frame(segment_ends):
     """The order of frames is preserved between socket and shared memory frames."""
-    lender, borrower = ends
+    lender, borrower = segment_ends
     lender.lend(part(MIN_SHARED_BYTES).data)
     message = [part(MIN_SHARED_BYTES, 1).data, b"b" * 5000, part(MIN_SHARED_BYTES, 2).data, 3]
     data = b"".join(MessageEncoder(lender=lender).pack(message))

@@ -115,7 +115,7 @@ def test_processes_with_and_without_dask_form_one_group(environment, tmp_path):
     assert outputs == [f"done {rank}\n" for rank in range(3)]
 
 
-REFUSALS = """
+REJECTION_ERRORS = """
 import ts
 import ts.distributed as dist
 import ts.distributed.transport
@@ -140,7 +140,7 @@ except ImportError as error:
 
 
 def test_missing_dask_error_names_the_extra(environment, tmp_path):
-    lines = run(["-c", REFUSALS], environment, tmp_path).splitlines()
+    lines = run(["-c", REJECTION_ERRORS], environment, tmp_path).splitlines()
     assert len(lines) == 5
     for line in lines:
         assert line.endswith("needs dask.distributed: pip install 'torchscript-ts[rpc]'"), line
@@ -156,7 +156,7 @@ except dist.DistStoreError as error:
 """
 
 
-def test_a_process_with_another_secret_is_refused(environment, tmp_path):
+def test_a_process_with_another_secret_is_rejected(environment, tmp_path):
     """A peer with another secret is rejected, and both ends name the rendezvous address."""
     common = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port()), "WORLD_SIZE": "2"}
     processes = [

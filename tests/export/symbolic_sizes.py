@@ -39,7 +39,7 @@ def sample(record: Any) -> Any | None:
             continue
         try:
             samples.operator(record)(*given)
-        except samples.REFUSALS:
+        except samples.REJECTION_ERRORS:
             continue
         return dtype
     return None
@@ -102,7 +102,7 @@ class Call:
     def _compare(self, sizes: dict[Any, int], given: Any) -> list[str]:
         try:
             wanted = tensors(samples.operator(self.record)(*given))
-        except samples.REFUSALS + (ArithmeticError,):
+        except samples.REJECTION_ERRORS + (ArithmeticError,):
             return []
         shapes = [tuple(x.shape) for x in tensors(given)]
         if len(wanted) != len(self.results):

@@ -47,7 +47,7 @@ def test_run_accepts_leaves_by_name(model, tmp_path, capsys):
         (["float32[5,3]", "z=1"], 2, "no argument 'z'"),
     ],
 )
-def test_run_refuses(model, capsys, words, code, said):
+def test_run_rejects(model, capsys, words, code, said):
     found, _, told = output(capsys, "run", model, *words)
     assert found == code
     assert said in told

@@ -64,7 +64,7 @@ def test_right_operators(scale, positive):
         ("other_shape", lambda x: x.sin(), lambda x: x.new_empty(9), "test_faketensor", "Shapes .* are not equal!"),
     ],
 )  # fmt: skip
-def test_wrong_operators(name, function, fake, check, told):
+def test_invalid_operators(name, function, fake, check, told):
     made = custom_op(f"checks::{name}", function, mutates_args=(), schema="(Tensor x) -> Tensor")
     if fake is not None:
         made.register_fake(fake)

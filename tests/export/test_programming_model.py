@@ -54,7 +54,7 @@ def test_python_code_runs_during_export():
     assert len(seen) == 2 and seen[1] == ["0", "1", "2"]
 
 
-def test_non_strict_is_the_default_and_strict_is_refused_by_name():
+def test_non_strict_is_the_default_and_strict_is_rejected_by_name():
     with pytest.raises(ts._dynamo.exc.UserError, match="strict=False"):
         export(module(lambda x: x), (ts.ones(2),), strict=True)
 
@@ -170,7 +170,7 @@ def test_own_types_that_are_registered():
     assert ts.equal(program.module()(Input(f=ts.zeros(10, 4), p=ts.zeros(10, 4))), ts.ones(10, 4))
 
 
-def test_own_types_that_are_not_registered_are_refused():
+def test_own_types_that_are_not_registered_are_rejected():
     class Other:
         def __init__(self):
             self.f = ts.ones(2)
@@ -234,7 +234,7 @@ def test_conditions_on_shapes_are_guards():
     assert program.module()(ts.ones(100)).shape == (100,)
 
 
-def test_conditions_on_data_are_refused_and_cond_keeps_both_branches():
+def test_conditions_on_data_are_rejected_and_cond_keeps_both_branches():
     class Old(ts.nn.Module):
         def forward(self, x):
             if x.sum() > 0:

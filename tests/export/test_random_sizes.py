@@ -16,7 +16,7 @@ from tests.export.random_size_programs import Random, programs
 from tests.fuzz import how_many
 from ts.errors import ConstraintViolationError, GuardOnDataDependentSymNode, UserError
 
-REFUSALS = (ConstraintViolationError, GuardOnDataDependentSymNode, UserError)
+REJECTION_ERRORS = (ConstraintViolationError, GuardOnDataDependentSymNode, UserError)
 
 
 def module_of(program: Random):
@@ -53,7 +53,7 @@ def check(program: Random, with_file: bool) -> None:
         exported = ts.export.export(
             module, program.arguments(program.shapes), dynamic_shapes=program.dynamic_shapes()
         )
-    except REFUSALS:
+    except REJECTION_ERRORS:
         return
     try:
         decomposed = exported.run_decompositions()

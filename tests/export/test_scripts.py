@@ -134,7 +134,7 @@ class Raises(nn.Module):
         (Raises, "the script raises: one dimension"),
     ],
 )
-def test_refused_with_the_line(module, told):
+def test_rejected_with_the_line(module, told):
     with pytest.raises(UserError, match=told) as error:
         export(ts.jit.script(module()), (ts.ones(2),))
     assert "<--- HERE" in str(error.value) and __file__ in str(error.value)

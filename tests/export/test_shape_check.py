@@ -58,7 +58,7 @@ def wrong(name, dim, expression):
         ("mul_1", "Symbol('s1', positive=True, integer=True) + 1", "mul_1"),
     ],
 )
-def test_wrong_sizes(program, saved, name, expression, told):
+def test_invalid_sizes(program, saved, name, expression, told):
     assert name in [n.name for n in program.graph.nodes]
     data = changed(saved, wrong(name, 0, expression))
     with pytest.raises(ArchiveError, match=told.replace("[2*s1]", r"\[2\*s1\]")):
@@ -139,7 +139,7 @@ def test_limits_do_not_fix_sizes():
     ("name", "expression"),
     [("sym_size_int_1", "7*Symbol('s0', positive=True, integer=True)"), ("add", "Symbol('s0', positive=True, integer=True)")],
 )
-def test_wrong_numbers(name, expression):
+def test_invalid_numbers(name, expression):
     class Counts(ts.nn.Module):
         def forward(self, x):
             n = x.shape[0] + 3

@@ -216,7 +216,7 @@ def test_conditions_in_files():
         ts.testing.assert_close(each(x), module(forward)(x))
 
 
-def test_a_division_by_a_size_of_0_is_refused():
+def test_a_division_by_a_size_of_0_is_rejected():
     def forward(self, x):
         y = ts.nn.functional.layer_norm(x, x.shape[-1:])
         return y + len(y.chunk(4))

@@ -149,7 +149,7 @@ X = ts.tensor([0.5, 1.5, -2.0])
         backward,
     ],
 )  # fmt: skip
-def test_refused(function):
+def test_rejected(function):
     """A write to a tensor needed for backward raises the error of eager mode."""
     message = "needed for gradient computation has been modified by an inplace operation"
     with pytest.raises(RuntimeError, match=message):

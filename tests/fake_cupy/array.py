@@ -69,7 +69,7 @@ class MemoryPointer:
         return np.ndarray(shape, dtype, buffer, 0, steps)
 
 
-def refuse(x, what="operand"):
+def check_operand(x, what="operand"):
     """Raise TypeError for NumPy arrays with dimensions and for sequences, which CuPy rejects as operands."""
     if isinstance(x, (np.ndarray, list, tuple)):
         raise TypeError(f"Unsupported type {type(x)} as {what}")
@@ -208,7 +208,7 @@ class ndarray:
     def __setitem__(self, key, value):
         if isinstance(value, ndarray) and value._memory.device != self._memory.device:
             raise ValueError("Array device must be same as the current device")
-        self._host[self._key(key)] = unwrap(refuse(value))
+        self._host[self._key(key)] = unwrap(check_operand(value))
 
     def _key(self, key):
         """The key in NumPy's terms: indices out of range wrap around, where NumPy raises."""
@@ -292,7 +292,7 @@ def _operator(name, reflected=False):
         from tests.fake_cupy.functions import NAMESPACE
 
         if not isinstance(other, (ndarray, int, float, complex, np.generic)):
-            refuse(other)
+            check_operand(other)
             return NotImplemented
         return getattr(NAMESPACE, name)(*((other, self) if reflected else (self, other)))
 

@@ -12,7 +12,7 @@ import ml_dtypes
 import numpy as np
 
 from tests.fake_cupy import kernels, graph_capture, runtime
-from tests.fake_cupy.array import API, ndarray, refuse, unwrap, view, wrap
+from tests.fake_cupy.array import API, ndarray, check_operand, unwrap, view, wrap
 
 BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
 CHARACTERS = {"E": BFLOAT16}
@@ -83,7 +83,7 @@ class Ufunc:
         out = rest[0] if rest else out
         for x in operands:
             if not isinstance(x, (ndarray, int, float, complex, np.generic)):
-                refuse(x)
+                check_operand(x)
                 raise TypeError(f"Unsupported type {type(x)} for {self.name}")
         if len({x._memory.device for x in operands if isinstance(x, ndarray)}) > 1:
             raise ValueError(f"{self.name}: arrays of different devices")
@@ -109,7 +109,7 @@ class Ufunc:
         atomic = {"int32", "int64", "uint32", "uint64", "float32", "float64"}
         if a.dtype.name not in (atomic | {"float16"} if self.__name__ == "add" else atomic):
             raise TypeError(f"cupy.{self.__name__}.at only supports {atomic}")
-        getattr(np, self.__name__).at(a._host, a._key(indices), unwrap(refuse(b)))
+        getattr(np, self.__name__).at(a._host, a._key(indices), unwrap(check_operand(b)))
 
     @graph_capture.notes
     def reduce(self, array, axis=0, dtype=None, out=None, keepdims=False):
@@ -127,7 +127,7 @@ class Ufunc:
     def reduceat(self, array, indices, axis=0, dtype=None, out=None):
         if self.__name__ != "add" or array.dtype == BFLOAT16:
             raise NotImplementedError(f"`{self.name}.reduceat` is not supported yet")
-        return wrap(np.add.reduceat(array._host, unwrap(refuse(indices)), axis, dtype))
+        return wrap(np.add.reduceat(array._host, unwrap(check_operand(indices)), axis, dtype))
 
 
 def _can_cast(source, target):

@@ -34,7 +34,7 @@ LIMITS: dict[str, Any] = {"seconds": 2, "bytes": 1 << 27}
 BYTES = subprocess_watchdog.BYTES
 RECORD = "model/models/model.json"
 CONFIGS = ("model/data/weights/model_weights_config.json", "model/data/constants/model_constants_config.json")
-REFUSALS = (ArchiveError, LimitExceeded)
+REJECTION_ERRORS = (ArchiveError, LimitExceeded)
 # Of programs that run: their conditions, and what operators and Python say of arguments that are not theirs.
 ERRORS = (AssertionError, RuntimeError, ValueError, TypeError, IndexError, ArithmeticError, NotImplementedError, TsError)
 
@@ -133,7 +133,7 @@ def loaded(data: bytes) -> Any:
     """Return the loaded program, or None if `load` raises an expected error."""
     try:
         return load(io.BytesIO(data))
-    except REFUSALS:
+    except REJECTION_ERRORS:
         return None
 
 

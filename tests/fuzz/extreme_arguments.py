@@ -30,7 +30,7 @@ BY_KIND: dict[str, tuple[Any, ...]] = {
 }  # fmt: skip
 LISTS: dict[str, tuple[Any, ...]] = {"int[]": INTEGERS, "SymInt[]": INTEGERS, "float[]": FLOATS}
 # What operators raise: PyTorch's classes.  Anything else is an accident of the implementation.
-REFUSALS = (RuntimeError, TypeError, ValueError, IndexError, MemoryError)
+REJECTION_ERRORS = (RuntimeError, TypeError, ValueError, IndexError, MemoryError)
 # They wait, or change the process for good.
 LEFT_OUT = {"aten::cuda", "aten::pin_memory", "aten::seed"}
 
@@ -95,7 +95,7 @@ def main(first: str, last: str, *place: str) -> None:
     calls_of_all = subprocess_watchdog.Calls(*place, seconds=SECONDS)
     for record in records()[int(first) : int(last)]:
         for text, args in calls(record):
-            calls_of_all.run(text, REFUSALS, call, record, args)
+            calls_of_all.run(text, REJECTION_ERRORS, call, record, args)
 
 
 def problems(first: int, last: int) -> list[str]:

@@ -33,7 +33,7 @@ SECONDS = 4  # that a call may take
 LIMIT_BYTES = 500_000_000
 SLACK_BYTES = 100_000_000  # allowance for Python, NumPy and the allocator in addition to counted memory
 CALLS_PER_SEED = 200
-REFUSALS = (RuntimeError, TypeError, ValueError, IndexError)
+REJECTION_ERRORS = (RuntimeError, TypeError, ValueError, IndexError)
 INTEGERS = (0, 0, 1, 1, 2, 3, 4, 5, 8, -1, -1, -2, -3, 7, 16, 63, 64, 1000, 1 << 20, 1 << 31, (1 << 63) - 1, -(1 << 63), -(1 << 31))
 FLOATS = (0.0, 1.0, -1.0, 0.5, 0.1, 2.0, 1e-5, float("inf"), float("-inf"), float("nan"), 1e308, -5e-324)
 SIZES = (0, 1, 1, 2, 2, 3, 3, 4, 5, 8)
@@ -253,7 +253,7 @@ def main(first: str, last: str, *place: str) -> None:
                 calls.count += 1
                 continue
             text = f"{record.key} " + ", ".join(map(described, args))
-            calls.run(text[:900], REFUSALS, call, record, args)
+            calls.run(text[:900], REJECTION_ERRORS, call, record, args)
 
 
 def problems(first: int, last: int) -> list[str]:

@@ -3,7 +3,7 @@
     found = problems("tests.fuzz.extreme_arguments", 0, 200)         ["aten::add x=nan: ended with -11 ..."]; runs, until all is done,
                                                            python -m tests.fuzz.extreme_arguments 0 200 AFTER PLACE
     calls = Calls(*sys.argv[3:])                           in that process
-    calls.run("add of nan", REFUSALS, ts.add, x, x)        the calls up to number AFTER are left out
+    calls.run("add of nan", REJECTION_ERRORS, ts.add, x, x)        the calls up to number AFTER are left out
 
 An exception that is none of those which a call may raise is a problem too, and so is a call that takes longer than it may:
 a watchdog prints where it was and exits.

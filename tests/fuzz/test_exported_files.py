@@ -44,7 +44,7 @@ def hostile(number):
 
 @pytest.mark.long
 @pytest.mark.parametrize("number", [1, 2, 3])
-def test_hostile_sizes_and_conditions(number):
+def test_malicious_sizes_and_conditions(number):
     """All combinations of hostile sizes and conditions load or raise an expected error."""
     records = exported_files.originals()[number]
     taken = 0

@@ -54,7 +54,7 @@ def test_slow_nonzero_does_not_start():
             call(x)
 
 
-def test_wrong_arguments_within_limits_raise_what_they_raise_without():
+def test_invalid_arguments_within_limits_raise_what_they_raise_without():
     """Estimates of time do not fail on what the kernel refuses."""
     with ts.limits(seconds=100), pytest.raises(IndexError, match="Dimension"):
         ts.ops.aten.tensordot(ts.ones(()), ts.ones(3, 3), [3, 3], [3, 3])

@@ -47,7 +47,7 @@ VALUES = [
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_wrong_programs(seed):
+def test_invalid_programs(seed):
     """A program with a changed token compiles, or raises a frontend error with a message."""
     generator = random.Random(seed)
     accepted = 0
@@ -59,7 +59,7 @@ def test_wrong_programs(seed):
     assert accepted > 20
 
 
-def test_wrong_graphs():
+def test_invalid_graphs():
     """Graphs with changed types, operators and operands are refused, or run without ending the process."""
     done = subprocess.run(
         [sys.executable, "-m", "tests.fuzz.graph_texts", "0", "600"],
@@ -72,7 +72,7 @@ def test_wrong_graphs():
 
 
 @pytest.mark.parametrize("annotation", ANNOTATIONS)
-def test_wrong_arguments(annotation):
+def test_invalid_arguments(annotation):
     """An argument of any value is accepted by a parameter of any type, or the error names the function."""
     from tests.fuzz.run_program import as_functions
 

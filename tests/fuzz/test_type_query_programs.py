@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import ts
-from tests.fuzz.type_query_programs import AskingProgramWriter
+from tests.fuzz.type_query_programs import TypeQueryProgramWriter
 from tests.fuzz import test_tensor_passes
 from tests.fuzz.test_tensor_passes import same
 from ts._core.vm.function import Function
@@ -22,7 +22,7 @@ KINDS = list(itertools.product(("float32", "float64"), ("float32", "float16"), (
 
 
 def program(seed):
-    return AskingProgramWriter(random.Random(seed).randrange).source()
+    return TypeQueryProgramWriter(random.Random(seed).randrange).source()
 
 
 def arguments(seed, kind, package):

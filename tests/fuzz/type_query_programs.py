@@ -32,7 +32,7 @@ QUESTIONS = (
 )
 
 
-class AskingProgramWriter(TensorProgramWriter):
+class TypeQueryProgramWriter(TensorProgramWriter):
     """Writes a program that queries types of tensors."""
 
     def __init__(self, choose: Callable[[int], int], statements: int = 9) -> None:

@@ -6,7 +6,7 @@ Each takes the package `T` and the operators `H`, and gives a function and its a
 from types import SimpleNamespace
 
 PROGRAMS = {}
-REFUSED = {}
+REJECTED = {}
 
 
 def program(table, **facts):
@@ -320,7 +320,7 @@ def _appends(T, H, x, p):
     return H.cond(p, yes, lambda x: x - 1, (x,))
 
 
-REFUSED |= {
+REJECTED |= {
     "side effect": _plain(_appends),
     "pred of two": _plain(lambda T, H, x, p: H.cond(T.stack([p, p]), lambda x: x, lambda x: x, (x,))),
     "pred is text": _plain(lambda T, H, x, p: H.cond("a", lambda x: x, lambda x: x, (x,))),

@@ -1,4 +1,4 @@
-"""Operator calls of `test_own_kernels`, with its tensors and comparison of results.
+"""Operator calls of `test_native_kernels`, with its tensors and comparison of results.
 
 A call takes a module (`ts` or `torch`) and one tensor; what else it needs it makes of these two.  To add an operator is to
 add a row.

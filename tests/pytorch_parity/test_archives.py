@@ -291,7 +291,7 @@ def test_code_is_the_same():
     assert code(ts) == code(torch)
 
 
-def test_python_functions_are_refused():
+def test_python_functions_are_rejected():
     """A module that calls Python cannot be saved; the message is PyTorch's."""
 
     def message(t):

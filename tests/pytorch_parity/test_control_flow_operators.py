@@ -11,7 +11,7 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("sympy")
 
 import ts  # noqa: E402
-from tests.pytorch_parity.control_flow_programs import PROGRAMS, REFUSED, operators  # noqa: E402
+from tests.pytorch_parity.control_flow_programs import PROGRAMS, REJECTED, operators  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 OPERATORS = {T: operators(T) for T in (torch, ts)}
@@ -114,12 +114,12 @@ def told(error):
     return "\n".join(line for line in text.split("\n") if line.strip())
 
 
-@pytest.mark.parametrize("name", some(REFUSED))
+@pytest.mark.parametrize("name", some(REJECTED))
 def test_refusals(name):
     """Invalid calls raise PyTorch's class and message, in eager mode and in export."""
     found = {}
     for T, H in OPERATORS.items():
-        f, args = REFUSED[name](T, H)
+        f, args = REJECTED[name](T, H)
         errors = []
         for run in (f, lambda *args, f=f, T=T: T.export.export(wrapped(T, f), args, strict=False)):
             with pytest.raises(Exception) as caught, warnings.catch_warnings():

@@ -118,7 +118,7 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("case", HOSTILE)
-def test_hostile_arguments(case):
+def test_malicious_arguments(case):
     """Invalid convolution arguments raise PyTorch's error class and message."""
     name, x, weight, options = HOSTILE[case]
     failures = []

@@ -178,7 +178,7 @@ def test_divergences_of_wishart():
     check_same(ts.distributions.kl_divergence(batch, made(other, ts)), T(each), 1e-4)
 
 
-def test_divergence_of_different_families_is_refused():
+def test_divergence_of_different_families_is_rejected():
     specs = [("Normal", (0.0, 1.0), {}), ("Poisson", (T(1.0),), {})]
     ours, theirs = (
         outcome(library.distributions.kl_divergence, *(made(spec, library) for spec in specs)) for library in (ts, torch)
@@ -338,7 +338,7 @@ def test_triangles(diagonal):
         to_matrix(ts.ones(7), 0)
 
 
-REFUSED = [
+REJECTED = [
     ("Geometric", (0.0,)), ("Multinomial", (T(3.0), ROWS[0])), ("LKJCholesky", (1,)), ("Bernoulli", ()),
     ("Categorical", (T(0.5),)), ("Binomial", (-1, T(0.5))), ("LowRankMultivariateNormal", (ONE, ONE, ONE)),
     ("LowRankMultivariateNormal", (ONE, torch.ones(3, 1), ONE)), ("TransformedDistribution", (("Normal", (0.0, 1.0), {}), [1])),
@@ -347,7 +347,7 @@ REFUSED = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("name,args", REFUSED, ids=lambda value: value if isinstance(value, str) else "")
+@pytest.mark.parametrize("name,args", REJECTED, ids=lambda value: value if isinstance(value, str) else "")
 def test_refusal(name, args):
     ours, theirs = (outcome(functools.partial(made, (name, args, {})), library) for library in (ts, torch))
     assert type(ours) is type(theirs) and str(ours) == str(theirs)

@@ -46,7 +46,7 @@ def test_results_and_gradients(reverse, biased, lead):
 
 
 @pytest.mark.parametrize("dtype", ["int32", "bool", "complex64"])
-def test_refused_dtypes(dtype):
+def test_rejected_dtypes(dtype):
     for library in (torch, ts):
         given = [x.detach().to(getattr(library, dtype)) for x in arguments(library, ())]
         with pytest.raises(RuntimeError, match=r"^get_mkldnn_dtype: unsupported data type$"):

@@ -126,7 +126,7 @@ MOVES = [
 
 
 @pytest.mark.parametrize("text", MOVES)
-def test_wrong_moves(text):
+def test_invalid_moves(text):
     """`Module.to` rejects invalid arguments with PyTorch's message."""
 
     def said(library):

@@ -212,7 +212,7 @@ def test_plateau(options):
     assert close(seen(ts), seen(torch))
 
 
-REFUSED = [
+REJECTED = [
     "L.StepLR(3, 3)", "L.StepLR(o, 3, last_epoch=2)", "L.LambdaLR(o, [abs])", "L.LinearLR(o, 0)", "L.LinearLR(o, 0.5, 2)",
     "L.ConstantLR(o, 2)", "L.SequentialLR(o, [], [1])", "L.SequentialLR(o, [L.StepLR(o, 1)], [1])", "L.SequentialLR(o, [3], [1])",
     "L.SequentialLR(o, [L.StepLR(o, 1), L.ReduceLROnPlateau(o)], [1])", "L.ChainedScheduler([])",
@@ -235,7 +235,7 @@ REFUSED = [
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
-@pytest.mark.parametrize("text", REFUSED)
+@pytest.mark.parametrize("text", REJECTED)
 def test_refusals(text):
     """Invalid arguments of optimizers and schedulers raise PyTorch's errors with equal messages."""
 

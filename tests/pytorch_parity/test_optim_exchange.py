@@ -107,7 +107,7 @@ def test_names():
         assert set(getattr(torch.optim, part).__all__) <= set(getattr(ts.optim, part).__all__)
 
 
-REFUSED = [
+REJECTED = [
     *(f"O.{rule}([x], foreach=True, fused=True)" for rule in ("SGD", "Adam", "Adagrad")),
     *(f"O.{rule}([x], differentiable=True, fused=True)" for rule in ("SGD", "Adam", "Adagrad")),
     *(f"O.{rule}([x], capturable=True).step()" for rule in "Adam NAdam RAdam Adamax ASGD RMSprop Rprop Adadelta".split()),
@@ -121,7 +121,7 @@ REFUSED = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("text", REFUSED)
+@pytest.mark.parametrize("text", REJECTED)
 def test_refusals(text):
     """Options that cannot be had are refused in PyTorch's words."""
 

@@ -118,14 +118,14 @@ def test_repr_of_orthogonal_modules():
     assert shown(ts) == shown(torch)
 
 
-REFUSED = [
+REJECTED = [
     "O(nn.Linear(2, 3), 'bias')", "O(nn.Linear(2, 3), 'other')", "O(nn.Linear(2, 3), orthogonal_map='qr')",
     "O(nn.Linear(2, 3, dtype=T.complex64), orthogonal_map='householder')", "setattr(O(nn.Linear(2, 3)), 'weight', T.ones(2, 2))",
     "setattr(O(nn.Linear(2, 2), use_trivialization=False), 'weight', T.ones(2, 2))",
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("text", REFUSED)
+@pytest.mark.parametrize("text", REJECTED)
 def test_refusals(text):
     def said(library):
         with pytest.raises(Exception) as caught:

@@ -68,7 +68,7 @@ def refusal(operator, given):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             operator(*given)
-    except samples.REFUSALS as error:
+    except samples.REJECTION_ERRORS as error:
         return error
     return None
 

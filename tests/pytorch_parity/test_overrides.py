@@ -77,13 +77,13 @@ def test_expressions(expression):
 
 
 def message(lib, run):
-    class Refusing:
+    class ReturnsNotImplemented:
         @classmethod
         def __torch_function__(cls, func, types, args=(), kwargs=None):
             return NotImplemented
 
     with pytest.raises(TypeError) as error:
-        run(lib, Refusing())
+        run(lib, ReturnsNotImplemented())
     return str(error.value).replace("ts.Tensor", "Tensor")
 
 

@@ -81,7 +81,7 @@ def test_packing_in_scripts(lengths: list[int], batch_first: bool) -> None:
 
 
 @pytest.mark.parametrize("lengths", [[4, 2, 0], [1, 2, 3], [2, 1], [[3, 2, 1]]])
-def test_wrong_lengths(lengths: Any) -> None:
+def test_invalid_lengths(lengths: Any) -> None:
     both(
         lambda library: (
             library._VF._pack_padded_sequence(library.ones(4, 3, 2), library.tensor(lengths), False)
@@ -159,7 +159,7 @@ def test_layers(
     both(detached)
 
 
-def test_wrong_states() -> None:
+def test_invalid_states() -> None:
     for kind, state in (("GRU", (1, 1, 4)), ("GRU", (1, 4)), ("RNN", (1, 3, 5))):
         both(lambda library: getattr(library.nn, kind)(2, 4)(library.ones(4, 3, 2), library.ones(state)))
     for first, second in (((1, 3, 5), (1, 3, 4)), ((1, 3, 4), (1, 2, 4)), ((3, 4), (3, 4))):

@@ -107,7 +107,7 @@ def hostile():
 
 
 @pytest.mark.parametrize("number", range(3))
-def test_hostile_arguments(number):
+def test_malicious_arguments(number):
     """Invalid pooling arguments raise PyTorch's error class and message."""
     checked = 0
     for name, x, given in itertools.islice(hostile(), number, None, 3):

@@ -73,7 +73,7 @@ def test_random_masks():
     assert masks(ts) == masks(torch)
 
 
-REFUSED = [
+REJECTED = [
     "P.random_unstructured(m, 'weight', -1)", "P.random_unstructured(m, 'weight', 1.5)", "P.random_unstructured(m, 'weight', 20)",
     "P.random_unstructured(m, 'weight', 'a')", "P.random_structured(m, 'weight', 1, 5)", "P.random_structured(m, 'bias', 1, 0)",
     "P.remove(m, 'weight')", "P.global_unstructured(m, P.L1Unstructured)", "P.global_unstructured([(m, 'weight')], P.RandomStructured, amount=1)",
@@ -83,7 +83,7 @@ REFUSED = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("text", REFUSED)
+@pytest.mark.parametrize("text", REJECTED)
 def test_refusals(text):
     """Invalid pruning calls raise PyTorch's errors."""
 

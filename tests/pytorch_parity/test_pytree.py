@@ -317,7 +317,7 @@ def test_dictionaries_fit_each_other():
             same(lambda pytree: pytree.tree_structure(first) == pytree.tree_structure(other))
 
 
-def test_changed_nodes_are_refused():
+def test_changed_nodes_are_rejected():
     """Custom nodes with another context, and containers of different lengths, are rejected."""
     for first, second in [
         (Pair(1, 2, "a"), Pair(3, 4, "b")),

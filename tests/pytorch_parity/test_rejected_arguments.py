@@ -32,7 +32,7 @@ def with_hook(name, given):
     return run
 
 
-REFUSED = {
+REJECTED = {
     "backward in grad": in_grad(lambda m, x: x.sum().backward()),
     "backward in vmap": in_vmap(lambda m, x: m.ones(1, requires_grad=True).backward()),
     "autograd.backward in grad": in_grad(lambda m, x: m.autograd.backward(x.sum())),
@@ -52,13 +52,13 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("name", REFUSED)
+@pytest.mark.parametrize("name", REJECTED)
 def test_refusals(name):
     """Invalid calls raise PyTorch's error class and message."""
     found = []
     for m in (ts, torch):
         with pytest.raises(Exception) as error:
-            REFUSED[name](m)
+            REJECTED[name](m)
         found.append((type(error.value).__name__, str(error.value)))
     assert found[0] == found[1]
 

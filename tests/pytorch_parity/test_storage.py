@@ -37,7 +37,7 @@ def test_as_strided_sees_the_storage(view, dtype):
 @pytest.mark.parametrize(
     "args", [((3,), (12,)), ((2,), (1, 1)), ((2,), (-1,)), ((-2,), (1,)), ((2,), (1,), -1)]
 )
-def test_as_strided_refuses(args):
+def test_as_strided_rejects(args):
     theirs, ours = pair()
     with pytest.raises(RuntimeError) as want:
         theirs.as_strided(*args)
@@ -79,7 +79,7 @@ def test_resize_in_a_memory_format_and_as_another():
 
 
 @pytest.mark.parametrize("size", [(-1,), (1 << 40, 1 << 40), (1 << 62,)])
-def test_resize_refuses(size):
+def test_resize_rejects(size):
     theirs, ours = pair()
     with pytest.raises(RuntimeError) as want:
         theirs.resize_(size)

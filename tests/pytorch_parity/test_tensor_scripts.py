@@ -107,7 +107,7 @@ def test_tolist(annotation, x):
 
 
 @pytest.mark.parametrize("annotation", ["List[str]", "str", "Tensor", "Dict[str, int]"])
-def test_tolist_of_another_type_is_refused(annotation):
+def test_tolist_of_another_type_is_rejected(annotation):
     source = f"def f(x):\n    a: {annotation} = x.tolist()\n    return a\n"
     with pytest.raises(RuntimeError) as theirs:
         unit(torch, source)

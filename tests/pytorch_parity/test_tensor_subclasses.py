@@ -7,8 +7,8 @@ import ts  # noqa: E402
 from tests import tensor_subclasses  # noqa: E402
 
 OURS, THEIRS = [], []
-RUN, REFUSED = tensor_subclasses.programs(ts, OURS)
-RUN_THERE, REFUSED_THERE = tensor_subclasses.programs(torch, THEIRS)
+RUN, REJECTED = tensor_subclasses.programs(ts, OURS)
+RUN_THERE, TORCH_REJECTED = tensor_subclasses.programs(torch, THEIRS)
 # Programs whose formulas of gradients, or number of `detach`, differ from PyTorch's.
 OTHER_OPERATORS = {"function gradient", "quantized print", "double backward", "quantized module"}
 
@@ -30,10 +30,10 @@ def test_results(name):
         assert OURS == THEIRS
 
 
-@pytest.mark.parametrize("name", list(REFUSED))
+@pytest.mark.parametrize("name", list(REJECTED))
 def test_refusals(name):
     with pytest.raises(Exception) as there:
-        REFUSED_THERE[name]()
+        TORCH_REJECTED[name]()
     with pytest.raises(type(there.value)) as here:
-        REFUSED[name]()
+        REJECTED[name]()
     assert str(here.value).splitlines()[0] == str(there.value).splitlines()[0]

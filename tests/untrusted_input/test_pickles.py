@@ -44,7 +44,7 @@ DEEP_DICT = nested(b"}" + text("x"), b"s")
         ("Tensor", doubled() + b"Q"),
     ],
 )
-def test_refused(type, piece):
+def test_rejected(type, piece):
     """An invalid pickle raises `ArchiveError` at load time."""
     with pytest.raises(ArchiveError):
         load(archive(module("return 1", attributes=f"a : {type}"), state(a=piece)))

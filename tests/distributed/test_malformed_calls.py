@@ -12,14 +12,14 @@ pytest.importorskip("distributed", reason="rpc needs dask.distributed")
 import psutil
 
 from tests.distributed import SECRET
-from tests.distributed.long_lived_processes import lasting
+from tests.distributed.long_lived_processes import start_long_lived_process
 from tests.distributed.fork_server import RECONNECT_TIMEOUT_SECONDS
 from ts.distributed.transport import BlockingConnection
 from ts.distributed.transport.multiplexing import MAX_PENDING_CALLS, MAX_UNSENT_RESPONSE_BYTES
 from ts.distributed.transport.message_codec import MessageEncoder
 
-MUCH = 96 << 20  # bytes by which memory may differ
-TOGETHER = 100  # messages that are sent before their answers are read
+MAX_MEMORY_GROWTH_BYTES = 96 << 20  # bytes by which memory may differ
+MESSAGES_PER_GROUP = 100  # messages that are sent before their answers are read
 TENSOR = [3, 6, 0, 0, 0, [2], [1]]
 IDENTITY, FORK = [0, 1 << 40], [0, (1 << 40) + 1]
 
@@ -27,14 +27,14 @@ IDENTITY, FORK = [0, 1 << 40], [0, (1 << 40) + 1]
 @pytest.fixture(scope="module")
 def worker():
     """Start a worker process for the tests of this module."""
-    with lasting("tests.distributed.standalone_worker") as process:
+    with start_long_lived_process("tests.distributed.standalone_worker") as process:
         yield process
 
 
-def friend(worker, says=True, more=()):
-    """Open an authenticated connection, with a hello message unless `says` is False."""
+def connect_authenticated(worker, send_hello=True, more=()):
+    """Open an authenticated connection, with a hello message unless `send_hello` is False."""
     channel = BlockingConnection(worker.address, secret=SECRET, timeout=20)
-    if says:
+    if send_hello:
         assert channel.call([0, ["hello", 0, 0, *more]], 20)[1][0] == "value"
     return channel
 
@@ -47,28 +47,28 @@ def add(a, b):
     return "call", ["python", "tests.distributed.rpc_worker", "add"], [1, [1, a, b], [2]], [], None
 
 
-def works(worker):
-    channel = friend(worker)
+def check_call(worker):
+    channel = connect_authenticated(worker)
     assert ask(channel, *add(1, 2)) == ("value", 3, ())
     owned = ask(channel, "call", ["python", "tests.distributed.rpc_worker", "owned"], [1, [1], [2]], [], None)
     channel.close()
     return owned[1]
 
 
-def memory(worker):
+def resident_bytes(worker):
     return psutil.Process(worker.pid).memory_info().rss
 
 
 @pytest.fixture(autouse=True)
-def unharmed(worker):
+def check_process_unharmed(worker):
     """Check that the worker answers afterwards, has no additional values, and uses no more memory."""
-    before, owned = memory(worker), works(worker)
+    before, owned = resident_bytes(worker), check_call(worker)
     yield
     until = time.monotonic() + 60
-    while works(worker) > owned:  # values of a process that is forgotten after a time without connections
+    while check_call(worker) > owned:  # values of a process that is forgotten after a time without connections
         assert time.monotonic() < until
         time.sleep(1.5 * RECONNECT_TIMEOUT_SECONDS)
-    assert memory(worker) < before + MUCH
+    assert resident_bytes(worker) < before + MAX_MEMORY_GROWTH_BYTES
 
 
 VALID = [
@@ -86,14 +86,14 @@ VALID = [
 ]  # fmt: skip
 
 
-def deep(chance):
+def deeply_nested(chance):
     found = chance.choice((None, 1, "x"))
     for _ in range(chance.choice((10, 100, 200))):
         found = [chance.choice((0, 1, 2, 13)), found]
     return found
 
 
-JUNK = (
+ARBITRARY_VALUES = (
     lambda chance: chance.choice((None, True, -1, 0, 2**31, 2**62, -(2**63), 1e308, float("nan"), "", "x", b"")),
     lambda chance: chance.randbytes(chance.choice((1, 8, 5000))),
     lambda chance: [chance.randrange(16) for _ in range(chance.randrange(9))],
@@ -103,69 +103,69 @@ JUNK = (
     lambda chance: "aten::" + chance.choice(("add", "zeros", "nothing", "__init__")),
     lambda chance: chance.choice(VALID),
     lambda chance: [chance.randrange(-1, 3), chance.randrange(-1, 2**41)],
-    deep,
+    deeply_nested,
 )  # fmt: skip
 
 
-def spoiled(chance, value):
+def mutated(chance, value):
     """Return a message with a random change."""
     if not isinstance(value, list) or not value or chance.random() < 0.25:
-        return chance.choice(JUNK)(chance)
+        return chance.choice(ARBITRARY_VALUES)(chance)
     value, at = list(value), chance.randrange(len(value))
     what = chance.randrange(8)
     if what == 0:
         del value[at]
     elif what == 1:
-        value.insert(at, chance.choice(JUNK)(chance))
+        value.insert(at, chance.choice(ARBITRARY_VALUES)(chance))
     else:
-        value[at] = spoiled(chance, value[at])
+        value[at] = mutated(chance, value[at])
     return value
 
 
-def is_asked_for(message):
+def fills_memory_if_valid(message):
     """Return True if a valid message would itself sleep, exit or fill memory."""
     return "zeros" in repr(message)
 
 
-def throw(worker, seeds, how):
+def send_malformed_calls(worker, seeds, how):
     """Send malformed messages in groups; the worker must answer each of them."""
-    before, chance, channel = memory(worker), random.Random(str(seeds)), friend(worker, more=how)
-    for _ in range(len(seeds) // TOGETHER):
-        several = [spoiled(chance, chance.choice(VALID)) for _ in range(TOGETHER)]
-        several = [message for message in several if not is_asked_for(message)]
+    before, chance, channel = resident_bytes(worker), random.Random(str(seeds)), connect_authenticated(worker, more=how)
+    for _ in range(len(seeds) // MESSAGES_PER_GROUP):
+        several = [mutated(chance, chance.choice(VALID)) for _ in range(MESSAGES_PER_GROUP)]
+        several = [message for message in several if not fills_memory_if_valid(message)]
         for number, message in enumerate(several, 1):
             channel.send([number, message])
         channel._socket.settimeout(60)
         answers = dict(channel.receive() for _ in several)
         assert answers.keys() == set(range(1, len(several) + 1))
         assert {answer[0] for answer in answers.values()} <= {"failed", "value", "unknown"}
-        assert memory(worker) < before + MUCH
+        assert resident_bytes(worker) < before + MAX_MEMORY_GROWTH_BYTES
         for number in (IDENTITY, [0, 1 << 41]):
             ask(channel, "drop", number, FORK)
             ask(channel, "drop", number, [0, 1 << 42])
     channel.close()
 
 
-WAYS = pytest.mark.parametrize("how", [[], ["waits"]], ids=["loop", "thread"])
+EACH_CONNECTION_KIND = pytest.mark.parametrize("how", [[], ["waits"]], ids=["loop", "thread"])
 
 
-@WAYS
-def test_spoiled_messages(worker, how):
+@EACH_CONNECTION_KIND
+def test_mutated_messages(worker, how):
     """Malformed messages of every kind are answered, by the event loop and by threads."""
-    throw(worker, range(3_000), how)
+    send_malformed_calls(worker, range(3_000), how)
 
 
 @pytest.mark.long
-@WAYS
-def test_many_spoiled_messages(worker, how):
+@EACH_CONNECTION_KIND
+def test_many_mutated_messages(worker, how):
     """Many malformed messages are answered, by the event loop and by threads."""
-    throw(worker, range(100_000), how)
+    send_malformed_calls(worker, range(100_000), how)
 
 
 @pytest.mark.parametrize("message", VALID, ids=lambda message: message[0])
 def test_request_before_hello(worker, message):
     """A request before the hello message is rejected with an error."""
-    channel = friend(worker, says=False)
+    channel = connect_authenticated(worker, send_hello=False)
     assert "expected a hello message" in ask(channel, *message)[2]
     channel.close()
 
@@ -173,7 +173,7 @@ def test_request_before_hello(worker, message):
 @pytest.mark.parametrize("process", [-1, 1, 2**40, None, "0"])
 def test_unknown_processes(worker, process):
     """A hello message with an unknown process number is rejected."""
-    channel = friend(worker, says=False)
+    channel = connect_authenticated(worker, send_hello=False)
     assert ask(channel, "hello", process, 0)[0] == "failed"
     assert ask(channel, *add(1, 2))[0] == "failed"
     channel.close()
@@ -182,7 +182,7 @@ def test_unknown_processes(worker, process):
 def test_identifiers_of_other_processes(worker):
     """A process may create only values with its own identifiers, each once, and release only its own
     handles."""
-    channel = friend(worker)
+    channel = connect_authenticated(worker)
     make = "remote", *add(1, 2)[1:]
     for identity, fork, process in (([1, 5], [0, 6], 0), ([0, 5], [1, 6], 0), ([0, 5], [0, 6], 1)):
         assert ask(channel, *make, identity, fork, process)[0] == "failed"
@@ -199,17 +199,17 @@ def test_identifiers_of_other_processes(worker):
 
 
 @pytest.mark.parametrize("message", [None, 1, [], [1], [1, 2, 3], {}, [1, ["hello", 0, 0], None]])
-@WAYS
+@EACH_CONNECTION_KIND
 def test_malformed_calls_close_the_connection(worker, message, how):
     """A malformed call closes the connection."""
-    channel = friend(worker, more=how)
+    channel = connect_authenticated(worker, more=how)
     with pytest.raises(ConnectionError):
         channel.call(message, 20)
 
 
 def test_disconnected_caller_releases_its_thread(worker):
     """A disconnected caller releases the worker thread that serves its pending fetch."""
-    maker, fetcher = friend(worker), friend(worker, more=["waits"])
+    maker, fetcher = connect_authenticated(worker), connect_authenticated(worker, more=["waits"])
     sleep = ["call", ["python", "tests.distributed.rpc_worker", "sleep"], [1, [1, 20.0], [2]], [], None]
     ask(maker, "remote", *sleep[1:], [0, 1 << 52], [0, 1 << 52], 0)
     threads = psutil.Process(worker.pid).num_threads()
@@ -222,7 +222,7 @@ def test_disconnected_caller_releases_its_thread(worker):
     maker.close()
 
 
-def send_until_it_stops(channel, message, most):
+def send_until_blocked(channel, message, most):
     """Return the number of messages that the other end accepts while its answers are not read."""
     sock, data = channel._socket, b"".join(MessageEncoder().pack(message))
     sock.settimeout(0.5)
@@ -235,7 +235,7 @@ def send_until_it_stops(channel, message, most):
 
 def test_unread_answers(worker):
     """The process stops to read."""
-    channel = friend(worker)
+    channel = connect_authenticated(worker)
     echo = [
         "call",
         ["python", "tests.distributed.rpc_worker", "same"],
@@ -244,26 +244,26 @@ def test_unread_answers(worker):
         None,
     ]
     most = 6 * MAX_UNSENT_RESPONSE_BYTES // 100_000
-    assert send_until_it_stops(channel, [1, echo], most) < most - 1
-    assert memory(worker) < 10 * MAX_UNSENT_RESPONSE_BYTES
+    assert send_until_blocked(channel, [1, echo], most) < most - 1
+    assert resident_bytes(worker) < 10 * MAX_UNSENT_RESPONSE_BYTES
     channel.close()
 
 
 def test_pending_calls_are_bounded(worker):
     """At most `MAX_PENDING_CALLS` calls are read before some of them finish."""
-    channel = friend(worker)
+    channel = connect_authenticated(worker)
     sleep = ["call", ["python", "tests.distributed.rpc_worker", "sleep"], [1, [1, 4.0], [2]], [], None]
     for number in range(16):
         channel.send([number, sleep])
     filler = ["call", *add(1, 2)[1:3], [b"x" * 4000], None]
     most = 30 * MAX_PENDING_CALLS
-    assert send_until_it_stops(channel, [1, filler], most) < most - 1
+    assert send_until_blocked(channel, [1, filler], most) < most - 1
     channel.close()
 
 
 def test_values_under_construction_count_as_pending(worker):
     """Values under construction count as pending calls, although their requests are answered at once."""
-    channel = friend(worker)
+    channel = connect_authenticated(worker)
     sleep = ["python", "tests.distributed.rpc_worker", "sleep"], [1, [1, 1.0], [2]]
     for number in range(16):
         channel.send([number, ["remote", *sleep, [], None, [0, number + 2**52], [0, number], 0]])

@@ -188,7 +188,7 @@ def test_the_same_graph_gives_the_same_text(tmp_path):
     """A graph has the same drawing in processes with other hash seeds."""
     graph = ts.jit.script(branching).graph
     graph.draw(tmp_path / "g.svg")
-    program = "import ts, tests.test_drawing as t\nts.jit.script(t.branching).graph.draw(%r)" % str(tmp_path / "h.svg")
+    program = "import ts, tests.test_graph_drawing as t\nts.jit.script(t.branching).graph.draw(%r)" % str(tmp_path / "h.svg")
     subprocess.run([sys.executable, "-c", program], check=True, env={"PYTHONHASHSEED": "7", "PYTHONPATH": "."})
     assert (tmp_path / "g.svg").read_bytes() == (tmp_path / "h.svg").read_bytes()
 

@@ -7,13 +7,13 @@ pytest.importorskip("distributed", reason="rpc needs dask.distributed")
 from tests.distributed.fault_injection import rounds
 
 
-def test_rounds(nursery):
+def test_rounds(fork_server_client):
     """Run a share of the fault rounds."""
-    rounds(nursery, 0, 20)
+    rounds(fork_server_client, 0, 20)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("first", range(0, 1000, 250))
-def test_all_rounds(nursery, first):
+def test_all_rounds(fork_server_client, first):
     """Run all fault rounds."""
-    rounds(nursery, first, 250)
+    rounds(fork_server_client, first, 250)

@@ -19,19 +19,19 @@ from ts.distributed.transport.connection_setup import connector
 from ts.distributed.transport.handshake import MAGIC, REJECTED
 from ts.distributed.transport.transport import HELLO, MAX_UNAUTHENTICATED_CONNECTIONS
 
-MUCH = (
+MAX_MEMORY_GROWTH_BYTES = (
     64 << 20
 )  # bytes by which memory may differ: what Python and dask keep of errors they have shown before
 
 
-def stranger(server):
+def connect_unauthenticated(server):
     """Open a connection without sending anything."""
     sock = socket.create_connection(("127.0.0.1", server.port), timeout=20)
     sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return sock
 
 
-def exactly(sock, count):
+def receive_exactly(sock, count):
     data = b""
     while len(data) < count:
         more = sock.recv(count - len(data))
@@ -41,14 +41,14 @@ def exactly(sock, count):
     return data
 
 
-def friend(server):
+def connect_authenticated(server):
     """A connection that has proved to know the secret; the server's next bytes are its first message."""
-    sock, steps = stranger(server), connector("ts", SECRET, None)
+    sock, steps = connect_unauthenticated(server), connector("ts", SECRET, None)
     data, want = next(steps)
     try:
         while True:
             sock.sendall(data)
-            data, want = steps.send(exactly(sock, want))
+            data, want = steps.send(receive_exactly(sock, want))
     except StopIteration:
         return sock
 
@@ -73,25 +73,25 @@ def send(sock, data):
         return
 
 
-def works(server):
+def check_echo(server):
     """Check that the server answers an echo request."""
     channel = BlockingConnection(server.address, secret=SECRET)
     assert channel.call({"op": "echo", "data": 7}, timeout=20) == 7
     channel.close()
 
 
-def memory(server):
+def resident_bytes(server):
     return psutil.Process(server.pid).memory_info().rss
 
 
 @pytest.fixture(autouse=True)
-def unharmed(server):
+def check_process_unharmed(server):
     """Check that the server answers before and after, and uses no more memory."""
-    works(server)
-    before = memory(server)
+    check_echo(server)
+    before = resident_bytes(server)
     yield
-    works(server)
-    assert memory(server) < before + MUCH
+    check_echo(server)
+    assert resident_bytes(server) < before + MAX_MEMORY_GROWTH_BYTES
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def unharmed(server):
 )
 def test_invalid_proofs(server, data):
     """Data that is not a valid proof closes the connection."""
-    sock = stranger(server)
+    sock = connect_unauthenticated(server)
     sock.sendall(data)
     assert is_closed(sock)
 
@@ -107,19 +107,19 @@ def test_invalid_proofs(server, data):
 def test_a_recorded_session(server):
     """A replayed handshake is rejected."""
     steps, said = connector("ts", SECRET, None), []
-    sock = stranger(server)
+    sock = connect_unauthenticated(server)
     data, want = next(steps)
     try:
         while True:
             said.append(data)
             sock.sendall(data)
-            data, want = steps.send(exactly(sock, want))
+            data, want = steps.send(receive_exactly(sock, want))
     except StopIteration:
         said.append(sent(HELLO) + sent({"op": "echo", "data": 1}))
         sock.sendall(said[-1])
-        assert exactly(sock, len(sent(HELLO) + sent(1))) == sent(HELLO) + sent(1)
+        assert receive_exactly(sock, len(sent(HELLO) + sent(1))) == sent(HELLO) + sent(1)
     sock.close()
-    again = stranger(server)
+    again = connect_unauthenticated(server)
     send(again, b"".join(said))
     heard = b""
     try:
@@ -133,16 +133,16 @@ def test_a_recorded_session(server):
 
 def test_reflected_messages_are_rejected(server):
     """A reflected greeting is rejected as a proof."""
-    sock = stranger(server)
-    greeting = exactly(sock, len(MAGIC) + 32)
+    sock = connect_unauthenticated(server)
+    greeting = receive_exactly(sock, len(MAGIC) + 32)
     sock.sendall(greeting[len(MAGIC) :] + greeting[-32:])
     assert is_closed(sock)
 
 
 def test_many_unauthenticated_connections(server):
     """The number of unauthenticated connections is bounded; authenticated clients are still accepted."""
-    waiting = [stranger(server) for _ in range(3 * MAX_UNAUTHENTICATED_CONNECTIONS)]
-    works(server)
+    waiting = [connect_unauthenticated(server) for _ in range(3 * MAX_UNAUTHENTICATED_CONNECTIONS)]
+    check_echo(server)
     for sock in waiting[: 2 * MAX_UNAUTHENTICATED_CONNECTIONS]:
         assert is_closed(sock)
     for sock in waiting[2 * MAX_UNAUTHENTICATED_CONNECTIONS :]:
@@ -153,7 +153,7 @@ def test_many_unauthenticated_connections(server):
 @pytest.mark.parametrize("first", [b"", sent(HELLO)], ids=["first", "later"])
 def test_malformed_messages(server, data, first):
     """Malformed messages of an authenticated peer close the connection, as first and as later messages."""
-    sock = friend(server)
+    sock = connect_authenticated(server)
     send(sock, first + data)
     assert is_closed(sock)
 
@@ -163,7 +163,7 @@ def test_malformed_messages(server, data, first):
 )
 def test_messages_of_no_meaning(server, message):
     """Unknown messages are treated as data and close the connection."""
-    sock = friend(server)
+    sock = connect_authenticated(server)
     sock.sendall(sent(HELLO) + sent(message))
     sock.shutdown(socket.SHUT_WR)
     assert is_closed(sock)
@@ -172,7 +172,7 @@ def test_messages_of_no_meaning(server, message):
 @pytest.mark.parametrize("message", [1, [], {}, {"compression": "zlib"}])
 def test_invalid_greetings(server, message):
     """Invalid greetings of the dask protocol close the connection."""
-    sock = friend(server)
+    sock = connect_authenticated(server)
     sock.sendall(sent(message))
     sock.shutdown(socket.SHUT_WR)
     assert is_closed(sock)
@@ -182,7 +182,7 @@ def test_truncated_messages(server):
     """Truncated messages are handled at every position."""
     whole = sent({"op": "echo", "data": b"x" * 10_000})
     for end in (1, 7, 8, 12, 16, 20, 100, len(whole) - 1):
-        sock = friend(server)
+        sock = connect_authenticated(server)
         sock.sendall(sent(HELLO) + whole[:end])
         sock.shutdown(socket.SHUT_WR)
         assert is_closed(sock)
@@ -190,30 +190,30 @@ def test_truncated_messages(server):
 
 def test_announced_sizes_cost_nothing(server):
     """A hundred announced messages of two gigabytes allocate no memory."""
-    before = memory(server)
+    before = resident_bytes(server)
     socks = []
     for _ in range(100):
-        sock = friend(server)
+        sock = connect_authenticated(server)
         sock.sendall(sent(HELLO) + prelude(b"\xc0", (2**31,)) + b"some of it")
         socks.append(sock)
-    works(server)
-    assert memory(server) < before + MUCH
+    check_echo(server)
+    assert resident_bytes(server) < before + MAX_MEMORY_GROWTH_BYTES
     for sock in socks:
         sock.close()
 
 
 def test_slow_senders(server):
     """A peer that sends one byte at a time is served and does not delay other connections."""
-    sock = friend(server)
+    sock = connect_authenticated(server)
     for byte in sent(HELLO) + sent({"op": "echo", "data": "ab"}):
         sock.sendall(bytes([byte]))
         time.sleep(0.001)
-    works(server)
-    assert exactly(sock, len(sent(HELLO) + sent("ab"))) == sent(HELLO) + sent("ab")
+    check_echo(server)
+    assert receive_exactly(sock, len(sent(HELLO) + sent("ab"))) == sent(HELLO) + sent("ab")
     sock.close()
 
 
-def garbage(seed):
+def mutated_message(seed):
     """Return a random message with random damage."""
     chance = random.Random(seed)
     kind = chance.randrange(4)
@@ -232,15 +232,15 @@ def garbage(seed):
     return bytes(whole)
 
 
-def throw(server, seeds):
+def send_mutated_messages(server, seeds):
     """Send damaged messages over authenticated connections, each of which is used until it breaks."""
-    sock, before = None, memory(server)
+    sock, before = None, resident_bytes(server)
     for seed in seeds:
         if sock is None:
-            sock = friend(server)
+            sock = connect_authenticated(server)
             sock.sendall(sent(HELLO))
         try:
-            sock.sendall(garbage(seed))
+            sock.sendall(mutated_message(seed))
             if seed % 3 == 0:
                 sock.shutdown(socket.SHUT_WR)
                 assert is_closed(sock)
@@ -249,28 +249,28 @@ def throw(server, seeds):
             sock.close()
             sock = None
         if seed % 1000 == 0:
-            works(server)
-            assert memory(server) < before + MUCH
+            check_echo(server)
+            assert resident_bytes(server) < before + MAX_MEMORY_GROWTH_BYTES
     if sock is not None:
         sock.close()
 
 
 def test_garbage(server):
     """Random damaged messages of authenticated peers close their connections only."""
-    throw(server, range(2_000))
+    send_mutated_messages(server, range(2_000))
 
 
 @pytest.mark.long
 def test_much_garbage(server):
     """Many damaged messages of authenticated peers close their connections only."""
-    throw(server, range(100_000))
+    send_mutated_messages(server, range(100_000))
 
 
 def test_garbage_before_authentication(server):
     """Random data before authentication is rejected unread."""
     chance = random.Random(0)
     for _ in range(500):
-        sock = stranger(server)
+        sock = connect_unauthenticated(server)
         send(sock, chance.randbytes(chance.choice((64, 200, 5000))))
         assert is_closed(sock)
 
@@ -278,7 +278,7 @@ def test_garbage_before_authentication(server):
 def test_resets(server):
     """Connections that end in the hardest way, at any point."""
     for end in range(0, 200, 5):
-        sock = friend(server)
+        sock = connect_authenticated(server)
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         sock.sendall((sent(HELLO) + sent({"op": "echo", "data": b"x" * 5000}))[:end])
         sock.close()

@@ -65,7 +65,7 @@ def test_placeholders_can_be_referenced():
         (lambda: ts.onnx.TrainingMode.EVAL(), "torch.onnx.TrainingMode.EVAL is not implemented"),
     ],
 )
-def test_use_is_refused(use, says):
+def test_use_is_rejected(use, says):
     with pytest.raises(NotImplementedError) as error:
         use()
     assert says in str(error.value)

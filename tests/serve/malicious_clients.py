@@ -26,7 +26,7 @@ def npz(**arrays):
     return out.getvalue()
 
 
-def lying_npz():
+def npz_with_false_size():
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w") as file:
         head = b"{'descr': '<f4', 'fortran_order': False, 'shape': (1000000000000,), }\n"
@@ -56,7 +56,7 @@ WHOLE = [
     (request("POST", "/predict", b"\xff" * 1000, JSON), {400}),
     (request("POST", "/predict", BOMB[:-1], NPZ), {400}),
     (request("POST", "/predict", BOMB, NPZ), {400}),
-    (request("POST", "/predict", lying_npz(), NPZ), {400}),
+    (request("POST", "/predict", npz_with_false_size(), NPZ), {400}),
     (request("POST", "/predict", npz(x=np.array(["a"])), NPZ), {400}),
     (request("POST", "/predict", os.urandom(2000), NPZ), {400}),
     (request("POST", "/predict", b"{}", {"Content-Type": "text/plain"}), {415}),
@@ -122,7 +122,7 @@ STUCK_PROGRAM = (
 )
 
 
-async def whole(port, what, expected, is_right=None):
+async def send_request(port, what, expected, is_right=None):
     """Send a request, check the response and return its status."""
     async with Connection(port) as connection:
         connection.writer.write(what)
@@ -134,14 +134,14 @@ async def whole(port, what, expected, is_right=None):
     return status
 
 
-async def leave(port, what):
+async def send_and_disconnect(port, what):
     """Send an expensive request and disconnect."""
     async with Connection(port) as connection:
         connection.writer.write(what)
         await connection.writer.drain()
 
 
-async def half(port, what):
+async def send_incomplete_request(port, what):
     """Send an incomplete request."""
     async with Connection(port) as connection:
         connection.writer.write(what[: random.randrange(1, len(what))])
@@ -152,7 +152,7 @@ async def half(port, what):
         assert status in (b"", b"408", b"400"), status
 
 
-async def deaf(port, what):
+async def send_without_reading(port, what):
     """Send many expensive requests without reading responses."""
     async with Connection(port) as connection:
         for _ in range(20):
@@ -163,31 +163,31 @@ async def deaf(port, what):
 def model(port, number):
     """Return the next hostile request to a model: most are cheap, some slow or endless."""
     if number % 100 == 7:
-        return whole(port, *ENDLESS)
+        return send_request(port, *ENDLESS)
     if number % 500 == 13:
-        return whole(port, *STUCK)
+        return send_request(port, *STUCK)
     if number % 20 == 3:
-        return half(port, model_json([[1.0]]))
+        return send_incomplete_request(port, model_json([[1.0]]))
     if number % 20 == 5:
-        return leave(port, ENDLESS[0] if random.random() < 0.1 else model_json([[1.0]] * 1000))
+        return send_and_disconnect(port, ENDLESS[0] if random.random() < 0.1 else model_json([[1.0]] * 1000))
     if number % 100 == 11:
-        return deaf(port, model_json([[1.5] * 2000]))
-    return whole(port, *WHOLE[number % len(WHOLE)])
+        return send_without_reading(port, model_json([[1.5] * 2000]))
+    return send_request(port, *WHOLE[number % len(WHOLE)])
 
 
 def playground(port, number):
     """Return the next hostile request to the playground."""
     if number % 100 == 7:
-        return whole(port, *ENDLESS_PROGRAM)
+        return send_request(port, *ENDLESS_PROGRAM)
     if number % 500 == 13:
-        return whole(port, *STUCK_PROGRAM)
+        return send_request(port, *STUCK_PROGRAM)
     if number % 20 == 3:
-        return half(port, PROGRAMS[0][0])
+        return send_incomplete_request(port, PROGRAMS[0][0])
     if number % 20 == 5:
-        return leave(port, ENDLESS_PROGRAM[0] if random.random() < 0.1 else PROGRAMS[0][0])
+        return send_and_disconnect(port, ENDLESS_PROGRAM[0] if random.random() < 0.1 else PROGRAMS[0][0])
     if number % 100 == 11:
-        return deaf(port, request("GET", "/page.js"))
-    return whole(port, *PROGRAMS[number % len(PROGRAMS)])
+        return send_without_reading(port, request("GET", "/page.js"))
+    return send_request(port, *PROGRAMS[number % len(PROGRAMS)])
 
 
 async def attack(port, hostile, numbers, callback=None, every=250):

@@ -1,6 +1,6 @@
 """Load tests and 10,000 hostile requests: every request is answered, other clients stay fast, memory does not grow.
 
-    TS_HOSTILE_REQUESTS=1000 pytest -m long tests/serve/test_hostile.py -s        fewer requests; prints measurements
+    TS_HOSTILE_REQUESTS=1000 pytest -m long tests/serve/test_malicious_clients.py -s        fewer requests; prints measurements
 """
 
 import asyncio
@@ -15,9 +15,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.serve import hostile_clients
+from tests.serve import malicious_clients
 from tests.serve.client import JSON, Connection, answer, ask, load, request
-from tests.serve.hostile_clients import attack
+from tests.serve.malicious_clients import attack
 
 pytest.importorskip("aiohttp", reason="needs aiohttp: pip install 'torchscript-ts[serve]'")
 from tests.serve.conftest import serving
@@ -109,11 +109,11 @@ def metrics_of(port):
 
 
 @pytest.mark.parametrize("batch", [1, 8])
-def test_hostile_requests_to_a_model(busy, batch):
+def test_malicious_requests_to_a_model(busy, batch):
     """Hostile requests get the expected responses, regular clients stay fast, and no connection or file
     remains."""
     words = ("--seconds", 1, "--bytes", "100M", "--max-answer", "4M", "--max-body", "256K", "--client-seconds", 5)
-    with attacked(hostile_clients.model, ("model", 50), ("model", 5), busy, *words, "--batch", batch) as (process, kept, new):
+    with attacked(malicious_clients.model, ("model", 50), ("model", 5), busy, *words, "--batch", batch) as (process, kept, new):
         time.sleep(4)  # time for disconnected clients to be served
         values = metrics_of(process.port)
         assert values["ts_serve_queue"] == values["ts_serve_body_bytes"] == values["ts_serve_processes_busy"] == "0"
@@ -121,9 +121,9 @@ def test_hostile_requests_to_a_model(busy, batch):
     assert kept == (pytest.approx(0, abs=SLOWEST), 0) and new[0] < 10 * SLOWEST
 
 
-def test_hostile_programs():
+def test_malicious_programs():
     """Hostile playground programs run in separate processes and do not slow other clients."""
-    with attacked(hostile_clients.playground, ("playground", 5), ("playground", 1), "--seconds", 1) as (process, kept, new):
+    with attacked(malicious_clients.playground, ("playground", 5), ("playground", 1), "--seconds", 1) as (process, kept, new):
         time.sleep(4)
         values = metrics_of(process.port)
         assert values["ts_serve_body_bytes"] == "0" and values["ts_serve_open"] == "1"
@@ -155,7 +155,7 @@ def test_queue_overflow(busy):
 
         async def whole_reply(port):
             async with Connection(port) as connection:
-                connection.writer.write(hostile_clients.ENDLESS[0])
+                connection.writer.write(malicious_clients.ENDLESS[0])
                 start = time.perf_counter()
                 status, headers, _ = await answer(connection.reader)
                 return status, headers.get("retry-after"), time.perf_counter() - start
