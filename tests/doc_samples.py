@@ -53,7 +53,7 @@ def names_of(snippet: str) -> dict[str, Any]:
             os.chdir(before)
 
 
-def given(snippet: str, expression: str) -> str:
+def evaluated_repr(snippet: str, expression: str) -> str:
     """Return the value of an expression after running a snippet, as printed with LLVM available."""
     names = names_of(snippet)
     with mock.patch("ts.runtime.plan_report.is_enabled", True), mock.patch("ts.runtime.plan_report.is_available", lambda: True):
@@ -69,7 +69,7 @@ def page(text: str) -> str:
         return f"{head}{textwrap.indent(block, match[1])}{match[1]}```"
 
     text = SAMPLE.sub(lambda match: filled(match, section(match[2], match[3])), text)
-    text = SHOWN.sub(lambda match: filled(match, given(match[2], match[3])), text)
+    text = SHOWN.sub(lambda match: filled(match, evaluated_repr(match[2], match[3])), text)
     marks = len(_MARK.findall(text))
     blocks = len(SAMPLE.findall(text)) + len(SHOWN.findall(text))
     if marks != blocks:

@@ -331,7 +331,7 @@ def share_tensors(draw):
 
 
 @work
-def look(draw):
+def check_printed_code(draw):
     function = ts.jit.script(squares)
     expect(str(function.graph).count("aten::append"), 1)
     expect("square" in function.code and "append" in str(function.inlined_graph), True)

@@ -12,7 +12,7 @@ DIGITS = {"float32": 3e-5, "float64": 1e-11}
 WANTED = ([True, True, True], [True, False, False], [False, True, False], [False, False, True])
 
 
-def made(shape, dtype, seed):
+def random_array(shape, dtype, seed):
     return np.random.default_rng(seed).standard_normal(shape).astype(dtype)
 
 
@@ -36,24 +36,24 @@ def agrees(key, dtype, *args):
 @pytest.mark.parametrize("shape", [(3, 5), (4, 16), (2, 3, 100), (5, 1), (3, 1025)])
 @pytest.mark.parametrize("dims", [1, 2])
 def test_layers(shape, dims, dtype):
-    x, g = made(shape, dtype, 1), made(shape, dtype, 2)
+    x, g = random_array(shape, dtype, 1), random_array(shape, dtype, 2)
     last = shape[-dims:]
     axes = tuple(range(-dims, 0))
     mean = x.mean(axes, keepdims=True)
     scale = 1 / np.sqrt(x.var(axes, keepdims=True) + 1)
     for mask in WANTED:
-        agrees("native_layer_norm_backward", dtype, g, x, list(last), mean, scale, made(last, dtype, 3), None, mask)
+        agrees("native_layer_norm_backward", dtype, g, x, list(last), mean, scale, random_array(last, dtype, 3), None, mask)
     agrees("native_layer_norm_backward", dtype, g, x, list(last), mean, scale, None, None, WANTED[1])
 
 
 @pytest.mark.parametrize("dtype", DIGITS)
 @pytest.mark.parametrize("shape, groups", [((2, 6, 5), 3), ((2, 6, 1), 2), ((3, 8, 4, 7), 4), ((1, 4, 40), 1)])
 def test_groups_of_channels(shape, groups, dtype):
-    x, g = made(shape, dtype, 1), made(shape, dtype, 2)
+    x, g = random_array(shape, dtype, 1), random_array(shape, dtype, 2)
     n, c = shape[:2]
     grouped = x.reshape(n, groups, -1)
     mean, scale = grouped.mean(2), 1 / np.sqrt(grouped.var(2) + 1e-5)
-    for weight in (None, made((c,), dtype, 3)):
+    for weight in (None, random_array((c,), dtype, 3)):
         for mask in WANTED if weight is not None else WANTED[1:2]:
             area = int(np.prod(shape[2:]))
             agrees("native_group_norm_backward", dtype, g, x, mean, scale, weight, n, c, area, groups, mask)
@@ -63,11 +63,11 @@ def test_groups_of_channels(shape, groups, dtype):
 @pytest.mark.parametrize("shape", [(8, 6), (33, 40), (4, 6, 5), (3, 5, 7, 9), (2, 1, 3)])
 @pytest.mark.parametrize("training", [True, False])
 def test_batches(shape, training, dtype):
-    x, g = made(shape, dtype, 1), made(shape, dtype, 2)
+    x, g = random_array(shape, dtype, 1), random_array(shape, dtype, 2)
     axes = (0, *range(2, x.ndim))
     mean, scale = x.mean(axes), 1 / np.sqrt(x.var(axes) + 1e-5)
-    running, variance = made(shape[1:2], dtype, 3), made(shape[1:2], dtype, 4) ** 2 + 1
-    for weight in (None, made(shape[1:2], dtype, 5)):
+    running, variance = random_array(shape[1:2], dtype, 3), random_array(shape[1:2], dtype, 4) ** 2 + 1
+    for weight in (None, random_array(shape[1:2], dtype, 5)):
         for mask in WANTED:
             agrees(
                 "native_batch_norm_backward", dtype, g, x, weight, running, variance, mean, scale, training, 1e-5, mask
@@ -77,7 +77,7 @@ def test_batches(shape, training, dtype):
 @pytest.mark.parametrize("dtype", DIGITS)
 @pytest.mark.parametrize("shape", [(9,), (3, 5), (4, 16), (2, 3, 100), (5, 1)])
 def test_softmax(shape, dtype):
-    x, g = made(shape, dtype, 1) * 5, made(shape, dtype, 2)
+    x, g = random_array(shape, dtype, 1) * 5, random_array(shape, dtype, 2)
     y = np.exp(x - x.max(-1, keepdims=True))
     y /= y.sum(-1, keepdims=True)
     same = getattr(ts, dtype)
@@ -88,14 +88,14 @@ def test_softmax(shape, dtype):
 
 @pytest.mark.parametrize("dtype", DIGITS)
 def test_maxima_of_windows(dtype):
-    x = ts.from_numpy(made((2, 3, 9, 8), dtype, 1))
+    x = ts.from_numpy(random_array((2, 3, 9, 8), dtype, 1))
     y, places = ts.nn.functional.max_pool2d(x, 3, 2, 1, return_indices=True)
-    g = made(tuple(y.shape), dtype, 2)
+    g = random_array(tuple(y.shape), dtype, 2)
     how = [3, 3], [2, 2], [1, 1], [1, 1], False
     agrees("max_pool2d_with_indices_backward", dtype, g, x.numpy(), *how, places.numpy())
     agrees("max_pool2d_with_indices_backward", dtype, g[0], x.numpy()[0], *how, places.numpy()[0])
     y, places = ts.nn.functional.adaptive_max_pool2d(x, (4, 3), return_indices=True)
-    agrees("adaptive_max_pool2d_backward", dtype, made(tuple(y.shape), dtype, 2), x.numpy(), places.numpy())
+    agrees("adaptive_max_pool2d_backward", dtype, random_array(tuple(y.shape), dtype, 2), x.numpy(), places.numpy())
 
 
 def test_indices_outside_of_the_plane_are_rejected():
@@ -111,7 +111,7 @@ def test_indices_outside_of_the_plane_are_rejected():
 @pytest.mark.parametrize("width", [1, 5, 16, 100])
 def test_rows_of_a_table(width, dtype):
     indices = np.random.default_rng(3).integers(0, 11, (4, 7))
-    g = made((4, 7, width), dtype, 1)
+    g = random_array((4, 7, width), dtype, 1)
     for skipped in (-1, 3):
         agrees("embedding_dense_backward", dtype, g, indices, 11, skipped, False)
         agrees("embedding_dense_backward", dtype, g, indices, 11, skipped, True)

@@ -58,7 +58,7 @@ class Net(nn.Module):
 
 
 @pytest.fixture
-def wrong(tmp_path: Path) -> Path:
+def failing_program(tmp_path: Path) -> Path:
     path = tmp_path / "cli_must_fail.py"
     path.write_text(WRONG)
     return path
@@ -68,10 +68,10 @@ def line_of(text: str) -> int:
     return WRONG.splitlines().index(text) + 1
 
 
-def test_certain_failures_are_reported(wrong, capsys):
+def test_certain_failures_are_reported(failing_program, capsys):
     """Operations that fail for known shapes, dtypes and numbers are reported with the source lines of all
     calls."""
-    code, out, err = output(capsys, "check", wrong)
+    code, out, err = output(capsys, "check", failing_program)
     assert code == 1
     assert out == "ok  guarded(Tensor x) -> Tensor\n"
     for name, message, line in [
@@ -85,18 +85,18 @@ def test_certain_failures_are_reported(wrong, capsys):
             "        return self.forward(self.start)",
         ),
     ]:
-        (report,) = [r for r in err.split(f"{wrong}:") if r.startswith(f"{name}: ")]
+        (report,) = [r for r in err.split(f"{failing_program}:") if r.startswith(f"{name}: ")]
         assert message in report
-        assert f'File "{wrong}", line {line_of(line)}' in report and line in report
+        assert f'File "{failing_program}", line {line_of(line)}' in report and line in report
     assert f"line {line_of('        return self.second(self.first(x))')}, in forward" in report
 
 
-def test_inputs_given_by_options(wrong, capsys):
+def test_inputs_given_by_options(failing_program, capsys):
     """`--input` sets dtype and shape of parameters by name, so that a `raise` is found."""
-    code, _, err = output(capsys, "check", f"{wrong}:guarded", "--input", "x=float32[1,2,3]")
+    code, _, err = output(capsys, "check", f"{failing_program}:guarded", "--input", "x=float32[1,2,3]")
     assert code == 1 and "ValueError: two dimensions, please, not 3" in err
-    assert output(capsys, "check", f"{wrong}:guarded", "--input", "x=int64[2,3]")[0] == 0
-    code, _, err = output(capsys, "check", f"{wrong}:Net", "--input", "x=float32[7,3]")
+    assert output(capsys, "check", f"{failing_program}:guarded", "--input", "x=int64[2,3]")[0] == 0
+    code, _, err = output(capsys, "check", f"{failing_program}:Net", "--input", "x=float32[7,3]")
     assert code == 1 and "(7x4 and 5x2)" in err
     for given, message in [
         ("x", "--input: expected NAME=VALUE"),
@@ -104,7 +104,7 @@ def test_inputs_given_by_options(wrong, capsys):
         ("x=float33[2]", "'float33' is not a dtype"),
         ("y=2", "--input y: no checked definition has this parameter"),
     ]:
-        code, _, err = output(capsys, "check", f"{wrong}:guarded", "--input", given)
+        code, _, err = output(capsys, "check", f"{failing_program}:guarded", "--input", given)
         assert code == 2 and message in err
 
 
@@ -215,7 +215,7 @@ def test_packages_and_folders(package, capsys):
     assert output(capsys, "run", f"{package / 'sub' / 'model.py'}:four", "[1.0]")[1] == "tensor([4.])\n"
 
 
-def test_several_files(package, wrong, tmp_path, capsys):
+def test_several_files(package, failing_program, tmp_path, capsys):
     """Each file is reported, also after a file that cannot be imported or read."""
     broken = tmp_path / "cli_broken.py"
     broken.write_text("def f(:\n")
@@ -223,13 +223,13 @@ def test_several_files(package, wrong, tmp_path, capsys):
     ts.jit.save(ts.jit.script(ts.nn.Linear(2, 3)), model)
     text = tmp_path / "text.pt"
     text.write_text("hello")
-    code, out, err = output(capsys, "check", package / "base.py", broken, f"{wrong}:division", text, model)
+    code, out, err = output(capsys, "check", package / "base.py", broken, f"{failing_program}:division", text, model)
     assert code == 1
     assert out.splitlines() == [
         f"ok  {package / 'base.py'}: twice(Tensor x) -> Tensor",
         f"ok  {model}: forward(Tensor input) -> Tensor",
     ]
-    for message in (f"{broken}: SyntaxError", f"{wrong}:division: division by 0", f"cannot read {text}: "):
+    for message in (f"{broken}: SyntaxError", f"{failing_program}:division: division by 0", f"cannot read {text}: "):
         assert message in err
     empty = tmp_path / "empty"
     empty.mkdir()

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:ComplexHalf support")
 NUMBERS = np.array([1, 2 + 0.5j, -3.25j, 0.1 + 1000j], np.complex64)
 
 
-def made():
+def complex32_numbers():
     return ts.from_numpy(NUMBERS.copy()).to(ts.complex32)
 
 
@@ -22,7 +22,7 @@ def halves():
 
 
 def test_parts_are_floats_of_16_bits():
-    x = made()
+    x = complex32_numbers()
     assert x.dtype is ts.complex32 is ts.chalf and x.element_size() == 4 and x.is_complex()
     assert ts.view_as_real(x).numpy().tolist() == halves().tolist()
     assert x.real.numpy().tolist() == halves()[:, 0].tolist() and x.imag.dtype is ts.float16
@@ -30,7 +30,7 @@ def test_parts_are_floats_of_16_bits():
 
 
 def test_views_share_memory():
-    x = made().view(2, 2)
+    x = complex32_numbers().view(2, 2)
     x.real[0, 0] = 7
     ts.view_as_real(x.t())[1, 0, 1] = 5
     assert x[0, 0].item() == 7 and x[0, 1].item() == 2 + 5j
@@ -43,7 +43,7 @@ def test_views_share_memory():
 @pytest.mark.parametrize("operation", ["add", "sub", "mul"])
 def test_arithmetic_rounds_once(operation):
     """Arithmetic equals complex64 arithmetic with one rounding."""
-    x, y = made(), made().flip(0)
+    x, y = complex32_numbers(), complex32_numbers().flip(0)
     wide = getattr(ts, operation)(x.to(ts.complex64), y.to(ts.complex64))
     assert getattr(ts, operation)(x, y).tolist() == wide.to(ts.complex32).tolist()
     written = x.clone()
@@ -51,7 +51,7 @@ def test_arithmetic_rounds_once(operation):
 
 
 def test_dtypes_of_results():
-    x, h = made(), ts.ones(4, dtype=ts.half)
+    x, h = complex32_numbers(), ts.ones(4, dtype=ts.half)
     for y in (x + 1, x * 2.5, x + h, x * 1j, h * 1j, x + ts.tensor(1.0), -x, x.conj(), ts.cat([x, h]), ts.where(x == 1, x, 0)):
         assert y.dtype is ts.complex32
     for y in (x + ts.ones(4), x * ts.ones(4, dtype=ts.bfloat16), x - ts.ones(4, dtype=ts.complex64)):
@@ -61,7 +61,7 @@ def test_dtypes_of_results():
 
 
 def test_unsupported_operators():
-    x = made()
+    x = complex32_numbers()
     calls = [
         lambda: x / 2, lambda: x.sum(), lambda: x**2, lambda: x.exp(), lambda: x.view(2, 2) @ x.view(2, 2),
         lambda: ts.eye(2, dtype=ts.chalf), lambda: x < x, lambda: x.cumsum(0), lambda: ts.arange(3, dtype=ts.chalf),
@@ -77,7 +77,7 @@ def test_unsupported_operators():
 
 
 def test_copies():
-    x = made()
+    x = complex32_numbers()
     stored = io.BytesIO()
     ts.save(x[1:], stored)
     for y in (copy.deepcopy(x)[1:], pickle.loads(pickle.dumps(x[1:])), ts.load(io.BytesIO(stored.getvalue()))):

@@ -37,7 +37,7 @@ def mentioned(folder, roots):
                     yield path.name, node.lineno, ".".join(found[1:])
 
 
-def known(root, name):
+def has_cupy_name(root, name):
     """Return True if CuPy has a name; attributes of a function are not checked."""
     for module in SUBMODULES:
         if root == "cupy" and name.startswith(f"{module}."):
@@ -50,7 +50,7 @@ def test_names_in_the_backend():
     for root in ("cupy", "cupyx"):
         found = list(mentioned("backends/cuda", {root}))
         assert found
-        assert [x for x in found if not known(root, x[2])] == []
+        assert [x for x in found if not has_cupy_name(root, x[2])] == []
 
 
 def test_names_in_kernels(cuda):
@@ -61,7 +61,7 @@ def test_names_in_kernels(cuda):
     elsewhere = {name for name in vars(Namespace) if not name.startswith("_")} | set(namespace.OVERRIDES)
     unknown = [
         x for x in mentioned("ts/ops", {"xp"})
-        if not known("cupy", x[2]) and x[2] not in cpu_fallback.FUNCTIONS and x[2].partition(".")[0] not in elsewhere
+        if not has_cupy_name("cupy", x[2]) and x[2] not in cpu_fallback.FUNCTIONS and x[2].partition(".")[0] not in elsewhere
     ]  # fmt: skip
     assert unknown == []
 

@@ -39,7 +39,7 @@ def values(shape, dtype, seed):
     return ts.tensor(found).to(getattr(ts, dtype))
 
 
-def made(parameter, shape, dtype, place):
+def make_argument(parameter, shape, dtype, place):
     """Return a value for a parameter of a schema; raise KeyError for unsupported types."""
     kind = parameter.kind.partition("(")[0] if parameter.kind.startswith("Tensor(") else parameter.kind
     if kind in ("Tensor", "Tensor(a)", "Tensor(a!)"):
@@ -106,7 +106,7 @@ def held(record, dtype):
     count, complaints = 0, []
     for shape in SHAPES:
         try:
-            args = [made(p, shape, dtype, k) for k, p in enumerate(operator.signature.parameters)]
+            args = [make_argument(p, shape, dtype, k) for k, p in enumerate(operator.signature.parameters)]
         except KeyError:
             return 0, []
         there = [moved(copied(a)) for a in args]
@@ -149,7 +149,7 @@ def sources_for(dtype):
     for (record, group), shape in itertools.product([x for x in launched if x[1]], (*SHAPES[:3], ())):
         operator = next(o for o in registry.lookup(record.name) if o.record is record)
         try:
-            given = [made(p, shape, dtype, k) for k, p in enumerate(operator.signature.parameters)]
+            given = [make_argument(p, shape, dtype, k) for k, p in enumerate(operator.signature.parameters)]
         except KeyError:
             continue
         inputs = [moved(x).array if isinstance(x, ts.Tensor) else x for x in given[: group.outputs[0]]]

@@ -37,7 +37,7 @@ def children():
     return {process.pid for process in multiprocessing.active_children()} - STRANGERS
 
 
-def gone(pid):
+def has_ended(pid):
     """Return True if a process that is not a child of this process has ended."""
     try:
         os.kill(pid, 0)
@@ -272,7 +272,7 @@ def test_no_orphans(how, method, tmp_path):
         else:
             process.send_signal(signal.SIGKILL if how == "killed" else signal.SIGTERM)
         _, errors = process.communicate(timeout=60)
-    assert soon(lambda: all(gone(pid) for pid in workers))
+    assert soon(lambda: all(has_ended(pid) for pid in workers))
     assert errors.count("KeyboardInterrupt") == (how == "interrupted")
 
 

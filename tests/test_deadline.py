@@ -472,7 +472,7 @@ def visits(graph, kept):
         pass
 
 
-def makes(graph, kept):
+def create_node(graph, kept):
     kept.append(graph.create("aten::neg", [graph.inputs()[0]]))
 
 
@@ -488,7 +488,7 @@ def reads_types(graph, kept):
     kept.append(parse_type("Dict(str, (int, Tensor)?)[]"))
 
 
-@pytest.mark.parametrize("step", [visits, makes, copies, analyses, reads_types], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("step", [visits, create_node, copies, analyses, reads_types], ids=lambda f: f.__name__)
 def test_every_pass_keeps_to_the_time(step):
     """Every step that visits, creates or copies nodes, or reads types, checks the deadline."""
     nodes = "".join(f"  %y{i} : Tensor = aten::neg(%x)\n" for i in range(20))
@@ -499,7 +499,7 @@ def test_every_pass_keeps_to_the_time(step):
             step(graph, kept)
 
 
-@pytest.mark.parametrize("step", [makes, copies, reads_types], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("step", [create_node, copies, reads_types], ids=lambda f: f.__name__)
 def test_every_pass_keeps_to_the_memory(step):
     graph = parse_ir("graph(%x : Tensor):\n  %y : Tensor = aten::neg(%x)\n  return (%y)\n")
     kept: list[Any] = []

@@ -86,7 +86,7 @@ def places(text):
     return [int(line.rpartition(":")[2]) for line in text.splitlines() if line.startswith("> ")]
 
 
-def answers(text):
+def transcript_answers(text):
     """Return the answers of a debugger transcript, without locations and commands."""
     return [line for line in text.splitlines() if not line.startswith(("> ", "-> ", "  ", "(ts)"))]
 
@@ -143,7 +143,7 @@ def test_step_enters_calls_and_next_skips_them():
 def test_finish_shows_what_is_returned():
     text, _ = transcript(UNIT.average, ["s", "s", "finish", "p c", "n"], [4, 5])
     assert places(text) == [35, 36, 31, 32]
-    assert answers(text) == ["--Return-- 5", "10"]
+    assert transcript_answers(text) == ["--Return-- 5", "10"]
 
 
 def test_an_empty_line_repeats_a_step():
@@ -156,8 +156,8 @@ def test_recursion():
     text, result = transcript(UNIT.factorial, commands, 4)
     assert result == 24
     assert places(text) == [25, 25, 25, 27, 28, 28, 28]
-    assert "n = 2" in answers(text)
-    assert "--Return-- 2" in answers(text)
+    assert "n = 2" in transcript_answers(text)
+    assert "--Return-- 2" in transcript_answers(text)
     assert text.count("  factorial, <string>:27\n") == 3
 
 
@@ -183,7 +183,7 @@ def test_calls_keep_breakpoints():
 
 def test_breakpoint_at_a_line_without_code_is_at_the_next_one():
     text, _ = transcript(UNIT.average, ["b 30", "b <string>:23", "b"], [1])
-    assert answers(text)[:2] == [
+    assert transcript_answers(text)[:2] == [
         "Breakpoint 1 at <string>:31, in quotient",
         # The text of a unit is one source; only the called functions are compiled.
         "Breakpoint 2 at <string>:31, in quotient",
@@ -193,7 +193,7 @@ def test_breakpoint_at_a_line_without_code_is_at_the_next_one():
 def test_breakpoint_in_missing_code():
     text, result = transcript(UNIT.sign, ["b elsewhere.py:3", "b nobody", "b 1 2", "clear 7", "b", "c"], 1)
     assert result == 1
-    assert answers(text) == [
+    assert transcript_answers(text) == [
         "Breakpoint 1 waits for code at elsewhere.py:3",
         "Breakpoint 2 waits for code at nobody",
         "*** a breakpoint is LINE, FILE:LINE or FUNCTION, not '1 2'",
@@ -206,12 +206,12 @@ def test_breakpoint_in_missing_code():
 def test_condition_that_fails_stops():
     text, _ = transcript(UNIT.collatz, ["b 21 if nothing > 1", "c", "clear", "c"], 2)
     assert places(text) == [18, 21]
-    assert "*** the condition of breakpoint 1: NameError: name 'nothing' is not defined" in answers(text)
+    assert "*** the condition of breakpoint 1: NameError: name 'nothing' is not defined" in transcript_answers(text)
 
 
 def test_invalid_condition_is_rejected():
     text, _ = transcript(UNIT.collatz, ["b 21 if n >", "b"], 2)
-    assert answers(text) == ["*** invalid syntax (<condition>, line 1)", "There are no breakpoints."]
+    assert transcript_answers(text) == ["*** invalid syntax (<condition>, line 1)", "There are no breakpoints."]
 
 
 def test_breakpoint_does_not_hide_a_step():
@@ -225,7 +225,7 @@ def test_breakpoint_does_not_hide_a_step():
 def test_expressions():
     commands = ["n", "p xs[0], total", "xs", "whatis xs", "whatis total + 1", "p self", "p xs[", "p", "args"]
     text, _ = transcript(UNIT.average, commands, [1, 2])
-    assert answers(text) == [
+    assert transcript_answers(text) == [
         "(1, 3)",
         "[1, 2]",
         "List[int]",
@@ -240,7 +240,7 @@ def test_expressions():
 def test_variables_that_no_code_reads_keep_their_values():
     text, result = transcript(UNIT.hidden, ["b 50", "c", "locals", "whatis t"], 1)
     assert result == 16
-    assert answers(text)[2:] == [
+    assert transcript_answers(text)[2:] == [
         "x = 16",
         "t = (16, 'a')",
         "pairs = [('a', 1)]",
@@ -254,7 +254,7 @@ def test_variables_of_callers_keep_their_values():
     text, _ = transcript(
         UNIT.average, ["b quotient", "c", "up", "locals", "down", "locals", "down", "up", "up"], [3]
     )
-    assert answers(text)[1:] == [
+    assert transcript_answers(text)[1:] == [
         "Breakpoint 1",
         "xs = [3]",
         "total = 3",
@@ -272,7 +272,7 @@ def test_printing_changes_nothing():
 def test_list_marks_the_line_and_the_breakpoints():
     text, _ = transcript(UNIT.quotient, ["b 32", "l 32", "l", "l", "l"], 1, 1)
     assert "  31  ->     c = a + 1\n  32 B       return c // b\n" in text
-    assert answers(text)[-1].startswith("*** the source has lines ")
+    assert transcript_answers(text)[-1].startswith("*** the source has lines ")
 
 
 def test_help_names_all_commands():
@@ -299,7 +299,7 @@ def test_methods():
     text, result = transcript(programs.save, commands, [5, 7])
     assert result == 22
     assert places(text) == [22, 16, 24, 16, 17]
-    assert answers(text) == [
+    assert transcript_answers(text) == [
         "Breakpoint 1 at debugger_programs.py:16, in deposit",
         "Breakpoint 1",
         "(10, [])",
@@ -311,7 +311,7 @@ def test_methods():
 
 def test_partially_initialized_object():
     text, _ = transcript(programs.save, ["s", "s", "p self", "p self.owner"], [5])
-    assert answers(text) == ["Account(owner='ann', balance=0, history unset)", "'ann'"]
+    assert transcript_answers(text) == ["Account(owner='ann', balance=0, history unset)", "'ann'"]
 
 
 def test_modules():
@@ -319,7 +319,7 @@ def test_modules():
     text, result = transcript(programs.Chain(), commands, ts.ones(2))
     assert result.tolist() == [6.0, 6.0]
     assert places(text) == [45, 34, 34, 34, 35, 47]
-    assert answers(text) == [
+    assert transcript_answers(text) == [
         "Breakpoint 1 at debugger_programs.py:34, in forward",
         "Breakpoint 1",
         "2.0",
@@ -392,7 +392,7 @@ def test_raise_stops_and_propagates(last):
     run = ts.debug(UNIT.check, ["c", "locals", last])
     with pytest.raises(ts.jit.Error, match="x is 5"):
         run(5)
-    assert answers(run.transcript) == [
+    assert transcript_answers(run.transcript) == [
         "ValueError: x is 5",
         "The program ends here; it can still be looked at.",
         "x = 5",
@@ -410,7 +410,7 @@ def test_limits_hold():
     run = ts.debug(programs.forever, ["b 110 if n == 10", "c", "clear", "c"])
     with pytest.raises(ts.errors.FuelExceeded), ts.limits(fuel=10_000):
         run()
-    assert answers(run.transcript)[-2].startswith("FuelExceeded: ")
+    assert transcript_answers(run.transcript)[-2].startswith("FuelExceeded: ")
 
 
 def test_interrupt_stops_at_the_next_line():
@@ -442,7 +442,7 @@ def test_breakpoint_call_stops_a_debugged_program():
     text, result = transcript(programs.calls_to_third, ["c", "p total", "where", "n", "c"], 4)
     assert result == 7
     assert places(text) == [104, 98, 98, 99]
-    assert answers(text) == ["breakpoint() in to_third", "1"]
+    assert transcript_answers(text) == ["breakpoint() in to_third", "1"]
 
 
 @pytest.fixture
@@ -485,7 +485,7 @@ def test_breakpoint_call_opens_the_debugger_on_a_terminal(fresh, monkeypatch, ca
     assert fresh(4) == 7
     out = capsys.readouterr().out
     assert places(out) == [98, 99]
-    assert answers(out) == ["breakpoint() in to_third", "1", "2"]
+    assert transcript_answers(out) == ["breakpoint() in to_third", "1", "2"]
 
 
 def test_breakpoint_call_in_code_and_graph():
@@ -509,7 +509,7 @@ def test_command_line(tmp_path, capsys, monkeypatch):
     typed = iter(["p y", "c"])
     monkeypatch.setattr("builtins.input", lambda prompt: next(typed))
     assert command_line(["debug", "-c", "b 3", "-c", "c", f"{program}:twice", "21"]) == 0
-    assert answers(capsys.readouterr().out) == [
+    assert transcript_answers(capsys.readouterr().out) == [
         "Breakpoint 1 at debugged_program.py:3, in twice",
         "Breakpoint 1",
         "p y",

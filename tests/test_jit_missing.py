@@ -18,7 +18,7 @@ def missing(source, data=None, **records):
     return ts.jit.missing(io.BytesIO(rewritten(archive(source, data), **records)))
 
 
-def found(source, data=None, **records):
+def missing_records(source, data=None, **records):
     return [(each.kind, each.name, list(each.locations)) for each in missing(source, data, **records)]
 
 
@@ -66,7 +66,7 @@ def test_code(body, expected):
     """Missing names in the code are listed with their lines; calls of existing names are checked against the
     schemas."""
     places = [(kind, name, [f"{FILE}:{HEAD + line}" for line in lines]) for kind, name, lines in expected]
-    assert found(module(body, parameters=", x: Tensor")) == places
+    assert missing_records(module(body, parameters=", x: Tensor")) == places
 
 
 def test_callers_of_broken_functions_are_not_reported():
@@ -76,7 +76,7 @@ def test_callers_of_broken_functions_are_not_reported():
         "def fine(x: Tensor) -> Tensor:\n  return torch.relu(x, x)\n"
     )
     source = module("return __torch__.broken(__torch__.fine(x))", definitions, parameters=", x: Tensor")
-    assert found(source) == [("operator", "my::op", [f"{FILE}:2"]), ("overload", "aten::relu", [f"{FILE}:4"])]
+    assert missing_records(source) == [("operator", "my::op", [f"{FILE}:2"]), ("overload", "aten::relu", [f"{FILE}:4"])]
 
 
 def test_attributes():
@@ -86,7 +86,7 @@ def test_attributes():
     pickled = state(
         a=b"c__torch__.torch.classes.my\nThing\n)\x81K\x01b", b=b"ctorch._utils\n_rebuild_sparse_tensor\n)R"
     )
-    assert found(source, pickled) == [
+    assert missing_records(source, pickled) == [
         ("class", thing, [f"{FILE}:4", "data.pkl"]),
         ("class", "torch._utils._rebuild_sparse_tensor", ["data.pkl"]),
     ]
@@ -96,13 +96,13 @@ def test_constants():
     """Missing classes in constants.pkl are listed; functions are not compiled without their constants."""
     constants = b"\x80\x02ctorch\nBits8Storage\n\x85."
     source = module("return torch.relu(x, CONSTANTS.c0)", parameters=", x: Tensor")
-    assert found(source, **{"constants.pkl": constants}) == [("class", "torch.Bits8Storage", ["constants.pkl"])]
+    assert missing_records(source, **{"constants.pkl": constants}) == [("class", "torch.Bits8Storage", ["constants.pkl"])]
 
 
 def test_versions():
     """A newer version than any is named; the names are looked through nevertheless."""
     source = module("return ops.my.op(x)", parameters=", x: Tensor")
-    assert found(source, version=b"11\n") == [
+    assert missing_records(source, version=b"11\n") == [
         ("version", "11", ["version"]),
         ("operator", "my::op", [f"{FILE}:5"]),
     ]
@@ -111,8 +111,8 @@ def test_versions():
 def test_former_operators():
     """Operators with another schema in the archive's version are not reported."""
     source = module("return torch.linspace(0, 1)")
-    assert found(source, version=b"7\n") == []
-    assert found(source, version=b"10\n") == [("overload", "aten::linspace", [f"{FILE}:5"])]
+    assert missing_records(source, version=b"7\n") == []
+    assert missing_records(source, version=b"10\n") == [("overload", "aten::linspace", [f"{FILE}:5"])]
 
 
 def test_delegates():
@@ -138,7 +138,7 @@ def test_no_code_is_executed(capsys):
         "    print('running')\n    self.a = state\n    return None\n"
     )
     data = b"\x80\x02c__torch__\nM\n)\x81K\x05b."
-    assert found(source, data) == []
+    assert missing_records(source, data) == []
     assert capsys.readouterr().out == ""
 
 
@@ -174,4 +174,4 @@ def test_texts():
 
 def test_texts_of_pickles():
     """Texts in pickles are not taken for names."""
-    assert found(module("return 1", attributes="a : str"), state(a=text("ctorch\nNothing\n"))) == []
+    assert missing_records(module("return 1", attributes="a : str"), state(a=text("ctorch\nNothing\n"))) == []

@@ -387,13 +387,13 @@ machine = cache(native)  # which takes longer than most runs
 EACH = pytest.mark.parametrize("function", CASES, ids=lambda function: function.__name__)
 
 
-def known(code):
+def hoistable_checks(code):
     return [find_hoistable_checks(code, loop, tensors=True) for loop in find_loops(code)]
 
 
 @EACH
 def test_loops_with_hoisted_checks(function):
-    assert any(known(fresh(function).compiled_code)) == CASES[function][0]
+    assert any(hoistable_checks(fresh(function).compiled_code)) == CASES[function][0]
 
 
 @EACH

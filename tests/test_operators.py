@@ -95,7 +95,7 @@ def described(x):
     return [(tuple(t.shape), t.dtype) for t in leaves(x)]
 
 
-def same(a, b, places=0.0):
+def results_are_equal(a, b, places=0.0):
     """Return True if two results are equal within `places`; NaN equals NaN."""
     first, second = host(a), host(b)
     return described(a) == described(b) and all(
@@ -112,7 +112,7 @@ def called(record, args):
         return samples.operator(record)(*args)
 
 
-def taken(record):
+def accepted_dtypes(record):
     """Yield (dtype, result) for each dtype that the record accepts."""
     for dtype in samples.DTYPES:
         args = samples.arguments(record, dtype)
@@ -135,13 +135,13 @@ def test_record(record):
     assert number >= 0, f"no sample suits {record.schema_text}, give it a row in tests/samples.py: {why}"
     scripted = None if record.whole else script(record)
     variants = [variant for variant in VARIANTS if variant.base is record]
-    for dtype, result in taken(record):
+    for dtype, result in accepted_dtypes(record):
         where = f"{short(record)} {dtype}"
         if not undefined(record):
-            assert same(called(record, samples.arguments(record, dtype)), result), f"{where}: twice"
+            assert results_are_equal(called(record, samples.arguments(record, dtype)), result), f"{where}: twice"
             if scripted is not None:
                 ts.manual_seed(0)
-                assert same(scripted(*samples.arguments(record, dtype)), result), f"{where}: scripted"
+                assert results_are_equal(scripted(*samples.arguments(record, dtype)), result), f"{where}: scripted"
         on_meta(record, dtype, result, where)
         for device in DEVICES:
             on_device(record, dtype, device, result, where)
@@ -178,7 +178,7 @@ def on_device(record, dtype, device, result, where):
     assert described(got) == described(result), f"{where}: on {device}"
     if not record.nondeterministic and not undefined(record):
         places = {ts.float16: 4e-3, ts.bfloat16: 3e-2}.get(dtype, 2e-5)
-        assert same(got, result, places), f"{where}: on {device}"
+        assert results_are_equal(got, result, places), f"{where}: on {device}"
 
 
 def form(record, variant, dtype, result, where):
@@ -192,7 +192,7 @@ def form(record, variant, dtype, result, where):
         taken = [given[p.name] for p in operator.signature.parameters if p.name in given]  # not dtype= and its like
         got = called(variant, [*taken, targets] if isinstance(result, list) else [*taken, *targets])
         assert got is None or all(a is b for a, b in zip(leaves(got), targets, strict=True)), f"{where}: out="
-        assert undefined(record) or same(targets, result, 1e-6), f"{where}: out="
+        assert undefined(record) or results_are_equal(targets, result, 1e-6), f"{where}: out="
         return
     target, expected = args[0], leaves(result)[0]
     view = "Tensor(a)" in record.schema_text
@@ -203,7 +203,7 @@ def form(record, variant, dtype, result, where):
         ts.manual_seed(0)
         got = operator(*args)
         assert got is target, f"{where}: {operator.key}"
-        assert undefined(record) or same(got, expected.to(target.dtype), 1e-6), f"{where}: {operator.key}"
+        assert undefined(record) or results_are_equal(got, expected.to(target.dtype), 1e-6), f"{where}: {operator.key}"
     else:
         try:
             got = operator(*args)
@@ -241,7 +241,7 @@ def spellings(record, dtype, result, where):
         except TypeError as error:
             pytest.fail(f"{where}: as Python calls it: {error}")
         if hasattr(got, "dtype") or isinstance(got, (tuple, list)):
-            assert same(got, result, 1e-6), f"{where}: as Python calls it"
+            assert results_are_equal(got, result, 1e-6), f"{where}: as Python calls it"
 
 
 def script(record):
@@ -270,10 +270,10 @@ def test_sample_tables_name_existing_records():
     assert not {*samples.SPECIAL, *DEPENDS, *NO_SAMPLES} - keys
 
 
-def strange(x):
+def with_unusual_bools(x):
     """Copy arguments with True values stored as bytes other than 1 in bool tensors."""
     if isinstance(x, (list, tuple)):
-        return [strange(y) for y in x]
+        return [with_unusual_bools(y) for y in x]
     if not isinstance(x, ts.Tensor) or x.dtype != ts.bool:
         return x
     array = x.numpy()
@@ -293,7 +293,7 @@ def test_bools_of_other_bytes(profile, monkeypatch):
                 expected = called(record, first)
             except samples.REJECTION_ERRORS:
                 continue
-            assert same(called(record, strange(second)), expected), record.key
+            assert results_are_equal(called(record, with_unusual_bools(second)), expected), record.key
 
 
 def test_bools_of_other_bytes_in_reductions_and_casts():
@@ -303,13 +303,13 @@ def test_bools_of_other_bytes_in_reductions_and_casts():
     square, plain_square = x.view(8, 8), plain.view(8, 8)
     for dim in (0, 1):
         for what in (ts.sum, ts.prod, ts.max, ts.min, ts.any, ts.all, ts.amax, ts.count_nonzero, ts.cumsum, ts.cummax):
-            assert same(what(square, dim), what(plain_square, dim)), what
+            assert results_are_equal(what(square, dim), what(plain_square, dim)), what
         for descending in (False, True):
-            assert same(ts.sort(square, dim, descending), ts.sort(plain_square, dim, descending))
+            assert results_are_equal(ts.sort(square, dim, descending), ts.sort(plain_square, dim, descending))
             expected = ts.argsort(plain_square, dim=dim, descending=descending, stable=True)
-            assert same(ts.argsort(square, dim=dim, descending=descending, stable=True), expected)
+            assert results_are_equal(ts.argsort(square, dim=dim, descending=descending, stable=True), expected)
     assert x.prod() == 0 and x[x].prod() == 1 and x.sum() == 48 and x.sum(dtype=ts.bfloat16) == 48
     for dtype in samples.DTYPES:
-        assert same(x.to(dtype), plain.to(dtype)), dtype
-        assert same(ts.ones(64, dtype=dtype).copy_(x), plain.to(dtype)), dtype
-        assert same(x * ts.full((64,), 3, dtype=dtype), plain * ts.full((64,), 3, dtype=dtype)), dtype
+        assert results_are_equal(x.to(dtype), plain.to(dtype)), dtype
+        assert results_are_equal(ts.ones(64, dtype=dtype).copy_(x), plain.to(dtype)), dtype
+        assert results_are_equal(x * ts.full((64,), 3, dtype=dtype), plain * ts.full((64,), 3, dtype=dtype)), dtype

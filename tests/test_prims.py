@@ -40,7 +40,7 @@ def wrapped(x: int) -> int:
     return (x + 2**63) % 2**64 - 2**63
 
 
-def same(a: float, b: float) -> bool:
+def are_bit_equal(a: float, b: float) -> bool:
     return (math.isnan(a) and math.isnan(b)) or (a == b and math.copysign(1, a) == math.copysign(1, b))
 
 
@@ -107,8 +107,8 @@ def test_int_power_wraps(a: int, n: int) -> None:
 
 @given(floats, floats)
 def test_float_arithmetic(a: float, b: float) -> None:
-    assert same(call("aten::add.float", a, b), a + b)
-    assert same(call("aten::mul.float", a, b), a * b)
+    assert are_bit_equal(call("aten::add.float", a, b), a + b)
+    assert are_bit_equal(call("aten::mul.float", a, b), a * b)
     assert call("aten::lt.float", a, b) == (a < b)
     assert call("aten::eq.float_int", a, 1) == (a == 1)
 
@@ -116,7 +116,7 @@ def test_float_arithmetic(a: float, b: float) -> None:
 @given(floats)
 def test_round_is_to_even(a: float) -> None:
     expected = float(round(a)) if math.isfinite(a) else a
-    assert same(call("aten::round.float", a), math.copysign(expected, a))
+    assert are_bit_equal(call("aten::round.float", a), math.copysign(expected, a))
 
 
 @given(small, small, small.filter(bool))

@@ -119,7 +119,7 @@ class Stateful(Plain):
         self.x = state + 1
 
 
-def made(value):
+def saved_bytes(value):
     file = io.BytesIO()
     ts.save(value, file)
     file.seek(0)
@@ -132,14 +132,14 @@ def test_safe_globals():
     slotted = Slotted()
     slotted.x = 5
     with pytest.raises(pickle.UnpicklingError, match=r"Unsupported global: GLOBAL .*Plain.*add_safe_globals"):
-        made(Plain(1))
+        saved_bytes(Plain(1))
     with serialization.safe_globals([Plain, Slotted, Given, Stateful]):
-        assert made({"a": [Plain(ts.ones(2))]})["a"][0].x.tolist() == [1, 1]
-        assert made(slotted).x == 5 and made(Given(1, 2)) == Given(1, 2) and made(Stateful(3)).x == 4
+        assert saved_bytes({"a": [Plain(ts.ones(2))]})["a"][0].x.tolist() == [1, 1]
+        assert saved_bytes(slotted).x == 5 and saved_bytes(Given(1, 2)) == Given(1, 2) and saved_bytes(Stateful(3)).x == 4
     assert serialization.get_safe_globals() == []
     serialization.add_safe_globals([(Renamed, f"{__name__}.Plain")])
     try:
-        assert type(made(Plain(1))) is Renamed
+        assert type(saved_bytes(Plain(1))) is Renamed
     finally:
         serialization.clear_safe_globals()
     with pytest.raises(ValueError, match="Expected tuple"):

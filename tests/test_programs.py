@@ -34,7 +34,7 @@ def underlined_lines(message):
     return numbers
 
 
-def told(error):
+def normalized_message(error):
     """The message, without the expectation that stands in the source it quotes."""
     return re.sub(r"# *expect( error| runtime error)?:.*", "", str(error))
 
@@ -49,7 +49,7 @@ def test_scripted(path, capfd):
         line, text = program.compile_error
         with pytest.raises(ts.jit.FrontendError) as failure:
             ts.jit.script(main)
-        message = told(failure.value)
+        message = normalized_message(failure.value)
         assert text in message
         assert line in underlined_lines(message), message
         return
@@ -58,7 +58,7 @@ def test_scripted(path, capfd):
         line, text = program.runtime_error
         with pytest.raises((RuntimeError, LookupError, ValueError, TypeError)) as failure:
             scripted()
-        message = told(failure.value)
+        message = normalized_message(failure.value)
         assert text in message
         assert line in underlined_lines(message), message
     else:
@@ -92,7 +92,7 @@ def test_file(path, capfd):
         line, text = failing
         with pytest.raises((RuntimeError, LookupError, ValueError, TypeError)) as failure:
             program.load()
-        message = told(failure.value)
+        message = normalized_message(failure.value)
         assert text in message
         assert line in underlined_lines(message), message
     assert capfd.readouterr().out.splitlines() == program.output

@@ -60,7 +60,7 @@ def called(name, *arguments):
     return written(Name(name)) + written(arguments) + b"R"
 
 
-def made(name, its_state):
+def pickled_object(name, its_state):
     return written(Name(name)) + b")\x81" + written(its_state) + b"b"
 
 
@@ -88,7 +88,7 @@ WEIGHT = quantized(PER_TENSOR)
 
 
 def linear(its_state):
-    return made(f"{CLASSES} LinearPackedParamsBase", its_state)
+    return pickled_object(f"{CLASSES} LinearPackedParamsBase", its_state)
 
 
 def with_records(data, **records):
@@ -131,7 +131,7 @@ def test_rows_have_their_scales():
 
 def test_four_bits():
     """Two elements to a byte, the lower four bits first."""
-    table = made(
+    table = pickled_object(
         f"{CLASSES} EmbeddingPackedParamsBase",
         (1, [quantized(PER_TENSOR, "1", (2, 3), "QUInt4x2Storage", 3)], [], [4]),
     )
@@ -191,7 +191,7 @@ def conv(windows, weight=(1, 1, 2, 3), bias=None, version="2"):
     data = np.array(windows, np.int16).tobytes()
     its_state = (version, [tensor("ShortStorage", "1", len(windows)), quantized(PER_TENSOR, size=weight)], [bias])
     source = module("return 1", attributes=f"p : {CLASSES}.Conv2dPackedParamsBase")
-    packed_params = made(f"{CLASSES} Conv2dPackedParamsBase", its_state)
+    packed_params = pickled_object(f"{CLASSES} Conv2dPackedParamsBase", its_state)
     return with_records(archive(source, state(p=packed_params)), s0=INTEGERS.tobytes(), s1=data)
 
 
@@ -259,7 +259,7 @@ def test_another_class():
 
 def test_unknown_classes():
     source = LINEAR.replace("LinearPackedParamsBase", "XPackedParamsBase")
-    found = ts.jit.missing(io.BytesIO(archive(source, state(p=made(f"{CLASSES} XPackedParamsBase", (WEIGHT, None))))))
+    found = ts.jit.missing(io.BytesIO(archive(source, state(p=pickled_object(f"{CLASSES} XPackedParamsBase", (WEIGHT, None))))))
     assert [(each.kind, each.name) for each in found] == [("class", f"{CLASSES}.XPackedParamsBase")]
 
 

@@ -46,7 +46,7 @@ def arrays(x):
     return x.numpy() if isinstance(x, ts.Tensor) else x
 
 
-def same(found, wanted, dtype):
+def assert_close(found, wanted, dtype):
     tolerance = 1e-5 if dtype is ts.float32 else 1e-12
     for x, y in zip(found, wanted, strict=True):
         np.testing.assert_allclose(x.numpy(), y, tolerance, tolerance)
@@ -69,9 +69,9 @@ def test_stacks(name, dtype, cell, inputs, batch, times):
         for first in (False, True):
             x = random(*(batch, times) if first else (times, batch), inputs, dtype=dtype)
             args = [x, state, *options, first]
-            same(getattr(ts, name)(*args), by_record(f"aten::{name}.input", *args), dtype)
+            assert_close(getattr(ts, name)(*args), by_record(f"aten::{name}.input", *args), dtype)
         args = [random(int(packed.sum()), inputs, dtype=dtype), packed, state, *options]
-        same(getattr(ts, name)(*args), by_record(f"aten::{name}.data", *args), dtype)
+        assert_close(getattr(ts, name)(*args), by_record(f"aten::{name}.data", *args), dtype)
 
 
 @pytest.mark.parametrize("dtype", [ts.float32, ts.float64], ids=str)
@@ -86,7 +86,7 @@ def test_cells(name, dtype, biases):
     before = hidden.clone()
     found = getattr(ts, f"{name}_cell")(x, state, *weights)
     wanted = by_record(f"aten::{name}_cell", x, state, *weights)
-    same(found if name == "lstm" else [found], wanted if name == "lstm" else [wanted], dtype)
+    assert_close(found if name == "lstm" else [found], wanted if name == "lstm" else [wanted], dtype)
     assert ts.equal(hidden, before)
 
 
@@ -173,13 +173,13 @@ def test_layers_and_gradients(dtype, cell, inputs, batch, times, reverse, biased
     args = layer(dtype, cell, inputs, batch, times, stacked)
     options = [reverse, [], 2, cell, 1, biased, False, False, True]
     made = ts.mkldnn_rnn_layer(*args, *options)
-    same(made[:3], by_record("aten::mkldnn_rnn_layer", *args, *options)[:3], dtype)
+    assert_close(made[:3], by_record("aten::mkldnn_rnn_layer", *args, *options)[:3], dtype)
     output, hy, cy, workspace = made
     for absent in range(4):
         grads = [None if i == absent else random(*x.shape, dtype=dtype) for i, x in enumerate((output, hy, cy))]
         back = [*args, output, hy, cy, *grads, reverse, 2, cell, 1, biased, True, False, [], False, workspace]
         found = ts.ops.aten.mkldnn_rnn_layer_backward(*back)
-        same(found, by_record("aten::mkldnn_rnn_layer_backward", *back), dtype)
+        assert_close(found, by_record("aten::mkldnn_rnn_layer_backward", *back), dtype)
         mask = [i % 2 == absent % 2 for i in range(7)]
         for x, whole, wanted in zip(ts.ops.aten._mkldnn_rnn_layer_backward(*back, mask), found, mask, strict=True):
             assert x.equal(whole) if wanted else x.shape == (0,)

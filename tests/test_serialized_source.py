@@ -34,7 +34,7 @@ class Mode(Enum):
 '''.replace("elif", "other")
 
 
-def whole(text):
+def definitions_of_whole_parse(text):
     """Return each definition and method with locations, from a parse of the whole text."""
     found = {}
     for node in parse.syntax_tree(Source(text)).body:
@@ -49,7 +49,7 @@ def whole(text):
 def by_parts(text):
     file = PrintedFile(Source(text))
     found = {}
-    for name in whole(text):
+    for name in definitions_of_whole_parse(text):
         node = file.definition(name)
         assert node is file.definition(name) and node.name == name
         is_class = isinstance(node, ast.ClassDef)
@@ -79,7 +79,7 @@ TEXTS = {
 @pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
 def test_separate_parse_equals_whole_parse(text):
     """Parsing definitions separately returns the syntax and locations of a whole parse."""
-    assert by_parts(text) == whole(text)
+    assert by_parts(text) == definitions_of_whole_parse(text)
 
 
 def test_attributes():

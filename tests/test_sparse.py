@@ -27,7 +27,7 @@ def other():
     return ts.arange(6.0).reshape(2, 3)
 
 
-def same(x, y):
+def equals_dense(x, y):
     dense = x.to_dense() if x.layout is not ts.strided else x
     return ts.equal(dense, ts.as_tensor(y, dtype=dense.dtype))
 
@@ -42,7 +42,7 @@ def test_parts():
     assert (x.shape, x.dtype, x.sparse_dim(), x.dense_dim(), x._nnz()) == ((2, 3), ts.float32, 2, 0, 3)
     assert x.type() == "torch.sparse.FloatTensor" and x.device == ts.device("cpu")
     assert not x.is_coalesced() and x.coalesce().is_coalesced()
-    assert same(x, DENSE) and x.stride() == (0, 0) and not x.is_contiguous()
+    assert equals_dense(x, DENSE) and x.stride() == (0, 0) and not x.is_contiguous()
 
 
 def test_coalesce_sums_equal_indices():
@@ -56,7 +56,7 @@ def test_values_of_blocks():
     """Dense dimensions follow the sparse dimensions."""
     x = ts.sparse_coo_tensor([[0, 1]], [[1.0, 2.0], [3.0, 4.0]], (3, 2))
     assert (x.sparse_dim(), x.dense_dim()) == (1, 1)
-    assert same(x, [[1.0, 2.0], [3.0, 4.0], [0.0, 0.0]]) and same(x[0], [1.0, 2.0])
+    assert equals_dense(x, [[1.0, 2.0], [3.0, 4.0], [0.0, 0.0]]) and equals_dense(x[0], [1.0, 2.0])
 
 
 def test_size_is_inferred():
@@ -125,28 +125,28 @@ def test_every_record_without_a_sparse_kernel_rejects():
 def test_arithmetic():
     """Sums and products of sparse tensors, dense tensors and numbers."""
     x, y, d = sparse(), with_duplicate_index(), other()
-    assert same(x * 2, [[0, 0, 6], [8, 0, 10]]) and same(x / 2, [[0, 0, 1.5], [2, 0, 2.5]])
-    assert same(-x, [[0, 0, -3], [-4, 0, -5]]) and same(x + y, [[0, 3, 3], [7, 0, 5]])
-    assert same(x - y, [[0, -3, 3], [1, 0, 5]]) and same(d + x, [[0, 1, 5], [7, 4, 10]])
-    assert same(d - x, [[0, 1, -1], [-1, 4, 0]]) and same(ts.add(d, x, alpha=2), [[0, 1, 8], [11, 4, 15]])
-    assert same(x * d, [[0, 0, 6], [12, 0, 25]]) and same(d * x, [[0, 0, 6], [12, 0, 25]])
-    assert same(x * y, [[0, 0, 0], [12, 0, 0]]) and same(y**2, [[0, 9, 0], [9, 0, 0]])
+    assert equals_dense(x * 2, [[0, 0, 6], [8, 0, 10]]) and equals_dense(x / 2, [[0, 0, 1.5], [2, 0, 2.5]])
+    assert equals_dense(-x, [[0, 0, -3], [-4, 0, -5]]) and equals_dense(x + y, [[0, 3, 3], [7, 0, 5]])
+    assert equals_dense(x - y, [[0, -3, 3], [1, 0, 5]]) and equals_dense(d + x, [[0, 1, 5], [7, 4, 10]])
+    assert equals_dense(d - x, [[0, 1, -1], [-1, 4, 0]]) and equals_dense(ts.add(d, x, alpha=2), [[0, 1, 8], [11, 4, 15]])
+    assert equals_dense(x * d, [[0, 0, 6], [12, 0, 25]]) and equals_dense(d * x, [[0, 0, 6], [12, 0, 25]])
+    assert equals_dense(x * y, [[0, 0, 0], [12, 0, 0]]) and equals_dense(y**2, [[0, 9, 0], [9, 0, 0]])
     assert (x + y.double()).dtype is ts.float64 and (x * d).layout is ts.sparse_coo
 
 
 def test_functions_of_sums():
     """Nonlinear functions are applied after equal indices were summed."""
-    assert same(with_duplicate_index().sqrt(), [[0, 3**0.5, 0], [3**0.5, 0, 0]])
-    assert same(abs(-with_duplicate_index()), [[0, 3, 0], [3, 0, 0]])
+    assert equals_dense(with_duplicate_index().sqrt(), [[0, 3**0.5, 0], [3**0.5, 0, 0]])
+    assert equals_dense(abs(-with_duplicate_index()), [[0, 3, 0], [3, 0, 0]])
 
 
 def test_in_place():
     """In-place operators change the tensor; those of dense tensors accept sparse arguments."""
     x, d = sparse(), other()
     x.mul_(2).add_(with_duplicate_index())
-    assert same(x, [[0, 3, 6], [11, 0, 10]])
+    assert equals_dense(x, [[0, 3, 6], [11, 0, 10]])
     d.add_(sparse(), alpha=-1)
-    assert same(d, [[0, 1, -1], [-1, 4, 0]])
+    assert equals_dense(d, [[0, 1, -1], [-1, 4, 0]])
     assert x.zero_()._nnz() == 0 and x.shape == (2, 3)
 
 
@@ -155,13 +155,13 @@ def test_products():
     x, d = sparse(), other()
     expected = [[6, 15], [10, 37]]
     for product in (x @ d.t(), ts.mm(x, d.t()), ts.sparse.mm(x, d.t()), ts.spmm(x, d.t()), ts.smm(x, d.t())):
-        assert same(product, expected)
-    assert same(d.t() @ x, [[12, 0, 15], [16, 0, 23], [20, 0, 31]]) and same(x @ d[0], [6, 10])
-    assert same(x @ x.t(), [[9, 15], [15, 41]]) and (x @ x.t()).is_sparse
-    assert same(ts.sparse.addmm(ts.ones(2, 2), x, d.t(), beta=2, alpha=3), [[20, 47], [32, 113]])
-    assert same(ts.hspmm(x, d.t()), expected) and same(with_duplicate_index() @ d.t(), [[3, 12], [0, 9]])
+        assert equals_dense(product, expected)
+    assert equals_dense(d.t() @ x, [[12, 0, 15], [16, 0, 23], [20, 0, 31]]) and equals_dense(x @ d[0], [6, 10])
+    assert equals_dense(x @ x.t(), [[9, 15], [15, 41]]) and (x @ x.t()).is_sparse
+    assert equals_dense(ts.sparse.addmm(ts.ones(2, 2), x, d.t(), beta=2, alpha=3), [[20, 47], [32, 113]])
+    assert equals_dense(ts.hspmm(x, d.t()), expected) and equals_dense(with_duplicate_index() @ d.t(), [[3, 12], [0, 9]])
     batch = ts.stack([x, x]).matmul(ts.stack([d.t(), d.t()]))
-    assert same(batch, [expected, expected])
+    assert equals_dense(batch, [expected, expected])
 
 
 def test_large_products_in_blocks():
@@ -178,7 +178,7 @@ def test_sums_and_softmax():
     """Sums, norms, and softmax over stored elements."""
     x = sparse()
     assert x.sum().item() == 12 and ts.sparse.sum(with_duplicate_index()).item() == 6
-    assert same(ts.sparse.sum(x, 0), [4, 0, 8]) and same(x.sum(1), [3, 9])
+    assert equals_dense(ts.sparse.sum(x, 0), [4, 0, 8]) and equals_dense(x.sum(1), [3, 9])
     assert x.norm().item() == pytest.approx(50**0.5) and ts.norm(x).item() == pytest.approx(50**0.5)
     weights = ts.sparse.softmax(x, 1).values()
     assert ts.allclose(weights, ts.tensor([1.0, 0.26894143, 0.73105860]))
@@ -189,13 +189,13 @@ def test_shapes():
     """Transpose, select and concatenate sparse tensors."""
     x = sparse()
     for turned in (x.t(), x.T, x.mT, x.transpose(0, 1), x.permute(1, 0)):
-        assert same(turned, np.array(DENSE).T)
-    assert same(x[1], DENSE[1]) and same(x[:, 2], [3, 5]) and same(x[1, 2], 5) and same(x[...], DENSE)
-    assert same(x.index_select(0, ts.tensor([1, 1, 0])), [DENSE[1], DENSE[1], DENSE[0]])
-    assert same(x.index_select(1, ts.tensor([2, 0])), [[3, 0], [5, 4]])
-    assert same(ts.cat([x, x]), DENSE + DENSE) and same(ts.stack([x, x], 2)[:, :, 0], DENSE)
-    assert same(x.unsqueeze(1)[:, 0], DENSE) and [same(row, d) for row, d in zip(x, DENSE, strict=True)]
-    assert same(x.narrow_copy(1, 2, 1), [[3], [5]])
+        assert equals_dense(turned, np.array(DENSE).T)
+    assert equals_dense(x[1], DENSE[1]) and equals_dense(x[:, 2], [3, 5]) and equals_dense(x[1, 2], 5) and equals_dense(x[...], DENSE)
+    assert equals_dense(x.index_select(0, ts.tensor([1, 1, 0])), [DENSE[1], DENSE[1], DENSE[0]])
+    assert equals_dense(x.index_select(1, ts.tensor([2, 0])), [[3, 0], [5, 4]])
+    assert equals_dense(ts.cat([x, x]), DENSE + DENSE) and equals_dense(ts.stack([x, x], 2)[:, :, 0], DENSE)
+    assert equals_dense(x.unsqueeze(1)[:, 0], DENSE) and [equals_dense(row, d) for row, d in zip(x, DENSE, strict=True)]
+    assert equals_dense(x.narrow_copy(1, 2, 1), [[3], [5]])
     with pytest.raises(IndexError):
         x[2]
 
@@ -203,10 +203,10 @@ def test_shapes():
 def test_conversions():
     """Conversions between dense, COO and CSR, dtypes, and copies."""
     x, d = sparse(), ts.tensor(DENSE)
-    assert same(d.to_sparse(), DENSE) and d.to_sparse().is_coalesced() and d.to_sparse(1).dense_dim() == 1
+    assert equals_dense(d.to_sparse(), DENSE) and d.to_sparse().is_coalesced() and d.to_sparse(1).dense_dim() == 1
     assert x.double().dtype is ts.float64 and x.to(ts.int32).dtype is ts.int32 and x.bool().dtype is ts.bool
-    assert same(x.clone(), DENSE) and same(copy.deepcopy(x), DENSE) and same(x.detach(), DENSE)
-    assert same(ts.ones(2, 3).sparse_mask(x), [[0, 0, 1], [1, 0, 1]])
+    assert equals_dense(x.clone(), DENSE) and equals_dense(copy.deepcopy(x), DENSE) and equals_dense(x.detach(), DENSE)
+    assert equals_dense(ts.ones(2, 3).sparse_mask(x), [[0, 0, 1], [1, 0, 1]])
     assert ts.zeros_like(x)._nnz() == 0 and ts.zeros_like(x).is_sparse
     with pytest.raises(NotImplementedError, match="on the CPU only"):
         x.to("meta")
@@ -215,11 +215,11 @@ def test_conversions():
 def test_compressed_rows():
     """CSR and CSC: construction, parts, conversions, products."""
     x = ts.sparse_csr_tensor([0, 1, 3], [2, 0, 2], VALUES, (2, 3))
-    assert x.layout is ts.sparse_csr and x.is_sparse_csr and not x.is_sparse and same(x, DENSE)
+    assert x.layout is ts.sparse_csr and x.is_sparse_csr and not x.is_sparse and equals_dense(x, DENSE)
     assert x.crow_indices().tolist() == [0, 1, 3] and x.col_indices().tolist() == [2, 0, 2]
-    assert same(x @ other().t(), [[6, 15], [10, 37]]) and same(x * 2, np.array(DENSE) * 2)
-    assert same(x.to_sparse(), DENSE) and same(sparse().to_sparse_csr(), DENSE)
-    assert x.t().layout is ts.sparse_csc and same(x.t(), np.array(DENSE).T)
+    assert equals_dense(x @ other().t(), [[6, 15], [10, 37]]) and equals_dense(x * 2, np.array(DENSE) * 2)
+    assert equals_dense(x.to_sparse(), DENSE) and equals_dense(sparse().to_sparse_csr(), DENSE)
+    assert x.t().layout is ts.sparse_csc and equals_dense(x.t(), np.array(DENSE).T)
     assert sparse().to_sparse_csc().ccol_indices().tolist() == [0, 1, 1, 3]
     with pytest.raises(RuntimeError, match="expected sparse coordinate tensor layout"):
         x.indices()
@@ -264,7 +264,7 @@ def test_pickles_and_files(make):
     ts.save({"x": x}, file)
     file.seek(0)
     for y in (pickle.loads(pickle.dumps(x)), ts.load(file)["x"]):
-        assert y.layout is x.layout and same(y, x.to_dense()) and y._nnz() == x._nnz()
+        assert y.layout is x.layout and equals_dense(y, x.to_dense()) and y._nnz() == x._nnz()
         assert not x.is_sparse or y.is_coalesced() == x.is_coalesced()
 
 
@@ -307,20 +307,20 @@ def test_gradient_of_sparse_product():
         product(x, d).sum().backward()
         assert x.grad.is_sparse == is_sparse
         expected = [[0, 0, 7], [3, 0, 7]] if is_sparse else [[3, 5, 7], [3, 5, 7]]
-        assert same(x.grad, expected) and same(d.grad, [[4, 4], [0, 0], [8, 8]])
+        assert equals_dense(x.grad, expected) and equals_dense(d.grad, [[4, 4], [0, 0], [8, 8]])
 
 
 def test_gradients_of_conversions_and_sums():
     """Gradients of to_dense, to_sparse, sums, softmax and products with numbers."""
     x = sparse(requires_grad=True)
     x.to_dense().sum().backward()
-    assert same(x.grad, [[0, 0, 1], [1, 0, 1]]) and x.grad.is_sparse
+    assert equals_dense(x.grad, [[0, 0, 1], [1, 0, 1]]) and x.grad.is_sparse
     d = other().requires_grad_()
     (d.to_sparse() * 2).to_dense().sum().backward()
-    assert same(d.grad, [[0, 2, 2], [2, 2, 2]])
+    assert equals_dense(d.grad, [[0, 2, 2], [2, 2, 2]])
     y = sparse(requires_grad=True)
     ts.sparse.sum(y, 0).to_dense().mul(ts.tensor([1.0, 2.0, 3.0])).sum().backward()
-    assert same(y.grad, [[0, 0, 3], [1, 0, 3]])
+    assert equals_dense(y.grad, [[0, 0, 3], [1, 0, 3]])
     z = sparse(requires_grad=True)
     ts.sparse.softmax(z, 1).to_dense().mul(other()).sum().backward()
     a = 0.19661193
@@ -331,16 +331,16 @@ def test_embedding_gradients():
     """With `sparse=True` the gradient stores one row per index; it can be added to a dense gradient."""
     table = ts.nn.Embedding(4, 2, sparse=True)
     table(ts.tensor([1, 1, 2])).sum().backward()
-    assert table.weight.grad.is_sparse and same(table.weight.grad, [[0, 0], [2, 2], [1, 1], [0, 0]])
+    assert table.weight.grad.is_sparse and equals_dense(table.weight.grad, [[0, 0], [2, 2], [1, 1], [0, 0]])
     table(ts.tensor([3])).sum().backward()
-    assert table.weight.grad.is_sparse and same(table.weight.grad, [[0, 0], [2, 2], [1, 1], [1, 1]])
+    assert table.weight.grad.is_sparse and equals_dense(table.weight.grad, [[0, 0], [2, 2], [1, 1], [1, 1]])
     table.weight.sum().backward()
-    assert not table.weight.grad.is_sparse and same(table.weight.grad, [[1, 1], [3, 3], [2, 2], [2, 2]])
+    assert not table.weight.grad.is_sparse and equals_dense(table.weight.grad, [[1, 1], [3, 3], [2, 2], [2, 2]])
     table(ts.tensor([0])).sum().backward()
-    assert same(table.weight.grad, [[2, 2], [3, 3], [2, 2], [2, 2]])
+    assert equals_dense(table.weight.grad, [[2, 2], [3, 3], [2, 2], [2, 2]])
     table.zero_grad()
     (table(ts.tensor([0])).sum() + table.weight.sum()).backward()
-    assert same(table.weight.grad, [[2, 2], [1, 1], [1, 1], [1, 1]])
+    assert equals_dense(table.weight.grad, [[2, 2], [1, 1], [1, 1], [1, 1]])
 
 
 def test_embedding_bag_gradients():
@@ -349,7 +349,7 @@ def test_embedding_bag_gradients():
         bag = ts.nn.EmbeddingBag(4, 2, mode=mode, sparse=True, padding_idx=3)
         bag(ts.tensor([1, 2, 3, 1]), ts.tensor([0, 2])).sum().backward()
         assert bag.weight.grad.is_sparse
-        assert same(bag.weight.grad, [[0, 0], [1 + factor] * 2, [factor] * 2, [0, 0]])
+        assert equals_dense(bag.weight.grad, [[0, 0], [1 + factor] * 2, [factor] * 2, [0, 0]])
     with pytest.raises(ValueError, match="max mode does not support sparse weights"):
         ts.nn.EmbeddingBag(4, 2, mode="max", sparse=True)(ts.tensor([1]), ts.tensor([0]))
 
@@ -358,7 +358,7 @@ def test_gather_with_sparse_gradient():
     """`sparse_grad=True` of gather."""
     x = ts.ones(3, 2, requires_grad=True)
     ts.gather(x, 1, ts.tensor([[0], [1], [0]]), sparse_grad=True).sum().backward()
-    assert x.grad.is_sparse and same(x.grad, [[1, 0], [0, 1], [1, 0]])
+    assert x.grad.is_sparse and equals_dense(x.grad, [[1, 0], [0, 1], [1, 0]])
 
 
 # ---------------------------------------------------------------- optimizers
@@ -422,7 +422,7 @@ def test_deprecated_constructors():
     at, values = ts.tensor([[0, 1]]), ts.tensor([1.0, 2.0])
     with pytest.warns(UserWarning, match="deprecated"):
         x = ts.sparse.FloatTensor(at, values, ts.Size([3]))
-    assert same(x, [1, 2, 0]) and isinstance(x, ts.sparse.FloatTensor) and not isinstance(x, ts.FloatTensor)
+    assert equals_dense(x, [1, 2, 0]) and isinstance(x, ts.sparse.FloatTensor) and not isinstance(x, ts.FloatTensor)
     with pytest.warns(UserWarning, match="deprecated"):
         assert ts.sparse.LongTensor(at, values).dtype is ts.int64
     with pytest.raises(TypeError, match="invalid combination of arguments"):

@@ -122,12 +122,12 @@ def different_parameters():
 def walk():
     """Print all differences; run in a new process, because resolved names stay in the modules."""
     warnings.simplefilter("ignore")
-    kinds = [found for path in sorted(api.paths()) for found in differences(path)]
+    kinds = [entry for path in sorted(api.paths()) for entry in differences(path)]
     print(json.dumps([kinds, list(different_parameters())]))
 
 
 @pytest.fixture(scope="module")
-def found():
+def missing_names():
     done = subprocess.run(
         [sys.executable, "-c", "from tests.test_torch_api import walk; walk()"],
         capture_output=True, text=True, check=False, cwd=ROOT,
@@ -136,16 +136,16 @@ def found():
     return json.loads(done.stdout.splitlines()[-1])
 
 
-def test_names(found):
+def test_names(missing_names):
     """Each name exists with PyTorch's kind, except those in OTHER_KINDS."""
-    assert [each for each in found[0] if not any(fnmatch(each[0], p) for p in OTHER_KINDS)] == []
+    assert [each for each in missing_names[0] if not any(fnmatch(each[0], p) for p in OTHER_KINDS)] == []
 
 
-def test_parameters(found):
+def test_parameters(missing_names):
     """Functions and classes take PyTorch's parameters, by name, kind and presence of a default."""
-    assert [each for each in found[1] if not any(fnmatch(each[0], p) for p in OTHER_PARAMETERS)] == []
+    assert [each for each in missing_names[1] if not any(fnmatch(each[0], p) for p in OTHER_PARAMETERS)] == []
 
 
-def test_excuses_are_needed(found):
-    for excuses, names in ((OTHER_KINDS, found[0]), (OTHER_PARAMETERS, found[1])):
+def test_excuses_are_needed(missing_names):
+    for excuses, names in ((OTHER_KINDS, missing_names[0]), (OTHER_PARAMETERS, missing_names[1])):
         assert [p for p in excuses if not any(fnmatch(name[0], p) for name in names)] == []

@@ -26,7 +26,7 @@ def sometimes(n: int) -> int:
     return n
 
 
-def given(function, *args):
+def warnings_of(function, *args):
     """Return the warnings issued by a call."""
     with warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("always")
@@ -36,24 +36,24 @@ def given(function, *args):
 
 def test_place():
     """A warning tells the file and the line of the script."""
-    assert given(ts.jit.script(careful), 1) == [("careful", UserWarning, __file__, 12)]
+    assert warnings_of(ts.jit.script(careful), 1) == [("careful", UserWarning, __file__, 12)]
 
 
 def test_again_in_the_next_run():
     """Each call from Python warns again."""
     scripted = ts.jit.script(careful)
-    assert len(given(scripted, 1)) == len(given(scripted, 1)) == 1
+    assert len(warnings_of(scripted, 1)) == len(warnings_of(scripted, 1)) == 1
 
 
 def test_inlined_twice():
     """Inlined copies of one call warn once."""
-    assert len(given(ts.jit.script(twice), 1)) == 1
+    assert len(warnings_of(ts.jit.script(twice), 1)) == 1
 
 
 def test_each_call_for_itself():
     """Two calls in one function warn once each, in execution order."""
-    assert [found[0] for found in given(ts.jit.script(sometimes), 5)] == ["even", "odd"]
-    assert [found[0] for found in given(ts.jit.script(sometimes), 1)] == ["even"]
+    assert [found[0] for found in warnings_of(ts.jit.script(sometimes), 5)] == ["even", "odd"]
+    assert [found[0] for found in warnings_of(ts.jit.script(sometimes), 1)] == ["even"]
 
 
 def test_as_error():
@@ -68,7 +68,7 @@ def test_as_error():
 def test_graph_read_from_text():
     """A graph parsed from text has no call numbers and still warns."""
     graph = ts.parse_ir(str(ts.jit.script(careful).graph))
-    assert [found[0] for found in given(ts.jit.create_function_from_graph("f", graph), 1)] == ["careful"]
+    assert [found[0] for found in warnings_of(ts.jit.create_function_from_graph("f", graph), 1)] == ["careful"]
 
 
 def test_warn_without_place():
@@ -77,7 +77,7 @@ def test_warn_without_place():
         'graph(%n : int):\n  %m : str = prim::Constant[value="here"]()\n  %s : int = prim::Constant[value=2]()\n'
         "   = aten::warn(%m, %s)\n  return (%n)\n"
     )
-    assert [found[0] for found in given(ts.jit.create_function_from_graph("f", graph), 1)] == ["here"]
+    assert [found[0] for found in warnings_of(ts.jit.create_function_from_graph("f", graph), 1)] == ["here"]
 
 
 def mixed():
@@ -86,7 +86,7 @@ def mixed():
 
 def test_place_of_the_compiler_s_own():
     """Warnings of the compiler have the location of the user's line."""
-    ((message, _, *place),) = given(ts.jit.script, mixed)
+    ((message, _, *place),) = warnings_of(ts.jit.script, mixed)
     assert message.startswith("List consists of heterogeneous types")
     assert place == [__file__, mixed.__code__.co_firstlineno + 1]
 

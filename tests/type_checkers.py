@@ -69,7 +69,7 @@ def missing(checker: str) -> bool:
     return not any(find_spec(name) for name in ((checker, "basedpyright") if checker == "pyright" else (checker,)))
 
 
-def problems(checker: str) -> list[str]:
+def checker_differences(checker: str) -> list[str]:
     """Return the differences between a checker's errors and the expected errors of these files."""
     found = CHECKERS[checker]()
     said = []
@@ -83,6 +83,6 @@ def problems(checker: str) -> list[str]:
 
 
 if __name__ == "__main__":
-    wrong = [problem for checker in CHECKERS if not missing(checker) for problem in problems(checker)]
+    wrong = [problem for checker in CHECKERS if not missing(checker) for problem in checker_differences(checker)]
     print(*wrong, *(f"{checker} is not installed" for checker in CHECKERS if missing(checker)), sep="\n")
     sys.exit(bool(wrong))

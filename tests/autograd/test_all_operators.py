@@ -48,7 +48,7 @@ def leaves(arguments):
     return found
 
 
-def apart(x, k):
+def perturb(x, k):
     """Return a perturbed sample without equal numbers, because gradients are undefined at ties."""
     return x * (1 + 0.05 * (ts.arange(x.numel(), dtype=ts.float64) * 1.7 + k + 0.3).sin().reshape(x.shape))
 
@@ -58,7 +58,7 @@ def check(key, dtype):
     arguments = None if key in REAL and dtype.is_complex else samples.arguments(record, dtype)
     if arguments is None:
         pytest.skip(f"not of {dtype}")
-    xs = [apart(x, k).requires_grad_() for k, x in enumerate(leaves(arguments))]
+    xs = [perturb(x, k).requires_grad_() for k, x in enumerate(leaves(arguments))]
     if not xs:
         pytest.skip("no argument of floating point")
 

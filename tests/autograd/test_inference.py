@@ -5,7 +5,7 @@ import pytest
 import ts
 
 
-def made():
+def inference_tensor():
     with ts.inference_mode():
         return ts.ones(2, 3)
 
@@ -13,7 +13,7 @@ def made():
 def test_is_inference():
     """Tensors created in inference mode and their views are inference tensors; results outside, and views of
     normal tensors, are not."""
-    x, ordinary = made(), ts.ones(2, 3)
+    x, ordinary = inference_tensor(), ts.ones(2, 3)
     assert x.is_inference() and ts.is_inference(x) and x.view(6).is_inference() and x.detach().is_inference()
     assert not (x + 1).is_inference() and not x.clone().is_inference()
     with ts.inference_mode():
@@ -38,15 +38,15 @@ def test_scripts_make_them_too():
 @pytest.mark.parametrize("write", [lambda x: x.add_(1), lambda x: x.__setitem__(0, 1), lambda x: x.zero_(), lambda x: x.t().mul_(2)])
 def test_inference_tensors_are_read_only_outside(write):
     with pytest.raises(RuntimeError, match="Inplace update to inference tensor outside InferenceMode is not allowed"):
-        write(made())
+        write(inference_tensor())
     with ts.inference_mode():
         write(ts.ones(2, 3))
     with ts.no_grad(), pytest.raises(RuntimeError, match="Inplace update"):
-        write(made())
+        write(inference_tensor())
 
 
 def test_inference_tensors_cannot_be_saved_for_backward():
-    x, w = made(), ts.ones(3, requires_grad=True)
+    x, w = inference_tensor(), ts.ones(3, requires_grad=True)
     with pytest.raises(RuntimeError, match="Inference tensors cannot be saved for backward"):
         x * w
     (x + w).sum().backward()  # nothing of it is saved

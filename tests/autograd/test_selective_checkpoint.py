@@ -33,13 +33,13 @@ def run(policy, function=block, **options):
     return [x.grad for x in xs]
 
 
-def plain(function=block):
+def leaf_gradients(function=block):
     xs = leaves()
     function(*xs).sum().backward()
     return [x.grad for x in xs]
 
 
-def same(found, wanted):
+def all_equal(found, wanted):
     return all(x.equal(y) for x, y in zip(found, wanted, strict=True))
 
 
@@ -58,7 +58,7 @@ def test_cached_results_are_not_recomputed(answer):
         asked.append((operator, context.op_output.shape, len(args)))
         return answer
 
-    assert same(run(policy, counted), plain())
+    assert all_equal(run(policy, counted), leaf_gradients())
     assert len(calls) == 2
     assert asked == [(MM, (3, 3), 2), (SIN, (3, 3), 1), (MM, (3, 3), 2), (ts.ops.aten.exp.default, (3, 3), 1)]
 
@@ -84,7 +84,7 @@ def test_several_results_and_views():
         values, places = (x * y).max(1)
         return values * x.t()[1] * places
 
-    assert same(run([MAX, ts.ops.aten.t.default, ts.ops.aten.select.int], function), plain(function))
+    assert all_equal(run([MAX, ts.ops.aten.t.default, ts.ops.aten.select.int], function), leaf_gradients(function))
 
 
 def changed(x, y):
@@ -140,4 +140,4 @@ def test_a_policy_that_fails():
 
     with pytest.raises(KeyError, match="mine"):
         run(policy)
-    assert same(run([MM]), plain()), "the thread goes on as before"
+    assert all_equal(run([MM]), leaf_gradients()), "the thread goes on as before"

@@ -12,7 +12,7 @@ from .evaluate_formulas import gradients
 NAN, INF = math.nan, math.inf
 
 
-def same(found, expected):
+def have_equal_text(found, expected):
     return str(found) == str(expected)
 
 
@@ -37,7 +37,7 @@ def same(found, expected):
 )
 def test_of_one_argument(name, x, expected):
     found = gradients(f"aten::{name}", "self", self=ts.tensor(x, dtype=ts.float64))
-    assert same(found, expected)
+    assert have_equal_text(found, expected)
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_of_one_argument(name, x, expected):
 )
 def test_of_two_arguments(name, x, y, expected):
     x, y = (ts.tensor(v, dtype=ts.float64) for v in (x, y))
-    assert same(gradients(f"aten::{name}", "self other", self=x, other=y), expected)
+    assert have_equal_text(gradients(f"aten::{name}", "self other", self=x, other=y), expected)
 
 
 def test_powers_of_zero():

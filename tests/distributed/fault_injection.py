@@ -97,11 +97,11 @@ def drop(world, who, chance, over):
         over.wait(chance.uniform(0, 0.05))
 
 
-def nothing(world, who, chance, over):
+def inject_no_fault(world, who, chance, over):
     pass
 
 
-FAULTS = (kill, stop, slow, silence, cut, cut, drop, drop, nothing)
+FAULTS = (kill, stop, slow, silence, cut, cut, drop, drop, inject_no_fault)
 
 
 # ---- what is called meanwhile: each ends with the right answer, or with an error
@@ -144,7 +144,7 @@ def count(chance, to):
     assert counter.remote(TIMEOUT).add(1).to_here(TIMEOUT) == 10
 
 
-def own(chance, to):
+def call_with_own_rref(chance, to):
     mine = rpc.RRef([1, 2, 3])
     assert rpc.rpc_sync(to, length, args=(mine,), timeout=2 * TIMEOUT) == 3
 
@@ -159,7 +159,7 @@ def spread(chance, to):
         raise AssertionError(f"a call that may be repeated failed: {error}") from error
 
 
-KINDS = (add, run_script, many, keep, count, own, spread)
+KINDS = (add, run_script, many, keep, count, call_with_own_rref, spread)
 
 
 def attempt(kind, seed):
@@ -246,9 +246,9 @@ class World:
             for k, ask in enumerate((rpc.rpc_sync, lambda *a, **k: rpc.rpc_async(*a, **k).wait())):
                 assert ask(name, rpc_worker.add, args=(k, 1), timeout=60) == k + 1
         references = current().rref_context
-        eventually(lambda: not len(references) and not references._pending_forks, "references are kept here")
+        wait_until(lambda: not len(references) and not references._pending_forks, "references are kept here")
         for name in self.alive:
-            eventually(lambda name=name: self.ask(name)[2] == 0, f"references are kept in {name}")
+            wait_until(lambda name=name: self.ask(name)[2] == 0, f"references are kept in {name}")
 
     def ask(self, name):
         return rpc.rpc_sync(name, resources, timeout=60)
@@ -266,7 +266,7 @@ class World:
             assert found == expected, f"{name} ended with {found}"
         for proxy in self.proxies.values():
             proxy.close()
-        eventually(
+        wait_until(
             lambda: left(self.before) == (0, 0), lambda: f"{left(self.before)} {psutil.net_connections()}"
         )
 
@@ -284,7 +284,7 @@ def left(before):
     return max(files, 0), max(threads, 0)
 
 
-def eventually(check, told, seconds=30):
+def wait_until(check, told, seconds=30):
     """Wait until a check succeeds."""
     until = time.monotonic() + seconds
     for turn in itertools.count():

@@ -133,7 +133,7 @@ def test_malformed_autograd_headers(module_workers, data):
         send_recv_nodes.unpack((data, [bytearray(8)]), current())
 
 
-def asked(*message):
+def send_raw_message(*message):
     """Send a raw message to another process and return the answer."""
     agent = current()
     return agent.submit(agent.peer("worker1"), list(message), 10.0).wait()
@@ -150,10 +150,10 @@ def test_malformed_messages(module_workers, x):
             ("gradients", context_id, 1, 0, (77,), []),
         ]:  # fmt: skip
             with pytest.raises((ValueError, RuntimeError, TypeError)):
-                asked("backward", *message)
+                send_raw_message("backward", *message)
         for message in [("new",), ("new", 1, []), ("step", None, []), ("step", (Tag.LIST, 1, 2), [])]:
             with pytest.raises((ValueError, RuntimeError, TypeError, AttributeError)):
-                asked("optimizer", *message)
+                send_raw_message("optimizer", *message)
         dist_autograd.backward(context_id, [rpc.rpc_sync("worker1", functions.mul, (x, x)).sum()])
         assert dist_autograd.get_gradients(context_id)[x].tolist() == [2, 4]
 
@@ -168,7 +168,7 @@ def test_gradients_that_fit_nothing(module_workers, x):
                 agent.peer("worker1"), ["backward", "begin", context_id, number, [0], True], 10.0
             )
             data, memory = send_recv_nodes.pack(gradients, agent, None)
-            asked("backward", "gradients", context_id, number, 0, data, memory)
+            send_raw_message("backward", "gradients", context_id, number, 0, data, memory)
             refused("gradient", begun.wait)
 
 

@@ -48,7 +48,7 @@ def test_compiled_code_is_enough(limited):
         DistributedOptimizer(functions.OwnSGD, [weight], lr=0.5)
 
 
-def alone():
+def single_process_group():
     """This process, which calls itself."""
     options = rpc_worker.options(free_port())
     rpc.init_rpc("worker0", rank=0, world_size=1, rpc_backend_options=options)
@@ -57,11 +57,11 @@ def alone():
 def test_context_ends_after_a_shutdown_inside():
     """A context whose process has shut down ends without an error, and a new context can begin."""
     x = ts.ones(2, requires_grad=True)
-    alone()
+    single_process_group()
     with dist_autograd.context():
         rpc.rpc_sync("worker0", product, (x, x))
         rpc.shutdown()
-    alone()
+    single_process_group()
     with dist_autograd.context() as context_id:
         dist_autograd.backward(context_id, [rpc.rpc_sync("worker0", product, (x, x)).sum()])
         assert dist_autograd.get_gradients(context_id)[x].tolist() == [3, 3]

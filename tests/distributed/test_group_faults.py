@@ -116,7 +116,7 @@ def takes_too_long():
         dist.barrier()
 
 
-def again(port):
+def init_twice(port):
     import os
 
     for each in range(2):
@@ -154,7 +154,7 @@ def test_late_and_missing_ranks():
         world.close()
     world = World(2, joins=False)
     try:
-        world.run(again, free_port())
+        world.run(init_twice, free_port())
         world.run(comes_alone, free_port(), ranks=[0])
         world.run(comes_alone, free_port(), ranks=[1])
     finally:

@@ -18,7 +18,7 @@ OPERATIONS = {
 }  # fmt: skip
 
 
-def given(rank, size, dtype="float32"):
+def rank_data(rank, size, dtype="float32"):
     """Return the data of one rank."""
     random = np.random.default_rng([rank, size])
     if dtype == "float32":
@@ -28,7 +28,7 @@ def given(rank, size, dtype="float32"):
 
 def in_order(function, size, dtype="float32"):
     """Return the elementwise reduction of the data of three processes in rank order."""
-    one, two, _start_three_workers = (given(rank, size, dtype).numpy() for rank in range(3))
+    one, two, _start_three_workers = (rank_data(rank, size, dtype).numpy() for rank in range(3))
     return function(function(one, two), _start_three_workers)
 
 
@@ -40,21 +40,21 @@ def reduces():
                 ("int64",) if name.startswith("B") else ("float32", "int32") if size < 9 else ("float32",)
             ):
                 expected = in_order(function, size, dtype)
-                x = given(me, size, dtype)
+                x = rank_data(me, size, dtype)
                 assert dist.all_reduce(x, getattr(ReduceOp, name)) is None
                 assert x.numpy().tobytes() == expected.tobytes(), (name, size, dtype)
-        x = given(me, size)
+        x = rank_data(me, size)
         dist.reduce(x, 1)
         assert (
-            x.numpy().tobytes() == (in_order(np.add, size) if me == 1 else given(me, size).numpy()).tobytes()
+            x.numpy().tobytes() == (in_order(np.add, size) if me == 1 else rank_data(me, size).numpy()).tobytes()
         )
-        x = given(me, size)
+        x = rank_data(me, size)
         dist.all_reduce(x, ReduceOp.AVG)
         np.testing.assert_array_equal(x.numpy(), in_order(np.add, size) / np.float32(3))
-        parts = [given(me, size) * (each + 1) for each in range(3)]
+        parts = [rank_data(me, size) * (each + 1) for each in range(3)]
         out = ts.empty(size)
         dist.reduce_scatter(out, parts)
-        one, two, _start_three_workers = (given(rank, size) * (me + 1) for rank in range(3))
+        one, two, _start_three_workers = (rank_data(rank, size) * (me + 1) for rank in range(3))
         assert ts.equal(out, one + two + _start_three_workers)
         if size:
             out = ts.empty(size)
@@ -65,23 +65,23 @@ def reduces():
 def moves():
     me = dist.get_rank()
     for size in SIZES:
-        x = given(me, size)
+        x = rank_data(me, size)
         dist.broadcast(x, 1)
-        assert ts.equal(x, given(1, size))
+        assert ts.equal(x, rank_data(1, size))
         found = [ts.empty(size) for _ in range(3)]
-        dist.all_gather(found, given(me, size))
-        assert all(ts.equal(each, given(rank, size)) for rank, each in enumerate(found))
+        dist.all_gather(found, rank_data(me, size))
+        assert all(ts.equal(each, rank_data(rank, size)) for rank, each in enumerate(found))
         three_workers = ts.empty(3, size)
-        dist.all_gather_into_tensor(three_workers, given(me, size))
+        dist.all_gather_into_tensor(three_workers, rank_data(me, size))
         assert ts.equal(three_workers, ts.stack(found))
         found = [ts.empty(size) for _ in range(3)] if me == 2 else None
-        dist.gather(given(me, size), found, 2)
-        assert found is None or all(ts.equal(each, given(rank, size)) for rank, each in enumerate(found))
-        dist.scatter(x, [given(rank, size) for rank in range(3)] if me == 0 else None)
-        assert ts.equal(x, given(me, size))
+        dist.gather(rank_data(me, size), found, 2)
+        assert found is None or all(ts.equal(each, rank_data(rank, size)) for rank, each in enumerate(found))
+        dist.scatter(x, [rank_data(rank, size) for rank in range(3)] if me == 0 else None)
+        assert ts.equal(x, rank_data(me, size))
         found = [ts.empty(size) for _ in range(3)]
-        dist.all_to_all(found, [given(10 * me + rank, size) for rank in range(3)])
-        assert all(ts.equal(each, given(10 * rank + me, size)) for rank, each in enumerate(found))
+        dist.all_to_all(found, [rank_data(10 * me + rank, size) for rank in range(3)])
+        assert all(ts.equal(each, rank_data(10 * rank + me, size)) for rank, each in enumerate(found))
     sizes = [[1, 1, 0], [1, 2, 2], [3, 3, 3]]  # rows that a process has of each
     gives = [sizes[each][me] for each in range(3)]
     out = ts.empty(sum(sizes[me]), 2)
@@ -113,9 +113,9 @@ def unusual_tensors():
 def works():
     """Concurrent asynchronous calls finish in call order."""
     me = dist.get_rank()
-    tensors = [given(me, 40_000 + each) for each in range(8)]
+    tensors = [rank_data(me, 40_000 + each) for each in range(8)]
     begun = [dist.all_reduce(each, async_op=True) for each in tensors]
-    last = given(me, 5)
+    last = rank_data(me, 5)
     dist.all_reduce(last)  # behind the others
     assert begun[-1].is_completed() and all(each.wait() and each.is_success() for each in begun)
     for each, x in enumerate(tensors):
@@ -129,9 +129,9 @@ def works():
 def pairs():
     me, size = dist.get_rank(), 600_000
     to, source = (me + 1) % 3, (me - 1) % 3
-    sent = dist.isend(given(me, size), to)  # more than the socket buffer, before a receiver exists
+    sent = dist.isend(rank_data(me, size), to)  # more than the socket buffer, before a receiver exists
     x = ts.empty(size)
-    assert dist.recv(x, source) == source and ts.equal(x, given(source, size))
+    assert dist.recv(x, source) == source and ts.equal(x, rank_data(source, size))
     assert sent.wait() and sent.is_completed()
     dist.barrier()
     if me == 0:  # tags, in another order
@@ -160,10 +160,10 @@ def pairs():
             dist.send(ts.zeros(2), 0)
     dist.barrier()
     x = ts.empty(100_000)
-    both = [dist.P2POp(dist.isend, given(me, 100_000), to), dist.P2POp(dist.irecv, x, source)]
+    both = [dist.P2POp(dist.isend, rank_data(me, 100_000), to), dist.P2POp(dist.irecv, x, source)]
     for work in dist.batch_isend_irecv(both):
         work.wait()
-    assert ts.equal(x, given(source, 100_000))
+    assert ts.equal(x, rank_data(source, 100_000))
     assert (
         repr(both[0])
         == f"P2POp(isend pg=0, group_src={me}, group_dst={to},  torch.Size([100000]), torch.float32)"
@@ -175,7 +175,7 @@ def progress_without_waiting():
     me, size = dist.get_rank(), 3_000_000
     if me == 2:
         return
-    x = given(0, size) if me == 0 else ts.empty(size)
+    x = rank_data(0, size) if me == 0 else ts.empty(size)
     work = dist.isend(x, 1) if me == 0 else dist.irecv(x, 0)
     import time
 
@@ -183,7 +183,7 @@ def progress_without_waiting():
     while not work.request.done and time.monotonic() < end:
         time.sleep(0.01)
     assert work.request.done and work.is_completed()
-    assert me == 0 or ts.equal(x, given(0, size))
+    assert me == 0 or ts.equal(x, rank_data(0, size))
 
 
 def subgroups():

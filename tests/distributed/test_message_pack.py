@@ -34,7 +34,7 @@ def in_python(monkeypatch):
     return package
 
 
-def same(package, value):
+def compare_with_msgpack(package, value):
     """Compare both directions with the package."""
     data = message_pack.encode(value)
     assert data == package.packb(value)
@@ -43,14 +43,14 @@ def same(package, value):
 
 @pytest.mark.parametrize("value", LARGE, ids=lambda value: f"{type(value).__name__}-{str(value)[:12]}")
 def test_values_at_the_borders_of_forms(in_python, value):
-    same(in_python, value)
+    compare_with_msgpack(in_python, value)
 
 
 def test_random_values(in_python):
     @settings(max_examples=300, deadline=None)
     @given(PLAIN)
     def compare(value):
-        same(in_python, value)
+        compare_with_msgpack(in_python, value)
 
     compare()
 

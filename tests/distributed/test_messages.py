@@ -33,12 +33,12 @@ def received(message, pieces=lambda: STAGING_BYTES):
     return found
 
 
-def plain(value):
+def decoded_form(value):
     """Return the decoded form of a message: lists become tuples, memory becomes bytes."""
     if isinstance(value, dict):
-        return {name: plain(each) for name, each in value.items()}
+        return {name: decoded_form(each) for name, each in value.items()}
     if isinstance(value, (list, tuple)):
-        return tuple(plain(each) for each in value)
+        return tuple(decoded_form(each) for each in value)
     return bytes(value) if isinstance(value, (bytes, bytearray, memoryview)) else value
 
 
@@ -61,14 +61,14 @@ def test_random_messages_arrive(message, seed):
     """Messages arrive unchanged in fragments of any size."""
     sizes = random.Random(seed)
     found = received(message, lambda: sizes.choice((1 + sizes.randrange(9), 1 + sizes.randrange(STAGING_BYTES))))
-    assert plain(found) == plain(message)
+    assert decoded_form(found) == decoded_form(message)
 
 
 @settings(max_examples=20, deadline=None)
 @given(st.lists(messages, max_size=5))
 def test_several_messages_in_one_read(several):
     """One read may contain several messages and the beginning of the next."""
-    assert plain(read(b"".join(map(sent, several)))) == plain(several)
+    assert decoded_form(read(b"".join(map(sent, several)))) == decoded_form(several)
 
 
 def test_views_are_sent_without_a_copy():

@@ -27,7 +27,7 @@ def random_program(seed):
                 case 1:
                     held.append(call(at, functions.mul, (a, b)).tanh())
                 case 2:
-                    held.append(call(at, functions.nested_call if call is not here else here_nested, (a, b, to)))
+                    held.append(call(at, functions.nested_call if call is not call_locally else here_nested, (a, b, to)))
                 case 3:
                     held.extend(call(at, functions.both, (a, b, a)))
                 case 4:
@@ -39,7 +39,7 @@ def random_program(seed):
     return program
 
 
-def here(process, f, args):
+def call_locally(process, f, args):
     """Call a function locally."""
     return f(*args)
 
@@ -56,6 +56,6 @@ def test_random_programs(module_workers, seed):
     with dist_autograd.context() as context_id:
         dist_autograd.backward(context_id, [program(lambda *call: rpc.rpc_sync(*call), x, y)])
         found = dist_autograd.get_gradients(context_id)
-    expected = ts.autograd.grad(program(here, x, y), [x, y])
+    expected = ts.autograd.grad(program(call_locally, x, y), [x, y])
     for leaf, gradient in zip((x, y), expected, strict=True):
         assert found[leaf].allclose(gradient, atol=1e-6)

@@ -26,7 +26,7 @@ def module_of(program: Random):
     return Made()
 
 
-def same(found, wanted):
+def assert_equal(found, wanted):
     assert len(found) == len(wanted)
     for a, b in zip(found, wanted, strict=True):
         if isinstance(b, ts.Tensor):
@@ -84,7 +84,7 @@ def check(program: Random, with_file: bool) -> None:
                 check_what_is_known(exported if name == "module" else decomposed, program.arguments(sizes))
             assert wanted is not None, f"{name} answers at {sizes}, where eager code raises"
             try:
-                same([*found, *arguments], [*wanted, *given])
+                assert_equal([*found, *arguments], [*wanted, *given])
             except AssertionError as error:
                 raise AssertionError(f"{name} is wrong at {sizes}") from error
 

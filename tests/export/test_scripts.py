@@ -43,7 +43,7 @@ def loaded(archive):
     return ts.jit.load(io.BytesIO(archive))
 
 
-def same(found, expected):
+def leaves_are_equal(found, expected):
     pairs = zip(ts.utils._pytree.tree_leaves(found), ts.utils._pytree.tree_leaves(expected), strict=True)
     return all(ts.equal(x, y) for x, y in pairs)
 
@@ -80,7 +80,7 @@ def test_functions_without_source():
             return traced(self.net(x))
 
     module, x = Calls(), ts.randn(3)
-    assert same(export(module, (x,)).module()(x), module(x))
+    assert leaves_are_equal(export(module, (x,)).module()(x), module(x))
 
 
 def test_buffers_that_are_replaced():
@@ -97,8 +97,8 @@ def test_buffers_that_are_replaced():
     program = export(model, (ts.ones(2),)).module()
     for _ in range(3):
         x = ts.randn(2)
-        assert same(program(x), own(x))
-    assert same(model.mean, own.mean)
+        assert leaves_are_equal(program(x), own(x))
+    assert leaves_are_equal(model.mean, own.mean)
 
 
 class Counts(nn.Module):
@@ -171,7 +171,7 @@ def test_convert(archive, tmp_path, capsys):
     code, _, told = output(capsys, *words, "--vary", "x:0")
     assert code == 0 and "net.pt2" in told
     program, x = load(out).module(), ts.randn(5, 3)
-    assert same(program(x, 3), loaded(archive)(x, 3))
+    assert leaves_are_equal(program(x, 3), loaded(archive)(x, 3))
     code, _, told = output(capsys, "convert", source, out)
     assert code == 2 and "missing --input x=" in told
     code, _, told = output(capsys, "convert", out, tmp_path / "back.pt")

@@ -40,7 +40,7 @@ def test_right_programs(program, saved):
         assert {str(q.condition) for q in check_shapes(made)} <= {"s1 <= s0", "s0 >= s1"}
 
 
-def wrong(name, dim, expression):
+def program_with_false_size(name, dim, expression):
     """The JSON of a program that says another size of a value."""
 
     def change(tree):
@@ -60,14 +60,14 @@ def wrong(name, dim, expression):
 )
 def test_invalid_sizes(program, saved, name, expression, told):
     assert name in [n.name for n in program.graph.nodes]
-    data = changed(saved, wrong(name, 0, expression))
+    data = changed(saved, program_with_false_size(name, 0, expression))
     with pytest.raises(ArchiveError, match=told.replace("[2*s1]", r"\[2\*s1\]")):
         load(io.BytesIO(data))
 
 
 def test_right_for_the_example_alone(saved):
     """6 is twice 3, the example's size, and nothing else."""
-    data = changed(saved, wrong("cat", 0, "6"))
+    data = changed(saved, program_with_false_size("cat", 0, "6"))
     with pytest.raises(
         ArchiveError, match=r"gives a tensor of the shape \[2\*s1, 4\], where the program says \[6, 4\]"
     ):

@@ -167,7 +167,7 @@ def main(seed: str, names: str, *place: str) -> None:
             given = arguments(function, known, generator)
             if objects:
                 given.insert(0, generator.choice(objects))
-            calls.run(f"{name}({', '.join(map(shown, given))})", (Exception,), call, function, given)
+            calls.run(f"{name}({', '.join(map(describe_argument, given))})", (Exception,), call, function, given)
 
 
 def call(function: Callable[..., Any], given: list[Any]) -> None:
@@ -214,7 +214,7 @@ def pickle_of(owner: Any) -> bytes:
     return f"c{owner.__module__}\n{owner.__qualname__}\n".encode() + b")\x81."
 
 
-def shown(value: Any) -> str:
+def describe_argument(value: Any) -> str:
     """Return a short description of an argument."""
     if isinstance(value, (ts.Tensor, np.ndarray)):
         return f"<{type(value).__name__} {value.dtype} {str(tuple(value.shape))[:40]}>"

@@ -43,7 +43,7 @@ def called(operator, args):
         return type(error)
 
 
-def alike(x, y):
+def nearly_equal(x, y):
     """Return True if two results are equal up to summation order."""
     if isinstance(x, ts.Tensor):
         if not isinstance(y, ts.Tensor) or x.dtype != y.dtype or x.shape != y.shape:
@@ -53,7 +53,7 @@ def alike(x, y):
         x, y = (z.to(ts.complex128).contiguous().numpy() for z in (x, y))
         return np.allclose(x, y, rtol=few, atol=few, equal_nan=True)
     if isinstance(x, (list, tuple)):
-        return type(x) is type(y) and len(x) == len(y) and all(map(alike, x, y))
+        return type(x) is type(y) and len(x) == len(y) and all(map(nearly_equal, x, y))
     return type(x) is type(y) and (x == y or x != x)
 
 
@@ -74,7 +74,7 @@ def test_tensors_may_begin_anywhere(dtype, between):
             warnings.simplefilter("ignore")
             expected, found = called(operator, usual), called(operator, displaced(others, by))
         count += 1
-        if not record.nondeterministic and not alike(expected, found):
+        if not record.nondeterministic and not nearly_equal(expected, found):
             wrong.append(f"{record.key}: {expected} here, {found} there")
     assert not wrong, "\n".join(wrong)
     assert count > 500

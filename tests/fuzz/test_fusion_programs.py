@@ -23,7 +23,7 @@ def program(seed):
     return GroupWriter(random.Random(seed).randrange).source()
 
 
-def given(seed, package, kinds):
+def make_arguments(seed, package, kinds):
     """Return new tensors for a package, with equal elements and memory layouts."""
     found = arguments(random.Random(-seed - 1).randrange, kinds)
     return [tensor(package, *x) if isinstance(x, tuple) else x for x in found]
@@ -34,7 +34,7 @@ def tensor(package, array, kind):
     return x.to(getattr(package, kind)) if "float16" in kind else x
 
 
-def shown(x):
+def to_numpy(x):
     x = x.detach()
     x = x.float() if "float16" in str(x.dtype) else x
     return x.numpy()
@@ -52,10 +52,10 @@ def outcome(function, args):
     except (RuntimeError, ZeroDivisionError, TypeError, ValueError, IndexError) as error:
         return str(error).splitlines()[-1]
     tensors = [*results, *(x for x in args if not isinstance(x, int | float))]
-    return [(shown(x).copy(), str(x.dtype).removeprefix("torch."), strides(x)) for x in tensors]
+    return [(to_numpy(x).copy(), str(x.dtype).removeprefix("torch."), strides(x)) for x in tensors]
 
 
-def same(first, second):
+def outcomes_are_equal(first, second):
     if isinstance(first, str) or isinstance(second, str):
         return isinstance(first, str) and isinstance(second, str)
     return len(first) == len(second) and all(
@@ -73,7 +73,7 @@ def close(first, second, by):
     )
 
 
-def told(where, seed, source, found, expected, args):
+def describe_difference(where, seed, source, found, expected, args):
     """Return a readable description of the difference between two outcomes."""
     tensors = [x for x in args if not isinstance(x, int | float)]
     lines = [f"{where}, seed {seed}", source, str(args[-2:]), *(f"{x.dtype} {x.shape} {x.stride()}" for x in tensors)]
@@ -97,30 +97,30 @@ def check(seed, pytorch=None):
     source = program(seed)
     function = ts.jit.CompilationUnit(source).f
     with ts.jit.optimized_execution(False):
-        expected = outcome(ts.jit.CompilationUnit(source).f, given(seed, ts, KINDS))
+        expected = outcome(ts.jit.CompilationUnit(source).f, make_arguments(seed, ts, KINDS))
     before = ts.get_num_threads()
     try:
         for threads in (1, 3):
             ts.set_num_threads(threads)
-            found = outcome(function, given(seed, ts, KINDS))
-            assert same(found, expected), told(f"{threads} threads", seed, source, found, expected, given(seed, ts, KINDS))
+            found = outcome(function, make_arguments(seed, ts, KINDS))
+            assert outcomes_are_equal(found, expected), describe_difference(f"{threads} threads", seed, source, found, expected, make_arguments(seed, ts, KINDS))
     finally:
         ts.set_num_threads(before)
     with ts.limits(bytes=1 << 40):
-        found = outcome(function, given(seed, ts, KINDS))
-    assert same(found, expected), told("one by one", seed, source, found, expected, given(seed, ts, KINDS))
+        found = outcome(function, make_arguments(seed, ts, KINDS))
+    assert outcomes_are_equal(found, expected), describe_difference("one by one", seed, source, found, expected, make_arguments(seed, ts, KINDS))
     if background_compilation.is_available():
         native = ts.jit.CompilationUnit(source).f
         if background_compilation.compile_now(native.compiled_code) == "":
-            found = outcome(native, given(seed, ts, KINDS))
-            assert same(found, expected), told("machine code", seed, source, found, expected, given(seed, ts, KINDS))
+            found = outcome(native, make_arguments(seed, ts, KINDS))
+            assert outcomes_are_equal(found, expected), describe_difference("machine code", seed, source, found, expected, make_arguments(seed, ts, KINDS))
     if pytorch is not None:
         names = {"torch": pytorch, "Tensor": pytorch.Tensor}
         exec(source, names)
-        theirs = outcome(names["f"], given(seed, pytorch, FLOATS))
-        ours = outcome(function, given(seed, ts, FLOATS))
+        theirs = outcome(names["f"], make_arguments(seed, pytorch, FLOATS))
+        ours = outcome(function, make_arguments(seed, ts, FLOATS))
         by = 0.2 if "half()" in source or "bfloat16()" in source else 2e-3
-        assert close(ours, theirs, by), told("PyTorch", seed, source, ours, theirs, given(seed, ts, FLOATS))
+        assert close(ours, theirs, by), describe_difference("PyTorch", seed, source, ours, theirs, make_arguments(seed, ts, FLOATS))
     met = [group for group in groups(function) if group]
     ran = sum(plan.runs for group in met for plan in group.plans)
     return ran, sum(group.left_for_shapes for group in met), sum(group.left_for_inputs for group in met)

@@ -6,14 +6,14 @@ import ts
 from ts import fx
 
 
-def together(x, **more):
+def sum_all(x, **more):
     return x + sum(more.values())
 
 
 def test_keyword_arguments_that_are_no_identifiers():
     graph = fx.Graph()
     x = graph.placeholder("x")
-    graph.output(graph.call_function(together, (x,), {"a": x, "b-c": x, "class": 2, "y=exit(), z": 3}))
+    graph.output(graph.call_function(sum_all, (x,), {"a": x, "b-c": x, "class": 2, "y=exit(), z": 3}))
     module = fx.GraphModule(ts.nn.Module(), graph)
     assert "together(x, a = x, **{'b-c': x, 'class': 2, 'y=exit(), z': 3})" in module.code
     assert module(ts.ones(2)).tolist() == [8, 8]

@@ -40,29 +40,29 @@ def outcome(source, package, operators):
     package.manual_seed(0)
     names = {"t": package, "F": package.nn.functional, "N": operators, "r": r, "u": u, "i": i}
     try:
-        return plain(eval(source, names))
+        return comparable(eval(source, names))
     except Exception as error:
         if any(d in source for d in ("'int64'", "'int8'", "'bool'")):
             return "refused"  # in words and classes that differ from operator to operator
         return f"{type(error).__name__}: {error}".splitlines()[0][:50]
 
 
-def plain(value):
+def comparable(value):
     """Tensors as dtype, shape and numbers."""
     if isinstance(value, (list, tuple)):
-        return [plain(v) for v in value]
+        return [comparable(v) for v in value]
     if isinstance(value, (ts.Tensor, torch.Tensor)):
         wide = value if value.is_complex() else value.double()
         return [str(value.dtype).rpartition(".")[2], list(value.shape), wide.tolist()]
     return value
 
 
-def same(ours, theirs, tolerance):
+def are_close(ours, theirs, tolerance):
     if isinstance(theirs, list):
         return (
             isinstance(ours, list)
             and len(ours) == len(theirs)
-            and all(same(a, b, tolerance) for a, b in zip(ours, theirs, strict=True))
+            and all(are_close(a, b, tolerance) for a, b in zip(ours, theirs, strict=True))
         )
     if isinstance(theirs, (float, complex)):
         return bool(np.isclose(ours, theirs, rtol=tolerance, atol=tolerance, equal_nan=True))
@@ -71,4 +71,4 @@ def same(ours, theirs, tolerance):
 
 def check(source):
     ours, theirs = (outcome(source, *names) for names in NAMESPACES)
-    assert same(ours, theirs, 2e-2 if "float16" in source else 1e-4), f"{source}\n{ours}\n{theirs}"
+    assert are_close(ours, theirs, 2e-2 if "float16" in source else 1e-4), f"{source}\n{ours}\n{theirs}"

@@ -113,7 +113,7 @@ def differences(rule: Rule, ours: list[Any], theirs: list[Any]) -> list[str]:
         known = KNOWN.search(text)
         skipped += f" {text.partition(COMMENT)[0]}" if KNOWN_GRAPH.search(text) else ""
         if is_same(own, expected) == bool(known):
-            state = "does not differ any more" if known else f"\n    PyTorch {shown(expected)}\n    ts      {shown(own)}"
+            state = "does not differ any more" if known else f"\n    PyTorch {simplify_outcome(expected)}\n    ts      {simplify_outcome(own)}"
             found.append(f"{text}: {state}")
     for name in {**theirs[-1], **ours[-1]}:
         own, expected = (graphs[-1].get(name, "") for graphs in (ours, theirs))
@@ -123,7 +123,7 @@ def differences(rule: Rule, ours: list[Any], theirs: list[Any]) -> list[str]:
     return found
 
 
-def shown(outcome: Any) -> Any:
+def simplify_outcome(outcome: Any) -> Any:
     """Return an outcome, reduced to the first class of an error's class list."""
     return ("error", outcome[1][0], *outcome[2:]) if outcome[0] == "error" else outcome
 

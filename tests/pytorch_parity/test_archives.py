@@ -43,15 +43,15 @@ PAIRS = [
 ]
 
 
-def plain(value):
+def comparable(value):
     """Tensors as lists, enums as their names, and containers of them."""
     if hasattr(value, "tolist"):
         return value.tolist()
     if isinstance(value, Enum):
         return value.name
     if isinstance(value, list | tuple):
-        return [plain(v) for v in value]
-    return {plain(k): plain(v) for k, v in value.items()} if isinstance(value, dict) else value
+        return [comparable(v) for v in value]
+    return {comparable(k): comparable(v) for k, v in value.items()} if isinstance(value, dict) else value
 
 
 def attributes(t):
@@ -96,7 +96,7 @@ def test_attributes(reader, writer):
     """Attributes of every type are restored."""
     made = writer.jit.script(attributes(writer).eval())
     read = crossed(reader, writer, made)
-    assert plain(read.everything()) == plain(made.everything())
+    assert comparable(read.everything()) == comparable(made.everything())
     assert read.training is False
     assert [name for name, _ in read.named_parameters()] == ["weight"]
     assert [name for name, _ in read.named_buffers()] == ["count", "flags"]
@@ -150,10 +150,10 @@ def test_tree(reader, writer):
     read = crossed(reader, writer, made)
     x = [[1.0, -2.0]]
     for _ in range(2):
-        found, expected = plain(read(reader.tensor(x))), plain(made(writer.tensor(x)))
+        found, expected = comparable(read(reader.tensor(x))), comparable(made(writer.tensor(x)))
         assert found[0] == pytest.approx(expected[0], abs=1e-4)
     assert read.calls == 6
-    assert (plain(read.part), plain(read.rows)) == (plain(made.part), plain(made.rows))
+    assert (comparable(read.part), comparable(read.rows)) == (comparable(made.part), comparable(made.rows))
     assert list(read.state_dict()) == list(made.state_dict())
     names = [name for name, _ in read.named_modules()]
     assert names == [name for name, _ in made.named_modules()]
@@ -164,8 +164,8 @@ def test_shared_memory(reader, writer):
     """Tensors that share memory share memory after loading."""
     read = crossed(reader, writer, writer.jit.script(tree(writer)))
     read.part.add_(10)
-    assert plain(read.whole) == [0.0, 1.0, 12.0, 13.0, 4.0, 5.0]
-    assert plain(read.rows) == [[0.0, 13.0], [1.0, 4.0], [12.0, 5.0]]
+    assert comparable(read.whole) == [0.0, 1.0, 12.0, 13.0, 4.0, 5.0]
+    assert comparable(read.rows) == [[0.0, 13.0], [1.0, 4.0], [12.0, 5.0]]
 
 
 def programs(t):
@@ -238,8 +238,8 @@ def test_program(reader, writer):
     read = crossed(reader, writer, made)
     words = ["a", "", "b"]
     for _ in range(2):
-        expected = plain(made(writer.tensor([1.0, 2.0]), words, Mode.FAST))
-        assert plain(read(reader.tensor([1.0, 2.0]), words, Mode.FAST)) == expected
+        expected = comparable(made(writer.tensor([1.0, 2.0]), words, Mode.FAST))
+        assert comparable(read(reader.tensor([1.0, 2.0]), words, Mode.FAST)) == expected
     with pytest.raises(
         (RuntimeError, torch.jit.Error), match="too few"
     ):  # PyTorch: now the one, now the other
@@ -254,7 +254,7 @@ def test_function(reader, writer):
         return x.relu() * n
 
     read = crossed(reader, writer, writer.jit.script(scaled))
-    assert plain(read(reader.tensor([-1.0, 2.0]), 2)) == [0.0, 4.0]
+    assert comparable(read(reader.tensor([-1.0, 2.0]), 2)) == [0.0, 4.0]
     assert read.original_name == "PlaceholderModule"
 
 
@@ -352,11 +352,11 @@ def test_former_operators(version):
         for values, others in (([7, -7], [2, 2]), ([7.0, -7.5], [2, 2]), ([7, -7], [2.0, 2.5])):
             read = t.jit.load(io.BytesIO(of_version(written(torch, divisions), version)))
             try:
-                found.append(plain(read(t.tensor(values), t.tensor(others), 2, 2.5)))
+                found.append(comparable(read(t.tensor(values), t.tensor(others), 2, 2.5)))
             except RuntimeError as error:
                 found.append("can't be cast" in str(error))
         read = t.jit.load(io.BytesIO(of_version(written(torch, fills), version)))
-        return [*found, plain(read(3, 1.5)), [str(value.dtype) for value in read(3, 1.5)]]
+        return [*found, comparable(read(3, 1.5)), [str(value.dtype) for value in read(3, 1.5)]]
 
     assert results(ts) == results(torch)
 
@@ -393,7 +393,7 @@ def test_hooks(reader, writer):
     """Hooks run in calls from Python and in calls by the code."""
     for module, expected in zip(hooked(writer), ([-1.0, -5.0], [-10.0, -50.0]), strict=True):
         read = crossed(reader, writer, writer.jit.script(module))
-        assert plain(read(reader.tensor([1.0, 3.0]))) == expected
+        assert comparable(read(reader.tensor([1.0, 3.0]))) == expected
 
 
 def with_state(t):
@@ -423,7 +423,7 @@ def with_state(t):
 def test_state(reader, writer):
     """A module with `__getstate__` and `__setstate__` defines what is saved and restored."""
     read = crossed(reader, writer, writer.jit.script(with_state(writer)))
-    assert plain(read()) == [["a", "saved", "loaded"], 21]
+    assert comparable(read()) == [["a", "saved", "loaded"], 21]
 
 
 def test_objects_of_the_program():
@@ -517,7 +517,7 @@ def test_traced_adaptive_pools(layer, dims, size):
         return t.jit.trace(module, t.arange(float(2 * 4**dims)).reshape(1, 2, *[4] * dims))
 
     x = torch.arange(float(2 * 4**dims)).reshape(1, 2, *[4] * dims)
-    assert plain(crossed(torch, ts, traced(ts))(x)) == plain(traced(torch)(x))
+    assert comparable(crossed(torch, ts, traced(ts))(x)) == comparable(traced(torch)(x))
 
 
 def test_views_with_a_mark():

@@ -70,16 +70,16 @@ def detached(found):
     return type(found)(map(detached, found)) if isinstance(found, (tuple, list)) else found.detach()
 
 
-def plain(found):
+def comparable(found):
     """Return nested values with their `requires_grad` flags."""
     if isinstance(found, (tuple, list)):
-        return type(found)(plain(x) for x in found)
+        return type(found)(comparable(x) for x in found)
     return found.tolist(), found.requires_grad
 
 
 def outcome(call, options):
     try:
-        return plain(call(**options))
+        return comparable(call(**options))
     except Exception as error:
         return type(error).__name__, str(error).replace("ts.", "torch.").replace("torch.tensor.", "")
 

@@ -101,7 +101,7 @@ t.nn.functional.linear(m, m); x.log1p(); x.expm1(); x.acos(); x.asinh(); x.tan()
 QUESTIONS = [question for line in ASKED.strip().splitlines() for question in line.split("; ")]
 
 
-def answer(lib, question):
+def evaluate_question(lib, question):
     import ml_dtypes
 
     with warnings.catch_warnings():
@@ -120,7 +120,7 @@ def answer(lib, question):
 
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_answers(question):
-    assert answer(ts, question) == answer(torch, question)
+    assert evaluate_question(ts, question) == evaluate_question(torch, question)
 
 
 @pytest.mark.filterwarnings("ignore:ComplexHalf support")

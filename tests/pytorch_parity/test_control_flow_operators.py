@@ -100,7 +100,7 @@ def test_exported_graphs(name):
     assert found[ts] == found[torch]
 
 
-def told(error):
+def normalized_message(error):
     """Return an error message without addresses, hints and printed tensors."""
     text = str(error).split("Developer debug context")[0].split("from user code")[0]
     if "differ in" in text or "same number of outputs" in text:
@@ -125,7 +125,7 @@ def test_refusals(name):
             with pytest.raises(Exception) as caught, warnings.catch_warnings():
                 run(*args)
             errors.append(caught.value)
-        found[T] = type(errors[0]).__name__, told(errors[0]), type(errors[1]).__name__
+        found[T] = type(errors[0]).__name__, normalized_message(errors[0]), type(errors[1]).__name__
     assert found[ts] == found[torch]
 
 

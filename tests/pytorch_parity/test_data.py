@@ -16,16 +16,16 @@ from tests.pytorch_parity.test_names import has  # noqa: E402
 Pair = collections.namedtuple("Pair", "x y")
 
 
-def shown(value):
+def comparable(value):
     """Tensors as lists, with their dtype."""
     if isinstance(value, (ts.Tensor, torch.Tensor)):
         return [str(value.dtype), value.tolist()]
     if isinstance(value, dict):
-        return {key: shown(v) for key, v in value.items()}
+        return {key: comparable(v) for key, v in value.items()}
     if isinstance(value, np.ndarray):
         return "array", value.tolist()
     if isinstance(value, (list, tuple, collections.deque)):
-        return type(value).__name__, [shown(v) for v in value]
+        return type(value).__name__, [comparable(v) for v in value]
     return value
 
 
@@ -34,14 +34,14 @@ def outcome(function, library):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            result = shown(function(library))
+            result = comparable(function(library))
         except Exception as error:
             result = type(error).__name__, str(error).replace("ts.Tensor", "torch.Tensor")
     # Data sets are shown by their addresses.
     return result, [str(w.message).partition(" object at ")[2][16:] or str(w.message) for w in caught]
 
 
-def same(function):
+def assert_equal_outcomes(function):
     """Check that both libraries have equal outcomes."""
     assert outcome(function, ts) == outcome(function, torch)
 
@@ -88,7 +88,7 @@ def test_loaders_by_index(workers, persistent, seeded):
         )  # fmt: skip
         return [list(loader), list(loader), library.rand(1)]
 
-    same(passes)
+    assert_equal_outcomes(passes)
 
 
 @pytest.mark.parametrize("workers", [0, 1, 2])
@@ -106,7 +106,7 @@ def test_loaders_one_after_another(workers, size, more):
         )  # fmt: skip
         return [list(loader), len(loader), list(loader)]
 
-    same(passes)
+    assert_equal_outcomes(passes)
 
 
 def test_samplers_that_draw_when_they_start():
@@ -129,7 +129,7 @@ def test_samplers_that_draw_when_they_start():
             )
             return [list(loader), library.rand(1)]
 
-        same(drawn)
+        assert_equal_outcomes(drawn)
 
 
 COLLATED = [
@@ -151,7 +151,7 @@ def test_collation(function, text):
         names = {"T": library, "np": np, "Pair": Pair, "collections": collections}
         return getattr(library.utils.data, function)(eval(text, names))
 
-    same(result)
+    assert_equal_outcomes(result)
 
 
 TEXTS = [
@@ -207,7 +207,7 @@ def test_single_expressions(text):
             else type(value).__name__
         )
 
-    same(result)
+    assert_equal_outcomes(result)
 
 
 def test_names():

@@ -56,13 +56,13 @@ SPECS = [
 def converted(value, library):
     """A number, tensor or distribution as one of a library."""
     if isinstance(value, tuple):
-        return made(value, library)
+        return make_distribution(value, library)
     if isinstance(value, torch.Tensor) and library is ts:
         return ts.tensor(value.tolist(), dtype=getattr(ts, str(value.dtype).removeprefix("torch.")))
     return value
 
 
-def made(spec, library):
+def make_distribution(spec, library):
     """The distribution of a library that a specification names."""
     name, args, kwargs = spec
     kwargs = {key: converted(value, library) for key, value in kwargs.items()}
@@ -92,7 +92,7 @@ def check_same(ours, theirs, tolerance=2e-5):
 
 @pytest.mark.parametrize("spec", SPECS, ids=lambda spec: spec[0])
 def test_distribution(spec):
-    ours, theirs = made(spec, ts), made(spec, torch)
+    ours, theirs = make_distribution(spec, ts), make_distribution(spec, torch)
     torch.manual_seed(3)
     x = theirs.sample((4,))
     p = torch.rand(x.shape)
@@ -137,7 +137,7 @@ def test_distribution(spec):
 def test_exponential_families():
     """The exponential family classes equal PyTorch's, with their parameters and entropies."""
     for spec in SPECS:
-        ours, theirs = made(spec, ts), made(spec, torch)
+        ours, theirs = make_distribution(spec, ts), make_distribution(spec, torch)
         family, their_family = (library.distributions.ExponentialFamily for library in (ts, torch))
         assert isinstance(ours, family) == isinstance(theirs, their_family), spec
         if isinstance(ours, family):
@@ -171,17 +171,17 @@ def test_divergences_of_wishart():
     each = []
     for df in degrees:
         spec = ("Wishart", (T(df),), {"scale_tril": FACTOR})
-        wanted = torch.distributions.kl_divergence(made(spec, torch), made(other, torch)).detach()
-        check_same(ts.distributions.kl_divergence(made(spec, ts), made(other, ts)), wanted, 1e-4)
+        wanted = torch.distributions.kl_divergence(make_distribution(spec, torch), make_distribution(other, torch)).detach()
+        check_same(ts.distributions.kl_divergence(make_distribution(spec, ts), make_distribution(other, ts)), wanted, 1e-4)
         each.append(float(wanted))
-    batch = made(("Wishart", (T(degrees),), {"scale_tril": FACTOR}), ts)
-    check_same(ts.distributions.kl_divergence(batch, made(other, ts)), T(each), 1e-4)
+    batch = make_distribution(("Wishart", (T(degrees),), {"scale_tril": FACTOR}), ts)
+    check_same(ts.distributions.kl_divergence(batch, make_distribution(other, ts)), T(each), 1e-4)
 
 
 def test_divergence_of_different_families_is_rejected():
     specs = [("Normal", (0.0, 1.0), {}), ("Poisson", (T(1.0),), {})]
     ours, theirs = (
-        outcome(library.distributions.kl_divergence, *(made(spec, library) for spec in specs)) for library in (ts, torch)
+        outcome(library.distributions.kl_divergence, *(make_distribution(spec, library) for spec in specs)) for library in (ts, torch)
     )
     assert type(ours) is type(theirs) and str(ours).split() == str(theirs).split()
 
@@ -223,8 +223,8 @@ def kl_pairs():
 
 @pytest.mark.parametrize("p,q", list(kl_pairs()), ids=lambda spec: spec[0])
 def test_divergence(p, q):
-    theirs = outcome(torch.distributions.kl_divergence, made(p, torch), made(q, torch))
-    ours = outcome(ts.distributions.kl_divergence, made(p, ts), made(q, ts))
+    theirs = outcome(torch.distributions.kl_divergence, make_distribution(p, torch), make_distribution(q, torch))
+    ours = outcome(ts.distributions.kl_divergence, make_distribution(p, ts), make_distribution(q, ts))
     if isinstance(theirs, torch.Tensor) and bool(
         theirs.isinf().all()
     ):  # of p's shape there, of both together here
@@ -349,5 +349,5 @@ REJECTED = [
 
 @pytest.mark.parametrize("name,args", REJECTED, ids=lambda value: value if isinstance(value, str) else "")
 def test_refusal(name, args):
-    ours, theirs = (outcome(functools.partial(made, (name, args, {})), library) for library in (ts, torch))
+    ours, theirs = (outcome(functools.partial(make_distribution, (name, args, {})), library) for library in (ts, torch))
     assert type(ours) is type(theirs) and str(ours) == str(theirs)

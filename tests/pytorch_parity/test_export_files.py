@@ -149,7 +149,7 @@ def arrays(tree, pytree):
     return [np.asarray(x.detach().numpy()) if hasattr(x, "detach") else x for x in pytree.tree_leaves(tree)]
 
 
-def same(got, want):
+def assert_equal_arrays(got, want):
     got, want = arrays(got, ts.utils._pytree), arrays(want, torch.utils._pytree)
     assert len(got) == len(want)
     for x, y in zip(got, want, strict=True):
@@ -172,7 +172,7 @@ def test_pytorchs_file_runs_here(case):
     assert str(found.range_constraints) == str(program.range_constraints)
     for args, kwargs in calls:
         args, kwargs = ours((args, kwargs))
-        same(found.module()(*args, **kwargs), program.module()(*_theirs(args), **_theirs(kwargs)))
+        assert_equal_arrays(found.module()(*args, **kwargs), program.module()(*_theirs(args), **_theirs(kwargs)))
     for args, kwargs in refused:
         with pytest.raises(AssertionError) as theirs:
             program.module()(*args, **kwargs)
@@ -202,7 +202,7 @@ def test_files_survive_a_round_trip(case):
     assert str(after.range_constraints) == str(before.range_constraints)
     assert guards(file.getvalue()) == guards(data)
     for args, kwargs in calls:
-        same(after.module()(*args, **kwargs), before.module()(*args, **kwargs))
+        assert_equal_arrays(after.module()(*args, **kwargs), before.module()(*args, **kwargs))
     for args, kwargs in refused:
         with pytest.raises(AssertionError):
             after.module()(*args, **kwargs)
@@ -249,7 +249,7 @@ def test_files_of_ts_run_in_pytorch():
     assert str(found.range_constraints) == str(program.range_constraints)
     for rows, k in ((9, 4), (15, 6)):
         args = ts.arange(3.0 * rows).reshape(rows, 3), ts.ones(k), 2
-        same(program.module()(*args, flag=True), found.module()(*_theirs(args), flag=True))
+        assert_equal_arrays(program.module()(*args, flag=True), found.module()(*_theirs(args), flag=True))
     for rows, k in ((9, 5), (99, 31)):
         with pytest.raises(AssertionError, match="Guard failed"):
             found.module()(torch.ones(rows, 3), torch.ones(k), 2, flag=True)
@@ -263,7 +263,7 @@ def test_our_functions_run_there(function):
     ts.export.save(ts.export.export(FunctionOfOne(function), (x,)), file)
     found = torch.export.load(io.BytesIO(file.getvalue())).module()
     for given in (x, -x):
-        same(function(given), found(*_theirs((given,))))
+        assert_equal_arrays(function(given), found(*_theirs((given,))))
 
 
 class Numbers(nn.Module):
@@ -282,8 +282,8 @@ def test_pytorch_loops_over_numbers_run():
     ts.export.save(found, again)
     theirs = torch.export.load(io.BytesIO(again.getvalue())).module()
     for n in (3, 6):
-        same(found.module()(ts.ones(n)), Numbers()(torch.ones(n)))
-        same(found.module()(ts.ones(n)), theirs(torch.ones(n)))
+        assert_equal_arrays(found.module()(ts.ones(n)), Numbers()(torch.ones(n)))
+        assert_equal_arrays(found.module()(ts.ones(n)), theirs(torch.ones(n)))
 
 
 @dataclasses.dataclass

@@ -144,11 +144,11 @@ def numbers(module, pair, package):
             wanted = eager(*_copies(args, torch))
         with package.no_grad():
             found = module(*_copies(args if package is torch else ours(args), package))
-        same((found, dict(module.named_buffers())), (wanted, dict(eager.named_buffers())), package)
+        assert_equal_results((found, dict(module.named_buffers())), (wanted, dict(eager.named_buffers())), package)
     module.load_state_dict(before)
 
 
-def same(found, wanted, package):
+def assert_equal_results(found, wanted, package):
     (found, buffers), (wanted, expected) = found, wanted
     found, wanted = package.utils._pytree.tree_leaves(found), torch.utils._pytree.tree_leaves(wanted)
     assert len(found) == len(wanted)

@@ -85,7 +85,7 @@ def exported(library, source, examples):
     return Program(), arguments, library.export.export(Program(), arguments, dynamic_shapes=auto)
 
 
-def told(program):
+def operators_and_ranges(program):
     """Operators with the texts of assertions, and ranges; symbols of sizes have the names of their order."""
     nodes, symbols = [], {}
 
@@ -114,7 +114,7 @@ def test_program(name):
     source, *examples = PROGRAMS[name]
     _, _, theirs = exported(torch, source, examples)
     module, arguments, ours = exported(ts, source, examples)
-    assert told(ours) == told(theirs)
+    assert operators_and_ranges(ours) == operators_and_ranges(theirs)
     for each in (ours.module(), ours.run_decompositions().module()):
         for _ in range(2):
             ts.testing.assert_close(each(*arguments), module(*arguments))
@@ -129,7 +129,7 @@ def test_autocast_without_a_block():
     source = block(*lines)
     _, _, theirs = exported(torch, source, (X,))
     module, (x,), ours = exported(ts, source, (X,))
-    assert told(ours) == told(theirs) == ([("linear.default",)], {"s0": ("2", "int_oo")})
+    assert operators_and_ranges(ours) == operators_and_ranges(theirs) == ([("linear.default",)], {"s0": ("2", "int_oo")})
     assert module(x).dtype is ts.bfloat16
     for _ in range(2):
         assert ours.module()(x).dtype is ts.float32

@@ -134,7 +134,7 @@ t.nn.functional.layer_norm(x, (4,)); t.nn.functional.gelu(x); t.nn.functional.dr
 QUESTIONS = [question for line in ASKED.strip().splitlines() for question in line.split("; ")]
 
 
-def answer(lib, name, question):
+def evaluate_question(lib, name, question):
     import math
 
     import ml_dtypes
@@ -155,7 +155,7 @@ def answer(lib, name, question):
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_answers(question):
     for name in NAMES:
-        assert answer(ts, name, question) == answer(torch, name, question), name
+        assert evaluate_question(ts, name, question) == evaluate_question(torch, name, question), name
 
 
 @pytest.mark.parametrize("name", NAMES)

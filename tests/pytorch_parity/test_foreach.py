@@ -37,7 +37,7 @@ def test_schemas(theirs):
     assert {name for name in dir(torch) if name.startswith("_foreach_")} <= named
 
 
-def given(library, record, name):
+def make_arguments(library, record, name):
     """Arguments by the schema: lists of two tensors, numbers, or a tensor for numbers."""
     dtype = getattr(library, name)
     random = np.random.default_rng(0)
@@ -69,7 +69,7 @@ def given(library, record, name):
 
 
 def outcome(library, record, name):
-    values = given(library, record, name)
+    values = make_arguments(library, record, name)
     operator = getattr(
         getattr(library.ops.aten, record.name.removeprefix("aten::")), record.overload or "default"
     )

@@ -127,7 +127,7 @@ def frozen(m, name, preserved):
     return m.jit.freeze(module, preserved_attrs=list(preserved), optimize_numerics=False)
 
 
-def shown(module):
+def graph_and_attributes(module):
     """Return the non-constant nodes of the graph, and the remaining attribute names."""
     lines = [
         re.sub(r" #.*|%[\w.]+|\w*___torch_mangle_\d+\.|__torch__\.[\w.]*", "", line).strip()
@@ -141,7 +141,7 @@ def shown(module):
 
 @pytest.mark.parametrize("name, preserved", CASES, ids=lambda x: x if isinstance(x, str) else "-".join(x))
 def test_remaining_attributes(name, preserved):
-    assert shown(frozen(ts, name, preserved)) == shown(frozen(torch, name, preserved))
+    assert graph_and_attributes(frozen(ts, name, preserved)) == graph_and_attributes(frozen(torch, name, preserved))
 
 
 @pytest.mark.parametrize("name, preserved", CASES, ids=lambda x: x if isinstance(x, str) else "-".join(x))

@@ -183,11 +183,11 @@ ERRORS = {
 }
 
 
-def plain(found):
+def comparable(found):
     if isinstance(found, dict):
-        return {name: plain(x) for name, x in found.items()}
+        return {name: comparable(x) for name, x in found.items()}
     if isinstance(found, (tuple, list)):
-        return tuple(plain(x) for x in found)
+        return tuple(comparable(x) for x in found)
     return (found.tolist(), found.requires_grad) if hasattr(found, "tolist") else found
 
 
@@ -204,8 +204,8 @@ def test_results_equal_pytorch(name):
     """Function transforms return PyTorch's results without a fallback warning."""
     with warnings.catch_warnings():
         warnings.simplefilter("error", UserWarning)
-        got = plain(CASES[name](ts))
-    want = plain(CASES[name](torch))
+        got = comparable(CASES[name](ts))
+    want = comparable(CASES[name](torch))
     assert close(got, want), (got, want)
 
 

@@ -37,7 +37,7 @@ def flat(value):
     return [] if value is None else [np.asarray(value.detach().numpy(), dtype=np.float64)]
 
 
-def same(ours, theirs):
+def are_close(ours, theirs):
     return len(ours) == len(theirs) and all(
         a.shape == b.shape and np.allclose(a, b, atol=1e-5) for a, b in zip(ours, theirs, strict=True)
     )
@@ -59,6 +59,6 @@ def test_archives_of_both_libraries(made, gradients, tmp_path):
         saved = io.BytesIO()
         torch.jit.save(torch.jit.script(theirs), saved)
         saved.seek(0)
-        assert same(flat(ts.jit.load(saved)(*[ts.from_numpy(x.numpy()) for x in args])), want)
+        assert are_close(flat(ts.jit.load(saved)(*[ts.from_numpy(x.numpy()) for x in args])), want)
         ts.jit.save(ts.jit.script(ours), tmp_path / "layer.pt")
-        assert same(flat(torch.jit.load(tmp_path / "layer.pt")(*args)), want)
+        assert are_close(flat(torch.jit.load(tmp_path / "layer.pt")(*args)), want)

@@ -68,7 +68,7 @@ FORMS = {
 }
 
 
-def plain(graph):
+def normalized_graph(graph):
     """A graph whose values are numbered in the order of the text, without places and numbers of warnings."""
     numbers = {}
     text = re.sub(r"warn_id=\d+", "warn_id=", re.sub(r" +# .*", "", str(graph)))
@@ -83,9 +83,9 @@ def test_loaded_modules(module, form):
     torch.jit.save(FORMS[form](module().eval(), torch.rand(MODULES[module])), buffer)
     ours, theirs = (t.jit.load(io.BytesIO(buffer.getvalue())) for t in (ts, torch))
     assert ours.code == theirs.code
-    assert plain(ours.graph) == plain(theirs.graph)
+    assert normalized_graph(ours.graph) == normalized_graph(theirs.graph)
     if form != "script" or module not in (Upsampled, Encoder):  # these have `not` of comparisons, and values that are never read
-        assert plain(ours.inlined_graph) == plain(theirs.inlined_graph)
+        assert normalized_graph(ours.inlined_graph) == normalized_graph(theirs.inlined_graph)
 
 
 CALLS = """
@@ -110,8 +110,8 @@ def f(x):
 def test_inlined_calls():
     """Inlined graphs contain the bodies of callees with inlined calls and decided constants."""
     ours, theirs = (t.jit.CompilationUnit(CALLS) for t in (ts, torch))
-    assert plain(ours.f.inlined_graph) == plain(theirs.f.inlined_graph)
-    assert plain(ours.either.inlined_graph) == plain(theirs.either.inlined_graph)
+    assert normalized_graph(ours.f.inlined_graph) == normalized_graph(theirs.f.inlined_graph)
+    assert normalized_graph(ours.either.inlined_graph) == normalized_graph(theirs.either.inlined_graph)
 
 
 TEXTS = {

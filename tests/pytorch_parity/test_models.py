@@ -72,9 +72,9 @@ def outcome(package, module, case, way):
             if call.seed is not None:
                 package.manual_seed(call.seed)
             args = call.args if package is torch else [ours(each) for each in call.args]
-            results.append(plain(getattr(module, call.method)(*args)))
-    buffers = {key: plain(value) for key, value in module.named_buffers()}
-    return results, buffers | {key: plain(getattr(module, key)) for key in case.attributes if way != "trace"}
+            results.append(comparable(getattr(module, call.method)(*args)))
+    buffers = {key: comparable(value) for key, value in module.named_buffers()}
+    return results, buffers | {key: comparable(getattr(module, key)) for key in case.attributes if way != "trace"}
 
 
 def ours(value):
@@ -123,19 +123,19 @@ class Plain(NamedTuple):
     channels_last: bool
 
 
-def plain(value):
+def comparable(value):
     """A value of either package in Python's and NumPy's: those of both can be compared."""
     for package in (torch, ts):
         if isinstance(value, package.Tensor):
             return Plain(dtype_name(value), array_of(value), is_channels_last(value, package))
     if isinstance(value, dict):
-        return {key: plain(each) for key, each in value.items()}
+        return {key: comparable(each) for key, each in value.items()}
     if isinstance(value, enum.Enum):
         return (type(value).__name__, value.name)
     if isinstance(value, tuple) and hasattr(value, "_fields"):
-        return {field: plain(each) for field, each in zip(value._fields, value, strict=True)}
+        return {field: comparable(each) for field, each in zip(value._fields, value, strict=True)}
     if isinstance(value, (list, tuple)):
-        return type(value)(plain(each) for each in value)
+        return type(value)(comparable(each) for each in value)
     return value
 
 
@@ -215,8 +215,8 @@ def test_from_source(family, name):
     """The class with `import ts as torch` has PyTorch's weights for the same seed, and PyTorch's results for
     the same weights."""
     case, theirs = case_of(family, name), models.build(torch, family, name)
-    weights = {key: plain(value) for key, value in theirs.state_dict().items()}
-    made = {key: plain(value) for key, value in models.build(ts, family, name).state_dict().items()}
+    weights = {key: comparable(value) for key, value in theirs.state_dict().items()}
+    made = {key: comparable(value) for key, value in models.build(ts, family, name).state_dict().items()}
     assert list(differences(made, weights, "weights")) == []
     state = io.BytesIO()
     torch.save(theirs.state_dict(), state)

@@ -23,7 +23,7 @@ def ways(x):
     yield x[:, :1].expand(*x.shape)
 
 
-def both(shape, seed, most):
+def tensor_pairs(shape, seed, most):
     """Return pairs of tensors of both libraries with equal strides."""
     x = np.random.default_rng(seed).standard_normal(shape).astype(np.float32)
     pairs = list(zip(ways(ts.tensor(x)), ways(torch.tensor(x)), strict=True))
@@ -72,7 +72,7 @@ TWO = {
 @pytest.mark.parametrize("name", ONE)
 def test_unary_operators(name, shape):
     """Unary operators return PyTorch's strides."""
-    for x, y in both(shape, 0, 12):
+    for x, y in tensor_pairs(shape, 0, 12):
         check(outcome(ONE[name], x), outcome(ONE[name], y), (y.shape, y.stride()))
 
 
@@ -80,7 +80,7 @@ def test_unary_operators(name, shape):
 @pytest.mark.parametrize("name", TWO)
 def test_two_operands(name, shape):
     """The first operand's order decides, then the second's; what does not broadcast is refused in PyTorch's words."""
-    for (x, u), (y, v) in itertools.product(both(shape, 0, 9), both(shape, 1, 9)):
+    for (x, u), (y, v) in itertools.product(tensor_pairs(shape, 0, 9), tensor_pairs(shape, 1, 9)):
         check(outcome(TWO[name], x, y), outcome(TWO[name], u, v), (u.shape, u.stride(), v.shape, v.stride()))
 
 
@@ -88,7 +88,7 @@ def test_two_operands(name, shape):
 def test_rows(shape):
     """Operators along the last dimension agree with PyTorch for tensors in any order of dimensions."""
     n = shape[-1]
-    for x, y in both(shape, 0, 12):
+    for x, y in tensor_pairs(shape, 0, 12):
         if y.shape[-1] != n:
             continue
         for name, arguments in (
@@ -116,9 +116,9 @@ CHOSEN = {
 @pytest.mark.parametrize("name", CHOSEN)
 def test_choice_by_masks(name, shape):
     """Masks and tensors that broadcast, in any order."""
-    masks = both(shape, 2, 9)
+    masks = tensor_pairs(shape, 2, 9)
     masks += [(x[..., :1], y[..., :1]) for x, y in masks[:4]] + [(x[0], y[0]) for x, y in masks[:2]]
-    for (x, u), (y, v), (m, n) in zip(both(shape, 0, 9) * 9, both(shape, 1, 9) * 9, masks * 5, strict=False):
+    for (x, u), (y, v), (m, n) in zip(tensor_pairs(shape, 0, 9) * 9, tensor_pairs(shape, 1, 9) * 9, masks * 5, strict=False):
         what = (u.stride(), v.stride(), tuple(n.shape), n.stride())
         found, wanted = outcome(CHOSEN[name], ts, m > 0, x, y), outcome(CHOSEN[name], torch, n > 0, u, v)
         if isinstance(wanted, tuple) and "in place" in name:
@@ -192,7 +192,7 @@ def test_layers_of_encoders(mask):
 
 def test_joined_in_any_order():
     """Parts with gaps, and parts of a list that lie in another order."""
-    for (x, u), (y, v) in itertools.product(both((4, 4), 0, 9), both((4, 4), 1, 9)):
+    for (x, u), (y, v) in itertools.product(tensor_pairs((4, 4), 0, 9), tensor_pairs((4, 4), 1, 9)):
         for name, dim in (("cat", 0), ("cat", 1), ("stack", -1)):
             ours, theirs = outcome(getattr(ts, name), [x, y], dim), outcome(getattr(torch, name), [u, v], dim)
             check(ours, theirs, (name, dim, u.stride(), v.stride()))
@@ -306,7 +306,7 @@ SHORT = {
 @pytest.mark.parametrize("name", SHORT)
 def test_16_bit_floats(name, dtype):
     """Operations on 16-bit floats compute in 32 bits and round, in any order of dimensions."""
-    for (x, u), (y, v) in itertools.product(both((2, 3, 4), 0, 6), both((2, 3, 4), 1, 6)):
+    for (x, u), (y, v) in itertools.product(tensor_pairs((2, 3, 4), 0, 6), tensor_pairs((2, 3, 4), 1, 6)):
         if u.shape == v.shape:
             found = SHORT[name](x.to(getattr(ts, dtype)), y.to(getattr(ts, dtype)))
             wanted = SHORT[name](u.to(getattr(torch, dtype)), v.to(getattr(torch, dtype)))

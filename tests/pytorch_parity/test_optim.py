@@ -27,12 +27,12 @@ RULES = [
 ]  # fmt: skip
 
 
-def plain(value):
+def comparable(value):
     """Convert an optimizer state to plain Python values, independent of the library."""
     if isinstance(value, dict):
-        return {key: plain(item) for key, item in value.items()}
+        return {key: comparable(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [plain(item) for item in value]
+        return [comparable(item) for item in value]
     return value.tolist() if hasattr(value, "tolist") else value
 
 
@@ -64,7 +64,7 @@ def trained(library, rule, options, dtype, steps=6):
     again.load_state_dict(saved)
     x.grad = draw()
     again.step()
-    return plain([x, untouched, again.state_dict(), again.defaults])
+    return comparable([x, untouched, again.state_dict(), again.defaults])
 
 
 @pytest.mark.filterwarnings("ignore:Casting complex:numpy.exceptions.ComplexWarning")
@@ -117,7 +117,7 @@ def rates(library, text, rule, steps):
         o.step()
         scheduler.step(*step)
         seen.append((of_groups(o), scheduler.get_last_lr()))
-    return plain(seen)
+    return comparable(seen)
 
 
 @pytest.mark.parametrize("rule", ["SGD", "Adam"])
@@ -155,7 +155,7 @@ def resumed(library, text):
     for _ in range(4):
         o.step()
         scheduler.step()
-    return plain([of_groups(o), scheduler.state_dict()])
+    return comparable([of_groups(o), scheduler.state_dict()])
 
 
 @pytest.mark.parametrize("text", SCHEDULES)
@@ -207,7 +207,7 @@ def test_plateau(options):
             result.append(
                 [of_groups(o), scheduler.num_bad_epochs, scheduler.cooldown_counter, scheduler.best]
             )
-        return plain(result)
+        return comparable(result)
 
     assert close(seen(ts), seen(torch))
 
@@ -293,10 +293,10 @@ def test_averaged_models(options):
                 x.detach().copy_(library.tensor(random.standard_normal(x.shape).astype("f")))
             model(library.tensor(random.standard_normal((5, 3)).astype("f")))
             mean.update_parameters(model)
-        before = plain(dict(mean.state_dict()))
+        before = comparable(dict(mean.state_dict()))
         batches = [library.tensor(random.standard_normal((5, 3)).astype("f")) for _ in range(3)]
         library.optim.swa_utils.update_bn(batches, mean)
-        return [before, plain(dict(mean.state_dict())), mean.module[1].momentum]
+        return [before, comparable(dict(mean.state_dict())), mean.module[1].momentum]
 
     ours, theirs = averaged(ts), averaged(torch)
     assert close(ours, theirs)

@@ -28,7 +28,7 @@ def numbers(shape, dtype, seed=0):
     return array.astype(dtype)
 
 
-def made(library, shape, how, base, dtype="float64"):
+def make_orthogonal_module(library, shape, how, base, dtype="float64"):
     library.manual_seed(1)
     module = Weight(library, numbers(shape, dtype))
     library.nn.utils.parametrizations.orthogonal(module, orthogonal_map=how, use_trivialization=base)
@@ -56,7 +56,7 @@ def cases():
 def test_values_and_gradients(how, shape, base, dtype):
     """Orthogonal parametrizations have PyTorch's values and gradients, initially, after steps and after an
     assignment."""
-    modules = [made(library, shape, how, base, dtype) for library in (ts, torch)]
+    modules = [make_orthogonal_module(library, shape, how, base, dtype) for library in (ts, torch)]
     target = numbers(shape, dtype, 2)
     for _ in range(3):
         for library, module in zip((ts, torch), modules, strict=True):
@@ -79,11 +79,11 @@ def test_values_and_gradients(how, shape, base, dtype):
 @pytest.mark.parametrize("how, shape, base, dtype", list(cases()))
 def test_assignment(how, shape, base, dtype):
     """An assigned orthogonal matrix is used unchanged; another matrix is orthogonalized or rejected."""
-    value = made(ts, shape, "cayley", True, dtype).weight.detach().resolve_conj().numpy()
+    value = make_orthogonal_module(ts, shape, "cayley", True, dtype).weight.detach().resolve_conj().numpy()
     for array in (value, numbers(shape, dtype, 5)):
         said = []
         for library in (ts, torch):
-            module = made(library, shape, how, base, dtype)
+            module = make_orthogonal_module(library, shape, how, base, dtype)
             library.manual_seed(3)
             try:
                 module.weight = library.tensor(array)
@@ -100,7 +100,7 @@ def test_assignment(how, shape, base, dtype):
 
 @pytest.mark.parametrize("base", [True, False])
 def test_state_dicts_are_exchanged(base):
-    ours, theirs = made(ts, (5, 3), "householder", base), made(torch, (5, 3), "householder", base)
+    ours, theirs = make_orthogonal_module(ts, (5, 3), "householder", base), make_orthogonal_module(torch, (5, 3), "householder", base)
     assert list(ours.state_dict()) == list(theirs.state_dict())
     other = Weight(ts, numbers((5, 3), "float64", 9))
     ts.nn.utils.parametrizations.orthogonal(other, orthogonal_map="householder", use_trivialization=base)

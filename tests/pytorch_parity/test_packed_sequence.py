@@ -39,7 +39,7 @@ def shape(value: Any) -> Any:
     return [shape(item) for item in value] if isinstance(value, list) else value is None
 
 
-def both(run: Any) -> None:
+def assert_equal_outcomes(run: Any) -> None:
     """Check that results are equal up to rounding, or errors equal in class and message."""
     results = []
     for library in (torch, ts):
@@ -64,7 +64,7 @@ def test_packing(lengths: list[int], batch_first: bool) -> None:
         packed = rnn.pack_padded_sequence(x, lengths, batch_first, enforce_sorted=False)
         return packed, rnn.pad_packed_sequence(packed, batch_first, -1.0, 5)
 
-    both(run)
+    assert_equal_outcomes(run)
 
 
 @pytest.mark.parametrize("batch_first", [False, True])
@@ -77,12 +77,12 @@ def test_packing_in_scripts(lengths: list[int], batch_first: bool) -> None:
         parts = [library.arange(float(n)) for n in lengths]
         return unit.round_trip(x, library.tensor(lengths), batch_first), unit.apart(parts)
 
-    both(run)
+    assert_equal_outcomes(run)
 
 
 @pytest.mark.parametrize("lengths", [[4, 2, 0], [1, 2, 3], [2, 1], [[3, 2, 1]]])
 def test_invalid_lengths(lengths: Any) -> None:
-    both(
+    assert_equal_outcomes(
         lambda library: (
             library._VF._pack_padded_sequence(library.ones(4, 3, 2), library.tensor(lengths), False)
             if library is torch
@@ -93,7 +93,7 @@ def test_invalid_lengths(lengths: Any) -> None:
 
 @pytest.mark.parametrize("side", ["left", "right", "up"])
 def test_padding(side: str) -> None:
-    both(
+    assert_equal_outcomes(
         lambda library: library.nn.utils.rnn.pad_sequence(
             [library.ones(2, 3), library.ones(1, 3)], True, 5.0, side
         )
@@ -156,19 +156,19 @@ def test_layers(
         with library.no_grad():
             return run(library)
 
-    both(detached)
+    assert_equal_outcomes(detached)
 
 
 def test_invalid_states() -> None:
     for kind, state in (("GRU", (1, 1, 4)), ("GRU", (1, 4)), ("RNN", (1, 3, 5))):
-        both(lambda library: getattr(library.nn, kind)(2, 4)(library.ones(4, 3, 2), library.ones(state)))
+        assert_equal_outcomes(lambda library: getattr(library.nn, kind)(2, 4)(library.ones(4, 3, 2), library.ones(state)))
     for first, second in (((1, 3, 5), (1, 3, 4)), ((1, 3, 4), (1, 2, 4)), ((3, 4), (3, 4))):
-        both(
+        assert_equal_outcomes(
             lambda library: library.nn.LSTM(2, 4)(
                 library.ones(4, 3, 2), (library.ones(first), library.ones(second))
             )
         )
     for kind in ("LSTM", "GRU", "RNN"):
         for shape in ((2,), (2, 3)):
-            both(lambda library: getattr(library.nn, kind)(2, 4)(library.ones(shape)))
-    both(lambda library: library.nn.LSTM(2, 4)(library.ones(3, 2, dtype=library.int64)))
+            assert_equal_outcomes(lambda library: getattr(library.nn, kind)(2, 4)(library.ones(shape)))
+    assert_equal_outcomes(lambda library: library.nn.LSTM(2, 4)(library.ones(3, 2, dtype=library.int64)))

@@ -179,7 +179,7 @@ def torch_function(key: str, kinds: list[str], results: str, count: int) -> Any:
     return torch._C._create_function_from_graph("f", graph)
 
 
-def same(a: Any, b: Any, tolerance: float = 1e-15) -> bool:
+def are_equal(a: Any, b: Any, tolerance: float = 1e-15) -> bool:
     """Equal in value and type, nan included; the last bits of complex functions may differ."""
     if type(a) is not type(b):
         return False
@@ -196,9 +196,9 @@ def same(a: Any, b: Any, tolerance: float = 1e-15) -> bool:
             for x, y in parts
         )
     if isinstance(a, list | tuple):
-        return len(a) == len(b) and all(map(same, a, b))
+        return len(a) == len(b) and all(map(are_equal, a, b))
     if isinstance(a, dict):
-        return len(a) == len(b) and same(list(a.items()), list(b.items()))
+        return len(a) == len(b) and are_equal(list(a.items()), list(b.items()))
     return bool(a == b)
 
 
@@ -240,7 +240,7 @@ def test_operator(op: Any) -> None:
             result = error
         if isinstance(expected, Exception) and isinstance(result, Exception):
             continue
-        if not same(
+        if not are_equal(
             result, expected, 1e-6 if ".Scalar" in key else 1e-15
         ):  # PyTorch computes those in single precision
             differences.append(f"{arguments}: {result!r}, PyTorch {expected!r}")

@@ -200,7 +200,7 @@ RULES = [
 ]
 
 
-def shown(value):
+def normalized_repr(value):
     """Return the `repr` of a value with the module names of both libraries unified."""
     text = repr(value).replace("ts.utils._pytree_nodes", "_pytree").replace("ts.utils._pytree_specs", "_pytree")
     return text.replace("ts.utils._pytree", "_pytree").replace("torch.utils._pytree", "_pytree")
@@ -211,13 +211,13 @@ def outcome(run):
     with warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always")
         try:
-            result = shown(run())
+            result = normalized_repr(run())
         except Exception as error:
-            result = type(error), shown(str(error))
+            result = type(error), normalized_repr(str(error))
     return result, sorted({(w.category, str(w.message)) for w in seen}, key=repr)
 
 
-def same(run):
+def assert_equal_in_both(run):
     """Check that `run(pytree)` is equal in both libraries and return the result."""
     expected, found = outcome(lambda: run(theirs)), outcome(lambda: run(ours))
     assert found == expected
@@ -244,38 +244,38 @@ def test_flatten(rule):
     """Flattening returns PyTorch's leaves, specs and paths, and unflattening restores the tree."""
     for tree in TREES:
         is_leaf = RULES[rule]
-        same(lambda pytree: pytree.tree_flatten(tree, is_leaf))
-        same(lambda pytree: everything_of(pytree.tree_structure(tree, is_leaf)))
-        same(lambda pytree: pytree.tree_leaves(tree, is_leaf))
-        same(lambda pytree: list(pytree.tree_iter(tree, is_leaf)))
-        same(lambda pytree: pytree.tree_is_leaf(tree, is_leaf))
-        same(lambda pytree: pytree.tree_flatten_with_path(tree, is_leaf))
-        same(lambda pytree: pytree.tree_leaves_with_path(tree, is_leaf=is_leaf))
-        same(lambda pytree: pytree.tree_map(lambda x: (x,), tree, is_leaf=is_leaf))
-        same(lambda pytree: pytree.tree_map_with_path(lambda p, x: pytree.keystr(p), tree, is_leaf=is_leaf))
-        same(lambda pytree: pytree.tree_map_only(int, lambda x: -x, tree, is_leaf))
-        same(lambda pytree: pytree.tree_any(lambda x: x is None, tree, is_leaf))
-        same(lambda pytree: pytree.tree_all(lambda x: x is None, tree, is_leaf))
+        assert_equal_in_both(lambda pytree: pytree.tree_flatten(tree, is_leaf))
+        assert_equal_in_both(lambda pytree: everything_of(pytree.tree_structure(tree, is_leaf)))
+        assert_equal_in_both(lambda pytree: pytree.tree_leaves(tree, is_leaf))
+        assert_equal_in_both(lambda pytree: list(pytree.tree_iter(tree, is_leaf)))
+        assert_equal_in_both(lambda pytree: pytree.tree_is_leaf(tree, is_leaf))
+        assert_equal_in_both(lambda pytree: pytree.tree_flatten_with_path(tree, is_leaf))
+        assert_equal_in_both(lambda pytree: pytree.tree_leaves_with_path(tree, is_leaf=is_leaf))
+        assert_equal_in_both(lambda pytree: pytree.tree_map(lambda x: (x,), tree, is_leaf=is_leaf))
+        assert_equal_in_both(lambda pytree: pytree.tree_map_with_path(lambda p, x: pytree.keystr(p), tree, is_leaf=is_leaf))
+        assert_equal_in_both(lambda pytree: pytree.tree_map_only(int, lambda x: -x, tree, is_leaf))
+        assert_equal_in_both(lambda pytree: pytree.tree_any(lambda x: x is None, tree, is_leaf))
+        assert_equal_in_both(lambda pytree: pytree.tree_all(lambda x: x is None, tree, is_leaf))
 
 
 @pytest.mark.parametrize("number", range(len(TREES)))
 def test_specs(number):
     """Specs have PyTorch's text, copies, JSON, equality and errors."""
     tree = TREES[number]
-    same(lambda pytree: pytree.treespec_pprint(pytree.tree_structure(tree)))
-    same(lambda pytree: pytree.treespec_dumps(pytree.tree_structure(tree)))
-    same(lambda pytree: pytree.treespec_loads(pytree.treespec_dumps(pytree.tree_structure(tree))))
-    same(lambda pytree: pytree.tree_unflatten(range(100), pytree.tree_structure(tree)))
-    same(lambda pytree: pytree.arg_tree_leaves(tree, 1, key=tree))
-    same(lambda pytree: [pytree.tree_structure(tree) == pytree.tree_structure(other) for other in TREES])
+    assert_equal_in_both(lambda pytree: pytree.treespec_pprint(pytree.tree_structure(tree)))
+    assert_equal_in_both(lambda pytree: pytree.treespec_dumps(pytree.tree_structure(tree)))
+    assert_equal_in_both(lambda pytree: pytree.treespec_loads(pytree.treespec_dumps(pytree.tree_structure(tree))))
+    assert_equal_in_both(lambda pytree: pytree.tree_unflatten(range(100), pytree.tree_structure(tree)))
+    assert_equal_in_both(lambda pytree: pytree.arg_tree_leaves(tree, 1, key=tree))
+    assert_equal_in_both(lambda pytree: [pytree.tree_structure(tree) == pytree.tree_structure(other) for other in TREES])
     for pytree in (theirs, ours):
         leaves, spec = pytree.tree_flatten(tree)
-        assert shown(copy.deepcopy(spec)) == shown(spec)
-        assert shown(pickle.loads(pickle.dumps(spec))) == shown(spec)
+        assert normalized_repr(copy.deepcopy(spec)) == normalized_repr(spec)
+        assert normalized_repr(pickle.loads(pickle.dumps(spec))) == normalized_repr(spec)
         assert hash(spec) == hash(pytree.tree_structure(tree))
         written = rewritten(pytree, spec)
         assert written == spec and hash(written) == hash(spec)
-        assert shown(pytree.tree_unflatten(leaves, written)) == shown(pytree.tree_unflatten(spec, iter(leaves)))
+        assert normalized_repr(pytree.tree_unflatten(leaves, written)) == normalized_repr(pytree.tree_unflatten(spec, iter(leaves)))
 
 
 def rewritten(pytree, spec):
@@ -291,12 +291,12 @@ def test_several_trees(number):
     does."""
     tree = TREES[number]
     for other in TREES:
-        same(lambda pytree: pytree.tree_structure(tree).flatten_up_to(other))
-        same(lambda pytree: rewritten(pytree, pytree.tree_structure(tree)).flatten_up_to(other))
-        same(lambda pytree: pytree.tree_map(lambda *leaves: leaves, tree, other, tree))
-        same(lambda pytree: pytree.tree_map_with_path(lambda *leaves: leaves, tree, other))
-        same(lambda pytree: pytree._broadcast_to_and_flatten(tree, pytree.tree_structure(other)))
-        same(lambda pytree: pytree._broadcast_to_and_flatten(tree, pytree.tree_structure(other), RULES[1]))
+        assert_equal_in_both(lambda pytree: pytree.tree_structure(tree).flatten_up_to(other))
+        assert_equal_in_both(lambda pytree: rewritten(pytree, pytree.tree_structure(tree)).flatten_up_to(other))
+        assert_equal_in_both(lambda pytree: pytree.tree_map(lambda *leaves: leaves, tree, other, tree))
+        assert_equal_in_both(lambda pytree: pytree.tree_map_with_path(lambda *leaves: leaves, tree, other))
+        assert_equal_in_both(lambda pytree: pytree._broadcast_to_and_flatten(tree, pytree.tree_structure(other)))
+        assert_equal_in_both(lambda pytree: pytree._broadcast_to_and_flatten(tree, pytree.tree_structure(other), RULES[1]))
 
 
 def test_dictionaries_fit_each_other():
@@ -313,8 +313,8 @@ def test_dictionaries_fit_each_other():
         None,
     ]:
         for first in (one, OrderedDict(one), defaultdict(int, one)):
-            same(lambda pytree: pytree.tree_map(lambda x, y: (x, y), first, other))
-            same(lambda pytree: pytree.tree_structure(first) == pytree.tree_structure(other))
+            assert_equal_in_both(lambda pytree: pytree.tree_map(lambda x, y: (x, y), first, other))
+            assert_equal_in_both(lambda pytree: pytree.tree_structure(first) == pytree.tree_structure(other))
 
 
 def test_changed_nodes_are_rejected():
@@ -331,7 +331,7 @@ def test_changed_nodes_are_rejected():
         (Point(1, 2), (1, 2)),
         ([1], 1),
     ]:
-        same(lambda pytree: pytree.tree_map(lambda x, y: (x, y), first, second))
+        assert_equal_in_both(lambda pytree: pytree.tree_map(lambda x, y: (x, y), first, second))
 
 
 def test_order_of_calls():
@@ -343,30 +343,30 @@ def test_order_of_calls():
             pytree.tree_flatten(tree, lambda x: seen.append(x))
             return seen
 
-        same(asked)
+        assert_equal_in_both(asked)
 
 
 def test_hand_written_specs():
     """Specs for tuples and dictionaries, and wrong ones."""
-    same(lambda pytree: pytree.treespec_tuple([pytree.treespec_leaf(), pytree.treespec_tuple()]))
-    same(lambda pytree: pytree.treespec_tuple([1]))
-    same(lambda pytree: pytree.treespec_dict({"a": pytree.treespec_leaf()}, b=pytree.treespec_tuple()))
-    same(lambda pytree: pytree.treespec_dict([("a", pytree.treespec_leaf())]).unflatten([5]))
-    same(lambda pytree: pytree.treespec_dict(a=1))
-    same(lambda pytree: pytree.TreeSpec(None, 1, []))
-    same(lambda pytree: pytree.TreeSpec(None, None, [pytree.treespec_leaf()]))
-    same(lambda pytree: pytree.TreeSpec(None, None, []) == pytree.treespec_leaf())
-    same(lambda pytree: pytree.TreeSpec(list, None, [pytree.treespec_leaf()]).children_specs)
-    same(lambda pytree: pytree.tree_structure([1]).children_specs)
-    same(lambda pytree: pytree.LeafSpec())
-    same(lambda pytree: (pytree.LeafSpec() == pytree.treespec_leaf(), pytree.LeafSpec().num_leaves))
-    same(lambda pytree: pytree.TreeSpec(Plain, None, [pytree.treespec_leaf()]))
-    same(lambda pytree: pytree.TreeSpec(Plain, None, [pytree.treespec_leaf()]).unflatten([1]))
-    same(lambda pytree: pytree.TreeSpec(list, None, []) == [])
-    same(lambda pytree: setattr(pytree.tree_structure([1]), "type", 1))
-    same(lambda pytree: setattr(pytree.treespec_leaf(), "num_leaves", 1))
-    same(lambda pytree: delattr(pytree.tree_structure([1]), "type"))
-    same(lambda pytree: pytree.tree_structure([1]).nothing)
+    assert_equal_in_both(lambda pytree: pytree.treespec_tuple([pytree.treespec_leaf(), pytree.treespec_tuple()]))
+    assert_equal_in_both(lambda pytree: pytree.treespec_tuple([1]))
+    assert_equal_in_both(lambda pytree: pytree.treespec_dict({"a": pytree.treespec_leaf()}, b=pytree.treespec_tuple()))
+    assert_equal_in_both(lambda pytree: pytree.treespec_dict([("a", pytree.treespec_leaf())]).unflatten([5]))
+    assert_equal_in_both(lambda pytree: pytree.treespec_dict(a=1))
+    assert_equal_in_both(lambda pytree: pytree.TreeSpec(None, 1, []))
+    assert_equal_in_both(lambda pytree: pytree.TreeSpec(None, None, [pytree.treespec_leaf()]))
+    assert_equal_in_both(lambda pytree: pytree.TreeSpec(None, None, []) == pytree.treespec_leaf())
+    assert_equal_in_both(lambda pytree: pytree.TreeSpec(list, None, [pytree.treespec_leaf()]).children_specs)
+    assert_equal_in_both(lambda pytree: pytree.tree_structure([1]).children_specs)
+    assert_equal_in_both(lambda pytree: pytree.LeafSpec())
+    assert_equal_in_both(lambda pytree: (pytree.LeafSpec() == pytree.treespec_leaf(), pytree.LeafSpec().num_leaves))
+    assert_equal_in_both(lambda pytree: pytree.TreeSpec(Plain, None, [pytree.treespec_leaf()]))
+    assert_equal_in_both(lambda pytree: pytree.TreeSpec(Plain, None, [pytree.treespec_leaf()]).unflatten([1]))
+    assert_equal_in_both(lambda pytree: pytree.TreeSpec(list, None, []) == [])
+    assert_equal_in_both(lambda pytree: setattr(pytree.tree_structure([1]), "type", 1))
+    assert_equal_in_both(lambda pytree: setattr(pytree.treespec_leaf(), "num_leaves", 1))
+    assert_equal_in_both(lambda pytree: delattr(pytree.tree_structure([1]), "type"))
+    assert_equal_in_both(lambda pytree: pytree.tree_structure([1]).nothing)
 
 
 @pytest.mark.parametrize(
@@ -433,12 +433,12 @@ def test_hand_written_specs():
 )  # fmt: skip
 def test_functions(run):
     """A function of pytree returns PyTorch's result, error and warnings."""
-    same(run)
+    assert_equal_in_both(run)
 
 
 def test_enums_in_contexts():
     """Members of enums are read again."""
-    same(
+    assert_equal_in_both(
         lambda pytree: pytree.treespec_loads(
             pytree.treespec_dumps(pytree.tree_structure(Pair(1, 2, {"a": Color.RED})))
         ).context
@@ -457,10 +457,10 @@ def test_kinds_of_types():
     values = [Point, Point(1, 2), Inherited, Odd, Bad, tuple, (1, 2), 5, int, time.gmtime(0), time.struct_time, None]
     for name in ("namedtuple", "structseq"):
         for ending in ("", "_class", "_instance"):
-            same(lambda pytree: [getattr(pytree, f"is_{name}{ending}")(value) for value in values])
-    same(lambda pytree: [pytree._get_node_type(value) for value in values])
-    same(lambda pytree: type("Child", (pytree.structseq,), {}))
-    same(lambda pytree: pytree.structseq([1]))
+            assert_equal_in_both(lambda pytree: [getattr(pytree, f"is_{name}{ending}")(value) for value in values])
+    assert_equal_in_both(lambda pytree: [pytree._get_node_type(value) for value in values])
+    assert_equal_in_both(lambda pytree: type("Child", (pytree.structseq,), {}))
+    assert_equal_in_both(lambda pytree: pytree.structseq([1]))
 
 
 def test_registering_again():
@@ -488,17 +488,17 @@ def test_registering_again():
     def half(pytree):
         pytree.register_pytree_node(Box, flatten, list, to_dumpable_context=str)
 
-    same(run)
-    assert "must be None or registered" in same(half)[1].replace("\n", " ")
+    assert_equal_in_both(run)
+    assert "must be None or registered" in assert_equal_in_both(half)[1].replace("\n", " ")
     for pytree in (theirs, ours):
         del pytree.SUPPORTED_NODES[Box]
 
 
 def test_named_tuple_without_a_name():
     """JSON serialization of named tuples requires registration."""
-    same(lambda pytree: pytree.treespec_dumps(pytree.tree_structure(Point(1, 2))))
-    same(lambda pytree: pytree.treespec_dumps(pytree.tree_structure(Named(2))))
-    same(lambda pytree: pytree.treespec_loads(pytree.treespec_dumps(pytree.tree_structure(Named(2)))).unflatten([1]))
+    assert_equal_in_both(lambda pytree: pytree.treespec_dumps(pytree.tree_structure(Point(1, 2))))
+    assert_equal_in_both(lambda pytree: pytree.treespec_dumps(pytree.tree_structure(Named(2))))
+    assert_equal_in_both(lambda pytree: pytree.treespec_loads(pytree.treespec_dumps(pytree.tree_structure(Named(2)))).unflatten([1]))
 
 
 def test_results_of_operators():
@@ -511,14 +511,14 @@ def test_results_of_operators():
         size = library.ones(2, 3).shape
         return (
             [leaf.tolist() for leaf in leaves],
-            shown(spec),
+            normalized_repr(spec),
             spec.context,
             pytree.is_namedtuple(result),
             pytree.is_structseq(result),
             type(built).__name__,
             built.values.tolist(),
             [pytree.keystr(path) for path, _ in pytree.tree_leaves_with_path([result])],
-            shown(pytree.tree_flatten(size)),
+            normalized_repr(pytree.tree_flatten(size)),
             type(pytree.tree_map(lambda x: x, size)),
             pytree.treespec_dumps(pytree.tree_structure(size)),
             outcome(lambda: pytree.treespec_dumps(spec))[0][0],
@@ -539,7 +539,7 @@ def given_a_class(cls, flatten, unflatten, run):
             del pytree.SUPPORTED_NODES[cls], pytree.SUPPORTED_SERIALIZED_TYPES[cls]
         return inside, outcome(lambda: run(pytree))
 
-    return same(both)
+    return assert_equal_in_both(both)
 
 
 def test_registered_containers():
@@ -613,7 +613,7 @@ def test_results_of_registered_functions():
                 lambda pytree: pytree.tree_map(lambda x, y: (x, y), Box(1, 2), Box(3)),
                 lambda pytree: pytree.tree_leaves_with_path(Box(1, 2)),
             ):
-                kinds = given_a_class(Box, flatten, unflatten, lambda pytree: [type(run(pytree)), shown(run(pytree))])
+                kinds = given_a_class(Box, flatten, unflatten, lambda pytree: [type(run(pytree)), normalized_repr(run(pytree))])
                 assert kinds
 
 

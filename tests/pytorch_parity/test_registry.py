@@ -195,7 +195,7 @@ def differ(key, call, dtype):
 # ---- operators that PyTorch has for other devices only ------------------------------------------------------------
 
 
-def made(t, *shape, k=0):
+def make_tensor(t, *shape, k=0):
     return namespace(t, "float32")["x"](*shape, k=k)
 
 
@@ -208,70 +208,70 @@ def pairs_of_moments(t, x, means, stds, counts):
 
 
 def parts():
-    return made(torch, 2, 3), made(torch, 2, 3, k=1)
+    return make_tensor(torch, 2, 3), make_tensor(torch, 2, 3, k=1)
 
 
 # overload: a call of `ts`, and the equivalent call of other PyTorch operators
 ELSEWHERE = {
     "mm.dtype": (
-        lambda a: a.mm.dtype(made(ts, 2, 3).half(), made(ts, 3, 2).half(), ts.float32),
-        lambda: made(torch, 2, 3) @ made(torch, 3, 2),
+        lambda a: a.mm.dtype(make_tensor(ts, 2, 3).half(), make_tensor(ts, 3, 2).half(), ts.float32),
+        lambda: make_tensor(torch, 2, 3) @ make_tensor(torch, 3, 2),
     ),
     "bmm.dtype": (
-        lambda a: a.bmm.dtype(made(ts, 2, 2, 3).half(), made(ts, 2, 3, 2).half(), ts.float32),
-        lambda: made(torch, 2, 2, 3) @ made(torch, 2, 3, 2),
+        lambda a: a.bmm.dtype(make_tensor(ts, 2, 2, 3).half(), make_tensor(ts, 2, 3, 2).half(), ts.float32),
+        lambda: make_tensor(torch, 2, 2, 3) @ make_tensor(torch, 2, 3, 2),
     ),
     "addmm.dtype": (
-        lambda a: a.addmm.dtype(made(ts, 2).half(), made(ts, 2, 3).half(), made(ts, 3, 2).half(), ts.float32, beta=2),
-        lambda: torch.addmm(made(torch, 2), made(torch, 2, 3), made(torch, 3, 2), beta=2),
+        lambda a: a.addmm.dtype(make_tensor(ts, 2).half(), make_tensor(ts, 2, 3).half(), make_tensor(ts, 3, 2).half(), ts.float32, beta=2),
+        lambda: torch.addmm(make_tensor(torch, 2), make_tensor(torch, 2, 3), make_tensor(torch, 3, 2), beta=2),
     ),
     "baddbmm.dtype": (
-        lambda a: a.baddbmm.dtype(made(ts, 2, 2, 2), made(ts, 2, 2, 3), made(ts, 2, 3, 2), ts.float32, alpha=3),
-        lambda: torch.baddbmm(made(torch, 2, 2, 2), made(torch, 2, 2, 3), made(torch, 2, 3, 2), alpha=3),
+        lambda a: a.baddbmm.dtype(make_tensor(ts, 2, 2, 2), make_tensor(ts, 2, 2, 3), make_tensor(ts, 2, 3, 2), ts.float32, alpha=3),
+        lambda: torch.baddbmm(make_tensor(torch, 2, 2, 2), make_tensor(torch, 2, 2, 3), make_tensor(torch, 2, 3, 2), alpha=3),
     ),
     "_conv_depthwise2d": (
-        lambda a: a._conv_depthwise2d(made(ts, 1, 2, 5, 4), made(ts, 4, 1, 3, 2), [3, 2], made(ts, 4), [1, 2], [1, 0], [2, 1]),
-        lambda: torch.conv2d(made(torch, 1, 2, 5, 4), made(torch, 4, 1, 3, 2), made(torch, 4), (1, 2), (1, 0), (2, 1), 2),
+        lambda a: a._conv_depthwise2d(make_tensor(ts, 1, 2, 5, 4), make_tensor(ts, 4, 1, 3, 2), [3, 2], make_tensor(ts, 4), [1, 2], [1, 0], [2, 1]),
+        lambda: torch.conv2d(make_tensor(torch, 1, 2, 5, 4), make_tensor(torch, 4, 1, 3, 2), make_tensor(torch, 4), (1, 2), (1, 0), (2, 1), 2),
     ),
     "conv_depthwise3d": (
-        lambda a: a.conv_depthwise3d(made(ts, 1, 2, 4, 4, 4), made(ts, 2, 1, 3, 3, 3), [3] * 3, None, [1] * 3, [0] * 3, [1] * 3),
-        lambda: torch.conv3d(made(torch, 1, 2, 4, 4, 4), made(torch, 2, 1, 3, 3, 3), groups=2),
+        lambda a: a.conv_depthwise3d(make_tensor(ts, 1, 2, 4, 4, 4), make_tensor(ts, 2, 1, 3, 3, 3), [3] * 3, None, [1] * 3, [0] * 3, [1] * 3),
+        lambda: torch.conv3d(make_tensor(torch, 1, 2, 4, 4, 4), make_tensor(torch, 2, 1, 3, 3, 3), groups=2),
     ),
     "convolution_overrideable": (
-        lambda a: a.convolution_overrideable(made(ts, 1, 2, 5), made(ts, 3, 2, 3), None, [1], [0], [1], False, [0], 1),
-        lambda: torch.conv1d(made(torch, 1, 2, 5), made(torch, 3, 2, 3)),
+        lambda a: a.convolution_overrideable(make_tensor(ts, 1, 2, 5), make_tensor(ts, 3, 2, 3), None, [1], [0], [1], False, [0], 1),
+        lambda: torch.conv1d(make_tensor(torch, 1, 2, 5), make_tensor(torch, 3, 2, 3)),
     ),
     "batch_norm_stats": (
-        lambda a: a.batch_norm_stats(made(ts, 2, 3, 4), 1e-5),
-        lambda: torch.native_batch_norm(made(torch, 2, 3, 4), None, None, None, None, True, 0.1, 1e-5)[1:],
+        lambda a: a.batch_norm_stats(make_tensor(ts, 2, 3, 4), 1e-5),
+        lambda: torch.native_batch_norm(make_tensor(torch, 2, 3, 4), None, None, None, None, True, 0.1, 1e-5)[1:],
     ),
     "batch_norm_elemt": (
-        lambda a: a.batch_norm_elemt(made(ts, 2, 3, 4), made(ts, 3), made(ts, 3, k=1), made(ts, 3), made(ts, 3, k=2), 1e-5),
-        lambda: (made(torch, 2, 3, 4) - made(torch, 3, 1)) * made(torch, 3, 1, k=2) * made(torch, 3, 1) + made(torch, 3, 1, k=1),
+        lambda a: a.batch_norm_elemt(make_tensor(ts, 2, 3, 4), make_tensor(ts, 3), make_tensor(ts, 3, k=1), make_tensor(ts, 3), make_tensor(ts, 3, k=2), 1e-5),
+        lambda: (make_tensor(torch, 2, 3, 4) - make_tensor(torch, 3, 1)) * make_tensor(torch, 3, 1, k=2) * make_tensor(torch, 3, 1) + make_tensor(torch, 3, 1, k=1),
     ),
     "batch_norm_gather_stats": (
-        lambda a: a.batch_norm_gather_stats(made(ts, 2, 3, 4), made(ts, 2, 3), made(ts, 2, 3, k=1), None, None, 0.1, 1e-5, 4),
+        lambda a: a.batch_norm_gather_stats(make_tensor(ts, 2, 3, 4), make_tensor(ts, 2, 3), make_tensor(ts, 2, 3, k=1), None, None, 0.1, 1e-5, 4),
         lambda: pairs_of_moments(torch, None, *parts(), torch.tensor([4.0, 4.0])),
     ),
     "batch_norm_gather_stats_with_counts": (
         lambda a: a.batch_norm_gather_stats_with_counts(
-            made(ts, 2, 3, 4), made(ts, 2, 3), made(ts, 2, 3, k=1), None, None, 0.1, 1e-5, ts.tensor([3.0, 5.0])
+            make_tensor(ts, 2, 3, 4), make_tensor(ts, 2, 3), make_tensor(ts, 2, 3, k=1), None, None, 0.1, 1e-5, ts.tensor([3.0, 5.0])
         ),
         lambda: pairs_of_moments(torch, None, *parts(), torch.tensor([3.0, 5.0])),
     ),
-    "native_norm": (lambda a: a.native_norm(made(ts, 2, 3), 3), lambda: made(torch, 2, 3).norm(3)),
+    "native_norm": (lambda a: a.native_norm(make_tensor(ts, 2, 3), 3), lambda: make_tensor(torch, 2, 3).norm(3)),
     "native_norm.ScalarOpt_dim_dtype": (
-        lambda a: a.native_norm(made(ts, 2, 3), None, [1], True, None),
-        lambda: made(torch, 2, 3).norm(2, 1, True),
+        lambda a: a.native_norm(make_tensor(ts, 2, 3), None, [1], True, None),
+        lambda: make_tensor(torch, 2, 3).norm(2, 1, True),
     ),
     "_masked_scale": (
-        lambda a: a._masked_scale(made(ts, 2, 3), made(ts, 2, 3, k=1) > 1, 2.0),
-        lambda: made(torch, 2, 3) * (made(torch, 2, 3, k=1) > 1) * 2,
+        lambda a: a._masked_scale(make_tensor(ts, 2, 3), make_tensor(ts, 2, 3, k=1) > 1, 2.0),
+        lambda: make_tensor(torch, 2, 3) * (make_tensor(torch, 2, 3, k=1) > 1) * 2,
     ),
-    "_copy_from": (lambda a: a._copy_from(made(ts, 2, 3), ts.zeros(2, 3)), lambda: made(torch, 2, 3)),
-    "_copy_from_and_resize": (lambda a: a._copy_from_and_resize(made(ts, 2, 3), ts.zeros(2)), lambda: made(torch, 2, 3)),
-    "_resize_output": (lambda a: a._resize_output(made(ts, 2, 3), [3, 2], "cpu"), lambda: made(torch, 2, 3).resize_(3, 2)),
-    "_resize_output_": (lambda a: a._resize_output_(made(ts, 2, 3), [4], "cpu"), lambda: made(torch, 2, 3).resize_(4)),
+    "_copy_from": (lambda a: a._copy_from(make_tensor(ts, 2, 3), ts.zeros(2, 3)), lambda: make_tensor(torch, 2, 3)),
+    "_copy_from_and_resize": (lambda a: a._copy_from_and_resize(make_tensor(ts, 2, 3), ts.zeros(2)), lambda: make_tensor(torch, 2, 3)),
+    "_resize_output": (lambda a: a._resize_output(make_tensor(ts, 2, 3), [3, 2], "cpu"), lambda: make_tensor(torch, 2, 3).resize_(3, 2)),
+    "_resize_output_": (lambda a: a._resize_output_(make_tensor(ts, 2, 3), [4], "cpu"), lambda: make_tensor(torch, 2, 3).resize_(4)),
 }  # fmt: skip
 
 
@@ -287,18 +287,18 @@ def test_operators_of_other_devices(key):
 # ---- what scripts and graphs say, which eager calls cannot ---------------------------------------------------------
 
 GRAPHS = {
-    "prim::VarConcat": ("%a : Tensor, %b : Tensor", "Tensor", "%a, %b, %0", lambda t: (made(t, 2, 3), made(t, 1, 3))),
-    "prim::VarStack": ("%a : Tensor, %b : Tensor", "Tensor", "%a, %b, %0", lambda t: (made(t, 2, 3), made(t, 2, 3))),
+    "prim::VarConcat": ("%a : Tensor, %b : Tensor", "Tensor", "%a, %b, %0", lambda t: (make_tensor(t, 2, 3), make_tensor(t, 1, 3))),
+    "prim::VarStack": ("%a : Tensor, %b : Tensor", "Tensor", "%a, %b, %0", lambda t: (make_tensor(t, 2, 3), make_tensor(t, 2, 3))),
     "aten::einsum": ("%a : Tensor, %l : int[], %b : Tensor, %m : int[]", "Tensor", "%a, %l, %b, %m",
-                     lambda t: (made(t, 2, 3), [0, 1], made(t, 3, 2), [1, 2])),
+                     lambda t: (make_tensor(t, 2, 3), [0, 1], make_tensor(t, 3, 2), [1, 2])),
     "prim::BroadcastSizes": ("%a : int[], %b : int[]", "int[]", "%a, %b", lambda t: ([2, 1], [3])),
-    "prim::AutogradAnyNonZero": ("%a : Tensor, %b : Tensor", "bool", "%a, %b", lambda t: (made(t, 2), made(t, 2))),
-    "prim::AutogradAllNonZero": ("%a : Tensor, %b : Tensor", "bool", "%a, %b", lambda t: (made(t, 2), made(t, 2))),
-    "prim::AutogradAllZero": ("%a : Tensor, %b : Tensor", "bool", "%a, %b", lambda t: (made(t, 2), made(t, 2))),
-    "prim::AutogradAdd": ("%a : Tensor, %b : Tensor", "Any", "%a, %b", lambda t: (made(t, 2), made(t, 2))),
-    "aten::has_torch_function": ("%a : Tensor", "bool", "%a", lambda t: (made(t, 2),)),
-    "aten::sym_size": ("%a : Tensor", "int[]", "%a", lambda t: (made(t, 2, 3),)),
-    "aten::_conj_physical": ("%a : Tensor", "Tensor", "%a", lambda t: (made(t, 2, 3),)),
+    "prim::AutogradAnyNonZero": ("%a : Tensor, %b : Tensor", "bool", "%a, %b", lambda t: (make_tensor(t, 2), make_tensor(t, 2))),
+    "prim::AutogradAllNonZero": ("%a : Tensor, %b : Tensor", "bool", "%a, %b", lambda t: (make_tensor(t, 2), make_tensor(t, 2))),
+    "prim::AutogradAllZero": ("%a : Tensor, %b : Tensor", "bool", "%a, %b", lambda t: (make_tensor(t, 2), make_tensor(t, 2))),
+    "prim::AutogradAdd": ("%a : Tensor, %b : Tensor", "Any", "%a, %b", lambda t: (make_tensor(t, 2), make_tensor(t, 2))),
+    "aten::has_torch_function": ("%a : Tensor", "bool", "%a", lambda t: (make_tensor(t, 2),)),
+    "aten::sym_size": ("%a : Tensor", "int[]", "%a", lambda t: (make_tensor(t, 2, 3),)),
+    "aten::_conj_physical": ("%a : Tensor", "Tensor", "%a", lambda t: (make_tensor(t, 2, 3),)),
 }  # fmt: skip
 
 
@@ -315,7 +315,7 @@ def test_operators_in_graphs(kind):
 @pytest.mark.parametrize("name", ["mT", "mH", "T", "H"])
 def test_attributes_in_scripts(name):
     source = f"def f(x: Tensor) -> Tensor:\n    return x.{name}\n"
-    ours, theirs = (t.jit.CompilationUnit(source).f(made(t, 2, 3)) for t in (ts, torch))
+    ours, theirs = (t.jit.CompilationUnit(source).f(make_tensor(t, 2, 3)) for t in (ts, torch))
     assert close(described(ours, [], ts), described(theirs, [], torch), 0)
 
 
@@ -323,7 +323,7 @@ def test_storages():
     """`set_` makes a tensor a view of a storage."""
     results = []
     for t in (ts, torch):
-        x, y, storage = made(t, 2, 3), made(t, 4, k=1), made(t, 6, k=2).untyped_storage()
+        x, y, storage = make_tensor(t, 2, 3), make_tensor(t, 4, k=1), make_tensor(t, 6, k=2).untyped_storage()
         t.ops.aten.set_.source_Storage_storage_offset(x, storage, 1, [2, 2], [2, 1])
         t.ops.aten.set_.source_Storage(y, storage)
         new = t.ops.aten.set.source_Storage_storage_offset(y, storage, 2, [3])

@@ -48,9 +48,9 @@ def of(package, text: str):
     return package.jit.CompilationUnit(text).f
 
 
-def plain(found):
+def comparable(found):
     if isinstance(found, (list, tuple)):
-        return [plain(x) for x in found]
+        return [comparable(x) for x in found]
     return found.detach().tolist() if hasattr(found, "detach") else found
 
 
@@ -58,7 +58,7 @@ def leaf(package):
     return package.tensor([0.5, 1.5, -2.0], requires_grad=True)
 
 
-def said(error) -> str:
+def message_after_source(error) -> str:
     """Return the error message after the quoted source."""
     return str(error.value).rpartition("RuntimeError: ")[2].strip()
 
@@ -68,7 +68,7 @@ def test_graphs_and_results_are_the_same(body):
     ours, theirs = of(ts, program(body)), of(torch, program(body))
     assert str(ours.graph) == str(theirs.graph)
     for _ in range(3):
-        assert repr(plain(ours(leaf(ts)))) == repr(plain(theirs(leaf(torch))))
+        assert repr(comparable(ours(leaf(ts)))) == repr(comparable(theirs(leaf(torch))))
 
 
 @pytest.mark.parametrize("line", REJECTED)
@@ -87,7 +87,7 @@ def test_the_same_fails(body):
         of(torch, program([*body, "return x.grad"]))(leaf(torch))
     with pytest.raises(RuntimeError) as ours:
         of(ts, program([*body, "return x.grad"]))(leaf(ts))
-    assert said(ours).partition(" of torch")[0] in said(theirs)
+    assert message_after_source(ours).partition(" of torch")[0] in message_after_source(theirs)
 
 
 class Step(torch.nn.Module):
@@ -123,7 +123,7 @@ def test_archives_of_steps_are_exchanged():
     assert re.sub(r"\s+", " ", ours.code) == re.sub(r"\s+", " ", theirs.code)
     numbers = [1.0, 0.5, 2.0]
     for _ in range(3):
-        found = [plain(m(p.tensor(numbers))) for m, p in ((theirs, torch), (ours, ts), (back, torch))]
+        found = [comparable(m(p.tensor(numbers))) for m, p in ((theirs, torch), (ours, ts), (back, torch))]
         for one in found[1:]:
             assert torch.allclose(torch.tensor(one[1]), torch.tensor(found[0][1]))
             assert one[3:] == found[0][3:]

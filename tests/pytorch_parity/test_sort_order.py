@@ -39,7 +39,7 @@ def pairs(dtype):
         yield tuple(package.from_numpy(x).to(getattr(package, dtype)) for package in (torch, ts))
 
 
-def same(want, got):
+def assert_equal_results(want, got):
     for w, g in zip(want, got, strict=True):
         assert g.shape == w.shape
         assert str(g.tolist()) == str(w.tolist())
@@ -50,10 +50,10 @@ def test_sort(dtype):
     for theirs, ours in pairs(dtype):
         for dim in (0, -1):
             for descending in (False, True):
-                same(theirs.sort(dim, descending), ours.sort(dim, descending))
-                same([theirs.argsort(dim, descending)], [ours.argsort(dim, descending)])
+                assert_equal_results(theirs.sort(dim, descending), ours.sort(dim, descending))
+                assert_equal_results([theirs.argsort(dim, descending)], [ours.argsort(dim, descending)])
                 options = {"dim": dim, "descending": descending, "stable": True}
-                same(theirs.sort(**options), ours.sort(**options))
+                assert_equal_results(theirs.sort(**options), ours.sort(**options))
 
 
 @pytest.mark.parametrize("dtype", DTYPES[1:])
@@ -65,9 +65,9 @@ def test_selection(dtype):
                 for largest in (False, True):
                     for ordered in (False, True):
                         args = (k, dim, largest, ordered)
-                        same(theirs.topk(*args), ours.topk(*args))
-                same(theirs.kthvalue(k, dim), ours.kthvalue(k, dim))
+                        assert_equal_results(theirs.topk(*args), ours.topk(*args))
+                assert_equal_results(theirs.kthvalue(k, dim), ours.kthvalue(k, dim))
             if not theirs.isnan().any():  # PyTorch's mode sorts NaN as equal to everything
-                same(theirs.mode(dim), ours.mode(dim))
-            same(theirs.median(dim, True), ours.median(dim, True))
-            same(theirs.nanmedian(dim), ours.nanmedian(dim))
+                assert_equal_results(theirs.mode(dim), ours.mode(dim))
+            assert_equal_results(theirs.median(dim, True), ours.median(dim, True))
+            assert_equal_results(theirs.nanmedian(dim), ours.nanmedian(dim))

@@ -46,9 +46,9 @@ def unit(module, source):
     return module.jit.CompilationUnit(source).f
 
 
-def plain(value):
+def comparable(value):
     if isinstance(value, (tuple, list)):
-        return [plain(v) for v in value]
+        return [comparable(v) for v in value]
     return (value.tolist(), str(value.dtype).rpartition(".")[2]) if hasattr(value, "tolist") else value
 
 
@@ -58,7 +58,7 @@ def test_expression(body):
     theirs, ours = unit(torch, source), unit(ts, source)
     assert text(ours.graph) == text(theirs.graph)
     want = theirs(torch.arange(6.0).view(2, 3), torch.ones(2, dtype=torch.float64))
-    assert plain(ours(ts.arange(6.0).view(2, 3), ts.ones(2, dtype=ts.float64))) == plain(want)
+    assert comparable(ours(ts.arange(6.0).view(2, 3), ts.ones(2, dtype=ts.float64))) == comparable(want)
 
 
 KINDS = (

@@ -13,7 +13,7 @@ RUN_THERE, TORCH_REJECTED = tensor_subclasses.programs(torch, THEIRS)
 OTHER_OPERATORS = {"function gradient", "quantized print", "double backward", "quantized module"}
 
 
-def shown(value):
+def normalized_repr(value):
     return repr(value).replace("torch.", "").replace("ts.", "")
 
 
@@ -23,9 +23,9 @@ def test_results(name):
     THEIRS.clear()
     tensor_subclasses.classes(torch, THEIRS)  # whose classes pickles find
     table, _ = tensor_subclasses.programs(torch, THEIRS)
-    expected = shown(table[name]())
+    expected = normalized_repr(table[name]())
     table, _ = tensor_subclasses.programs(ts, OURS)
-    assert shown(table[name]()) == expected
+    assert normalized_repr(table[name]()) == expected
     if name not in OTHER_OPERATORS:
         assert OURS == THEIRS
 

@@ -69,7 +69,7 @@ def inputs(t, text, lengths):
     return tuple(eval(f"({text},)", names | lengths))
 
 
-def made(t, module, expression):
+def make_traceable(t, module, expression):
     """Return the function to trace: an expression of tensors, or a module with a submodule `m`."""
     t.manual_seed(0)
     names = {"t": t, "F": t.nn.functional, "nn": t.nn, "R": t.nn.utils.rnn, "math": math}
@@ -105,7 +105,7 @@ def result(function, given):
         return error
 
 
-def same(a, b):
+def are_close(a, b):
     return (
         isinstance(a, list)
         and isinstance(b, list)
@@ -118,13 +118,13 @@ def same(a, b):
 
 
 def trace(t, module, expression, text):
-    function = made(t, module, expression)
+    function = make_traceable(t, module, expression)
     with t.no_grad():
         return function, t.jit.trace(function, inputs(t, text, EXAMPLE), check_trace=False, strict=False)
 
 
 @cache
-def others(text):
+def other_lengths(text):
     """Return lengths with other shapes than the example's, without repeated shapes."""
     seen = {shapes(text, str(EXAMPLE)): EXAMPLE}
     return [lengths for lengths in OTHERS if seen.setdefault(shapes(text, str(lengths)), lengths) is lengths]
@@ -141,18 +141,18 @@ def test_traces_run_with_other_sizes(line):
     theirs, their_trace = trace(torch, module, expression, text)
     ours, our_trace = trace(ts, module, expression, text)
     ran = 0
-    for lengths in others(text):
+    for lengths in other_lengths(text):
         if 0 in lengths.values() and any(name in line for name in NO_EMPTY):
             continue
         expected = result(theirs, inputs(torch, text, lengths))
-        right = same(result(their_trace, inputs(torch, text, lengths)), expected)
+        right = are_close(result(their_trace, inputs(torch, text, lengths)), expected)
         found = result(our_trace, inputs(ts, text, lengths))
         ran += right
         if right:
-            assert same(found, expected), f"{lengths}\n{found}\n{expected}"
+            assert are_close(found, expected), f"{lengths}\n{found}\n{expected}"
         elif isinstance(found, list):
             eager = result(ours, inputs(ts, text, lengths))
-            assert not isinstance(eager, list) or same(found, eager), f"{lengths}\n{found}\n{eager}"
+            assert not isinstance(eager, list) or are_close(found, eager), f"{lengths}\n{found}\n{eager}"
     assert ran, "PyTorch's trace holds for no other sizes: the line says nothing"
     assert any(name in line for name in GUARDED) or "prim::RaiseException" not in str(our_trace.inlined_graph)
 

@@ -34,7 +34,7 @@ def error_of(function, *args):
         return type(error).__name__, str(error)
 
 
-def shown(function, **options):
+def code_and_graph(function, **options):
     """The code and the graph of a function or module; the error where it cannot be traced."""
     try:
         traced = fx.symbolic_trace(function, **options)
@@ -51,7 +51,7 @@ def show_operators():
             x | y, x ^ y, x << 1, x >> 1, x == y, x != y, x < y, x <= 1, x > y, x >= 1, abs(x), x[0], x[1:2, ..., None],
         ]
 
-    return shown(f)
+    return code_and_graph(f)
 
 
 def show_in_place_operators():
@@ -60,7 +60,7 @@ def show_in_place_operators():
         x *= x
         return x
 
-    return shown(f)
+    return code_and_graph(f)
 
 
 def show_functions():
@@ -73,7 +73,7 @@ def show_functions():
             torch.broadcast_tensors(x, x), torch.block_diag(x, x), torch.atleast_2d(x), torch.chain_matmul(x, x),
         )  # fmt: skip
 
-    return shown(f)
+    return code_and_graph(f)
 
 
 def show_functional():
@@ -90,14 +90,14 @@ def show_functional():
             F.grid_sample(x, x, align_corners=False), F.pixel_shuffle(x, 2), F.sigmoid(x), F.tanh(x), F.silu(x),
         )  # fmt: skip
 
-    return shown(f)
+    return code_and_graph(f)
 
 
 def show_methods_and_attributes():
     def f(x):
         return x.relu(), x.sum(dim=1, keepdim=True), x.shape[0], x.T, x.size(0), x.foo.bar, x.view(-1, 2), x.data, x(3)
 
-    return shown(f)
+    return code_and_graph(f)
 
 
 def show_constants():
@@ -105,35 +105,35 @@ def show_constants():
         zeros = torch.zeros(2)
         return torch.ones(2) + x, zeros.add(x), zeros * x, torch.ones(2) @ x, zeros[x], x + zeros
 
-    return shown(f)
+    return code_and_graph(f)
 
 
 def show_arguments():
     def f(x: torch.Tensor, y: int = 3, *args, z: Optional[List[int]] = None, **kwargs) -> Dict[str, torch.Tensor]:
         return {"a": x + args[0] + y, "b": kwargs["k"] + z[0]}
 
-    return shown(f)
+    return code_and_graph(f)
 
 
 def show_annotations():
     def f(x: "torch.Tensor", y: Tuple[torch.Tensor, int], z: list[int], w: torch.Tensor | None, v: "Unknown"):
         return x, y, z, w, v
 
-    return shown(f)
+    return code_and_graph(f)
 
 
 def show_results():
     def f(x):
         return Pair(x, {"a": [x, (x,)], "b": slice(0, x)}), None, "text", 1.5, torch.float32, torch.device("cpu"), ...
 
-    return shown(f)
+    return code_and_graph(f)
 
 
 def show_values_that_cannot_be_arguments():
     class Other:
         pass
 
-    return [shown(lambda x: x.add(Other())), shown(lambda x: {x: 1}), shown(lambda x: x.add({(x, 1): 1}))]
+    return [code_and_graph(lambda x: x.add(Other())), code_and_graph(lambda x: {x: 1}), code_and_graph(lambda x: x.add({(x, 1): 1}))]
 
 
 def show_control_flow():
@@ -167,7 +167,7 @@ def show_control_flow():
     def as_number(x):
         return range(x)
 
-    return [shown(f) for f in (looped, branched, iterated, unpacked, long, starred, named, inside)], as_number is not None
+    return [code_and_graph(f) for f in (looped, branched, iterated, unpacked, long, starred, named, inside)], as_number is not None
 
 
 def show_wrapped_functions():
@@ -175,7 +175,7 @@ def show_wrapped_functions():
         return wrapped(x, 2), wrapped_by_name(x), sqrt(x), math.floor(x), len(x), wrapped(2, 3)
 
     traced = fx.symbolic_trace(f)
-    return shown(f), error_of(traced, 4.0), [n.meta.get("is_wrapped") for n in traced.graph.nodes]
+    return code_and_graph(f), error_of(traced, 4.0), [n.meta.get("is_wrapped") for n in traced.graph.nodes]
 
 
 def show_wrap_in_a_function():
@@ -235,7 +235,7 @@ class Outer(nn.Module):
 def show_modules():
     traced = fx.symbolic_trace(Outer())
     stacks = [(n.name, [str(k) for k in n.meta.get("nn_module_stack", {})]) for n in traced.graph.nodes]
-    return shown(Block()), shown(Outer()), [n for n, _ in traced.named_parameters()], [n for n, _ in traced.named_buffers()], stacks
+    return code_and_graph(Block()), code_and_graph(Outer()), [n for n, _ in traced.named_parameters()], [n for n, _ in traced.named_buffers()], stacks
 
 
 def show_leaf_modules():
@@ -260,7 +260,7 @@ def show_modules_that_are_not_there():
         def forward(self, x):
             return torch.add(x, parameter)
 
-    return shown(Uses()), shown(UsesParameter()), shown(torch.relu) if False else error_of(fx.symbolic_trace, Uses().forward)
+    return code_and_graph(Uses()), code_and_graph(UsesParameter()), code_and_graph(torch.relu) if False else error_of(fx.symbolic_trace, Uses().forward)
 
 
 def show_tracers_of_programs():
@@ -297,7 +297,7 @@ def show_parameter_shapes():
                 return x + self.weight
             return x
 
-    return shown(Shaped()), str(fx.Tracer(param_shapes_constant=True).trace(Shaped()))
+    return code_and_graph(Shaped()), str(fx.Tracer(param_shapes_constant=True).trace(Shaped()))
 
 
 def show_autowrapped_functions():
@@ -326,7 +326,7 @@ def show_mutable_operations():
 def show_tracing_is_over():
     tracer = fx.Tracer()
     error_of(tracer.trace, lambda x: x if x else 1)
-    return nn.Linear(2, 2)(torch.ones(1, 2)).shape, shown(lambda x: x + 1)
+    return nn.Linear(2, 2)(torch.ones(1, 2)).shape, code_and_graph(lambda x: x + 1)
 
 
 class Scaled(metaclass=fx.ProxyableClassMeta):
