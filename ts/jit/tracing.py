@@ -249,8 +249,8 @@ def _check_types(inputs: tuple[Any, ...]) -> None:
 
     if not check(inputs):
         raise RuntimeError(
-            f"Type '{type_message(inputs)}' cannot be traced. Only Tensors and (possibly nested) Lists, Dicts, "
-            "and Tuples of Tensors can be traced"
+            f"Type '{type_message(inputs)}' cannot be traced. Only Tensors and (possibly nested) Lists, "
+            "Dicts, and Tuples of Tensors can be traced"
         )
 
 
