@@ -218,12 +218,12 @@ def directory() -> str:
 REGISTERED = """
 import importlib, os, pkgutil
 from ts.backends.cpu import kernels
-from ts.backends.cpu.kernels import table
+from ts.backends.cpu.kernels import kernel_registry
 for module in sorted(m.name for m in pkgutil.iter_modules(kernels.__path__)):
     child = os.fork()
     if not child:
         importlib.import_module(f"ts.backends.cpu.kernels.{module}")
-        print(module, *sorted(table.names()), flush=True)
+        print(module, *sorted(kernel_registry.names()), flush=True)
         os._exit(0)
     assert os.waitpid(child, 0)[1] == 0, module
 """

@@ -101,7 +101,7 @@ def test_valid_code_is_accepted():
 def test_invalid_code_is_rejected(rows, message):
     """The verifier rejects code that the interpreter loop could not run safely."""
     with pytest.raises(InternalError, match=message):
-        code(*rows, classes="iii", constants=[5], pool=[3, 0])
+        code(*rows, classes="iii", constants=[5], operand_pool=[3, 0])
 
 
 def test_unknown_opcode_is_rejected():

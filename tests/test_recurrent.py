@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import ts
-from ts.backends.cpu.kernels import packs, simd_level
+from ts.backends.cpu.kernels import packed_operand_cache, simd_level
 from ts.backends.cpu.namespace import namespace
 from ts.ops.registry import find
 
@@ -143,17 +143,17 @@ def test_weights_are_packed_once(kind):
     for batch, steps in ((1, 2), (1, 9), (6, 2), (6, 9)):
         layer = getattr(ts.nn, kind)(48, 64, num_layers=2, bidirectional=True)
         cell, x = getattr(ts.nn, f"{kind}Cell")(48, 64), ts.randn(steps, batch, 48)
-        packs.forget()
+        packed_operand_cache.forget()
         with ts.no_grad():
             runs = [(layer(x)[0], cell(x[0])) for _ in range(4)]
-            assert packs.cache_size()[0] > 0
+            assert packed_operand_cache.cache_size()[0] > 0
             for output, state in runs[1:]:
                 assert ts.equal(output, runs[0][0])
                 assert all(ts.equal(a, b) for a, b in zip(state, runs[0][1], strict=True))
             layer.weight_hh_l1_reverse.mul_(2)
             cell.weight_hh.mul_(2)
             packs_used = layer(x)[0], cell(x[0])[0]
-            packs.forget()
+            packed_operand_cache.forget()
             fresh = copy.deepcopy(layer), copy.deepcopy(cell)
             assert ts.equal(fresh[0](x)[0], packs_used[0]) and ts.equal(fresh[1](x[0])[0], packs_used[1])
 

@@ -3,7 +3,7 @@
 import pytest
 
 import ts
-from ts.backends.cpu.kernels import one_thread
+from ts.backends.cpu.kernels import blas_thread_limit
 
 
 @pytest.fixture
@@ -41,15 +41,15 @@ def test_messages_of_pytorch(count, message):
 
 
 def test_libraries_run_on_one_thread_inside_operators_only():
-    outside = one_thread.threads()
-    assert one_thread.call(one_thread.threads) == [1] * len(outside)
-    assert one_thread.threads() == outside
+    outside = blas_thread_limit.thread_counts()
+    assert blas_thread_limit.call_single_threaded(blas_thread_limit.thread_counts) == [1] * len(outside)
+    assert blas_thread_limit.thread_counts() == outside
 
 
 def test_failing_operators_restore_the_threads_of_libraries():
-    outside = one_thread.threads()
+    outside = blas_thread_limit.thread_counts()
     with pytest.raises(RuntimeError):
         ts.linalg.inv(ts.zeros(3, 3))
     with pytest.raises(RuntimeError):
         ts.zeros(2, 3) @ ts.zeros(2, 3)
-    assert one_thread.threads() == outside
+    assert blas_thread_limit.thread_counts() == outside

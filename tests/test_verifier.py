@@ -99,10 +99,10 @@ ELEMENTS = [
 def test_elements_are_of_tensors(parameters, row, locals, pool, wrong):
     rows = [row, ("RETURN", 0)]
     if not wrong:
-        assert code(parameters, rows, locals, pool=pool).size == 2
+        assert code(parameters, rows, locals, operand_pool=pool).size == 2
         return
     with pytest.raises(InternalError, match=re.escape(wrong)):
-        code(parameters, rows, locals, pool=pool)
+        code(parameters, rows, locals, operand_pool=pool)
 
 
 WRONG_KIND = [
@@ -172,7 +172,7 @@ def test_invalid_objects_are_rejected(parameters, rows, locals, message):
 )
 def test_containers_match_their_types(type, row, pool, message):
     with pytest.raises(InternalError, match=re.escape(message)):
-        code([STR], [(row, 1, type, 0), ("RETURN", 1)], "o", pool=pool)
+        code([STR], [(row, 1, type, 0), ("RETURN", 1)], "o", operand_pool=pool)
 
 
 def test_merging_paths():
@@ -216,7 +216,7 @@ def test_operands_match_schemas(key, parameters, local, message):
     n = len(parameters)
     with pytest.raises(InternalError, match=re.escape(message)):
         code(
-            parameters, [("CALL_OPERATOR", 0, 0), ("RETURN", n)], local, operators=[operator(key)], pool=[n + 1, *range(n + 1)]
+            parameters, [("CALL_OPERATOR", 0, 0), ("RETURN", n)], local, operators=[operator(key)], operand_pool=[n + 1, *range(n + 1)]
         )
 
 
@@ -233,18 +233,18 @@ def test_operands_match_schemas(key, parameters, local, message):
 def test_calls(function, parameters, local, message):
     """Call arguments must match the parameters, and results the register."""
     with pytest.raises(InternalError, match=message):
-        code(parameters, [("CALL", 1, 0, 0), ("RETURN", 1)], local, functions=[function], pool=[1, 0])
+        code(parameters, [("CALL", 1, 0, 0), ("RETURN", 1)], local, functions=[function], operand_pool=[1, 0])
 
 
 def test_methods_are_called_on_objects():
     method = Method("f", (type_spec(ANY),), type_spec(INT))
     with pytest.raises(InternalError, match="no object"):
-        code([STR], [("CALL_METHOD", 1, 0, 0), ("RETURN", 1)], "i", functions=[method], pool=[1, 0])
+        code([STR], [("CALL_METHOD", 1, 0, 0), ("RETURN", 1)], "i", functions=[method], operand_pool=[1, 0])
 
 
 def test_places_of_debuggers():
     with pytest.raises(InternalError, match="no such place"):
-        code([STR], [("BREAK", 0, 3, 0), ("RETURN", 0)], functions=[Breakpoints(print, print)], pool=[0])
+        code([STR], [("BREAK", 0, 3, 0), ("RETURN", 0)], functions=[Breakpoints(print, print)], operand_pool=[0])
 
 
 def test_parameters():
@@ -310,7 +310,7 @@ def make() -> A:
         [(NUMBER["CALL_METHOD"], 2, 0, 0), (NUMBER["RETURN"], 2, 0, 0)],
         "oii",
         [given, SPECS["int"]],
-        pool=[2, 0, 1],
+        operand_pool=[2, 0, 1],
         functions=[method],
     )
 

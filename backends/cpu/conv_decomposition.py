@@ -34,13 +34,16 @@ _MAX_CACHED_ROWS = 1 << 16
 
 
 class ConvAxis(NamedTuple):
-    """One dimension of one phase: output element first + t * apart reads input element t * step + offset."""
+    """One dimension of one phase.
+
+    Output element first + t * output_stride reads input element t * input_stride + offset.
+    """
 
     taps: list[tuple[int, int]]  # (index into the weight, offset)
-    step: int
+    input_stride: int
     number: int  # number of output elements of the phase (values of t)
     first: int = 0
-    apart: int = 1
+    output_stride: int = 1
 
 
 class ConvDecomposition(NamedTuple):
@@ -72,8 +75,8 @@ def _drop_padding(axis: ConvAxis, size: int) -> ConvAxis:
     """Return `axis` without the taps that read only padding."""
     taps = []
     for k, offset in axis.taps:
-        t = max(0, -(offset // axis.step))  # first t for which the tap is inside of the input
-        if t < axis.number and offset + t * axis.step < size:
+        t = max(0, -(offset // axis.input_stride))  # first t for which the tap is inside of the input
+        if t < axis.number and offset + t * axis.input_stride < size:
             taps.append((k, offset))
     return axis._replace(taps=taps)
 
@@ -92,24 +95,24 @@ def decompose(g: Geometry, sizes: Sequence[int]) -> ConvDecomposition:
         [_drop_padding(axis, size) for axis in phases] for phases, size in zip(axes, spatial, strict=True)
     ]
     firsts, lengths, residues = [], [], []
-    for phases in axes:  # compute the range of the input, in steps, that the taps of all phases read
-        step = phases[0].step if phases else 1
+    for phases in axes:  # compute the range of the input, in strides, that the taps of all phases read
+        stride = phases[0].input_stride if phases else 1
         offsets = [(offset, axis.number) for axis in phases for _, offset in axis.taps]
-        first = min((offset // step for offset, _ in offsets), default=0)
+        first = min((offset // stride for offset, _ in offsets), default=0)
         longest = max((axis.number for axis in phases), default=1)
-        end = max((offset // step + count for offset, count in offsets), default=first + longest)
+        end = max((offset // stride + count for offset, count in offsets), default=first + longest)
         firsts.append(first)
         lengths.append(max(end - first, longest))
-        residues.append(sorted({offset % step for offset, _ in offsets}) or [0])
-    steps = [phases[0].step if phases else 1 for phases in axes]
+        residues.append(sorted({offset % stride for offset, _ in offsets}) or [0])
+    strides = [phases[0].input_stride if phases else 1 for phases in axes]
     pitch = (lengths[1] * lengths[2], lengths[2], 1)
-    own = math.prod(lengths)  # number of input elements with equal residues modulo `steps`
-    apart = (len(residues[1]) * len(residues[2]) * own, len(residues[2]) * own, own)
+    own = math.prod(lengths)  # number of input elements with equal residues modulo `strides`
+    residue_strides = (len(residues[1]) * len(residues[2]) * own, len(residues[2]) * own, own)
     # for each dimension: offset of a tap -> its contribution to the offset in memory
     offsets_by_dimension = [
         {
-            offset: residues[d].index(offset % steps[d]) * apart[d]
-            + (offset // steps[d] - firsts[d]) * pitch[d]
+            offset: residues[d].index(offset % strides[d]) * residue_strides[d]
+            + (offset // strides[d] - firsts[d]) * pitch[d]
             for axis in axes[d]
             for _, offset in axis.taps
         }
@@ -129,12 +132,12 @@ def decompose(g: Geometry, sizes: Sequence[int]) -> ConvDecomposition:
         ]
         x, y = (np.arange(axis.number, dtype=np.int64) for axis in phase[:2])
         q = np.add.outer(x * pitch[0], y * pitch[1]).ravel()
-        outer = (phase[0].first + x * phase[0].apart) * output_size[1]
-        lines = np.add.outer(outer, phase[1].first + y * phase[1].apart)
+        outer = (phase[0].first + x * phase[0].output_stride) * output_size[1]
+        lines = np.add.outer(outer, phase[1].first + y * phase[1].output_stride)
         to = (lines * output_size[2] + phase[2].first).ravel()
-        result.append(SubConvolution(taps, q, to, phase[2].number, phase[2].apart))
+        result.append(SubConvolution(taps, q, to, phase[2].number, phase[2].output_stride))
     written = math.prod(sum(axis.number for axis in phases) for phases in axes)
-    layout = InputLayout(spatial, steps, firsts, lengths, residues)
+    layout = InputLayout(spatial, strides, firsts, lengths, residues)
     return ConvDecomposition(layout, result, written == math.prod(output_size))
 
 

@@ -70,10 +70,10 @@ class CpuNamespace(WrappedNamespace):
 
     def scipy(self, module_name: str) -> Any:
         """Return `scipy.<part>`; afterwards, limits on BLAS threads apply to SciPy's BLAS too."""
-        from .kernels import one_thread
+        from .kernels import blas_thread_limit
 
         result = super().scipy(module_name)
-        one_thread.limit_scipy_threads()
+        blas_thread_limit.limit_scipy_threads()
         return result
 
     def lapack(self, name: str, dtype: np.dtype[Any]) -> Callable[..., Any]:

@@ -142,7 +142,7 @@ class SteppingLowering(Lowering):
         code = super().assemble(parameters, result)
         for index, offset in _breaks(code):
             stop_point = self.debugging.stop_points[index]
-            stop_point.registers = tuple(code.pool_list(offset))
+            stop_point.registers = tuple(code.operand_pool_list(offset))
         return code
 
 

@@ -66,7 +66,7 @@ def instruction_text(code: Any, row: tuple[int, int, int, int]) -> tuple[str, st
                 operand_text = code.types[operand].text
                 effect = effect.replace(f"type {letter}", operand_text)
             case "P":
-                operand_text = f"({', '.join(f'r{r}' for r in code.pool_list(operand))})"
+                operand_text = f"({', '.join(f'r{r}' for r in code.operand_pool_list(operand))})"
                 effect = effect.replace(f"pool[{letter}]", operand_text)
             case "#":
                 operand_text = str(operand)

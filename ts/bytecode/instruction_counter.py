@@ -121,14 +121,17 @@ def _with_breaks(program: SerializedCode, stop_points: dict[int, int], breaks: B
     lines = []
     for index, row in enumerate(program.rows):
         if index in stop_points:
-            rows.append((NUMBER["BREAK"], len(program.functions), stop_points[index], len(program.pool)))
+            rows.append(
+                (NUMBER["BREAK"], len(program.functions), stop_points[index], len(program.operand_pool))
+            )
             lines.append(program.lines[index] if program.lines else ())
         target = new_indices[row[1]] if OPCODES[row[0]].jumps else row[1]
         rows.append((row[0], target, *row[2:]))
         lines.append(program.lines[index] if program.lines else ())
     return program._replace(
         rows=rows,
-        pool=[*program.pool, 0],  # an empty register list, because the BREAKs show no variables
+        # an empty register list, because the BREAKs show no variables
+        operand_pool=[*program.operand_pool, 0],
         functions=[*program.functions, breaks],
         lines=lines if program.lines else (),
         handlers=[(new_indices[start], new_indices[end], *rest) for start, end, *rest in program.handlers],

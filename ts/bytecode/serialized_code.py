@@ -59,7 +59,7 @@ class SerializedCode(NamedTuple):
     classes: str
     parameters: Sequence[TypeSpec]
     constants: Sequence[Any]
-    pool: Sequence[int]
+    operand_pool: Sequence[int]
     operators: Sequence[Any]
     functions: Sequence[Any]
     types: Sequence[TypeSpec]
@@ -107,7 +107,7 @@ def serialize_program(program: SerializedCode, owner: CodeOwner) -> dict[str, An
         "classes": program.classes,
         "parameters": [serialize_spec(spec, owner) for spec in program.parameters],
         "constants": [serialize_constant(value, owner) for value in program.constants],
-        "pool": list(program.pool),
+        "pool": list(program.operand_pool),
         "operators": [_serialize_operator(operator) for operator in program.operators],
         "functions": [_serialize_function(function, owner) for function in program.functions],
         "types": [serialize_spec(spec, owner) for spec in program.types],

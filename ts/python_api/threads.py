@@ -6,8 +6,8 @@ products, convolutions, pooling):
     ts.set_num_threads(1)            matrix products and convolutions run on one thread
     ts.get_num_threads()             1
 
-In operators, NumPy's linear algebra runs on one thread (`ts.backends.cpu.kernels.one_thread`); elsewhere it
-uses the number of threads that it is configured for. Forked tasks have separate threads; see
+In operators, NumPy's linear algebra runs on one thread (`ts.backends.cpu.kernels.blas_thread_limit`);
+elsewhere it uses the number of threads that it is configured for. Forked tasks have separate threads; see
 `ts.set_num_interop_threads`.
 """
 

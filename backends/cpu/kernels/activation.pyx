@@ -17,9 +17,9 @@ from numpy cimport npy_intp
 
 from ts._core.dispatch.operator cimport Operator
 from ts.backends.cpu.kernels.short_floats cimport BFLOAT16, shorten, widen
-from ts.backends.cpu.kernels.table cimport Tile, register_kernel, register_tile
+from ts.backends.cpu.kernels.kernel_registry cimport Tile, register_kernel, register_tile
 from ts.backends.cpu.kernels.vector_math cimport DoubleRow, FloatRow, double_row, float_row
-from ts.backends.cpu.kernels.wide cimport run_upcast_to_float32
+from ts.backends.cpu.kernels.upcast_half cimport run_upcast_to_float32
 from ts._core.value.ivalue cimport IValue, TAG_OBJECT
 from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, HALF, PyArrayObject, data_of, flags_of, size_of
 from ts._core.tensor.overlap cimport has_internal_overlap

@@ -18,7 +18,7 @@ from ts._core.value.ivalue cimport IValue
 from ts.backends.cpu.kernels.gil cimport ReleasedGil, leave_gil, take_gil
 from ts.backends.cpu.kernels.contiguous_arguments cimport run_with_contiguous_inputs
 from ts.backends.cpu.kernels.kernel cimport float_array, new_like, set_result, read_number, scalar_type
-from ts.backends.cpu.kernels.table cimport register_kernel
+from ts.backends.cpu.kernels.kernel_registry cimport register_kernel
 
 cdef extern from "activation.h" nogil:
     ctypedef void (*FloatBackward "BackwardOfFloats")(const float *g, const float *x, npy_intp n, float a, float b, float *out) noexcept

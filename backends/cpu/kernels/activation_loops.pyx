@@ -13,7 +13,7 @@ from numpy cimport npy_intp
 
 from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, INT32, INT64
 from ts.backends.cpu.kernels.elementwise cimport Loop, Loops, add_half_loops
-from ts.backends.cpu.kernels.table cimport register_loops
+from ts.backends.cpu.kernels.kernel_registry cimport register_loops
 from ts.backends.cpu.kernels.vector_math cimport double_row, doubles_by_row, float_row, floats_by_row
 
 cdef extern from "activation.h" nogil:

@@ -15,7 +15,7 @@ from numpy cimport npy_intp
 
 from ts._core.dispatch.operator cimport Operator
 from ts.backends.cpu.kernels.contiguous_arguments cimport run_with_contiguous_inputs
-from ts.backends.cpu.kernels.table cimport register_kernel
+from ts.backends.cpu.kernels.kernel_registry cimport register_kernel
 from ts._core.value.ivalue cimport IValue
 from ts._core.tensor.ndarray cimport BOOL, DOUBLE, FLOAT, INT32, INT64, PyArrayObject, data_of, size_of
 from ts.backends.cpu.kernels.gil cimport ReleasedGil, leave_gil, take_gil

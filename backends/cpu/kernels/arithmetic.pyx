@@ -18,8 +18,8 @@ from numpy cimport npy_intp
 from ts._core.dispatch.operator cimport Operator, call_python_kernel
 from ts.backends.cpu.kernels.elementwise cimport Loops
 from ts.backends.cpu.kernels.contiguous_arguments cimport run_with_contiguous_inputs
-from ts.backends.cpu.kernels.table cimport Tile, register_kernel, register_tile
-from ts.backends.cpu.kernels.wide cimport run_upcast_to_float32
+from ts.backends.cpu.kernels.kernel_registry cimport Tile, register_kernel, register_tile
+from ts.backends.cpu.kernels.upcast_half cimport run_upcast_to_float32
 from ts._core.value.ivalue cimport IValue, TAG_BOOL, TAG_FLOAT, TAG_INT, TAG_NONE, copy_value
 from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, INT64, PyArrayObject, data_of, flags_of, same_shape, size_of
 from ts._core.tensor.overlap cimport has_partial_overlap

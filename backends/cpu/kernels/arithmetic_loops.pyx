@@ -20,8 +20,8 @@ from numpy cimport npy_intp
 
 from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, INT8, INT16, INT32, INT64, UINT8
 from ts.backends.cpu.kernels.elementwise cimport Loops
-from ts.backends.cpu.kernels.table cimport register_loops
-from ts.backends.cpu.kernels.walk cimport Loop
+from ts.backends.cpu.kernels.kernel_registry cimport register_loops
+from ts.backends.cpu.kernels.tensor_iterator cimport Loop
 
 from ts.backends.cpu.kernels.elementwise import ufunc_loops
 

@@ -3,7 +3,7 @@
 In: registers with queries, keys and values, or with a sequence and the weights of a layer.  Out: the register
 of the result.
 
-    scaled_dot_product_attention(q, k, v, mask)     softmax(q @ k.mT * scale + mask) @ v, by `heads.pyx`
+    scaled_dot_product_attention(q, k, v, mask)     softmax(q @ k.mT * scale + mask) @ v, by `flash_attention.pyx`
     _transformer_encoder_layer_fwd(x, ...)          attention and a feed-forward network, each with layer norm
 
 The heads are strided views of the projected input; matrix products read them without a copy. For other
@@ -26,14 +26,14 @@ from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor
 from ts._core.value.ivalue cimport IValue, TAG_FLOAT, TAG_INT, TAG_NONE
 from ts.backends.cpu.kernels.gemm_ops cimport linear_with_epilogue
 from ts.backends.cpu.kernels.gil cimport ReleasedGil, release_gil_for_arrays, take_gil
-from ts.backends.cpu.kernels.heads cimport ADDITIVE_MASK, BOOL_HIDE_MASK, BOOL_KEEP_MASK, NO_MASK, Masking, compute_attention
+from ts.backends.cpu.kernels.flash_attention cimport ADDITIVE_MASK, BOOL_HIDE_MASK, BOOL_KEEP_MASK, NO_MASK, Masking, compute_attention
 from ts.backends.cpu.kernels.contiguous_arguments cimport run_with_contiguous_inputs
 from ts.backends.cpu.kernels.kernel cimport contiguous_array_or_null, is_tensor, item_size, set_result, scalar_type
 from ts.backends.cpu.kernels.matmul cimport cached_panels_for
 from ts.backends.cpu.kernels.norm cimport layer_norm_rows
-from ts.backends.cpu.kernels.table cimport register_kernel
+from ts.backends.cpu.kernels.kernel_registry cimport register_kernel
 from ts.backends.cpu.kernels.vector_math cimport FloatRow, float_row
-from ts.backends.cpu.kernels.walk cimport contiguous_copy
+from ts.backends.cpu.kernels.tensor_iterator cimport contiguous_copy
 
 cdef FloatRow gelu_row = float_row("gelu")
 

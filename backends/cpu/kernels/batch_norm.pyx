@@ -16,7 +16,7 @@ from libc.stdlib cimport free, malloc
 from numpy cimport npy_intp
 
 from ts._core.dispatch.operator cimport Operator, call_python_kernel
-from ts.backends.cpu.kernels.table cimport Tile, register_channels, register_kernel
+from ts.backends.cpu.kernels.kernel_registry cimport Tile, register_channels, register_kernel
 from ts._core.value.ivalue cimport IValue, TAG_NONE
 from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, PyArrayObject, data_of, dims_of, flags_of, ndim_of, size_of
 from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor

@@ -19,12 +19,12 @@ from numpy cimport npy_intp
 from ts._core.value.container cimport List, list_slot
 from ts._core.dispatch.operator cimport Operator
 from ts.backends.cpu.kernels.contiguous_arguments cimport run_with_contiguous_inputs
-from ts.backends.cpu.kernels.table cimport register_kernel
+from ts.backends.cpu.kernels.kernel_registry cimport register_kernel
 from ts._core.value.ivalue cimport IValue
 from ts._core.tensor.ndarray cimport PyArrayObject, data_of, dims_of, ndim_of, size_of
 from ts.backends.cpu.kernels.gil cimport ReleasedGil, leave_gil, take_gil
 from ts.backends.cpu.kernels.kernel cimport MAX_DIMS, contiguous_array_or_null, item_size, new_contiguous, set_result, scalar_type
-from ts.backends.cpu.kernels.moved cimport eight_bytes, four_bytes
+from ts.backends.cpu.kernels.unaligned_types cimport eight_bytes, four_bytes
 
 cnp.import_array()
 

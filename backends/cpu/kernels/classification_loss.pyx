@@ -26,8 +26,8 @@ from ts.backends.cpu.kernels.kernel cimport (
     Axis, contiguous_array_or_null, float_array, new_contiguous, new_like, set_result, read_axis, read_number, scalar_type
 )
 from ts.backends.cpu.kernels.index_iterator cimport wrap_index
-from ts.backends.cpu.kernels.softmax cimport log_softmax_of
-from ts.backends.cpu.kernels.table cimport register_kernel
+from ts.backends.cpu.kernels.softmax cimport compute_log_softmax
+from ts.backends.cpu.kernels.kernel_registry cimport register_kernel
 
 cnp.import_array()
 
@@ -129,7 +129,7 @@ cdef int put_loss(Operator op, IValue *r, const int32_t *at, bint of_scores) exc
     logp = new_like(x, kind) if of_scores else None
     logs = data_of(<PyArrayObject *>logp) if of_scores else NULL
     gil_state = leave_gil(size_of(x) * EXPENSIVE_ELEMENT_COST if of_scores else size_of(target), r, at, op.nargs)
-    done = not of_scores or log_softmax_of(kind, <void *>c.x, c.axis.outer, c.axis.n, c.axis.inner, logs)
+    done = not of_scores or compute_log_softmax(kind, <void *>c.x, c.axis.outer, c.axis.n, c.axis.inner, logs)
     if of_scores:
         c.x = logs
     if done:

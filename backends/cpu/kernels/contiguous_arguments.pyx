@@ -14,7 +14,7 @@ from ts._core.value.container cimport List, list_item, list_new, list_slot
 from ts._core.value.ivalue cimport IValue, TAG_NONE, TAG_OBJECT, TENSOR_SPEC, list_spec
 from ts._core.value.ivalue cimport copy_value, move_value, release, set_object
 from ts.backends.cpu.kernels.kernel cimport CONTIGUOUS_FLAGS, is_tensor
-from ts.backends.cpu.kernels.walk cimport contiguous_copy
+from ts.backends.cpu.kernels.tensor_iterator cimport contiguous_copy
 
 cnp.import_array()
 

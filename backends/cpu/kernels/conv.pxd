@@ -12,7 +12,7 @@ ctypedef fused real:
 @cython.final
 cdef class InputLayout:
     cdef int64_t size[3]
-    cdef int64_t step[3]
+    cdef int64_t stride[3]
     cdef int64_t first[3]
     cdef int64_t length[3]
     cdef int64_t *residues[3]
@@ -32,7 +32,7 @@ cdef class SubConvolution:
     cdef int64_t *row_offset
     cdef Py_ssize_t rows
     cdef int64_t row
-    cdef int64_t step
+    cdef int64_t output_stride
     cdef int64_t length                # largest q plus 1
     # Maximal offsets, which `require_fitting` compares with the operands of a call:
     cdef int64_t furthest_tap          # offset in a channel of the laid-out input
@@ -59,7 +59,7 @@ cdef inline void copy_row(const real *line, int64_t n, real *to) noexcept nogil:
 
 
 # Copy one channel of one image to its layout: zeros outside of the input, and elements whose index has the
-# same residue modulo the step are adjacent. `strides` count elements, for images, channels and three spatial
+# same residue modulo the stride are adjacent. `strides` count elements, for images, channels and three spatial
 # dimensions.
 cdef void arrange_channel(
     const real *input, const int64_t *strides, InputLayout s, int64_t image, int64_t channel, real *to

@@ -8,7 +8,7 @@ Sizes = Sequence[int]
 class InputLayout:
     plane: int
     def __init__(
-        self, sizes: Sizes, steps: Sizes, firsts: Sizes, lengths: Sizes, residues: Sequence[Sizes]
+        self, sizes: Sizes, strides: Sizes, firsts: Sizes, lengths: Sizes, residues: Sequence[Sizes]
     ) -> None: ...
 
 class SubConvolution:
@@ -18,7 +18,7 @@ class SubConvolution:
         row_q: NDArray[Any],
         row_offset: NDArray[Any],
         row: int,
-        step: int,
+        output_stride: int,
     ) -> None: ...
 
 def correlate(

@@ -3,9 +3,9 @@
 In: input, weight, bias and a geometry; out: the convolution, written to `out`.
 
 Every kind of convolution is a correlation: along each dimension, position t of the output and tap k of the
-kernel meet at the input's element t * step + offset[k]. The input is laid out (`InputLayout`) so that
-for each tap the elements of successive positions are adjacent: padded, and for step > 1 split by the residue
-of their index modulo the step. The positions of an image then form one range q = 0, 1, 2 ... with unused
+kernel meet at the input's element t * stride + offset[k]. The input is laid out (`InputLayout`) so that
+for each tap the elements of successive positions are adjacent: padded, and for stride > 1 split by the residue
+of their index modulo the stride. The positions of an image then form one range q = 0, 1, 2 ... with unused
 positions at the ends of rows, which are computed and dropped when the results are copied out:
 
     3 x 3 over 4 x 4, padding 1:      . . . . . .     tap (i, j) of position q is element q + 6 i + j
@@ -71,36 +71,36 @@ MAX_SIZE = 1 << 48                     # largest allowed size or offset; byte co
 
 @cython.final
 cdef class InputLayout:
-    """Memory layout of a convolution's input: for each of 3 dimensions the size, the step and the range of
+    """Memory layout of a convolution's input: for each of 3 dimensions the size, the stride and the range of
     elements.
 
-    Along a dimension, element u of residue r is the input's element u * step + r; u runs over `length` values
+    Along a dimension, element u of residue r is the input's element u * stride + r; u runs over `length` values
     from `first`.
     """
 
-    def __cinit__(self, sizes, steps, firsts, lengths, residues):
+    def __cinit__(self, sizes, strides, firsts, lengths, residues):
         cdef int d
-        if not len(sizes) == len(steps) == len(firsts) == len(lengths) == len(residues) == 3:
+        if not len(sizes) == len(strides) == len(firsts) == len(lengths) == len(residues) == 3:
             raise ValueError("Source: each argument must have three dimensions")
-        if min(sizes) < 0 or min(lengths) < 0 or min(steps) < 1 or max(map(abs, firsts)) >= MAX_SIZE:
-            raise ValueError("Source: sizes and lengths must not be negative, steps must be positive")
-        if max(sizes) >= MAX_SIZE or max(lengths) >= MAX_SIZE or max(steps) >= MAX_SIZE:
+        if min(sizes) < 0 or min(lengths) < 0 or min(strides) < 1 or max(map(abs, firsts)) >= MAX_SIZE:
+            raise ValueError("Source: sizes and lengths must not be negative, strides must be positive")
+        if max(sizes) >= MAX_SIZE or max(lengths) >= MAX_SIZE or max(strides) >= MAX_SIZE:
             raise MemoryError()
         self.owners = []
         self.plane = 1
         self.as_is = True
         for d in range(3):
             self.size[d] = sizes[d]
-            self.step[d] = steps[d]
+            self.stride[d] = strides[d]
             self.first[d] = firsts[d]
             self.length[d] = lengths[d]
             self.owners.append(np.array(residues[d], np.int64).reshape(-1))
-            if len(residues[d]) and not 0 <= min(residues[d]) <= max(residues[d]) < steps[d]:
-                raise ValueError("Source: residues must be in [0, step)")
+            if len(residues[d]) and not 0 <= min(residues[d]) <= max(residues[d]) < strides[d]:
+                raise ValueError("Source: residues must be in [0, stride)")
             self.residues[d] = _numbers_of(self.owners[d])
             self.residue_count[d] = len(residues[d])
             self.plane *= lengths[d] * len(residues[d])
-            self.as_is = self.as_is and steps[d] == 1 and firsts[d] == 0 and lengths[d] == sizes[d]
+            self.as_is = self.as_is and strides[d] == 1 and firsts[d] == 0 and lengths[d] == sizes[d]
 
 
 @cython.final
@@ -108,11 +108,11 @@ cdef class SubConvolution:
     """Correlation of a convolution: kernel taps, and output positions of the results.
 
     Each entry of `taps` is an offset in a channel of the source, and an index into the weight's three window
-    dimensions. Results are written in runs of `row` positions that are `step` apart in the output; `row_q` is
+    dimensions. Results are written in runs of `row` positions that are `output_stride` apart in the output; `row_q` is
     the first q of each run, `row_offset` its offset in an output channel.
     """
 
-    def __cinit__(self, taps, row_q, row_offset, row, step):
+    def __cinit__(self, taps, row_q, row_offset, row, output_stride):
         self.taps = len(taps)
         self.rows = len(row_q)
         if len(row_offset) != self.rows:
@@ -123,17 +123,17 @@ cdef class SubConvolution:
         self.row_q, self.row_offset = _numbers_of(row_q), _numbers_of(row_offset)
         self.owners = (offsets, indices, row_q, row_offset)
         self.row = row
-        self.step = step
+        self.output_stride = output_stride
         self.length = row_q[self.rows - 1] + row if self.rows else 0
-        if row < 0 or step < 0 or max(row, step) >= MAX_SIZE or indices.size != 3 * max(self.taps, 1):
-            raise ValueError("Phase: row and step must not be negative, and each tap needs three indices")
+        if row < 0 or output_stride < 0 or max(row, output_stride) >= MAX_SIZE or indices.size != 3 * max(self.taps, 1):
+            raise ValueError("Phase: row and output_stride must not be negative, and each tap needs three indices")
         if min(offsets.min(), indices.min()) < 0 or (self.rows and min(row_q[0], row_offset.min()) < 0):
             raise ValueError("Phase: offsets and indices must not be negative")
         if self.rows and ((np.diff(row_q) < 0).any() or max(row_q[self.rows - 1], row_offset.max()) >= MAX_SIZE):
             raise ValueError("Phase: row_q must be ascending, and row_q and row_offset below 2**48")
         self.furthest_tap = offsets.max()
         self.furthest_index[0], self.furthest_index[1], self.furthest_index[2] = indices.reshape(-1, 3).max(0).tolist()
-        self.furthest_row = row_offset.max() + (row - 1) * step if self.rows and row else -1
+        self.furthest_row = row_offset.max() + (row - 1) * output_stride if self.rows and row else -1
 
 
 cdef struct Job:
@@ -170,32 +170,32 @@ cdef void arrange_channel(
 ) noexcept nogil:
     cdef const real *plane = input + image * stride[0] + channel * stride[1]
     cdef const real *line
-    cdef int64_t a, b, c, u, v, w, i, j, begin, end, step = s.step[2] * stride[4], count = s.length[2]
+    cdef int64_t a, b, c, u, v, w, i, j, begin, end, element_stride = s.stride[2] * stride[4], count = s.length[2]
     w = count * s.length[1] * s.length[0] * s.residue_count[0] * s.residue_count[1] * s.residue_count[2]
     memset(to, 0, w * sizeof(real))
     for a in range(s.residue_count[0]):
         for b in range(s.residue_count[1]):
             for c in range(s.residue_count[2]):
-                # w * step + residue is a valid index of the input for each w in [0, end)
+                # w * stride + residue is a valid index of the input for each w in [0, end)
                 begin = min(max(-s.first[2], 0), count)
                 end = 0
                 if s.size[2] > s.residues[2][c]:
-                    end = (s.size[2] - s.residues[2][c] - 1) // s.step[2] + 1
+                    end = (s.size[2] - s.residues[2][c] - 1) // s.stride[2] + 1
                 end = max(min(end - s.first[2], count), begin)
                 for u in range(s.first[0], s.first[0] + s.length[0]):
-                    i = u * s.step[0] + s.residues[0][a]
+                    i = u * s.stride[0] + s.residues[0][a]
                     for v in range(s.first[1], s.first[1] + s.length[1]):
-                        j = v * s.step[1] + s.residues[1][b]
+                        j = v * s.stride[1] + s.residues[1][b]
                         if i < 0 or i >= s.size[0] or j < 0 or j >= s.size[1]:
                             to += count
                             continue
                         line = plane + i * stride[2] + j * stride[3] + s.residues[2][c] * stride[4]
-                        line += (s.first[2] + begin) * step
-                        if step == 1:
+                        line += (s.first[2] + begin) * element_stride
+                        if element_stride == 1:
                             copy_row(line, end - begin, to + begin)
                         else:
                             for w in range(end - begin):
-                                to[begin + w] = line[w * step]
+                                to[begin + w] = line[w * element_stride]
                         to += count
 
 
@@ -252,17 +252,17 @@ cdef void copy_out(
         end = min(p.row_q[low] + p.row, q + count)
         if begin < end:
             to = <real *>job.out + (image * job.groups * job.filters + first) * job.out_plane
-            to += p.row_offset[low] + (begin - p.row_q[low]) * p.step
+            to += p.row_offset[low] + (begin - p.row_q[low]) * p.output_stride
             from_ = sums + begin - q
             for filter in range(filters):
                 if job.bias != NULL:
                     bias = (<real *>job.bias)[(first + filter) * job.bias_stride]
-                if p.step == 1:
+                if p.output_stride == 1:
                     for i in range(end - begin):
                         to[i] = from_[i] + bias
                 else:
                     for i in range(end - begin):
-                        to[i * p.step] = from_[i] + bias
+                        to[i * p.output_stride] = from_[i] + bias
                 to += job.out_plane
                 from_ += pitch
         low += 1
@@ -393,7 +393,7 @@ cdef int compute_depthwise(
 
 # ---------------------------------------------------------------- running
 
-ctypedef int (*Step)(Run, Py_ssize_t, Py_ssize_t) noexcept nogil
+ctypedef int (*PartitionMethod)(Run, Py_ssize_t, Py_ssize_t) noexcept nogil
 
 @cython.final
 cdef class Run:
@@ -442,16 +442,16 @@ cdef class Run:
             return compute_depthwise(&self.job, self.phase, self.source, self.plane, partition, partition_count, <double *>NULL)
         return compute_depthwise(&self.job, self.phase, self.source, self.plane, partition, partition_count, <float *>NULL)
 
-    cdef int run(self, Step step, Py_ssize_t partition, Py_ssize_t partition_count, int64_t units) except -1:
-        """Run one partition of `step` with `units` of work; release the GIL if `units` >=
+    cdef int run(self, PartitionMethod method, Py_ssize_t partition, Py_ssize_t partition_count, int64_t units) except -1:
+        """Run one partition of `method` with `units` of work; release the GIL if `units` >=
         MIN_UNITS_WITHOUT_GIL.
         """
         cdef int done
         if units < MIN_UNITS_WITHOUT_GIL:
-            done = step(self, partition, partition_count)
+            done = method(self, partition, partition_count)
         else:
             with nogil:
-                done = step(self, partition, partition_count)
+                done = method(self, partition, partition_count)
         if done < 0:
             raise MemoryError()
         return 0

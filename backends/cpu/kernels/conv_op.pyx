@@ -20,7 +20,7 @@ from numpy cimport npy_intp
 from ts._core.value.container cimport List, list_item
 from ts._core.dispatch.operator cimport Operator, call_python_kernel
 from ts.backends.cpu.kernels.conv cimport InputLayout, correlate_fitting
-from ts.backends.cpu.kernels.table cimport register_kernel
+from ts.backends.cpu.kernels.kernel_registry cimport register_kernel
 from ts._core.value.ivalue cimport IValue, TAG_NONE, TAG_OBJECT, box
 from ts._core.value.no_python_construction cimport seal
 from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, PyArrayObject, dims_of, flags_of, ndim_of, size_of

@@ -281,8 +281,8 @@ def correlate_weights(conv_input, other, out, InputLayout source not None, SubCo
         raise TypeError("correlate_weights: operands must be NumPy arrays")
     require_fitting(conv_input, out, None, other, source, [phase], groups, False)
     x, y, z = <PyArrayObject *>conv_input, <PyArrayObject *>other, <PyArrayObject *>out
-    if not flags_of(x) & flags_of(z) & NPY_ARRAY_C_CONTIGUOUS or not flags_of(z) & NPY_ARRAY_WRITEABLE or phase.step != 1:
-        raise ValueError("correlate_weights: operands must be contiguous and the phase's step 1")
+    if not flags_of(x) & flags_of(z) & NPY_ARRAY_C_CONTIGUOUS or not flags_of(z) & NPY_ARRAY_WRITEABLE or phase.output_stride != 1:
+        raise ValueError("correlate_weights: operands must be contiguous and the phase's output stride 1")
     w.held, w.layout, w.phase, w.plane = (conv_input, other, out), source, phase, source.plane
     w.double_ = item_size(x) == 8
     w.kernels = microkernels(w.double_)

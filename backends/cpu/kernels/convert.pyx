@@ -17,7 +17,7 @@ from ts._core.value.ivalue cimport IValue, TAG_INT, TAG_NONE
 from ts.backends.cpu.kernels.gil cimport ReleasedGil, leave_gil, take_gil
 from ts.backends.cpu.kernels.kernel cimport contiguous_array_or_null, new_like, set_result, scalar_type, set_object_result
 from ts.backends.cpu.kernels.short_floats cimport BFLOAT16, shorten, widen
-from ts.backends.cpu.kernels.table cimport register_conversion, register_kernel
+from ts.backends.cpu.kernels.kernel_registry cimport register_conversion, register_kernel
 
 cdef extern from "short_floats.h" nogil:
     void widen_floats_row(const float *x, npy_intp n, double *out)

@@ -18,7 +18,7 @@ from numpy cimport npy_bool, npy_intp
 
 from ts._core.value.container cimport List, list_item
 from ts._core.dispatch.operator cimport Operator, call_python_kernel
-from ts.backends.cpu.kernels.table cimport register_kernel
+from ts.backends.cpu.kernels.kernel_registry cimport register_kernel
 from ts._core.value.ivalue cimport IValue, TAG_BOOL, TAG_FLOAT, TAG_INT, TAG_NONE, TAG_OBJECT
 from ts._core.tensor.ndarray cimport BOOL, DOUBLE, FLOAT, INT32, INT64
 from ts._core.tensor.ndarray cimport PyArrayObject, data_of, dims_of, flags_of, ndim_of, size_of
@@ -27,7 +27,7 @@ from ts.backends.cpu.kernels.kernel cimport (
     MAX_DIMS, contiguous_array_or_null, is_tensor, item_size, new_contiguous, new_like, set_result, set_object_result, scalar_type
 )
 from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor, wrote
-from ts.backends.cpu.kernels.walk cimport contiguous_copy
+from ts.backends.cpu.kernels.tensor_iterator cimport contiguous_copy
 
 from ts import devices, dtypes
 

@@ -19,9 +19,9 @@ from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor
 from ts._core.value.ivalue cimport IValue, TAG_INT
 from ts.backends.cpu.kernels.gil cimport ReleasedGil, leave_gil, take_gil
 from ts.backends.cpu.kernels.kernel cimport MAX_DIMS, is_tensor, new_contiguous, set_result, read_number, scalar_type
-from ts.backends.cpu.kernels.table cimport register_kernel
+from ts.backends.cpu.kernels.kernel_registry cimport register_kernel
 from ts.backends.cpu.kernels.view cimport wrap_dim
-from ts.backends.cpu.kernels.walk cimport Operand, broadcast_into, set_operand_strides
+from ts.backends.cpu.kernels.tensor_iterator cimport Operand, broadcast_into, set_operand_strides
 
 cnp.import_array()
 

@@ -15,7 +15,7 @@ from numpy cimport npy_intp
 from ts._core.value.ivalue cimport IValue
 from ts._core.tensor.tensor cimport Tensor
 from ts.backends.cpu.kernels.short_floats cimport Widened
-from ts.backends.cpu.kernels.walk cimport Loop, Plane
+from ts.backends.cpu.kernels.tensor_iterator cimport Loop, Plane
 
 cdef enum:
     SCALAR_TYPES = 16                  # number of ScalarType values: bool, integers, floats, complex

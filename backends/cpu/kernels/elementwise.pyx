@@ -28,9 +28,9 @@ from ts._core.tensor.overlap cimport share_memory, has_internal_overlap
 from ts.backends.cpu.kernels.gil cimport ReleasedGil, release_gil_for_arrays, take_gil
 from ts.backends.cpu.kernels.kernel cimport MAX_DIMS
 from ts.backends.cpu.kernels.short_floats cimport BFLOAT16, is_exact_half, run_half_tiles, shorten
-from ts.backends.cpu.kernels.table cimport find_loops
-from ts.backends.cpu.kernels.walk cimport (
-    Operand, sort_dims_by_stride, broadcast_into, set_operand_strides, set_scalar_operand, new_result, walk
+from ts.backends.cpu.kernels.kernel_registry cimport find_loops
+from ts.backends.cpu.kernels.tensor_iterator cimport (
+    Operand, sort_dims_by_stride, broadcast_into, set_operand_strides, set_scalar_operand, new_result, iterate_operands
 )
 from ts._core.tensor.tensor cimport BACKEND_CPU, number_of_scalar_type, scalar_type_of_number, wrap_cpu, wrote
 
@@ -294,7 +294,7 @@ cdef PyObject *unary_nd(Loops loops, int kind, PyArrayObject *a) except? NULL:
     copy_shape(shape, a)
     set_operand_strides(&operands[0], a, ndim, shape)
     result = new_result(operands, 1, ndim, shape, loops.result_type[kind])
-    walk(loops.function[kind], loops.data[kind], operands, 2, ndim, shape)
+    iterate_operands(loops.function[kind], loops.data[kind], operands, 2, ndim, shape)
     return new_reference(wrap_cpu(result, loops.result_type[kind]))
 
 
@@ -479,7 +479,7 @@ cdef PyObject *binary_nd(Loops loops, int kind, PyArrayObject *a, PyArrayObject 
     else:
         set_operand_strides(&operands[1], b, ndim, shape)
     result = new_result(operands, 2, ndim, shape, loops.result_type[kind])
-    walk(loops.function[kind], loops.data[kind], operands, 3, ndim, shape, loops.plane[kind])
+    iterate_operands(loops.function[kind], loops.data[kind], operands, 3, ndim, shape, loops.plane[kind])
     return new_reference(wrap_cpu(result, loops.result_type[kind]))
 
 
@@ -575,5 +575,5 @@ cdef bint inplace_nd(Loops loops, int kind, PyArrayObject *a, PyArrayObject *b, 
     set_operand_strides(&operands[0], a, ndim, shape)
     sort_dims_by_stride(operands, 2, ndim, shape, order)
     operands[2] = operands[0]
-    walk(loops.function[kind], loops.data[kind], operands, 3, ndim, shape, loops.plane[kind])
+    iterate_operands(loops.function[kind], loops.data[kind], operands, 3, ndim, shape, loops.plane[kind])
     return True

@@ -22,8 +22,8 @@ from ts.backends.cpu.kernels.gil cimport ReleasedGil, leave_gil, take_gil
 from ts.backends.cpu.kernels.kernel cimport (
     MAX_DIMS, Axis, contiguous_array_or_null, item_size, new_like, set_result, read_axis, scalar_type
 )
-from ts.backends.cpu.kernels.moved cimport eight_bytes, element, four_bytes, two_bytes
-from ts.backends.cpu.kernels.table cimport register_kernel
+from ts.backends.cpu.kernels.unaligned_types cimport eight_bytes, element, four_bytes, two_bytes
+from ts.backends.cpu.kernels.kernel_registry cimport register_kernel
 from ts.backends.cpu.kernels.view cimport wrap_dim
 
 cnp.import_array()

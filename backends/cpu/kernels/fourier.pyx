@@ -21,8 +21,8 @@ from ts._core.tensor.ndarray cimport CDOUBLE, CFLOAT, DOUBLE, FLOAT, PyArrayObje
 from ts._core.value.ivalue cimport IValue, TAG_INT, TAG_NONE, TAG_OBJECT
 from ts.backends.cpu.kernels.contiguous_arguments cimport run_with_contiguous_inputs
 from ts.backends.cpu.kernels.kernel cimport MAX_DIMS, contiguous_array_or_null, item_size, new_contiguous, new_like, set_result, scalar_type
-from ts.backends.cpu.kernels.table cimport register_kernel
-from ts.backends.cpu.kernels.walk cimport Loop
+from ts.backends.cpu.kernels.kernel_registry cimport register_kernel
+from ts.backends.cpu.kernels.tensor_iterator cimport Loop
 
 from ts.backends.cpu.namespace import namespace
 

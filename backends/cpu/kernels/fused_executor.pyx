@@ -34,7 +34,7 @@ from ts.backends.cpu.kernels.gil cimport ReleasedGil, leave_gil, take_gil
 from ts.backends.cpu.kernels.kernel cimport CONTIGUOUS_FLAGS, MAX_DIMS, is_tensor, set_result, set_object_result, set_result_with_own_dtype
 from ts.backends.cpu.kernels.parallel_task cimport require_partition
 from ts.backends.cpu.kernels.channels_last cimport new_strided
-from ts.backends.cpu.kernels.table cimport register_kernel
+from ts.backends.cpu.kernels.kernel_registry cimport register_kernel
 from ts.backends.cpu.kernels.fused_epilogues cimport (
     add_epilogue, assign_row_memory, begin_chunk, chunk_count, combine_partial_sums, end_chunk, is_fully_fused, reset_epilogues,
     run_separate_epilogues
@@ -43,7 +43,7 @@ from ts.backends.cpu.kernels.fused_operands cimport MAX_RANK, Layout, OperandAdd
 from ts.backends.cpu.kernels.fused_operands cimport address_channels, address_dense, address_scalars, address_stage, schedule_by_lengths, set_inputs
 from ts.backends.cpu.kernels.fused_plans cimport MAX_BUFFERS, MAX_OPERANDS, NO_INDEX, TILE_BYTES
 from ts.backends.cpu.kernels.fused_plans cimport FusedGroup, FusedPlan, Schedule, TileOp, read_group
-from ts.backends.cpu.kernels.walk cimport Operand, set_operand_strides, new_result
+from ts.backends.cpu.kernels.tensor_iterator cimport Operand, set_operand_strides, new_result
 
 from ts import dtypes
 from ts.backends.cpu import thread_pool

@@ -16,7 +16,7 @@ from numpy cimport npy_intp
 
 from ts._core.tensor.ndarray cimport PyArrayObject
 from ts._core.value.ivalue cimport IValue
-from ts.backends.cpu.kernels.table cimport EpilogueArgs, Tile
+from ts.backends.cpu.kernels.kernel_registry cimport EpilogueArgs, Tile
 from ts.backends.cpu.kernels.fused_plans cimport MAX_BUFFERS, MAX_EPILOGUES, MAX_INPUTS, MAX_SCALAR_LOOPS, MAX_SLOTS, MAX_VIEWS
 from ts.backends.cpu.kernels.fused_plans cimport FusedGroup, FusedPlan, Schedule
 

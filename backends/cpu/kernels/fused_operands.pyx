@@ -13,12 +13,12 @@ from ts._core.value.ivalue cimport IValue
 from ts.backends.cpu.kernels.elementwise cimport item_size, store_element, store_number
 from ts.backends.cpu.kernels.kernel cimport CONTIGUOUS_FLAGS
 from ts.backends.cpu.kernels.channels_last cimport is_channels_last
-from ts.backends.cpu.kernels.table cimport MAX_VIEW_ARGUMENTS, Tile, View
+from ts.backends.cpu.kernels.kernel_registry cimport MAX_VIEW_ARGUMENTS, Tile, View
 from ts.backends.cpu.kernels.fused_plans cimport MAX_EPILOGUE_ARGUMENTS
 from ts.backends.cpu.kernels.fused_plans cimport A_NUMBER, A_TENSOR, AN_ELEMENT, MAX_ARGUMENTS, MAX_BUFFERS, MAX_OPERANDS, MAX_SLOTS
 from ts.backends.cpu.kernels.fused_plans cimport MAX_STAGES, NO_INDEX, FusedGroup, ViewInput, FusedPlan, Schedule, TileOp
 from ts.backends.cpu.kernels.view cimport init_view
-from ts.backends.cpu.kernels.walk cimport Operand, sort_dims_by_stride, broadcast_into, set_operand_strides
+from ts.backends.cpu.kernels.tensor_iterator cimport Operand, sort_dims_by_stride, broadcast_into, set_operand_strides
 
 cnp.import_array()
 
@@ -323,7 +323,7 @@ cdef void set_contiguous_strides(Layout *layout, int slot) noexcept nogil:
 cdef void set_operand_order_strides(Layout *layout, FusedPlan plan, TileOp *tile_op) noexcept nogil:
     """Set the strides of a tile_op's result.
 
-    The operands determine the dimension order, as in `walk.new_result`.
+    The operands determine the dimension order, as in `tensor_iterator.new_result`.
     """
     cdef Operand operands[MAX_OPERANDS]
     cdef npy_intp shape[64]

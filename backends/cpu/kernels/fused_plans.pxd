@@ -17,8 +17,8 @@ from numpy cimport npy_intp
 
 from ts._core.value.ivalue cimport IValue
 from ts.backends.cpu.kernels.elementwise cimport Loops
-from ts.backends.cpu.kernels.table cimport MAX_VIEW_ARGUMENTS, ReadChannels, ReadEpilogue, ReadTile, ReadView
-from ts.backends.cpu.kernels.walk cimport Loop
+from ts.backends.cpu.kernels.kernel_registry cimport MAX_VIEW_ARGUMENTS, ReadChannels, ReadEpilogue, ReadTile, ReadView
+from ts.backends.cpu.kernels.tensor_iterator cimport Loop
 
 cdef enum:
     TILE_BYTES = 8192                  # bytes of a tile: 2,048 float32 elements

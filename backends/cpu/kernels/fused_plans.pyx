@@ -21,8 +21,8 @@ from ts.backends.cpu.kernels.kernel cimport is_tensor
 from ts.backends.cpu.kernels.masked cimport selection_loop
 from ts.backends.cpu.kernels.pointwise cimport loops_of_record
 from ts.backends.cpu.kernels.short_floats cimport BFLOAT16
-from ts.backends.cpu.kernels.table cimport ReadChannels, ReadTile, find_channels, find_choice
-from ts.backends.cpu.kernels.table cimport find_epilogue, find_tile, find_view, is_conversion
+from ts.backends.cpu.kernels.kernel_registry cimport ReadChannels, ReadTile, find_channels, find_choice
+from ts.backends.cpu.kernels.kernel_registry cimport find_epilogue, find_tile, find_view, is_conversion
 
 from ts import dtypes
 

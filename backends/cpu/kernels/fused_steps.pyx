@@ -24,7 +24,7 @@ from ts._core.value.container cimport List, list_slot
 from ts._core.value.ivalue cimport IValue, TAG_FLOAT, TAG_NONE, TAG_OBJECT
 from ts.backends.cpu.kernels.gil cimport ReleasedGil, leave_gil, take_gil
 from ts.backends.cpu.kernels.kernel cimport contiguous_array_or_null, is_tensor, scalar_type
-from ts.backends.cpu.kernels.table cimport register_kernel
+from ts.backends.cpu.kernels.kernel_registry cimport register_kernel
 
 cnp.import_array()
 

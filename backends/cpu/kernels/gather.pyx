@@ -20,7 +20,7 @@ from numpy cimport npy_intp
 
 from ts._core.value.container cimport List, list_item, list_slot
 from ts._core.dispatch.operator cimport Operator, call_python_kernel
-from ts.backends.cpu.kernels.table cimport register_kernel
+from ts.backends.cpu.kernels.kernel_registry cimport register_kernel
 from ts._core.value.ivalue cimport IValue, TAG_OBJECT
 from ts._core.tensor.ndarray cimport BOOL, INT32, INT64, PyArrayObject, data_of, dims_of, flags_of, ndim_of, size_of, strides_of
 from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor
@@ -29,7 +29,7 @@ from ts.backends.cpu.kernels.kernel cimport (
     MAX_DIMS, contiguous_array_or_null, has_integer_width, is_tensor, item_size, new_contiguous, new_like, set_result_with_own_dtype, scalar_type
 )
 from ts.backends.cpu.kernels.masked cimport select_by_mask
-from ts.backends.cpu.kernels.moved cimport eight_bytes, element, four_bytes, two_bytes
+from ts.backends.cpu.kernels.unaligned_types cimport eight_bytes, element, four_bytes, two_bytes
 from ts.backends.cpu.kernels.index_iterator cimport (
     TAKE, IndexIterator, add_dimension, begin_iteration, read_indices, wrap_index, linear_indices, iterate_indices
 )

@@ -19,7 +19,7 @@ from libc.string cimport memcpy
 from numpy cimport npy_intp
 
 from ts._core.dispatch.operator cimport Operator, call_python_kernel
-from ts.backends.cpu.kernels.table cimport register_kernel
+from ts.backends.cpu.kernels.kernel_registry cimport register_kernel
 from ts.backends.cpu.kernels.vectors cimport vector_product
 from ts._core.value.ivalue cimport IValue, TAG_FLOAT, TAG_INT, TAG_NONE, set_object_steal
 from ts.backends.cpu.kernels.kernel cimport MAX_DIMS, is_tensor, item_size, set_result, scalar_type
@@ -30,7 +30,7 @@ from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor
 from ts.backends.cpu.kernels.gemm_tiles cimport Packed
 from ts.backends.cpu.kernels.blas_matrix cimport Epilogue
 from ts.backends.cpu.kernels.short_floats cimport is_half_number, to_float32, to_half_precision
-from ts.backends.cpu.kernels.walk cimport contiguous_copy
+from ts.backends.cpu.kernels.tensor_iterator cimport contiguous_copy
 
 cnp.import_array()
 

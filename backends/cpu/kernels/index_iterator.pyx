@@ -12,7 +12,7 @@ from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor
 from ts._core.value.container cimport List, list_slot
 from ts._core.value.ivalue cimport IValue
 from ts.backends.cpu.kernels.kernel cimport MAX_DIMS, is_tensor, new_contiguous, scalar_type
-from ts.backends.cpu.kernels.moved cimport eight_bytes, four_bytes, two_bytes
+from ts.backends.cpu.kernels.unaligned_types cimport eight_bytes, four_bytes, two_bytes
 
 cnp.import_array()
 

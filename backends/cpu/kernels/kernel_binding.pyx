@@ -9,7 +9,7 @@ In: an operator with a record.  Out: the operator with its C kernel set, if one 
 from ts._core.dispatch.operator cimport Kernel, Operator, set_kernel
 from ts._core.tensor.tensor cimport BACKEND_CPU
 from ts.backends.cpu.kernels.pointwise cimport bind_loops
-from ts.backends.cpu.kernels.table cimport find_kernel
+from ts.backends.cpu.kernels.kernel_registry cimport find_kernel
 
 
 def bind(Operator op not None):

@@ -62,7 +62,7 @@ NAMES: Final[dict[str, str]] = {
     "distances": """
         aten::_cdist_forward aten::cdist aten::cosine_similarity aten::pairwise_distance
     """,
-    "draw": """
+    "random_sampling": """
         aten::bernoulli aten::bernoulli.p aten::bernoulli_.float aten::dropout aten::rand aten::rand_like
         aten::randint aten::randint.low aten::randperm aten::uniform_
     """,
@@ -90,7 +90,7 @@ NAMES: Final[dict[str, str]] = {
     "grid_sample": """
         aten::grid_sampler aten::grid_sampler_2d
     """,
-    "heads": """
+    "flash_attention": """
         aten::log_softmax.int aten::logsumexp aten::softmax.int aten::special_log_softmax
         aten::special_logsumexp aten::special_softmax
     """,
@@ -144,7 +144,7 @@ NAMES: Final[dict[str, str]] = {
         aten::_unsafe_view aten::broadcast_to aten::expand_as aten::flatten.using_ints aten::reshape_as
         aten::unflatten.int aten::view_as aten::view_as_complex aten::view_as_real expand reshape view
     """,
-    "scalar_access": """
+    "scalar_conversion": """
         copy item tensor_of_number to_bool to_float to_int
     """,
     "scan": """

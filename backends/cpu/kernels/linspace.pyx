@@ -15,7 +15,7 @@ from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, PyArrayObject, data_of
 from ts._core.value.ivalue cimport IValue
 from ts.backends.cpu.kernels.create cimport is_plain_cpu, read_dtype
 from ts.backends.cpu.kernels.kernel cimport new_contiguous, set_result, read_number
-from ts.backends.cpu.kernels.table cimport register_kernel
+from ts.backends.cpu.kernels.kernel_registry cimport register_kernel
 
 cnp.import_array()
 

@@ -32,7 +32,7 @@ from ts._core.thread.deadline cimport charge_time, timed
 from ts._core.value.container cimport List, list_item
 from ts._core.value.ivalue cimport IValue, TAG_NONE
 from ts._core.value.no_python_construction cimport seal
-from ts.backends.cpu.kernels cimport one_thread
+from ts.backends.cpu.kernels cimport blas_thread_limit
 from ts.backends.cpu.kernels.gemm_tiles cimport Packed
 from ts.backends.cpu.kernels.kernel cimport is_tensor, set_result, scalar_type
 from ts.backends.cpu.kernels.matmul cimport MIN_MULTIPLICATIONS_WITHOUT_GIL, Job, make_job, multiply_into
@@ -41,7 +41,7 @@ from ts.backends.cpu.kernels.recurrent cimport (
     read_batch_sizes, read_weight, run_layer, transposed
 )
 from ts.backends.cpu.kernels.row_loops cimport RowLoops
-from ts.backends.cpu.kernels.table cimport register_kernel
+from ts.backends.cpu.kernels.kernel_registry cimport register_kernel
 from ts.backends.cpu.kernels.vector_math cimport row_loops_here
 
 cnp.import_array()
@@ -320,12 +320,12 @@ cdef LstmBackward compute_gate_gradients(IValue *r, const int32_t *at):
         job.pack(None)
     limited = job.limited
     if limited:
-        one_thread.begin()
+        blas_thread_limit.begin()
     try:
         run_backward_steps(&s, job)
     finally:
         if limited:
-            one_thread.end()
+            blas_thread_limit.end()
     return b
 
 

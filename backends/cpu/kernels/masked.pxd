@@ -5,7 +5,7 @@ from libc.stdint cimport int32_t
 from numpy cimport npy_intp
 
 from ts._core.value.ivalue cimport IValue
-from ts.backends.cpu.kernels.walk cimport Loop
+from ts.backends.cpu.kernels.tensor_iterator cimport Loop
 
 # Return source[by] as an array, for a mask `by` of the whole tensor; None if it is unsupported. Both
 # registers must be among the `nargs` arguments or in their lists.

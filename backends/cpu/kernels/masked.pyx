@@ -16,7 +16,7 @@ from numpy cimport npy_intp
 
 from ts._core.dispatch.operator cimport Operator, call_python_kernel
 from ts.backends.cpu.kernels.contiguous_arguments cimport run_with_contiguous_inputs
-from ts.backends.cpu.kernels.table cimport register_choice, register_kernel
+from ts.backends.cpu.kernels.kernel_registry cimport register_choice, register_kernel
 from ts._core.value.ivalue cimport IValue, TAG_BOOL, TAG_FLOAT, TAG_INT, TAG_OBJECT
 from ts._core.tensor.ndarray cimport BOOL, DOUBLE, FLOAT, INT64
 from ts._core.tensor.ndarray cimport PyArrayObject, data_of, dims_of, flags_of, ndim_of, same_shape, size_of
@@ -27,9 +27,9 @@ from ts.backends.cpu.kernels.kernel cimport (
     CONTIGUOUS_FLAGS, MAX_DIMS, contiguous_array_or_null, has_integer_width, is_tensor, item_size, new_contiguous, new_like, set_result, set_result_with_own_dtype, set_object_result,
     scalar_type,
 )
-from ts.backends.cpu.kernels.moved cimport eight_bytes, element, four_bytes, two_bytes
-from ts.backends.cpu.kernels.walk cimport (
-    Loop, Operand, broadcast_into, set_operand_strides, set_scalar_operand, new_result, walk
+from ts.backends.cpu.kernels.unaligned_types cimport eight_bytes, element, four_bytes, two_bytes
+from ts.backends.cpu.kernels.tensor_iterator cimport (
+    Loop, Operand, broadcast_into, set_operand_strides, set_scalar_operand, new_result, iterate_operands
 )
 
 cnp.import_array()
@@ -200,7 +200,7 @@ cdef int where_nd(
     cdef npy_intp shape[MAX_DIMS]
     cdef Operand operands[4]
     cdef int nd = ndim_of(mask), i
-    # own reference, because `walk` reads the array
+    # own reference, because `iterate_operands` reads the array
     cdef object last = None if arrays[1] == NULL else <object>arrays[1]
     for i in range(2):
         if arrays[i] != NULL:
@@ -219,7 +219,7 @@ cdef int where_nd(
         else:
             set_operand_strides(&operands[i + 1], arrays[i], nd, shape)
     result = new_result(operands, 3, nd, shape, kind)
-    walk(selection_loop(width), NULL, operands, 4, nd, shape)
+    iterate_operands(selection_loop(width), NULL, operands, 4, nd, shape)
     return set_result(&r[at[op.nargs]], result, kind)
 
 
@@ -255,7 +255,7 @@ cdef int masked_fill(Operator op, IValue *r, const int32_t *at) except -1:
 cdef int fill_masked(Operand *operands, int nd, npy_intp *shape, char *scalar_bytes, npy_intp width) except -1:
     """Write operand 3: the number where the mask (operand 0) is true, the elements of operand 2 elsewhere."""
     set_scalar_operand(&operands[1], scalar_bytes, nd)
-    return walk(selection_loop(width), NULL, operands, 4, nd, shape)
+    return iterate_operands(selection_loop(width), NULL, operands, 4, nd, shape)
 
 
 cdef int masked_fill_inplace(Operator op, IValue *r, const int32_t *at) except -1:

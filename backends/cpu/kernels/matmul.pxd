@@ -41,7 +41,7 @@ cdef bint is_row(object array, npy_intp columns, int type_number) noexcept
 cdef int dtype_index(a) except -2
 
 ctypedef enum GemmAlgorithm:
-    BY_ROWS                            # for few rows, by `few_rows.pyx`
+    BY_ROWS                            # for few rows, by `skinny_gemm.pyx`
     BY_TILES
     BY_BLAS
     BY_LOOP                            # by the inner loop of np.matmul

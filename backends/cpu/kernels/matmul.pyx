@@ -2,7 +2,7 @@
 
 In: two matrices of one floating dtype; out: their product, by one of four algorithms (`choose_algorithm`):
 
-    few rows     loops that read both matrices in place (`few_rows.pyx`)
+    few rows     loops that read both matrices in place (`skinny_gemm.pyx`)
     tiles        the tiles of `gemm_tiles.pyx`
     BLAS         the library found by `ts.backends.cpu.blas`, with its flags for transposed operands
     loop         the inner loop of np.matmul, for strides that no other algorithm supports
@@ -27,18 +27,18 @@ from libc.stdint cimport int64_t
 from libc.string cimport memcpy
 from numpy cimport npy_intp
 
-from ts.backends.cpu.kernels cimport one_thread
-from ts.backends.cpu.kernels.few_rows cimport can_use_few_rows, few_rows, few_rows_use_panels
+from ts.backends.cpu.kernels cimport blas_thread_limit
+from ts.backends.cpu.kernels.skinny_gemm cimport can_use_skinny_gemm, skinny_gemm, skinny_gemm_uses_panels
 from ts.backends.cpu.kernels.blas_matrix cimport AS_IT_IS, Epilogue, GemmEpilogue, Matrix, as_matrix
 from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, RELEASE_GIL_FROM, PyArrayObject
 from ts._core.tensor.ndarray cimport data_of, dims_of, flags_of, ndim_of, new_array, size_of, strides_of
-from ts.backends.cpu.kernels.packs cimport cached_panels
+from ts.backends.cpu.kernels.packed_operand_cache cimport cached_panels
 from ts.backends.cpu.kernels.gil cimport ReleasedGil, release_gil_for_arrays, take_gil
 from ts.backends.cpu.kernels.elementwise cimport Loop, scalar_type_of_character
 from ts._core.tensor.tensor cimport BACKEND_CPU, number_of_scalar_type, wrap_cpu
 from ts._core.value.no_python_construction cimport seal
 from ts.backends.cpu.kernels.kernel cimport MAX_DIMS
-from ts.backends.cpu.kernels.walk cimport contiguous_copy
+from ts.backends.cpu.kernels.tensor_iterator cimport contiguous_copy
 from ts.backends.cpu.kernels.gemm_tiles cimport (
     BLOCK_COLUMNS, BLOCK_ROWS, Packed, Panels, has_fast_tiles, narrow_columns, packed_block, packed_columns, panel_columns, tiled_block
 )
@@ -239,16 +239,16 @@ cdef class Job:
         self.divide()
         if not self.limited:
             return self.run_partitions()
-        one_thread.begin()
+        blas_thread_limit.begin()
         try:
             return self.run_partitions()
         finally:
-            one_thread.end()
+            blas_thread_limit.end()
 
     cdef int run_again(self) noexcept nogil:
         """Compute the product again with the current contents of the operands.
 
-        `divide` must have been called, and BLAS must be limited by `one_thread.begin` if `limited` is set.
+        `divide` must have been called, and BLAS must be limited by `blas_thread_limit.begin` if `limited` is set.
         """
         self.next = 0
         return self.run_tasks()
@@ -321,7 +321,7 @@ cdef class Job:
             if self.algorithm == BY_ROWS:
                 if task % self.column_tasks == self.column_tasks - 1:
                     column_end = self.right.columns
-                few_rows(
+                skinny_gemm(
                     self.kind == 1, &left, &right, column, column_end, out, self.pitch, self.finish.alpha, self.finish.bias,
                     &self.panels if self.panels.memory != NULL else NULL,
                 )
@@ -350,7 +350,7 @@ cdef class Job:
                 self.end_block(out, row, column, left.rows, right.columns)
 
     cdef void end_block(self, char *product, int64_t row, int64_t column, int64_t rows, int64_t columns) noexcept nogil:
-        """Apply the epilogue to a block that was computed by BLAS or `few_rows`."""
+        """Apply the epilogue to a block that was computed by BLAS or `skinny_gemm`."""
         if self.finish.epilogue != NULL:
             self.finish.epilogue(self.finish.context, self.kind == 1, product, self.pitch, row, column, rows, columns)
 
@@ -390,7 +390,7 @@ cdef bint can_use_tiles(int kind, Matrix *a, Matrix *b) noexcept nogil:
 
 cdef GemmAlgorithm choose_algorithm(int kind, Matrix *a, Matrix *b, double beta) noexcept nogil:
     """Return the fastest algorithm for a product whose matrices BLAS can read."""
-    if kind < 2 and beta == 0 and can_use_few_rows(kind == 1, a, b):
+    if kind < 2 and beta == 0 and can_use_skinny_gemm(kind == 1, a, b):
         return BY_ROWS
     return BY_TILES if can_use_tiles(kind, a, b) else BY_BLAS
 
@@ -406,7 +406,7 @@ cdef bint panels_match(const Panels *panels, Matrix *b, int64_t wide) noexcept n
 
 cdef bint packing_pays(GemmAlgorithm algorithm, bint double_, Matrix *a, Matrix *b) noexcept nogil:
     """Return whether the product is faster with packed columns of b; the time of packing is not counted."""
-    return algorithm == BY_TILES or (algorithm == BY_ROWS and few_rows_use_panels(double_, a, b))
+    return algorithm == BY_TILES or (algorithm == BY_ROWS and skinny_gemm_uses_panels(double_, a, b))
 
 
 cdef void fill_rows(char *out, int64_t rows, int64_t columns, const char *row, int64_t itemsize) noexcept nogil:
@@ -608,11 +608,11 @@ cdef int run_stacks(
     job.divide()
     if not job.limited:
         return run_job(job, s, total)
-    one_thread.begin()
+    blas_thread_limit.begin()
     try:
         return run_job(job, s, total)
     finally:
-        one_thread.end()
+        blas_thread_limit.end()
 
 
 cdef int run_job(Job job, Stacks *s, double total) except -1:
@@ -662,7 +662,7 @@ cdef void run_small(
     while True:
         for i in range(s.dims[last]):
             if algorithm == BY_ROWS:
-                few_rows(kind == 1, &x, &y, 0, y.columns, out, pitch, finish.alpha, finish.bias, panels)
+                skinny_gemm(kind == 1, &x, &y, 0, y.columns, out, pitch, finish.alpha, finish.bias, panels)
             else:
                 gemm(kind, &x, &y, out, pitch, finish.alpha, beta)
             if finish.epilogue != NULL:
@@ -734,7 +734,7 @@ cdef PyObject *matrix_product(Tensor x, Tensor y, bint transposed, object bias) 
     if algorithm == BY_BLAS and row != NULL:
         fill_rows(out, shape[0], shape[1], row, 8 if kind == DOUBLE else 4)
     if algorithm == BY_ROWS and work < MIN_MULTIPLICATIONS_WITHOUT_GIL:
-        few_rows(
+        skinny_gemm(
             kind == DOUBLE, &left, &right, 0, shape[1], out, shape[1], 1, row, NULL if packed is None else &packed.panels
         )
     elif algorithm == BY_BLAS and work < MIN_MULTIPLICATIONS_THREADED_BLAS:

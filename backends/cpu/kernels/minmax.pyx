@@ -17,8 +17,8 @@ from numpy cimport npy_bool, npy_intp
 
 from ts._core.dispatch.operator cimport Operator
 from ts.backends.cpu.kernels.contiguous_arguments cimport run_with_contiguous_inputs
-from ts.backends.cpu.kernels.table cimport EpilogueArgs, register_epilogue, register_kernel
-from ts.backends.cpu.kernels.wide cimport run_upcast_to_float32
+from ts.backends.cpu.kernels.kernel_registry cimport EpilogueArgs, register_epilogue, register_kernel
+from ts.backends.cpu.kernels.upcast_half cimport run_upcast_to_float32
 from ts._core.value.ivalue cimport IValue
 from ts._core.tensor.ndarray cimport BOOL, DOUBLE, FLOAT, HALF, INT32, INT64, PyArrayObject, data_of, size_of
 from ts.backends.cpu.kernels.gil cimport ReleasedGil, leave_gil, take_gil

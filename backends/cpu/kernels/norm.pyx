@@ -20,8 +20,8 @@ from numpy cimport npy_intp
 from ts._core.value.container cimport List, list_item
 from ts._core.dispatch.operator cimport Operator, call_python_kernel
 from ts.backends.cpu.kernels.contiguous_arguments cimport run_with_contiguous_inputs
-from ts.backends.cpu.kernels.table cimport EpilogueArgs, register_epilogue, register_kernel
-from ts.backends.cpu.kernels.wide cimport run_upcast_to_float32
+from ts.backends.cpu.kernels.kernel_registry cimport EpilogueArgs, register_epilogue, register_kernel
+from ts.backends.cpu.kernels.upcast_half cimport run_upcast_to_float32
 from ts._core.value.ivalue cimport IValue, TAG_FLOAT, TAG_NONE
 from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, PyArrayObject, data_of, dims_of, ndim_of, size_of
 from ts.backends.cpu.kernels.gil cimport EXPENSIVE_ELEMENT_COST, ReleasedGil, leave_gil, release_gil_for_arrays, take_gil

@@ -26,7 +26,7 @@ from ts.backends.cpu.kernels.gil cimport ReleasedGil, leave_gil, take_gil
 from ts.backends.cpu.kernels.contiguous_arguments cimport run_with_contiguous_inputs
 from ts.backends.cpu.kernels.kernel cimport contiguous_array_or_null, float_array, new_contiguous, new_like, set_result, scalar_type
 from ts.backends.cpu.kernels.row_loops cimport RowLoops
-from ts.backends.cpu.kernels.table cimport register_kernel
+from ts.backends.cpu.kernels.kernel_registry cimport register_kernel
 from ts.backends.cpu.kernels.vector_math cimport row_loops_here
 
 cnp.import_array()

@@ -23,7 +23,7 @@ from ts._core.value.ivalue cimport IValue, TAG_BOOL, TAG_FLOAT, TAG_INT, TAG_NON
 from ts.backends.cpu.kernels.create cimport store_scalar
 from ts.backends.cpu.kernels.gil cimport ReleasedGil, leave_gil, take_gil
 from ts.backends.cpu.kernels.kernel cimport MAX_DIMS, contiguous_array_or_null, item_size, new_contiguous, set_result, scalar_type
-from ts.backends.cpu.kernels.table cimport register_kernel
+from ts.backends.cpu.kernels.kernel_registry cimport register_kernel
 
 cnp.import_array()
 

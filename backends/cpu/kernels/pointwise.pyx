@@ -19,7 +19,7 @@ from ts._core.tensor.overlap cimport share_memory
 from ts._core.value.ivalue cimport IValue, TAG_FLOAT, TAG_INT, TAG_OBJECT, set_object, set_object_steal
 from ts.backends.cpu.kernels.elementwise cimport Loops, binary, binary_inplace, unary, unary_inplace, write_result
 from ts.backends.cpu.kernels.kernel cimport float_array, is_tensor
-from ts.backends.cpu.kernels.table cimport find_kernel, find_loops
+from ts.backends.cpu.kernels.kernel_registry cimport find_kernel, find_loops
 
 from ts.backends.cpu.kernels.elementwise import ufunc_loops
 

@@ -27,8 +27,8 @@ from ts.backends.cpu.kernels.kernel cimport float_array, new_contiguous, set_res
 from ts.backends.cpu.kernels.channels_last cimport is_channels_last
 from ts.backends.cpu.kernels.plane_mean cimport are_ones, mean_of_planes
 from ts.backends.cpu.kernels.pooling_windows cimport Windows, pool_max, pool_mean, real
-from ts.backends.cpu.kernels.table cimport register_kernel
-from ts.backends.cpu.kernels.wide cimport run_upcast_to_float32
+from ts.backends.cpu.kernels.kernel_registry cimport register_kernel
+from ts.backends.cpu.kernels.upcast_half cimport run_upcast_to_float32
 
 from ts.backends.cpu import thread_pool
 

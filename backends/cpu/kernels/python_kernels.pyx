@@ -10,7 +10,7 @@ import numpy as np
 
 from cpython.contextvars cimport PyContextVar_Reset, PyContextVar_Set
 
-from ts.backends.cpu.kernels cimport one_thread
+from ts.backends.cpu.kernels cimport blas_thread_limit
 
 cdef object _error_state = getattr(np._core.umath, "_extobj_contextvar", None)
 cdef object _ignore = np._core.umath._make_extobj(all="ignore") if _error_state is not None else None
@@ -18,7 +18,7 @@ cdef object _ignore = np._core.umath._make_extobj(all="ignore") if _error_state 
 
 def run(kernel, list args not None, device):
     """Return kernel(*args); `device` is ignored, because there is only one CPU device."""
-    one_thread.begin()
+    blas_thread_limit.begin()
     try:
         if _error_state is None:
             with np.errstate(all="ignore"):
@@ -29,4 +29,4 @@ def run(kernel, list args not None, device):
         finally:
             PyContextVar_Reset(_error_state, token)
     finally:
-        one_thread.end()
+        blas_thread_limit.end()

@@ -24,11 +24,11 @@ from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, PyArrayObject, data_of, size
 from ts._core.tensor.tensor cimport Tensor, wrote
 from ts._core.value.ivalue cimport IValue, TAG_NONE
 from ts.backends.cpu.kernels.create cimport is_plain_cpu, read_dtype, read_sizes
-from ts.backends.cpu.kernels.draw cimport read_like, writable_float_array
+from ts.backends.cpu.kernels.random_sampling cimport read_like, writable_float_array
 from ts.backends.cpu.kernels.elementwise cimport Loops
 from ts.backends.cpu.kernels.kernel cimport MAX_DIMS, new_contiguous, new_like, set_result, scalar_type, set_object_result
 from ts.backends.cpu.kernels.mt19937 cimport MersenneTwister, default_stream
-from ts.backends.cpu.kernels.table cimport register_kernel
+from ts.backends.cpu.kernels.kernel_registry cimport register_kernel
 
 from ts.backends.cpu.kernels.elementwise import ufunc_loops
 

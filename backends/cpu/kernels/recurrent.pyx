@@ -28,12 +28,12 @@ from ts._core.thread.deadline cimport charge_time, timed
 from ts._core.value.container cimport List, list_slot
 from ts._core.value.no_python_construction cimport seal
 from ts._core.value.ivalue cimport IValue, TAG_NONE, TAG_OBJECT
-from ts.backends.cpu.kernels cimport one_thread
+from ts.backends.cpu.kernels cimport blas_thread_limit
 from ts.backends.cpu.kernels.gemm_tiles cimport Packed
 from ts.backends.cpu.kernels.kernel cimport contiguous_array_or_null, float_array, is_tensor, new_contiguous, set_result, read_number, scalar_type
 from ts.backends.cpu.kernels.matmul cimport MIN_MULTIPLICATIONS_WITHOUT_GIL, Job, cached_panels_for_rows, make_job, multiply_into
 from ts.backends.cpu.kernels.row_loops cimport RowLoops
-from ts.backends.cpu.kernels.table cimport register_kernel
+from ts.backends.cpu.kernels.kernel_registry cimport register_kernel
 from ts.backends.cpu.kernels.vector_math cimport row_loops_here
 
 cnp.import_array()
@@ -324,12 +324,12 @@ cdef bint run_layer(
                 n += 1
         limited = share.limited or (back is not None and back.limited)
         if limited:
-            one_thread.begin()
+            blas_thread_limit.begin()
         try:
             run_steps_threaded(&s, share, back, n)
         finally:
             if limited:
-                one_thread.end()
+                blas_thread_limit.end()
         k += n
     return True
 

@@ -24,9 +24,9 @@ from ts._core.value.container cimport List, list_item
 from ts._core.dispatch.operator cimport Operator, call_python_kernel
 from ts.backends.cpu.kernels.contiguous_arguments cimport run_with_contiguous_inputs
 from ts.backends.cpu.kernels.row_loops cimport RowLoops
-from ts.backends.cpu.kernels.table cimport EpilogueArgs, register_epilogue, register_kernel
+from ts.backends.cpu.kernels.kernel_registry cimport EpilogueArgs, register_epilogue, register_kernel
 from ts.backends.cpu.kernels.vector_math cimport row_loops_here
-from ts.backends.cpu.kernels.wide cimport is_half_tensor, run_upcast_to_float32
+from ts.backends.cpu.kernels.upcast_half cimport is_half_tensor, run_upcast_to_float32
 from ts._core.value.ivalue cimport IValue, TAG_FLOAT, TAG_INT, TAG_NONE, TAG_OBJECT
 from ts._core.tensor.ndarray cimport BOOL, DOUBLE, FLOAT, INT8, INT16, INT32, INT64, UINT8
 from ts._core.tensor.ndarray cimport PyArrayObject, data_of, dims_of, ndim_of, size_of
@@ -157,7 +157,7 @@ cdef double row_squares(const floating *x, npy_intp n, double mean) noexcept nog
     cdef double total = 0, first = 0
     cdef npy_intp count = n
     if floating is float:
-        total = LOOPS.squares(x, n, <float>mean, &first)
+        total = LOOPS.sum_of_squared_differences(x, n, <float>mean, &first)
     else:
         while n > BLOCK:
             total += block_squares(x, BLOCK, mean, 0, &first)

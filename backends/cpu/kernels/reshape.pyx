@@ -19,14 +19,14 @@ from numpy cimport npy_intp
 from ts._core.dispatch.operator cimport Operator, call_python_kernel
 from ts._core.tensor.ndarray cimport CDOUBLE, CFLOAT, DOUBLE, FLOAT
 from ts._core.tensor.ndarray cimport PyArrayObject, data_of, dims_of, flags_of, ndim_of, size_of, strides_of
-from ts._core.tensor.subscripts cimport retyped_at
+from ts._core.tensor.basic_indexing cimport view_with_dtype
 from ts._core.tensor.tensor cimport Tensor
 from ts._core.value.container cimport List, list_item
 from ts._core.value.ivalue cimport IValue, set_object_steal
 from ts.backends.cpu.kernels.kernel cimport MAX_DIMS, set_result, scalar_type, set_object_result
-from ts.backends.cpu.kernels.table cimport register_kernel
+from ts.backends.cpu.kernels.kernel_registry cimport register_kernel
 from ts.backends.cpu.kernels.view cimport copy_layout, cpu_array, store_view, wrap_dim
-from ts.backends.cpu.kernels.walk cimport contiguous_copy
+from ts.backends.cpu.kernels.tensor_iterator cimport contiguous_copy
 
 cnp.import_array()
 
@@ -234,7 +234,7 @@ cdef int view_as_real(Operator op, IValue *r, const int32_t *at) except -1:
     dims[nd] = 2
     strides[nd] = 4 if kind == CFLOAT else 8
     set_object_steal(
-        &r[at[1]], retyped_at(<Tensor>r[at[0]].v.o, FLOAT if kind == CFLOAT else DOUBLE, nd + 1, dims, strides)
+        &r[at[1]], view_with_dtype(<Tensor>r[at[0]].v.o, FLOAT if kind == CFLOAT else DOUBLE, nd + 1, dims, strides)
     )
     return 0
 
@@ -255,7 +255,7 @@ cdef int view_as_complex(Operator op, IValue *r, const int32_t *at) except -1:
         if strides[d] % (2 * item):
             return call_python_kernel(op, r, at)
     set_object_steal(
-        &r[at[1]], retyped_at(<Tensor>r[at[0]].v.o, CFLOAT if kind == FLOAT else CDOUBLE, nd, dims, strides)
+        &r[at[1]], view_with_dtype(<Tensor>r[at[0]].v.o, CFLOAT if kind == FLOAT else CDOUBLE, nd, dims, strides)
     )
     return 0
 

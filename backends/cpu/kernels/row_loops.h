@@ -35,14 +35,14 @@ BACKWARD_OF(FloatBackward, float)
 BACKWARD_OF(DoubleBackward, double)
 
 typedef struct {
-    float (*peak)(const float *x, ptrdiff_t n); /* maximum of a row; undefined if the row has a NaN */
+    float (*max)(const float *x, ptrdiff_t n); /* maximum of a row; undefined if the row has a NaN */
     double (*sum)(const float *x, ptrdiff_t n);
-    double (*squares)(const float *x, ptrdiff_t n, float about, double *first); /* sum of (x - about)^2; `first` gets the sum of x - about */
-    double (*raised)(const float *x, ptrdiff_t n, float peak);                  /* sum of exp(x - peak) */
-    void (*raised_each)(const float *x, ptrdiff_t n, const float *peak, float *out, float *total); /* out = exp(x - peak), total += out */
+    double (*sum_of_squared_differences)(const float *x, ptrdiff_t n, float about, double *first); /* sum of (x - about)^2; `first` gets the sum of x - about */
+    double (*sum_of_exp)(const float *x, ptrdiff_t n, float peak);                  /* sum of exp(x - peak) */
+    void (*exp_and_add)(const float *x, ptrdiff_t n, const float *peak, float *out, float *total); /* out = exp(x - peak), total += out */
     void (*softmax)(const float *x, ptrdiff_t rows, ptrdiff_t n, float *out);                     /* `out` must not be x */
-    void (*totals)(const float *x, ptrdiff_t rows, ptrdiff_t n, float *peak, float *total);       /* maximum, and sum of exp(x - peak), of each row */
-    void (*lower)(const float *x, ptrdiff_t rows, ptrdiff_t n, const float *first, const float *then, float *out); /* (x - first) - then */
+    void (*max_and_sum_of_exp)(const float *x, ptrdiff_t rows, ptrdiff_t n, float *peak, float *total);       /* maximum, and sum of exp(x - peak), of each row */
+    void (*subtract_max_and_log)(const float *x, ptrdiff_t rows, ptrdiff_t n, const float *first, const float *then, float *out); /* (x - first) - then */
     void (*moments)(const float *x, ptrdiff_t n, double eps, double *mean, double *scale); /* mean, and scale = 1 / sqrt(variance + eps) */
     void (*normalise)(const float *x, ptrdiff_t n, float scale, float shift, float *out);  /* x * scale + shift */
     /* normalizes rows; weight, bias, means and scales may be NULL */

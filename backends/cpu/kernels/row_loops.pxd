@@ -40,14 +40,14 @@ cdef extern from "row_loops.h" nogil:
         void (*add)(const double *g, npy_intp n, double *out) noexcept nogil
 
     ctypedef struct RowLoops:
-        float (*peak)(const float *x, npy_intp n) noexcept nogil
+        float (*max)(const float *x, npy_intp n) noexcept nogil
         double (*sum)(const float *x, npy_intp n) noexcept nogil
-        double (*squares)(const float *x, npy_intp n, float about, double *first) noexcept nogil
-        double (*raised)(const float *x, npy_intp n, float peak) noexcept nogil
-        void (*raised_each)(const float *x, npy_intp n, const float *peak, float *out, float *total) noexcept nogil
+        double (*sum_of_squared_differences)(const float *x, npy_intp n, float about, double *first) noexcept nogil
+        double (*sum_of_exp)(const float *x, npy_intp n, float peak) noexcept nogil
+        void (*exp_and_add)(const float *x, npy_intp n, const float *peak, float *out, float *total) noexcept nogil
         void (*softmax)(const float *x, npy_intp rows, npy_intp n, float *out) noexcept nogil
-        void (*totals)(const float *x, npy_intp rows, npy_intp n, float *peak, float *total) noexcept nogil
-        void (*lower)(const float *x, npy_intp rows, npy_intp n, const float *first, const float *then, float *out) noexcept nogil
+        void (*max_and_sum_of_exp)(const float *x, npy_intp rows, npy_intp n, float *peak, float *total) noexcept nogil
+        void (*subtract_max_and_log)(const float *x, npy_intp rows, npy_intp n, const float *first, const float *then, float *out) noexcept nogil
         void (*moments)(const float *x, npy_intp n, double eps, double *mean, double *scale) noexcept nogil
         void (*normalise)(const float *x, npy_intp n, float scale, float shift, float *out) noexcept nogil
         void (*layer_norm)(

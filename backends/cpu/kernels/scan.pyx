@@ -15,8 +15,8 @@ from numpy cimport npy_intp
 
 from ts._core.dispatch.operator cimport Operator
 from ts.backends.cpu.kernels.contiguous_arguments cimport run_with_contiguous_inputs
-from ts.backends.cpu.kernels.table cimport register_kernel
-from ts.backends.cpu.kernels.wide cimport is_half_tensor, run_upcast_to_float32
+from ts.backends.cpu.kernels.kernel_registry cimport register_kernel
+from ts.backends.cpu.kernels.upcast_half cimport is_half_tensor, run_upcast_to_float32
 from ts._core.value.ivalue cimport IValue, TAG_NONE
 from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, INT64, PyArrayObject, data_of, size_of
 from ts.backends.cpu.kernels.gil cimport ReleasedGil, leave_gil, take_gil

@@ -28,12 +28,12 @@ from ts.backends.cpu.kernels.kernel cimport (
     CONTIGUOUS_FLAGS, MAX_DIMS, contiguous_array_or_null, has_integer_width, is_tensor, item_size, new_like, set_result, set_object_result, scalar_type
 )
 from ts.backends.cpu.kernels.masked cimport store_exact_scalar
-from ts.backends.cpu.kernels.moved cimport eight_bytes, four_bytes
+from ts.backends.cpu.kernels.unaligned_types cimport eight_bytes, four_bytes
 from ts.backends.cpu.kernels.index_iterator cimport (
     ADD, MAXIMUM, MINIMUM, MULTIPLY, PUT, TEST, IndexIterator, IndexOp, add_dimension, begin_iteration, supports_arithmetic, read_indices, linear_indices,
     iterate_indices
 )
-from ts.backends.cpu.kernels.table cimport register_kernel
+from ts.backends.cpu.kernels.kernel_registry cimport register_kernel
 
 cnp.import_array()
 

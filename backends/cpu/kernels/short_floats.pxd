@@ -3,7 +3,7 @@
 from numpy cimport npy_intp
 
 from ts._core.tensor.ndarray cimport PyArrayObject
-from ts.backends.cpu.kernels.walk cimport Loop
+from ts.backends.cpu.kernels.tensor_iterator cimport Loop
 
 cdef extern from "short_floats.h" nogil:
     # Convert n elements that are `stride` bytes apart, bfloat16 if `brain` else float16, to contiguous float32

@@ -9,7 +9,7 @@ from numpy cimport npy_intp
 from ts._core.tensor.ndarray cimport FLOAT, HALF, dims_of, ndim_of
 from ts._core.tensor.tensor cimport scalar_type_of_number
 from ts.backends.cpu.kernels.kernel cimport MAX_DIMS
-from ts.backends.cpu.kernels.walk cimport Operand, set_operand_strides, new_result, walk
+from ts.backends.cpu.kernels.tensor_iterator cimport Operand, set_operand_strides, new_result, iterate_operands
 
 cnp.import_array()
 
@@ -30,7 +30,7 @@ cdef bint is_half_number(int type_number) noexcept:
     return kind == HALF or kind == BFLOAT16
 
 
-# Unary loops, which `walk` calls with contiguous results.
+# Unary loops, which `iterate_operands` calls with contiguous results.
 
 cdef void float16_to_float32(char **args, const npy_intp *n, const npy_intp *strides, void *data) noexcept nogil:
     widen(args[0], strides[0], n[0], False, <float *>args[1])
@@ -83,9 +83,9 @@ cdef object to_float32(PyArrayObject *a):
     set_operand_strides(&operands[0], a, nd, shape)
     result = new_result(operands, 1, nd, shape, FLOAT)
     if scalar_type_of_number(cnp.PyArray_TYPE(<cnp.ndarray>a)) == HALF:
-        walk(float16_to_float32, NULL, operands, 2, nd, shape)
+        iterate_operands(float16_to_float32, NULL, operands, 2, nd, shape)
     else:
-        walk(bfloat16_to_float32, NULL, operands, 2, nd, shape)
+        iterate_operands(bfloat16_to_float32, NULL, operands, 2, nd, shape)
     return result
 
 
@@ -97,5 +97,5 @@ cdef object to_half_precision(PyArrayObject *a, int type_number):
         shape[d] = dims_of(a)[d]
     set_operand_strides(&operands[0], a, nd, shape)
     result = new_result(operands, 1, nd, shape, kind)
-    walk(float32_to_float16 if kind == HALF else float32_to_bfloat16, NULL, operands, 2, nd, shape)
+    iterate_operands(float32_to_float16 if kind == HALF else float32_to_bfloat16, NULL, operands, 2, nd, shape)
     return result

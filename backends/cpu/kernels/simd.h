@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "moved.h"
+#include "unaligned_types.h"
 #include "simd_level.h"
 
 #define INLINE static inline __attribute__((always_inline))
@@ -22,10 +22,10 @@ typedef float any_lanes __attribute__((vector_size(64), aligned(1), may_alias));
 
 INLINE lanes simd_at(const float *x) { return *(const any_lanes *)x; }
 INLINE void simd_to(float *x, lanes v) { *(any_lanes *)x = v; }
-SIMD_BODY void simd_higher_body(float *peak, const float *x, ptrdiff_t n) {
+SIMD_BODY void simd_maximum_body(float *peak, const float *x, ptrdiff_t n) {
     for (ptrdiff_t i = 0; i < n; i++) peak[i] = x[i] > peak[i] ? x[i] : peak[i];
 }
-SIMD_VERSIONS(void, simd_higher, (float *peak, const float *x, ptrdiff_t n), (peak, x, n))
+SIMD_VERSIONS(void, simd_maximum, (float *peak, const float *x, ptrdiff_t n), (peak, x, n))
 
 SIMD_BODY void simd_scale_each_body(float *x, ptrdiff_t n, const float *by) {
     for (ptrdiff_t i = 0; i < n; i++) x[i] *= by[i];

@@ -187,9 +187,9 @@ INLINE double row_terms(const float *x, ptrdiff_t n, float peak, float *out) {
     }
     return total;
 }
-static double row_raised(const float *x, ptrdiff_t n, float peak) { return row_terms(x, n, peak, NULL); }
+static double row_sum_of_exp(const float *x, ptrdiff_t n, float peak) { return row_terms(x, n, peak, NULL); }
 
-static void row_raised_each(const float *x, ptrdiff_t n, const float *peak, float *out, float *total) {
+static void row_exp_and_add(const float *x, ptrdiff_t n, const float *peak, float *out, float *total) {
     for (ptrdiff_t i = 0; i < n; i += LANES) {
         ptrdiff_t left = n - i;
         lanes y = lane_exp_below(lane_first(x + i, left) - lane_first(peak + i, left));
@@ -217,12 +217,12 @@ static void rows_softmax(const float *x, ptrdiff_t rows, ptrdiff_t n, float *out
 }
 
 /* Requires at most ROWS_AT_ONCE rows. */
-static void rows_totals(const float *x, ptrdiff_t rows, ptrdiff_t n, float *peak, float *total) {
+static void rows_max_and_sum_of_exp(const float *x, ptrdiff_t rows, ptrdiff_t n, float *peak, float *total) {
     for (ptrdiff_t r = 0; r < rows; r++) peak[r] = row_peak(x + r * n, n);
     for (ptrdiff_t r = 0; r < rows; r++) total[r] = (float)row_terms(x + r * n, n, peak[r], NULL);
 }
 
-static void rows_lower(const float *x, ptrdiff_t rows, ptrdiff_t n, const float *first, const float *then, float *out) {
+static void rows_subtract_max_and_log(const float *x, ptrdiff_t rows, ptrdiff_t n, const float *first, const float *then, float *out) {
     for (ptrdiff_t r = 0; r < rows; r++, x += n, out += n)
         FOR_VECTORS(i, left, n) lane_first_to(out + i, (lane_first(x + i, left) - first[r]) - then[r], left);
 }

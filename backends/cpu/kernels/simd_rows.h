@@ -1,4 +1,4 @@
-/* Matrix products with few rows, without packing; used by `few_rows.pyx`. `simd_tiles.h` includes this file
+/* Matrix products with few rows, without packing; used by `skinny_gemm.pyx`. `simd_tiles.h` includes this file
    and instantiates its macros for every vector width.
 
    along    b has contiguous columns, as weights of a layer do: x @ w.T       vectors run along a sum

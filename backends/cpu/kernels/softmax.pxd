@@ -6,4 +6,4 @@ from numpy cimport npy_intp
 # overlap.
 cdef void softmax_rows(int kind, void *x, npy_intp rows, npy_intp n, void *out) noexcept nogil
 # Compute log_softmax along the middle dimension of (outer, n, inner); return False if memory is exhausted.
-cdef bint log_softmax_of(int kind, void *x, npy_intp outer, npy_intp n, npy_intp inner, void *out) noexcept nogil
+cdef bint compute_log_softmax(int kind, void *x, npy_intp outer, npy_intp n, npy_intp inner, void *out) noexcept nogil

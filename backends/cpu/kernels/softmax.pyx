@@ -22,8 +22,8 @@ from numpy cimport npy_intp
 from ts._core.value.container cimport List, list_item
 from ts._core.dispatch.operator cimport Operator
 from ts.backends.cpu.kernels.contiguous_arguments cimport run_with_contiguous_inputs
-from ts.backends.cpu.kernels.table cimport EpilogueArgs, register_epilogue, register_kernel
-from ts.backends.cpu.kernels.wide cimport is_half_tensor, run_upcast_to_float32
+from ts.backends.cpu.kernels.kernel_registry cimport EpilogueArgs, register_epilogue, register_kernel
+from ts.backends.cpu.kernels.upcast_half cimport is_half_tensor, run_upcast_to_float32
 from ts._core.value.ivalue cimport IValue, TAG_NONE, TAG_OBJECT
 from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, PyArrayObject, data_of, dims_of, ndim_of, size_of
 from ts.backends.cpu.kernels.gil cimport EXPENSIVE_ELEMENT_COST, ReleasedGil, leave_gil, take_gil
@@ -42,7 +42,7 @@ cnp.import_array()
 cdef const RowLoops *LOOPS = row_loops_here()
 
 cdef extern from "simd.h" nogil:
-    void simd_higher(float *peak, const float *x, npy_intp n)
+    void simd_maximum(float *peak, const float *x, npy_intp n)
     void simd_scale_each(float *x, npy_intp n, const float *by)
     void simd_lower_each(const float *x, npy_intp n, const float *by, float *out)
 
@@ -64,7 +64,7 @@ cdef Bound _subtract[2]
 cdef Bound _divide[2]
 
 
-cdef int find_loop_pair(str name, Bound *pair) except -1:
+cdef int find_float_and_double_loops(str name, Bound *pair) except -1:
     cdef Loops loops = ufunc_loops(name)
     pair[0].function, pair[1].function = loops.function[FLOAT], loops.function[DOUBLE]
     pair[0].data, pair[1].data = loops.data[FLOAT], loops.data[DOUBLE]
@@ -76,12 +76,12 @@ cdef inline void run_bound_loop(Bound *loops, char **args, npy_intp n, const npy
     chosen.function(args, &n, strides, chosen.data)
 
 
-find_loop_pair("exp", _exp)
-find_loop_pair("log", _log)
-find_loop_pair("maximum", _maximum)
-find_loop_pair("add", _add)
-find_loop_pair("subtract", _subtract)
-find_loop_pair("divide", _divide)
+find_float_and_double_loops("exp", _exp)
+find_float_and_double_loops("log", _log)
+find_float_and_double_loops("maximum", _maximum)
+find_float_and_double_loops("add", _add)
+find_float_and_double_loops("subtract", _subtract)
+find_float_and_double_loops("divide", _divide)
 
 
 # ---------------------------------------------------------------- rows of elements
@@ -136,13 +136,13 @@ cdef inline double row_sum(const floating *x, npy_intp n) noexcept nogil:
 
 # ---------------------------------------------------------------- along the last dimension
 
-cdef enum Kind:
+cdef enum SoftmaxKind:
     SOFTMAX
     LOG_SOFTMAX
     LOG_SUM_EXP
 
 
-cdef double infinite_sum(const float *x, npy_intp n, double peak) noexcept nogil:
+cdef double infinite_max_or_nan(const float *x, npy_intp n, double peak) noexcept nogil:
     """Return the infinite maximum of a row, or NaN if the row has a NaN."""
     cdef npy_intp i
     for i in range(n):
@@ -151,7 +151,7 @@ cdef double infinite_sum(const float *x, npy_intp n, double peak) noexcept nogil
     return peak
 
 
-cdef void along_float_rows(Kind what, const float *x, npy_intp rows, npy_intp n, float *out) noexcept nogil:
+cdef void softmax_last_dim_f32(SoftmaxKind what, const float *x, npy_intp rows, npy_intp n, float *out) noexcept nogil:
     cdef npy_intp i
     cdef float peak
     cdef float peaks[MAX_ROWS_AT_ONCE]
@@ -161,35 +161,35 @@ cdef void along_float_rows(Kind what, const float *x, npy_intp rows, npy_intp n,
     elif what == LOG_SOFTMAX:
         while rows > 0:
             i = rows_at_once(rows, n)
-            LOOPS.totals(x, i, n, peaks, totals)
+            LOOPS.max_and_sum_of_exp(x, i, n, peaks, totals)
             apply_unary(_log, totals, totals, i)
-            LOOPS.lower(x, i, n, peaks, totals, out)
+            LOOPS.subtract_max_and_log(x, i, n, peaks, totals, out)
             x += i * n
             out += i * n
             rows -= i
     else:
         for i in range(rows):
-            peak = LOOPS.peak(x, n)
-            out[i] = <float>infinite_sum(x, n, peak) if isinf(peak) else <float>(log(LOOPS.raised(x, n, peak)) + peak)
+            peak = LOOPS.max(x, n)
+            out[i] = <float>infinite_max_or_nan(x, n, peak) if isinf(peak) else <float>(log(LOOPS.sum_of_exp(x, n, peak)) + peak)
             x += n
 
 
-cdef void along_rows(Kind what, floating *x, npy_intp rows, npy_intp n, floating *out, floating *scratch) noexcept nogil:
+cdef void softmax_last_dim(SoftmaxKind what, floating *x, npy_intp rows, npy_intp n, floating *out, floating *scratch) noexcept nogil:
     """Process rows of `n` elements.
 
     `scratch` is a buffer of one tile; SOFTMAX uses `out` instead.
     """
     cdef npy_intp tile = max(<npy_intp>1, TILE // n), count, i, j
-    cdef floating *raised
-    cdef floating *shifted
+    cdef floating *exponentials
+    cdef floating *shifted_rows
     cdef floating peaks[TILE]
     cdef floating value
     cdef double total
-    cdef Bound *finish = &_divide[0] if what == SOFTMAX else &_subtract[0]
+    cdef Bound *normalize_loops = &_divide[0] if what == SOFTMAX else &_subtract[0]
     while rows > 0:
         count = min(tile, rows)
-        shifted = scratch if what == LOG_SUM_EXP else out
-        raised = out if what == SOFTMAX else scratch
+        shifted_rows = scratch if what == LOG_SUM_EXP else out
+        exponentials = out if what == SOFTMAX else scratch
         for i in range(count):
             value = row_max(x + i * n, n)
             peaks[i] = value
@@ -197,12 +197,12 @@ cdef void along_rows(Kind what, floating *x, npy_intp rows, npy_intp n, floating
                 value = peaks[i] = 0  # infinite maximum: the sum of exponentials is then infinite or 0
             if n < LANES:
                 for j in range(n):
-                    shifted[i * n + j] = x[i * n + j] - value
+                    shifted_rows[i * n + j] = x[i * n + j] - value
             else:
-                apply_binary(_subtract, x + i * n, &value, 0, shifted + i * n, n)
-        apply_unary(_exp, shifted, raised, count * n)
+                apply_binary(_subtract, x + i * n, &value, 0, shifted_rows + i * n, n)
+        apply_unary(_exp, shifted_rows, exponentials, count * n)
         for i in range(count):
-            total = row_sum(raised + i * n, n)
+            total = row_sum(exponentials + i * n, n)
             if what == LOG_SUM_EXP:
                 out[i] = <floating>(log(total) + peaks[i])
                 continue
@@ -215,7 +215,7 @@ cdef void along_rows(Kind what, floating *x, npy_intp rows, npy_intp n, floating
                     for j in range(n):
                         out[i * n + j] -= value
             else:
-                apply_binary(finish, out + i * n, &value, 0, out + i * n, n)
+                apply_binary(normalize_loops, out + i * n, &value, 0, out + i * n, n)
         x += count * n
         out += count if what == LOG_SUM_EXP else count * n
         rows -= count
@@ -223,19 +223,19 @@ cdef void along_rows(Kind what, floating *x, npy_intp rows, npy_intp n, floating
 
 # ---------------------------------------------------------------- along another dimension
 
-cdef void across_float_rows(Kind what, const float *x, npy_intp n, npy_intp inner, float *out, float *scratch) noexcept nogil:
+cdef void softmax_outer_dim_f32(SoftmaxKind what, const float *x, npy_intp n, npy_intp inner, float *out, float *scratch) noexcept nogil:
     """Process one (n, inner) float32 matrix along its first dimension, for softmax and log_softmax."""
     cdef float *peak = scratch
     cdef float *total = scratch + inner
-    cdef float *raised = scratch + 2 * inner
+    cdef float *exponentials = scratch + 2 * inner
     cdef npy_intp i, j
     memcpy(peak, x, inner * sizeof(float))
     for i in range(1, n):
-        simd_higher(peak, x + i * inner, inner)
+        simd_maximum(peak, x + i * inner, inner)
     for j in range(inner):
         total[j] = 0
     for i in range(n):
-        LOOPS.raised_each(x + i * inner, inner, peak, out + i * inner if what == SOFTMAX else raised, total)
+        LOOPS.exp_and_add(x + i * inner, inner, peak, out + i * inner if what == SOFTMAX else exponentials, total)
     if what == SOFTMAX:
         for j in range(inner):
             total[j] = 1 / total[j]
@@ -248,13 +248,13 @@ cdef void across_float_rows(Kind what, const float *x, npy_intp n, npy_intp inne
         simd_lower_each(out + i * inner, inner, total, out + i * inner)
 
 
-cdef void across_rows(Kind what, floating *x, npy_intp n, npy_intp inner, floating *out, floating *scratch) noexcept nogil:
+cdef void softmax_outer_dim(SoftmaxKind what, floating *x, npy_intp n, npy_intp inner, floating *out, floating *scratch) noexcept nogil:
     """Process one (n, inner) matrix along its first dimension; `scratch` is a buffer for three rows."""
     cdef floating *peak = scratch
     cdef floating *total = scratch + inner
-    cdef floating *raised = scratch + 2 * inner
+    cdef floating *exponentials = scratch + 2 * inner
     cdef npy_intp i, j
-    cdef Bound *finish = &_divide[0] if what == SOFTMAX else &_subtract[0]
+    cdef Bound *normalize_loops = &_divide[0] if what == SOFTMAX else &_subtract[0]
     memcpy(peak, x, inner * sizeof(floating))
     for i in range(1, n):
         apply_binary(_maximum, peak, x + i * inner, 1, peak, inner)
@@ -264,51 +264,51 @@ cdef void across_rows(Kind what, floating *x, npy_intp n, npy_intp inner, floati
             peak[j] = 0
     for i in range(n):
         if what == LOG_SUM_EXP:
-            apply_binary(_subtract, x + i * inner, peak, 1, raised, inner)
-            apply_unary(_exp, raised, raised, inner)
+            apply_binary(_subtract, x + i * inner, peak, 1, exponentials, inner)
+            apply_unary(_exp, exponentials, exponentials, inner)
         else:
             apply_binary(_subtract, x + i * inner, peak, 1, out + i * inner, inner)
             if what == SOFTMAX:
-                raised = out + i * inner
-            apply_unary(_exp, out + i * inner, raised, inner)
+                exponentials = out + i * inner
+            apply_unary(_exp, out + i * inner, exponentials, inner)
         for j in range(inner):
-            total[j] += raised[j]
+            total[j] += exponentials[j]
     if what != SOFTMAX:
         apply_unary(_log, total, total, inner)
     if what == LOG_SUM_EXP:
         apply_binary(_add, total, peak, 1, out, inner)
         return
     for i in range(n):
-        apply_binary(finish, out + i * inner, total, 1, out + i * inner, inner)
+        apply_binary(normalize_loops, out + i * inner, total, 1, out + i * inner, inner)
 
 
 # ---------------------------------------------------------------- operators
 
-cdef bint softmax_of(Kind what, floating *x, npy_intp outer, npy_intp n, npy_intp inner, floating *out) noexcept nogil:
+cdef bint compute_softmax(SoftmaxKind what, floating *x, npy_intp outer, npy_intp n, npy_intp inner, floating *out) noexcept nogil:
     """Process an array viewed as (outer, n, inner) along n; return False if memory is exhausted."""
     cdef floating *scratch = NULL
-    cdef npy_intp o, need = 3 * inner
+    cdef npy_intp o, scratch_size = 3 * inner
     if floating is float:
         if inner == 1:
-            along_float_rows(what, x, outer, n, out)
+            softmax_last_dim_f32(what, x, outer, n, out)
             return True
     if inner == 1:
-        need = 0 if what == SOFTMAX else max(<npy_intp>TILE, n)
-    if need:
-        scratch = <floating *>malloc(need * sizeof(floating))
+        scratch_size = 0 if what == SOFTMAX else max(<npy_intp>TILE, n)
+    if scratch_size:
+        scratch = <floating *>malloc(scratch_size * sizeof(floating))
         if scratch == NULL:
             return False
     if inner == 1:
-        along_rows(what, x, outer, n, out, scratch)
+        softmax_last_dim(what, x, outer, n, out, scratch)
     else:
         for o in range(outer):
             if floating is float:
                 if what == LOG_SUM_EXP:
-                    across_rows(what, x, n, inner, out, scratch)
+                    softmax_outer_dim(what, x, n, inner, out, scratch)
                 else:
-                    across_float_rows(what, x, n, inner, out, scratch)
+                    softmax_outer_dim_f32(what, x, n, inner, out, scratch)
             else:
-                across_rows(what, x, n, inner, out, scratch)
+                softmax_outer_dim(what, x, n, inner, out, scratch)
             x += n * inner
             out += inner if what == LOG_SUM_EXP else n * inner
     free(scratch)
@@ -317,18 +317,18 @@ cdef bint softmax_of(Kind what, floating *x, npy_intp outer, npy_intp n, npy_int
 
 cdef void softmax_rows(int kind, void *x, npy_intp rows, npy_intp n, void *out) noexcept nogil:
     if kind == FLOAT:
-        softmax_of[float](SOFTMAX, <float *>x, rows, n, 1, <float *>out)
+        compute_softmax[float](SOFTMAX, <float *>x, rows, n, 1, <float *>out)
     else:
-        softmax_of[double](SOFTMAX, <double *>x, rows, n, 1, <double *>out)
+        compute_softmax[double](SOFTMAX, <double *>x, rows, n, 1, <double *>out)
 
 
-cdef bint log_softmax_of(int kind, void *x, npy_intp outer, npy_intp n, npy_intp inner, void *out) noexcept nogil:
+cdef bint compute_log_softmax(int kind, void *x, npy_intp outer, npy_intp n, npy_intp inner, void *out) noexcept nogil:
     if kind == FLOAT:
-        return softmax_of[float](LOG_SOFTMAX, <float *>x, outer, n, inner, <float *>out)
-    return softmax_of[double](LOG_SOFTMAX, <double *>x, outer, n, inner, <double *>out)
+        return compute_softmax[float](LOG_SOFTMAX, <float *>x, outer, n, inner, <float *>out)
+    return compute_softmax[double](LOG_SOFTMAX, <double *>x, outer, n, inner, <double *>out)
 
 
-cdef int run_softmax(Operator op, IValue *r, const int32_t *at, Kind what, int64_t dim, bint keepdim) except -1:
+cdef int run_softmax(Operator op, IValue *r, const int32_t *at, SoftmaxKind what, int64_t dim, bint keepdim) except -1:
     cdef PyArrayObject *a = contiguous_array_or_null(&r[at[0]])
     cdef Axis axis
     cdef npy_intp dims[MAX_DIMS]
@@ -351,9 +351,9 @@ cdef int run_softmax(Operator op, IValue *r, const int32_t *at, Kind what, int64
     out = data_of(<PyArrayObject *>result)
     gil_state = leave_gil(size_of(a) * EXPENSIVE_ELEMENT_COST, r, at, op.nargs)
     if kind == FLOAT:
-        done = softmax_of[float](what, <float *>data_of(a), axis.outer, axis.n, axis.inner, <float *>out)
+        done = compute_softmax[float](what, <float *>data_of(a), axis.outer, axis.n, axis.inner, <float *>out)
     else:
-        done = softmax_of[double](what, <double *>data_of(a), axis.outer, axis.n, axis.inner, <double *>out)
+        done = compute_softmax[double](what, <double *>data_of(a), axis.outer, axis.n, axis.inner, <double *>out)
     take_gil(gil_state)
     if not done:
         raise MemoryError()
@@ -390,40 +390,40 @@ cdef int log_sum_exp(Operator op, IValue *r, const int32_t *at) except -1:
 
 # ---------------------------------------------------------------- epilogues of fusion groups
 
-cdef void epilogue_floats(const void *args, const char *x, npy_intp rows, char *out) noexcept nogil:
-    along_float_rows(<Kind>(<const EpilogueArgs *>args).what, <const float *>x, rows, (<const EpilogueArgs *>args).n, <float *>out)
+cdef void run_epilogue_f32(const void *args, const char *x, npy_intp rows, char *out) noexcept nogil:
+    softmax_last_dim_f32(<SoftmaxKind>(<const EpilogueArgs *>args).what, <const float *>x, rows, (<const EpilogueArgs *>args).n, <float *>out)
 
 
-cdef void epilogue_doubles(const void *args, const char *x, npy_intp rows, char *out) noexcept nogil:
-    along_rows[double](SOFTMAX, <double *>x, rows, (<const EpilogueArgs *>args).n, <double *>out, NULL)
+cdef void run_epilogue_f64(const void *args, const char *x, npy_intp rows, char *out) noexcept nogil:
+    softmax_last_dim[double](SOFTMAX, <double *>x, rows, (<const EpilogueArgs *>args).n, <double *>out, NULL)
 
 
-cdef bint read_rows(Kind what, int kind, int ndim, const npy_intp *dims, int64_t dim, IValue *dtype, EpilogueArgs *args) noexcept:
+cdef bint read_epilogue(SoftmaxKind what, int kind, int ndim, const npy_intp *dims, int64_t dim, IValue *dtype, EpilogueArgs *args) noexcept:
     cdef int d
     if ndim == 0 or (dim != -1 and dim != ndim - 1) or not same_dtype(dtype, kind):
         return False
     if kind != FLOAT and (kind != DOUBLE or what != SOFTMAX):
         return False
-    args.function = epilogue_floats if kind == FLOAT else epilogue_doubles
+    args.function = run_epilogue_f32 if kind == FLOAT else run_epilogue_f64
     args.what, args.kind, args.n, args.row_results, args.ndim = what, kind, dims[ndim - 1], dims[ndim - 1], ndim
     for d in range(ndim):
         args.dims[d] = dims[d]
     return True
 
 
-cdef bint read_softmax(int kind, int ndim, const npy_intp *dims, IValue **others, EpilogueArgs *args) noexcept:
-    return read_rows(SOFTMAX, kind, ndim, dims, others[0].v.i, others[1], args)
+cdef bint read_softmax_epilogue(int kind, int ndim, const npy_intp *dims, IValue **others, EpilogueArgs *args) noexcept:
+    return read_epilogue(SOFTMAX, kind, ndim, dims, others[0].v.i, others[1], args)
 
 
-cdef bint read_log_softmax(int kind, int ndim, const npy_intp *dims, IValue **others, EpilogueArgs *args) noexcept:
-    return read_rows(LOG_SOFTMAX, kind, ndim, dims, others[0].v.i, others[1], args)
+cdef bint read_log_softmax_epilogue(int kind, int ndim, const npy_intp *dims, IValue **others, EpilogueArgs *args) noexcept:
+    return read_epilogue(LOG_SOFTMAX, kind, ndim, dims, others[0].v.i, others[1], args)
 
 
-cdef bint read_log_sum_exp(int kind, int ndim, const npy_intp *dims, IValue **others, EpilogueArgs *args) noexcept:
+cdef bint read_log_sum_exp_epilogue(int kind, int ndim, const npy_intp *dims, IValue **others, EpilogueArgs *args) noexcept:
     cdef IValue same
     cdef List listed = <List>others[0].v.o
     same.tag = TAG_NONE
-    if listed.size != 1 or not read_rows(LOG_SUM_EXP, kind, ndim, dims, list_item(<PyObject *>listed, 0).v.i, &same, args):
+    if listed.size != 1 or not read_epilogue(LOG_SUM_EXP, kind, ndim, dims, list_item(<PyObject *>listed, 0).v.i, &same, args):
         return False
     args.row_results = 1
     if others[1].v.i:
@@ -433,12 +433,12 @@ cdef bint read_log_sum_exp(int kind, int ndim, const npy_intp *dims, IValue **ot
     return True
 
 
-register_epilogue("aten::softmax.int", read_softmax)
-register_epilogue("aten::special_softmax", read_softmax)
-register_epilogue("aten::log_softmax.int", read_log_softmax)
-register_epilogue("aten::special_log_softmax", read_log_softmax)
-register_epilogue("aten::logsumexp", read_log_sum_exp)
-register_epilogue("aten::special_logsumexp", read_log_sum_exp)
+register_epilogue("aten::softmax.int", read_softmax_epilogue)
+register_epilogue("aten::special_softmax", read_softmax_epilogue)
+register_epilogue("aten::log_softmax.int", read_log_softmax_epilogue)
+register_epilogue("aten::special_log_softmax", read_log_softmax_epilogue)
+register_epilogue("aten::logsumexp", read_log_sum_exp_epilogue)
+register_epilogue("aten::special_logsumexp", read_log_sum_exp_epilogue)
 
 register_kernel("aten::softmax.int", softmax)
 register_kernel("aten::special_softmax", softmax)

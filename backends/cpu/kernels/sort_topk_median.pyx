@@ -23,8 +23,8 @@ from ts.backends.cpu.kernels.gil cimport ReleasedGil, leave_gil, take_gil
 from ts.backends.cpu.kernels.contiguous_arguments cimport run_with_contiguous_inputs
 from ts.backends.cpu.kernels.kernel cimport MAX_DIMS, Axis, contiguous_array_or_null, new_contiguous, set_result, read_axis, scalar_type
 from ts.backends.cpu.kernels.sort cimport Item, allocate_items, quickselect, select_smallest, sort
-from ts.backends.cpu.kernels.table cimport register_kernel
-from ts.backends.cpu.kernels.wide cimport run_upcast_to_float32
+from ts.backends.cpu.kernels.kernel_registry cimport register_kernel
+from ts.backends.cpu.kernels.upcast_half cimport run_upcast_to_float32
 
 cnp.import_array()
 

@@ -16,7 +16,7 @@ cimport numpy as cnp
 from libc.math cimport INFINITY, M_PI, NAN, copysign, fabs, floor, isinf, isnan, log, log1p, round, sqrt, tan
 from numpy cimport npy_intp
 
-from ts.backends.cpu.kernels.table cimport register_loops
+from ts.backends.cpu.kernels.kernel_registry cimport register_loops
 from ts.backends.cpu.kernels.vector_math cimport double_row, doubles_by_row, float_row, floats_by_row
 
 cdef extern from "<math.h>" nogil:

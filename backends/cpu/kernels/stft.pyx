@@ -24,8 +24,8 @@ from ts.backends.cpu.kernels.fourier cimport COMPLEX_TO_REAL, REAL_TO_COMPLEX, t
 from ts.backends.cpu.kernels.gil cimport ReleasedGil, leave_gil, take_gil
 from ts.backends.cpu.kernels.contiguous_arguments cimport run_with_contiguous_inputs
 from ts.backends.cpu.kernels.kernel cimport contiguous_array_or_null, float_array, is_tensor, new_contiguous, set_result, scalar_type
-from ts.backends.cpu.kernels.table cimport register_kernel
-from ts.backends.cpu.kernels.walk cimport contiguous_copy
+from ts.backends.cpu.kernels.kernel_registry cimport register_kernel
+from ts.backends.cpu.kernels.tensor_iterator cimport contiguous_copy
 
 cnp.import_array()
 

@@ -20,7 +20,7 @@ from ts.backends.cpu.kernels.create cimport is_plain_cpu, read_dtype, store_scal
 from ts.backends.cpu.kernels.gil cimport ReleasedGil, leave_gil, take_gil
 from ts.backends.cpu.kernels.contiguous_arguments cimport run_with_contiguous_inputs
 from ts.backends.cpu.kernels.kernel cimport contiguous_array_or_null, item_size, new_contiguous, new_like, set_result, same_dtype, scalar_type
-from ts.backends.cpu.kernels.table cimport register_kernel
+from ts.backends.cpu.kernels.kernel_registry cimport register_kernel
 
 cnp.import_array()
 

@@ -21,7 +21,7 @@ from ts._core.value.ivalue cimport IValue, TAG_NONE, set_object_steal
 from ts.backends.cpu.kernels.gil cimport ReleasedGil, leave_gil, release_gil_for_arrays, take_gil
 from ts.backends.cpu.kernels.contiguous_arguments cimport run_with_contiguous_inputs
 from ts.backends.cpu.kernels.kernel cimport Axis, float_array, is_tensor, new_contiguous, new_like, set_result, read_axis, scalar_type
-from ts.backends.cpu.kernels.table cimport register_kernel
+from ts.backends.cpu.kernels.kernel_registry cimport register_kernel
 
 cnp.import_array()
 

@@ -4,11 +4,11 @@ from numpy cimport npy_intp
 from libc.stdint cimport int64_t
 
 from ts._core.tensor.ndarray cimport PyArrayObject, dims_of, itemsize_of, ndim_of, strides_of
-from ts._core.tensor.subscripts cimport view_at
+from ts._core.tensor.basic_indexing cimport strided_view
 from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor
 from ts._core.value.ivalue cimport IValue, set_object_steal
 from ts.backends.cpu.kernels.kernel cimport is_tensor
-from ts.backends.cpu.kernels.table cimport View
+from ts.backends.cpu.kernels.kernel_registry cimport View
 
 
 cdef inline PyArrayObject *cpu_array(IValue *x) noexcept:
@@ -20,7 +20,7 @@ cdef inline PyArrayObject *cpu_array(IValue *x) noexcept:
 
 
 cdef inline int store_view(IValue *out, Tensor x, int nd, npy_intp *dims, npy_intp *strides, npy_intp offset) except -1:
-    set_object_steal(out, view_at(x, <PyArrayObject *>x.array, nd, dims, strides, offset))
+    set_object_steal(out, strided_view(x, <PyArrayObject *>x.array, nd, dims, strides, offset))
     return 0
 
 

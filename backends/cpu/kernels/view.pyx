@@ -18,11 +18,11 @@ from numpy cimport npy_intp
 
 from ts._core.value.container cimport List, list_item, list_new, list_slot
 from ts._core.dispatch.operator cimport Operator, call_python_kernel
-from ts.backends.cpu.kernels.table cimport MAX_VIEW_ARGUMENTS, ReadView, View, register_kernel, register_view
+from ts.backends.cpu.kernels.kernel_registry cimport MAX_VIEW_ARGUMENTS, ReadView, View, register_kernel, register_view
 from ts._core.value.ivalue cimport IValue, TAG_NONE, TAG_OBJECT, TENSOR_SPEC, list_spec, set_object, set_object_steal
 from ts._core.thread.deadline cimport worked
 from ts._core.tensor.ndarray cimport PyArrayObject, dims_of, ndim_of, strides_of
-from ts._core.tensor.subscripts cimport view_at
+from ts._core.tensor.basic_indexing cimport strided_view
 from ts._core.tensor.tensor cimport Tensor
 from ts.backends.cpu.kernels.kernel cimport MAX_DIMS
 
@@ -122,7 +122,7 @@ cdef int store_chunks(IValue *r, const int32_t *at, int axis, int64_t size, IVal
     for i in range(count):
         dims[axis] = min(size, n - start)
         worked(0)
-        list_slot(<PyObject *>views, i).v.o = view_at(<Tensor>r[at[0]].v.o, a, nd, dims, strides, start * strides[axis])
+        list_slot(<PyObject *>views, i).v.o = strided_view(<Tensor>r[at[0]].v.o, a, nd, dims, strides, start * strides[axis])
         list_slot(<PyObject *>views, i).tag = TAG_OBJECT
         views.size = i + 1
         start += size
@@ -189,7 +189,7 @@ cdef int split_sizes(Operator op, IValue *r, const int32_t *at) except -1:
         if not 0 <= dims[axis] <= total - start:
             return call_python_kernel(op, r, at)
         worked(0)
-        list_slot(<PyObject *>views, i).v.o = view_at(<Tensor>r[at[0]].v.o, a, nd, dims, strides, start * strides[axis])
+        list_slot(<PyObject *>views, i).v.o = strided_view(<Tensor>r[at[0]].v.o, a, nd, dims, strides, start * strides[axis])
         list_slot(<PyObject *>views, i).tag = TAG_OBJECT
         start += dims[axis]
         i += 1
@@ -219,7 +219,7 @@ cdef int unbind(Operator op, IValue *r, const int32_t *at) except -1:
     cdef List views = list_new(list_spec(TENSOR_SPEC), count)
     for i in range(count):
         worked(0)
-        list_slot(<PyObject *>views, i).v.o = view_at(<Tensor>r[at[0]].v.o, a, nd, dims, strides, i * stride)
+        list_slot(<PyObject *>views, i).v.o = strided_view(<Tensor>r[at[0]].v.o, a, nd, dims, strides, i * stride)
         list_slot(<PyObject *>views, i).tag = TAG_OBJECT
         views.size = i + 1
     Py_INCREF(views)

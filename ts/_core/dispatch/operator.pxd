@@ -12,7 +12,7 @@ an error.
 
 All calls of kernels go through `invoke`: from the interpreter, from Python, for indexing and conversions.  An observer
 of a thread's operators sets a flag in the thread's context.  Exception: basic indexing of CPU tensors that do not
-require grad needs no kernel (`subscripts`).
+require grad needs no kernel (`basic_indexing`).
 
     kernels[backend]     of an operator with a record: set at the first call (`Backend.bind_kernel`);
                      `call_python_kernel` if the backend has no C kernel

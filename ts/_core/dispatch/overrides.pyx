@@ -110,10 +110,10 @@ def call_overridden(function, list overriding not None, args, kwargs):
         result = x.__torch_function__(function, types, args, kwargs)
         if result is not NotImplemented:
             return result
-    raise refused(function, types)
+    raise no_implementation_error(function, types)
 
 
-cdef object refused(object function, tuple types):
+cdef object no_implementation_error(object function, tuple types):
     """Return PyTorch's TypeError for a function for which all handlers return NotImplemented."""
     name = name_of(function)
     if isinstance(function, (Overridable, FunctionType)):

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from ts import dtypes
-from ts._core.tensor import factories, size_guards, subscripts
+from ts._core.tensor import basic_indexing, factories, size_guards
 from ts._core.tensor.tensor import Tensor, layer_of, operator
 from ts._core.tensor.torch_function_lookup import overrides, torch_function_result
 
@@ -154,7 +154,7 @@ def _resolve(x: Tensor, index: Any) -> tuple[Tensor, list[Tensor | None]]:
 
 def _view(x: Tensor, key: list[Any], steps: list[tuple[Any, ...]]) -> Tensor:
     """Return the view of basic indices: directly for an unrecorded CPU tensor, else by operators."""
-    view = subscripts.basic_index(x, tuple(key))
+    view = basic_indexing.get_view(x, tuple(key))
     if view is not None:
         return view
     view = x

@@ -1360,7 +1360,7 @@ cdef class Tensor:
     def __getitem__(self, index):
         if watched():
             return watcher().get(self, index)
-        result = subscripts.basic_index(self, index)
+        result = basic_indexing.get_view(self, index)
         if result is not None:
             return result
         if type(index) is Tensor and selects_alone(self, <Tensor>index):
@@ -1372,7 +1372,7 @@ cdef class Tensor:
     def __setitem__(self, index, value):
         if watched():
             watcher().put(self, index, value)
-        elif not subscripts.put(self, index, value):
+        elif not basic_indexing.set_item(self, index, value):
             indexing.put(self, index, value)
 
     # ---- Python operators: type slots that call operators
@@ -1557,4 +1557,4 @@ Py_INCREF(TensorMeta)
 Py_SET_TYPE(<PyObject *>Tensor, <PyTypeObject *>TensorMeta)
 
 # These modules add methods to the class above, so they are imported after it.
-from ts._core.tensor import factories, tensor_conversion_methods, interop, indexing, layout, subscripts
+from ts._core.tensor import factories, tensor_conversion_methods, interop, indexing, layout, basic_indexing

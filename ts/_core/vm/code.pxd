@@ -3,7 +3,7 @@
     registers    [ parameters | locals | constants ]        template: initial values of the registers with tags
 
 In `instructions` a register operand is a byte offset (16 times its number), and a jump is the distance
-in bytes from the instruction itself; `pool` holds register numbers: n, then n registers.
+in bytes from the instruction itself; `operand_pool` holds register numbers: n, then n registers.
 """
 
 cimport cython
@@ -35,8 +35,8 @@ cdef class Code:
     cdef readonly str name
     cdef Instruction *instructions
     cdef readonly int size
-    cdef int32_t *pool
-    cdef int pool_size
+    cdef int32_t *operand_pool
+    cdef int operand_pool_size
     cdef IValue *template             # initial register values; owns the references of constants
     cdef readonly int register_count
     cdef readonly int parameter_count
@@ -58,11 +58,11 @@ cdef class Code:
     cdef tuple rows                   # the instructions before encoding, for disassembly
     cdef Native native                # machine code that ENTER_NATIVE calls
     cdef readonly object machine_code # owner of the memory of the machine code, or None
-    cdef int64_t heat                 # number of counted backward jumps
-    cdef bint offered                 # True after the code was offered to the compiler
+    cdef int64_t hotness_counter      # number of counted backward jumps
+    cdef bint compilation_requested   # True after the code was queued for compilation
 
     cdef int fill_template(self, tuple constants) except -1
-    cdef int fill_pool(self, tuple pool) except -1
+    cdef int fill_operand_pool(self, tuple operand_pool) except -1
     cdef int fill_instructions(self) except -1
     cdef object fault(self, message)
 

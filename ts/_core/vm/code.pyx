@@ -52,7 +52,7 @@ cdef class Code:
         str classes not None,
         parameters,
         constants=(),
-        pool=(),
+        operand_pool=(),
         operators=(),
         functions=(),
         types=(),
@@ -83,7 +83,7 @@ cdef class Code:
             raise self.fault("lines and instructions differ in number")
         self.fill_template(tuple(constants))
         cdef Verifier verifier = Verifier(
-            name, self.rows, classes, self.parameters, result, [spec_of(x) for x in self.constants], tuple(pool),
+            name, self.rows, classes, self.parameters, result, [spec_of(x) for x in self.constants], tuple(operand_pool),
             self.operators, self.functions, self.types, self.handlers,
         )
         verifier.run()
@@ -92,7 +92,7 @@ cdef class Code:
             if not isinstance(function, (Callee, Method, BreakpointsBase, Specializations)):
                 raise self.fault(f"function {i} is none: {type(function).__name__}")
         self.scalar = self.owned_count == 0 and all([OPCODE_INFO[<int>row[0]].scalar for row in self.rows])
-        self.fill_pool(tuple(pool))
+        self.fill_operand_pool(tuple(operand_pool))
         self.operator_at = borrowed(self.operators)
         self.function_at = borrowed(self.functions)
         self.type_at = borrowed(self.types)
@@ -104,7 +104,7 @@ cdef class Code:
             for i in range(self.register_count - self.constant_count, self.register_count):
                 release(&self.template[i])
         free(self.instructions)
-        free(self.pool)
+        free(self.operand_pool)
         free(self.template)
         free(self.owned)
         free(self.operator_at)
@@ -130,12 +130,12 @@ cdef class Code:
         cdef int i
         return [box_shallow(&self.template[i]) for i in range(self.first_constant(), self.register_count)]
 
-    def pool_list(self, int offset):
+    def operand_pool_list(self, int offset):
         """Return the list of registers at an offset in the pool."""
         cdef int i
-        if not (0 <= offset < self.pool_size and 0 <= self.pool[offset] < self.pool_size - offset):
+        if not (0 <= offset < self.operand_pool_size and 0 <= self.operand_pool[offset] < self.operand_pool_size - offset):
             raise IndexError(f"there is no list at {offset} in the pool")
-        return [self.pool[i] for i in range(offset + 1, offset + 1 + self.pool[offset])]
+        return [self.operand_pool[i] for i in range(offset + 1, offset + 1 + self.operand_pool[offset])]
 
     def number_at(self, size_t address):
         """Return the index of the instruction at a memory address.
@@ -192,14 +192,14 @@ cdef class Code:
                 self.owned[self.owned_count] = i
                 self.owned_count += 1
 
-    cdef int fill_pool(self, tuple pool) except -1:
+    cdef int fill_operand_pool(self, tuple operand_pool) except -1:
         cdef int i
-        self.pool_size = len(pool)
-        self.pool = <int32_t *>calloc(self.pool_size + 1, sizeof(int32_t))
-        if self.pool == NULL:
+        self.operand_pool_size = len(operand_pool)
+        self.operand_pool = <int32_t *>calloc(self.operand_pool_size + 1, sizeof(int32_t))
+        if self.operand_pool == NULL:
             raise MemoryError()
-        for i in range(self.pool_size):
-            self.pool[i] = pool[i]
+        for i in range(self.operand_pool_size):
+            self.operand_pool[i] = operand_pool[i]
 
     cdef int fill_instructions(self) except -1:
         """Encode the verified instruction rows as the array that the interpreter reads."""

@@ -2,8 +2,8 @@
 
 In: a State with a frame.  Out: the result in the State, or PyTorch's exception with the stack of the script.
 
-    loop -> METER_ZERO   -> look_up (signals, limits), continue the loop
-            CALL_SLOWLY  -> compile the callee or allocate a chunk for frames, continue
+    loop -> METER_ZERO   -> check_signals_and_limits (signals, limits), continue the loop
+            CALL_SLOW_PATH  -> compile the callee or allocate a chunk for frames, continue
             DONE         -> state.result
             FORKING      -> queue a new program for the thread pool, continue
             HOT          -> request machine code, continue
@@ -55,7 +55,7 @@ from ts._core.vm.exit_status cimport (
     BAD_KEY,
     BAD_LENGTH,
     BREAKING,
-    CALL_SLOWLY,
+    CALL_SLOW_PATH,
     DONE,
     FAILED,
     FORKING,
@@ -68,8 +68,8 @@ from ts._core.vm.exit_status cimport (
 )
 from ts._core.value.ivalue cimport IValue, TAG_OBJECT, box, box_shallow, release, retain, set_object
 from ts._core.vm.inherited cimport ThreadContextSnapshot
-from ts._core.vm.meter cimport charge, check, exchange_limits, look_up, stack_message, start_meter
-from ts._core.vm.native cimport FEW_JUMPS, offer, warmed
+from ts._core.vm.meter cimport charge, check_limits, exchange_limits, check_signals_and_limits, stack_message, start_meter
+from ts._core.vm.native cimport MIN_COUNTED_JUMPS, request_compilation, count_backward_jumps
 from ts._core.vm.opcodes cimport CAST_TO, ENTER_PLAN, STORE_FLOAT, STORE_INT, STR_GET
 from ts._core.vm.operand_macros cimport O, R
 from ts._core.vm.specializations cimport Specializations, code_of
@@ -108,8 +108,8 @@ cdef int advance(State *state) except -1:
     while True:
         status = loop(state)
         if status == METER_ZERO:
-            hot = warmed(state.frame.code, state.quantum - state.budget)
-            status = look_up(state, (<Code>state.frame.code).scalar)
+            hot = count_backward_jumps(state.frame.code, state.quantum - state.budget)
+            status = check_signals_and_limits(state, (<Code>state.frame.code).scalar)
             if status == 0 and not hot:
                 continue
             status = HOT if status == 0 else FAILED if status < 0 else SUSPENDED
@@ -120,20 +120,20 @@ cdef int advance(State *state) except -1:
             charge(state)
             return WAITING
         jumped = state.quantum - state.budget
-        if status == DONE and jumped >= FEW_JUMPS:
-            first = entered(first)
-            if warmed(first, jumped):
-                offer_of_finished(state, first)
+        if status == DONE and jumped >= MIN_COUNTED_JUMPS:
+            first = last_entered_code(first)
+            if count_backward_jumps(first, jumped):
+                request_compilation_of_finished(state, first)
         if status == SUSPENDED or status == DONE and not timed:
             charge(state)
             return status
         try:
             if status == DONE:
-                return done_in_time(state)
+                return finish_within_deadline(state)
             if status == HOT:
-                offer(<Code>state.frame.code)
-            elif status == CALL_SLOWLY:
-                if call_slowly(state) == SUSPENDED:
+                request_compilation(<Code>state.frame.code)
+            elif status == CALL_SLOW_PATH:
+                if call_slow_path(state) == SUSPENDED:
                     return SUSPENDED
             elif status == FORKING:
                 fork(state)
@@ -147,7 +147,7 @@ cdef int advance(State *state) except -1:
             fail(state, error)
 
 
-cdef inline PyObject *entered(PyObject *code) noexcept:
+cdef inline PyObject *last_entered_code(PyObject *code) noexcept:
     """Return the code, or the specialized code of its plans that was entered last."""
     cdef Specializations plans
     if (<Code>code).instructions[0].op != ENTER_PLAN:
@@ -156,17 +156,17 @@ cdef inline PyObject *entered(PyObject *code) noexcept:
     return code if plans.chosen == NULL else plans.chosen
 
 
-cdef int offer_of_finished(State *state, PyObject *code) except -1:
+cdef int request_compilation_of_finished(State *state, PyObject *code) except -1:
     """Offer the code of a finished program's first function to the compiler; if this fails, release the result."""
     try:
-        offer(<Code>code)
+        request_compilation(<Code>code)
     except BaseException:
         release(&state.result)
         raise
     return 0
 
 
-cdef int done_in_time(State *state) except -1:
+cdef int finish_within_deadline(State *state) except -1:
     """Return DONE; raise TimeExceeded if the deadline passed during the last operator."""
     try:
         check_time()
@@ -241,13 +241,13 @@ cdef Callee callee_of(State *state, object called):
     cdef Object x
     if type(called) is not Method:
         return <Callee>called
-    args = (<Code>state.frame.code).pool + state.frame.pc.c
+    args = (<Code>state.frame.code).operand_pool + state.frame.pc.c
     x = <Object>(<IValue *>frame_registers(state.frame))[args[1]].v.o
     (<Method>called).resolve(x.cls)
     return (<Method>called).callee
 
 
-cdef int call_slowly(State *state) except -1:
+cdef int call_slow_path(State *state) except -1:
     """Compile the callee of a CALL, refill the budget or grow the stack; the loop then executes the CALL again.
 
     Return SUSPENDED if the program must be suspended.
@@ -262,7 +262,7 @@ cdef int call_slowly(State *state) except -1:
     if callee.ready == NULL:
         callee.prepare()
     if state.budget <= 0:
-        status = look_up(state, False)
+        status = check_signals_and_limits(state, False)
         if status:
             return SUSPENDED if status > 0 else raise_set_error()
     elif frame_size(callee.code) > <size_t>(state.end - state.top):
@@ -325,7 +325,7 @@ cdef int raise_no_element(State *state, const Instruction *at) except -1:
     cdef Code code = <Code>state.frame.code
     cdef const IValue *r = <IValue *>frame_registers(state.frame)
     row = code.rows[at - code.instructions]
-    cdef const int32_t *items = code.pool + <int>(row[1] if row[0] in (STORE_FLOAT, STORE_INT) else row[2])
+    cdef const int32_t *items = code.operand_pool + <int>(row[1] if row[0] in (STORE_FLOAT, STORE_INT) else row[2])
     select = operator_function("select")
     x = <object>r[items[1]].v.o
     for k in range(2, items[0] + 1):
@@ -359,11 +359,11 @@ cdef int fork(State *state) except -1:
     cdef Code code = <Code>state.frame.code
     cdef const Instruction *at = state.frame.pc - 1
     cdef char *r = frame_registers(state.frame)
-    cdef int32_t *args = code.pool + at.c
+    cdef int32_t *args = code.operand_pool + at.c
     cdef ScriptCoroutine program
     cdef IValue *parameter
     cdef int i
-    check()
+    check_limits()
     state.budget -= FORK_FUEL
     program = begin(<Callee>code.function_at[at.b])
     parameter = <IValue *>frame_registers(program.state.frame)
@@ -567,7 +567,7 @@ cdef class ScriptCoroutine:
         try:
             self.inherited.trade_flags()
             try:
-                check()
+                check_limits()
                 status = advance(self.state)
             finally:
                 self.inherited.trade_flags()

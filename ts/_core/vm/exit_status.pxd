@@ -6,7 +6,7 @@ cdef enum ExitStatus:
     DONE = 100
     FAILED = 101                # an exception is set
     METER_ZERO = 102
-    CALL_SLOWLY = 103  # the callee is not compiled, or its frame needs more memory; the CALL is executed again
+    CALL_SLOW_PATH = 103  # the callee is not compiled, or its frame needs more memory; the CALL is executed again
     NEEDS_GIL = 104
     BAD_INDEX = 105
     BAD_KEY = 106               # dict lookup failed for the key in r[c]
@@ -15,8 +15,8 @@ cdef enum ExitStatus:
     RAISED = 109                # a RAISE was executed; message in r[a], class in r[b]
     FORKING = 110               # at a FORK instruction
     WAITING = 111               # at a WAIT instruction; `advance` returns it if the future is unfinished
-    SUSPENDED = 112             # returned by `advance` only: `look_up` suspended the program
+    SUSPENDED = 112             # returned by `advance` only: `check_signals_and_limits` suspended the program
     BAD_ATTRIBUTE = 113         # slot c of r[b] is unset
     BREAKING = 114              # at a BREAK instruction
     BAD_ELEMENT = 115           # tensor index out of range; the pool has the registers of tensor and indices
-    HOT = 116                   # not returned by the loop: offer the code of the innermost frame to the compiler
+    HOT = 116                   # not returned by the loop: request compilation of the code of the innermost frame

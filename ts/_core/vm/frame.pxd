@@ -41,7 +41,7 @@ cdef struct State:
     PyThreadState *thread         # set while the program runs without the GIL
     int64_t budget                # remaining count of the meter when the loop exits
     int64_t quantum               # count of the meter when it starts
-    double looked                 # time of the last check for signals
+    double last_check_time        # time of the last check for signals
     int64_t slice                 # budget until the program is suspended; INT64_MAX for never
     bint suspending               # set by other threads: the program is suspended at the next meter check
     int depth

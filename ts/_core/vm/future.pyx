@@ -20,7 +20,7 @@ cimport cython
 from ts._core.value.container cimport Dict, List, Tuple
 from ts._core.value.ivalue cimport IValue, box, copy_value, release, unbox, unbox_shallow
 from ts._core.thread.deadline cimport seconds_left
-from ts._core.vm.meter cimport check
+from ts._core.vm.meter cimport check_limits
 
 from ts._core.value.spec cimport TypeSpec
 from ts._core.value.type_of cimport conforms
@@ -184,7 +184,7 @@ cdef class Future:
             while not self.finished:
                 if lock.acquire(True, seconds_left()):
                     return 0
-                check()
+                check_limits()
         finally:
             if not self.finished:
                 self.callbacks.remove(lock)

@@ -223,7 +223,7 @@ cdef inline int tuple_get(char *r, const Instruction *at) noexcept nogil:
 
 cdef inline int store_new(char *r, const Instruction *at, MakeCall make) noexcept nogil:
     cdef PyObject *code = frame_of(r).code
-    return FAILED if make((<Code>code).type_at[at.b], <IValue *>r, (<Code>code).pool + at.c, R(r, at.a)) < 0 else 0
+    return FAILED if make((<Code>code).type_at[at.b], <IValue *>r, (<Code>code).operand_pool + at.c, R(r, at.a)) < 0 else 0
 
 
 cdef inline int str_length(char *r, const Instruction *at) noexcept nogil:
@@ -274,7 +274,7 @@ cdef inline int attribute_put(char *r, const Instruction *at) noexcept nogil:
 cdef inline int operate(char *r, const Instruction *at) noexcept nogil:
     cdef PyObject *code = frame_of(r).code
     cdef PyObject *op = (<Code>code).operator_at[at.a]
-    if (<InvokeCall>invoke_at)(op, <IValue *>r, (<Code>code).pool + at.b + 1, code, at) < 0:
+    if (<InvokeCall>invoke_at)(op, <IValue *>r, (<Code>code).operand_pool + at.b + 1, code, at) < 0:
         return FAILED
     return 0
 
@@ -282,6 +282,6 @@ cdef inline int operate(char *r, const Instruction *at) noexcept nogil:
 cdef inline int operate_scalar(char *r, const Instruction *at) noexcept nogil:
     cdef PyObject *code = frame_of(r).code
     cdef PyObject *op = (<Code>code).operator_at[at.a]
-    if (<KernelCall>(<Operator>op).kernels[0])(op, <IValue *>r, (<Code>code).pool + at.b + 1) < 0:
+    if (<KernelCall>(<Operator>op).kernels[0])(op, <IValue *>r, (<Code>code).operand_pool + at.b + 1) < 0:
         return FAILED
     return 0

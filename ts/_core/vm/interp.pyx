@@ -114,7 +114,7 @@ cdef int loop(State *state) noexcept nogil:
     cdef char *r = frame_registers(frame)
     cdef const Instruction *pc = frame.pc
     cdef const Instruction *at
-    cdef int32_t *pool = (<Code>frame.code).pool
+    cdef int32_t *operand_pool = (<Code>frame.code).operand_pool
     cdef int64_t budget = state.budget
     cdef int32_t op
     cdef int status = 0
@@ -391,10 +391,10 @@ cdef int loop(State *state) noexcept nogil:
             callee = enter((<Code>frame.code).function_at[at.b], state, budget)
             if callee == NULL:
                 pc = at
-                status = CALL_SLOWLY
+                status = CALL_SLOW_PATH
                 break
             budget -= 1
-            args = pool + at.c
+            args = operand_pool + at.c
             for i in range(args[0]):
                 slot = <IValue *>frame_registers(callee) + i
                 assign(slot, &(<IValue *>r)[args[i + 1]])
@@ -404,13 +404,13 @@ cdef int loop(State *state) noexcept nogil:
             frame = callee
             r = frame_registers(frame)
             pc = frame.pc
-            pool = (<Code>frame.code).pool
+            operand_pool = (<Code>frame.code).operand_pool
         elif op == CALL_METHOD:
-            args = pool + at.c
+            args = operand_pool + at.c
             callee = enter_method((<Code>frame.code).function_at[at.b], (<IValue *>r)[args[1]].v.o, state, budget)
             if callee == NULL:
                 pc = at
-                status = CALL_SLOWLY
+                status = CALL_SLOW_PATH
                 break
             budget -= 1
             for i in range(args[0]):
@@ -422,17 +422,17 @@ cdef int loop(State *state) noexcept nogil:
             frame = callee
             r = frame_registers(frame)
             pc = frame.pc
-            pool = (<Code>frame.code).pool
+            operand_pool = (<Code>frame.code).operand_pool
         elif op == ENTER_PLAN:
             callee = exchange(state, (<Code>frame.code).function_at[at.a])
             if callee == NULL:
                 pc = at
-                status = CALL_SLOWLY
+                status = CALL_SLOW_PATH
                 break
             frame = callee
             r = frame_registers(frame)
             pc = frame.pc
-            pool = (<Code>frame.code).pool
+            operand_pool = (<Code>frame.code).operand_pool
         elif op == RETURN:
             value = R(r, at.a)[0]
             retain(&value)
@@ -446,7 +446,7 @@ cdef int loop(State *state) noexcept nogil:
                 break
             r = frame_registers(frame)
             pc = frame.pc
-            pool = (<Code>frame.code).pool
+            operand_pool = (<Code>frame.code).operand_pool
             move_value(R(r, i), &value)
             if state.thread != NULL and not (<Code>frame.code).scalar:
                 status = NEEDS_GIL
@@ -455,7 +455,7 @@ cdef int loop(State *state) noexcept nogil:
             status = RAISED
             break
         elif op == PRINT:
-            if (<PrintCall>print_values)(<IValue *>r, pool + at.a) < 0:
+            if (<PrintCall>print_values)(<IValue *>r, operand_pool + at.a) < 0:
                 status = FAILED
                 break
         elif op == FORK:
@@ -754,7 +754,7 @@ cdef int loop(State *state) noexcept nogil:
 # ---------------------------------------------------------------- calls
 
 cdef inline Frame *enter(PyObject *function, State *state, int64_t budget) noexcept nogil:
-    """Push a frame for the callee and return it; return NULL if the call needs `call_slowly`."""
+    """Push a frame for the callee and return it; return NULL if the call needs `call_slow_path`."""
     cdef PyObject *code = (<Callee>function).ready
     if code == NULL or budget <= 0 or state.depth >= state.depth_limit:
         return NULL

@@ -175,24 +175,24 @@ cdef void charge(State *state) noexcept nogil:
     state.quantum = state.budget = 0
 
 
-# Type of `check` for calls from nogil functions; the caller must hold the GIL.
+# Type of `check_limits` for calls from nogil functions; the caller must hold the GIL.
 ctypedef int (*Check)() noexcept nogil
 
 
-cdef int look_up(State *state, bint may_release) noexcept nogil:
+cdef int check_signals_and_limits(State *state, bint may_release) noexcept nogil:
     cdef double now = now_seconds()
     cdef bint limited = innermost() != NULL
     cdef int status = 0
     charge(state)
-    if limited or state.thread == NULL or now - state.looked > SIGNAL_SECONDS:
+    if limited or state.thread == NULL or now - state.last_check_time > SIGNAL_SECONDS:
         if state.thread != NULL:
             PyEval_RestoreThread(state.thread)
             state.thread = NULL
-            state.looked = now
-        elif now - state.looked > GIL_RELEASE_INTERVAL_SECONDS:
+            state.last_check_time = now
+        elif now - state.last_check_time > GIL_RELEASE_INTERVAL_SECONDS:
             PyEval_RestoreThread(PyEval_SaveThread())    # lets other threads run
-            state.looked = now
-        status = (<Check>check)()
+            state.last_check_time = now
+        status = (<Check>check_limits)()
     if status == 0 and (state.suspending or state.slice <= 0):
         return 1
     if status == 0:
@@ -207,7 +207,7 @@ cdef str stack_message(int depth, str name):
     return f"more than the {depth} nested calls that {allowed}: endless recursion? (calls of {name})"
 
 
-cdef int check() except -1:
+cdef int check_limits() except -1:
     """Raise the exception of a signal handler, or the error of an exceeded limit; return 0 otherwise."""
     cdef ResourceLimits *limits = innermost()
     check_time()

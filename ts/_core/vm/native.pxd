@@ -10,18 +10,18 @@ from libc.stdint cimport int64_t
 from ts._core.vm.code cimport Code
 
 cdef enum:
-    FEW_JUMPS = 64                # the jumps of calls with fewer jumps are not counted
+    MIN_COUNTED_JUMPS = 64        # the jumps of calls with fewer jumps are not counted
 
 # Addresses of callbacks for machine code: first by opcode, then others.
 cdef void **NATIVE_TABLE
 # Number of backward jumps after which a Code is hot; INT64_MAX if no compiler is registered.
-cdef int64_t max_wait
+cdef int64_t hot_loop_threshold
 
 # Request machine code for a Code, at most once per Code.  Requires the GIL.
-cdef int offer(Code code) except -1
+cdef int request_compilation(Code code) except -1
 
 
-cdef inline bint warmed(PyObject *code, int64_t jumps) noexcept nogil:
-    """Add backward jumps to the counter of a Code; return whether the Code should be offered to the compiler."""
-    (<Code>code).heat = (<Code>code).heat + jumps
-    return (<Code>code).heat >= max_wait and not (<Code>code).offered
+cdef inline bint count_backward_jumps(PyObject *code, int64_t jumps) noexcept nogil:
+    """Add backward jumps to the counter of a Code; return whether the Code should be compiled."""
+    (<Code>code).hotness_counter = (<Code>code).hotness_counter + jumps
+    return (<Code>code).hotness_counter >= hot_loop_threshold and not (<Code>code).compilation_requested

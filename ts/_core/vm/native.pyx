@@ -80,7 +80,7 @@ cdef void *table[OPCODE_COUNT + 2]
 cdef int64_t until_exit = -1          # remaining instructions until an exit, for tests; negative: no exit
 
 NATIVE_TABLE = table
-max_wait = INT64_MAX
+hot_loop_threshold = INT64_MAX
 cdef object compiler = None
 
 
@@ -127,8 +127,8 @@ table[<int>OPCODE_COUNT] = &until_exit
 table[<int>OPCODE_COUNT + 1] = <PyObject *>None
 
 
-cdef int offer(Code code) except -1:
-    code.offered = True
+cdef int request_compilation(Code code) except -1:
+    code.compilation_requested = True
     if compiler is not None:
         compiler(code)
     return 0
@@ -136,9 +136,9 @@ cdef int offer(Code code) except -1:
 
 def register_compiler(request, int64_t jumps):
     """Register `request`, which is called with each Code after `jumps` backward jumps; None disables compilation."""
-    global compiler, max_wait
+    global compiler, hot_loop_threshold
     compiler = request
-    max_wait = INT64_MAX if request is None else jumps
+    hot_loop_threshold = INT64_MAX if request is None else jumps
 
 
 def force_exit(int64_t instructions):

@@ -89,7 +89,7 @@ cdef inline int has_elements(char *r, const Instruction *at) noexcept nogil:
 
 cdef inline char *element_at(char *r, int32_t offset, int dtype) noexcept nogil:
     """Return the address of an element; NULL for invalid indices. `offset` is the register list in the pool."""
-    cdef const int32_t *items = (<Code>(<Frame *>r - 1).code).pool + offset
+    cdef const int32_t *items = (<Code>(<Frame *>r - 1).code).operand_pool + offset
     cdef PyObject *x = (<IValue *>r)[items[1]].v.o
     cdef PyArrayObject *a = array_in(x)
     cdef int rank = items[0] - 1, k
@@ -111,7 +111,7 @@ cdef inline char *element_at(char *r, int32_t offset, int dtype) noexcept nogil:
 
 cdef inline void count_write(char *r, int32_t offset) noexcept nogil:
     """Increment the version counter of a written tensor; like `wrote`, but without reference counting."""
-    cdef const int32_t *items = (<Code>(<Frame *>r - 1).code).pool + offset
+    cdef const int32_t *items = (<Code>(<Frame *>r - 1).code).operand_pool + offset
     cdef PyObject *x = counter_of((<IValue *>r)[items[1]].v.o)
     (<Tensor>x).version = (<Tensor>x).version + 1
 
@@ -152,4 +152,4 @@ cdef inline int store_int(char *r, const Instruction *at) noexcept nogil:
 
 cdef inline int32_t pool_item(char *r, int32_t offset) noexcept nogil:
     """Return the tensor's register: the first item of a register list in the operand pool."""
-    return (<Code>(<Frame *>r - 1).code).pool[offset + 1]
+    return (<Code>(<Frame *>r - 1).code).operand_pool[offset + 1]

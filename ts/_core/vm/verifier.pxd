@@ -11,7 +11,7 @@ cdef class Verifier:
     cdef tuple parameters             # TypeSpecs of the first registers
     cdef TypeSpec result
     cdef list constants               # TypeSpecs of the last registers
-    cdef tuple pool
+    cdef tuple operand_pool
     cdef tuple operators
     cdef tuple functions
     cdef tuple types

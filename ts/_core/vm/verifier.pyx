@@ -72,11 +72,11 @@ class VerificationError(Exception):
 
 
 cdef class Verifier:
-    def __cinit__(self, str name, tuple rows, str classes, tuple parameters, TypeSpec result, list constants, tuple pool,
+    def __cinit__(self, str name, tuple rows, str classes, tuple parameters, TypeSpec result, list constants, tuple operand_pool,
                   tuple operators, tuple functions, tuple types, tuple handlers):
         self.name, self.rows, self.classes = name, rows, classes
         self.parameters, self.result, self.constants = parameters, result, constants
-        self.pool, self.operators, self.functions = pool, operators, functions
+        self.operand_pool, self.operators, self.functions = operand_pool, operators, functions
         self.types, self.handlers = types, handlers
         self.size, self.registers = len(rows), len(classes)
         self.first_constant = self.registers - len(constants)
@@ -144,7 +144,7 @@ cdef class Verifier:
             elif format == "T":
                 what = "" if 0 <= operand < len(self.types) else "type number"
             elif format == "P":
-                what = self.wrong_in_pool(operand)
+                what = self.operand_pool_error(operand)
             elif not 0 <= operand < self.registers:
                 what = "register number"
             elif operand_format is not format and operand >= self.first_constant:
@@ -163,16 +163,16 @@ cdef class Verifier:
                 raise VerificationError(f"operand {'abc'[k]} = {operand}: wrong {what}")
         return 0
 
-    def wrong_in_pool(self, Py_ssize_t offset):
+    def operand_pool_error(self, Py_ssize_t offset):
         """Return what is wrong in a register list of the pool; "" if it is valid."""
         cdef Py_ssize_t n
-        if not 0 <= offset < len(self.pool):
+        if not 0 <= offset < len(self.operand_pool):
             return "pool offset"
-        n = self.pool[offset]
-        if not 0 <= n < len(self.pool) - offset:
+        n = self.operand_pool[offset]
+        if not 0 <= n < len(self.operand_pool) - offset:
             return "pool record"
         for k in range(offset + 1, offset + 1 + n):
-            if not 0 <= self.pool[k] < self.registers:
+            if not 0 <= self.operand_pool[k] < self.registers:
                 return "register in the pool"
         return ""
 
@@ -294,8 +294,8 @@ cdef class Verifier:
             self.fit(at, b, <TypeSpec>self.read_as(at, a, KIND_LIST).children[0])
         elif op == LIST_NEW:
             spec = self.type(b, KIND_LIST)
-            for k in range(c + 1, c + 1 + <Py_ssize_t>self.pool[c]):
-                self.fit(at, self.pool[k], <TypeSpec>spec.children[0])
+            for k in range(c + 1, c + 1 + <Py_ssize_t>self.operand_pool[c]):
+                self.fit(at, self.operand_pool[k], <TypeSpec>spec.children[0])
             self.write(at, a, spec)
         elif op == DICT_LEN:
             self.read_as(at, b, KIND_DICT)
@@ -312,18 +312,18 @@ cdef class Verifier:
             self.fit(at, c, <TypeSpec>spec.children[1])
         elif op == DICT_NEW:
             spec = self.type(b, KIND_DICT)
-            n = self.pool[c]
+            n = self.operand_pool[c]
             if n % 2:
                 raise VerificationError("a key without a value")
             for k in range(n):
-                self.fit(at, self.pool[c + 1 + k], <TypeSpec>spec.children[k % 2])
+                self.fit(at, self.operand_pool[c + 1 + k], <TypeSpec>spec.children[k % 2])
             self.write(at, a, spec)
         elif op == TUPLE_NEW:
             spec = self.type(b, KIND_TUPLE)
-            if self.pool[c] != len(spec.children):
-                raise VerificationError(f"{self.pool[c]} elements of a {spec.text}")
+            if self.operand_pool[c] != len(spec.children):
+                raise VerificationError(f"{self.operand_pool[c]} elements of a {spec.text}")
             for k in range(len(spec.children)):
-                self.fit(at, self.pool[c + 1 + k], <TypeSpec>spec.children[k])
+                self.fit(at, self.operand_pool[c + 1 + k], <TypeSpec>spec.children[k])
             self.write(at, a, spec)
         elif op == TUPLE_GET:
             spec = self.read_as(at, b, KIND_TUPLE)
@@ -362,7 +362,7 @@ cdef class Verifier:
             if not isinstance(called, CalleeBase) or isinstance(called, MethodBase) != (op == CALL_METHOD):
                 raise VerificationError(f"function {b} is none that it can call")
             self.pass_arguments(<CalleeBase>called, c, at)
-            if op == CALL_METHOD and not is_subtype(self.read(at, self.pool[c + 1]), ANY_CLASS):
+            if op == CALL_METHOD and not is_subtype(self.read(at, self.operand_pool[c + 1]), ANY_CLASS):
                 raise VerificationError("the method of what is no object")
             self.write(at, a, FUTURE if op == FORK else (<CalleeBase>called).result)
         elif op == RETURN:
@@ -371,8 +371,8 @@ cdef class Verifier:
             self.read(at, a)
             self.read(at, b)
         elif op == PRINT:
-            for k in range(a + 1, a + 1 + <Py_ssize_t>self.pool[a]):
-                self.read(at, self.pool[k])
+            for k in range(a + 1, a + 1 + <Py_ssize_t>self.operand_pool[a]):
+                self.read(at, self.operand_pool[k])
         elif op == WAIT:
             self.read_as(at, b, KIND_FUTURE)
             self.write(at, a, <TypeSpec>self.types[c])
@@ -387,10 +387,10 @@ cdef class Verifier:
 
     cdef int pass_arguments(self, CalleeBase called, Py_ssize_t items, list at) except -1:
         cdef Py_ssize_t k
-        if self.pool[items] != len(called.specs):
-            raise VerificationError(f"{self.pool[items]} arguments of a function that takes {len(called.specs)}")
+        if self.operand_pool[items] != len(called.specs):
+            raise VerificationError(f"{self.operand_pool[items]} arguments of a function that takes {len(called.specs)}")
         for k in range(len(called.specs)):
-            self.fit(at, self.pool[items + 1 + k], <TypeSpec>called.specs[k])
+            self.fit(at, self.operand_pool[items + 1 + k], <TypeSpec>called.specs[k])
         return 0
 
     cdef int enter_plan(self, object specializations) except -1:
@@ -411,28 +411,28 @@ cdef class Verifier:
         cdef Py_ssize_t k
         if dtype not in dtypes:
             raise VerificationError(f"no register is for elements of dtype {dtype}")
-        if self.pool[items] == 0:
+        if self.operand_pool[items] == 0:
             raise VerificationError("an element of nothing")
-        self.read_as(at, self.pool[items + 1], KIND_TENSOR)
-        for k in range(items + 2, items + 1 + <Py_ssize_t>self.pool[items]):
-            if self.classes[self.pool[k]] != "i":
-                raise VerificationError(f"r{self.pool[k]} is no index")
+        self.read_as(at, self.operand_pool[items + 1], KIND_TENSOR)
+        for k in range(items + 2, items + 1 + <Py_ssize_t>self.operand_pool[items]):
+            if self.classes[self.operand_pool[k]] != "i":
+                raise VerificationError(f"r{self.operand_pool[k]} is no index")
         return 0
 
     cdef int call_operator(self, tuple row, list at) except -1:
         cdef Operator op = self.operators[row[1]]
         cdef Py_ssize_t items = row[2], k
-        if self.pool[items] != op.nargs + op.nrets:
+        if self.operand_pool[items] != op.nargs + op.nrets:
             raise VerificationError(f"{op.name} takes {op.nargs} and gives {op.nrets}")
         if row[0] == CALL_SCALAR and not op.scalar:
             raise VerificationError(f"{op.name} is not a scalar operator")
-        actual = [self.read(at, self.pool[items + 1 + k]) for k in range(op.nargs)]
+        actual = [self.read(at, self.operand_pool[items + 1 + k]) for k in range(op.nargs)]
         try:
             result_types = result_specs(op, actual)
         except TypeError as error:
             raise VerificationError(str(error)) from None
         for k in range(op.nrets):
-            register = self.pool[items + 1 + op.nargs + k]
+            register = self.operand_pool[items + 1 + op.nargs + k]
             if register >= self.first_constant:
                 raise VerificationError("a constant is written")
             self.write(at, register, <TypeSpec>result_types[k])

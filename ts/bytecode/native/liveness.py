@@ -31,7 +31,7 @@ def reads_and_writes(code: Code, pc: int) -> tuple[list[int], list[int]]:
             if format[0] in "=+":
                 writes.append(operand)
         elif format == "P":
-            items = code.pool_list(operand)
+            items = code.operand_pool_list(operand)
             read_count = len(items)
             if OPCODES[op].name in ("CALL_OPERATOR", "CALL_SCALAR"):
                 read_count = code.operators[operands[0]].nargs

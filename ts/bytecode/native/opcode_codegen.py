@@ -339,7 +339,7 @@ def _scalar(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
         _call_runtime(w, pc, a, b, c)
         return
     _, result, argument_type, checked = function
-    *arguments, out = w.code.pool_list(b)
+    *arguments, out = w.code.operand_pool_list(b)
     values = []
     for register in arguments:
         value = w.value(register)

@@ -44,4 +44,4 @@ def access_registers(code: Code, pc: int) -> list[int]:
     """Return the registers of the tensor and its indices; [] for instructions that access no element."""
     row = code.instructions[pc]
     operand = _POOL_OPERAND.get(row[0])
-    return [] if operand is None else code.pool_list(row[operand])
+    return [] if operand is None else code.operand_pool_list(row[operand])

@@ -1,4 +1,4 @@
-"""Conversion of half-precision arguments to float32, and of the results back; `wide.pxd` describes the
+"""Conversion of half-precision arguments to float32, and of the results back; `upcast_half.pxd` describes the
 contract.
 """
 

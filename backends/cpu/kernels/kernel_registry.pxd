@@ -5,7 +5,7 @@ from numpy cimport npy_intp
 
 from ts._core.value.ivalue cimport IValue
 from ts.backends.cpu.kernels.kernel cimport MAX_DIMS
-from ts.backends.cpu.kernels.walk cimport Loop
+from ts.backends.cpu.kernels.tensor_iterator cimport Loop
 
 # An inner loop with its scalar parameters; passed to the loop as its `data` argument.
 ctypedef struct Tile:

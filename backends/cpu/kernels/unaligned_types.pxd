@@ -7,7 +7,7 @@ For example, complex64 has 8 bytes, but is aligned only like a float.
 
 from libc.stdint cimport int8_t, int16_t, int32_t, int64_t
 
-cdef extern from "moved.h" nogil:
+cdef extern from "unaligned_types.h" nogil:
     ctypedef int16_t two_bytes
     ctypedef int32_t four_bytes
     ctypedef int64_t eight_bytes

@@ -25,7 +25,7 @@ from ts.backends.cpu.kernels.kernel cimport (
     MAX_DIMS, float_array, new_contiguous, new_like, set_result, set_object_result, same_dtype, scalar_type
 )
 from ts.backends.cpu.kernels.mt19937 cimport MersenneTwister, default_stream
-from ts.backends.cpu.kernels.table cimport register_kernel
+from ts.backends.cpu.kernels.kernel_registry cimport register_kernel
 
 cnp.import_array()
 

@@ -26,7 +26,7 @@ cdef extern from "numpy/arrayobject.h":
     )
     int set_base "PyArray_SetBaseObject"(PyArrayObject *array, PyObject *base) except -1
     PyTypeObject *array_type "&PyArray_Type"
-    npy_intp UNKNOWN "NPY_MIN_INTP"    # marks a stride that is computed later
+    npy_intp UNKNOWN_STRIDE "NPY_MIN_INTP"  # marks a stride that is computed later
 
 cdef extern from "Python.h":
     void incref "Py_INCREF"(PyObject *) noexcept
@@ -38,7 +38,7 @@ cdef enum:
     LAYOUT_FLAGS = cnp.NPY_ARRAY_ALIGNED | cnp.NPY_ARRAY_WRITEABLE
 
 
-cdef inline PyObject *view_of(
+cdef inline PyObject *view_with_descr(
     Tensor x, PyArrayObject *a, PyObject *descr, int kind, int nd, npy_intp *dims, npy_intp *strides, npy_intp offset
 ) except NULL:
     """Create a view of an array of `x` with dtype `descr`; takes over the reference to `descr`."""
@@ -55,27 +55,27 @@ cdef inline PyObject *view_of(
     return <PyObject *>result
 
 
-cdef PyObject *view_at(
+cdef PyObject *strided_view(
     Tensor x, PyArrayObject *a, int nd, npy_intp *dims, npy_intp *strides, npy_intp offset
 ) except NULL:
     incref(descr_of(a))
-    return view_of(x, a, descr_of(a), x.scalar_type, nd, dims, strides, offset)
+    return view_with_descr(x, a, descr_of(a), x.scalar_type, nd, dims, strides, offset)
 
 
-cdef PyObject *retyped_at(Tensor x, int kind, int nd, npy_intp *dims, npy_intp *strides) except NULL:
+cdef PyObject *view_with_dtype(Tensor x, int kind, int nd, npy_intp *dims, npy_intp *strides) except NULL:
     cdef object descr = cnp.PyArray_DescrFromType(number_of_scalar_type(kind))
     Py_INCREF(descr)
-    return view_of(x, <PyArrayObject *>x.array, <PyObject *>descr, kind, nd, dims, strides, 0)
+    return view_with_descr(x, <PyArrayObject *>x.array, <PyObject *>descr, kind, nd, dims, strides, 0)
 
 
-cdef int counted(object index) except -2:
+cdef int consumed_dim_count(object index) except -2:
     """Return the number of dimensions consumed by an index: 1, or 0 for None; -1 for other indices."""
     if PyLong_CheckExact(index) or type(index) is slice:
         return 1
     return 0 if index is None else -1
 
 
-cdef bint bound(object x, npy_intp missing, npy_intp n, npy_intp *out) except -1:
+cdef bint read_slice_bound(object x, npy_intp missing, npy_intp n, npy_intp *out) except -1:
     """Clamp a slice bound to [0, n]; return False if it is not an int in the range of npy_intp."""
     cdef npy_intp i
     if x is None:
@@ -93,14 +93,14 @@ cdef bint bound(object x, npy_intp missing, npy_intp n, npy_intp *out) except -1
     return True
 
 
-def basic_index(Tensor x not None, index):
+def get_view(Tensor x not None, index):
     """Return x[index] as a view; None if the index has no fast path."""
     cdef PyArrayObject *a
     cdef npy_intp dims[NUMPY_MAX_DIMS]
     cdef npy_intp strides[NUMPY_MAX_DIMS]
     cdef npy_intp start = 0, end = 0, step, offset = 0, i
-    cdef int consumed = 0, one, at = 0, nd = 0, skipped
-    cdef bint dots = False
+    cdef int consumed = 0, one, dim = 0, nd = 0, skipped
+    cdef bint has_ellipsis = False
     cdef tuple items
     cdef PyObject *view
     if x.backend != BACKEND_CPU or is_recorded(x):
@@ -108,11 +108,11 @@ def basic_index(Tensor x not None, index):
     items = <tuple>index if type(index) is tuple else (index,)
     for item in items:
         if item is Ellipsis:
-            if dots:
+            if has_ellipsis:
                 return None
-            dots = True
+            has_ellipsis = True
             continue
-        one = counted(item)
+        one = consumed_dim_count(item)
         if one < 0:
             return None
         consumed += one
@@ -122,15 +122,15 @@ def basic_index(Tensor x not None, index):
     for item in items:
         if item is None:
             dims[nd] = 1
-            strides[nd] = UNKNOWN  # computed below, from the next dimension
+            strides[nd] = UNKNOWN_STRIDE  # computed below, from the next dimension
             nd += 1
         elif item is Ellipsis:
             skipped = ndim_of(a) - consumed
             while skipped:
-                dims[nd] = dims_of(a)[at]
-                strides[nd] = strides_of(a)[at]
+                dims[nd] = dims_of(a)[dim]
+                strides[nd] = strides_of(a)[dim]
                 nd += 1
-                at += 1
+                dim += 1
                 skipped -= 1
         elif type(item) is slice:
             step = 1
@@ -138,33 +138,33 @@ def basic_index(Tensor x not None, index):
                 if not PyLong_CheckExact(item.step) or not 0 < item.step < 1 << 60:
                     return None
                 step = item.step
-            if not bound(item.start, 0, dims_of(a)[at], &start) or not bound(item.stop, dims_of(a)[at], dims_of(a)[at], &end):
+            if not read_slice_bound(item.start, 0, dims_of(a)[dim], &start) or not read_slice_bound(item.stop, dims_of(a)[dim], dims_of(a)[dim], &end):
                 return None
             end = max(start, end)
             dims[nd] = (end - start + step - 1) // step
-            offset += start * strides_of(a)[at]
-            strides[nd] = strides_of(a)[at] * step
+            offset += start * strides_of(a)[dim]
+            strides[nd] = strides_of(a)[dim] * step
             nd += 1
-            at += 1
+            dim += 1
         else:
             try:
                 i = item
             except OverflowError:
                 return None
-            if not -dims_of(a)[at] <= i < dims_of(a)[at]:
+            if not -dims_of(a)[dim] <= i < dims_of(a)[dim]:
                 return None
-            offset += (i + dims_of(a)[at] if i < 0 else i) * strides_of(a)[at]
-            at += 1
-    while at < ndim_of(a):
-        dims[nd] = dims_of(a)[at]
-        strides[nd] = strides_of(a)[at]
+            offset += (i + dims_of(a)[dim] if i < 0 else i) * strides_of(a)[dim]
+            dim += 1
+    while dim < ndim_of(a):
+        dims[nd] = dims_of(a)[dim]
+        strides[nd] = strides_of(a)[dim]
         nd += 1
-        at += 1
+        dim += 1
     step = cnp.PyArray_ITEMSIZE(<cnp.ndarray>a)
-    for at in range(nd - 1, -1, -1):
-        if strides[at] == UNKNOWN:  # the stride of a new dimension is the extent of the dimensions after it
-            strides[at] = step if at == nd - 1 else dims[at + 1] * strides[at + 1]
-    view = view_at(x, a, nd, dims, strides, offset)
+    for dim in range(nd - 1, -1, -1):
+        if strides[dim] == UNKNOWN_STRIDE:  # the stride of a new dimension is the extent of the dimensions after it
+            strides[dim] = step if dim == nd - 1 else dims[dim + 1] * strides[dim + 1]
+    view = strided_view(x, a, nd, dims, strides, offset)
     result = <object>view
     decref(view)
     return result
@@ -172,22 +172,22 @@ def basic_index(Tensor x not None, index):
 
 # ---------------------------------------------------------------- assignment x[index] = value
 
-cdef Tensor number_like(Tensor x, object value):
+cdef Tensor scalar_tensor_like(Tensor x, object value):
     """Convert a number to a 0-dim tensor with the dtype of `x`; return None if it is out of range."""
     array = new_array(0, NULL, number_of_scalar_type(x.scalar_type))
     return wrap_cpu(array, x.scalar_type) if store_value(value, x.scalar_type, data_of(<PyArrayObject *>array)) else None
 
 
-def put(Tensor x not None, index, value):
+def set_item(Tensor x not None, index, value):
     """Execute `x[index] = value` if this needs only one operator on the CPU; otherwise return False."""
     cdef Tensor source, view
     cdef bint is_number = type(value) is not Tensor
     if x.backend != BACKEND_CPU or is_recorded(x):
         return False
-    source = number_like(x, value) if is_number else <Tensor>value
+    source = scalar_tensor_like(x, value) if is_number else <Tensor>value
     if source is None or source.backend != BACKEND_CPU or is_recorded(source):
         return False
-    view = basic_index(x, index)
+    view = get_view(x, index)
     if view is not None:
         if not is_number and not same_shape(<PyArrayObject *>view.array, <PyArrayObject *>source.array):
             return False

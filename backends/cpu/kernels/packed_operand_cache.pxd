@@ -1,4 +1,4 @@
-"""Cache of packed operands that several matrix products use; `packs.pyx` describes its invalidation."""
+"""Cache of packed operands that several matrix products use; `packed_operand_cache.pyx` describes its invalidation."""
 
 from libc.stdint cimport int64_t
 

@@ -24,7 +24,7 @@ cdef enum:
     MAX_PACKED_BYTES = 1 << 20
 
 
-cdef bint can_use_few_rows(bint double_, Matrix *a, Matrix *b) noexcept nogil:
+cdef bint can_use_skinny_gemm(bint double_, Matrix *a, Matrix *b) noexcept nogil:
     cdef int lanes = microkernels(double_).lanes
     if b.columns < lanes or a.columns < 1:
         return False
@@ -33,11 +33,11 @@ cdef bint can_use_few_rows(bint double_, Matrix *a, Matrix *b) noexcept nogil:
     return a.flag == AS_IT_IS and a.columns >= lanes and a.rows <= MAX_ALONG_ROWS
 
 
-cdef bint few_rows_use_panels(bint double_, Matrix *a, Matrix *b) noexcept nogil:
+cdef bint skinny_gemm_uses_panels(bint double_, Matrix *a, Matrix *b) noexcept nogil:
     return b.flag != AS_IT_IS and a.rows <= MAX_PACKED_ROWS and b.rows * b.columns * (8 if double_ else 4) <= MAX_PACKED_BYTES
 
 
-cdef void few_rows(
+cdef void skinny_gemm(
     bint double_, Matrix *a, Matrix *b, int64_t column, int64_t column_end, char *out, int64_t pitch, double alpha,
     const char *bias, const Panels *panels
 ) noexcept nogil:
@@ -52,7 +52,7 @@ cdef void few_rows(
             a.rows, column_end - column, a.columns, a.data, row, step, b.data + column * size, b.pitch, alpha, bias,
             out + column * size, pitch,
         )
-    elif panels != NULL and few_rows_use_panels(double_, a, b):
+    elif panels != NULL and skinny_gemm_uses_panels(double_, a, b):
         kernels.packed(
             a.rows, column_end - column, a.columns, a.data, row, step, <char *>panels.memory + column * b.rows * size, 0, alpha,
             bias, out + column * size, pitch,

@@ -3,7 +3,7 @@
     broadcast_into(shape, ndim, a)             the common shape of a and other operands
     set_operand_strides(&operands[0], a, ndim, shape)      the strides of a for that shape
     new_result(operands, 2, ndim, shape, kind) the array of the result, which is operands[2]
-    walk(loop, data, operands, 3, ndim, shape)
+    iterate_operands(loop, data, operands, 3, ndim, shape)
 
 A result is dense and has the dimension order of the first operand; if two strides are equal, the next operand
 decides (`ts._core.tensor.strides.of_result`).
@@ -52,6 +52,6 @@ cdef object new_result(Operand *operands, int count, int ndim, npy_intp *shape, 
 #
 # Results of unary loops must be contiguous: `negative` and `isfinite` of NumPy 2.4 read wrong elements for
 # strided results.
-cdef int walk(Loop function, void *data, Operand *operands, int count, int ndim, npy_intp *shape, Plane plane=*) except -1
+cdef int iterate_operands(Loop function, void *data, Operand *operands, int count, int ndim, npy_intp *shape, Plane plane=*) except -1
 # Return a C-contiguous copy of the array.
 cdef object contiguous_copy(PyArrayObject *a)

@@ -1,4 +1,4 @@
-"""Iteration of inner loops over strided and broadcast operands; `walk.pxd` describes the contract."""
+"""Iteration of inner loops over strided and broadcast operands; `tensor_iterator.pxd` describes the contract."""
 
 cimport numpy as cnp
 from cpython.exc cimport PyErr_Occurred
@@ -10,7 +10,7 @@ from libc.string cimport memcpy
 from ts._core.tensor.ndarray cimport data_of, dims_of, flags_of, ndim_of, size_of, strides_of
 from ts._core.tensor.tensor cimport number_of_scalar_type
 from ts.backends.cpu.kernels.gil cimport ReleasedGil, release_gil_for_arrays, take_gil
-from ts.backends.cpu.kernels.moved cimport eight_bytes, element, four_bytes, two_bytes
+from ts.backends.cpu.kernels.unaligned_types cimport eight_bytes, element, four_bytes, two_bytes
 
 cdef extern from "numpy/arrayobject.h":
     # PyArray_New with a NULL data pointer allocates memory; the array gets the given strides
@@ -145,7 +145,7 @@ cdef void move_longest_inside(Operand *operands, int count, npy_intp *dims, int 
         operands[k].strides[longest], operands[k].strides[n - 1] = operands[k].strides[n - 1], operands[k].strides[longest]
 
 
-cdef int walk(Loop function, void *data, Operand *operands, int count, int ndim, npy_intp *shape, Plane plane=NULL) except -1:
+cdef int iterate_operands(Loop function, void *data, Operand *operands, int count, int ndim, npy_intp *shape, Plane plane=NULL) except -1:
     cdef npy_intp dims[MAX_DIMS]
     cdef npy_intp index[MAX_DIMS]
     cdef npy_intp steps[MAX_OPERANDS]
@@ -272,5 +272,5 @@ cdef object contiguous_copy(PyArrayObject *a):
         shape[d] = dims_of(a)[d]
     set_operand_strides(&operands[0], a, nd, shape)
     set_operand_strides(&operands[1], <PyArrayObject *>result, nd, shape)
-    walk(loop, COPY_LOOP_MARKER, operands, 2, nd, shape)
+    iterate_operands(loop, COPY_LOOP_MARKER, operands, 2, nd, shape)
     return result

@@ -1,4 +1,4 @@
-"""Creation of views from shape, strides and offset (`subscripts.pyx`)."""
+"""Creation of views from shape, strides and offset (`basic_indexing.pyx`)."""
 
 from cpython.object cimport PyObject
 from numpy cimport npy_intp
@@ -9,9 +9,9 @@ from ts._core.tensor.tensor cimport Tensor
 # Return a new reference to a tensor that shares the memory of `a`, at byte offset `offset`.  `a` is the array of
 # the CPU tensor `x`, or was its array before.  Callers that create several views must hold a reference to `a`,
 # because other threads and finalizers may replace the array of `x`.
-cdef PyObject *view_at(
+cdef PyObject *strided_view(
     Tensor x, PyArrayObject *a, int nd, npy_intp *dims, npy_intp *strides, npy_intp offset
 ) except NULL
 # Return a view of the memory of `x` with elements of ScalarType `kind`; the strides must be multiples of the
 # element size.
-cdef PyObject *retyped_at(Tensor x, int kind, int nd, npy_intp *dims, npy_intp *strides) except NULL
+cdef PyObject *view_with_dtype(Tensor x, int kind, int nd, npy_intp *dims, npy_intp *strides) except NULL

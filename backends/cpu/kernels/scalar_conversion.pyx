@@ -17,7 +17,7 @@ from libc.string cimport memcpy
 from numpy cimport npy_intp
 
 from ts._core.dispatch.operator cimport Operator, call_python_kernel
-from ts.backends.cpu.kernels.table cimport register_kernel
+from ts.backends.cpu.kernels.kernel_registry cimport register_kernel
 from ts._core.value.ivalue cimport (
     IValue,
     TAG_BOOL,

@@ -21,14 +21,14 @@ from numpy cimport npy_intp
 
 from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, PyArrayObject, data_of, dims_of, ndim_of, new_array, size_of, strides_of
 from ts._core.value.no_python_construction cimport seal
-from ts.backends.cpu.kernels.few_rows cimport can_use_few_rows, few_rows
+from ts.backends.cpu.kernels.skinny_gemm cimport can_use_skinny_gemm, skinny_gemm
 from ts.backends.cpu.kernels.gemm_tiles cimport Panels, pack_panels, packed_block, panel_bytes, panel_columns
 from ts.backends.cpu.kernels.kernel cimport MAX_DIMS, item_size
 from ts.backends.cpu.kernels.matmul cimport MIN_MULTIPLICATIONS_WITHOUT_GIL
 from ts.backends.cpu.kernels.blas_matrix cimport AS_IT_IS, GemmEpilogue, Matrix, as_matrix
 from ts.backends.cpu.kernels.reduce cimport floating
 from ts.backends.cpu.kernels.softmax cimport softmax_rows
-from ts.backends.cpu.kernels.walk cimport contiguous_copy
+from ts.backends.cpu.kernels.tensor_iterator cimport contiguous_copy
 
 from ts.backends.cpu import thread_pool
 
@@ -125,7 +125,7 @@ cdef class Heads:
     cdef int64_t block_rows
     cdef int64_t row_tasks
     cdef int64_t next                  # index of the next task to start
-    cdef bint few_scores               # True if both products use `few_rows`
+    cdef bint few_scores               # True if both products use `skinny_gemm`
     cdef bint few_sums
 
     cdef double work(self) noexcept nogil:
@@ -140,11 +140,11 @@ cdef class Heads:
         if self.count < 2 * partition_count and partition_count > 1:
             self.rows = max((rows + 2 * partition_count - 1) // (2 * partition_count) // 8 * 8, <int64_t>MIN_BLOCK_ROWS)
         self.row_tasks = (rows + self.rows - 1) // self.rows
-        self.few_scores = can_use_few_rows(double_, &self.query, &self.keys)
+        self.few_scores = can_use_skinny_gemm(double_, &self.query, &self.keys)
         cdef Matrix weights = self.query
         weights.columns = weights.pitch = self.keys.columns
         weights.flag = AS_IT_IS
-        self.few_sums = can_use_few_rows(double_, &weights, &self.values)
+        self.few_sums = can_use_skinny_gemm(double_, &weights, &self.values)
         return 0
 
     def run_partition(self, Py_ssize_t partition, Py_ssize_t partition_count):
@@ -213,7 +213,7 @@ cdef class Heads:
     cdef void multiply(self, Matrix *a, Matrix *b, Panels *packed, bint few, char *out, double by) noexcept nogil:
         cdef GemmEpilogue finish
         if few:
-            few_rows(self.kind == DOUBLE, a, b, 0, b.columns, out, b.columns, by, NULL, NULL)
+            skinny_gemm(self.kind == DOUBLE, a, b, 0, b.columns, out, b.columns, by, NULL, NULL)
             return
         finish.alpha, finish.bias, finish.epilogue = by, NULL, NULL
         packed_block(packed, a, 0, a.rows, 0, b.columns, out, b.columns, &finish)

@@ -2,8 +2,8 @@
    is aligned only like one number; access as `int64_t` would then be undefined behavior, which compilers
    exploit. These types make it defined. */
 
-#ifndef TS_MOVED_H
-#define TS_MOVED_H
+#ifndef TS_UNALIGNED_TYPES_H
+#define TS_UNALIGNED_TYPES_H
 
 #include <stdint.h>
 

@@ -1,0 +1,6 @@
+from typing import Any
+
+from ts._core.tensor.tensor import Tensor
+
+def get_view(x: Tensor, index: Any) -> Tensor | None: ...
+def set_item(x: Tensor, index: Any, value: Any) -> bool: ...

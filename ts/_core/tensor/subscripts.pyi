@@ -1,6 +1,0 @@
-from typing import Any
-
-from ts._core.tensor.tensor import Tensor
-
-def basic_index(x: Tensor, index: Any) -> Tensor | None: ...
-def put(x: Tensor, index: Any, value: Any) -> bool: ...
