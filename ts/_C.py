@@ -184,7 +184,7 @@ def _run(run: Callable[..., Any], graph: Any, *options: Any, **named: Any) -> An
     """
     from ts.passes.lower_executor_nodes import with_executor_nodes_lowered
     from ts.passes.pipelines import run_pass
-    from ts.passes.preserve_raising_code import set_executed_graph
+    from ts.passes.preserve_raising_code import set_graph_to_execute
 
     @wraps(run)  # copies `__module__`, by which pass switches identify a pass
     def with_options(graph: Any) -> Any:
@@ -200,7 +200,7 @@ def _run(run: Callable[..., Any], graph: Any, *options: Any, **named: Any) -> An
     changed = run_pass(graph, with_options)
     runs = with_executor_nodes_lowered(graph)
     if runs is not graph:
-        set_executed_graph(graph, runs)
+        set_graph_to_execute(graph, runs)
     return changed
 
 

@@ -66,9 +66,9 @@ class LoadPolicy:
         """Raise CompilationError at `range`, or the node's range, if the graph uses a disallowed operator."""
         if not self.restricted:
             return
-        from ts.passes.preserve_raising_code import executed_graph
+        from ts.passes.preserve_raising_code import graph_to_execute
 
-        for node in executed_graph(graph).all_nodes():
+        for node in graph_to_execute(graph).all_nodes():
             if node.has_attribute("Subgraph"):
                 self.admit(node.get("Subgraph"), range)
             schema = node.schema()

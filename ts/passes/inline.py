@@ -25,7 +25,7 @@ from ts.passes.inline_fork_wait import inline_fork_wait as inline_fork_wait
 from ts.passes.pass_logging import optimization_allowed, update
 from ts.passes.pass_utils import inserting_at_start, walk_nodes
 from ts.passes.peephole import peephole, simplify
-from ts.passes.preserve_raising_code import executed_graph
+from ts.passes.preserve_raising_code import graph_to_execute
 
 _CALLS: Final = ("prim::CallFunction", "prim::CallMethod")
 _MAX_GRAPH_NODES: Final = 20_000
@@ -138,7 +138,7 @@ class _Inliner:
     def _graph(self, callee: Any) -> tuple[Graph, bool]:
         if callee not in self._graphs:
             graph = callee.as_compiled()
-            graph = self._simplify_callee(graph.copy(), callee) if self._simplify else executed_graph(graph)
+            graph = self._simplify_callee(graph.copy(), callee) if self._simplify else graph_to_execute(graph)
             self._graphs[callee] = graph, graph.find_node("prim::If") is not None
         return self._graphs[callee]
 

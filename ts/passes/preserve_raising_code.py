@@ -4,8 +4,8 @@
     return (%a)                              (raises when %b is 0, as in Python)
 
 The frontend's passes run between `store_raising_code` and `discard_raising_code`.  If they removed a node
-that may raise, a copy from before these passes is executed (`executed_graph(graph)`) until the program edits
-the function's graph.
+that may raise, a copy from before these passes is executed (`graph_to_execute(graph)`) until the program
+edits the function's graph.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ def discard_raising_code(graph: Graph) -> bool:
     return False
 
 
-def set_executed_graph(graph: Graph, runs: Graph) -> None:
+def set_graph_to_execute(graph: Graph, runs: Graph) -> None:
     """Execute `runs` instead of `graph`, until `graph` is edited."""
     graph.remembered = runs, _shape(graph)
 
 
-def executed_graph(graph: Graph) -> Graph:
+def graph_to_execute(graph: Graph) -> Graph:
     """Return the graph to execute instead of `graph`: the stored copy, or `graph` if it was edited."""
     if graph.remembered is None:
         return graph

@@ -625,7 +625,7 @@ def create_function_from_graph(name: str, graph: Graph) -> ScriptFunction:
     from ts.ir.schema import Argument, FunctionSchema
     from ts.ir.verifier import verify
     from ts.passes.lower_executor_nodes import with_executor_nodes_lowered
-    from ts.passes.preserve_raising_code import set_executed_graph
+    from ts.passes.preserve_raising_code import set_graph_to_execute
 
     try:
         verify(graph)
@@ -641,7 +641,7 @@ def create_function_from_graph(name: str, graph: Graph) -> ScriptFunction:
     runs = with_executor_nodes_lowered(graph)
     check_types(runs)
     if runs is not graph:
-        set_executed_graph(graph, runs)
+        set_graph_to_execute(graph, runs)
     script = ScriptFunction(name)
     script.finish(graph, FunctionSchema(name, "", arguments, (Argument("", returned),)))
     return script

@@ -93,9 +93,9 @@ def run_late_passes(graph: Graph, variant: GraphVariant) -> None:
 
 def copy_unoptimized(graph: Graph) -> Graph:
     """Return a copy of the graph to execute; it contains raising code that PyTorch's passes remove."""
-    from ts.passes.preserve_raising_code import executed_graph
+    from ts.passes.preserve_raising_code import graph_to_execute
 
-    return executed_graph(graph).copy()
+    return graph_to_execute(graph).copy()
 
 
 def load_or_compile(function: ScriptFunction, entry: Entry | None, make: Callable[[], CompiledCode]) -> Any:

@@ -24,7 +24,7 @@ from ts.ir.types import TENSOR, Type, unshaped
 from ts.passes.dce import eliminate_dead_code
 from ts.passes.erase_shapes import erase_shape_information
 from ts.passes.inline import inline_if_everything
-from ts.passes.preserve_raising_code import set_executed_graph
+from ts.passes.preserve_raising_code import set_graph_to_execute
 from ts.passes.trace_scopes import convert_scopes
 from ts.passes.unwrap_numbers import unwrap_numbers
 from ts.runtime.function import ScriptFunction
@@ -153,7 +153,7 @@ def finish(function: ScriptFunction, graph: Graph) -> ScriptFunction:
     runs = graph.copy()
     erase_shape_information(runs)
     unwrap_numbers(runs)
-    set_executed_graph(graph, runs)
+    set_graph_to_execute(graph, runs)
     return function
 
 
