@@ -46,7 +46,7 @@ def test_python_methods_are_not_callable(tmp_path):
         with pytest.raises(ValueError, match=f"the code has no method {method}"):
             known.find((kind, digest, method))
     for method in (module.save, module.eval, module.stays):
-        with pytest.raises(PermissionError, match="is a function of Python"):
+        with pytest.raises(PermissionError, match="is a Python function"):
             SentCode(allow_python=False).name(method)
-        with pytest.raises(TypeError, match="is a method of an object, and the object cannot travel"):
+        with pytest.raises(TypeError, match="is a method of an object that cannot be sent"):
             SentCode(allow_python=True).name(method)

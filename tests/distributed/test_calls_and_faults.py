@@ -55,12 +55,12 @@ def test_a_process_exits_during_calls(world, pool):
     rpc.rpc_sync("worker1", rpc_worker.sleep, args=(0.5,))
     world.kill("worker1")
     for kind, (told, _) in CALLS.items():
-        with pytest.raises(RuntimeError, match=rf"name=worker1\) is gone, .* during [^:]*{told}"):
+        with pytest.raises(RuntimeError, match=rf"name=worker1\) exited or .* during [^:]*{told}"):
             calls[kind].result(50)
-    with pytest.raises(RuntimeError, match=r"name=worker1\) is gone, .* during to_here"):
+    with pytest.raises(RuntimeError, match=r"name=worker1\) exited or .* during to_here"):
         kept.to_here()
     for _, call in CALLS.values():
-        with pytest.raises(RuntimeError, match=r"name=worker1\) is gone"):
+        with pytest.raises(RuntimeError, match=r"name=worker1\) exited or its connection broke"):
             call("worker1", 0)
         assert call("worker2", 0) is None
 
@@ -71,7 +71,7 @@ def test_owner_exits_during_waiting_calls(world, pool):
     waiting = pool.submit(rpc.rpc_sync, "worker2", rpc_worker.of, args=(kept,))
     rpc.rpc_sync("worker1", rpc_worker.sleep, args=(0.5,))
     world.kill("worker1")
-    with pytest.raises(RuntimeError, match=r"name=worker1\) is gone"):
+    with pytest.raises(RuntimeError, match=r"name=worker1\) exited or its connection broke"):
         waiting.result(50)
 
 
@@ -82,7 +82,7 @@ def test_connections_are_cut_during_calls(world, pool):
     rpc.rpc_sync("worker1", rpc_worker.sleep, args=(0.5,))
     world.proxies["worker1"].cut()
     for call in calls.values():
-        with pytest.raises(RuntimeError, match=r"name=worker1\) is gone, or its connection broke"):
+        with pytest.raises(RuntimeError, match=r"name=worker1\) exited or its connection broke"):
             call.result(50)
     del call, calls  # whose errors hold frames, which hold handles
     rpc.rpc_sync("worker2", rpc_worker.sleep, args=(4,))  # wait until a disconnected process is forgotten
@@ -108,7 +108,7 @@ def test_a_partition_that_heals(world, pool, seconds):
     world.proxies["worker1"].release()
     for call in patient.values():
         error = call.exception(50)
-        assert error is None or "is gone, or its connection broke" in str(error)  # had it not been let in yet
+        assert error is None or "exited or its connection broke" in str(error)  # had it not been let in yet
     del call, patient, hurried
     world.unharmed()
 
@@ -129,7 +129,7 @@ def test_arguments_larger_than_memory(world, monkeypatch):
     rpc.rpc_sync("worker1", rpc_worker.limit_memory, args=(ROOM,))
     other = rpc.rpc_async("worker1", rpc_worker.sleep, args=(1, 7))
     for call in same.values():
-        with pytest.raises(MemoryError, match=f"a part of {SIZE * 4} bytes"):
+        with pytest.raises(MemoryError, match=f"a buffer of {SIZE * 4} bytes"):
             call()
     assert other.wait() == 7
     rpc.rpc_sync("worker1", rpc_worker.limit_memory, args=(None,))
@@ -147,7 +147,7 @@ def test_answers_larger_than_memory(world):
             lambda: rpc.rpc_sync("worker1", ts.ones, args=([SIZE],)),
             lambda: rpc.rpc_async("worker1", ts.ones, args=([SIZE],)).wait(),
         ):
-            with pytest.raises(MemoryError, match=f"a part of {SIZE * 4} bytes"):
+            with pytest.raises(MemoryError, match=f"a buffer of {SIZE * 4} bytes"):
                 call()
     finally:
         rpc_worker.limit_memory(None)

@@ -34,15 +34,15 @@ def test_a_worker_that_exits_is_started_again():
         old = rpc.get_worker_info("worker1")
         ref = rpc.remote("worker1", clusters.squares, args=(ts.arange(4.0),))
         assert ref.to_here().item() == 14.0
-        with pytest.raises(RuntimeError, match=r"name=worker1\) is gone"):
+        with pytest.raises(RuntimeError, match=r"name=worker1\) exited or its connection broke"):
             rpc.rpc_sync("worker1", clusters.die)
         assert clusters.until(lambda: clusters.answers("worker1")) == 14.0
         new = rpc.get_worker_info("worker1")
         assert new.id not in (0, 1, rpc.get_worker_info().id)
         assert rpc.rpc_sync("worker0", clusters.look_up, args=("worker1",)) == new.id
-        with pytest.raises(RuntimeError, match=r"id=1, name=worker1\) is gone"):
+        with pytest.raises(RuntimeError, match=r"id=1, name=worker1\) exited or its connection broke"):
             ref.to_here()
-        with pytest.raises(RuntimeError, match=r"id=1, name=worker1\) is gone"):
+        with pytest.raises(RuntimeError, match=r"id=1, name=worker1\) exited or its connection broke"):
             rpc.rpc_sync(old, ts.add, args=(ts.ones(1), 1))
         with pytest.raises(RuntimeError, match="could not find destination id 1"):
             rpc.rpc_sync("worker1", clusters.look_up, args=(1,))  # which has not known it
@@ -57,7 +57,7 @@ def test_process_at_the_address_of_another():
         right = agent.peer("worker0")
         wrong = Peer(WorkerInfo("worker0", 77), right.address, agent.info.id, right._connection_arguments)
         for ask in (agent.ask, lambda *a: agent.submit(*a).wait()):
-            with pytest.raises(RuntimeError, match=r"id=77, name=worker0\) is gone"):
+            with pytest.raises(RuntimeError, match=r"id=77, name=worker0\) exited or its connection broke"):
                 ask(wrong, ["call", ["operator", "aten::add"], *wire_values.pack(((1, 2), {})), None], 20.0)
         assert rpc.rpc_sync("worker0", clusters.begun) == 1  # this call alone
 
@@ -83,7 +83,7 @@ def test_ctrl_c_ends_all_processes():
             cluster.send_signal(signal.SIGINT)
             assert cluster.wait(clusters.TIMEOUT_SECONDS) == 0
             assert not any(map(clusters.is_alive, pids))
-            with pytest.raises(RuntimeError, match="is gone"):
+            with pytest.raises(RuntimeError, match=r"is unavailable|exited or its connection broke"):
                 rpc.rpc_sync("worker1", clusters.number)
         assert cluster.stderr.read() == ""
 
@@ -98,12 +98,12 @@ def test_a_scheduler_that_is_killed():
         clusters.until(lambda: current().directory._scheduler_failure)
         for _ in range(3):
             assert clusters.answers("worker0") == 14.0
-        with pytest.raises(RuntimeError, match=r"worker1 cannot be looked up: the scheduler at .* is gone"):
+        with pytest.raises(RuntimeError, match=r"worker1 cannot be looked up: the scheduler at .* is unavailable"):
             rpc.rpc_sync("worker1", clusters.number)
-        with pytest.raises(RuntimeError, match=r"the workers cannot be listed: the scheduler at .* is gone"):
+        with pytest.raises(RuntimeError, match=r"the workers cannot be listed: the scheduler at .* is unavailable"):
             distributed_map(clusters.number, [()]).__next__()
         clusters.until(lambda: not any(map(clusters.is_alive, pids)))
-        with pytest.raises(RuntimeError, match="no way into the cluster"):
+        with pytest.raises(RuntimeError, match="cannot join the cluster"):
             members(cluster.address)
 
 
@@ -180,7 +180,7 @@ def test_a_worker_that_cannot_start():
         async with ClusterSupervisor(ClusterConfig(1, arguments=("--threads", "0"))) as cluster:
             await cluster.wait_until_registered()
 
-    with pytest.raises(RuntimeError, match="worker0 does not start: it ended with 2"):
+    with pytest.raises(RuntimeError, match="worker0 failed to start: exit code 2"):
         asyncio.run(asyncio.wait_for(main(), clusters.TIMEOUT_SECONDS))
 
 
@@ -196,11 +196,11 @@ def test_occupied_port():
     [
         (["cluster", "--name-prefix", "a b"], 2, "Worker name must match"),
         (["cluster", "--workers", "-1"], 2, "--workers must be at least 0, got -1"),
-        (["cluster", "--allow-op", "aten::nothing"], 2, "there is no operator aten::nothing"),
+        (["cluster", "--allow-op", "aten::nothing"], 2, "unknown operator aten::nothing"),
         (["cluster", "--threads", "0"], 2, "--threads must be more than 0"),
         (["cluster", "--host", "0.0.0.0"], 1, "TS_RPC_SECRET"),
-        (["cluster", "--status", "tcp://127.0.0.1:1"], 1, "no address of a cluster: tcp://127.0.0.1:1"),
-        (["worker", "ts://127.0.0.1:1"], 1, "no cluster of this user is known"),
+        (["cluster", "--status", "tcp://127.0.0.1:1"], 1, "invalid cluster address tcp://127.0.0.1:1"),
+        (["worker", "ts://127.0.0.1:1"], 1, "found no cluster of this user"),
         (["worker", "ts://127.0.0.1:1", "--tls-dir", "/absent"], 1, "/absent/ca.pem is missing"),
     ],
 )
@@ -218,7 +218,7 @@ def test_permissions_of_workers():
             assert rpc.rpc_sync("worker0", ts.add, args=(ts.ones(1), 1)).item() == 2.0
             with pytest.raises(PermissionError, match="aten::mul is not allowed"):
                 rpc.rpc_sync("worker0", ts.mul, args=(ts.ones(1), 1))
-            with pytest.raises(PermissionError, match="functions of Python"):
+            with pytest.raises(PermissionError, match="Python functions"):
                 rpc.rpc_sync("worker0", clusters.number)
             with pytest.raises(ts.errors.LimitExceeded):
                 rpc.rpc_sync("worker0", ts.zeros, args=([1 << 28],))

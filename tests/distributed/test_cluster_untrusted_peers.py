@@ -117,7 +117,7 @@ def test_rejected_joins(wrong):
     async def main():
         async with scheduler() as made:
             answered = await ask(made, {**JOIN, **wrong})
-            assert answered["status"] == "error" and answered["message"].startswith("no ")
+            assert answered["status"] == "error" and answered["message"].startswith("invalid ")
             assert made.members() == [] and not made.workers
 
     run(main())
@@ -130,9 +130,9 @@ def test_names_numbers_and_addresses_are_unique():
             assert (first["name"], first["number"]) == ("one", 0)
             other = {"address": "ts://127.0.0.1:4712"}
             for wrong, told in (
-                (other, "there is a process named one already"),
-                ({"name": "two"}, "there is a process at ts://127.0.0.1:4711 already"),
-                ({"name": "two", "number": 0, **other}, "the number 0 of two is another process's by now"),
+                (other, "the name one is already used by another process"),
+                ({"name": "two"}, "the address ts://127.0.0.1:4711 is already used by another process"),
+                ({"name": "two", "number": 0, **other}, "the worker id 0 of two is now used by another process"),
             ):
                 assert await ask(made, {**JOIN, **wrong}) == {"status": "error", "message": told}
             two, second = await joined(made, name="", **other)

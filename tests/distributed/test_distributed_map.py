@@ -60,5 +60,5 @@ def test_batches_of_a_dead_process_are_reassigned(three_workers):
         if result == 10:
             os.kill(three_workers[0].pid, signal.SIGKILL)
     assert found == list(range(60))
-    with pytest.raises(RuntimeError, match=r"name=worker1\) is gone"):
+    with pytest.raises(RuntimeError, match=r"name=worker1\) exited or its connection broke"):
         list(distributed_map(rpc_worker.sleep, waits))

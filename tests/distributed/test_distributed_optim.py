@@ -75,9 +75,9 @@ def test_rejected_optimizers(module_workers):
     handles = [layer.remote().parameter() for layer in layers()]
     with pytest.raises(ValueError, match=r"Invalid learning rate: -0.5"):
         DistributedOptimizer(optim.SGD, handles, lr=-0.5)
-    with pytest.raises(TypeError, match="a class of optimizers is wanted"):
+    with pytest.raises(TypeError, match="expected an optimizer class"):
         DistributedOptimizer(functions.Layer, handles)
-    with pytest.raises(TypeError, match="cannot travel"):
+    with pytest.raises(TypeError, match="cannot be sent"):
         DistributedOptimizer(optim.SGD, handles, lr=object())
     optimizer = DistributedOptimizer(optim.SGD, handles, lr=0.5)
     with pytest.raises(RuntimeError, match="Could not find autograd context with id: 999"):

@@ -62,7 +62,7 @@ def test_missing_parameters(tmp_path):
     with pytest.raises(FileNotFoundError):
         Rendezvous(parse_init_method(f"file://{tmp_path}/none/x", 0, 1), "w0", "nowhere")
     with pytest.raises(
-        RendezvousError, match=r"the first process is not at .*: it has not written to .* yet"
+        RendezvousError, match=r"cannot connect to rank 0 at .*: it has not yet written its address to"
     ):
         Rendezvous(parse_init_method(f"file://{tmp_path}/x", 1, 2), "w1", "nowhere", timeout=0.2)
 

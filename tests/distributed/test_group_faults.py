@@ -103,7 +103,7 @@ def takes_too_long():
     if dist.get_rank() == 0:
         with pytest.raises(
             dist.DistBackendError,
-            match=r"Timed out waiting 2000ms for all_reduce to complete: rank 1 did not come",
+            match=r"Timed out waiting 2000ms for all_reduce to complete: rank 1 did not participate",
         ):
             dist.all_reduce(ts.ones(1))
         with pytest.raises(dist.DistBackendError, match="Timed out waiting 200ms for recv operation"):
@@ -133,7 +133,7 @@ def comes_alone(port):
 
     os.environ["MASTER_PORT"] = str(port)
     start = time.monotonic()
-    with pytest.raises(dist.DistError, match=r"not all processes|the first process is not at"):
+    with pytest.raises(dist.DistError, match=r"not all processes|cannot connect to rank 0 at"):
         dist.init_process_group("gloo", timeout=datetime.timedelta(seconds=0.5))
     assert time.monotonic() - start < 5
     assert not dist.is_initialized()

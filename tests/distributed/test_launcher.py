@@ -81,8 +81,8 @@ def test_output_in_files(program, tmp_path):
     [
         (["--nproc-per-node", "many"], "Unsupported nproc_per_node value: many"),
         (["--nproc-per-node", "0"], "expected at least 1"),
-        (["--nnodes", "1:2"], "the number of machines is fixed"),
-        (["--nnodes", "2", "--standalone"], "several machines meet by --master-addr"),
+        (["--nnodes", "1:2"], "an elastic number of machines is unsupported"),
+        (["--nnodes", "2", "--standalone"], "several machines need --master-addr"),
         (["--nnodes", "2", "--node-rank", "2"], "expected 0 to 1"),
         (["-m", "--no-python"], "Don't use both"),
     ],

@@ -204,5 +204,5 @@ def test_truncated_messages_wait_for_more_data(part):
 def test_placeholders_cannot_be_sent():
     """The encoding of a frame placeholder cannot occur in a message."""
     assert decode(MessageEncoder().pack([b"a" * 5000])[0][16:]) == ({b"": 0},)
-    with pytest.raises(TypeError, match="names in a message are of type str"):
+    with pytest.raises(TypeError, match="keys in a message must be of type str"):
         MessageEncoder().pack([{b"": 0}, b"a" * 5000])

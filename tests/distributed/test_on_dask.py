@@ -59,5 +59,5 @@ def test_failed_start_stops_the_agents(client):
         assert rpc.get_worker_info().name == "me"
     with pytest.raises(RuntimeError, match="RPC has not been initialized"):
         client.submit(clusters.number, pure=False).result()
-    with pytest.raises(TypeError, match="not asynchronous"):
+    with pytest.raises(TypeError, match="synchronous dask client"):
         on_dask(SimpleNamespace(asynchronous=True))

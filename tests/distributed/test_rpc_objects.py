@@ -101,9 +101,9 @@ def test_objects_of_other_classes():
     class Stranger:
         pass
 
-    with pytest.raises(TypeError, match="Stranger cannot travel to another process"):
+    with pytest.raises(TypeError, match="Stranger cannot be sent to another process"):
         rpc.rpc_sync("worker1", moved, args=(Stranger(), Color.RED))
-    with pytest.raises(TypeError, match="Point cannot travel to another process"):
+    with pytest.raises(TypeError, match="Point cannot be sent to another process"):
         rpc.rpc_sync("worker1", ts.add, args=(Point(1.0, []), 1))
 
 
@@ -142,7 +142,7 @@ def test_classes_of_one_name():
     def moves(a: Point) -> float:
         return a.x
 
-    with pytest.raises(TypeError, match="Point cannot travel"):
+    with pytest.raises(TypeError, match="Point cannot be sent"):
         rpc.rpc_sync("worker1", moves, args=(Other(3),))
 
 

@@ -49,23 +49,23 @@ def test_names_bytes_and_queues():
     for event in found.values():
         assert event.is_async and event.cpu_time_total > 0
     assert re.fullmatch(
-        r"4000 bytes there, 4000 back, [\d.]+ us in its queue", next(iter(found.values())).detail
+        r"4000 bytes sent, 4000 received, [\d.]+ us queued", next(iter(found.values())).detail
     )
-    assert "0 bytes there, 0 back" in found["rpc_sync#add(worker0 -> worker1)"].detail
+    assert "0 bytes sent, 0 received" in found["rpc_sync#add(worker0 -> worker1)"].detail
 
 
 def test_calls_of_scripts():
     with profile() as recorded:
         asks("worker1", ts.ones(4))
     (event,) = calls(recorded).values()
-    assert event.name.startswith("rpc_async_jit#__torch__.") and "16 bytes there, 16 back" in event.detail
+    assert event.name.startswith("rpc_async_jit#__torch__.") and "16 bytes sent, 16 received" in event.detail
 
 
 def test_calls_that_fail():
     with profile() as recorded, pytest.raises(ValueError, match="bad 3"):
         rpc.rpc_sync("worker1", rpc_worker.fail, args=(3,))
     (event,) = calls(recorded).values()
-    assert event.detail == "0 bytes there, ValueError"
+    assert event.detail == "0 bytes sent, ValueError"
 
 
 def test_traces(tmp_path):

@@ -170,7 +170,7 @@ def test_failed_allocation_without_message_skipping(segment_ends, monkeypatch):
     lender, borrower = segment_ends
     reader, made = MessageDecoder(borrower=borrower), lent(lender, part(MIN_SHARED_BYTES))
     monkeypatch.setattr(shm_segments, "_mapping", no_memory)
-    with pytest.raises(MalformedMessageError, match=f"announces {MIN_SHARED_BYTES} bytes, which this process cannot have"):
+    with pytest.raises(MalformedMessageError, match=f"announces {MIN_SHARED_BYTES} bytes, which cannot be allocated"):
         read(reader, head(made))
 
 

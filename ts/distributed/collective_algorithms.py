@@ -173,7 +173,7 @@ def barrier(call: CollectiveCall) -> None:
 
 def _copy(source: memoryview, target: memoryview) -> None:
     if len(source) != len(target):
-        raise RuntimeError(f"{len(source)} bytes do not fit into {len(target)}")
+        raise RuntimeError(f"cannot copy {len(source)} bytes to a buffer of {len(target)} bytes")
     if len(source):
         np.copyto(np.frombuffer(target, np.uint8), np.frombuffer(source, np.uint8))
 

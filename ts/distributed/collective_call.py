@@ -66,7 +66,7 @@ class CollectiveCall:
             late = sorted({each.source for each in requests if not each.done and each.source is not None})
             raise DistBackendError(
                 f"Timed out waiting {self.timeout * 1000:.0f}ms for {self.function} to complete: "
-                f"rank {', '.join(map(str, late))} did not come"
+                f"rank {', '.join(map(str, late))} did not participate"
             ) from None
 
     def failed(self, error: BaseException) -> None:

@@ -396,7 +396,8 @@ def reduce_scatter(
     for at, each in enumerate(input_list):
         if each.numel() != output.numel():
             raise RuntimeError(
-                f"reduce_scatter: input {at} has {each.numel()} elements, the output {output.numel()}"
+                f"reduce_scatter: input {at} has {each.numel()} elements, expected {output.numel()} "
+                "like the output"
             )
     buffers = _FlatBuffers()
     return _reduce_scatter(

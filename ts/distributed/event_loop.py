@@ -35,7 +35,7 @@ def run(work: Coroutine[Any, Any, T], timeout: float | None = None) -> T:
     """Run a coroutine in the loop and return its result; raise TimeoutError after `timeout` seconds."""
     if on_event_loop():
         work.close()
-        raise RuntimeError("a function that waits for the loop was called in it")
+        raise RuntimeError("a blocking function was called in the event loop's thread")
     future = asyncio.run_coroutine_threadsafe(work, loop())
     try:
         return future.result(timeout)

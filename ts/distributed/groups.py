@@ -135,7 +135,7 @@ def init_process_group(
     if _world.default is not None:
         raise ValueError("trying to initialize the default process group twice!")
     if store is not None:
-        raise NotImplementedError("init_process_group takes an init_method; there are no stores")
+        raise NotImplementedError("init_process_group: stores are unsupported; pass init_method")
     seconds = _seconds(timeout)
     from ts.distributed.mesh_connect import join
 
@@ -164,7 +164,7 @@ def _check_backend(backend: str | None) -> str:
         return Backend.GLOO
     if names.keys() & {"nccl", "xccl", "ucc", "mpi"}:
         raise RuntimeError(
-            f"Distributed package doesn't have {str(backend).upper()} built in: groups are of processes on "
+            f"Distributed package doesn't have {str(backend).upper()} built in: process groups support only "
             'the CPU, init_process_group("gloo")'
         )
     raise AssertionError(f"Unknown backend type {Backend(backend)}")
@@ -356,7 +356,7 @@ def new_group(
         _check_backend(backend)
     if use_local_synchronization:
         raise NotImplementedError(
-            "new_group is called by all processes: there is no use_local_synchronization"
+            "new_group: use_local_synchronization is unsupported; all processes must call new_group"
         )
     member_ranks = list(world.ranks) if ranks is None else list(ranks)
     if sort_ranks:

@@ -176,7 +176,9 @@ def launch_processes(config: ProcessLaunch) -> None:
             restarts += 1
             restarts_left = config.max_restarts - restarts
             print(
-                f"{failure}; starting all again, {restarts_left} restarts left", file=sys.stderr, flush=True
+                f"{failure}; restarting all processes, {restarts_left} restarts left",
+                file=sys.stderr,
+                flush=True,
             )
 
 

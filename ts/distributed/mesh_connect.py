@@ -40,7 +40,9 @@ def join(init_method: str | None, rank: int, world_size: int, timeout: float) ->
         for each in gate.sockets.values():
             each.close()
         if isinstance(error, (RendezvousError, TimeoutError, OSError)):
-            raise DistStoreError(str(error) or f"not all processes came in {timeout:.0f} s") from error
+            raise DistStoreError(
+                str(error) or f"not all processes connected within {timeout:.0f} s"
+            ) from error
         raise
     finally:
         gate.close()
@@ -85,7 +87,7 @@ class _Acceptor:
                 connection = await connect(addresses[rank], **self.credentials.get_connection_args("worker"))
             await connection.write(["socket", self.endpoint.rank])
             if await connection.read() != "yours":
-                raise ConnectionError(f"rank {rank} has a connection to this process already")
+                raise ConnectionError(f"rank {rank} is already connected to this process")
             self._store_connection(rank, connection)
         if len(self.sockets) < self.endpoint.world_size - 1:
             await self.all_connected.wait()

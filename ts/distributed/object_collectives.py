@@ -43,7 +43,9 @@ def all_gather_object(object_list: list[Any], obj: Any, group: ProcessGroup | No
     if process_group is None:
         return
     if len(object_list) != process_group.size():
-        raise RuntimeError(f"all_gather_object: {len(object_list)} places for {process_group.size()} values")
+        raise RuntimeError(
+            f"all_gather_object: expected a list of length {process_group.size()}, got {len(object_list)}"
+        )
     values = _gathered(process_group, obj, None)
     assert values is not None
     object_list[:] = values

@@ -220,7 +220,7 @@ class PeerConnections:
         self._closed = True
         for peer in self._peers.values():
             peer.socket.close()
-            peer.ended = DistNetworkError("a forked process is no part of its parent's groups")
+            peer.ended = DistNetworkError("process groups cannot be used in a forked child process")
 
     # ---- waiting -------------------------------------------------------------------------------------
 
@@ -355,7 +355,7 @@ class PeerConnections:
                 destination = peer.target[peer.filled :] if direct else peer.staging[peer.end :]
                 count = peer.socket.recv_into(destination)
                 if not count:
-                    raise ConnectionError("it has closed the connection")
+                    raise ConnectionError("the peer closed the connection")
                 if direct:
                     peer.filled += count
                 else:
@@ -413,7 +413,7 @@ class PeerConnections:
         try:
             peer.target = np.empty(size, np.uint8).data
         except (MemoryError, ValueError):
-            self._on_connection_error(peer, OSError(f"it sends {size} bytes, which this process cannot have"))
+            self._on_connection_error(peer, OSError(f"cannot allocate {size} bytes for a message"))
 
     def _complete(self, peer: _Connection) -> None:
         label, request, target = peer.label, peer.request, peer.target
@@ -424,10 +424,14 @@ class PeerConnections:
         if request is not None:
             self._done(request)
         elif label.kind == LEAVING:
-            self._close_peer(peer, DistNetworkError(f"rank {peer.rank} has left"))
+            self._close_peer(peer, DistNetworkError(f"rank {peer.rank} has left the process group"))
         elif label.kind == FAILED:
             message = bytes(target).decode()
-            reason = message if " gave up: " in message else f"rank {peer.rank} gave up: {message}"
+            reason = (
+                message
+                if " aborted the call: " in message
+                else f"rank {peer.rank} aborted the call: {message}"
+            )
             self._fail(label._replace(kind=ALL), reason)
         elif key not in self._failed:
             peer.unexpected_messages.setdefault(key, deque()).append((label, target))
@@ -463,12 +467,12 @@ class PeerConnections:
             others = self._groups[request.label.group] - {self.rank}
             if any(self._peers[each].ended is None for each in others):
                 return None
-            return DistNetworkError("all other processes have left")
+            return DistNetworkError("all other ranks have left the process group")
         return None
 
     def _on_connection_error(self, peer: _Connection, error: Exception) -> None:
         """End a connection that broke without a LEAVING message; its requests fail."""
-        self._close_peer(peer, _PeerLostError(f"rank {peer.rank} has died, or its connection broke: {error}"))
+        self._close_peer(peer, _PeerLostError(f"rank {peer.rank} exited or its connection broke: {error}"))
 
     def _close_peer(self, peer: _Connection, error: Exception) -> None:
         if peer.ended is not None:
@@ -501,7 +505,7 @@ class PeerConnections:
 
         Outgoing messages are copied, so they no longer refer to the caller's memory.
         """
-        self._failed.setdefault(key, DistBackendError("the call was given up"))
+        self._failed.setdefault(key, DistBackendError("the call was aborted"))
         for peer in self._peers.values():
             peer.posted.pop(key, None)
             peer.unexpected_messages.pop(key, None)
@@ -560,5 +564,5 @@ def _difference(request: Request, label: MessageTag, size: int, rank: int) -> Ex
     if label[3:] == request.label[3:] and size == len(request.memory):
         return None
     own_tag, peer_tag = format_tag(request.label), format_tag(label)
-    more = "" if own_tag != peer_tag else f": {size} bytes came, {len(request.memory)} were expected"
-    return DistBackendError(f"rank {rank} calls {peer_tag}, this process {own_tag}{more}")
+    more = "" if own_tag != peer_tag else f": received {size} bytes, expected {len(request.memory)}"
+    return DistBackendError(f"rank {rank} called {peer_tag}, but this process called {own_tag}{more}")

@@ -48,7 +48,7 @@ class RendezvousAddress(NamedTuple):
         """Return the address of rank 0; raise OSError if rank 0 has not written it yet."""
         address = None if self.file is None else file_rendezvous.read_address(self.file)
         if address is None and self.file is not None:
-            raise FileNotFoundError(f"it has not written to {self.file} yet")
+            raise FileNotFoundError(f"it has not yet written its address to {self.file}")
         return self if address is None else self._at(address)
 
     def _at(self, address: tuple[str, int]) -> RendezvousAddress:
@@ -81,7 +81,7 @@ def parse_init_method(init_method: str | None, rank: int = -1, world_size: int =
         resolved = {"rank": os.environ.get("RANK"), "world_size": os.environ.get("WORLD_SIZE")}
     elif url.scheme == "tcp":
         if not url.hostname or not url.port:
-            raise ValueError(f"{init_method} names no host and port")
+            raise ValueError(f"invalid init_method {init_method}: expected tcp://HOST:PORT")
         host, port, resolved = url.hostname, url.port, {}
     elif url.scheme == "file":
         file, host, port, resolved = _path(url.netloc + url.path), file_rendezvous.LOCAL, 0, {}
@@ -91,7 +91,7 @@ def parse_init_method(init_method: str | None, rank: int = -1, world_size: int =
     size = "world_size", world_size, query.get("world_size"), resolved.get("world_size")
     world_size = _parse_int(url.scheme, *size)
     if not 0 <= rank < world_size:
-        raise ValueError(f"rank {rank} is not one of {world_size} processes")
+        raise ValueError(f"rank {rank} is out of range for world size {world_size}")
     return RendezvousAddress(host, port, rank, world_size, file)
 
 
@@ -172,9 +172,11 @@ class Rendezvous:
         try:
             resolved, response = self._calls.call(message).result(timeout)
         except TimeoutError:
-            raise RendezvousError(f"not all processes came to {message[0]} in {timeout:.0f} s") from None
+            raise RendezvousError(
+                f"timeout of {message[0]}: not all processes arrived within {timeout:.0f} s"
+            ) from None
         except ConnectionError as error:
-            raise RendezvousError(f"the first process, where all meet, has gone: {error}") from None
+            raise RendezvousError(f"lost the connection to rank 0, the rendezvous server: {error}") from None
         if not resolved:
             raise RendezvousError(response)
         return response
@@ -206,10 +208,10 @@ async def _connected(
                 raise RendezvousError(str(error)) from None
             reason = error
         else:
-            reason = OSError("it has not begun to listen")
+            reason = OSError("it does not listen yet")
         if time.monotonic() > until:
             location = endpoint.file or f"{endpoint.host}:{endpoint.port}"
-            raise RendezvousError(f"the first process is not at {location}: {reason}")
+            raise RendezvousError(f"cannot connect to rank 0 at {location}: {reason}")
         await asyncio.sleep(_RETRY_INTERVAL_SECONDS)
 
 
@@ -273,7 +275,7 @@ class _RendezvousServer:
                 case ("barrier", str(name)) if rank >= 0 and name:
                     self._register_arrival(name, rank, reply)
                 case _:
-                    reply([False, "the first process does not know this message"])
+                    reply([False, "unknown rendezvous request"])
 
         await answer(connection, handle)
         if rank >= 0:
@@ -284,13 +286,13 @@ class _RendezvousServer:
     def _rejection_reason(self, member: Participant, count: int) -> str | None:
         size = self.endpoint.world_size
         if count != size:
-            return f"the first process expects {size} processes, {member.name} {count}"
+            return f"world sizes differ: {size} in rank 0, {count} in {member.name}"
         if not 0 <= member.rank < size:
-            return f"rank {member.rank} is not one of {size} processes"
+            return f"rank {member.rank} is out of range for world size {size}"
         if member.rank in self.members:
-            return f"there is a process of rank {member.rank} already, {self.members[member.rank].name}"
+            return f"rank {member.rank} is already used by {self.members[member.rank].name}"
         if any(member.name == other.name for other in self.members.values()):
-            return f"there is a process named {member.name} already"
+            return f"the name {member.name} is already used by another process"
         return None
 
     def _register_arrival(self, name: str, rank: int, reply: Reply) -> None:

@@ -39,55 +39,75 @@ def get_args_parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add = parser.add_argument
-    add("--nnodes", default="1:1", metavar="N", help="machines; default: 1")
+    add("--nnodes", default="1:1", metavar="N", help="number of machines; default: 1")
     add(
         *_option_spellings("nproc-per-node"),
         default="1",
         metavar="N",
-        help="processes of this machine; or cpu, gpu, auto",
+        help="number of processes on this machine, or cpu, gpu, auto",
     )
-    add(*_option_spellings("node-rank"), type=int, default=0, metavar="N", help="the number of this machine")
-    add("--standalone", action="store_true", help="one machine, and any port that is free")
-    add(*_option_spellings("master-addr"), default="127.0.0.1", metavar="HOST", help="where rank 0 listens")
-    add(*_option_spellings("master-port"), type=int, metavar="PORT", help=f"default: {_DEFAULT_MASTER_PORT}")
+    add(*_option_spellings("node-rank"), type=int, default=0, metavar="N", help="index of this machine")
+    add("--standalone", action="store_true", help="run on one machine, with any free port")
+    add(
+        *_option_spellings("master-addr"),
+        default="127.0.0.1",
+        metavar="HOST",
+        help="address on which rank 0 listens",
+    )
+    add(
+        *_option_spellings("master-port"),
+        type=int,
+        metavar="PORT",
+        help=f"port on which rank 0 listens; default: {_DEFAULT_MASTER_PORT}",
+    )
     add(
         *_option_spellings("rdzv-backend"),
         default="static",
         metavar="NAME",
-        help="static, or c10d on one machine",
+        help="static, or c10d (one machine only)",
     )
-    add(*_option_spellings("rdzv-endpoint"), default="", metavar="HOST:PORT", help="where processes meet")
-    add(*_option_spellings("rdzv-id"), default="none", metavar="ID", help="a name of this run")
+    add(*_option_spellings("rdzv-endpoint"), default="", metavar="HOST:PORT", help="rendezvous address")
+    add(*_option_spellings("rdzv-id"), default="none", metavar="ID", help="name of this run")
     add(*_option_spellings("rdzv-conf"), default="", metavar="KEY=VALUE,...", help="accepted, without effect")
     add(
         *_option_spellings("max-restarts"),
         type=int,
         default=0,
         metavar="N",
-        help="starts after a failure; default: 0",
+        help="maximal number of restarts after failures; default: 0",
     )
     add(
         *_option_spellings("monitor-interval"),
         type=float,
         default=0.1,
         metavar="SECONDS",
-        help="default: 0.1",
+        help="interval of process checks; default: 0.1",
     )
     add(
         *_option_spellings("shutdown-timeout"),
         type=float,
         default=30.0,
         metavar="SECONDS",
-        help="from SIGTERM to SIGKILL",
+        help="time between SIGTERM and SIGKILL; default: 30",
     )
     add(*_option_spellings("start-method"), default="spawn", help="accepted, without effect")
-    add("--role", default="default", metavar="NAME", help="a name of these processes")
-    add("-m", "--module", action="store_true", help="the program is a module, as of python -m")
-    add(*_option_spellings("no-python"), action="store_true", help="the program runs without Python")
-    add(*_option_spellings("log-dir"), metavar="DIR", help="where --redirects writes")
-    add("-r", "--redirects", default="0", metavar="N", help="to files: 0 nothing, 1 stdout, 2 stderr, 3 both")
+    add("--role", default="default", metavar="NAME", help="name of the processes' role")
+    add("-m", "--module", action="store_true", help="PROGRAM is a module name, as for python -m")
+    add(
+        *_option_spellings("no-python"),
+        action="store_true",
+        help="execute PROGRAM directly instead of with Python",
+    )
+    add(*_option_spellings("log-dir"), metavar="DIR", help="output folder for --redirects")
+    add(
+        "-r",
+        "--redirects",
+        default="0",
+        metavar="N",
+        help="redirect to files: 0 nothing, 1 stdout, 2 stderr, 3 both",
+    )
     add(*_option_spellings("local-addr"), metavar="HOST", help="accepted, without effect")
-    add("training_script", metavar="PROGRAM", help="the program, and behind it its arguments")
+    add("training_script", metavar="PROGRAM", help="program, followed by its arguments")
     add("training_script_args", nargs=argparse.REMAINDER, metavar="ARG")
     return parser
 
@@ -135,7 +155,9 @@ def launch_from_options(options: argparse.Namespace) -> ProcessLaunch:
     if not 0 < lowest <= highest:
         raise ValueError(f"--nnodes {options.nnodes}: expected 0 < MIN <= MAX")
     if lowest != highest:
-        raise ValueError(f"--nnodes {options.nnodes}: the number of machines is fixed, give one number")
+        raise ValueError(
+            f"--nnodes {options.nnodes}: an elastic number of machines is unsupported, expected one number"
+        )
     processes = determine_local_world_size(options.nproc_per_node)
     if processes < 1:
         raise ValueError(f"--nproc-per-node {processes}: expected at least 1")
@@ -143,8 +165,8 @@ def launch_from_options(options: argparse.Namespace) -> ProcessLaunch:
     if options.standalone or options.rdzv_backend != "static":
         if lowest > 1:
             raise ValueError(
-                f"--nnodes {lowest}: several machines meet by --master-addr and --master-port, not by "
-                f"--standalone or --rdzv-backend {options.rdzv_backend}"
+                f"--nnodes {lowest}: several machines need --master-addr and --master-port, without "
+                f"--standalone and --rdzv-backend {options.rdzv_backend}"
             )
         host, port = "127.0.0.1", _free_port()
     elif options.rdzv_endpoint:

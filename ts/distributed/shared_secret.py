@@ -96,14 +96,15 @@ def is_local(host: str) -> bool:
     try:
         return all(ipaddress.ip_address(info[4][0]).is_loopback for info in socket.getaddrinfo(host, None))
     except OSError as error:
-        raise MissingSecretError(f"nothing is known of the host {host}: {error}") from None
+        raise MissingSecretError(f"cannot resolve the host {host}: {error}") from None
 
 
 def _check_local(host: str) -> None:
     if not is_local(host):
         raise MissingSecretError(
-            f"processes that meet at {host}, which is not this machine alone, need a secret that all of them "
-            "know: TS_RPC_SECRET, or secret= of the options, or certificates"
+            f"processes with the rendezvous address {host}, which other machines can reach, need a "
+            "shared secret: "
+            "set TS_RPC_SECRET or secret= of the options, or use certificates"
         )
 
 
@@ -113,5 +114,5 @@ def _folder() -> Path:
     path.mkdir(mode=0o700, exist_ok=True)
     status = path.lstat()
     if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid() or status.st_mode & 0o077:
-        raise MissingSecretError(f"{path} is not a folder of this user alone")
+        raise MissingSecretError(f"{path} must be a folder that only this user can access")
     return path

@@ -114,7 +114,7 @@ def pack(
     try:
         data = packing.pack(value)
     except RecursionError:
-        raise ValueError("the value is nested too deeply, or contains itself") from None
+        raise ValueError("the value is nested too deeply or contains itself") from None
     return data, packing.memory()
 
 
@@ -166,15 +166,15 @@ class _Serializer:
                 type_index, components = encoded
                 return Tag.NOMINAL, type_index, *map(self.pack, components)
         raise TypeError(
-            f"a {kind.__module__}.{kind.__qualname__} cannot travel to another process: numbers, texts, "
-            "bytes, lists, tuples, dicts, sets and tensors do, and objects of classes that the signature of "
-            "a scripted function names"
+            f"an object of class {kind.__module__}.{kind.__qualname__} cannot be sent to another process; "
+            "supported are numbers, strings, bytes, lists, tuples, dicts, sets, tensors, and objects of "
+            "classes in the signature of a scripted function"
         )
 
     def _tensor(self, x: Tensor) -> Any:
         if x.device.type != "cpu":
             raise RuntimeError(
-                f"tensors travel from the CPU only, found one on {x.device}: move it there first"
+                f"only CPU tensors can be sent, found a tensor on {x.device}: move it to the CPU first"
             )
         flag = Flag.REQUIRES_GRAD if x.requires_grad else Flag.PLAIN
         if isinstance(x, Parameter):
@@ -235,7 +235,7 @@ def unpack(
         data, memory = encoded
         return _Deserializer(memory, wire_context, grad_tensors).unpack(data)
     except Exception as error:  # an exception of any type means that the data is malformed
-        raise MalformedValueError(f"what arrived is no value: {error}") from error
+        raise MalformedValueError(f"malformed value: {error}") from error
 
 
 class _Deserializer:
@@ -254,7 +254,7 @@ class _Deserializer:
             if isinstance(x, memoryview):
                 return bytes(x)
             if isinstance(x, dict):
-                raise MalformedValueError("a dict without a tag")
+                raise MalformedValueError("expected a tagged value, found a dict")
             return x
         tag, *fields = x
         match tag:
@@ -290,7 +290,7 @@ class _Deserializer:
                 return self.wire_context.signature.build(type_index, [*map(self.unpack, inside)])
             case Tag.DTYPE | Tag.LAYOUT | Tag.MEMORY_FORMAT:
                 return _BY_CODE[tag][fields[0]]
-        raise MalformedValueError(f"tag {tag!r}")
+        raise MalformedValueError(f"unknown tag {tag!r}")
 
     def _tensor(self, code: int, flag: int, key: int, offset: int, size: Any, stride: Any) -> Tensor:
         elements = self.storages.get((key, code))
@@ -310,7 +310,7 @@ class _Deserializer:
 
     def _add_grad_tensor(self, x: Tensor) -> Tensor:
         if self.grad_tensors is None or not (x.is_floating_point() or x.is_complex()):
-            raise MalformedValueError("a tensor whose gradient is nowhere")
+            raise MalformedValueError("unexpected request for the gradient of a tensor")
         self.grad_tensors.append(x)
         return x
 
@@ -319,7 +319,7 @@ class _Deserializer:
         array = self.bytes.get(key)
         if array is None:
             if type(key) is not int or key < 0:
-                raise MalformedValueError(f"memory {key!r}")
+                raise MalformedValueError(f"invalid index of a buffer: {key!r}")
             array = np.frombuffer(self.memory[key], np.uint8)
             array = self.bytes[key] = array if array.flags.writeable else array.copy()
         return array

@@ -42,7 +42,9 @@ def security(
     folder = Path(folder)
     for name in (AUTHORITY, CERTIFICATE, KEY):
         if not (folder / name).is_file():
-            raise FileNotFoundError(f"{folder / name} is missing: `ts cluster --tls-dir` makes certificates")
+            raise FileNotFoundError(
+                f"{folder / name} is missing; `ts cluster --tls-dir` creates certificates"
+            )
     files: dict[str, Any] = {"tls_ca_file": str(folder / AUTHORITY)}
     for role in _ROLES:
         files[f"tls_{role}_cert"], files[f"tls_{role}_key"] = str(folder / CERTIFICATE), str(folder / KEY)
@@ -76,7 +78,7 @@ def _authority(folder: Path) -> tuple[x509.Certificate, Any]:
         key: Any = load_pem_private_key(key_path.read_bytes(), password=None)
         return x509.load_pem_x509_certificate(path.read_bytes()), key
     if path.exists():
-        raise FileNotFoundError(f"{key_path} is missing, which {CERTIFICATE} would have to be signed with")
+        raise FileNotFoundError(f"{key_path} is missing; it is needed to sign {CERTIFICATE}")
     key = _key()
     _write(key_path, _key_bytes(key))
     certificate = _signed("ts cluster authority", key.public_key(), None, key, None)

@@ -88,7 +88,7 @@ def on_dask(
     are not included.
     """
     if getattr(client, "asynchronous", False):
-        raise TypeError("on_dask needs a client of dask that is not asynchronous")
+        raise TypeError("on_dask needs a synchronous dask client, got an asynchronous one")
     options = {
         "num_worker_threads": threads,
         "allow_python": allow_python,

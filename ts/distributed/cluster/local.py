@@ -77,7 +77,7 @@ class LocalCluster:
         if not self._process.stdout.readline():  # `ts cluster` prints a line when all workers have registered
             code = self._process.wait()
             self.close()
-            raise RuntimeError(f"the cluster does not start: it ended with {code}, and said why above")
+            raise RuntimeError(f"the cluster failed to start (exit code {code}); see its error output above")
 
     @property
     def security(self) -> Security | None:

@@ -159,7 +159,7 @@ class NameService(Scheduler):
         """Record a heartbeat of the process at address `worker`: its counters and its finished calls."""
         for count in (running, done, failed, memory):
             if type(count) is not int:
-                raise TypeError(f"no count: {count!r:.100}")
+                raise TypeError(f"invalid counter: {count!r:.100}")
         for entry in self._entries.values():
             if entry.address == worker:
                 entry.running, entry.done, entry.failed, entry.memory = running, done, failed, memory
@@ -179,24 +179,24 @@ class NameService(Scheduler):
                     fields |= {"startstops": [took], "status": "error" if failed else "OK"}
                     stream.transition(key, "processing", "erred" if failed else "memory", **fields)
                 case _:
-                    raise TypeError(f"no call: {call!r:.100}")
+                    raise TypeError(f"invalid record of a call: {call!r:.100}")
 
     # ---- members
 
     def _check(self, name: Any, address: Any, kind: Any, worker_id: Any, pid: Any) -> None:
         if not isinstance(name, str) or (name and not _NAME.fullmatch(name)):
-            raise JoinRejectedError(f"no name of a process: {name!r:.200}")
+            raise JoinRejectedError(f"invalid process name: {name!r:.200}")
         if kind not in KINDS or type(pid) is not int:
-            raise JoinRejectedError(f"no process: kind {kind!r:.100}, pid {pid!r:.100}")
+            raise JoinRejectedError(f"invalid process: kind {kind!r:.100}, pid {pid!r:.100}")
         if worker_id is not None and (type(worker_id) is not int or not 0 <= worker_id < _MAX_RANK):
-            raise JoinRejectedError(f"no number of a process: {worker_id!r:.100}")
+            raise JoinRejectedError(f"invalid worker id: {worker_id!r:.100}")
         try:
             scheme, location = parse_address(address, strict=True)
             port = parse_host_port(location)[1]
         except (TypeError, ValueError, AttributeError):
-            raise JoinRejectedError(f"no address: {address!r:.200}") from None
+            raise JoinRejectedError(f"invalid address: {address!r:.200}") from None
         if scheme != self._scheme or not 0 < port < 1 << 16 or len(address) > 300:
-            raise JoinRejectedError(f"no address of this cluster: {address!r:.200}")
+            raise JoinRejectedError(f"invalid address for this cluster: {address!r:.200}")
 
     async def _remove_stale_entry(self, name: str, address: str, worker_id: int | None) -> None:
         """Remove the old registration of a process that rejoins with equal name, address and number."""
@@ -215,11 +215,11 @@ class NameService(Scheduler):
     ) -> RegisteredWorker:
         names = {entry.name for entry in self._entries.values()}
         if name in names:
-            raise JoinRejectedError(f"there is a process named {name} already")
+            raise JoinRejectedError(f"the name {name} is already used by another process")
         if worker_id in self._entries:
-            raise JoinRejectedError(f"the number {worker_id} of {name} is another process's by now")
+            raise JoinRejectedError(f"the worker id {worker_id} of {name} is now used by another process")
         if address in self.workers:
-            raise JoinRejectedError(f"there is a process at {address} already")
+            raise JoinRejectedError(f"the address {address} is already used by another process")
         if worker_id is None:
             first = self._first.pop(name, self._next)
             worker_id = self._next if first in self._entries else first

@@ -101,7 +101,7 @@ class ClusterSupervisor:
             for name in missing:
                 process = self._processes.get(name)
                 if process is not None and process.returncode is not None:
-                    raise RuntimeError(f"{name} does not start: it ended with {process.returncode}")
+                    raise RuntimeError(f"{name} failed to start: {_describe_exit_code(process.returncode)}")
             if time.monotonic() > until:
                 limit = f"{_REGISTRATION_TIMEOUT_SECONDS:.0f} s"
                 raise RuntimeError(f"{', '.join(missing)} did not register within {limit}")
@@ -124,11 +124,11 @@ class ClusterSupervisor:
             process = self._processes[name] = await self._start(name)
             code = await process.wait()
             if not self.config.restart:
-                self._log(f"{name} has ended ({_describe_exit_code(code)})")
+                self._log(f"{name} exited ({_describe_exit_code(code)})")
                 return
             short_run_count = 0 if time.monotonic() - began > _MIN_UPTIME_SECONDS else short_run_count + 1
             pause = _RESTART_BACKOFF_SECONDS[min(short_run_count, len(_RESTART_BACKOFF_SECONDS) - 1)]
-            self._log(f"{name} has ended ({_describe_exit_code(code)}): it is started again")
+            self._log(f"{name} exited ({_describe_exit_code(code)}); restarting it")
             await asyncio.sleep(pause)
 
     async def _start(self, name: str) -> asyncio.subprocess.Process:
@@ -165,4 +165,4 @@ async def _terminate(process: asyncio.subprocess.Process) -> None:
 
 def _describe_exit_code(code: int) -> str:
     """Describe an exit code in words."""
-    return f"exit code {code}" if code >= 0 else f"by signal {signal.Signals(-code).name}"
+    return f"exit code {code}" if code >= 0 else f"signal {signal.Signals(-code).name}"

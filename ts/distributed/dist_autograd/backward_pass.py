@@ -68,7 +68,7 @@ class BackwardPass:
             roots[message_id] = self._context.sends[message_id]
         with self._lock:
             if self._run is not None:
-                raise RuntimeError("a pass begins once")
+                raise RuntimeError("the backward pass has already begun")
             self._root_indices = {message_id: root_index for root_index, message_id in enumerate(roots)}
             self._edges = list(roots.values())
             self._open += len(roots)
@@ -155,8 +155,8 @@ def send_gradients(origin: MessageOrigin, gradients: Sequence[Tensor | None]) ->
     backward_pass: BackwardPass | None = getattr(_thread, "backward_pass", None)
     if backward_pass is None:
         raise RuntimeError(
-            "gradients of what other processes computed are found by torch.distributed.autograd.backward("
-            "context_id, [loss]), inside of its context"
+            "gradients of values computed by other processes require torch.distributed.autograd.backward("
+            "context_id, [loss]) inside of the autograd context"
         )
     backward_pass.send(origin, gradients)
 
@@ -164,12 +164,12 @@ def send_gradients(origin: MessageOrigin, gradients: Sequence[Tensor | None]) ->
 def _check(edges: list[GradientEdge], gradients: Any) -> None:
     """Check the number, dtypes and shapes of received gradients against the tensors that were sent."""
     if not isinstance(gradients, list) or len(gradients) != len(edges):
-        raise RuntimeError(f"{len(edges)} gradients are wanted")
+        raise RuntimeError(f"expected {len(edges)} gradients")
     for edge, gradient in zip(edges, gradients, strict=True):
         if gradient is None:
             continue
         like = edge.node._input_metadata[edge.output_nr]
         if not isinstance(gradient, Tensor) or gradient.dtype is not like.dtype:
-            raise RuntimeError(f"a gradient of {like.dtype} is wanted, not {gradient!r:.100}")
+            raise RuntimeError(f"expected a gradient of dtype {like.dtype}, got {gradient!r:.100}")
         if tuple(gradient.shape) != tuple(like.shape):
-            raise RuntimeError(f"a gradient of shape {like.shape} is wanted, not of {gradient.shape}")
+            raise RuntimeError(f"expected a gradient of shape {like.shape}, got {gradient.shape}")

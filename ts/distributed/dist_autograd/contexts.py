@@ -172,7 +172,7 @@ class DistAutogradContainer:
         """
         numbers = type(context_id) is int and type(process) is int
         if not numbers or not all(map(self._agent.directory.can_have_id, (context_id >> _BITS, process))):
-            raise ValueError(f"no autograd context: {context_id!r} of {process!r}")
+            raise ValueError(f"invalid autograd context id {context_id!r} or process id {process!r}")
         with self._lock:
             is_open = context_id in self._open
             if not is_open and context_id >> _BITS != self._here and context_id not in self._ended:

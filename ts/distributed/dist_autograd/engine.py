@@ -81,7 +81,7 @@ def _wait(futures: list[Future[Any]]) -> None:
 
 def _give_up(agent: RpcAgent, context: DistAutogradContext, pass_id: int, processes: list[int]) -> None:
     """Abort the pass in all processes, so that no process waits for gradients that will not arrive."""
-    context.pass_of(pass_id).fail(RuntimeError("the pass was given up"))
+    context.pass_of(pass_id).fail(RuntimeError("the backward pass was aborted"))
     for process in processes:
         agent.send_reliably(agent.peer(process), ["backward", "give_up", context.id, pass_id])
 

@@ -29,7 +29,7 @@ def named(optimizer_class: type[Any], agent: RpcAgent) -> list[str]:
     Raise TypeError for other classes, PermissionError for a user class that is not allowed.
     """
     if not isinstance(optimizer_class, type) or not issubclass(optimizer_class, Optimizer):
-        raise TypeError(f"a class of optimizers is wanted, got {optimizer_class!r}")
+        raise TypeError(f"expected an optimizer class, got {optimizer_class!r}")
     name = optimizer_class.__name__
     if getattr(ts.optim, name, None) is optimizer_class:
         return ["optim", name]
@@ -45,7 +45,7 @@ def _class_of(name: Any, agent: RpcAgent) -> type[Optimizer]:
         case _:
             optimizer_class = None
     if not isinstance(optimizer_class, type) or not issubclass(optimizer_class, Optimizer):
-        raise ValueError(f"no class of optimizers has the name {name!r}")
+        raise ValueError(f"unknown optimizer class {name!r}")
     return optimizer_class
 
 
@@ -80,5 +80,5 @@ def step(handle: RRef, context_id: int) -> None:
     """Run a step of the local optimizer to which `handle` refers, with the gradients of a context."""
     local = handle.local_value()
     if not isinstance(local, LocalOptimizer):
-        raise TypeError(f"{handle!r} refers to no optimizer")
+        raise TypeError(f"{handle!r} does not refer to an optimizer")
     local.step(context_id)

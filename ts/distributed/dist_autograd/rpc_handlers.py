@@ -37,7 +37,7 @@ def backward_of(
     """Run a backward pass that another process requested; block this thread until it is complete."""
     try:
         if context_id == -1:
-            raise ValueError("no pass without a context is for another process")
+            raise ValueError("a backward pass in another process requires an autograd context")
         engine.backward_of(agent, value.wait(), context_id, retain_graph)
     except Exception as error:  # sent to the caller, which raises it
         writer.failed(error)
@@ -61,7 +61,7 @@ def _handle(agent: RpcAgent, about: str, kind: str, rest: tuple[Any, ...], write
             writer.result(None)
             backward_pass.deliver(message, gradients)
         case "backward", "give_up", (context_id, int(pass_id)):
-            contexts.find(context_id).pass_of(pass_id).fail(RuntimeError("the pass was given up"))
+            contexts.find(context_id).pass_of(pass_id).fail(RuntimeError("the backward pass was aborted"))
             writer.result(None)
         case "backward", "end", (context_id,):
             contexts.end_locally(context_id)
@@ -69,7 +69,7 @@ def _handle(agent: RpcAgent, about: str, kind: str, rest: tuple[Any, ...], write
         case "optimizer", _, encoded:
             writer.result(_optimizer(agent, kind, send_recv_nodes.unpack(encoded, agent)[0]))
         case _:
-            raise ValueError(f"no message: {about} {kind}")
+            raise ValueError(f"unknown or malformed request: {about} {kind}")
 
 
 def _optimizer(agent: RpcAgent, kind: str, arguments: Any) -> Any:
@@ -80,4 +80,4 @@ def _optimizer(agent: RpcAgent, kind: str, arguments: Any) -> Any:
             return optimizers.make(agent, *arguments)
         case "step":
             return optimizers.step(*arguments)
-    raise ValueError(f"no message: optimizer {kind}")
+    raise ValueError(f"unknown request: optimizer {kind}")

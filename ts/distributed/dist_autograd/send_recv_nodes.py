@@ -110,7 +110,7 @@ def unpack(encoded: Any, agent: RpcAgent, wire_context: WireContext | None = Non
     value = wire_values.unpack((data, memory), wire_context, grad_tensors)
     if grad_tensors:
         if type(message_id) is not int:
-            raise ValueError(f"no message: {message_id!r}")
+            raise ValueError(f"invalid message id: {message_id!r}")
         with enable_grad():
             RecvRpc.apply(_anchor(), MessageOrigin(context_id, sender, message_id), *grad_tensors)
     return value, context_id

@@ -209,7 +209,7 @@ class RpcAgent:
         timing        measurement of the call, if profiled
         """
         if on_event_loop():
-            raise RuntimeError("a function that waits for the loop was called in it")
+            raise RuntimeError("a blocking function was called in the event loop's thread")
         deadline = None if timeout == NO_TIMEOUT else time.monotonic() + timeout
         self._attach_code(peer, message)
         sent = message if timing is None else timing.wrap_request(message)
@@ -498,7 +498,7 @@ def _unavailable_error(peer: Peer, message: list[Any], error: Exception) -> Exce
     if isinstance(error, MemoryError):
         return error
     unavailable = WorkerUnavailableError(
-        f"{peer.info} is gone, or its connection broke, during {_describe_request(message)}: {error}"
+        f"{peer.info} exited or its connection broke during {_describe_request(message)}: {error}"
     )
     unavailable.connection_refused = isinstance(error, ConnectionRefusedError)
     return unavailable

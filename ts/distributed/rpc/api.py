@@ -93,7 +93,7 @@ def _worker_directory_factory(
 ) -> Callable[[RpcAgent], WorkerDirectory]:
     if urlsplit(options.init_method).scheme in (PLAIN, TLS):
         if rank >= 0 or world_size >= 0:
-            raise ValueError("a cluster assigns ranks itself: leave out rank and world_size")
+            raise ValueError("the cluster assigns ranks: do not pass rank and world_size")
         return functools.partial(ClusterWorkerDirectory, options.init_method, name, options)
     endpoint = parse_init_method(options.init_method, rank, world_size)
     security = options.security or (Security(secret=options.secret) if options.secret else None)

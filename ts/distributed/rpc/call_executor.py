@@ -182,7 +182,7 @@ class CallExecutor:
         elif not _is_scripted(value, name) and not self._options.allow_python:
             method = f"{type(value).__module__}.{type(value).__qualname__}.{name}"
             raise PermissionError(
-                f"{method} is a method of Python, which this process runs none of: allow_python=True"
+                f"{method} is a Python method; this process runs Python code only with allow_python=True"
             )
 
 

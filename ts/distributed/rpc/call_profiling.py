@@ -1,6 +1,6 @@
 """Measurement of RPC calls, for the profiler and for the dashboard of a cluster.
 
-    rpc_sync#aten::add(worker0 -> worker1)           103 us     64 bytes there, 64 back, 12.5 us in its queue
+    rpc_sync#aten::add(worker0 -> worker1)           103 us     64 bytes sent, 64 received, 12.5 us queued
     rpc_async_jit#__torch__.f(worker0 -> worker1)    PyTorch's event name for calls of scripts
 
 The time that a call waited in the queue of the callee is measured only for profiled calls: their message is
@@ -62,14 +62,14 @@ class Timing:
             end_call(self._event, self._describe_response(response))
 
     def _describe_response(self, response: Any) -> str:
-        description = f"{self._request_bytes} bytes there"
+        description = f"{self._request_bytes} bytes sent"
         match response:
             case ("value", _, memory, int(waited)):
-                description += f", {_total_bytes(memory)} back, {waited / 1e3:.1f} us in its queue"
+                description += f", {_total_bytes(memory)} received, {waited / 1e3:.1f} us queued"
             case ("failed", str(kind), _):
                 description += f", {kind}"
             case None:
-                description += ", no answer"
+                description += ", no response"
         return description
 
 

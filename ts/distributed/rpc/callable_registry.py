@@ -163,15 +163,15 @@ class SentCode:
         description = f"{module}.{name}" if name else repr(callee)
         if not self.allow_python:
             raise PermissionError(
-                f"{description} is a function of Python: script it, or let both sides allow_python=True "
-                "(rpc_backend_options)"
+                f"{description} is a Python function: script it, or set allow_python=True in the "
+                "rpc_backend_options of both processes"
             )
         if not isinstance(module, str) or not isinstance(name, str) or "<" in name:
             raise AttributeError(f"Can't pickle local object '{description}'")
         if not isinstance(getattr(callee, "__self__", None), (type, ModuleType, NoneType)):
             raise TypeError(
-                f"{description} is a method of an object, and the object cannot travel: "
-                "make it there (rpc.remote), and call the method of its RRef"
+                f"{description} is a method of an object that cannot be sent to another process: "
+                "create the object there with rpc.remote, and call the method through its RRef"
             )
         return "python", module, name
 
@@ -216,7 +216,7 @@ class ReceivedCode:
                 return self._method(digest, method)
             case ("python", str(module), str(path)):
                 return self._python(module, path)
-        raise ValueError(f"no callee has the name {name!r}")
+        raise ValueError(f"invalid name of a function: {name!r}")
 
     def type_of(self, name: Any) -> type:
         """Return the class with this name; raise PermissionError for user classes without `allow_python`."""
@@ -227,13 +227,13 @@ class ReceivedCode:
 
     def _check_operator(self, name: str) -> None:
         if not registry.lookup(name):
-            raise ValueError(f"there is no operator {name}")
+            raise ValueError(f"unknown operator {name}")
         self.check_allowed(name)
 
     def check_allowed(self, name: str) -> None:
         """Raise PermissionError if other workers may not call the operator `name` in this process."""
         if not self._terms.allows(name):
-            raise PermissionError(f"the operator {name} is not allowed here")
+            raise PermissionError(f"the operator {name} is not allowed in this process")
 
     def has(self, name: Any) -> bool:
         """Return True if this process can run the callee without receiving its code first."""
@@ -254,13 +254,13 @@ class ReceivedCode:
     def _python(self, module: str, path: str) -> Callable[..., Any]:
         if not self.allow_python:
             raise PermissionError(
-                f"this process runs no functions of Python ({module}.{path}): allow_python=True"
+                f"this process runs Python functions ({module}.{path}) only with allow_python=True"
             )
         value: Any = importlib.import_module(module)
         for attribute in path.split("."):
             value = getattr(value, attribute)
         if not callable(value):
-            raise ValueError(f"{module}.{path} cannot be called")
+            raise ValueError(f"{module}.{path} is not callable")
         return value  # type: ignore[no-any-return]
 
 

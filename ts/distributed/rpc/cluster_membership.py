@@ -125,7 +125,7 @@ class ClusterWorkerDirectory(WorkerDirectory):
         match record:
             case (int(worker_id), str(name), str(address)):
                 if parse_address(address)[0] != parse_address(self.address)[0]:
-                    raise ValueError(f"{address} is no address of this cluster")
+                    raise ValueError(f"{address} is not an address of this cluster")
                 return self.peer_with_id(worker_id, name, address)
         return super().peer_from_record(record)
 
@@ -158,13 +158,15 @@ class ClusterWorkerDirectory(WorkerDirectory):
         """
         if self._scheduler_failure is not None:
             raise RuntimeError(
-                f"{otherwise}: the scheduler at {self.address} is gone ({self._scheduler_failure})"
+                f"{otherwise}: the scheduler at {self.address} is unavailable ({self._scheduler_failure})"
             )
         try:
             return run(self._exchange_query(message))
         except (OSError, TimeoutError) as error:
-            reason = str(error) or f"it does not answer in {SCHEDULER_RESPONSE_TIMEOUT_SECONDS:.0f} s"
-            raise RuntimeError(f"{otherwise}: the scheduler at {self.address} is gone ({reason})") from None
+            reason = str(error) or f"no response within {SCHEDULER_RESPONSE_TIMEOUT_SECONDS:.0f} s"
+            raise RuntimeError(
+                f"{otherwise}: the scheduler at {self.address} is unavailable ({reason})"
+            ) from None
 
     async def _exchange_query(self, message: Message) -> Any:
         async with self._query_lock, asyncio.timeout(SCHEDULER_RESPONSE_TIMEOUT_SECONDS):
@@ -228,7 +230,7 @@ class ClusterWorkerDirectory(WorkerDirectory):
                     # have joined with these names
                 }
         except ClusterShutdownError:
-            self._scheduler_failure = "it has ended"
+            self._scheduler_failure = "it has shut down"
         except Exception as error:  # stored in the attribute `error`
             self._scheduler_failure, self.error = str(error), error
         finally:
@@ -248,7 +250,7 @@ class ClusterWorkerDirectory(WorkerDirectory):
                         case {"op": "close", "reason": "scheduler-close"}:
                             raise ClusterShutdownError
                         case {"op": "close"}:
-                            return "it has given this process up"
+                            return "the scheduler removed this process from the cluster"
         except OSError as error:
             return str(error)
 
@@ -262,9 +264,9 @@ class ClusterWorkerDirectory(WorkerDirectory):
                 # Another cluster uses the address, or the secret has changed.
                 self._scheduler_failure = str(error)
             except (OSError, TimeoutError) as error:
-                self._scheduler_failure = str(error) or "it does not answer"
+                self._scheduler_failure = str(error) or "no response"
             if time.monotonic() > until:
-                raise JoinError(f"the scheduler at {self.address} is gone: {self._scheduler_failure}")
+                raise JoinError(f"the scheduler at {self.address} is unavailable: {self._scheduler_failure}")
             await asyncio.sleep(SCHEDULER_RETRY_INTERVAL_SECONDS)
 
     async def _send_heartbeats(self, comm: Comm) -> None:
@@ -320,20 +322,24 @@ def security_for(address: str, secret: bytes | None, security: Security | None) 
     """Return the security settings for a scheduler's address; raise RuntimeError without a secret."""
     parsed = urlsplit(address)
     if parsed.scheme not in (PLAIN, TLS) or not parsed.hostname or not parsed.port:
-        raise ValueError(f"no address of a cluster: {address} ({PLAIN}://host:port, {TLS}://host:port)")
+        raise ValueError(
+            f"invalid cluster address {address}: expected {PLAIN}://host:port or {TLS}://host:port"
+        )
     if security is not None:
         scheme = security.scheme("worker")
         if scheme != parsed.scheme:
-            raise RuntimeError(f"{address} does not fit security=, which is for {scheme}://")
+            raise RuntimeError(f"{address} does not match security=, which is for {scheme}://")
         return security
     if parsed.scheme == TLS:
         raise RuntimeError(
             f"{address} needs certificates: security=ts.distributed.cluster.certificates.security(FOLDER), "
-            "or --tls-dir FOLDER on a command line"
+            "or the command-line option --tls-dir FOLDER"
         )
     resolved_secret = secret or secrets.shared(parsed.hostname, parsed.port)
     if resolved_secret is None:
-        raise RuntimeError(f"no cluster of this user is known at {address}")
+        raise RuntimeError(
+            f"found no cluster of this user at {address}: it has ended, or another user has started it"
+        )
     return Security(secret=resolved_secret)
 
 
@@ -349,5 +355,5 @@ def run_with_scheduler(address: str, work: Coroutine[Any, Any, Any]) -> Any:
     try:
         return run(work)
     except (OSError, TimeoutError) as error:
-        reason = str(error) or f"it does not answer in {SCHEDULER_RESPONSE_TIMEOUT_SECONDS:.0f} s"
-        raise RuntimeError(f"no way into the cluster at {address}: {reason}") from None
+        reason = str(error) or f"no response within {SCHEDULER_RESPONSE_TIMEOUT_SECONDS:.0f} s"
+        raise RuntimeError(f"cannot join the cluster at {address}: {reason}") from None

@@ -49,7 +49,7 @@ class _DistributedMap:
         else:
             selected = [self.agent.peer(worker).info for worker in workers]
         if not selected:
-            raise ValueError("map has no workers")
+            raise ValueError("map: no workers are available")
         self.workers: list[WorkerInfo] = selected
         self.busy: Counter[WorkerInfo] = Counter()
         self.failures: Counter[WorkerInfo] = Counter()  # worker -> connection failures since its last result

@@ -62,7 +62,9 @@ class Peer:
             with self._lock:
                 calls = self._calls
                 if self._closed:
-                    loop().call_soon_threadsafe(done, None, ConnectionAbortedError("this process has left"))
+                    loop().call_soon_threadsafe(
+                        done, None, ConnectionAbortedError("this process has shut RPC down")
+                    )
                     return
                 if calls is None or calls.closed:
                     self._unsent.append((message, done))
@@ -82,7 +84,7 @@ class Peer:
                 )
             calls.submit(self._hello, _ignore)
         except Exception as failure:
-            timed_out = TimeoutError(f"it does not answer in {_CONNECT_TIMEOUT_SECONDS:.0f} s")
+            timed_out = TimeoutError(f"no response within {_CONNECT_TIMEOUT_SECONDS:.0f} s")
             error = failure if str(failure) else timed_out
         with self._lock:
             self._calls, self._connecting = calls, False

@@ -143,7 +143,7 @@ class RRefContext:
                         self._early_drops.popitem(last=False)
                 return
             if process is not None and holder != process:
-                raise ValueError(f"process {process} may not drop what process {holder} needs")
+                raise ValueError(f"process {process} may not drop a reference of process {holder}")
             del owner.forks[fork]
             if not owner.forks:
                 del self._owners[identity]

@@ -69,11 +69,16 @@ class Signature:
             return members[name]
         if isinstance(type, TupleType):
             if len(components) != len(type.elems):
-                raise ValueError(f"{len(components)} elements for a {type.name}")
+                raise ValueError(
+                    f"expected {len(type.elems)} elements for {type.name}, got {len(components)}"
+                )
             return type.python_class(*components) if type.python_class is not None else tuple(components)
         instance = new_object(object_class(type))
         if len(components) != len(instance.cls.names):
-            raise ValueError(f"{len(components)} attributes for a {instance.cls.name}")
+            raise ValueError(
+                f"expected {len(instance.cls.names)} attributes for {instance.cls.name}, got "
+                f"{len(components)}"
+            )
         for slot, component in enumerate(components):
             object_set(instance, slot, component)
         return instance_of(instance)

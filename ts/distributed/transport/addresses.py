@@ -17,7 +17,7 @@ def split_address(address: str) -> tuple[str, str]:
     """Return the scheme and the rest of an address; raise ValueError if `ts` has no such scheme."""
     scheme, separator, location = address.rpartition("://")
     if not separator or scheme not in (PLAIN, TLS):
-        raise ValueError(f"an address starts with {PLAIN}:// or {TLS}://, found {address!r}")
+        raise ValueError(f"expected an address that starts with {PLAIN}:// or {TLS}://, found {address!r}")
     return scheme, location
 
 

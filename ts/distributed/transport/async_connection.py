@@ -125,7 +125,7 @@ class AsyncConnection:
         while not self._messages:
             self._check()
             if self._receiver is not None:
-                raise RuntimeError("two tasks receive from one connection")
+                raise RuntimeError("another task already receives from this connection")
             self._receiver = self._loop.create_future()
             try:
                 await self._receiver
@@ -168,9 +168,9 @@ class AsyncConnection:
         """
         self._check()
         if self._outgoing or self._messages or not self._reader.between:
-            raise RuntimeError("a message is on its way")
+            raise RuntimeError("a message is being sent or received")
         with self._lock:
-            self._error = ConnectionError("the socket was given away")
+            self._error = ConnectionError("the socket was transferred to another connection")
             self._loop.remove_reader(self._socket)
             self._loop.remove_writer(self._socket)
         ended, self._on_message, self._on_end, self._is_receiver_full = self._on_end, None, None, None

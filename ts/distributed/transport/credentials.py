@@ -53,7 +53,7 @@ class SharedSecret:
 def check_secret(secret: bytes) -> None:
     """Raise ValueError for a secret that is short enough to be guessed."""
     if len(secret) < MIN_SECRET_BYTES:
-        raise ValueError(f"a secret has at least {MIN_SECRET_BYTES} bytes, found {len(secret)}")
+        raise ValueError(f"a secret must have at least {MIN_SECRET_BYTES} bytes, found {len(secret)}")
 
 
 def check_credentials(
@@ -64,7 +64,7 @@ def check_credentials(
 ) -> None:
     """Raise an error if scheme and credentials do not authenticate the other end."""
     if require_encryption and scheme != TLS:
-        raise RuntimeError(f"encryption is required, and {scheme}:// has none")
+        raise RuntimeError(f"encryption is required, but {scheme}:// is not encrypted")
     if scheme == TLS and context is None:
         raise ValueError(f"{TLS}:// needs certificates: Security(tls_ca_file=..., tls_worker_cert=..., ...)")
     if scheme == PLAIN and not secret:

@@ -60,9 +60,9 @@ def connector(secret: bytes) -> HandshakeSteps:
         theirs, ours = greeting[: len(MAGIC)], MAGIC
         if theirs.startswith(_PROTOCOL):
             raise AuthenticationError(
-                f"the other end has version {theirs!r} of the protocol, this one {ours!r}"
+                f"protocol versions differ: {theirs!r} in the other end, {ours!r} in this process"
             )
-        raise AuthenticationError("what listens there speaks another protocol")
+        raise AuthenticationError("the listener uses another protocol")
     theirs, ours = greeting[len(MAGIC) :], secrets.token_bytes(_NONCE_BYTES)
     proof = yield ours + _proof(secret, b"connector", theirs, ours), _PROOF_BYTES
     if not hmac.compare_digest(proof, _proof(secret, b"listener", theirs, ours)):

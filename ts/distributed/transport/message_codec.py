@@ -92,7 +92,7 @@ class MessageTooLargeError(NamedTuple):
 
     def error(self) -> MemoryError:
         """Return the exception that the receiver of this message raises."""
-        return MemoryError(f"a message has a part of {self.size} bytes, for which this process has no memory")
+        return MemoryError(f"cannot allocate a buffer of {self.size} bytes for a message")
 
 
 class MessageEncoder:
@@ -157,7 +157,7 @@ def _without_frames(value: Any, frames: list[memoryview]) -> Any:
     if isinstance(value, dict):
         for name in value:
             if not isinstance(name, str):
-                raise TypeError(f"names in a message are of type str, found {name!r}")
+                raise TypeError(f"keys in a message must be of type str, found {name!r}")
         return {name: _without_frames(each, frames) for name, each in value.items()}
     if kind is memoryview:
         value = value.cast("B") if value.c_contiguous and value.nbytes else value.tobytes()
@@ -255,7 +255,9 @@ class MessageDecoder:
         header, frames = _PRELUDE.unpack_from(self._staging, at)
         limits = self.limits
         if header > limits.header_bytes or frames > limits.frames:
-            raise MalformedMessageError(f"a message announces a head of {header} bytes and {frames} frames")
+            raise MalformedMessageError(
+                f"a message announces a header of {header} bytes and {frames} frames, more than allowed"
+            )
         lengths = _lengths(frames)
         if available < _PRELUDE.size + lengths.size:
             return False
@@ -295,7 +297,9 @@ class MessageDecoder:
         """Map a frame in shared memory."""
         self.borrowed += size_of(reference)
         if self.borrower is None:
-            raise MalformedMessageError("a message has a frame in memory that this process does not share")
+            raise MalformedMessageError(
+                "a message refers to shared memory, but this connection does not share memory"
+            )
         try:
             self._buffers.append(self.borrower.take(reference))
         except MemoryError:
@@ -305,7 +309,7 @@ class MessageDecoder:
             self._too_large = size_of(reference)
         except OSError as error:
             raise MalformedMessageError(
-                f"a message has a frame in memory that cannot be had: {error}"
+                f"cannot access a shared memory frame of a message: {error}"
             ) from None
 
     def _begin(self, size: int, received_bytes: memoryview) -> None:
@@ -333,7 +337,7 @@ def _memory(size: int) -> memoryview:
 
 
 def _no_memory(size: int) -> MalformedMessageError:
-    return MalformedMessageError(f"a message announces {size} bytes, which this process cannot have")
+    return MalformedMessageError(f"a message announces {size} bytes, which cannot be allocated")
 
 
 def _copy(data: memoryview) -> memoryview:
@@ -349,11 +353,11 @@ def _unpack(frames: list[memoryview]) -> Any:
         if b"" in value:
             (index,) = value.values()
             if type(index) is not int or index < 0:
-                raise ValueError(f"no frame {index!r}")
+                raise ValueError(f"invalid index of a frame: {index!r}")
             return frames[1 + index]
         return dict(**value)  # raises TypeError for keys that are not strings
 
     try:
         return decode(header, named)
     except (ValueError, TypeError, LookupError) as error:
-        raise MalformedMessageError(f"the head of a message is none: {error}") from None
+        raise MalformedMessageError(f"malformed message header: {error}") from None

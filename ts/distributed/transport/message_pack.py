@@ -44,7 +44,7 @@ def decode(data: bytes | memoryview, object_hook: ObjectHook | None = None) -> A
         decoder = _Decoder(memoryview(data), object_hook)
         value = decoder.decode()
         if decoder.position != len(data):
-            raise ValueError(f"{len(data) - decoder.position} bytes follow the value")
+            raise ValueError(f"{len(data) - decoder.position} unexpected bytes after the value")
         return value
     try:
         if len(data) > _MIN_SCANNED_BYTES:
@@ -67,7 +67,7 @@ def _scan(data: bytes | memoryview) -> None:
 
 
 def _reject_extension(code: int, data: bytes) -> Any:
-    raise ValueError(f"extension type {code}")
+    raise ValueError(f"unsupported extension type {code}")
 
 
 # ---- implementation without `msgpack` --------------------------------------------------------------------
@@ -227,7 +227,7 @@ class _Decoder:
             return self._container(False, self._length(_LIST_CODES[code]))
         if code in _DICT_CODES:
             return self._container(True, self._length(_DICT_CODES[code]))
-        raise ValueError(f"the code {code:#x} stands for no value of a message")
+        raise ValueError(f"unknown type code {code:#x}")
 
     def _take(self, count: int) -> memoryview:
         begin, end = self.position, self.position + count

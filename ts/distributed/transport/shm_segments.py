@@ -247,7 +247,9 @@ class SegmentReceiver:
             try:
                 capacity = os.fstat(file).st_size - PAGE_BYTES
                 if not size <= capacity <= max(size, MIN_SHARED_BYTES) * _MAX_SEGMENT_OVERSIZE_FACTOR:
-                    raise NotSharedMemoryError(f"{size} bytes are announced in a segment of {capacity}")
+                    raise NotSharedMemoryError(
+                        f"a message announces {size} bytes in a segment of {capacity} bytes"
+                    )
                 if os.pread(file, len(self._mark), CONNECTION_ID_SLICE.start) != self._mark:
                     raise NotSharedMemoryError("the announced segment belongs to another connection")
                 mapping = _mapping(file)
@@ -257,7 +259,7 @@ class SegmentReceiver:
                 os.close(file)
             self._mappings[descriptor] = mapping
         if size > len(mapping) - PAGE_BYTES or mapping[0] != _SENT:
-            raise NotSharedMemoryError(f"{size} bytes are announced in a segment that does not have them")
+            raise NotSharedMemoryError(f"the announced segment does not contain {size} unread bytes")
         mapping[0] = _CONSUMED
         memory = np.frombuffer(mapping, np.uint8, size, PAGE_BYTES)
         weakref.finalize(memory, _release, mapping, _forks).atexit = False
@@ -296,7 +298,7 @@ os.register_at_fork(before=_before_fork)
 def _copied(file: int, size: int) -> memoryview:
     """Return a copy of a message part whose segment cannot be mapped."""
     if os.pread(file, 1, 0) != bytes([_SENT]):
-        raise NotSharedMemoryError(f"{size} bytes are announced in a segment that does not have them")
+        raise NotSharedMemoryError(f"the announced segment does not contain {size} unread bytes")
     try:
         memory = np.empty(size, np.uint8).data
         at = 0

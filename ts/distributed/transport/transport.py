@@ -71,7 +71,7 @@ class Connection:
                 async with asyncio.timeout(HANDSHAKE_TIMEOUT_SECONDS):
                     await self.stream.wait_until_consumed()
             except (ConnectionError, TimeoutError):
-                log.debug("%s broke before it was closed", self)
+                log.debug("%s: the connection broke before it was closed", self)
         self.abort()
 
     def abort(self) -> None:
@@ -220,7 +220,7 @@ class Listener(Generic[ConnectionType]):
                 await exchange_hello(connection)
             await self._handler(connection)
         except (ConnectionError, TimeoutError) as error:
-            log.info("%s lost a connection: %s", self.listen_address, error or "it took too long")
+            log.info("%s lost a connection: %s", self.listen_address, error or "timed out")
             connection.abort()
 
     def _accept(self) -> None:
@@ -229,7 +229,7 @@ class Listener(Generic[ConnectionType]):
             sock, _ = self._socket.accept()
         except OSError as error:
             if error.errno in _RESOURCE_ERRORS:
-                log.warning("%s accepts no connection for a second: %s", self.listen_address, error)
+                log.warning("%s stops accepting connections for a second: %s", self.listen_address, error)
                 self._loop.remove_reader(self._socket)
                 self._loop.call_later(1.0, self._resume_accepting)
             return  # the client has closed the connection
@@ -260,10 +260,10 @@ class Listener(Generic[ConnectionType]):
                     sock, connection_setup.listener(self._scheme, self._secret, self._limits)
                 )
             if len(self._authenticated) >= self._max_connections:
-                raise ConnectionError(f"there are {self._max_connections} already")
+                raise ConnectionError(f"the maximum of {self._max_connections} connections is reached")
             connection: Any = _connection(self.kind, sock, self._scheme, codecs)
         except (OSError, TimeoutError) as error:
-            log.info("%s refuses a connection: %s", self.listen_address, error or "it took too long")
+            log.info("%s rejected a connection: %s", self.listen_address, error or "timed out")
             sock.close()
             return
         except BaseException:
