@@ -1,4 +1,4 @@
-"""Intra-op thread pool of the CPU.
+"""Intra-op thread pool of the CPU: a parallel for loop over the partitions of an operator's work.
 
 In: a function of (part, parts), which computes one partition; out: nothing; all partitions have run. The
 values of elements must not depend on the division into partitions, so that results are bit-identical for

@@ -189,7 +189,7 @@ class FileMapping(mmap.mmap):
 
 
 def map_path(path: str, size: int, is_shared: bool) -> NDArray[np.uint8]:
-    """Return the first `size` bytes of a file as an array; raise RuntimeError if mapping fails.
+    """Map the first `size` bytes of a file, shared or copy-on-write; raise RuntimeError if mapping fails.
 
     If `is_shared`, writes to the array change the file; the file is created or extended if it is too small.
     """

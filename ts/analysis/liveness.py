@@ -1,4 +1,4 @@
-"""Live-variable analysis of graphs: the last uses of values.
+"""Liveness analysis (live-variable analysis) of graphs: the last uses of values.
 
 In: a graph. Out: a `Liveness`, which returns the values of a node's block that are dead after the node.
 A read inside the blocks of a node counts as a read by that node, so that an outer value that a loop body

@@ -1,4 +1,4 @@
-"""Forward-mode differentiation: tensors with tangents.
+"""Forward-mode automatic differentiation: tensors with tangents.
 
 with forward_ad.dual_level():
     x = forward_ad.make_dual(primal, tangent)

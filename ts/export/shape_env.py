@@ -1,4 +1,4 @@
-"""Shape environment of an export: symbolic sizes, their ranges, and constraints.
+"""Shape environment of an export: symbolic shapes, the ranges of their sizes, and constraints.
 
     env = ShapeEnv()
     n = env.size("x", 0, hint=8)          a SymInt: s0, 8 in the example

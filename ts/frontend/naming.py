@@ -1,4 +1,4 @@
-"""Registry of qualified names: each compiled type or function of a process has a unique name.
+"""Name mangling: a registry gives each compiled type or function of a process a unique qualified name.
 
     qualified_name(f)             "__torch__.package.module.f"
     unique_name(name)             the name, mangled with a number if it is in use

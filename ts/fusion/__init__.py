@@ -1,1 +1,1 @@
-"""Fusion groups: rules for the nodes of a group, and the fused program that a backend compiles."""
+"""Operator fusion: rules for the nodes of a fusion group, and the fused program that a backend compiles."""

@@ -549,7 +549,7 @@ class Node:
         return (*block_path, self._position_in_block())
 
     def is_dominated_by(self, dominator: Node) -> bool:
-        """Return True if `dominator` runs before this node on every path."""
+        """Return True if `dominator` runs before this node on every path (dominance)."""
         node: Node | None = self
         while node is not None:
             if node._block is dominator._block:

@@ -1,4 +1,4 @@
-"""Parser of types in graph text and schemas, with alias annotations and list sizes.
+"""Recursive descent parser of types in graph text and schemas, with alias annotations and list sizes.
 
 In: text such as ``Dict(str, Tensor)``, ``Tensor(a!)[]``, ``int[2]?``, ``Float(2, 3, device=cpu)``.
 Out: `parse_type` returns the `Type`; `read_type` also the alias annotations and the list size::

@@ -1,4 +1,4 @@
-"""Products of vectors and matrices.
+"""Matrix multiplication and other products of vectors and matrices.
 
 In: arrays with matching inner dimensions; out: their product, computed by `xp.matmul`.  Integer products
 wrap; 16-bit floats are multiplied in 32 bits.

@@ -1,4 +1,4 @@
-"""Recurrent networks: cells, and stacks of layers over sequences.
+"""Recurrent neural networks: cells, and stacks of layers over sequences.
 
 The weights of all layers are in one list, which contains for each layer and direction w_ih and w_hh, then
 b_ih and b_hh if there are biases, then w_hr if the hidden state of an LSTM is projected. The input is padded

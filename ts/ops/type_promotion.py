@@ -1,4 +1,4 @@
-"""Dtype rules of pointwise operators: type promotion and unsupported dtypes.
+"""Dtype rules of pointwise operators: data type promotion and unsupported dtypes.
 
 SAME keeps the dtype, FLOAT converts integers to the default dtype, BOOLEAN returns bool, REAL returns the
 real dtype of a complex argument.

@@ -1,4 +1,4 @@
-"""Learning rate schedules: the rate of each parameter group as a function of the number of steps.
+"""Learning rate schedulers: the rate of each parameter group as a function of the number of steps.
 
     scheduler = StepLR(SGD(params, lr=0.1), step_size=30, gamma=0.1)
     scheduler.step()                        after each epoch: the rate is 0.1 for 30 epochs, then 0.01 ...

@@ -208,6 +208,7 @@ class App:
         return _json_response(200, json.dumps(self._model_description).encode())
 
     async def _health(self, request: web.BaseRequest) -> web.Response:
+        """Respond to a health check; status 503 if no worker process can be started."""
         if not self._scheduler.is_ready:
             raise HTTPError(503, "no_process", "no worker process can be started", retry_seconds=5)
         return _json_response(200, b'{"status": "ok"}')

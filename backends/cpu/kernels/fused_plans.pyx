@@ -507,6 +507,7 @@ cdef class FusedGroup:
         return ""
 
     cdef bint assign_buffers(self, FusedPlan plan, const int *stage, int stages, Schedule *schedule) noexcept:
+        """Assign buffers to results (memory planning, buffer reuse); return False if there are too few."""
         cdef int last[MAX_SLOTS]       # slot -> position in the schedule of the last step that reads it
         cdef bint is_materialized[MAX_SLOTS]
         cdef bint in_use[MAX_BUFFERS]

@@ -1,6 +1,4 @@
-"""Products of floating matrices by the register tiles of `simd_tiles.h`; blocks of columns are packed as
-panels.
-"""
+"""Floating matrix products by the register tiles of `simd_tiles.h`, with cache blocking and packed panels."""
 
 from libc.stdint cimport int64_t
 

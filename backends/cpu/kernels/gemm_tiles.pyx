@@ -1,5 +1,4 @@
-"""Products of floating matrices by the register tiles of `simd_tiles.h`, blocks of columns are packed as
-panels.
+"""Floating matrix products by the register tiles of `simd_tiles.h`, with cache blocking and packed panels.
 
 In: a block of a product, or a matrix to be packed for several products.  Out: the elements of the block, with bias and
 epilogue applied.

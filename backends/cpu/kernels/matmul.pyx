@@ -1,4 +1,4 @@
-"""Matrix products on the CPU without calling NumPy, whose type resolution costs more than a small product.
+"""Matrix multiplication without NumPy calls, whose type resolution costs more than a small product.
 
 In: two matrices of one floating dtype; out: their product, by one of four algorithms (`choose_algorithm`):
 

@@ -1,4 +1,4 @@
-/* Auto-vectorized loops over rows, compiled once for each SIMD level (`simd_level.h`).
+/* Auto-vectorization of loops over rows, which are compiled once for each SIMD level (`simd_level.h`).
 
    In: a row and its length; out: a number, or another row. In C, because Cython has no vector types and
    target attributes. Code that is written with vector types is compiled separately for each level

@@ -1,4 +1,4 @@
-/* SIMD dispatch: the instruction set level that kernels run at, and functions compiled once for each level.
+/* SIMD dispatch: runtime dispatch by instruction set level to functions compiled once for each level.
 
    Three levels: baseline (what the compiler's target has; SSE2 on x86-64), AVX2 (with FMA and F16C) and AVX-512 (F, VL, DQ, BW).
    `simd_level` is the highest level of the processor, or the lower one that the environment variable TS_SIMD names (`baseline`,

@@ -1,4 +1,4 @@
-"""Leaf tensors and their AccumulateGrad nodes.
+"""Leaf tensors, and gradient accumulation by their AccumulateGrad nodes.
 
 In: a gradient; out: `leaf.grad`, set to the gradient or increased by it.
 

@@ -1,4 +1,4 @@
-"""In-place writes to views and their bases: updating the autograd history."""
+"""In-place operations on views and their bases: updating the autograd history."""
 
 from ts._core.autograd.node cimport Node
 from ts._core.tensor.tensor cimport Tensor

@@ -1,4 +1,4 @@
-"""In-place writes to views and their bases: updating the autograd history.
+"""In-place operations on views and their bases: updating the autograd history.
 
     v = b[0]; v.mul_(w)      b.grad_fn is CopySlices            edge 0 -> previous b; other edges -> other inputs of the write
     b.mul_(w); v             v.grad_fn is AsStridedBackward0    edge 0 -> current b

@@ -1,4 +1,4 @@
-"""Frames on the heap: a running program is a linked list of frames, which its State owns.
+"""Call stack of a running program: a linked list of frames on the heap, which its State owns.
 
     chunk   [ frame | registers ][ frame | registers ][ ...  free ... ]        top: address of the next frame
 

@@ -1,1 +1,1 @@
-"""JIT compilation of hot loops to machine code through LLVM, bit-identical to the interpreter."""
+"""Just-in-time compilation of hot loops to machine code by LLVM, bit-identical to the interpreter."""

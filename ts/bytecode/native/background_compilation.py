@@ -1,4 +1,4 @@
-"""Background compilation of hot code, in a thread that exits when its queue is empty.
+"""JIT compilation of hot code in the background, by a thread that exits when its queue is empty.
 
     start_background_compilation()  hot Codes are then queued for compilation
     compile_now(code)               compiles synchronously, for tests and measurements

@@ -41,7 +41,7 @@ def reads_and_writes(code: Code, pc: int) -> tuple[list[int], list[int]]:
 
 
 def successors(code: Code, pc: int) -> tuple[int, ...]:
-    """Return the indices of the instructions that may run directly after the instruction at `pc`."""
+    """Return the successors of the instruction at `pc` in the control flow graph, as instruction indices."""
     op, a, *_ = code.instructions[pc]
     row = OPCODES[op]
     if not row.jumps:

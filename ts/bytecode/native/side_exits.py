@@ -1,4 +1,4 @@
-"""Side exits of machine code, and the reasons why loops are not compiled.
+"""Side exits of machine code to the interpreter (deoptimization), and reasons why loops are not compiled.
 
 At a side exit the frame holds the state that the interpreter has between two instructions, and the
 interpreter continues at `pc`.  If an instruction would raise, machine code exits before it; the interpreter

@@ -1,4 +1,4 @@
-"""ShapeProp: runs a graph and records the metadata of each result tensor in `meta` of its node.
+"""Shape propagation: `ShapeProp` runs a graph and records metadata of each result in `meta` of its node.
 
 ShapeProp(module).propagate(x)
 node.meta["tensor_meta"].shape              a TensorMetadata, or nested ones for containers

@@ -1,4 +1,4 @@
-"""Union types, and unification of types.
+"""Union types, and type unification.
 
 `unify` returns the type of a variable assigned on two paths; a union merges the members that unify::
 

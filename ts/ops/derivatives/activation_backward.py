@@ -1,4 +1,4 @@
-"""Derivatives of the backward operators of activations and softmax.
+"""Double backward of activations and softmax: derivatives of their backward operators.
 
 These operators are linear in the gradient of the result. Their derivative with respect to the activation's
 input contains the second derivative of the activation.

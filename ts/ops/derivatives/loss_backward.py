@@ -1,4 +1,4 @@
-"""Derivatives of the backward operators of losses."""
+"""Double backward of losses: derivatives of their backward operators."""
 
 from __future__ import annotations
 

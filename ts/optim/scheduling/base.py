@@ -1,4 +1,4 @@
-"""LRScheduler: base class of schedules; counts steps and sets the learning rates of parameter groups.
+"""Base class of learning rate schedulers: counts steps and sets the rates of parameter groups.
 
 class Halves(LRScheduler):
     def get_lr(self):

@@ -1,4 +1,4 @@
-"""CapabilityBasedPartitioner: maximal partitions of supported nodes in a graph.
+"""Subgraph partitioning: `CapabilityBasedPartitioner` finds maximal partitions of supported nodes.
 
     support = OperatorSupport({"torch.relu": None, "_operator.add": None})
     partitioner = CapabilityBasedPartitioner(module, support)

@@ -1,4 +1,4 @@
-"""SubgraphMatcher: search for a pattern graph in a graph.
+"""Pattern matching: `SubgraphMatcher` searches for a pattern graph in a graph.
 
 Input: a pattern, and a graph. Output: an `InternalMatch` for each occurrence.
 
