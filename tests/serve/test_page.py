@@ -104,7 +104,7 @@ def test_errors(visit):
 
 def test_endless_program(visit):
     tab = visit()
-    tab.select_option("#examples", "without end")
+    tab.select_option("#examples", "infinite loop")
     assert "TimeExceeded" in tab.wait_for_selector(".error").inner_text()
     assert tab.locator("#run").is_enabled()
 
@@ -120,7 +120,7 @@ def test_links(visit):
     assert "#" in link and "<" not in link.partition("#")[2]
     other = visit(link[link.index("#") :])
     assert (other.input_value("#source"), other.input_value("#call")) == (text, "f()")
-    assert "has not run" in other.locator("#outcome").inner_text() and other.locator(".result").count() == 0
+    assert "has not run yet" in other.locator("#outcome").inner_text() and other.locator(".result").count() == 0
     other.click("#run")
     assert other.wait_for_selector(".result").inner_text() == "'ßü→🎈<script>'"
 
@@ -128,7 +128,7 @@ def test_links(visit):
 @pytest.mark.parametrize("fragment", ["#x", "#!!", "#eyJhIjoxfQ", "#WzEsMl0", "#" + "A" * 200_000], ids=range(5))
 def test_invalid_links(visit, fragment):
     tab = visit(fragment)
-    assert "holds no program" in tab.locator("#outcome").inner_text()
+    assert "contains no valid program" in tab.locator("#outcome").inner_text()
     assert tab.input_value("#source").startswith("def collatz")
 
 

@@ -158,7 +158,7 @@ class App:
             raise
         except Exception:
             logging.getLogger("ts.serve").exception("a request failed")
-            failure = HTTPError(500, "internal", "the server failed at this request")
+            failure = HTTPError(500, "internal", "internal server error")
             response = _error_response(request, failure)
         finally:
             self._open_count -= 1
@@ -190,7 +190,7 @@ class App:
         check_host(request, self._limits)
         route = self._routes.get(path)
         if route is None:
-            raise HTTPError(404, "not_found", "there is nothing here")
+            raise HTTPError(404, "not_found", "unknown path")
         method, handler = route
         if request.method != method and (method != "GET" or request.method != "HEAD"):
             raise HTTPError(405, "bad_method", f"expected {method}")
@@ -210,7 +210,7 @@ class App:
     async def _health(self, request: web.BaseRequest) -> web.Response:
         """Respond to a health check; status 503 if no worker process can be started."""
         if not self._scheduler.is_ready:
-            raise HTTPError(503, "no_process", "no worker process can be started", retry_seconds=5)
+            raise HTTPError(503, "no_process", "cannot start a worker process", retry_seconds=5)
         return _json_response(200, b'{"status": "ok"}')
 
     async def _metrics(self, request: web.BaseRequest) -> web.Response:
@@ -315,7 +315,7 @@ class _Connection(RequestHandler):
     ) -> web.StreamResponse:
         """Return an error response that does not quote the malformed request."""
         code, description = (
-            ("bad_request", "the request is malformed") if status < 500 else ("internal", "the server failed")
+            ("bad_request", "malformed request") if status < 500 else ("internal", "internal server error")
         )
         response = _error_response(request, HTTPError(status, code, description))
         response.force_close()

@@ -114,7 +114,7 @@ class ForkServer:
                 socket.send_fds(self._control, [b"f"], [theirs.fileno()])
             except OSError as error:
                 ours.close()
-                raise ForkServerError(f"cannot start a worker process: {error}") from None
+                raise ForkServerError(f"cannot fork a worker process: {error}") from None
         return await IpcChannel.connect(ours)
 
     async def close(self) -> None:

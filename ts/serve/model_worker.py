@@ -281,12 +281,12 @@ def _error_result(error: Exception, int64_names: Sequence[str] = ()) -> tuple[Re
         case ResponseTooLargeError():
             status, code, message = 413, "too_large", str(error)
         case TimeExceeded():
-            status, code, message = 504, "too_long", "the model took more time than a request may have"
+            status, code, message = 504, "too_long", "the request exceeded its time limit"
         case MemoryExceeded() | MemoryError():
             status, code, message = (
                 507,
                 "too_much_memory",
-                "the model needs more memory than a request may have",
+                "the request exceeded its memory limit",
             )
         case LimitExceeded():
             status, code, message = 507, "limit", error.message or str(error)
@@ -300,7 +300,7 @@ def _error_result(error: Exception, int64_names: Sequence[str] = ()) -> tuple[Re
             status, code = 422, "failed"
     if code == "failed" and int64_names and _DTYPE_ERROR_PATTERN.search(message):
         message += (
-            f" (whole numbers are int64, here {', '.join(int64_names)}: "
-            'where the model wants floats write 1.0, or {"data": ..., "dtype": "float32"})'
+            f" (integers are decoded as int64, here {', '.join(int64_names)}; "
+            'for float inputs, write 1.0 or {"data": ..., "dtype": "float32"})'
         )
     return {"status": status, "type": TYPES["json"]}, error_body(status, code, message)

@@ -67,13 +67,13 @@ def decode_inputs(body: bytes, kind: str, arguments: Sequence[Argument], *, max_
     if isinstance(values, list):
         if len(values) > len(names):
             raise InvalidInputError(
-                f"{len(values)} inputs are given; the model takes {len(names)}: {', '.join(names)}"
+                f"got {len(values)} inputs; the model has {len(names)}: {', '.join(names)}"
             )
         values = dict(zip(names, values, strict=False))
     unknown = sorted(values.keys() - set(names))
     if unknown:
         raise InvalidInputError(
-            f"the model has no input {unknown[0]!r}; it takes: {', '.join(names) or 'nothing'}"
+            f"the model has no input {unknown[0]!r}; its inputs: {', '.join(names) or 'none'}"
         )
     inputs = {}
     for argument in arguments:
@@ -141,16 +141,14 @@ def _decode_value(value: Any, type: Type, name: str) -> Any:
             return _decode_value(value[()].item(), type, name)
         if isinstance(type, ir.ListType) and value.ndim <= _MAX_DIMENSIONS:
             return _decode_value(value.tolist(), type, name)
-    raise InvalidInputError(
-        f"the input {name!r} is {_describe_value(value)}; the model takes {type.annotation_str}"
-    )
+    raise InvalidInputError(f"input {name!r}: expected {type.annotation_str}, got {_describe_value(value)}")
 
 
 def _decode_float(value: Any, name: str) -> float:
     try:
         return float(value)
     except (OverflowError, TypeError):
-        raise InvalidInputError(f"the input {name!r} is not a float: {_describe_value(value)}") from None
+        raise InvalidInputError(f"input {name!r}: expected a float, got {_describe_value(value)}") from None
 
 
 def _describe_value(value: Any) -> str:
@@ -168,11 +166,12 @@ def _decode_tensor(value: Any, name: str) -> ts.Tensor:
         dtype_name = value.get("dtype")
         if set(value) - {"data", "dtype", "shape"} or "data" not in value:
             raise InvalidInputError(
-                f'the input {name!r} is an object; a tensor is lists, or {{"data": lists, "dtype": "..."}}'
+                f'input {name!r}: expected a tensor as lists or {{"data": lists, "dtype": "..."}}, '
+                "got another object"
             )
         if dtype_name is not None and (not isinstance(dtype_name, str) or dtype_name not in _DTYPES_BY_NAME):
             raise InvalidInputError(
-                f"the input {name!r} has the unknown dtype {_describe_value(dtype_name)}; "
+                f"input {name!r}: unknown dtype {_describe_value(dtype_name)}; "
                 f"expected one of: {', '.join(_DTYPES_BY_NAME)}"
             )
         dtype = _DTYPES_BY_NAME[dtype_name] if dtype_name is not None else None
@@ -183,20 +182,22 @@ def _decode_tensor(value: Any, name: str) -> ts.Tensor:
     try:
         tensor = ts.from_numpy(array)
     except TypeError as error:
-        raise InvalidInputError(f"the input {name!r}: {error}") from None
+        raise InvalidInputError(f"input {name!r}: {error}") from None
     if dtype is not None and tensor.dtype != dtype:
         if tensor.numel() and tensor.is_complex() and not dtype.is_complex:
-            raise InvalidInputError(f"the input {name!r} is complex")
+            raise InvalidInputError(f"input {name!r}: cannot convert complex numbers to {dtype}")
         tensor = tensor.to(dtype)
     # nested lists do not represent the trailing sizes of an empty tensor
     if shape is not None and tensor.numel() == 0:
         if not isinstance(shape, list) or not all(isinstance(n, int) and 0 <= n < 1 << 31 for n in shape):
-            raise InvalidInputError(f"the shape of the input {name!r} is not a list of sizes")
+            raise InvalidInputError(f"input {name!r}: the shape must be a list of sizes")
         if len(shape) > _MAX_DIMENSIONS or math.prod(shape) != 0:
-            raise InvalidInputError(f"the input {name!r} is empty, and its shape is not")
+            raise InvalidInputError(f"input {name!r}: the data is empty, but the shape is not")
         tensor = tensor.reshape(shape)
     elif shape is not None and list(tensor.shape) != shape:
-        raise InvalidInputError(f"the input {name!r} has the shape {list(tensor.shape)}, expected {shape}")
+        raise InvalidInputError(
+            f"input {name!r}: the data has the shape {list(tensor.shape)}, expected {shape}"
+        )
     return tensor
 
 
@@ -206,7 +207,7 @@ def _array_from_lists(value: Any, name: str) -> NDArray[Any]:
         array = np.array(value)
     except (ValueError, OverflowError, RecursionError):
         raise InvalidInputError(
-            f"the input {name!r} is not a tensor: its lists are of different lengths"
+            f"input {name!r} is not a tensor: nested lists must have equal lengths"
         ) from None
     if array.dtype.kind in "UO":
         array = _array_from_mixed_lists(value, array, name)
@@ -215,20 +216,20 @@ def _array_from_lists(value: Any, name: str) -> NDArray[Any]:
             return array.astype(np.float32) if not isinstance(value, np.ndarray) else array
     if array.dtype.kind in "bi":
         return array
-    raise InvalidInputError(f"the input {name!r} is not a tensor: it holds {array.dtype.name}")
+    raise InvalidInputError(f"input {name!r} is not a tensor: it contains {array.dtype.name}")
 
 
 def _array_from_mixed_lists(value: Any, array: NDArray[Any], name: str) -> NDArray[Any]:
     """Convert nested lists of numbers and strings such as "NaN" to a float64 array."""
     objects = np.array(value, dtype=object)
     if objects.ndim > _MAX_DIMENSIONS:
-        raise InvalidInputError(f"the input {name!r} has more than {_MAX_DIMENSIONS} dimensions")
+        raise InvalidInputError(f"input {name!r} has more than {_MAX_DIMENSIONS} dimensions")
     flat = []
     for each in objects.ravel().tolist():
         scalar = _NONFINITE_FLOATS.get(each) if isinstance(each, str) else each
         is_wide = isinstance(scalar, int) and not -(1 << 63) <= scalar < 1 << 63
         if not isinstance(scalar, int | float) or isinstance(scalar, bool) or is_wide:
-            raise InvalidInputError(f"the input {name!r} is not a tensor: it holds {_describe_value(each)}")
+            raise InvalidInputError(f"input {name!r} is not a tensor: it contains {_describe_value(each)}")
         flat.append(_decode_float(scalar, name))
     return np.array(flat, dtype=np.float64).reshape(objects.shape)
 
@@ -257,16 +258,16 @@ def _check_entries(file: zipfile.ZipFile, max_bytes: int) -> Iterator[tuple[str,
     if len(infos) > _MAX_NPZ_ENTRIES:
         raise InvalidInputError(f"the npz has {len(infos):,} entries; {_MAX_NPZ_ENTRIES} are allowed")
     if sum(info.file_size for info in infos) > max_bytes:
-        raise InvalidInputError(f"the npz holds more than {max_bytes:,} bytes")
+        raise InvalidInputError(f"the npz contains more than {max_bytes:,} bytes")
     names = set()
     for info in infos:
         if not info.filename.endswith(".npy") or info.compress_type not in (
             zipfile.ZIP_STORED,
             zipfile.ZIP_DEFLATED,
         ):
-            raise InvalidInputError("an npz has entries NAME.npy, stored or deflated")
+            raise InvalidInputError("entries of an npz must be named NAME.npy, and stored or deflated")
         if info.flag_bits & 1 or info.filename in names:
-            raise InvalidInputError("the npz has an entry that is encrypted, or has a name twice")
+            raise InvalidInputError("the npz has an encrypted entry or duplicate names")
         names.add(info.filename)
         yield info.filename.removesuffix(".npy"), info
 
@@ -279,15 +280,15 @@ def _read_entry(file: zipfile.ZipFile, info: zipfile.ZipInfo) -> NDArray[Any]:
             raise InvalidInputError(f"{info.filename} has the unsupported npy version {version}")
         shape, is_fortran, dtype = _read_header(stream, version)
         if dtype.hasobject or dtype.fields is not None or dtype.kind not in "biufc":
-            raise InvalidInputError(f"{info.filename} holds {dtype}, expected numbers")
+            raise InvalidInputError(f"{info.filename} contains {dtype}, expected numbers")
         if len(shape) > _MAX_DIMENSIONS or any(not 0 <= size < 1 << 48 for size in shape):
             raise InvalidInputError(f"{info.filename} has an invalid shape")
         size = math.prod(shape) * dtype.itemsize
         if size != info.file_size - stream.tell():
-            raise InvalidInputError(f"{info.filename} holds another number of bytes than its shape requires")
+            raise InvalidInputError(f"the size of {info.filename} does not match its shape and dtype")
         data = bytearray(stream.read(size + 1))  # reading past the end verifies the checksum
     if len(data) != size:
-        raise InvalidInputError(f"{info.filename} ends too early")
+        raise InvalidInputError(f"{info.filename} is truncated")
     flat = np.frombuffer(data, dtype=dtype).astype(dtype.newbyteorder("="), copy=False)
     return flat.reshape(shape, order="F" if is_fortran else "C")
 
@@ -320,7 +321,7 @@ def encode_response(result: Any, kind: str, *, max_bytes: int) -> bytes:
     if kind == "npz":
         return _encode_npz(result, max_bytes)
     if _count_numbers(result) * _MAX_JSON_NUMBER_BYTES > max_bytes:
-        raise ResponseTooLargeError(f"the answer would have more than {max_bytes:,} bytes; npz is smaller")
+        raise ResponseTooLargeError(f"the response exceeds {max_bytes:,} bytes; npz is smaller")
     return json.dumps({"outputs": _json_value(result)}, allow_nan=False, separators=(",", ":")).encode()
 
 
@@ -381,7 +382,7 @@ def _count_numbers(value: Any) -> int:
 def _encode_npz(result: Any, max_bytes: int) -> bytes:
     arrays = {name or "out": _to_array(leaf) for name, leaf in _flatten_value(result, "")}
     if sum(array.nbytes + 256 for array in arrays.values()) > max_bytes:
-        raise ResponseTooLargeError(f"the answer would have more than {max_bytes:,} bytes")
+        raise ResponseTooLargeError(f"the response exceeds {max_bytes:,} bytes")
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_STORED) as file:
         for name, array in arrays.items():

@@ -49,7 +49,7 @@ _SLOW_QUEUE_DIVISOR: Final = 8  # a client may have `client_queue` / 8 requests 
 _UNTRUSTED_FIRST_INTERVAL: Final = 4  # every fourth dispatch begins with the queue of lowest priority
 _TIMEOUT_SCAN_INTERVAL_SECONDS: Final = 1.0
 
-_SHUTDOWN_ERROR: Final = HTTPError(503, "ending", "the server is being stopped")
+_SHUTDOWN_ERROR: Final = HTTPError(503, "ending", "the server is shutting down")
 
 
 class Response(NamedTuple):
@@ -259,7 +259,7 @@ class RequestScheduler:
             for request in requests:
                 # the worker returned no response, and the request is not queued again
                 if request.queue is None:
-                    request.fail(HTTPError(500, "internal", "the server failed at this request"))
+                    request.fail(HTTPError(500, "internal", "internal server error"))
             self._dispatch()
 
         worker.request(pack(header, [request.body for request in requests]), on_response)
@@ -314,7 +314,7 @@ class RequestScheduler:
             if not is_last:
                 self._enqueue_retry(request, request.attempts + 1)
             elif is_late:
-                message = "the model took more time than a request may have"
+                message = "the request exceeded its time limit"
                 request.fail(HTTPError(504, "too_long", message))
             else:
                 message = "the worker process exited during the request, possibly out of memory"

@@ -136,16 +136,14 @@ class SandboxedProgram(CompilationUnit):
         for node in statements:
             for each in ast.walk(node):
                 if isinstance(each, ast.Name) and each.id == "breakpoint":
-                    raise ProgramRejectedError(
-                        "breakpoint() is not available: there is no debugger here", each.lineno
-                    )
+                    raise ProgramRejectedError("breakpoint() is unsupported in the playground", each.lineno)
             if not isinstance(node, ast.Import | ast.ImportFrom):
                 continue
             try:
                 self._imported.update(resolve_import(node))
             except (KeyError, AttributeError):
                 message = (
-                    f"programs here import parts of torch, ts, math and typing, not: {ast.unparse(node)}"
+                    f"only parts of torch, ts, math and typing can be imported, not: {ast.unparse(node)}"
                 )
                 raise ProgramRejectedError(message, node.lineno) from None
             for line_index in range(node.lineno - 1, node.end_lineno or node.lineno):
@@ -223,7 +221,7 @@ def _describe_error(error: Exception, program: SandboxedProgram) -> Report:
             if isinstance(error, ScriptRuntimeError):
                 described["kind"] = error.class_name.removeprefix("builtins.")
         case MemoryError():
-            described.update(kind="MemoryExceeded", message="the program needs more memory than it may have")
+            described.update(kind="MemoryExceeded", message="the program exceeded its memory limit")
         case RuntimeError() if _STACK_FRAME_PATTERN.search(str(error)):
             # PyTorch's RuntimeError contains the stack of the interpreter as text.
             full_message = str(error)

@@ -83,7 +83,7 @@ def check_host(request: web.BaseRequest, limits: ServerLimits) -> None:
     name = _host_name(hosts[0])
     if limits.any_host or name == "localhost" or name in limits.hosts or _is_address(name):
         return
-    raise HTTPError(421, "bad_host", "unknown host name; --allow-host NAME accepts it")
+    raise HTTPError(421, "bad_host", "unknown host name; use --allow-host NAME to accept it")
 
 
 def check_origin(request: web.BaseRequest) -> None:
@@ -91,9 +91,9 @@ def check_origin(request: web.BaseRequest) -> None:
     origin = request.headers.get("Origin")
     host = request.headers.get("Host", "").lower()
     if origin is not None and origin.lower() not in (f"http://{host}", f"https://{host}"):
-        raise HTTPError(403, "bad_origin", "requests of other sites are rejected")
+        raise HTTPError(403, "bad_origin", "cross-origin requests are rejected")
     if request.headers.get("Sec-Fetch-Site", "none") not in ("none", "same-origin"):
-        raise HTTPError(403, "bad_origin", "requests of other sites are rejected")
+        raise HTTPError(403, "bad_origin", "cross-origin requests are rejected")
 
 
 def _host_name(host: str) -> str:
@@ -121,7 +121,9 @@ async def read_body(request: web.BaseRequest, limits: ServerLimits, budget: Requ
     """
     if request.headers.get("Content-Encoding", "identity").lower() != "identity":
         raise HTTPError(
-            415, "bad_type", "the body is compressed; send it as it is, or compress the entries of an npz"
+            415,
+            "bad_type",
+            "compressed bodies are unsupported; send it uncompressed, or compress the entries of an npz",
         )
     length = request.content_length
     if length is not None and length > limits.body:
@@ -149,7 +151,7 @@ async def read_body(request: web.BaseRequest, limits: ServerLimits, budget: Requ
                 chunks.append(chunk)
     except TimeoutError:
         budget.release(reserved)
-        raise HTTPError(408, "slow", "the body was not received in time") from None
+        raise HTTPError(408, "slow", "timeout while receiving the body") from None
     except BaseException:
         budget.release(reserved)
         raise

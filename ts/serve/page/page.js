@@ -45,7 +45,7 @@ def reversed_sum(n: int) -> List[int]:
     return found
 `, "reversed_sum(5)"],
   "an error": [`def mean(xs: List[float]) -> float:
-    assert len(xs) > 0, "there is nothing"
+    assert len(xs) > 0, "the list is empty"
     total = 0.0
     for x in xs:
         total += x
@@ -55,7 +55,7 @@ def of_nothing() -> float:
     xs: List[float] = []
     return mean(xs)
 `, "of_nothing()"],
-  "without end": [`def forever(n: int) -> int:
+  "infinite loop": [`def forever(n: int) -> int:
     while n > 0:
         n += 1
     return n
@@ -197,14 +197,14 @@ function tell() {
     rows.push(element("small", line ? `error in line ${line}` : "error"), pre);
     if (text && text.trim() !== message.trim()) {
       const more = element("details", "");
-      more.append(element("summary", "the whole message"), element("pre", text));
+      more.append(element("summary", "full message"), element("pre", text));
       rows.push(more);
     }
   }
   if (answer.result !== null && answer.result !== undefined) {
     rows.push(element("small", `result, after ${duration(answer.seconds)}`), element("pre", answer.result, "result"));
   } else if (!answer.error && answer.functions.length) {
-    rows.push(element("small", "compiled; nothing was called"));
+    rows.push(element("small", "compiled; the call is empty"));
   }
   $("outcome").replaceChildren(...rows);
   wrongLine = answer.error ? answer.error.line : 0;
@@ -226,9 +226,9 @@ async function run() {
       body: JSON.stringify({ source: source.value, call: call.value }),
     });
     found = await response.json();
-    if (found.error && found.functions === undefined) found = fail("Refused", found.error.message);
+    if (found.error && found.functions === undefined) found = fail("Rejected", found.error.message);
   } catch (error) {
-    found = fail("No answer", "the server cannot be reached; is `ts serve` running?");
+    found = fail("No response", "the server cannot be reached; is `ts serve` running?");
   }
   if (number !== asked) return;
   $("run").disabled = false;
@@ -264,7 +264,7 @@ async function share() {
   const fragment = encoded(JSON.stringify([source.value, call.value]));
   if (fragment.length > MAX_FRAGMENT_CHARS) { $("outcome").replaceChildren(element("small", "the program is too long for a link")); return; }
   history.replaceState(null, "", "#" + fragment);
-  let said = "In the address";
+  let said = "Link in the address bar";
   try {
     await navigator.clipboard.writeText(location.href);
     said = "Copied";
@@ -292,10 +292,10 @@ function open() {
     const found = fragment.length <= MAX_FRAGMENT_CHARS ? JSON.parse(decoded(fragment)) : null;
     if (!Array.isArray(found) || found.length !== 2 || !found.every((each) => typeof each === "string")) throw new Error();
     put(...found);
-    $("outcome").replaceChildren(element("small", "This program came with the link. It has not run."));
+    $("outcome").replaceChildren(element("small", "This program was loaded from the link and has not run yet."));
   } catch (error) {
     put(...EXAMPLES["loop"]);
-    $("outcome").replaceChildren(element("small", "The link holds no program."));
+    $("outcome").replaceChildren(element("small", "The link contains no valid program."));
   }
 }
 window.addEventListener("hashchange", open);
