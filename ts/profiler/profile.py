@@ -65,7 +65,7 @@ class ProfileWindow:
     def events(self) -> EventList:
         """Return all events in order of start; raise RuntimeError during the recording."""
         if self._recorder.at_work:
-            raise RuntimeError("the profiler is at work still: its events are there when it has stopped")
+            raise RuntimeError("the profiler is still recording; events are available after it has stopped")
         if self._events is None:
             events = function_events(self._recorder.events, self._origin)
             self._events = EventList(events, profile_memory=self.profile_memory)
@@ -101,12 +101,12 @@ class profile:
         unsupported["execution_trace_observer"] = execution_trace_observer is not None
         for name, value in unsupported.items():
             if value:
-                raise NotImplementedError(f"ts.profiler.profile has no {name}")
+                raise NotImplementedError(f"ts.profiler.profile: {name} is unsupported")
         self.activities = set(supported_activities() if activities is None else activities)
         if not self.activities:
             raise AssertionError("No valid profiler activities found")
         if use_cuda or self.activities - supported_activities():
-            warnings.warn("only the CPU's work is recorded; what a device does is not", stacklevel=2)
+            warnings.warn("only CPU activities are recorded; device activities are unsupported", stacklevel=2)
         self.record_shapes, self.profile_memory, self.with_stack = record_shapes, profile_memory, with_stack
         self.schedule = schedule
         self.on_trace_ready = on_trace_ready
@@ -190,7 +190,7 @@ class profile:
 
     def _finished_recording(self) -> ProfileWindow:
         if self._recording is None:
-            raise AssertionError("Profiler must be initialized before it is asked for what it has recorded")
+            raise AssertionError("Profiler must be started before its results are read")
         return self._recording
 
     def events(self) -> EventList:

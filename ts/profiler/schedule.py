@@ -47,7 +47,7 @@ def schedule(
 
     def action(step: int) -> ProfilerAction:
         if step < 0:
-            raise ValueError(f"a step's number cannot be {step}")
+            raise ValueError(f"the step number must not be negative, got {step}")
         if step < skip_first:
             return ProfilerAction.NONE
         step -= skip_first

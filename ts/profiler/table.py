@@ -37,7 +37,7 @@ def table(
         return ""
     if sort_by is not None:
         if sort_by not in _SORT_KEYS:
-            raise ValueError(f"cannot sort by {sort_by!r}; there are: {', '.join(_SORT_KEYS)}")
+            raise ValueError(f"cannot sort by {sort_by!r}; expected one of: {', '.join(_SORT_KEYS)}")
         rows = sorted(rows, key=lambda row: getattr(row, sort_by.replace("cuda", "device")), reverse=True)
     if unit is not None and unit not in _UNITS:
         raise ValueError(f"time_unit must be one of {', '.join(_UNITS)}, not {unit!r}")
