@@ -114,7 +114,7 @@ def test_complete_session():
         (ts) p n + 1
         6
         (ts) clear 1
-        Breakpoint 1 is gone
+        Removed breakpoint 1
         (ts) c
         """)
 
@@ -194,24 +194,24 @@ def test_breakpoint_in_missing_code():
     text, result = transcript(UNIT.sign, ["b elsewhere.py:3", "b nobody", "b 1 2", "clear 7", "b", "c"], 1)
     assert result == 1
     assert transcript_answers(text) == [
-        "Breakpoint 1 waits for code at elsewhere.py:3",
-        "Breakpoint 2 waits for code at nobody",
-        "*** a breakpoint is LINE, FILE:LINE or FUNCTION, not '1 2'",
-        "*** there is no such breakpoint",
-        "Breakpoint 1 waits for code at elsewhere.py:3",
-        "Breakpoint 2 waits for code at nobody",
+        "Breakpoint 1 at elsewhere.py:3 (pending: no code is loaded there)",
+        "Breakpoint 2 at nobody (pending: no code is loaded there)",
+        "*** expected LINE, FILE:LINE or FUNCTION, got '1 2'",
+        "*** no such breakpoint",
+        "Breakpoint 1 at elsewhere.py:3 (pending: no code is loaded there)",
+        "Breakpoint 2 at nobody (pending: no code is loaded there)",
     ]
 
 
 def test_condition_that_fails_stops():
     text, _ = transcript(UNIT.collatz, ["b 21 if nothing > 1", "c", "clear", "c"], 2)
     assert places(text) == [18, 21]
-    assert "*** the condition of breakpoint 1: NameError: name 'nothing' is not defined" in transcript_answers(text)
+    assert "*** condition of breakpoint 1: NameError: name 'nothing' is not defined" in transcript_answers(text)
 
 
 def test_invalid_condition_is_rejected():
     text, _ = transcript(UNIT.collatz, ["b 21 if n >", "b"], 2)
-    assert transcript_answers(text) == ["*** invalid syntax (<condition>, line 1)", "There are no breakpoints."]
+    assert transcript_answers(text) == ["*** invalid syntax (<condition>, line 1)", "No breakpoints."]
 
 
 def test_breakpoint_does_not_hide_a_step():
@@ -232,7 +232,7 @@ def test_expressions():
         "int",
         "*** NameError: name 'self' is not defined",
         "*** SyntaxError: '[' was never closed (<debugger>, line 1)",
-        "*** an expression is missing",
+        "*** expected an expression",
         "xs = [1, 2]",
     ]
 
@@ -305,7 +305,7 @@ def test_methods():
         "(10, [])",
         "Breakpoint 1",
         "Account(owner='ann', history=[5], balance=22)",
-        "Breakpoint 1 is gone",
+        "Removed breakpoint 1",
     ]
 
 
@@ -368,7 +368,7 @@ def test_failure_stops_with_its_frames():
         ->     total = sum(xs)
         (ts) c
         RuntimeError: division by 0
-        The program ends here; it can still be looked at.
+        The program ends here. Its variables can still be inspected.
         > quotient, <string>:32
         ->     return c // b
         (ts) where
@@ -394,7 +394,7 @@ def test_raise_stops_and_propagates(last):
         run(5)
     assert transcript_answers(run.transcript) == [
         "ValueError: x is 5",
-        "The program ends here; it can still be looked at.",
+        "The program ends here. Its variables can still be inspected.",
         "x = 5",
     ]
 

@@ -88,4 +88,4 @@ def callable_of(function: Any) -> tuple[ScriptFunction, tuple[Any, ...]]:
         return scripted.function, (scripted.owner._object,)
     if isinstance(scripted, ScriptFunction):
         return scripted, ()
-    raise TypeError(f"debug takes a function, a method or a module, not {type(function).__name__}")
+    raise TypeError(f"debug: expected a function, a method or a module, got {type(function).__name__}")

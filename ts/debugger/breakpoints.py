@@ -56,10 +56,10 @@ def file_and_line(location: str, default_file: str | None) -> tuple[str, int, st
     filename, colon, line = location.rpartition(":")
     if line.isdecimal():
         if not colon and default_file is None:
-            raise ValueError("in which file? write FILE:LINE")
+            raise ValueError("no current file; expected FILE:LINE")
         return filename or default_file or "", int(line), ""
     if colon or not all(component.isidentifier() for component in location.split(".")):
-        raise ValueError(f"a breakpoint is LINE, FILE:LINE or FUNCTION, not {location!r}")
+        raise ValueError(f"expected LINE, FILE:LINE or FUNCTION, got {location!r}")
     return "", 0, location
 
 

@@ -89,7 +89,9 @@ class Debugger:
         """Call the function under the debugger."""
         twin = self.code.twin(function)
         if not isinstance(twin, DebugFunction):
-            raise TypeError(f"{function.name} was made of a graph: there is no source to step through")
+            raise TypeError(
+                f"{function.name} was created from a graph and has no source code to step through"
+            )
         self._entry = twin
         self.begin()
         return twin(*args, **kwargs)
@@ -140,7 +142,11 @@ class Debugger:
             if self._read_frames(paused):
                 with suppress(DebuggerQuit):  # the exception propagates to the caller
                     self._interact(
-                        paused, [_format_error(error), "The program ends here; it can still be looked at."]
+                        paused,
+                        [
+                            _format_error(error),
+                            "The program ends here. Its variables can still be inspected.",
+                        ],
                     )
 
     def _is_step(self, paused: PausedProgram, stop_point: StopPoint) -> bool:
@@ -201,24 +207,24 @@ class Debugger:
         return resume
 
     def _step(self, arguments: str) -> Resume:
-        """go to the next line, which may be in a called function"""
+        """run to the next line, also of a called function"""
         return Resume(_EVERYWHERE)
 
     def _next(self, arguments: str) -> Resume:
-        """go to the next line of this function; what it calls runs through"""
+        """run to the next line of this function or its caller; called functions run without a stop"""
         return Resume(self._depth)
 
     def _finish(self, arguments: str) -> Resume:
-        """go on until this function (the one that `up` went to) returns"""
+        """run until the function of the selected frame returns"""
         return Resume(self._depth - 1, self._depth)
 
     def _continue(self, arguments: str) -> Resume:
-        """go on to the next breakpoint, or to the end"""
+        """run to the next breakpoint or to the end"""
         return Resume()
 
     def _quit(self, arguments: str) -> Resume:
         """end the program"""
-        raise DebuggerQuit("the debugger was told to end the program")
+        raise DebuggerQuit("the program was ended by a debugger command")
 
     @property
     def _depth(self) -> int:
@@ -229,16 +235,16 @@ class Debugger:
     # ---- frames ----------------------------------------------------------------------------------------
 
     def _where(self, arguments: str) -> None:
-        """the calls under way, the innermost last"""
+        """show the call stack, with the innermost call last"""
         for level in reversed(range(len(self._frames))):
             self._show_frame(self._frames[level], ">" if level == self._level else " ")
 
     def _up(self, arguments: str) -> None:
-        """select the caller"""
+        """select the frame of the caller"""
         self._move(1, "this is the outermost call")
 
     def _down(self, arguments: str) -> None:
-        """select the called function"""
+        """select the frame of the callee"""
         self._move(-1, "this is the innermost call")
 
     def _move(self, by: int, otherwise: str) -> None:
@@ -258,16 +264,16 @@ class Debugger:
         self.write(f"-> {lines.get(frame.range.line, '')}")
 
     def _list(self, arguments: str) -> None:
-        """the source around the line (again: what follows; with a number: around that line)"""
+        """show the source around the current line or line NUMBER; repeated: the following lines"""
         source_range = self._frame.range
         if source_range is None:
-            self.write("*** there is no source here")
+            self.write("*** no source code for this frame")
             return
         lines = _lines_of(source_range)
         first = source_range.line - _LINES_AROUND if self._listed is None else self._listed
         if arguments:
             if not arguments.isdecimal():
-                self.write("*** list takes the number of a line")
+                self.write("*** list: expected a line number")
                 return
             first = int(arguments) - _LINES_AROUND
         stops = {
@@ -289,13 +295,13 @@ class Debugger:
     # ---- values ----------------------------------------------------------------------------------------
 
     def _args(self, arguments: str) -> None:
-        """the parameters of the function"""
+        """show the parameters of the function"""
         stop_point = self._frame.stop_point
         owner = stop_point.owner if stop_point is not None else None
         self._show(owner.parameters() if isinstance(owner, DebugFunction) else ())
 
     def _locals(self, arguments: str) -> None:
-        """all variables that have a value here"""
+        """show all variables with a value"""
         self._show(self._variables())
 
     def _show(self, names: Iterable[str]) -> None:
@@ -310,11 +316,11 @@ class Debugger:
             self.write("(none)")
 
     def _print(self, arguments: str) -> None:
-        """p EXPRESSION: its value; of variables by their names in the source, attributes, elements"""
+        """p EXPRESSION: print the value of an expression"""
         self._show_result(arguments, format_value)
 
     def _whatis(self, arguments: str) -> None:
-        """whatis NAME: the type of a variable, or of an expression's value"""
+        """whatis NAME: show the type of a variable or of an expression's value"""
         type = self._variables().get(arguments)
         if type is not None:
             self.write(type.annotation_str)
@@ -323,7 +329,7 @@ class Debugger:
 
     def _show_result(self, expression: str, show: Callable[[Any], str]) -> None:
         if not expression:
-            self.write("*** an expression is missing")
+            self.write("*** expected an expression")
             return
         try:
             rendered = show(self.evaluate(expression))
@@ -365,7 +371,7 @@ class Debugger:
     # ---- breakpoints -----------------------------------------------------------------------------------
 
     def _break(self, arguments: str, temporary: bool = False) -> None:
-        """b LINE | FILE:LINE | FUNCTION [if CONDITION]: stop there; alone: the list of breakpoints"""
+        """b LINE | FILE:LINE | FUNCTION [if CONDITION]: set a breakpoint; alone: list breakpoints"""
         if not arguments:
             self._show_breakpoints()
             return
@@ -389,11 +395,11 @@ class Debugger:
         self.write(self._describe(breakpoint))
 
     def _temporary(self, arguments: str) -> None:
-        """tbreak ...: the same, for one stop"""
+        """tbreak ...: set a breakpoint for one stop"""
         self._break(arguments, temporary=True)
 
     def _clear(self, arguments: str) -> None:
-        """clear NUMBER | LINE | FILE:LINE | FUNCTION | all: remove breakpoints; `clear 1` the first"""
+        """clear NUMBER | LINE | FILE:LINE | FUNCTION | all: remove breakpoints"""
         current_range = self._frame.range
         matches: list[Breakpoint] = []
         if arguments in ("", "all"):
@@ -405,9 +411,9 @@ class Debugger:
             matches = [b for b in self.breakpoints.values() if (b.filename, b.line, b.function) == location]
         for breakpoint in matches:
             self._remove(breakpoint)
-            self.write(f"Breakpoint {breakpoint.number} is gone")
+            self.write(f"Removed breakpoint {breakpoint.number}")
         if not matches:
-            self.write("*** there is no such breakpoint")
+            self.write("*** no such breakpoint")
 
     def _remove(self, breakpoint: Breakpoint) -> None:
         del self.breakpoints[breakpoint.number]
@@ -428,9 +434,7 @@ class Debugger:
         try:
             return bool(self.evaluate(breakpoint.condition))
         except Exception as error:
-            self.write(
-                f"*** the condition of breakpoint {breakpoint.number}: {type(error).__name__}: {error}"
-            )
+            self.write(f"*** condition of breakpoint {breakpoint.number}: {type(error).__name__}: {error}")
             return True
 
     def _stop_points(self, breakpoint: Breakpoint) -> list[StopPoint]:
@@ -445,23 +449,25 @@ class Debugger:
             first = stop_points[0]
             description += f" at {short_name(first.filename)}:{first.line}, in {first.function}"
         else:
-            description += f" waits for code at {breakpoint.location}"
+            description += f" at {breakpoint.location} (pending: no code is loaded there)"
         return description + (f", if {breakpoint.condition}" if breakpoint.condition else "")
 
     def _show_breakpoints(self) -> None:
         for breakpoint in self.breakpoints.values():
             self.write(self._describe(breakpoint))
         if not self.breakpoints:
-            self.write("There are no breakpoints.")
+            self.write("No breakpoints.")
 
     def _help(self, arguments: str) -> None:
-        """this list"""
+        """show this list"""
         spellings: dict[Any, list[str]] = {}
         for name, command in _COMMANDS.items():
             spellings.setdefault(command, []).append(name)
         for command, names in spellings.items():
             self.write(f"{', '.join(names):<20} {command.__doc__}")
-        self.write(f"{'':<20} anything else is printed; an empty line repeats a step or a list")
+        self.write(
+            f"{'':<20} other input is evaluated and printed; an empty line repeats the last step or list"
+        )
 
 
 _COMMANDS: dict[str, Callable[[Debugger, str], Resume | None]] = {
