@@ -65,14 +65,14 @@ def of_array(array: object) -> Backend:
             return backend
     if isinstance(array, np.ndarray):
         return get("cpu")
-    raise TypeError(f"{type(array).__name__} is no array of a loaded backend ({', '.join(_loaded)})")
+    raise TypeError(f"{type(array).__name__} is not an array type of a loaded backend ({', '.join(_loaded)})")
 
 
 def register(backend: Backend) -> Backend:
     """Register `backend` under its name, which also becomes a device type."""
     if backend.name not in _order:
         if len(_order) == MAX_BACKENDS:
-            raise RuntimeError(f"there are at most {MAX_BACKENDS} backends in a process: {', '.join(_order)}")
+            raise RuntimeError(f"at most {MAX_BACKENDS} backends can be loaded; loaded: {', '.join(_order)}")
         _order.append(backend.name)
         devices.extra_types.add(backend.name)
     backend.index = _order.index(backend.name)

@@ -169,8 +169,8 @@ def test_unfused_epilogues_run_after_the_kernel(prepare):
     g = script("def g(x, y):\n    h = x * y\n    return torch.softmax(h, 0), h + 1\n", "g")
     x = ts.randn(6, 40)
     all_compare(prepare, [(f, x, x), (g, x, x)])
-    assert unfused_reasons(f) == ["another epilogue reads other rows", "it reads other dimensions than the last ones"]
-    assert unfused_reasons(g) == ["it reads other dimensions than the last ones"] and not refused(f) and not refused(g)
+    assert unfused_reasons(f) == ["another epilogue reads other rows", "it reduces dimensions other than the last ones"]
+    assert unfused_reasons(g) == ["it reduces dimensions other than the last ones"] and not refused(f) and not refused(g)
 
 
 def test_dtypes_of_results(prepare):
@@ -219,7 +219,7 @@ def test_weight_and_bias_rows(prepare):
     assert not unfused_reasons(f)
     found = f(x.cuda(), x.cuda(), w.cuda()[::2])
     assert found.cpu().allclose(f(x, x, w[::2]), atol=1e-6)
-    assert unfused_reasons(f) == ["it takes something else than numbers and rows"]
+    assert unfused_reasons(f) == ["it has an argument that is neither a number nor a row"]
 
 
 def test_64_bit_offsets(prepare, monkeypatch):
@@ -247,7 +247,7 @@ def test_execution_report(cuda):
     """`fn.plan` names ends that ran by themselves."""
     f = script("def f(x):\n    h = x * 2\n    return h.sum(-1), torch.softmax(h, 0)\n")
     f(ts.rand(3, 4, device="cuda"))
-    assert "softmax separately, as it reads other dimensions than the last ones" in str(f.plan)
+    assert "softmax separately, as it reduces dimensions other than the last ones" in str(f.plan)
 
 
 def test_graphs(cuda):

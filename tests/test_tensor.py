@@ -280,7 +280,7 @@ class OnItself:
 
 @pytest.mark.parametrize("other", [OnItself(), [1], None], ids=lambda x: type(x).__name__)
 def test_storages_of_no_arrays(other):
-    with pytest.raises(TypeError, match="is no array of a loaded backend"):
+    with pytest.raises(TypeError, match="is not an array type of a loaded backend"):
         ts.UntypedStorage.of(other)
 
 

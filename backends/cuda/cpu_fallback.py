@@ -21,13 +21,13 @@ from .. import get
 Kernel = Callable[..., Any]
 
 FUNCTIONS: dict[str, str] = {
-    "nanquantile": "CuPy has quantiles, but none that leave out NaN",
+    "nanquantile": "CuPy has no quantiles that ignore NaN",
     "maximum.accumulate": "CuPy accumulates sums and products only",
     "minimum.accumulate": "CuPy accumulates sums and products only",
     "logaddexp.accumulate": "CuPy accumulates sums and products only",
-    "multiply.at": "CuPy scatters sums and extremes only",
-    "maximum.reduceat": "CuPy reduces parts of an axis by sums only",
-    "minimum.reduceat": "CuPy reduces parts of an axis by sums only",
+    "multiply.at": "CuPy supports only sums, minima and maxima in scatter operations",
+    "maximum.reduceat": "CuPy supports only sums over segments of an axis",
+    "minimum.reduceat": "CuPy supports only sums over segments of an axis",
 }
 
 OPERATORS: dict[str, str] = {

@@ -157,9 +157,9 @@ def _typed_ops(
     for x in values:
         if isinstance(x, TypedValue):
             if x.dtype.name not in kernel_sources.C_TYPES:
-                raise NotFusibleError(f"{x.dtype.name} has no kernels of its own")
+                raise NotFusibleError(f"no CUDA kernel is generated for dtype {x.dtype.name}")
         elif not is_number(x) and str(x) not in kernel_sources.STRING_ARGUMENTS:
-            raise NotFusibleError(f"{x!r} is none that an expression knows")
+            raise NotFusibleError(f"argument {x!r} is not supported in kernel expressions")
     for record, operands in group_ops:
         name = record.key
         if not kernel_sources.arity(record) or len(operands) > kernel_sources.arity(record):
@@ -246,7 +246,7 @@ def _plan_accesses(
             if not is_single and layouts.strides_in_order(shape, order) != layouts.of_result(
                 shape, array_strides[0]
             ):
-                raise NotFusibleError("dimensions of one element have other strides in its result")
+                raise NotFusibleError("dimensions of size 1 have different strides in its result")
             merged: list[Shape] = [(1,) if x.ndim else (0,) for x in arrays]
             return [prod(shape)], merged, None if order == sorted(order) else order
     strides = [broadcast_strides(x, shape) for x in arrays]
@@ -348,7 +348,7 @@ def _require(
     if order is not None and configs:
         raise _NonContiguousRowsError("it reads a value that is not contiguous")
     if order is not None and not is_single and any("contiguous" in record.layout for record, _ in group.ops):
-        raise NotFusibleError("its results have another order of dimensions")
+        raise NotFusibleError("its results have a different dimension order")
     size = prod(shape)
     strides = dict(zip(arrays, steps, strict=True))
     neighbours = [

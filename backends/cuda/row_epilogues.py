@@ -101,7 +101,7 @@ def configure_epilogue(
         axes = _reduced_dims(arguments, operand.ndim)
         first = operand.ndim - len(axes)
         if axes != list(range(first, operand.ndim)):
-            raise NotFusibleError("it reads other dimensions than the last ones")
+            raise NotFusibleError("it reduces dimensions other than the last ones")
         length, rows = prod(operand.shape[first:]), prod(operand.shape[:first])
         expression = _row_expression(record, length, arguments)
         result = _meta_result(record, operand, arguments.values())
@@ -111,7 +111,7 @@ def configure_epilogue(
     if prod(result.shape) != (
         rows * length if reduction_codegen.parse_row_expression(expression).is_elementwise else rows
     ):
-        raise NotFusibleError("its result has another shape")
+        raise NotFusibleError("its result has a different shape")
     if (
         length > MAX_SINGLE_BLOCK_ROW_ELEMENTS
         and rows < MIN_LONG_ROWS
@@ -174,13 +174,13 @@ def _kernel_argument(x: Any, row: tuple[int, ...]) -> pointwise_codegen.KernelIn
         return pointwise_codegen.Number("float64" if isinstance(x, float) else "int64")
     if isinstance(x, cupy.ndarray) and tuple(x.shape) == row and x.flags.c_contiguous:
         return pointwise_codegen.Array(x.dtype.name, pointwise_codegen.PACKED)
-    raise NotFusibleError("it takes something else than numbers and rows")
+    raise NotFusibleError("it has an argument that is neither a number nor a row")
 
 
 def _check_columns(arrays: Sequence[Any], row_dtype: np.dtype[Any], compute_dtype: np.dtype[Any]) -> None:
     """Raise NotFusibleError unless all arrays have the dtype of the rows, or all the compute dtype."""
     if any(x.dtype != row_dtype for x in arrays) and any(x.dtype != compute_dtype for x in arrays):
-        raise NotFusibleError("it takes rows of another dtype")
+        raise NotFusibleError("it reads rows of a different dtype")
 
 
 # ---------------------------------------------------------------------------------------- launch

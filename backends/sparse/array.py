@@ -89,7 +89,7 @@ class SparseArray:
     def __getitem__(self, index: Any) -> SparseArray:
         """Return a shallow copy for the index `...`; TypeError for any other index."""
         if index is not Ellipsis:
-            raise TypeError(f"a sparse array is indexed by operators, not by {index!r}")
+            raise TypeError(f"indexing of a sparse array is only supported by operators, got index {index!r}")
         copy: SparseArray = self.with_values(self.values)
         return copy
 
@@ -249,7 +249,7 @@ def check_pointers(pointers: Array, nnz: int) -> None:
     """
     if pointers[0] != 0 or pointers[-1] != nnz or (pointers[1:] < pointers[:-1]).any():
         raise RuntimeError(
-            f"pointers of compressed rows or columns must go from 0 to {nnz} without decreasing"
+            f"pointers of compressed rows or columns must be non-decreasing from 0 to {nnz}"
         )
 
 

@@ -62,7 +62,7 @@ cdef int64_t *_numbers_of(array) except NULL:
     otherwise.
     """
     if array.dtype.char not in "lq" or array.itemsize != 8 or not array.flags.c_contiguous:
-        raise TypeError("an array of int64 was expected")
+        raise TypeError("expected an array of int64")
     return <int64_t *>data_of(<PyArrayObject *>array)
 
 

@@ -403,7 +403,7 @@ cdef class FusedGroup:
             return "no loop for that dtype"
         for k in range(1, self.arity[op_index]):
             if self.operands[op_index][k] >= self.inputs or plan.kind[self.operands[op_index][k]] != NO_INDEX:
-                return "a tensor where it reads a number"
+                return "a tensor for an argument that must be a number"
         tile_op = add_tile(plan, self.inputs + op_index, first)
         if tile_op == NULL:
             return "too many operators with scalar parameters in its group"
@@ -419,7 +419,7 @@ cdef class FusedGroup:
         cdef TileOp *tile_op
         for k in range(1, self.arity[op_index]):
             if self.operands[op_index][k] >= self.inputs or not self.is_argument[self.operands[op_index][k]]:
-                return "an argument that is computed"
+                return "an argument that is not a constant"
         if (kind != FLOAT and kind != DOUBLE) or self.arity[op_index] != (<Operator>self.operators[op_index]).nargs:
             return "no loop for that dtype"
         tile_op = add_tile(plan, self.inputs + op_index, first)
