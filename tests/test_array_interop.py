@@ -80,9 +80,9 @@ def test_methods_of_scripted_modules():
 
 def test_other_arrays_are_rejected_with_a_conversion_hint():
     for call, said in (
-        (lambda: numbers(np.ones(2), [1.0]), "`x.item()` is the number of an array of one"),
-        (lambda: numbers(3, np.ones((2, 2))), "`x.tolist()` is a list of its numbers"),
-        (lambda: filled(np.ones(2)[::-1]), "`ts.from_numpy(x)` is a tensor on its memory, `ts.tensor(x)` one of its own"),
+        (lambda: numbers(np.ones(2), [1.0]), "`x.item()` returns the number of an array with one element"),
+        (lambda: numbers(3, np.ones((2, 2))), "`x.tolist()` returns a list of its numbers"),
+        (lambda: filled(np.ones(2)[::-1]), "`ts.from_numpy(x)` returns a tensor that shares its memory, `ts.tensor(x)` a copy"),
     ):  # fmt: skip
         with pytest.raises(RuntimeError, match="Expected a value of type") as caught:
             call()
@@ -96,9 +96,9 @@ def test_other_arrays_are_rejected_with_a_conversion_hint():
 
 def test_operators_name_the_call():
     """Eager operators reject arrays, as PyTorch does, with the conversion call in the error."""
-    with pytest.raises(TypeError, match=r"argument 'other' \(position 2\) must be Tensor, not numpy.ndarray\n\(of numpy.ndarray x, `ts.from_numpy\(x\)` is a tensor on its memory"):
+    with pytest.raises(TypeError, match=r"argument 'other' \(position 2\) must be Tensor, not numpy.ndarray\n\(of numpy.ndarray x, `ts.from_numpy\(x\)` returns a tensor that shares its memory"):
         ts.matmul(ts.ones(2), np.ones(2))
-    with pytest.raises(TypeError, match=r"of .*Exported x, `ts.from_dlpack\(x\)` is a tensor on its memory"):
+    with pytest.raises(TypeError, match=r"of .*Exported x, `ts.from_dlpack\(x\)` returns a tensor that shares its memory"):
         ts.mm(Exported(np.ones((2, 2))), ts.ones(2, 2))
     with pytest.raises(TypeError) as caught:
         ts.matmul(ts.ones(2), "a")

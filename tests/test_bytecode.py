@@ -105,7 +105,7 @@ def test_invalid_code_is_rejected(rows, message):
 
 
 def test_unknown_opcode_is_rejected():
-    with pytest.raises(InternalError, match="no opcode"):
+    with pytest.raises(InternalError, match="unknown opcode"):
         Code("test", [(len(OPCODES), 0, 0, 0)], "i", [INT])
 
 

@@ -91,7 +91,7 @@ def test_operators_above_the_limit_do_not_start(function):
     small input is accepted."""
     with ts.limits(seconds=5):
         function(10_000_000)
-        with pytest.raises(TimeExceeded, match="the program wants to do what takes"):
+        with pytest.raises(TimeExceeded, match="the next operation takes at least"):
             function(10**12)
 
 
@@ -134,7 +134,7 @@ def products(n: int) -> ts.Tensor:
 
 @pytest.mark.parametrize("function, n", [(popped, 5_000_000), (products, 500)], ids=["pop", "products"])
 def test_deadline_between_operators(function, n):
-    with ts.limits(seconds=0.3), pytest.raises(TimeExceeded, match=r"took more time|wants to do"):
+    with ts.limits(seconds=0.3), pytest.raises(TimeExceeded, match=r"took more time|next operation"):
         function(n)
 
 
@@ -199,7 +199,7 @@ def test_large_results_are_counted(name, call):
     x = ts.zeros(3, 1000)
     with ts.limits(seconds=1):
         call(x, 2)
-        with pytest.raises(TimeExceeded, match="the program wants to do what takes"):
+        with pytest.raises(TimeExceeded, match="the next operation takes at least"):
             call(x, 10**8)
 
 
@@ -617,7 +617,7 @@ def square(n, dtype):
     lambda: ts.zeros(3, 1000)[ROWS.expand(10**8)], lambda: ts.zeros(3, 1000).index_put_((ROWS.expand(10**8),), ts.zeros(1)),
 ], ids=["dot", "amin", "aminmax", "integers", "prime", "norm", "to", "index", "index_put"])  # fmt: skip
 def test_slow_operators_do_not_start(call):
-    with ts.limits(seconds=1), pytest.raises(TimeExceeded, match="the program wants to do what takes"):
+    with ts.limits(seconds=1), pytest.raises(TimeExceeded, match="the next operation takes at least"):
         call()
 
 

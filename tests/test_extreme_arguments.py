@@ -129,5 +129,5 @@ def test_lists_without_memory_say_where(count):
     def zeros(n: int):
         return [0] * n
 
-    with pytest.raises(MemoryError, match=r"return \[0\] \* n\n *~+ <--- HERE\nMemoryError: there is not enough memory"):
+    with pytest.raises(MemoryError, match=r"return \[0\] \* n\n *~+ <--- HERE\nMemoryError: not enough memory"):
         zeros(count)

@@ -485,9 +485,9 @@ def test_code_of_another_signature_is_rejected():
     whole = unit("def f(x: int) -> int:\n  return x\n").compiled_code
     other = unit("def f(x: str) -> str:\n  return x\n").compiled_code
     plans = Specializations("f", whole.parameters, whole.result, [0], lambda values: None, lambda: other)
-    with pytest.raises(InternalError, match="of another type than the function"):
+    with pytest.raises(InternalError, match="differs from that of the function"):
         plans.code_for_all()
-    with pytest.raises(ValueError, match="no plans can guard"):
+    with pytest.raises(ValueError, match="specializations cannot guard"):
         Specializations("f", whole.parameters, whole.result, [1], lambda values: None, lambda: whole)
     assert graph_variants.GraphVariant.WRITTEN.value
 

@@ -157,7 +157,7 @@ def test_tensors_with_elements_stay():
             with pytest.raises(RuntimeError, match="writes to a tensor with elements"):
                 write()
         for convert in (module.half, lambda: module.to(ts.float64), lambda: module.to("cuda")):
-            with pytest.raises(RuntimeError, match="a tensor with elements cannot become one without"):
+            with pytest.raises(RuntimeError, match="a tensor with elements cannot become a tensor without elements"):
                 convert()
         (real + 1).add_(1)  # a tensor of the block
     assert ts.equal(real, ts.ones(2, 3)) and module(ts.ones(3)).shape == (3,)

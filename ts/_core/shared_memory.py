@@ -96,14 +96,14 @@ def open_sealed_file(process: int, process_fd: int) -> int:
     try:
         status = os.fstat(path)
         if not stat.S_ISREG(status.st_mode) or status.st_nlink or status.st_uid != os.geteuid():
-            raise NotSharedMemoryError("the announced shared memory is not an unnamed file of this user")
+            raise NotSharedMemoryError("the received shared memory is not an unnamed file of this user")
         descriptor = os.open(f"/proc/self/fd/{path}", os.O_RDWR | os.O_CLOEXEC)
     finally:
         os.close(path)
     try:
         seals = fcntl.fcntl(descriptor, fcntl.F_GET_SEALS)
         if seals & _SEAL_FLAGS != _SEAL_FLAGS or os.fstatvfs(descriptor).f_bsize != PAGE_BYTES:
-            raise NotSharedMemoryError("the announced shared memory is not sealed: it could become shorter")
+            raise NotSharedMemoryError("the received shared memory is not sealed against shrinking")
     except BaseException:
         os.close(descriptor)
         raise
@@ -141,7 +141,7 @@ def view_bytes(mapping: Mapping, size: int, offset: int) -> NDArray[np.uint8]:
     """Return an array over `size` bytes of a mapping's memory; ValueError if they are out of range."""
     start = mapping.start + offset
     if size < 0 or offset < 0 or start + size > len(mapping):
-        raise ValueError(f"{size} bytes at {offset} are not in a shared memory of {capacity(mapping)} bytes")
+        raise ValueError(f"{size} bytes at {offset} exceed the shared memory of {capacity(mapping)} bytes")
     return np.ndarray((size,), np.uint8, buffer=mapping, offset=min(start, len(mapping)))
 
 
@@ -257,7 +257,7 @@ def open_named_mapping(path: str) -> Mapping:
     descriptor = _open_named_file(path)
     try:
         if os.fstat(descriptor).st_size <= PAGE_BYTES:
-            raise NotSharedMemoryError(f"{path!r} is shorter than a file of shared memory")
+            raise NotSharedMemoryError(f"{path!r} is too short for a shared memory file")
         return _map_named_file(descriptor, path, is_new_user=False)
     finally:
         os.close(descriptor)

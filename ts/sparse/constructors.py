@@ -39,7 +39,7 @@ def _values(data: Any, dtype: Any, device: Any) -> Tensor:
 
 def _check_device(device: Any) -> None:
     if device is not None and (target := ts.device(device)).type != "cpu":
-        raise NotImplementedError(f"sparse tensors are on the CPU only, not on '{target}'")
+        raise NotImplementedError(f"sparse tensors are only supported on the CPU, not on '{target}'")
 
 
 def _size(size: Any) -> list[int]:

@@ -213,7 +213,7 @@ def _batched(
 ) -> list[Any]:
     """Run one backward pass for all indices of the gradients' first dimension (`is_grads_batched`)."""
     if _recorder() is not None:
-        raise UserError("is_grads_batched=True has no form in an exported program: write vmap around grad")
+        raise UserError("is_grads_batched=True is not supported in an exported program: use vmap around grad")
     from ts._core.dispatch_layers.batched_tensor import batched, opened_batch, unbatched
 
     _check_inputs(inputs)

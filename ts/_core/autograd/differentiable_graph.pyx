@@ -54,7 +54,7 @@ cdef class BackwardVariant:
 
     def __init__(self, Function function not None, tuple reads not None, tuple gives not None):
         if len(reads) > MAX_READ:
-            raise ValueError(f"a way back reads {len(reads)} tensors")
+            raise ValueError(f"a backward graph reads {len(reads)} tensors; the maximum is {MAX_READ}")
         self.function, self.reads, self.gives = function, reads, gives
 
 
@@ -73,7 +73,7 @@ cdef class DifferentiablePlan:
         self, Function forward not None, int output_count, tuple has_gradient not None, tuple bases not None, tuple saves not None, build not None
     ):
         if not 0 < output_count <= len(has_gradient) <= 64 or len(bases) != output_count:
-            raise ValueError(f"a plan has {output_count} of {len(has_gradient)} results")
+            raise ValueError(f"invalid plan: {output_count} outputs, {len(has_gradient)} results (at most 64), {len(bases)} bases")
         self.forward, self.output_count, self.result_count = forward, output_count, len(has_gradient)
         self.has_gradient, self.bases, self.saves, self.build = has_gradient, bases, saves, build
         self.backwards = {}

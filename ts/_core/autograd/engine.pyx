@@ -204,7 +204,7 @@ cdef class GraphTask:
 cdef Node checked_start(object node, Py_ssize_t output):
     """Return `node`, at which a pass starts; raise IndexError if it has no result number `output`."""
     if not isinstance(node, Node) or not 0 <= output < (<Node>node).result_count:
-        raise IndexError(f"a pass begins at no result {output} of {node!r}")
+        raise IndexError(f"backward cannot start at {node!r}: expected a backward node with a result {output}")
     return <Node>node
 
 
@@ -403,7 +403,7 @@ cdef Node edge_from(object x, int *output):
             raise IndexError(f"{node.title()} has no result {(<tuple>x)[1]}")
         output[0] = (<tuple>x)[1]
         return node
-    raise TypeError(f"gradients are those of tensors and edges, not of {type(x).__name__}")
+    raise TypeError(f"expected a Tensor or a gradient edge, got {type(x).__name__}")
 
 
 def sequence_of(Node node not None):
@@ -427,10 +427,10 @@ def run_backward(list roots not None, list gradients not None, bint keep, bint c
     starts = []
     for x, gradient in zip(roots, gradients, strict=True):
         if not isinstance(gradient, Tensor):
-            raise TypeError(f"a pass begins with gradients, not with {type(gradient).__name__}")
+            raise TypeError(f"expected a Tensor as initial gradient, got {type(gradient).__name__}")
         node = edge_from(x, &output)
         if node is None:
-            raise RuntimeError("a pass begins with tensors that want gradients")
+            raise RuntimeError("backward can only start at tensors that require grad")
         starts.append((node, output, gradient))
         nodes.append(node)
     if inputs is not None:
@@ -506,7 +506,7 @@ def nodes_ahead():
     cdef Node node
     cdef int i
     if getattr(here, "run", None) is None:
-        raise RuntimeError("no pass is under way in this thread")
+        raise RuntimeError("no backward pass is running in this thread")
     run = <GraphTask>here.run
     cdef list stack = [run.current, *[(<NodeTask>task).node for task in run.heap]]
     cdef set seen = set(stack)

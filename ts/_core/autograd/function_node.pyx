@@ -99,7 +99,7 @@ def run_function(FunctionNode node not None, forward, setup_context, tuple args 
     cdef bint before, recorded
     cdef list results
     if node.edges != NULL:
-        raise RuntimeError("a node is of one call")
+        raise RuntimeError("the backward node already belongs to another call")
     node.needs_input_grad = tuple([isinstance(x, Tensor) and needs_grad(<Tensor>x) for x in args])
     recorded = not context_flags() & GRAD_DISABLED and any(node.needs_input_grad)
     connect_arguments(node, args, recorded)

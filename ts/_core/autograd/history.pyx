@@ -150,7 +150,7 @@ cdef int rebase_history(Tensor t, Node node, int output, int edge) except -1:
 
 cdef int require(Node node) except -1:
     if node is None:
-        raise RuntimeError("the tensor wants no gradient")
+        raise RuntimeError("the tensor does not require grad")
     return 0
 
 

@@ -41,7 +41,7 @@ cdef class Node:
         free_results(self)
 
     cdef list apply(self, list gradients):
-        raise NotImplementedError(f"{self.title()} has no backward")
+        raise NotImplementedError(f"{self.title()} does not implement a backward pass")
 
     cdef int release_saved(self) except -1:
         return 0
@@ -90,10 +90,10 @@ cdef class Node:
     def __call__(self, *gradients):
         """Return the gradients of the arguments, computed from the gradients of the results."""
         if len(gradients) != self.result_count or self.results == NULL:
-            raise RuntimeError(f"{self.title()} takes {self.result_count} gradients, not {len(gradients)}")
+            raise RuntimeError(f"{self.title()} expects {self.result_count} gradients, got {len(gradients)}")
         for gradient in gradients:
             if gradient is not None and not isinstance(gradient, Tensor):
-                raise TypeError(f"a gradient is a Tensor or None, not {type(gradient).__name__}")
+                raise TypeError(f"expected a Tensor or None as gradient, got {type(gradient).__name__}")
         results = self.apply(list(gradients))
         return results[0] if len(results) == 1 else tuple(results)
 

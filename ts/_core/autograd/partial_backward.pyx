@@ -45,10 +45,10 @@ cdef class PartialBackward(GraphTask):
         A gradient may be None.
         """
         if not 0 <= root < len(self.roots):
-            raise IndexError(f"there is no root {root}")
+            raise IndexError(f"root index {root} is out of range: there are {len(self.roots)} roots")
         edges = self.roots[root]
         if edges is None:
-            raise RuntimeError("a root has had its gradients")
+            raise RuntimeError(f"the gradients of root {root} were computed already")
         self.roots[root] = None
         work_within(self, [(node, i, g) for (node, i), g in zip(edges, gradients, strict=True)], False, 1)
         self.behind = []
@@ -108,7 +108,7 @@ cdef list as_edges(list edges):
     for edge in edges:
         node = edge_from(edge, &output)
         if node is None:
-            raise RuntimeError("a pass begins with tensors that want gradients")
+            raise RuntimeError("backward can only start at tensors that require grad")
         result.append((node, output))
     return result
 

@@ -13,7 +13,7 @@ cdef class Formula:
 
     def __init__(self, Function function not None, sources, tuple gives not None, tuple requires_grad not None):
         if self.sources != NULL:
-            raise TypeError("a formula is made once")
+            raise TypeError("a derivative formula cannot be initialized twice")
         self.sources = <Source *>malloc(max(len(sources), 1) * sizeof(Source))
         self.input_indices = <int *>malloc(max(len(gives), 1) * sizeof(int))
         if self.sources == NULL or self.input_indices == NULL:
@@ -47,12 +47,12 @@ cdef class Rule:
         self.decomposition, self.error_message, self.build = decomposition, error_message, build
         self.formulas = {}
         if len(self.inputs) > MAX_INPUTS:
-            raise ValueError(f"{name} has gradients of {len(self.inputs)} arguments")
+            raise ValueError(f"{name} has gradients of {len(self.inputs)} arguments; the maximum is {MAX_INPUTS}")
         for i, index in enumerate(self.inputs):
             self.input_at[i] = index
         self.input_count = len(self.inputs)
         if len(self.results) and max(self.results) >= 64:
-            raise ValueError(f"{name} has gradients of result {max(self.results)}")
+            raise ValueError(f"{name} has a gradient of result {max(self.results)}; only results 0 to 63 are supported")
         for index in self.results:
             self.result_bits |= <uint64_t>1 << <int>index
         self.last = None

@@ -172,7 +172,7 @@ cdef int run_decomposition(Operator op, Rule rule, IValue *r, const int32_t *at)
     cdef Tuple several
     cdef int i
     if op.nargs > MAX_PARAMETERS:
-        raise InternalError(f"{op.name} has {op.nargs} arguments")
+        raise InternalError(f"{op.name} has {op.nargs} arguments; the maximum is {MAX_PARAMETERS}")
     for i in range(op.nargs):
         values[i] = r[at[i]]
     result.tag = TAG_NONE

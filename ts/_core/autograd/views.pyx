@@ -180,7 +180,7 @@ cdef class CopySlices(ViewNode):
 cdef ViewNode view_geometry(Tensor view, Tensor base, Tensor base_like):
     cdef ViewNode where = ViewNode.__new__(ViewNode)
     if memory_of(view) is not memory_of(base) and view.array.size:
-        raise ValueError("the tensor is no view of that base")
+        raise ValueError("the tensor is not a view of the given base")
     if base_like.array.shape != base.array.shape:
         raise ValueError(f"a tensor of shape {base_like.array.shape} does not look like a base of shape {base.array.shape}")
     where.set_geometry(view, base)

@@ -248,7 +248,7 @@ cdef str schema_type_text(IValue *x):
         return type_text(x)
     o = <object>x.v.o
     if type(o) is Tuple:
-        enter_recursion(b" while the type of a tuple is told")
+        enter_recursion(b" while the type of a tuple is printed")
         try:
             return f"({', '.join([schema_type_text(&(<Tuple>o).items[i]) for i in range((<Tuple>o).size)])})"
         finally:

@@ -30,7 +30,7 @@ cdef class ContainerIndex(Operator):
         cls.settle()
         for slot in slots.values():
             if not 0 <= slot < cls.size or not is_subtype(<TypeSpec>cls.specs[slot], result):
-                raise ValueError(f"slot {slot} of {container.text} holds no {result.text}")
+                raise ValueError(f"slot {slot} of {container.text} does not have type {result.text}")
         self.container = container.text
         self.slots = slots
         self.takes = (container, ANY_SPEC)

@@ -72,7 +72,7 @@ cdef int round_to_int(IValue *x, IValue *out, Status (*function)(double, int64_t
 
 cdef int raise_not_real() except -1 nogil:
     with gil:
-        raise RuntimeError("a complex number has no order, floor or ceiling")
+        raise RuntimeError("complex numbers do not support ordering, floor or ceil")
 
 
 cdef int negate_int(Operator op, IValue *r, const int32_t *at) except -1 nogil:

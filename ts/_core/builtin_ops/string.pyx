@@ -385,7 +385,7 @@ cdef str format_field(IValue *x, str specification):
     if limited:
         allow(sum(map(int, re.findall("[0-9]{1,15}", specification))))
     if not isinstance(value, (int, float, complex, str)):
-        raise RuntimeError(f"the format specification '{specification}' needs a number or a string")
+        raise RuntimeError(f"the format specification '{specification}' requires a number or a string")
     try:
         return format(value, specification)
     except ValueError as error:

@@ -156,7 +156,7 @@ cdef int contiguous(Operator op, IValue *r, const int32_t *at) except -1:
     cdef object format = dtypes.contiguous_format
     if op.nargs == 2:
         if not 0 <= r[at[1]].v.i < len(dtypes.MEMORY_FORMATS):
-            raise RuntimeError(f"there is no memory format {r[at[1]].v.i}")
+            raise RuntimeError(f"unknown memory format {r[at[1]].v.i}")
         format = dtypes.MEMORY_FORMATS[r[at[1]].v.i]
     set_bool(&r[at[op.nargs]], t.is_contiguous(memory_format=format))
     return 0

@@ -27,7 +27,7 @@ cdef list tensors_of(Operator op, Tuple values, Py_ssize_t count):
     cdef Py_ssize_t i
     for i in range(count):
         if not conforms(&values.items[i], TENSOR_SPEC):
-            raise TypeError(f"{op.name}() takes tensors, but value {i} is {box(&values.items[i])}")
+            raise TypeError(f"{op.name}() expects tensors, but argument {i} is {box(&values.items[i])}")
     return [box(&values.items[i]) for i in range(count)]
 
 
@@ -35,7 +35,7 @@ cdef int joined(Operator op, IValue *r, const int32_t *at, str name) except -1:
     cdef Tuple args = <Tuple>r[at[0]].v.o
     cdef Py_ssize_t last = args.size - 1
     if last < 0 or args.items[last].tag != TAG_INT:
-        raise TypeError(f"{op.name}() takes tensors and a dimension")
+        raise TypeError(f"{op.name}() expects tensors and a dimension")
     set_object(&r[at[1]], overloads(name)(tensors_of(op, args, last), args.items[last].v.i))
     return 0
 
@@ -81,7 +81,7 @@ cdef int added(Operator op, IValue *r, const int32_t *at) except -1:
     elif conforms(a, TENSOR_SPEC) and conforms(b, TENSOR_SPEC):
         set_object(&r[at[2]], overloads("add")(box(a), box(b)))
     else:
-        raise TypeError(f"{op.name}() takes tensors and None, but got {box(a)} and {box(b)}")
+        raise TypeError(f"{op.name}() expects tensors or None, but got {box(a)} and {box(b)}")
     return 0
 
 

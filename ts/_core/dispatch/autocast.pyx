@@ -100,7 +100,7 @@ cdef AutocastState inherited_autocast_flags() noexcept:
 
 cdef int check_backend(int backend) except -1:
     if not 0 <= backend < MAX_BACKENDS:
-        raise IndexError(f"there is no backend {backend}")
+        raise IndexError(f"unknown backend {backend}")
     return 0
 
 
@@ -151,7 +151,7 @@ def leave(int backend, list before not None):
     """Restore the state `before`, the result of `enter`; clear the cast cache after the outermost block."""
     check_backend(backend)
     if len(before) != 4 or before[1] not in dtypes.BY_CODE or not 0 <= before[3] <= MAX_NESTING_DEPTH:
-        raise RuntimeError(f"no block of autocast begins with the switches {before}")
+        raise RuntimeError(f"invalid saved autocast state: {before}")
     on, dtype, uncached, autocast_flags.nesting = before
     if autocast_flags.nesting == 0:
         clear_cache()

@@ -71,7 +71,7 @@ cdef class ForeachKernel:
     cdef int prepare(self) except -1:
         base = <Operator>self.find(self.key)
         if base is None or base.nargs >= MAX_REGISTERS or base.nrets != 1:
-            raise TypeError(f"{self.key} does not run on elements of lists")
+            raise TypeError(f"{self.key} cannot be applied to the elements of a list")
         names = [p.name for p in self.parameters]
         base_parameters = base.signature.parameters
         used_names = {p.name for p in base_parameters}
@@ -100,7 +100,7 @@ cdef int fill(ForeachKernel self, tuple args, Py_ssize_t k, IValue *r) except -1
             x = args[index]
             if type(x) is list:
                 if k >= len(<list>x):
-                    raise RuntimeError("a list of tensors became shorter while an operator went through it")
+                    raise RuntimeError("a list of tensors became shorter while an operator iterated over it")
                 x = (<list>x)[k]
         set_none(&r[i])
         if x is None or isinstance(x, Tensor):

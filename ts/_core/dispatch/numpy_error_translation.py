@@ -38,7 +38,7 @@ def reworded(error: Exception, operator: str) -> Exception | None:
     if isinstance(error, MemoryError) or _has_raise_statement(error):
         return None
     detail = f"KeyError: {message}" if isinstance(error, KeyError) else message
-    return RuntimeError(f"{operator.removeprefix('aten::')}(): the arguments do not fit together: {detail}")
+    return RuntimeError(f"{operator.removeprefix('aten::')}(): the arguments are incompatible: {detail}")
 
 
 _RAISING: Final = {dis.opmap[name] for name in ("RAISE_VARARGS", "RERAISE")}

@@ -115,7 +115,7 @@ cdef class Operator:
 
     def __init__(self, str schema_text not None, record=None):
         if self.schema_text:
-            raise TypeError(f"{self!r} is made; code that was verified relies on what it is")
+            raise TypeError(f"{self!r} cannot be initialized twice: verified code depends on its schema")
         self.schema_text = schema_text
         self.record = record
         self.name, self.overload, self.nargs, self.nrets = arity(schema_text)
@@ -176,7 +176,7 @@ cdef class Operator:
 # ---------------------------------------------------------------- kernels by backend
 
 cdef int run_nothing(Operator op, IValue *r, const int32_t *at) except -1:
-    raise TypeError("an operator that was never made has no kernel")
+    raise TypeError("the operator has no kernel because it was not initialized")
 
 
 cdef Kernel before_limited = NULL
@@ -788,7 +788,7 @@ cdef object wrapped(Operator op, object result, list args):
     if op.nrets == 1:
         return wrapped_one(op, returns[0], result, args)
     if len(result) != op.nrets:
-        raise RuntimeError(f"kernel of {op.key} gave {len(result)} results, its schema says {op.nrets}")
+        raise RuntimeError(f"kernel of {op.key} returned {len(result)} results, but its schema declares {op.nrets}")
     values = [wrapped_one(op, returns[i], result[i], args) for i in range(op.nrets)]
     return results_class(op.name, tuple([r.name for r in returns]))(values)
 

@@ -169,7 +169,7 @@ cdef class OverloadSet:
             return
         operators = self.lookup(self.name)
         if not operators:
-            raise AttributeError(f"there is no operator {self.name}")
+            raise AttributeError(f"unknown operator {self.name}")
         chosen = [op for op in operators if op.record is not None] or list(operators)
         # a stable sort, which keeps the registry's order
         binders = sorted([binder_of(op) for op in chosen], key=count_of_scalars)

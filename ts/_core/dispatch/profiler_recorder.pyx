@@ -82,7 +82,7 @@ cdef class Recorder:
         """Start recording this thread; raise RuntimeError if another recorder is active."""
         global active
         if active is not None:
-            raise RuntimeError("Can't start a profiler while another one is at work: profilers cannot be nested")
+            raise RuntimeError("Can't start a profiler while another one is running: profilers cannot be nested")
         if self.memory and self.allowance == NULL:
             self.allowance = new_allowance(INT64_MAX)
         self.thread = PyThread_get_thread_ident()
@@ -95,9 +95,9 @@ cdef class Recorder:
         """Stop recording; raise RuntimeError unless this thread started the recorder."""
         global active
         if active is not self:
-            raise RuntimeError("Can't stop a profiler that is not at work")
+            raise RuntimeError("Can't stop a profiler that is not running")
         if self.thread != PyThread_get_thread_ident():
-            raise RuntimeError("Can't stop a profiler on another thread than the one that started it")
+            raise RuntimeError("Can't stop a profiler on a thread other than the one that started it")
         set_flag(PROFILING, False)
         active = None
         if self.memory:

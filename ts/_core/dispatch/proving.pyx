@@ -43,8 +43,8 @@ cdef tuple result_specs(Operator op, list actual):
     for i in range(min(len(actual), len(op.takes))):
         if not matches(<TypeSpec>op.takes[i], <TypeSpec>actual[i], bound):
             raise TypeError(
-                f"{op.key}: argument {i} is of type {(<TypeSpec>actual[i]).text}, where "
-                f"{solved(<TypeSpec>op.takes[i], bound).text} is wanted"
+                f"{op.key}: argument {i} has type {(<TypeSpec>actual[i]).text}, "
+                f"expected {solved(<TypeSpec>op.takes[i], bound).text}"
             )
     if op.gives is not None:
         return (op.gives,)

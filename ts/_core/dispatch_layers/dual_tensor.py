@@ -75,8 +75,8 @@ def raise_recording_unsupported() -> None:
     """Raise UserError during an export, because exported programs cannot represent tangents."""
     if hasattr(current_tracer(), "tracked"):
         raise UserError(
-            "derivatives in forward mode (jvp, jacfwd, hessian, forward_ad) cannot be taken inside of an "
-            "exported program: take them by grad, vjp and jacrev"
+            "derivatives in forward mode (jvp, jacfwd, hessian, forward_ad) are not supported inside of an "
+            "exported program: use grad, vjp or jacrev"
         )
 
 

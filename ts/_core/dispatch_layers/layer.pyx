@@ -10,7 +10,7 @@ cdef class Layer:
 
     def __init__(self, int level, Tensor inner not None):
         if self.inner is not None:
-            raise TypeError("a layer is made once")
+            raise TypeError("a layer cannot be initialized twice")
         self.level, self.inner, self.implementation = level, inner, "TensorWrapper"
 
     def check_elements(self):

@@ -70,11 +70,11 @@ def conversion(x: object, target_type: str) -> str:
     if not is_array(x):
         return ""
     if target_type.startswith(("int", "float", "bool", "complex", "Scalar", "number")):
-        return "`x.item()` is the number of an array of one"
+        return "`x.item()` returns the number of an array with one element"
     if target_type.startswith("List") and "Tensor" not in target_type:
-        return "`x.tolist()` is a list of its numbers"
+        return "`x.tolist()` returns a list of its numbers"
     if isinstance(x, np.ndarray):
-        return "`ts.from_numpy(x)` is a tensor on its memory, `ts.tensor(x)` one of its own"
+        return "`ts.from_numpy(x)` returns a tensor that shares its memory, `ts.tensor(x)` a copy"
     if getattr(x, "requires_grad", False):
-        return "`ts.from_dlpack(x.detach())` is a tensor on its memory"
-    return "`ts.from_dlpack(x)` is a tensor on its memory"
+        return "`ts.from_dlpack(x.detach())` returns a tensor that shares its memory"
+    return "`ts.from_dlpack(x)` returns a tensor that shares its memory"

@@ -41,7 +41,7 @@ cdef TensorHead *head_of(object capsule) except NULL:
         return &(<VersionedHead *>PyCapsule_GetPointer(capsule, "dltensor_versioned")).tensor
     if PyCapsule_IsValid(capsule, "dltensor"):
         return <TensorHead *>PyCapsule_GetPointer(capsule, "dltensor")
-    raise BufferError("this is no DLPack capsule, or one that was used before")
+    raise BufferError("expected a DLPack capsule that was not consumed before")
 
 
 def exported(array not None, max_version, dl_device, copy):

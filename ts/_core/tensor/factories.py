@@ -203,7 +203,7 @@ def host_array(data: Any, dtype: dtypes.dtype | None) -> NDArray[Any]:
     flat: list[Any] = []
     _flatten(data, shape, 0, flat)
     if len(flat) != result.size:
-        raise ValueError("a sequence changed while it was read")
+        raise ValueError("a sequence changed its length while it was read")
     _fill(result, flat, dtype or inferred, inferred)
     return result
 
@@ -728,10 +728,10 @@ def moved(x: Tensor, device: devices.device, non_blocking: bool = False) -> Tens
     here = x.device
     if x.layout is not dtypes.strided:
         raise NotImplementedError(
-            f"sparse tensors are on the CPU only, not on '{device}': use Tensor.to_dense() first"
+            f"sparse tensors are only supported on the CPU, not on '{device}': use Tensor.to_dense() first"
         )
     if x.dtype in _NARROW and device.type not in ("cpu", "meta"):
-        raise NotImplementedError(f"tensors of {x.dtype} are on the CPU only, not on '{device}'")
+        raise NotImplementedError(f"tensors of {x.dtype} are only supported on the CPU, not on '{device}'")
     later: dict[str, Any] = {"non_blocking": True} if non_blocking else {}
     if device.type == "cpu":
         return wrap_array(backend_of(here.type).to_host(x.array, **later))

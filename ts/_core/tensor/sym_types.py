@@ -37,7 +37,7 @@ class SymNumber:
         raise TypeError(f"unhashable type: non-nested {type(self).__name__}")
 
     def __reduce__(self) -> Any:
-        raise TypeError(f"cannot pickle a {type(self).__name__}, which belongs to what is exported")
+        raise TypeError(f"cannot pickle a {type(self).__name__}, because it belongs to the running export")
 
     def __deepcopy__(self, memo: Any) -> Any:
         return self

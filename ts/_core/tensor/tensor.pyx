@@ -1121,7 +1121,7 @@ cdef class Tensor:
             )
         fake = other.backend == BACKEND_META and is_layered(other) and other.history.layer.level == 0
         if fake and self.backend != BACKEND_META:
-            raise RuntimeError("a tensor with elements cannot become one without: its elements would be lost")
+            raise RuntimeError("a tensor with elements cannot become a tensor without elements")
         rebind(self, other.array)
         if fake:
             # `other` is a fake tensor, so this tensor becomes one

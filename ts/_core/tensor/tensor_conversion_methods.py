@@ -164,7 +164,7 @@ def _applied(name: str, count: int) -> Callable[..., Tensor]:
         if self.device.type != "cpu":
             raise TypeError(f"{name} is only implemented on CPU tensors")
         if len(others) != count or not callable(function):
-            raise TypeError(f"{name}() takes {count} tensors and a function of {count + 1} numbers")
+            raise TypeError(f"{name}() expects {count} tensors and a function with {count + 1} parameters")
         if self.requires_grad:
             raise RuntimeError(
                 f"Can't call {name}() on Variable that requires grad. Use var.detach().{name}() instead."
@@ -194,7 +194,7 @@ def _repr_html_(self: Tensor) -> str:
     import html
 
     shape = " x ".join(map(str, self.shape)) or "one element"
-    gradient_note = ", wants a gradient" if self.requires_grad else ""
+    gradient_note = ", requires grad" if self.requires_grad else ""
     summary = html.escape(f"{shape}, {str(self.dtype).removeprefix('torch.')}, {self.device}{gradient_note}")
     return f'<div class="ts-tensor"><small>{summary}</small><pre>{html.escape(repr(self))}</pre></div>'
 

@@ -52,7 +52,7 @@ class FakeImplCtx:
             )
         if self.new_size is None:
             raise DataDependentOutputException(
-                f"{self.operator} gives a tensor whose size follows from elements"
+                f"{self.operator} returns a tensor with a data-dependent size"
             )
         return self.new_size(min, max)
 

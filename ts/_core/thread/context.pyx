@@ -109,7 +109,7 @@ def count_overriding():
 def enter_modes(bint on):
     """Enable or disable function modes in this thread; return the previous setting."""
     if modes == NULL:
-        raise RuntimeError("nobody hands functions to modes: `set_modes` comes first")
+        raise RuntimeError("no handler for function modes is set: call `set_modes` first")
     return set_flag(MODES, on)
 
 

@@ -73,7 +73,7 @@ cdef int charge_time(double nanoseconds) except -1:
     check_time()
     if monotonic_seconds() + 1e-9 * nanoseconds > deadline_here:
         raise TimeExceeded(
-            f"the program wants to do what takes {estimate_text(1e-9 * nanoseconds)} or more: "
+            f"the next operation takes at least {estimate_text(1e-9 * nanoseconds)}: "
             f"{limit_text()} leaves {seconds_text(seconds_left())} after {seconds_text(used_seconds())}"
         )
     return 0

@@ -506,7 +506,7 @@ def register_undefined(x not None):
 def undefined_tensor():
     """Return the undefined tensor, which `box` converts to None."""
     if undefined == NULL:
-        raise RuntimeError("no tensor is registered as undefined")
+        raise RuntimeError("the undefined tensor is not registered")
     return <object>undefined
 
 

@@ -45,7 +45,7 @@ cdef class ObjectClass:
         if self.names is not None:  # another thread has set them since the first check
             return 0
         if len(names) != len(specs):
-            raise ValueError(f"{self.name} has {len(names)} names of attributes and {len(specs)} types")
+            raise ValueError(f"{self.name} has {len(names)} attribute names, but {len(specs)} attribute types")
         self.tags = <int64_t *>malloc(max(len(specs), 1) * sizeof(int64_t))
         if self.tags == NULL:
             raise MemoryError()

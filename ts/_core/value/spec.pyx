@@ -49,7 +49,7 @@ cdef class TypeSpec:
             raise ValueError(f"a type of kind {kind} with {len(children)} children: {text}")
         for child in children:
             if not isinstance(child, TypeSpec):
-                raise TypeError(f"the children of a type are types, not {type(child).__name__}")
+                raise TypeError(f"expected a type as child of a type, got {type(child).__name__}")
         self.kind = kind
         self.children = children
         self.text = text

@@ -159,7 +159,7 @@ cdef TypeSpec infer_container(object x, dict specs_by_id):
     finally:
         Py_LeaveRecursiveCall()
     if len(result.text) > MAX_TEXT_CHARS:
-        raise TypeError("a value has too large a type: tuples that hold tuples many times over")
+        raise TypeError("the type of a value is too large: its tuples contain too many nested tuples")
     specs_by_id[id(x)] = result
     return result
 

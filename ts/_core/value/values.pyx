@@ -200,13 +200,13 @@ cdef str type_text(IValue *x):
 
 cdef str tuple_type_text(Tuple x):
     cdef Py_ssize_t i
-    enter_recursion(b" while the type of a tuple is told")
+    enter_recursion(b" while the type of a tuple is printed")
     try:
         rendered = ""
         for i in range(x.size):
             rendered += (", " if i else "") + type_text(&x.items[i])
             if len(rendered) > MAX_TYPE_TEXT_CHARS:  # shared tuples can make the text exponentially long
-                raise RuntimeError("a value has too large a type to be told")
+                raise RuntimeError("the type of a value is too large to be printed")
         return f"Tuple[{rendered}]"
     finally:
         Py_LeaveRecursiveCall()

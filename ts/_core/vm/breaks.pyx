@@ -40,7 +40,7 @@ cdef class Breakpoints(BreakpointsBase):
 
     cdef char *flag(self, int stop_point) except NULL:
         if not 0 <= stop_point < len(self.flags):
-            raise IndexError(f"there is no place {stop_point} to stop at")
+            raise IndexError(f"unknown stop point {stop_point}: the function has {len(self.flags)}")
         return PyByteArray_AS_STRING(self.flags) + stop_point
 
     def go(self, PausedProgram stopped, depth=EVERYWHERE, return_depth=0):
@@ -104,12 +104,12 @@ cdef class PausedProgram:
             frame = frame.caller
             level -= 1
         if frame == NULL:
-            raise LookupError("the program does not stand there any more")
+            raise LookupError("the frame no longer exists: the program is not stopped in it")
         if not 0 <= register < (<Code>frame.code).register_count:
-            raise LookupError(f"there is no register {register}")
+            raise LookupError(f"unknown register {register}: the frame has {(<Code>frame.code).register_count}")
         value = <IValue *>frame_registers(frame) + register
         if value.tag == TAG_OBJECT and value.v.o == NULL:
-            raise LookupError("it has no value here")
+            raise LookupError("the register has no value at this instruction")
         return box(value) if as_python else box_shallow(value)
 
 

@@ -80,7 +80,7 @@ cdef class Code:
         self.handlers = tuple(handlers)
         self.size = len(self.rows)
         if self.lines and len(self.lines) != self.size:
-            raise self.fault("lines and instructions differ in number")
+            raise self.fault(f"{len(self.lines)} source locations for {self.size} instructions")
         self.fill_template(tuple(constants))
         cdef Verifier verifier = Verifier(
             name, self.rows, classes, self.parameters, result, [spec_of(x) for x in self.constants], tuple(operand_pool),
@@ -134,7 +134,7 @@ cdef class Code:
         """Return the list of registers at an offset in the pool."""
         cdef int i
         if not (0 <= offset < self.operand_pool_size and 0 <= self.operand_pool[offset] < self.operand_pool_size - offset):
-            raise IndexError(f"there is no list at {offset} in the pool")
+            raise IndexError(f"no register list at offset {offset} of the operand pool")
         return [self.operand_pool[i] for i in range(offset + 1, offset + 1 + self.operand_pool[offset])]
 
     def number_at(self, size_t address):
@@ -144,7 +144,7 @@ cdef class Code:
         """
         cdef size_t index = (address - <size_t>self.instructions) // sizeof(Instruction)
         if address < <size_t>self.instructions or index >= <size_t>self.size:
-            raise IndexError(f"no instruction of {self.name} lies there")
+            raise IndexError(f"the address is not in the instructions of {self.name}")
         return index
 
     def first_constant(self):
@@ -164,7 +164,7 @@ cdef class Code:
         publish()
         for end in entries:
             if OPCODE_INFO[<int>self.rows[end][0]].format[0] != b"<":
-                raise self.fault(f"instruction {end} ends no loop")
+                raise self.fault(f"instruction {end} is not the end of a loop")
             self.instructions[end].op = ENTER_NATIVE
             for i in range(end - 1, max(end - 3, -1), -1):
                 if self.instructions[i].op != ENTER_NATIVE:
@@ -181,11 +181,11 @@ cdef class Code:
         for i in range(self.register_count):
             kind = self.classes[i]
             if kind not in TAG_OF_CLASS:
-                raise self.fault(f"register {i} has no class {kind!r}")
+                raise self.fault(f"register {i} has the unknown class {kind!r}")
             if i >= first:
                 unbox_shallow(constants[i - first], &self.template[i])
                 if kind != "x" and self.template[i].tag != <int>TAG_OF_CLASS[kind]:
-                    raise self.fault(f"constant register {i} is not of its class {kind}")
+                    raise self.fault(f"the value of constant register {i} does not match its class {kind}")
                 continue
             self.template[i].tag = TAG_OF_CLASS[kind]
             if kind in "ox":
@@ -246,7 +246,7 @@ cdef class Callee:
         if code is None:
             raise TypeError(f"{self.name} has no code")
         if not has_signature(code.parameters, code.result, self.specs, self.result):
-            raise InternalError(f"{self.name}: the code is of another type than the function", "lowering")
+            raise InternalError(f"{self.name}: the signature of the code differs from that of the function", "lowering")
         if self.ready == NULL:                    # another thread may have set it since the check
             self.code = code
             self.ready = <PyObject *>code
@@ -267,7 +267,7 @@ cdef bint has_signature(tuple parameters, TypeSpec result, tuple expected, TypeS
 def check_specialized_code(Code code not None, Specializations specializations not None):
     """Check that specialized code has the signature of its function; raise InternalError if not."""
     if not has_signature(code.parameters, code.result, specializations.specs, specializations.result):
-        raise InternalError(f"{specializations.name}: the code of a plan is of another type than the function", "lowering")
+        raise InternalError(f"{specializations.name}: the signature of the specialized code differs from that of the function", "lowering")
 
 
 set_check(check_specialized_code)
@@ -306,7 +306,7 @@ cdef class Method(MethodBase):
         if resolved.ready == NULL:
             resolved.prepare()
         if not has_signature(resolved.specs, resolved.result, (cls.spec, *self.specs[1:]), self.result):
-            raise RuntimeError(f"the method '{self.name}' of class {cls.name} does not take or give what is called for")
+            raise RuntimeError(f"the signature of method '{self.name}' of class {cls.name} does not match the call")
         # keeps both alive, because releasing them could run other threads
         cls_before, callee_before = self.cls, self.callee
         self.cls = cls

@@ -308,7 +308,7 @@ cdef int raise_failure(State *state, int status) except -1:
         target_type = <TypeSpec>(<Code>state.frame.code).type_at[at.c]
         raise RuntimeError(f"a value of type {type_text(R(r, at.b))} is not of type {target_type.text}")
     if status == BAD_CAST:
-        raise RuntimeError(f"Unexpected value {value_text(R(r, at.b))}: another type was expected here")
+        raise RuntimeError(f"Unexpected value {value_text(R(r, at.b))}: the value does not have the expected type")
     if status == BAD_ATTRIBUTE:
         cls = (<Object>O(r, at.b)).cls
         raise RuntimeError(f"'{cls.name}' object has no value for attribute '{cls.names[at.c]}' yet")
@@ -330,7 +330,7 @@ cdef int raise_no_element(State *state, const Instruction *at) except -1:
     x = <object>r[items[1]].v.o
     for k in range(2, items[0] + 1):
         x = select(x, 0, r[items[k]].v.i)
-    raise RuntimeError("a tensor is another than it was when a loop over its elements began")
+    raise RuntimeError("a tensor changed its shape or memory during a loop over its elements")
 
 
 # ---------------------------------------------------------------- futures

@@ -36,7 +36,7 @@ cdef object located(object error, list stack):
     if isinstance(error, (DebuggerQuit, Warning)) or not isinstance(error, Exception):
         return error
     if isinstance(error, MemoryError):
-        result = MemoryError(str(ScriptRuntimeError(str(error) or "there is not enough memory", stack, "MemoryError")))
+        result = MemoryError(str(ScriptRuntimeError(str(error) or "not enough memory", stack, "MemoryError")))
     else:
         # as in PyTorch, the text contains the class name
         message = str(ScriptRuntimeError(str(error), stack, "RuntimeError"))

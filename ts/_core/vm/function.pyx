@@ -132,14 +132,14 @@ cdef class Function:
         self, str name not None, arguments=(), str declaration not None="", int by_name=0, TypeSpec result not None=ANY_SPEC
     ):
         if self.ready != NULL or self.arguments:
-            raise TypeError(f"{self!r} is made; code may rely on its arguments")
+            raise TypeError(f"{self!r} cannot be initialized twice: code may depend on its arguments")
         self.name = name
         self.result = result
         self.declaration = declaration or f"{name}(...)"
         self.arguments = tuple(arguments)
         for argument in self.arguments:
             if len(argument) < 2 or not isinstance(argument[1], TypeSpec):
-                raise TypeError(f"an argument of {name} is no name and type: {argument!r}")
+                raise TypeError(f"expected (name, type, ...) for an argument of {name}, got {argument!r}")
         self.argument_count = len(self.arguments)
         self.positional_count = self.argument_count - by_name
         self.plain_count = -1 if by_name else self.argument_count
@@ -222,7 +222,7 @@ cdef class Function:
             self.prepare()
         last_called = <PyObject *>self
         if stack_is_low():
-            raise StackExceeded(f"the thread's stack is full: endless recursion by way of Python? (calls of {self.name})")
+            raise StackExceeded(f"the thread's stack is full: infinite recursion through Python? (calls of {self.name})")
         if kwargs or len(args) != self.plain_count:
             args = self.bind(args, kwargs)
         state = take_state()

@@ -112,7 +112,7 @@ cdef inline int list_get_number(char *r, const Instruction *at) noexcept nogil:
     if i < 0:
         return BAD_INDEX
     if CHECKED:
-        require((<List>x).item != TAG_NONE, b"a list of numbers is none")
+        require((<List>x).item != TAG_NONE, b"a value is not a list of numbers")
     I(r, at.a)[0] = list_number(x, i)
     return 0
 
@@ -132,7 +132,7 @@ cdef inline int list_put_number(char *r, const Instruction *at) noexcept nogil:
     if i < 0:
         return BAD_INDEX
     if CHECKED:
-        require((<List>x).item != TAG_NONE, b"a list of numbers is none")
+        require((<List>x).item != TAG_NONE, b"a value is not a list of numbers")
     list_store_number(x, i, I(r, at.c)[0])
     return 0
 
@@ -170,7 +170,7 @@ cdef inline int dict_get_number(char *r, const Instruction *at) noexcept nogil:
     if value == NULL:
         return BAD_KEY
     if CHECKED:
-        require(value.tag == R(r, at.a).tag, b"a dict of numbers is none")
+        require(value.tag == R(r, at.a).tag, b"a value is not a dict of numbers")
     I(r, at.a)[0] = value.v.i
     return 0
 
@@ -187,7 +187,7 @@ cdef inline int dict_put_number(char *r, const Instruction *at) noexcept nogil:
     if value == NULL:
         return dict_put(r, at)
     if CHECKED:
-        require(value.tag == R(r, at.c).tag, b"a dict of numbers is none")
+        require(value.tag == R(r, at.c).tag, b"a value is not a dict of numbers")
     value.v.i = I(r, at.c)[0]
     return 0
 
@@ -216,7 +216,7 @@ cdef inline int new_tuple(char *r, const Instruction *at) noexcept nogil:
 
 cdef inline int tuple_get(char *r, const Instruction *at) noexcept nogil:
     if CHECKED:
-        require(0 <= at.c < (<Tuple>O(r, at.b)).size, b"a tuple is shorter than its type")
+        require(0 <= at.c < (<Tuple>O(r, at.b)).size, b"a tuple has fewer elements than its type")
     copy_value(R(r, at.a), tuple_at(O(r, at.b), at.c))
     return 0
 
@@ -254,7 +254,7 @@ cdef inline int new_object(char *r, const Instruction *at) noexcept nogil:
 
 cdef inline int attribute_get(char *r, const Instruction *at) noexcept nogil:
     if CHECKED:
-        require(0 <= at.c < (<Object>O(r, at.b)).size, b"an object has no such slot")
+        require(0 <= at.c < (<Object>O(r, at.b)).size, b"an attribute index is out of range")
     cdef IValue *value = object_slot(O(r, at.b), at.c)
     if value.tag == TAG_OBJECT and value.v.o == NULL:
         return BAD_ATTRIBUTE
@@ -264,7 +264,7 @@ cdef inline int attribute_get(char *r, const Instruction *at) noexcept nogil:
 
 cdef inline int attribute_put(char *r, const Instruction *at) noexcept nogil:
     if CHECKED:
-        require(0 <= at.b < (<Object>O(r, at.a)).size, b"an object has no such slot")
+        require(0 <= at.b < (<Object>O(r, at.a)).size, b"an attribute index is out of range")
     copy_value(object_slot(O(r, at.a), at.b), R(r, at.c))
     return 0
 

@@ -128,7 +128,7 @@ cdef int loop(State *state) noexcept nogil:
     while True:
         at = pc
         if CHECKED:
-            require(0 <= at - (<Code>frame.code).instructions < (<Code>frame.code).size, b"a jump leaves the code")
+            require(0 <= at - (<Code>frame.code).instructions < (<Code>frame.code).size, b"a jump target is outside of the code")
         pc += 1
         op = at.op
         if op == MOVE:
@@ -341,7 +341,7 @@ cdef int loop(State *state) noexcept nogil:
                 break
         elif op == ATTR_GET_SCALAR:
             if CHECKED:
-                require(0 <= at.c < (<Object>O(r, at.b)).size, b"an object has no such slot")
+                require(0 <= at.c < (<Object>O(r, at.b)).size, b"an attribute index is out of range")
             I(r, at.a)[0] = object_slot(O(r, at.b), at.c).v.i
         elif op == ATTR_GET:
             status = attribute_get(r, at)
@@ -349,7 +349,7 @@ cdef int loop(State *state) noexcept nogil:
                 break
         elif op == ATTR_SET_SCALAR:
             if CHECKED:
-                require(0 <= at.b < (<Object>O(r, at.a)).size, b"an object has no such slot")
+                require(0 <= at.b < (<Object>O(r, at.a)).size, b"an attribute index is out of range")
             object_slot(O(r, at.a), at.b).v.i = I(r, at.c)[0]
         elif op == ATTR_SET:
             attribute_put(r, at)

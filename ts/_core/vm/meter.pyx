@@ -113,7 +113,7 @@ cdef int push_limits(fuel, seconds, bytes, depth) except -1:
 cdef int pop_limits() except -1:
     cdef ResourceLimits *limits = innermost()
     if limits == NULL:
-        raise RuntimeError("limits were left that this thread is not in")
+        raise RuntimeError("the thread has no active limits to leave")
     exchange_limits(limits.outer)
     if limits.outer != NULL:
         limits.outer.users += 1
@@ -204,7 +204,7 @@ cdef int check_signals_and_limits(State *state, bint may_release) noexcept nogil
 
 cdef str stack_message(int depth, str name):
     allowed = f"ts.limits(depth={depth}) allows" if depth < DEPTH_LIMIT else "the interpreter allows"
-    return f"more than the {depth} nested calls that {allowed}: endless recursion? (calls of {name})"
+    return f"more than the {depth} nested calls that {allowed}: infinite recursion? (calls of {name})"
 
 
 cdef int check_limits() except -1:

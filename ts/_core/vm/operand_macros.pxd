@@ -17,7 +17,7 @@ cdef inline void require_register(char *r, int32_t operand) noexcept nogil:
     """Assert that an operand is a valid register offset; the header of the Frame is before the registers in memory."""
     require(
         0 <= operand < (<Code>(<Frame *>r - 1).code).register_count * <int32_t>sizeof(IValue)
-        and operand % <int32_t>sizeof(IValue) == 0, b"an operand is no register of the frame",
+        and operand % <int32_t>sizeof(IValue) == 0, b"an operand is not a register of the frame",
     )
 
 cdef inline IValue *R(char *r, int32_t operand) noexcept nogil:
@@ -38,7 +38,7 @@ cdef inline double *F(char *r, int32_t operand) noexcept nogil:
 cdef inline PyObject *O(char *r, int32_t operand) noexcept nogil:
     if CHECKED:
         require_register(r, operand)
-        require((<IValue *>(r + operand)).tag == TAG_OBJECT, b"a register holds no object")
+        require((<IValue *>(r + operand)).tag == TAG_OBJECT, b"a register does not contain an object")
     return (<IValue *>(r + operand)).v.o
 
 cdef inline const Instruction *target(const Instruction *at) noexcept nogil:

@@ -62,6 +62,6 @@ def _start(thread: threading.Thread, stack_bytes: int) -> None:
         try:
             thread.start()
         except RuntimeError:
-            raise NestingError("the program is nested deeply, and there is no memory for that") from None
+            raise NestingError("not enough memory for the stack of a deeply nested program") from None
         finally:
             threading.stack_size(before)

@@ -119,7 +119,7 @@ cdef class Specializations:
         self.held = []
         self.guard_count = len(registers)
         if not 0 < len(registers) <= MAX_GUARDS or not 0 <= min(registers) <= max(registers) < len(specs):
-            raise ValueError(f"{name}: no plans can guard the arguments {registers}")
+            raise ValueError(f"{name}: specializations cannot guard the arguments {registers}")
         for i, register in enumerate(registers):
             self.at[i] = register
 

@@ -91,7 +91,7 @@ cdef class Verifier:
         except VerificationError as error:
             raise self.fault(i, error) from None
         if self.rows[self.size - 1][0] not in (RETURN, RAISE, ENTER_PLAN, LOOP):
-            raise self.fault(-1, "control runs over the end")
+            raise self.fault(-1, "control flow reaches the end of the code")
         return self.verify_flow()
 
     cdef object fault(self, Py_ssize_t i, what):
@@ -105,7 +105,7 @@ cdef class Verifier:
             raise VerificationError("no instructions")
         for row in self.rows:
             if len(row) != 4:
-                raise VerificationError(f"an instruction has four words, not {len(row)}")
+                raise VerificationError(f"expected an instruction of four numbers, got {len(row)}")
         for i, spec in enumerate(self.parameters):
             kind = register_class(<TypeSpec?>spec)
             if self.classes[i] not in ("ox" if kind == "o" else kind):
@@ -115,7 +115,7 @@ cdef class Verifier:
         ):
             for i, x in enumerate(table):
                 if not isinstance(x, each):
-                    raise VerificationError(f"{what} {i} is none: {type(x).__name__}")
+                    raise VerificationError(f"{what} {i} is invalid: {type(x).__name__}")
         for start, end, register, _ in self.handlers:
             if not (0 <= start <= end <= self.size and 0 <= register < self.registers):
                 raise VerificationError("wrong handler")
@@ -127,7 +127,7 @@ cdef class Verifier:
         cdef Py_ssize_t operand
         cdef str format, operand_format, kind, shared = ""
         if not 0 <= op < OPCODE_COUNT:
-            raise VerificationError(f"instruction {i}: no opcode {op}")
+            raise VerificationError(f"instruction {i}: unknown opcode {op}")
         for k in range(3):
             format, operand = (<tuple>FORMATS[op])[k], row[k + 1]
             operand_format = format.lstrip("=+")
@@ -148,7 +148,7 @@ cdef class Verifier:
             elif not 0 <= operand < self.registers:
                 what = "register number"
             elif operand_format is not format and operand >= self.first_constant:
-                what = "register: a constant is written"
+                what = "register: it is constant, and cannot be written"
             else:
                 kind = self.classes[operand]
                 if operand_format == "s":
@@ -321,14 +321,14 @@ cdef class Verifier:
         elif op == TUPLE_NEW:
             spec = self.type(b, KIND_TUPLE)
             if self.operand_pool[c] != len(spec.children):
-                raise VerificationError(f"{self.operand_pool[c]} elements of a {spec.text}")
+                raise VerificationError(f"{self.operand_pool[c]} elements for a {spec.text}")
             for k in range(len(spec.children)):
                 self.fit(at, self.operand_pool[c + 1 + k], <TypeSpec>spec.children[k])
             self.write(at, a, spec)
         elif op == TUPLE_GET:
             spec = self.read_as(at, b, KIND_TUPLE)
             if not 0 <= c < len(spec.children):
-                raise VerificationError(f"there is no element {c} of a {spec.text}")
+                raise VerificationError(f"{spec.text} has no element {c}")
             self.write(at, a, <TypeSpec>spec.children[c])
         elif op == STR_LEN or op == STR_GET:
             self.read_as(at, b, KIND_STR)
@@ -341,7 +341,7 @@ cdef class Verifier:
         elif op == OBJECT_NEW:
             spec = self.type(b, KIND_CLASS)
             if not isinstance(spec.detail, ObjectClass):
-                raise VerificationError(f"{spec.text} is no class that has objects")
+                raise VerificationError(f"{spec.text} is not a class that can be instantiated")
             self.write(at, a, spec)
         elif op == ATTR_GET or op == ATTR_GET_SCALAR:
             self.write(at, a, self.slot(at, b, c))
@@ -360,10 +360,10 @@ cdef class Verifier:
         elif op == CALL or op == CALL_METHOD or op == FORK:
             called = self.functions[b]
             if not isinstance(called, CalleeBase) or isinstance(called, MethodBase) != (op == CALL_METHOD):
-                raise VerificationError(f"function {b} is none that it can call")
+                raise VerificationError(f"function {b} cannot be called by this opcode")
             self.pass_arguments(<CalleeBase>called, c, at)
             if op == CALL_METHOD and not is_subtype(self.read(at, self.operand_pool[c + 1]), ANY_CLASS):
-                raise VerificationError("the method of what is no object")
+                raise VerificationError("a method call on a value that is not an object")
             self.write(at, a, FUTURE if op == FORK else (<CalleeBase>called).result)
         elif op == RETURN:
             self.fit(at, a, self.result)
@@ -378,17 +378,17 @@ cdef class Verifier:
             self.write(at, a, <TypeSpec>self.types[c])
         elif op == BREAK:
             if not isinstance(self.functions[a], BreakpointsBase) or not 0 <= b < len((<BreakpointsBase>self.functions[a]).flags):
-                raise VerificationError("no such place to stop")
+                raise VerificationError("unknown stop point")
         elif op == ENTER_PLAN:
             self.enter_plan(self.functions[a])
         else:
-            raise VerificationError("the verifier does not know what it does")
+            raise VerificationError("the verifier does not support the opcode")
         return True
 
     cdef int pass_arguments(self, CalleeBase called, Py_ssize_t items, list at) except -1:
         cdef Py_ssize_t k
         if self.operand_pool[items] != len(called.specs):
-            raise VerificationError(f"{self.operand_pool[items]} arguments of a function that takes {len(called.specs)}")
+            raise VerificationError(f"{self.operand_pool[items]} arguments for a function with {len(called.specs)} parameters")
         for k in range(len(called.specs)):
             self.fit(at, self.operand_pool[items + 1 + k], <TypeSpec>called.specs[k])
         return 0
@@ -397,33 +397,33 @@ cdef class Verifier:
         """Check an ENTER_PLAN: it is the only instruction, all registers are arguments, the signature matches."""
         cdef Py_ssize_t i
         if not isinstance(specializations, Specializations) or self.size != 1 or self.registers != len(self.parameters):
-            raise VerificationError("plans are entered in place of all else")
+            raise VerificationError("ENTER_PLAN must be the only instruction of its code")
         specs = (<Specializations>specializations).specs
         if len(specs) != len(self.parameters) or not is_subtype((<Specializations>specializations).result, self.result):
-            raise VerificationError("plans of another function")
+            raise VerificationError("the specializations belong to another function")
         for i in range(len(specs)):
             if not is_subtype(<TypeSpec>self.parameters[i], <TypeSpec>specs[i]):
-                raise VerificationError(f"argument {i} is of another type than that of the plans")
+                raise VerificationError(f"the type of argument {i} differs from that in the specializations")
         return 0
 
     cdef int verify_element(self, list at, Py_ssize_t items, Py_ssize_t dtype, tuple dtypes) except -1:
         """Check the operands of an access to a tensor element: a tensor, then int indices."""
         cdef Py_ssize_t k
         if dtype not in dtypes:
-            raise VerificationError(f"no register is for elements of dtype {dtype}")
+            raise VerificationError(f"elements of dtype {dtype} have no register class")
         if self.operand_pool[items] == 0:
-            raise VerificationError("an element of nothing")
+            raise VerificationError("an element access without a tensor")
         self.read_as(at, self.operand_pool[items + 1], KIND_TENSOR)
         for k in range(items + 2, items + 1 + <Py_ssize_t>self.operand_pool[items]):
             if self.classes[self.operand_pool[k]] != "i":
-                raise VerificationError(f"r{self.operand_pool[k]} is no index")
+                raise VerificationError(f"r{self.operand_pool[k]} is not an int, and cannot be an index")
         return 0
 
     cdef int call_operator(self, tuple row, list at) except -1:
         cdef Operator op = self.operators[row[1]]
         cdef Py_ssize_t items = row[2], k
         if self.operand_pool[items] != op.nargs + op.nrets:
-            raise VerificationError(f"{op.name} takes {op.nargs} and gives {op.nrets}")
+            raise VerificationError(f"{self.operand_pool[items]} operands for {op.name}, which has {op.nargs} arguments and {op.nrets} results")
         if row[0] == CALL_SCALAR and not op.scalar:
             raise VerificationError(f"{op.name} is not a scalar operator")
         actual = [self.read(at, self.operand_pool[items + 1 + k]) for k in range(op.nargs)]
@@ -434,7 +434,7 @@ cdef class Verifier:
         for k in range(op.nrets):
             register = self.operand_pool[items + 1 + op.nargs + k]
             if register >= self.first_constant:
-                raise VerificationError("a constant is written")
+                raise VerificationError("a constant register is written")
             self.write(at, register, <TypeSpec>result_types[k])
         return 0
 
@@ -443,19 +443,19 @@ cdef class Verifier:
     cdef TypeSpec read(self, list at, Py_ssize_t register):
         cdef TypeSpec spec = at[register]
         if spec is None:
-            raise VerificationError(f"r{register} is read where it may be unset")
+            raise VerificationError(f"r{register} may be read before it is written")
         return spec
 
     cdef TypeSpec read_as(self, list at, Py_ssize_t register, int kind):
         cdef TypeSpec spec = self.read(at, register)
         if spec.kind != kind:
-            raise VerificationError(f"r{register} is of type {spec.text}, and no {FORMAT_OF_KIND[kind]}")
+            raise VerificationError(f"r{register} has type {spec.text}, expected {FORMAT_OF_KIND[kind]}")
         return spec
 
     cdef int fit(self, list at, Py_ssize_t register, TypeSpec expected) except -1:
         cdef TypeSpec spec = self.read(at, register)
         if not is_subtype(spec, expected):
-            raise VerificationError(f"r{register} is of type {spec.text}, where {expected.text} is wanted")
+            raise VerificationError(f"r{register} has type {spec.text}, expected {expected.text}")
         return 0
 
     cdef int write(self, list at, Py_ssize_t register, TypeSpec spec) except -1:
@@ -470,7 +470,7 @@ cdef class Verifier:
         cdef TypeSpec spec = self.read_as(at, register, KIND_CLASS)
         cdef ObjectClass cls
         if not isinstance(spec.detail, ObjectClass):
-            raise VerificationError(f"which attributes {spec.text} has is not known")
+            raise VerificationError(f"the attributes of {spec.text} are unknown")
         cls = spec.detail
         cls.settle()
         if not 0 <= index < cls.size:
@@ -480,5 +480,5 @@ cdef class Verifier:
     cdef TypeSpec type(self, Py_ssize_t index, int kind):
         cdef TypeSpec spec = self.types[index]
         if spec.kind != kind:
-            raise VerificationError(f"type {spec.text} is no {FORMAT_OF_KIND[kind]}")
+            raise VerificationError(f"expected a type of kind {FORMAT_OF_KIND[kind]}, got {spec.text}")
         return spec
