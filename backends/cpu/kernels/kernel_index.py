@@ -62,9 +62,9 @@ NAMES: Final[dict[str, str]] = {
     "distances": """
         aten::_cdist_forward aten::cdist aten::cosine_similarity aten::pairwise_distance
     """,
-    "random_sampling": """
-        aten::bernoulli aten::bernoulli.p aten::bernoulli_.float aten::dropout aten::rand aten::rand_like
-        aten::randint aten::randint.low aten::randperm aten::uniform_
+    "flash_attention": """
+        aten::log_softmax.int aten::logsumexp aten::softmax.int aten::special_log_softmax
+        aten::special_logsumexp aten::special_softmax
     """,
     "flip_roll": """
         aten::flip aten::fliplr aten::flipud aten::roll
@@ -89,10 +89,6 @@ NAMES: Final[dict[str, str]] = {
     """,
     "grid_sample": """
         aten::grid_sampler aten::grid_sampler_2d
-    """,
-    "flash_attention": """
-        aten::log_softmax.int aten::logsumexp aten::softmax.int aten::special_log_softmax
-        aten::special_logsumexp aten::special_softmax
     """,
     "index_backward": """
         aten::_log_softmax_backward_data aten::_softmax_backward_data aten::adaptive_max_pool2d_backward
@@ -129,6 +125,10 @@ NAMES: Final[dict[str, str]] = {
     """,
     "randn": """
         aten::normal_ aten::randn aten::randn_like
+    """,
+    "random_sampling": """
+        aten::bernoulli aten::bernoulli.p aten::bernoulli_.float aten::dropout aten::rand aten::rand_like
+        aten::randint aten::randint.low aten::randperm aten::uniform_
     """,
     "recurrent": """
         aten::gru.data aten::gru.input aten::gru_cell aten::lstm.data aten::lstm.input aten::lstm_cell
