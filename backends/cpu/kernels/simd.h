@@ -27,15 +27,15 @@ SIMD_BODY void simd_maximum_body(float *peak, const float *x, ptrdiff_t n) {
 }
 SIMD_VERSIONS(void, simd_maximum, (float *peak, const float *x, ptrdiff_t n), (peak, x, n))
 
-SIMD_BODY void simd_scale_each_body(float *x, ptrdiff_t n, const float *by) {
+SIMD_BODY void simd_multiply_body(float *x, ptrdiff_t n, const float *by) {
     for (ptrdiff_t i = 0; i < n; i++) x[i] *= by[i];
 }
-SIMD_VERSIONS(void, simd_scale_each, (float *x, ptrdiff_t n, const float *by), (x, n, by))
+SIMD_VERSIONS(void, simd_multiply, (float *x, ptrdiff_t n, const float *by), (x, n, by))
 
-SIMD_BODY void simd_lower_each_body(const float *x, ptrdiff_t n, const float *by, float *out) {
+SIMD_BODY void simd_subtract_body(const float *x, ptrdiff_t n, const float *by, float *out) {
     for (ptrdiff_t i = 0; i < n; i++) out[i] = x[i] - by[i];
 }
-SIMD_VERSIONS(void, simd_lower_each, (const float *x, ptrdiff_t n, const float *by, float *out), (x, n, by, out))
+SIMD_VERSIONS(void, simd_subtract, (const float *x, ptrdiff_t n, const float *by, float *out), (x, n, by, out))
 
 /* Write `count` rows; each row is the concatenation of the next length[p] bytes of each source p. */
 SIMD_BODY void join_rows_body(const char **from, const ptrdiff_t *length, ptrdiff_t parts, ptrdiff_t count, char *to) {

@@ -161,7 +161,7 @@ INLINE lanes lane_exp_below(lanes x) {
 }
 
 /* The sum of exp(x - peak); the terms are written to `out` unless it is NULL. `out` must not be x. */
-INLINE double row_terms(const float *x, ptrdiff_t n, float peak, float *out) {
+INLINE double row_exp_terms(const float *x, ptrdiff_t n, float peak, float *out) {
     double total = 0;
     ptrdiff_t i = 0;
     if (n < LANES) {
@@ -187,7 +187,7 @@ INLINE double row_terms(const float *x, ptrdiff_t n, float peak, float *out) {
     }
     return total;
 }
-static double row_sum_of_exp(const float *x, ptrdiff_t n, float peak) { return row_terms(x, n, peak, NULL); }
+static double row_sum_of_exp(const float *x, ptrdiff_t n, float peak) { return row_exp_terms(x, n, peak, NULL); }
 
 static void row_exp_and_add(const float *x, ptrdiff_t n, const float *peak, float *out, float *total) {
     for (ptrdiff_t i = 0; i < n; i += LANES) {
@@ -203,7 +203,7 @@ static void rows_softmax(const float *x, ptrdiff_t rows, ptrdiff_t n, float *out
     for (ptrdiff_t count; rows > 0; rows -= count, x += count * n) {
         count = rows_at_once(rows, n);
         for (ptrdiff_t r = 0; r < count; r++) peak[r] = row_peak(x + r * n, n);
-        for (ptrdiff_t r = 0; r < count; r++) by[r] = (float)(1 / row_terms(x + r * n, n, peak[r], out + r * n));
+        for (ptrdiff_t r = 0; r < count; r++) by[r] = (float)(1 / row_exp_terms(x + r * n, n, peak[r], out + r * n));
         for (ptrdiff_t r = 0; r < count; r++, out += n) {
             if (n < LANES) {
                 for (ptrdiff_t i = 0; i < n; i++) out[i] *= by[r];
@@ -219,7 +219,7 @@ static void rows_softmax(const float *x, ptrdiff_t rows, ptrdiff_t n, float *out
 /* Requires at most ROWS_AT_ONCE rows. */
 static void rows_max_and_sum_of_exp(const float *x, ptrdiff_t rows, ptrdiff_t n, float *peak, float *total) {
     for (ptrdiff_t r = 0; r < rows; r++) peak[r] = row_peak(x + r * n, n);
-    for (ptrdiff_t r = 0; r < rows; r++) total[r] = (float)row_terms(x + r * n, n, peak[r], NULL);
+    for (ptrdiff_t r = 0; r < rows; r++) total[r] = (float)row_exp_terms(x + r * n, n, peak[r], NULL);
 }
 
 static void rows_subtract_max_and_log(const float *x, ptrdiff_t rows, ptrdiff_t n, const float *first, const float *then, float *out) {

@@ -43,8 +43,8 @@ cdef const RowLoops *LOOPS = row_loops_here()
 
 cdef extern from "simd.h" nogil:
     void simd_maximum(float *peak, const float *x, npy_intp n)
-    void simd_scale_each(float *x, npy_intp n, const float *by)
-    void simd_lower_each(const float *x, npy_intp n, const float *by, float *out)
+    void simd_multiply(float *x, npy_intp n, const float *by)
+    void simd_subtract(const float *x, npy_intp n, const float *by, float *out)
 
 cdef enum:
     TILE = 2048                        # number of elements of a tile
@@ -240,12 +240,12 @@ cdef void softmax_outer_dim_f32(SoftmaxKind what, const float *x, npy_intp n, np
         for j in range(inner):
             total[j] = 1 / total[j]
         for i in range(n):
-            simd_scale_each(out + i * inner, inner, total)
+            simd_multiply(out + i * inner, inner, total)
         return
     apply_unary(_log, total, total, inner)
     for i in range(n):
-        simd_lower_each(x + i * inner, inner, peak, out + i * inner)
-        simd_lower_each(out + i * inner, inner, total, out + i * inner)
+        simd_subtract(x + i * inner, inner, peak, out + i * inner)
+        simd_subtract(out + i * inner, inner, total, out + i * inner)
 
 
 cdef void softmax_outer_dim(SoftmaxKind what, floating *x, npy_intp n, npy_intp inner, floating *out, floating *scratch) noexcept nogil:

@@ -31,7 +31,7 @@ ctypedef fused floating:
     float
     double
 
-cdef void *row_of(str name, bint of_doubles) except? NULL:
+cdef void *find_row_kernel(str name, bint of_doubles) except? NULL:
     cdef bytes encoded_name = name.encode()
     if simd_level == SIMD_AVX512:
         return row_v4(encoded_name, of_doubles)
@@ -39,11 +39,11 @@ cdef void *row_of(str name, bint of_doubles) except? NULL:
 
 
 cdef FloatRow float_row(str name) except? NULL:
-    return <FloatRow>row_of(name, False)
+    return <FloatRow>find_row_kernel(name, False)
 
 
 cdef DoubleRow double_row(str name) except? NULL:
-    return <DoubleRow>row_of(name, True)
+    return <DoubleRow>find_row_kernel(name, True)
 
 
 cdef const RowLoops *row_loops_here() noexcept:

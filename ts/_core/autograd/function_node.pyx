@@ -171,12 +171,12 @@ cdef int adopt_all(FunctionNode node, tuple args, list results, bint recorded) e
     return 0
 
 
-cdef set identities(object tensors, str refusal):
-    """Return the ids of marked tensors; raise RuntimeError(`refusal`) for values that are not tensors."""
+cdef set identities(object tensors, str message):
+    """Return the ids of marked tensors; raise RuntimeError(`message`) for values that are not tensors."""
     cdef set ids = set()
     for t in tensors or ():
         if not isinstance(t, Tensor):
-            raise RuntimeError(f"{refusal} {type(t).__name__}")
+            raise RuntimeError(f"{message} {type(t).__name__}")
         ids.add(id(t))
     return ids
 

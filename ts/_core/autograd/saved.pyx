@@ -32,7 +32,7 @@ cdef extern from "Python.h":
 cdef extern from "numpy/arrayobject.h":
     PyObject *PyArray_BASE(PyObject *array) noexcept  # returns a borrowed reference
 
-# Attribute `hooks` is a stack of (pack, unpack); the last pair is active. Attribute `refusal` is the error
+# Attribute `hooks` is a stack of (pack, unpack); the last pair is active. Attribute `disabled_error` is the error
 # text while hooks are forbidden, else None.
 cdef object here = threading.local()
 hooked = 0
@@ -321,8 +321,8 @@ cdef object saved_at(SavingNode node, int index):
 def push_hooks(pack, unpack):
     """Activate a pair of saved-tensor hooks in this thread; raise RuntimeError while hooks are forbidden."""
     global hooked
-    if getattr(here, "refusal", None) is not None:
-        raise RuntimeError(here.refusal)
+    if getattr(here, "disabled_error", None) is not None:
+        raise RuntimeError(here.disabled_error)
     if getattr(here, "hooks", None) is None:
         here.hooks = []
     here.hooks.append((pack, unpack))
@@ -348,10 +348,10 @@ def forbid_hooks(reason):
 
     Return the previous reason.
     """
-    before = getattr(here, "refusal", None)
+    before = getattr(here, "disabled_error", None)
     if reason is not None and getattr(here, "hooks", None):
         raise RuntimeError(reason)
-    here.refusal = reason
+    here.disabled_error = reason
     return before
 
 

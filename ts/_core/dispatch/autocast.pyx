@@ -74,13 +74,13 @@ for _name, _lower in LOWER_DTYPES.items():
     defaults[<int>backend_indices[_name]] = _lower[0].code
 
 
-def backend_index(str device not None, str refusal="unsupported scalarType"):
-    """Return the backend number of a device for autocast; raise RuntimeError(`refusal`) if it is
+def backend_index(str device not None, str message="unsupported scalarType"):
+    """Return the backend number of a device for autocast; raise RuntimeError(`message`) if it is
     unsupported.
     """
     index = backend_indices.get(devices.device(device).type)
     if index is None:
-        raise RuntimeError(refusal)
+        raise RuntimeError(message)
     return index
 
 

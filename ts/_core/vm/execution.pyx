@@ -140,7 +140,7 @@ cdef int advance(State *state) except -1:
             elif status == WAITING:
                 take_result(state)
             elif status == BREAKING:
-                break_here(state)
+                stop_at_breakpoint(state)
             elif status != NEEDS_GIL:
                 raise_failure(state, status)
         except BaseException as error:
@@ -187,7 +187,7 @@ cdef int fail(State *state, object error) except -1:
     raise tidied(error)
 
 
-cdef int break_here(State *state) except -1:
+cdef int stop_at_breakpoint(State *state) except -1:
     """Execute the BREAK instruction before the pc of the frame."""
     cdef const Instruction *at = state.frame.pc - 1
     return (<Breakpoints?>(<Code>state.frame.code).function_at[at.a]).reach(state, at.b)

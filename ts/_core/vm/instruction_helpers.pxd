@@ -175,7 +175,7 @@ cdef inline int dict_get_number(char *r, const Instruction *at) noexcept nogil:
     return 0
 
 
-cdef inline int dict_look(char *r, const Instruction *at) noexcept nogil:
+cdef inline int dict_lookup(char *r, const Instruction *at) noexcept nogil:
     cdef IValue *value = dict_find(O(r, at.b), R(r, at.c))
     if value != NULL:
         copy_value(R(r, at.a), value)
@@ -241,7 +241,7 @@ cdef inline int str_equal(char *r, const Instruction *at) noexcept nogil:
     return 0
 
 
-cdef inline int str_differs(char *r, const Instruction *at) noexcept nogil:
+cdef inline int str_not_equal(char *r, const Instruction *at) noexcept nogil:
     I(r, at.a)[0] = not text_equal(O(r, at.b), O(r, at.c))
     return 0
 

@@ -51,7 +51,7 @@ from ts._core.vm.instruction_helpers cimport (
     dict_get_number,
     dict_has,
     dict_length,
-    dict_look,
+    dict_lookup,
     dict_put,
     dict_put_number,
     drop,
@@ -65,7 +65,7 @@ from ts._core.vm.instruction_helpers cimport (
     new_tuple,
     operate,
     operate_scalar,
-    str_differs,
+    str_not_equal,
     str_equal,
     str_get,
     str_length,
@@ -303,7 +303,7 @@ cdef int loop(State *state) noexcept nogil:
             if status:
                 break
         elif op == DICT_FIND:
-            dict_look(r, at)
+            dict_lookup(r, at)
         elif op == DICT_SET_SCALAR:
             status = dict_put_number(r, at)
             if status:
@@ -333,7 +333,7 @@ cdef int loop(State *state) noexcept nogil:
         elif op == STR_EQ:
             str_equal(r, at)
         elif op == STR_NE:
-            str_differs(r, at)
+            str_not_equal(r, at)
 
         elif op == OBJECT_NEW:
             status = new_object(r, at)

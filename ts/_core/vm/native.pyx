@@ -31,7 +31,7 @@ from ts._core.vm.instruction_helpers cimport (
     dict_get_number,
     dict_has,
     dict_length,
-    dict_look,
+    dict_lookup,
     dict_put,
     dict_put_number,
     drop,
@@ -43,7 +43,7 @@ from ts._core.vm.instruction_helpers cimport (
     new_tuple,
     operate,
     operate_scalar,
-    str_differs,
+    str_not_equal,
     str_equal,
     str_get,
     str_length,
@@ -101,7 +101,7 @@ table[<int>LIST_NEW] = helper_address(new_list)
 table[<int>DICT_LEN] = helper_address(dict_length)
 table[<int>DICT_GET] = helper_address(dict_get)
 table[<int>DICT_GET_SCALAR] = helper_address(dict_get_number)
-table[<int>DICT_FIND] = helper_address(dict_look)
+table[<int>DICT_FIND] = helper_address(dict_lookup)
 table[<int>DICT_SET] = helper_address(dict_put)
 table[<int>DICT_SET_SCALAR] = helper_address(dict_put_number)
 table[<int>DICT_CONTAINS] = helper_address(dict_has)
@@ -111,7 +111,7 @@ table[<int>TUPLE_GET] = helper_address(tuple_get)
 table[<int>STR_LEN] = helper_address(str_length)
 table[<int>STR_GET] = helper_address(str_get)
 table[<int>STR_EQ] = helper_address(str_equal)
-table[<int>STR_NE] = helper_address(str_differs)
+table[<int>STR_NE] = helper_address(str_not_equal)
 table[<int>OBJECT_NEW] = helper_address(new_object)
 table[<int>ATTR_GET] = helper_address(attribute_get)
 table[<int>ATTR_SET] = helper_address(attribute_put)
