@@ -122,7 +122,7 @@ def choices(record: Any) -> list[Choice]:
     return [(shape, rank) for shape in PROFILES for rank in ranks]
 
 
-def made(record: Any, choice: Choice, dtype: Any, device: str) -> list[Any]:
+def make_arguments(record: Any, choice: Choice, dtype: Any, device: str) -> list[Any]:
     """The arguments of a choice."""
     parameters = operator(record).signature.parameters
     if choice is None:
@@ -143,7 +143,7 @@ def made(record: Any, choice: Choice, dtype: Any, device: str) -> list[Any]:
 
 def candidates(record: Any, dtype: Any, device: str) -> Iterator[list[Any]]:
     """Yield candidate arguments for a record, one list per choice."""
-    return (made(record, choice, dtype, device) for choice in choices(record))
+    return (make_arguments(record, choice, dtype, device) for choice in choices(record))
 
 
 @cache
@@ -174,7 +174,7 @@ def arguments(record: Any, dtype: Any, device: str = "cpu") -> list[Any] | None:
     at = profile(record)[0]
     if at < 0:
         return None
-    return made(record, choices(record)[at], dtype, device)
+    return make_arguments(record, choices(record)[at], dtype, device)
 
 # name, or name with overload -> arguments from t(*shape, k=0), a tensor of the dtype, and i(*shape), one of indices
 def _layer_back(t):

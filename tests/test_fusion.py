@@ -43,7 +43,7 @@ def bytes_of(x):
     return x.contiguous().numpy().tobytes()
 
 
-def same(a, b):
+def assert_bit_equal(a, b):
     """Check for equal bits and strides."""
     assert a.dtype == b.dtype and a.shape == b.shape and a.stride() == b.stride()
     assert bytes_of(a) == bytes_of(b)
@@ -60,7 +60,7 @@ def f(x: Tensor, y: Tensor) -> Tensor:
 def test_sizes_that_do_not_divide_into_tiles(size, dtype):
     f = script(EXPRESSION)
     x, y = ts.randn(size, dtype=dtype), ts.randn(size, dtype=dtype)
-    same(f(x, y), run_unfused(f, x, y))
+    assert_bit_equal(f(x, y), run_unfused(f, x, y))
     assert runs(f) == 1
 
 
@@ -97,7 +97,7 @@ def test_shapes_and_layouts_that_are_fused(name):
         x, y = make_x(), make_y()
         if x.is_floating_point():
             x, y = x.to(dtype), y.to(dtype)
-        same(f(x, y), run_unfused(f, x, y))
+        assert_bit_equal(f(x, y), run_unfused(f, x, y))
     assert runs(f) == 3
 
 
@@ -118,7 +118,7 @@ def test_inputs_that_are_not_fused(name):
     expected = -x * y + x
     assert found.shape == expected.shape and found.dtype == expected.dtype
     if found.device.type != "meta":
-        same(found, expected)
+        assert_bit_equal(found, expected)
 
 
 def test_errors_of_groups_equal_operator_errors():
@@ -132,7 +132,7 @@ def test_numbers_promote_as_in_separate_operators():
     f = script("def f(x, n: float, i: int):\n    return (x * n + i) / n\n")
     for x in (ts.randn(50), ts.randn(50).double(), ts.arange(50), ts.randn(50) > 0):
         for n, i in ((2.5, 3), (1e300, 2**40), (float("nan"), -1)):
-            same(f(x, n, i), (x * n + i) / n)
+            assert_bit_equal(f(x, n, i), (x * n + i) / n)
 
 
 def test_masks_are_returned_as_bools():
@@ -140,7 +140,7 @@ def test_masks_are_returned_as_bools():
     x, y = ts.randn(3000), ts.randn(3000)
     found, expected = f(x, y), (x * y > 0.5, ts.logical_not(x * y < 0.25))
     for a, b in zip(found, expected, strict=True):
-        same(a, b)
+        assert_bit_equal(a, b)
     assert runs(f) == 1
 
 
@@ -150,10 +150,10 @@ def test_results_do_not_share_memory():
     x = ts.randn(2000)
     y = x.clone()
     a, b, c = f(x)
-    same(a, ts.exp(y))
-    same(b, ts.exp(y) * y)
-    same(x, y + 1)
-    same(c, -(y + 1) * ts.exp(y))
+    assert_bit_equal(a, ts.exp(y))
+    assert_bit_equal(b, ts.exp(y) * y)
+    assert_bit_equal(x, y + 1)
+    assert_bit_equal(c, -(y + 1) * ts.exp(y))
     assert len({t.data_ptr() for t in (a, b, c, x)}) == 4
 
 
@@ -161,7 +161,7 @@ def test_overlapping_inputs():
     f = script(EXPRESSION)
     x = ts.randn(4000)
     a, b = x[:3000], x[1000:]
-    same(f(a, b), run_unfused(f, a, b))
+    assert_bit_equal(f(a, b), run_unfused(f, a, b))
 
 
 def test_number_of_plans():
@@ -172,7 +172,7 @@ def test_number_of_plans():
     (group,) = groups(f)
     assert 1 < len(group.plans) <= 6
     found = f(ts.ones(3), 2.0, ts.ones(3))
-    same(found, ts.exp(ts.ones(3) * 2.0))
+    assert_bit_equal(found, ts.exp(ts.ones(3) * 2.0))
 
 
 @pytest.fixture
@@ -373,7 +373,7 @@ def test_operators_that_read_numbers(size, dtype):
     x, y = ts.randn(size, dtype=dtype), ts.randn(size, dtype=dtype)
     for bounds in ((-0.5, 0.5), (0.0, None), (-0.1, 2.0)):
         for a, b in zip(f(x, y, *bounds), run_unfused(f, x, y, *bounds), strict=True):
-            same(a, b)
+            assert_bit_equal(a, b)
     assert runs(f) == 3
     if dtype == ts.float32:
         with pytest.raises(RuntimeError, match="cannot be converted to type float without overflow"):
@@ -385,9 +385,9 @@ def test_masked_fill_is_contiguous():
     """`masked_fill` returns contiguous tensors for all layouts of its input."""
     f = script("def f(x, m):\n    return torch.neg(x).masked_fill(m, 2.0)\n")
     x = ts.randn(2, 8, 9, 7).to(memory_format=ts.channels_last)
-    same(f(x, x > 0), run_unfused(f, x, x > 0))
+    assert_bit_equal(f(x, x > 0), run_unfused(f, x, x > 0))
     x = x.contiguous()
-    same(f(x, x > 0), run_unfused(f, x, x > 0))
+    assert_bit_equal(f(x, x > 0), run_unfused(f, x, x > 0))
     assert runs(f) == 2
 
 
@@ -407,11 +407,11 @@ def test_smaller_shapes_are_computed_once(dtype):
     for shape in ((5, 700), (300, 400), (1, 40), (40, 1), (1, 1)):
         x, row, column = (ts.randn(s, dtype=dtype) for s in (shape, shape[1:], (*shape[:1], 1)))
         for a, b in zip(f(x, row, column, scale), run_unfused(f, x, row, column, scale), strict=True):
-            same(a, b)
+            assert_bit_equal(a, b)
         assert not any(group.left_for_shapes for group in groups(f))
         x = x.t().contiguous().t()  # its product lies otherwise than what else is given out
         for a, b in zip(f(x, row, column, scale), run_unfused(f, x, row, column, scale), strict=True):
-            same(a, b)
+            assert_bit_equal(a, b)
         f = script(STAGES)
 
 
@@ -428,7 +428,7 @@ def test_expanded_inputs_use_the_operator_s_formula():
     """Some activations use another formula for expanded tensors."""
     f = script("def f(x):\n    return torch.nn.functional.gelu(x) + 1\n")
     for x in (ts.randn(40, 1).expand(40, 30), ts.randn(30).expand(40, 30), ts.randn(1).expand(3000)):
-        same(f(x), run_unfused(f, x))
+        assert_bit_equal(f(x), run_unfused(f, x))
 
 
 def test_limits_see_every_operator():
@@ -447,7 +447,7 @@ def test_any_number_of_threads_gives_the_same_bits():
     try:
         for count in (1, 2, 3, 8):
             ts.set_num_threads(count)
-            same(f(x, y), expected)
+            assert_bit_equal(f(x, y), expected)
     finally:
         ts.set_num_threads(before)
     assert runs(f) == 4
@@ -515,9 +515,9 @@ def f(x: Tensor, b: Tensor, c: Tensor):
     for x in (ts.randn(1, 600), ts.randn(1, 1, 600), ts.randn(600), ts.randn(2, 600), ts.randn(1, 1), ts.randn(1)):
         for h in (f, g):
             for made, wanted in zip(h(x, b, c), run_unfused(h, x, b, c), strict=True):
-                same(made, wanted)
+                assert_bit_equal(made, wanted)
             for made, wanted in zip(h(b, x, c), run_unfused(h, b, x, c), strict=True):
-                same(made, wanted)
+                assert_bit_equal(made, wanted)
     assert runs(f) >= 12 and runs(g) >= 12
     assert not any(group.left_for_shapes for h in (f, g) for group in groups(h))
 
@@ -610,7 +610,7 @@ def test_each_fusible_operator_has_a_float_loop():
             except ZeroDivisionError:
                 continue
             if ran:
-                same(result, operator(key)(*args))
+                assert_bit_equal(result, operator(key)(*args))
                 break
         else:
             wanting.append(key)
@@ -636,7 +636,7 @@ def test_mixed_dtypes_of_each_fusible_operator(beside):
             ran, result = group_operator(program)(*args)
             if ran:
                 met += 1
-                same(result, operator(key)(*args))
+                assert_bit_equal(result, operator(key)(*args))
     assert met > 1000
 
 
@@ -654,7 +654,7 @@ def test_conversions(x, y):
     for shape in ((3000,), (3, 5)):
         given = ts.randn(shape).to(x), (ts.randn(shape[-1:]) * 3).to(y), ts.randn(shape) > 0
         for a, b in zip(f(*given), run_unfused(f, *given), strict=True):
-            same(a, b)
+            assert_bit_equal(a, b)
     assert runs(f) >= 2
 
 
@@ -665,8 +665,8 @@ def test_conversion_to_the_same_dtype_returns_its_operand():
         x = ts.randn(50).to(dtype)
         before = x.clone()
         y, z = f(x)
-        same(y, x if dtype == ts.float32 else before.float())
-        same(z, ts.exp(before.float()) * 2 + before.float())
+        assert_bit_equal(y, x if dtype == ts.float32 else before.float())
+        assert_bit_equal(z, ts.exp(before.float()) * 2 + before.float())
         assert (y.data_ptr() == x.data_ptr()) == (dtype == ts.float32)
     inside = script("def f(x):\n    y = torch.exp(x) * 2\n    return y.to(x.dtype), y\n")
     a, b = inside(x)
@@ -681,7 +681,7 @@ def test_the_default_dtype_is_that_of_the_call():
             ts.set_default_dtype(dtype)
             found = f(x)
             assert found.dtype == dtype
-            same(found, ts.sigmoid(x * 2) + x * 0.5)
+            assert_bit_equal(found, ts.sigmoid(x * 2) + x * 0.5)
     finally:
         ts.set_default_dtype(ts.float32)
 
@@ -693,7 +693,7 @@ def test_signed_zeros_of_16_bit_floats_with_another_dtype():
         for shape in ((), (20,)):
             given = ts.zeros(shape).to(x), -ts.zeros(20).to(y)
             for a, b in zip(f(*given), run_unfused(f, *given), strict=True):
-                same(ts.signbit(a), ts.signbit(b))
+                assert_bit_equal(ts.signbit(a), ts.signbit(b))
 
 
 @pytest.mark.parametrize("dtype", [ts.float16, ts.bfloat16, ts.float32, ts.float64])
@@ -703,7 +703,7 @@ def test_limits_keep_zeros_in_every_layout(dtype):
     x = (-ts.zeros(40, 6)).to(dtype)
     for laid in (x, x.t().contiguous().t(), x[:, ::2], x.expand(2, 40, 6)):
         for a, b in zip(f(laid), run_unfused(f, laid), strict=True):
-            same(a, b)
+            assert_bit_equal(a, b)
             assert ts.signbit(a).all()
 
 
@@ -728,7 +728,7 @@ def test_batch_norm_by_running_moments(shape, dtype):
         layouts.append((x.permute(0, 1, 3, 2).contiguous().permute(0, 1, 3, 2), y))
     for a, c in layouts:
         for weights in ((w, b), (None, b), (w, None), (None, None)):
-            same(f(a, c, *weights, mean, var), run_unfused(f, a, c, *weights, mean, var))
+            assert_bit_equal(f(a, c, *weights, mean, var), run_unfused(f, a, c, *weights, mean, var))
     assert (runs(f) > 0) is (dtype is not ts.bfloat16 and 0 not in shape)
 
 
@@ -740,7 +740,7 @@ def test_batch_norm_on_threads():
     try:
         for threads in (1, 2, 3):
             ts.set_num_threads(threads)
-            same(f(x, y, w, b, mean, var), run_unfused(f, x, y, w, b, mean, var))
+            assert_bit_equal(f(x, y, w, b, mean, var), run_unfused(f, x, y, w, b, mean, var))
     finally:
         ts.set_num_threads(before)
     assert runs(f) == 3
@@ -755,7 +755,7 @@ def f(x: Tensor, mean: Tensor, var: Tensor, training: bool) -> Tensor:
     x, mean, var = ts.randn(5, 7, 4), ts.zeros(7), ts.ones(7)
     for training in (True, False):
         expected = run_unfused(f, x, mean.clone(), var.clone(), training)
-        same(f(x, mean.clone(), var.clone(), training), expected)
+        assert_bit_equal(f(x, mean.clone(), var.clone(), training), expected)
     f(x, mean, var, True)
     assert mean.count_nonzero() == 7
 

@@ -5,7 +5,7 @@ import warnings
 import pytest
 
 import ts
-from tests.test_fusion import groups, run_unfused, runs, same, script
+from tests.test_fusion import groups, run_unfused, runs, assert_bit_equal, script
 from ts.fusion.program import ARGUMENT, FusionGroupRecord, FusedProgram, FusedOp, deserialize_program
 from ts.ops import registry
 
@@ -56,7 +56,7 @@ def test_the_bits_of_the_operator_alone(expression, dtype):
         w, b = ts.randn(shape[-1], dtype=dtype), ts.randn(shape[-1], dtype=dtype)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of degrees of freedom
-            same(f(x, y, w, b), run_unfused(f, x, y, w, b))
+            assert_bit_equal(f(x, y, w, b), run_unfused(f, x, y, w, b))
     assert runs(f) == len(SHAPES)
 
 
@@ -70,7 +70,7 @@ def test_threads(name, threads):
         for shape in [(600, 700), (3, 200_001), (2_000_003,), (64, 3, 2500)]:
             x, y = ts.randn(shape), ts.randn(shape)
             w, b = ts.randn(shape[-1]), ts.randn(shape[-1])
-            same(f(x, y, w, b), run_unfused(f, x, y, w, b))
+            assert_bit_equal(f(x, y, w, b), run_unfused(f, x, y, w, b))
         assert runs(f) == 4
     finally:
         ts.set_num_threads(before)
@@ -83,7 +83,7 @@ def test_threads(name, threads):
 def test_other_dimensions_are_not_fused(expression):
     f = ended(expression)
     x, y, w = ts.randn(30, 40), ts.randn(30, 40), ts.randn(40)
-    same(f(x, y, w, w), run_unfused(f, x, y, w, w))
+    assert_bit_equal(f(x, y, w, w), run_unfused(f, x, y, w, w))
     assert runs(f) == 1
 
 
@@ -121,7 +121,7 @@ def test_layouts(expression, inputs):
             f(x, y, w, w)
         assert str(info.value) == str(error)
     else:
-        same(f(x, y, w, w), expected)
+        assert_bit_equal(f(x, y, w, w), expected)
 
 
 def test_input_of_an_epilogue_as_a_result():
@@ -133,7 +133,7 @@ def f(x: Tensor, y: Tensor, w: Tensor) -> Tuple[Tensor, Tensor, Tensor, Tensor]:
     for shape in [(6, 100), (3, 5000), (3, 4, 64)]:
         x, y, w = ts.randn(shape), ts.randn(shape), ts.randn(shape[-1])
         for a, b in zip(f(x, y, w), run_unfused(f, x, y, w), strict=True):
-            same(a, b)
+            assert_bit_equal(a, b)
     assert runs(f) == 3
 
 
@@ -147,7 +147,7 @@ def f(x: Tensor, y: Tensor) -> Tuple[Tensor, Tensor, Tensor, Tensor]:
     for shape in [(6, 100), (3, 5000), (50_000,)]:
         x, y = ts.randn(shape), ts.randn(shape)
         for a, b in zip(f(x, y), run_unfused(f, x, y), strict=True):
-            same(a, b)
+            assert_bit_equal(a, b)
     assert runs(f) == 3 and len(groups(f)) == 1
 
 
@@ -160,7 +160,7 @@ def f(x: Tensor, row: Tensor) -> Tuple[Tensor, Tensor]:
 """)
     x, row = ts.randn(20, 300), ts.randn(300)
     for a, b in zip(f(x, row), run_unfused(f, x, row), strict=True):
-        same(a, b)
+        assert_bit_equal(a, b)
     assert runs(f) == 1
 
 
@@ -172,7 +172,7 @@ def f(x: Tensor, y: Tensor) -> Tensor:
     return p * y + h
 """)
     x, y = ts.randn(5, 30), ts.randn(5, 30)
-    same(f(x, y), run_unfused(f, x, y))
+    assert_bit_equal(f(x, y), run_unfused(f, x, y))
     assert [len(group.program.epilogues) for group in groups(f)] == [1, 0]
 
 
@@ -184,7 +184,7 @@ def f(x: Tensor, y: Tensor, w: Tensor) -> Tensor:
     return torch.layer_norm(h + k, [w.size(0)], k, w)
 """)
     x, y, w = ts.randn(5, 30), ts.randn(5, 30), ts.randn(30)
-    same(f(x, y, w), run_unfused(f, x, y, w))
+    assert_bit_equal(f(x, y, w), run_unfused(f, x, y, w))
 
 
 def test_reductions_of_shared_conversions_are_not_fused():
@@ -201,7 +201,7 @@ def g(x: Tensor) -> Tuple[Tensor, Tensor, Tensor]:
     for function in (script(text), script(text, "g")):
         for x in (ts.tensor([[3, 1], [2, 5]]), ts.tensor([[3.0, 1.0], [2.0, 5.0]])):
             for got, wanted in zip(function(x), run_unfused(function, x), strict=True):
-                same(got, wanted)
+                assert_bit_equal(got, wanted)
 
 
 def test_writes_between_are_visible():
@@ -215,8 +215,8 @@ def f(x: Tensor, y: Tensor, w: Tensor) -> Tensor:
 """)
     x, y, w, v = ts.randn(5, 30), ts.randn(5, 30), *[ts.ones(30)] * 2
     v = w.clone()
-    same(f(x, y, w), run_unfused(f, x, y, v))
-    same(w, v)
+    assert_bit_equal(f(x, y, w), run_unfused(f, x, y, v))
+    assert_bit_equal(w, v)
 
 
 def test_errors_have_locations():
@@ -256,7 +256,7 @@ def f(x: Tensor, y: Tensor, w: Tensor) -> Tensor:
                 f(x, x, w)
             assert str(info.value) == str(error)
         else:
-            same(f(x, x, w), expected)
+            assert_bit_equal(f(x, x, w), expected)
 
 
 def operator(name, overload=""):

@@ -3,7 +3,7 @@
 import pytest
 
 import ts
-from tests.test_fusion import groups, run_unfused, runs, same, script
+from tests.test_fusion import groups, run_unfused, runs, assert_bit_equal, script
 from ts.fusion.program import ViewInput, FusedProgram, FusedOp, deserialize_program
 from ts.ops import registry
 
@@ -38,7 +38,7 @@ def test_the_bits_of_tensors(statement, dtype):
     f = headed(statement)
     for x in (ts.randn(4, 8) * 4, ts.randn(8, 4).t() * 4, ts.randn(400, 800), ts.randn(4, 16)[:, ::2]):
         x = x.to(dtype)
-        same(f(x, ts.ones(1), 1), run_unfused(f, x, ts.ones(1), 1))
+        assert_bit_equal(f(x, ts.ones(1), 1), run_unfused(f, x, ts.ones(1), 1))
     assert runs(f) == (0 if dtype == ts.int32 else 4)  # sigmoid of integers goes by NumPy's loop
     assert not {"aten::chunk", "aten::select", "aten::slice"} & {operator.kind for operator in heads_outside(f)}
 
@@ -67,7 +67,7 @@ def test_recurrent_cell_creates_no_views():
     for batch in (1, 3, 64):
         gates, c = ts.randn(batch, 512), ts.randn(batch, 128)
         for a, b in zip(f(gates, c), run_unfused(f, gates, c), strict=True):
-            same(a, b)
+            assert_bit_equal(a, b)
     assert runs(f) == 3 and len(groups(f)) == 1
     assert str(f.plan).splitlines()[1].split()[1].startswith("chunk_")
 
@@ -80,7 +80,7 @@ def test_threads(threads):
         f = script(LSTM)
         gates, c = ts.randn(1000, 4096), ts.randn(1000, 1024)
         for a, b in zip(f(gates, c), run_unfused(f, gates, c), strict=True):
-            same(a, b)
+            assert_bit_equal(a, b)
         assert runs(f) == 1
     finally:
         ts.set_num_threads(before)
@@ -107,7 +107,7 @@ def test_zero_dimensional_views_are_not_fused():
     """Zero-dimensional views are not fused, because type promotion treats them as scalars."""
     f = headed("p, q = x[0], x[1]")
     x = ts.randn(3, dtype=ts.float64)
-    same(f(x, ts.ones(2), 1), run_unfused(f, x, ts.ones(2), 1))
+    assert_bit_equal(f(x, ts.ones(2), 1), run_unfused(f, x, ts.ones(2), 1))
     assert f(x, ts.ones(2), 1).dtype == ts.float32 and runs(f) == 0
 
 
@@ -129,7 +129,7 @@ def f(x: Tensor):
 """)
     for f in (written, turned):
         x = ts.randn(4, 6)
-        same(f(x), run_unfused(f, x))
+        assert_bit_equal(f(x), run_unfused(f, x))
 
 
 def test_views_with_other_users_stay():
@@ -140,7 +140,7 @@ def f(x: Tensor):
 """)
     x = ts.randn(4, 6)
     made, q = f(x)
-    same(made, run_unfused(f, x)[0])
+    assert_bit_equal(made, run_unfused(f, x)[0])
     assert q.data_ptr() == x[:, 3:].data_ptr() and runs(f) == 1
 
 
@@ -149,7 +149,7 @@ def test_more_views_than_the_limit_of_a_group():
     names = [f"p{i}" for i in range(count)]
     text = f"def f(x: Tensor):\n    {', '.join(names)} = x.chunk({count}, 1)\n    return {' * '.join(f'torch.tanh({p})' for p in names)}\n"
     f, x = script(text), ts.randn(3, 2 * count)
-    same(f(x), run_unfused(f, x))
+    assert_bit_equal(f(x), run_unfused(f, x))
 
 
 @pytest.mark.parametrize("call", ["type_as(a)", "sum_to_size(a.size())", "dequantize()"])
@@ -218,7 +218,7 @@ def g(x: Tensor):
         m = ts.zeros(4)
         before, after, last, _ = f(ts.ones(2, 4, 3), m, ts.ones(4))
         assert before.tolist() == [0, 0]
-        same(after, ts.tanh(ts.ones(2)))
+        assert_bit_equal(after, ts.tanh(ts.ones(2)))
         assert last.tolist() == m.tolist() == [0.75] * 4
         before, after = g(ts.ones(2, 4, 3))
         assert (before.tolist(), after.tolist()) == ([0] * 4, [1] * 4)

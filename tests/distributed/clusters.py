@@ -64,7 +64,7 @@ def cluster(*words, workers=0, python=True):
                 process.wait(TIMEOUT_SECONDS)
 
 
-def until(check, seconds=TIMEOUT_SECONDS):
+def wait_until(check, seconds=TIMEOUT_SECONDS):
     """Return the result of a check as soon as it is true; fail the test after the timeout."""
     end = time.monotonic() + seconds
     while True:
@@ -82,7 +82,7 @@ def is_alive(pid):
         return False
 
 
-def answers(to, *args):
+def sum_of_squares_or_none(to, *args):
     """Return the sum of squares computed by another process, or None while it does not exist."""
     try:
         return rpc.rpc_sync(to, squares, args=(ts.arange(4.0),)).item()
@@ -115,11 +115,11 @@ def handle(to):
     return rpc.remote(to, squares, args=(ts.arange(3.0),))
 
 
-def look_up(name):
+def worker_id_of(name):
     return current().peer(name).info.id
 
 
-def begun():
+def started_call_count():
     """Return the number of calls that this process has started for other processes."""
     return current().executor.event_counts["begun"]
 

@@ -267,7 +267,7 @@ class World:
         for proxy in self.proxies.values():
             proxy.close()
         wait_until(
-            lambda: left(self.before) == (0, 0), lambda: f"{left(self.before)} {psutil.net_connections()}"
+            lambda: leaked_resources(self.before) == (0, 0), lambda: f"{leaked_resources(self.before)} {psutil.net_connections()}"
         )
 
 
@@ -278,7 +278,7 @@ def files_and_threads():
     )
 
 
-def left(before):
+def leaked_resources(before):
     """Return the numbers of additional open files and threads."""
     files, threads = (now - then for now, then in zip(files_and_threads(), before, strict=True))
     return max(files, 0), max(threads, 0)

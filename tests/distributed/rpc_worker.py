@@ -106,7 +106,7 @@ def leave():
     rpc.shutdown(graceful=False)
 
 
-def same(x):
+def identity(x):
     return x
 
 
@@ -123,12 +123,12 @@ def boom_of(ref):
     ref.rpc_sync().boom()
 
 
-def keep(ref):
+def hold_reference(ref):
     """Keep a reference after the call."""
     KEPT.append(ref)
 
 
-def let_go():
+def release_references():
     KEPT.clear()
 
 

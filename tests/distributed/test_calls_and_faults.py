@@ -119,9 +119,9 @@ def test_arguments_larger_than_memory(world, monkeypatch):
     monkeypatch.setattr(message_codec, "MIN_SHARED_BYTES", 1 << 40)  # it is sent: what is shared is there already
     x = ts.ones(SIZE)
     same = {
-        "rpc_sync": lambda: rpc.rpc_sync("worker1", rpc_worker.same, args=(x,)),
-        "rpc_async": lambda: rpc.rpc_async("worker1", rpc_worker.same, args=(x,)).wait(),
-        "remote": lambda: rpc.remote("worker1", rpc_worker.same, args=(x,)).to_here(),
+        "rpc_sync": lambda: rpc.rpc_sync("worker1", rpc_worker.identity, args=(x,)),
+        "rpc_async": lambda: rpc.rpc_async("worker1", rpc_worker.identity, args=(x,)).wait(),
+        "remote": lambda: rpc.remote("worker1", rpc_worker.identity, args=(x,)).to_here(),
     }
     assert rpc.rpc_sync("worker1", rpc_worker.in_threads, args=("worker2", 4)) == 6  # its threads have begun
     assert [len(call()) for call in same.values()] == [SIZE] * 3
@@ -173,7 +173,7 @@ def test_messages_of_more_bytes_than_allowed(world):
     with pytest.raises(ValueError, match="a message has 5004 bytes, 100 are allowed"):
         message_codec.MessageEncoder(message_codec.TransportLimits(bytes=100)).pack([b"x" * 4999])
     with pytest.raises(ValueError, match="has 1100 frames, 1024 are allowed"):
-        rpc.rpc_sync("worker1", rpc_worker.same, args=(rpc_worker.many(1100),))
+        rpc.rpc_sync("worker1", rpc_worker.identity, args=(rpc_worker.many(1100),))
     kept = rpc.remote("worker1", rpc_worker.many, args=(1100,))
     for answer in (kept.to_here, lambda: rpc.rpc_sync("worker1", rpc_worker.many, args=(1100,))):
         with pytest.raises(ValueError, match="has 1100 frames, 1024 are allowed"):

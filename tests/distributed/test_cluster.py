@@ -108,7 +108,7 @@ with there.joined("{}", "other"):
 
 
 def test_names_of_live_processes_are_reserved(me):
-    clusters.until(lambda: "me" in {m["name"] for m in me.members()})
+    clusters.wait_until(lambda: "me" in {m["name"] for m in me.members()})
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM.format(me.address).replace('"other"', '"worker0"')],
         env=clusters.HERE, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=clusters.TIMEOUT_SECONDS,
@@ -127,7 +127,7 @@ def test_a_process_that_leaves_waits_for_its_own_calls(cluster):
     assert future.done() and future.wait() == 0.3
     with clusters.joined(cluster.address, "brief"):
         assert rpc.get_worker_info().id > first
-        assert clusters.answers("worker0") == 14.0
+        assert clusters.sum_of_squares_or_none("worker0") == 14.0
 
 
 def test_invalid_options_for_a_cluster(cluster):
@@ -160,7 +160,7 @@ def test_status(me):
         row = next(m for m in me.members() if m["name"] == "worker0")
         return row["done"] >= before["done"] + 4 and row["failed"] > before["failed"] and row["running"] == 1
 
-    clusters.until(told)
+    clusters.wait_until(told)
     del future
     with clusters.command("cluster", "--status", me.address) as process:
         out, err = process.communicate(timeout=clusters.TIMEOUT_SECONDS)

@@ -78,12 +78,12 @@ def test_processes_that_have_them(cluster, folder):
     """Connections between all processes are encrypted; processes join with a certificate folder."""
     assert cluster.address.startswith("ts+tls://127.0.0.1:")
     with clusters.joined(cluster.address, security=certificates.security(folder)):
-        assert clusters.answers("worker0") == 14.0
+        assert clusters.sum_of_squares_or_none("worker0") == 14.0
         assert rpc.rpc_sync("worker0", clusters.ask, args=("me",)) == rpc.get_worker_info().id
         assert {m["address"].partition(":")[0] for m in cluster.members()} == {"ts+tls"}
         words = ["--name", "more", "--tls-dir", str(folder)]
         with clusters.command("worker", cluster.address, *words, stderr=None):
-            assert clusters.until(lambda: clusters.answers("more")) == 14.0
+            assert clusters.wait_until(lambda: clusters.sum_of_squares_or_none("more")) == 14.0
     with clusters.command("cluster", "--status", cluster.address, "--tls-dir", str(folder)) as process:
         out, err = process.communicate(timeout=clusters.TIMEOUT_SECONDS)
     assert (process.returncode, err) == (0, "") and "worker0" in out

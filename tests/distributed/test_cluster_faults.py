@@ -36,16 +36,16 @@ def test_a_worker_that_exits_is_started_again():
         assert ref.to_here().item() == 14.0
         with pytest.raises(RuntimeError, match=r"name=worker1\) exited or its connection broke"):
             rpc.rpc_sync("worker1", clusters.die)
-        assert clusters.until(lambda: clusters.answers("worker1")) == 14.0
+        assert clusters.wait_until(lambda: clusters.sum_of_squares_or_none("worker1")) == 14.0
         new = rpc.get_worker_info("worker1")
         assert new.id not in (0, 1, rpc.get_worker_info().id)
-        assert rpc.rpc_sync("worker0", clusters.look_up, args=("worker1",)) == new.id
+        assert rpc.rpc_sync("worker0", clusters.worker_id_of, args=("worker1",)) == new.id
         with pytest.raises(RuntimeError, match=r"id=1, name=worker1\) exited or its connection broke"):
             ref.to_here()
         with pytest.raises(RuntimeError, match=r"id=1, name=worker1\) exited or its connection broke"):
             rpc.rpc_sync(old, ts.add, args=(ts.ones(1), 1))
         with pytest.raises(RuntimeError, match="could not find destination id 1"):
-            rpc.rpc_sync("worker1", clusters.look_up, args=(1,))  # which has not known it
+            rpc.rpc_sync("worker1", clusters.worker_id_of, args=(1,))  # which has not known it
         assert {info.id for info in current().directory.workers()} == {0, new.id}
 
 
@@ -59,7 +59,7 @@ def test_process_at_the_address_of_another():
         for ask in (agent.ask, lambda *a: agent.submit(*a).wait()):
             with pytest.raises(RuntimeError, match=r"id=77, name=worker0\) exited or its connection broke"):
                 ask(wrong, ["call", ["operator", "aten::add"], *wire_values.pack(((1, 2), {})), None], 20.0)
-        assert rpc.rpc_sync("worker0", clusters.begun) == 1  # this call alone
+        assert rpc.rpc_sync("worker0", clusters.started_call_count) == 1  # this call alone
 
 
 def test_batches_of_a_worker_that_exits():
@@ -92,17 +92,17 @@ def test_a_scheduler_that_is_killed():
     """Existing connections survive the scheduler; lookups fail, and workers end after their patience."""
     with clusters.cluster(workers=2) as cluster, clusters.joined(cluster.address):
         pids = [m["pid"] for m in workers(cluster.address).values()]
-        assert clusters.answers("worker0") == 14.0
+        assert clusters.sum_of_squares_or_none("worker0") == 14.0
         cluster.kill()
         cluster.wait()
-        clusters.until(lambda: current().directory._scheduler_failure)
+        clusters.wait_until(lambda: current().directory._scheduler_failure)
         for _ in range(3):
-            assert clusters.answers("worker0") == 14.0
+            assert clusters.sum_of_squares_or_none("worker0") == 14.0
         with pytest.raises(RuntimeError, match=r"worker1 cannot be looked up: the scheduler at .* is unavailable"):
             rpc.rpc_sync("worker1", clusters.number)
         with pytest.raises(RuntimeError, match=r"the workers cannot be listed: the scheduler at .* is unavailable"):
             distributed_map(clusters.number, [()]).__next__()
-        clusters.until(lambda: not any(map(clusters.is_alive, pids)))
+        clusters.wait_until(lambda: not any(map(clusters.is_alive, pids)))
         with pytest.raises(RuntimeError, match="cannot join the cluster"):
             members(cluster.address)
 
@@ -116,22 +116,22 @@ def test_restarted_scheduler():
             clusters.command("worker", address, "--name", "a", "--allow-python", stderr=None) as one,
             clusters.joined(address),
         ):
-            clusters.until(lambda: clusters.answers("a"))
+            clusters.wait_until(lambda: clusters.sum_of_squares_or_none("a"))
             number = rpc.get_worker_info("a").id
             mine = rpc.get_worker_info()
             first.kill()
             first.wait()
             with clusters.cluster("--port", port) as second:
                 assert second.address == address
-                clusters.until(lambda: {m["name"] for m in members(address)} == {"a", "me"})
+                clusters.wait_until(lambda: {m["name"] for m in members(address)} == {"a", "me"})
                 assert {m["number"] for m in members(address)} == {number, mine.id}
-                clusters.until(lambda: current().directory._scheduler_failure is None)
-                assert clusters.answers("a") == 14.0
+                clusters.wait_until(lambda: current().directory._scheduler_failure is None)
+                assert clusters.sum_of_squares_or_none("a") == 14.0
                 assert rpc.rpc_sync("a", clusters.ask, args=("me",)) == mine.id
                 with clusters.command("worker", address, "--name", "b", "--allow-python", stderr=None):
-                    clusters.until(lambda: clusters.answers("b"))
+                    clusters.wait_until(lambda: clusters.sum_of_squares_or_none("b"))
                     assert rpc.get_worker_info("b").id > max(number, mine.id)
-                    assert rpc.rpc_sync("b", clusters.look_up, args=("a",)) == number
+                    assert rpc.rpc_sync("b", clusters.worker_id_of, args=("a",)) == number
             assert one.wait(clusters.TIMEOUT_SECONDS) == 0  # as the cluster has ended
 
 
@@ -170,7 +170,7 @@ def test_killed_program_ends_its_cluster():
         pids = [int(word) for word in program.stdout.readline().split()]
         assert len(pids) == 2 and all(map(clusters.is_alive, pids))
         program.kill()
-    clusters.until(lambda: not any(map(clusters.is_alive, pids)))
+    clusters.wait_until(lambda: not any(map(clusters.is_alive, pids)))
 
 
 def test_a_worker_that_cannot_start():

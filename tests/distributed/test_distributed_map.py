@@ -17,10 +17,10 @@ def test_results_are_in_order(three_workers):
     assert list(distributed_map(rpc_worker.add, [(k, 1) for k in range(50)])) == list(range(1, 51))
     found = list(distributed_map(scripted, [(ts.tensor([float(k)]), 2) for k in range(5)]))
     assert [x.item() for x in found] == [4 * k + 1 for k in range(5)]
-    assert list(distributed_map(rpc_worker.same, range(4), workers=["worker2"])) == [0, 1, 2, 3]
+    assert list(distributed_map(rpc_worker.identity, range(4), workers=["worker2"])) == [0, 1, 2, 3]
     waits = [(0.2 if k == 0 else 0.0, k) for k in range(12)]
     assert list(distributed_map(rpc_worker.sleep, waits)) == list(range(12))
-    assert list(distributed_map(rpc_worker.same, [])) == []
+    assert list(distributed_map(rpc_worker.identity, [])) == []
 
 
 def test_batches_are_read_on_demand(three_workers):
@@ -31,7 +31,7 @@ def test_batches_are_read_on_demand(three_workers):
             taken.append(k)
             yield k
 
-    results = distributed_map(rpc_worker.same, batches(), in_flight=1)
+    results = distributed_map(rpc_worker.identity, batches(), in_flight=1)
     assert next(results) == 0
     assert len(taken) <= 5
     assert list(results) == list(range(1, 100))
@@ -43,11 +43,11 @@ def test_errors_stand_where_the_result_would(three_workers):
         next(results)
     for wrong in ({"in_flight": 0}, {"workers": []}):
         with pytest.raises(ValueError):
-            list(distributed_map(rpc_worker.same, [1], **wrong))
+            list(distributed_map(rpc_worker.identity, [1], **wrong))
 
 
 def test_progress(three_workers, capsys):
-    assert list(distributed_map(rpc_worker.same, [1, 2, 3], progress=True)) == [1, 2, 3]
+    assert list(distributed_map(rpc_worker.identity, [1, 2, 3], progress=True)) == [1, 2, 3]
     assert capsys.readouterr().err == "\rmap: 1/3\rmap: 2/3\rmap: 3/3\n"
 
 

@@ -238,7 +238,7 @@ def test_unread_answers(worker):
     channel = connect_authenticated(worker)
     echo = [
         "call",
-        ["python", "tests.distributed.rpc_worker", "same"],
+        ["python", "tests.distributed.rpc_worker", "identity"],
         [1, [1, b"x" * 100_000], [2]],
         [],
         None,

@@ -86,7 +86,7 @@ def test_bound_methods():
         assert rpc.rpc_sync(to, module.plus, args=(2,)) == 5
     assert rpc.rpc_sync("worker1", rpc_worker.OtherCounter.name_of_class) == "OtherCounter"
     with pytest.raises(TypeError, match=r"Counter\.add is a method of an object that cannot be sent"):
-        rpc.rpc_sync("worker1", rpc_worker.Counter().add, args=(rpc_worker.same, 1))
+        rpc.rpc_sync("worker1", rpc_worker.Counter().add, args=(rpc_worker.identity, 1))
 
 
 def test_code_travels_once():
@@ -122,7 +122,7 @@ def forget_code(digest):
     ids=lambda value: repr(value)[:20],
 )  # fmt: skip
 def test_values(value):
-    found = rpc.rpc_sync("worker1", rpc_worker.same, args=(value,))
+    found = rpc.rpc_sync("worker1", rpc_worker.identity, args=(value,))
     assert found == value and type(found) is type(value)
 
 
@@ -132,7 +132,7 @@ def test_values(value):
 @pytest.mark.parametrize("shape", [(), (0,), (3,), (2, 0, 3), (70, 33)])
 def test_tensors(dtype, shape):
     x = (ts.rand(shape) * 3).to(dtype)
-    found = rpc.rpc_sync("worker1", rpc_worker.same, args=(x,))
+    found = rpc.rpc_sync("worker1", rpc_worker.identity, args=(x,))
     assert found.dtype == dtype and found.shape == x.shape and (not x.numel() or found.stride() == x.stride())
     assert ts.equal(found.float(), x.float())
 
@@ -149,7 +149,7 @@ def test_layouts_and_shared_memory():
         ts.complex(x, x).conj(),
         x.view(ts.int32),
     ):
-        found = rpc.rpc_sync("worker1", rpc_worker.same, args=(each,))
+        found = rpc.rpc_sync("worker1", rpc_worker.identity, args=(each,))
         assert ts.equal(found, each) and found.shape == each.shape
     assert rpc.rpc_sync("worker1", rpc_worker.shares_memory, args=(x[0], x[0])) == 7
     assert rpc.rpc_sync("worker1", rpc_worker.shares_memory, args=(x[0], x[1])) == 4
@@ -157,9 +157,9 @@ def test_layouts_and_shared_memory():
 
 
 def test_gradients_and_parameters():
-    x = rpc.rpc_sync("worker1", rpc_worker.same, args=(ts.ones(2, requires_grad=True) * 2,))
+    x = rpc.rpc_sync("worker1", rpc_worker.identity, args=(ts.ones(2, requires_grad=True) * 2,))
     assert x.requires_grad and x.is_leaf
-    weight = rpc.rpc_sync("worker1", rpc_worker.same, args=(ts.nn.Parameter(ts.ones(2)),))
+    weight = rpc.rpc_sync("worker1", rpc_worker.identity, args=(ts.nn.Parameter(ts.ones(2)),))
     assert isinstance(weight, ts.nn.Parameter) and weight.requires_grad
 
 
@@ -168,9 +168,9 @@ def test_unserializable_values():
     loop.append(loop)
     for value in (object(), lambda: 1, ts.nn.Linear(2, 2), rpc_worker.Counter()):
         with pytest.raises(TypeError, match="cannot be sent to another process"):
-            rpc.rpc_sync("worker1", rpc_worker.same, args=(value,))
+            rpc.rpc_sync("worker1", rpc_worker.identity, args=(value,))
     with pytest.raises(ValueError, match="nested too deeply or contains itself"):
-        rpc.rpc_sync("worker1", rpc_worker.same, args=(loop,))
+        rpc.rpc_sync("worker1", rpc_worker.identity, args=(loop,))
     with pytest.raises(TypeError, match=r"tests\.distributed\.rpc_worker\.Counter cannot be sent"):
         rpc.rpc_sync("worker1", rpc_worker.Counter, args=(1,))
     with pytest.raises(TypeError, match="function should be callable"):
@@ -282,18 +282,18 @@ def test_handles_that_are_passed_on():
     assert rpc.rpc_sync("worker1", rpc_worker.of, args=(ref,)) == (True, "worker1", 3)
     assert rpc.rpc_sync("worker2", rpc_worker.of, args=(ref,)) == (False, "worker1", 3)
     assert rpc.rpc_sync("worker2", rpc_worker.of, args=(own,)) == (False, "worker0", 5)
-    back = rpc.rpc_sync("worker2", rpc_worker.same, args=(ref,))
-    assert back.to_here() == 3 and rpc.rpc_sync("worker2", rpc_worker.same, args=(own,)).local_value() == 5
+    back = rpc.rpc_sync("worker2", rpc_worker.identity, args=(ref,))
+    assert back.to_here() == 3 and rpc.rpc_sync("worker2", rpc_worker.identity, args=(own,)).local_value() == 5
 
 
 def test_values_live_until_their_last_reference():
     assert eventually(lambda: rpc.rpc_sync("worker1", rpc_worker.owned) == 0)
     ref = rpc.remote("worker1", rpc_worker.add, args=(1, 2))
-    rpc.rpc_sync("worker2", rpc_worker.keep, args=(ref,))
+    rpc.rpc_sync("worker2", rpc_worker.hold_reference, args=(ref,))
     del ref
     time.sleep(0.3)
     assert rpc.rpc_sync("worker1", rpc_worker.owned) == 1  # worker2 needs it
-    rpc.rpc_sync("worker2", rpc_worker.let_go)
+    rpc.rpc_sync("worker2", rpc_worker.release_references)
     assert eventually(lambda: rpc.rpc_sync("worker1", rpc_worker.owned) == 0)
     assert eventually(lambda: not current().rref_context._pending_forks)
     before = len(current().rref_context)

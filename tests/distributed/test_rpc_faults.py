@@ -27,7 +27,7 @@ def test_a_process_that_exits_in_the_middle(three_workers):
     ref = rpc.remote("worker1", rpc_worker.add, args=(1, 2))
     assert ref.to_here() == 3
     own = rpc.RRef(5)
-    rpc.rpc_sync("worker1", rpc_worker.keep, args=(own,))
+    rpc.rpc_sync("worker1", rpc_worker.hold_reference, args=(own,))
     assert eventually(lambda: not current().rref_context._pending_forks)
     began = time.monotonic()
     with pytest.raises(

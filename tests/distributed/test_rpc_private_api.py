@@ -63,7 +63,7 @@ def test_all_gather_errors(module_workers):
 def test_types(module_workers):
     """The type of a remote value is returned without the value; custom classes are imported."""
     for value, kind in ((ts.ones(2), ts.Tensor), (3, int), (None, type(None)), ([1], list)):
-        assert rpc.remote("worker1", rpc_worker.same, args=(value,))._get_type() is kind
+        assert rpc.remote("worker1", rpc_worker.identity, args=(value,))._get_type() is kind
         assert rpc.RRef(value)._get_type() is kind
     kept = rpc.remote("worker1", rpc_worker.Counter)
     future = kept._get_type(blocking=False)
@@ -111,7 +111,7 @@ def test_backward_of_handles(module_workers):
 def test_debug_info(module_workers):
     """Debug information counts pending calls and values with remote references."""
     assert rpc.rpc_sync("worker1", rpc_worker.figures)["agent.thread_pool_size"] == "16"
-    kept = rpc.remote("worker1", rpc_worker.same, args=(3,))
+    kept = rpc.remote("worker1", rpc_worker.identity, args=(3,))
     kept.to_here()
     found = rpc.rpc_sync("worker1", rpc_worker.figures)
     assert int(found["num_owner_rrefs"]) >= 1 and int(found["num_forks"]) >= 1

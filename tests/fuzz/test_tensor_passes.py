@@ -81,7 +81,7 @@ def outcome(function, given):
     return [x.detach().numpy().copy() if hasattr(x, "numpy") else x for x in (*results, *given)]
 
 
-def same(first, second, exact):
+def outcomes_are_equal(first, second, exact):
     if isinstance(first, str) or isinstance(second, str):
         return isinstance(first, str) and isinstance(second, str)
     return all(
@@ -153,7 +153,7 @@ def check(seed, pytorch=None):
     forms.append((partial(with_products_joined, seed=seed), graph.copy(), False))
     forms.append((guarded, with_profiles(graph, seed), True))
     for size in expected:
-        assert same(outcome(function, arguments(seed, size, ts)), expected[size], True), f"optimised:\n{source}"
+        assert outcomes_are_equal(outcome(function, arguments(seed, size, ts)), expected[size], True), f"optimised:\n{source}"
     for run, copy, exact in forms:
         name = getattr(run, "__name__", str(run))
         run(copy)
@@ -162,11 +162,11 @@ def check(seed, pytorch=None):
             changed = ts.jit.create_function_from_graph("f", copy)
             for size in expected:
                 found = outcome(changed, arguments(seed, size, ts))
-                assert same(found, expected[size], exact), f"{name}, size {size}:\n{source}\n{copy}"
+                assert outcomes_are_equal(found, expected[size], exact), f"{name}, size {size}:\n{source}\n{copy}"
     if pytorch is not None:
         theirs = in_python(source, pytorch)
         for size in expected:
-            assert same(outcome(theirs, arguments(seed, size, pytorch)), expected[size], False), f"PyTorch:\n{source}"
+            assert outcomes_are_equal(outcome(theirs, arguments(seed, size, pytorch)), expected[size], False), f"PyTorch:\n{source}"
 
 
 @pytest.mark.parametrize("seed", range(25))

@@ -14,7 +14,7 @@ import pytest
 import ts
 from tests.fuzz.type_query_programs import TypeQueryProgramWriter
 from tests.fuzz import test_tensor_passes
-from tests.fuzz.test_tensor_passes import same
+from tests.fuzz.test_tensor_passes import outcomes_are_equal
 from ts._core.vm.function import Function
 from ts.runtime.graph_variants import prepare_graph
 
@@ -74,14 +74,14 @@ def check(seed, pytorch=None):
             with ts.jit.optimized_execution(False):
                 want = outcome(function, arguments(seed, kind, ts))
         for each in found:
-            assert same(each, want, True), f"{kind}:\n{source}\n{function.graph}"
+            assert outcomes_are_equal(each, want, True), f"{kind}:\n{source}\n{function.graph}"
         if theirs is not None:
             with pytorch.no_grad():
-                assert same(outcome(theirs, arguments(seed, kind, pytorch)), want, False), f"PyTorch, {kind}:\n{source}"
+                assert outcomes_are_equal(outcome(theirs, arguments(seed, kind, pytorch)), want, False), f"PyTorch, {kind}:\n{source}"
         if kind[2]:  # the form that is differentiated
             recorded = outcome(function, arguments(seed, kind, ts))
             with ts.jit.optimized_execution(False):
-                assert same(recorded, outcome(function, arguments(seed, kind, ts)), True), f"gradients, {kind}:\n{source}"
+                assert outcomes_are_equal(recorded, outcome(function, arguments(seed, kind, ts)), True), f"gradients, {kind}:\n{source}"
     return 0 if function.plans is None else len(function.plans.specialized_codes)
 
 

@@ -20,7 +20,7 @@ def request(method, path, body=b"", headers=None, host="127.0.0.1"):
     return f"{method} {path} HTTP/1.1\r\n{head}\r\n".encode("latin-1") + body
 
 
-async def answer(reader):
+async def read_response(reader):
     """Read the next response: status, headers by lower-case name, body."""
     head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
     headers = {name.lower(): value for name, _, value in (line.partition(": ") for line in head[1:] if line)}
@@ -43,7 +43,7 @@ class Connection:
 
     async def ask(self, method, path, body=b"", headers=None, host="127.0.0.1"):
         self.writer.write(request(method, path, body, headers, host))
-        return await answer(self.reader)
+        return await read_response(self.reader)
 
 
 async def ask(port, method, path, body=b"", headers=None, host="127.0.0.1"):

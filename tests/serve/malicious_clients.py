@@ -15,7 +15,7 @@ from collections import Counter
 
 import numpy as np
 
-from tests.serve.client import JSON, NPZ, Connection, answer, request
+from tests.serve.client import JSON, NPZ, Connection, read_response, request
 
 MAX_CONCURRENT_REQUESTS = 300
 
@@ -126,7 +126,7 @@ async def send_request(port, what, expected, is_right=None):
     """Send a request, check the response and return its status."""
     async with Connection(port) as connection:
         connection.writer.write(what)
-        status, _, body = await answer(connection.reader)
+        status, _, body = await read_response(connection.reader)
     assert status in expected | OVERLOAD_STATUSES, (status, what[:80], body[:200])
     assert status == 200 or set(json.loads(body)["error"]) == {"status", "code", "message"}
     if status == 200 and is_right is not None:

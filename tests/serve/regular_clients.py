@@ -12,7 +12,7 @@ import json
 import sys
 import time
 
-from tests.serve.client import JSON, answer, request
+from tests.serve.client import JSON, read_response, request
 
 CLIENT_COUNT = 25
 RESPONSES_UNTIL_TRUSTED = 6  # per connection
@@ -41,7 +41,7 @@ class Client:
                 "127.0.0.1", self.port, local_addr=None if self.keeps else (NEW_CLIENT_ADDRESS, 0)
             )
             writer.write(self.request)
-            status, headers, body = await answer(reader)
+            status, headers, body = await read_response(reader)
             tell((status, time.perf_counter() - due))
             assert status in OVERLOAD_STATUSES or (status == 200 and self.is_right(json.loads(body))), (status, body)
             is_kept = self.keeps and headers.get("connection") != "close"

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from tests.serve import malicious_clients
-from tests.serve.client import JSON, Connection, answer, ask, load, request
+from tests.serve.client import JSON, Connection, read_response, ask, load, request
 from tests.serve.malicious_clients import attack
 
 pytest.importorskip("aiohttp", reason="needs aiohttp: pip install 'torchscript-ts[serve]'")
@@ -157,7 +157,7 @@ def test_queue_overflow(busy):
             async with Connection(port) as connection:
                 connection.writer.write(malicious_clients.ENDLESS[0])
                 start = time.perf_counter()
-                status, headers, _ = await answer(connection.reader)
+                status, headers, _ = await read_response(connection.reader)
                 return status, headers.get("retry-after"), time.perf_counter() - start
 
         replies, _ = asyncio.run(all_at_once())

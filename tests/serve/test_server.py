@@ -11,7 +11,7 @@ import time
 import numpy as np
 import pytest
 
-from tests.serve.client import JSON, NPZ, Connection, answer, ask, ask_json, request
+from tests.serve.client import JSON, NPZ, Connection, read_response, ask, ask_json, request
 
 pytest.importorskip("aiohttp", reason="needs aiohttp: pip install 'torchscript-ts[serve]'")
 from tests.serve.conftest import serving
@@ -196,7 +196,7 @@ def test_chunked_body_size_limit(port):
             connection.writer.write(head)
             for _ in range(20):
                 connection.writer.write(b"10000\r\n" + b" " * 65536 + b"\r\n")
-            return await answer(connection.reader)
+            return await read_response(connection.reader)
 
     assert error_of(asyncio.run(chunked())) == (413, "too_large")
 
@@ -208,7 +208,7 @@ def test_slow_clients_time_out(port):
         async with Connection(port) as body:
             body.writer.write(request("POST", "/predict", b"x" * 10, JSON)[:-5])
             start = time.monotonic()
-            reply = await answer(body.reader)
+            reply = await read_response(body.reader)
             return reply, time.monotonic() - start
 
     async def slow_head():
@@ -237,7 +237,7 @@ def test_expect_continue(port):
             if head != b"HTTP/1.1 100 Continue\r\n\r\n":
                 return int(head.split()[1])
             connection.writer.write(body)
-            return (await answer(connection.reader))[0]
+            return (await read_response(connection.reader))[0]
 
     assert asyncio.run(careful(None)) == 200
     assert asyncio.run(careful("2000000")) == 413
@@ -250,7 +250,7 @@ def test_pipelined_requests(port):
         async with Connection(port) as connection:
             for i in range(30):
                 connection.writer.write(request("POST", "/predict", json.dumps({"inputs": [[float(i)]]}).encode(), JSON))
-            return [json.loads((await answer(connection.reader))[2])["outputs"]["data"] for _ in range(30)]
+            return [json.loads((await read_response(connection.reader))[2])["outputs"]["data"] for _ in range(30)]
 
     assert asyncio.run(pipelined()) == [[float(i)] for i in range(30)]
 
@@ -281,7 +281,7 @@ def test_unusual_requests(port, text, statuses):
     async def sent():
         async with Connection(port) as connection:
             connection.writer.write(text)
-            return [(await answer(connection.reader))[0] for _ in statuses]
+            return [(await read_response(connection.reader))[0] for _ in statuses]
 
     assert asyncio.run(sent()) == statuses
 
@@ -291,7 +291,7 @@ def test_head_response_has_no_body(port):
         async with Connection(port) as connection:
             connection.writer.write(request("HEAD", "/") + request("GET", "/healthz"))
             head = await connection.reader.readuntil(b"\r\n\r\n")
-            return head[9:12], (await answer(connection.reader))[2]
+            return head[9:12], (await read_response(connection.reader))[2]
 
     assert asyncio.run(head()) == (b"200", b'{"status": "ok"}')
 
