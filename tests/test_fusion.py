@@ -298,7 +298,7 @@ plan of f
     x float32, y float32, 1 int (number): ran fused 1 time
   fused chunk_sigmoid_mul (lines 10, 11)
     z float32, z float32: ran fused 1 time
-  in no group
+  not in a fusion group
     it is a view that no group reads: t (lines 11, 14)
     it is not a pointwise operator on tensors: mm (lines 11, 14), wait (line 15)
     it writes to its argument: add_ (line 12)
@@ -313,7 +313,7 @@ plan of f
 """
     assert str(f.plan).startswith(want)
     with ts.jit.optimized_execution(False):
-        assert "`optimized_execution(False)` is in force" in str(f.plan)
+        assert "`optimized_execution(False)` is active" in str(f.plan)
     stopping = script("def g(x):\n    breakpoint()\n    return (x + 1) * 2\n", "g")
     assert "nothing is fused: it calls `breakpoint()`" in str(stopping.plan)
     with ts.profiler.profile() as prof:

@@ -82,7 +82,7 @@ def test_report_of_decided_branches():
     assert "specialised by x, b: 1 plan of 8 at most\n" in text
     assert "  specialised to (x float32[2], b None): ran 1 time\n    decided: dim (line" in text
     assert "    fused mul_tanh (lines" in text and "ran fused 1 time" in text and "for others" not in text
-    assert "one code for all arguments: no branch depends" in str(unit("def f(x):\n  return x * 2 + 1\n").plan)
+    assert "one version of the code for all arguments: no branch depends" in str(unit("def f(x):\n  return x * 2 + 1\n").plan)
     assert "no branch depends" not in str(unit("def f(x: int):\n  return x * 2 + 1\n").plan)
 
 
@@ -212,7 +212,7 @@ def test_peak_memory():
     assert "bytes" not in str(group.plan)
     assert group.peak_memory(x) == 64 * 64 * 4
     assert [chain.peak_memory(x, n) for n in (1, 2, 3, 9)] == [n * 64 * 64 * 4 for n in (1, 2, 2, 2)]
-    assert "peak memory of the last measured call: 16,384 bytes besides its arguments" in str(group.plan)
+    assert "peak memory of the last measured call: 16,384 bytes, without its arguments" in str(group.plan)
     with ts.jit.optimized_execution(False):
         assert group.peak_memory(x) == 2 * 64 * 64 * 4
     with ts.profiler.profile(), pytest.raises(RuntimeError, match="cannot be nested"):

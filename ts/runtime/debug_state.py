@@ -30,7 +30,7 @@ class PlanCode:
 
     def request_bailout(self, index: int) -> None:
         """Raise IndexError, because there is no bailout."""
-        raise IndexError(f"no bailout {index}: the code has none")
+        raise IndexError(f"invalid bailout index {index}: the code has no bailouts")
 
     def grad_executor_states(self) -> list[GraphExecutorState]:
         """Return an empty list: backward passes have no graph executors of their own."""

@@ -81,18 +81,22 @@ def set_fusion_strategy(strategy: Sequence[tuple[str, int]]) -> Strategy:
     """
     global _strategy
     if isinstance(strategy, str | bytes) or not isinstance(strategy, Sequence):
-        raise TypeError(f'a fusion strategy is a list as [("STATIC", 2), ("DYNAMIC", 10)], not {strategy!r}')
+        raise TypeError(
+            f'a fusion strategy must be a list such as [("STATIC", 2), ("DYNAMIC", 10)], got {strategy!r}'
+        )
     checked = []
     for entry in strategy:
         if isinstance(entry, str | bytes) or not isinstance(entry, Sequence) or len(entry) != 2:
-            raise TypeError(f'a fusion strategy has pairs such as ("STATIC", 2), but this one has {entry!r}')
+            raise TypeError(f'a fusion strategy must consist of pairs such as ("STATIC", 2), found {entry!r}')
         kind, count = entry
         if not isinstance(kind, str):
-            raise TypeError(f"a fusion strategy has 'STATIC' and 'DYNAMIC', but this one has {kind!r}")
+            raise TypeError(f"a fusion strategy must be 'STATIC' or 'DYNAMIC', found {kind!r}")
         if not isinstance(count, int) or not 0 <= count < 1 << 64:
-            raise TypeError(f"a fusion strategy has a count of plans for {kind}, but this one has {count!r}")
+            raise TypeError(
+                f"a fusion strategy needs a non-negative number of plans for {kind!r}, found {count!r}"
+            )
         if kind not in ("STATIC", "DYNAMIC"):
-            raise ValueError(f"a fusion strategy has 'STATIC' and 'DYNAMIC', but this one has {kind!r}")
+            raise ValueError(f"a fusion strategy must be 'STATIC' or 'DYNAMIC', found {kind!r}")
         checked.append((kind, int(count)))
     before, _strategy = _strategy, checked
     return before

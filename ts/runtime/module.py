@@ -86,7 +86,7 @@ class _Slots(MutableMapping[str, Any]):
 def _new_parameter_error(name: str) -> RuntimeError:
     return RuntimeError(
         f"Can't add a new parameter after ScriptModule construction. Tried to add '{name}'; "
-        "script the module anew"
+        "script the module again"
     )
 
 
@@ -352,7 +352,7 @@ class ScriptModule(Module):
         if self._object is None and type(self) is ScriptModule:
             _finish(self)
         if self._object is None:
-            raise RuntimeError("the module is saved when it is complete: its `__init__` has not returned")
+            raise RuntimeError("cannot save the module before its `__init__` has returned")
         return self._object
 
     def copy(self) -> ScriptModule:

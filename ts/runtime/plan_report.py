@@ -5,7 +5,7 @@
         x float32, y float32, 2 (number): ran fused 12 times
         x complex64, y float32, 2 (number): not fused, as aten::mul has no loop for that dtype
         2 calls not fused: shapes or layouts
-      in no group
+      not in a fusion group
         it is not a pointwise operator on tensors: mm (line 5)
       moved out of loops: t (line 5)
       loops become machine code once they are hot (line 7)
@@ -62,9 +62,9 @@ def format_plan_report(function: Any, name: str) -> ReportText:
     """Return the report of a scripted function: fusion groups with their inputs, and other nodes."""
     code = _code_of(function)
     if not is_optimizing():
-        lines = iter(["  nothing is fused: `optimized_execution(False)` is in force"])
+        lines = iter(["  nothing is fused: `optimized_execution(False)` is active"])
     elif function.holds_breakpoint:
-        lines = iter(["  nothing is fused: it calls `breakpoint()`, which may stop in any line"])
+        lines = iter(["  nothing is fused: it calls `breakpoint()`, which can stop at any line"])
     else:
         lines = _report_lines(function, code)
     more = [*_loop_lines(code), *_tape_lines(function), *_memory_lines(function)]
@@ -93,7 +93,7 @@ def peak_of_call(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) 
 
 def _memory_lines(function: Any) -> Iterator[str]:
     if function.peak is not None:
-        yield f"  peak memory of the last measured call: {function.peak:,} bytes besides its arguments"
+        yield f"  peak memory of the last measured call: {function.peak:,} bytes, without its arguments"
 
 
 def _code_of(function: Any) -> Any:
@@ -121,7 +121,7 @@ def _report_lines(function: Any, code: Any) -> Iterator[str]:
         graph = copy_unoptimized(function.as_compiled())
         yield from _code_lines(code, run_with_large_stack(partial(_run_passes, graph)))
         if any(spec.kind == _TENSOR for _, spec, *_ in function.arguments):
-            yield "  one code for all arguments: no branch depends on them"
+            yield "  one version of the code for all arguments: no branch depends on them"
         return
     specializer = specializer_of(plans)
     names = [name for name, *_ in function.arguments]
@@ -296,7 +296,7 @@ def _ungrouped_lines(rejected: dict[Node, str]) -> Iterator[str]:
     listed = (node for node in rejected if node.in_block() and _computes_tensors(node))
     by_reason = _group_by(rejected.__getitem__, listed)
     if by_reason:
-        yield "  in no group"
+        yield "  not in a fusion group"
     for reason, nodes in by_reason.items():
         yield f"    {reason}: {_format_nodes(nodes)}"
 

@@ -36,7 +36,7 @@ class ConstMap:
         try:
             return self.__dict__["const_mapping"][name]
         except KeyError:
-            raise AttributeError(f"there is no constant {name}") from None
+            raise AttributeError(f"unknown constant {name}") from None
 
 
 class ScriptMethod:
