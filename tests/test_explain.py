@@ -224,7 +224,7 @@ def test_command(program, tmp_path, capsys, words, measured):
     out = tmp_path / "page.html"
     hint = "" if measured else "the page has no times, because the function was not called; missing arguments: x: int\n"
     assert output(capsys, "explain", f"{program}:{name}", *arguments, "-o", out) == (0, "", f"wrote {out}\n{hint}")
-    assert ("a call" in out.read_text()) == measured
+    assert ("per call" in out.read_text()) == measured
 
 
 @pytest.mark.parametrize(

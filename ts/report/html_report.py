@@ -45,11 +45,11 @@ def page(report: ReportData) -> str:
             *_function_sections(report),
             *_section(
                 "plan",
-                "what runs as one",
+                "fusion groups",
                 f"<pre>{_format_lines(map(TextLine, report.plan.splitlines()))}</pre>",
             ),
             *_operators(report),
-            *_section("optimised", "the graph that runs", f"<pre>{_format_lines(report.optimised)}</pre>"),
+            *_section("optimised", "optimized graph", f"<pre>{_format_lines(report.optimised)}</pre>"),
             *_section(
                 "bytecode",
                 "bytecode",
@@ -76,21 +76,24 @@ def _summary(report: ReportData) -> str:
     count = f"{len(report.functions)} function{'s' * (len(report.functions) != 1)}"
     if report.call is None:
         return f"{count}, not measured"
-    return f"{_seconds(report.call)} a call, of that {_seconds(report.between)} between operators; {count}"
+    return (
+        f"{_seconds(report.call)} per call, of which {_seconds(report.between)} outside of operators; {count}"
+    )
 
 
 def _footer(report: ReportData) -> str:
     version_note = f"Made by ts {escape(ts.version.ts)}."
     if report.call is None:
-        return f"{version_note} With arguments, lines have times."
-    distribution = "no line's: counting took too long"
+        return f"{version_note} Pass arguments to measure the time of each line."
+    distribution = "not assigned to lines, because counting took too long"
     if report.is_counted:
-        distribution = "shared out by the instructions of each line"
+        distribution = "distributed over the lines by their executed instructions"
     return (
-        f"{version_note} Times are those of the best of several calls on {ts.get_num_threads()} threads. "
-        "Operators were measured in a call of their own; a group's time is shared by the lines with a dot, "
-        f"whose operators are in it. What no operator takes is {distribution}. "
-        "In brackets: what runs in functions that a line calls."
+        f"{version_note} Times are from the fastest of several calls on {ts.get_num_threads()} threads. "
+        "Operators were measured in a separate call. The time of a fusion group is shared by its "
+        "lines, which "
+        f"are marked with a dot. Time outside of operators is {distribution}. "
+        "Times in brackets are spent in called functions."
     )
 
 
@@ -133,7 +136,7 @@ def _function_sections(report: ReportData) -> Iterable[str]:
         )
         if function.picture:
             graph_section = f'<div class="picture">{function.picture}</div>'
-            content += f"<details><summary>picture of the graph</summary>{graph_section}</details>"
+            content += f"<details><summary>drawing of the graph</summary>{graph_section}</details>"
         yield from _section(f"part{index}", title, content, open=index in open_indices)
 
 
