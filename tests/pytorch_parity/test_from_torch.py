@@ -54,11 +54,11 @@ def test_other_objects(monkeypatch):
     """`from_torch` rejects other objects by type, and any object if PyTorch is not imported."""
     for other in (ts.nn.Linear(1, 1), torch.ones(1), "text", None):
         with pytest.raises(
-            TypeError, match="from_torch takes a module or a scripted function of PyTorch, not"
+            TypeError, match="from_torch: expected a PyTorch module or scripted function, got"
         ):
             ts.jit.from_torch(other)
     monkeypatch.delitem(sys.modules, "torch")
-    with pytest.raises(RuntimeError, match="this program has not imported"):
+    with pytest.raises(RuntimeError, match="PyTorch is not imported"):
         ts.jit.from_torch(Net())
 
 

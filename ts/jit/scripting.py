@@ -181,7 +181,7 @@ def script_class(cls: type) -> type:
     if not cls.__flags__ & _HEAP_TYPE_FLAG:
         raise CompilationError(
             "TorchScript classes must be new-style classes. Please inherit from 'object'. "
-            f"{cls.__name__} is a class of Python itself"
+            f"{cls.__name__} is a built-in class of Python"
         )
     if _is_module_class(cls):
         raise CompilationError(
@@ -218,8 +218,8 @@ class CompilationUnit:
         """Compile function definitions; they may call each other and functions defined before."""
         if not isinstance(lang, str):
             raise TypeError(
-                f"CompilationUnit takes the text of functions, not {type(lang).__name__}; "
-                "compile a Python function with ts.jit.script"
+                f"CompilationUnit: expected source code as a string, got {type(lang).__name__}; "
+                "use ts.jit.script for a Python function"
             )
         scope = Resolver.of_frame(_frames_up + 1)
         try:

@@ -36,8 +36,8 @@ def save(m: Any, f: str | os.PathLike[str] | IO[bytes], _extra_files: ExtraFiles
     m = wrap_handle(m)
     if not isinstance(m, ScriptFunction | ScriptModule):
         raise AttributeError(
-            f"'{type(m).__name__}' object has no attribute 'save_to_buffer': only what ts.jit.script made "
-            "can be saved"
+            f"'{type(m).__name__}' object has no attribute 'save_to_buffer': only scripted modules "
+            "and functions can be saved"
         )
     from ts.archive.module_writer import write
 
@@ -96,9 +96,9 @@ def from_torch(module: Any) -> Any:
     torch = sys.modules.get("torch")
     torch_jit = getattr(torch, "jit", None)
     if torch is None or torch_jit is None or not hasattr(torch_jit, "ScriptModule"):
-        raise RuntimeError("from_torch takes a module of PyTorch, which this program has not imported")
+        raise RuntimeError("from_torch: expected a PyTorch module, but PyTorch is not imported")
     if not isinstance(module, torch.nn.Module | torch_jit.ScriptFunction):
-        message = "from_torch takes a module or a scripted function of PyTorch, not a"
+        message = "from_torch: expected a PyTorch module or scripted function, got"
         raise TypeError(f"{message} {type(module).__module__}.{type(module).__qualname__}")
     if not isinstance(module, torch_jit.ScriptModule | torch_jit.ScriptFunction):
         module = torch_jit.script(module)
@@ -111,7 +111,9 @@ def from_torch(module: Any) -> Any:
 def export_opnames(m: Any) -> list[str]:
     """Return the sorted names, with overloads, of the operators that the methods call."""
     if not isinstance(m, ScriptModule):
-        raise TypeError(f"export_opnames takes a scripted module, not an object of type {type(m).__name__}")
+        raise TypeError(
+            f"export_opnames: expected a scripted module, got an object of type {type(m).__name__}"
+        )
     names = set()
     for module in m.modules():
         for method in module._concrete.type.methods.values():

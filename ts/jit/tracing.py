@@ -222,7 +222,7 @@ def _inputs(func: Any, inputs: Any, keyword_inputs: Mapping[str, Any] | None) ->
     unknown = [name for name in keyword_inputs if name not in names]
     if unknown or list(names[: len(keyword_inputs)]) != [name for name in names if name in keyword_inputs]:
         raise RuntimeError(
-            f"example_kwarg_inputs {list(keyword_inputs)} are not the arguments {names} of the function"
+            f"example_kwarg_inputs {list(keyword_inputs)} do not match the parameters {names} of the function"
         )
     return tuple(keyword_inputs[name] for name in names[: len(keyword_inputs)])
 
