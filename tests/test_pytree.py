@@ -221,7 +221,7 @@ def test_supported_nodes_is_the_registry():
     assert pytree.tree_leaves([Box([1])]) == [[1]]
     with pytest.raises(KeyError):
         pytree.SUPPORTED_NODES.pop(Box)
-    with pytest.raises(ValueError, match="cannot be taken out"):
+    with pytest.raises(ValueError, match="cannot be removed"):
         del pytree.SUPPORTED_NODES[dict]
     with pytest.warns(UserWarning, match="Overwriting"), pytest.raises(ValueError, match="cannot be registered"):
         pytree._private_register_pytree_node(list, list, list)

@@ -185,7 +185,7 @@ class _Nodes(dict[Any, NodeDef]):
     def __setitem__(self, cls: Any, node: NodeDef) -> None:
         if cls in BUILTIN_TYPES and cls in self:
             # optree cannot replace its builtin node types.
-            raise ValueError(f"{cls} is built in, and cannot be registered again as pytree node.")
+            raise ValueError(f"{cls} is built in and cannot be registered again as a pytree node.")
         if cls not in self and self._is_custom(cls):
             with warnings.catch_warnings():
                 # optree warns about struct sequences, which it supports itself
@@ -197,7 +197,7 @@ class _Nodes(dict[Any, NodeDef]):
 
     def __delitem__(self, cls: Any) -> None:
         if cls in BUILTIN_TYPES:
-            raise ValueError(f"{cls} is built in, and cannot be taken out of the pytree nodes.")
+            raise ValueError(f"{cls} is built in and cannot be removed from the pytree nodes.")
         super().__delitem__(cls)
         if self._is_custom(cls):
             optree.unregister_pytree_node(cls, namespace=NAMESPACE)

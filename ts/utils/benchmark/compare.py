@@ -26,7 +26,7 @@ class Compare:
         """Add measurements."""
         for result in results:
             if not isinstance(result, Measurement):
-                raise ValueError(f"Compare takes measurements, not {type(result)}: call `Timer.timeit` first")
+                raise ValueError(f"Compare: expected measurements of `Timer.timeit`, got {type(result)}")
             self._results.append(result)
 
     def trim_significant_figures(self) -> None:

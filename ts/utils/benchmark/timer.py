@@ -54,11 +54,9 @@ class Timer:
         if not isinstance(stmt, str):
             raise ValueError("Currently only a `str` stmt is supported.")
         if language not in (Language.PYTHON, "py", "python"):
-            raise NotImplementedError("ts times statements of Python; it compiles no C++")
+            raise NotImplementedError("Timer measures Python statements only; C++ is unsupported")
         if global_setup:
-            raise ValueError(
-                "global_setup is C++ only, most likely you wanted to call `setup`: statements are Python here"
-            )
+            raise ValueError("global_setup is C++ only; use `setup` for Python statements")
         stmt, setup = (textwrap.dedent(source).strip() or "pass" for source in (stmt, setup))
         names = {"torch": ts, **(globals or {})}
         self._timer = timeit.Timer(stmt=stmt, setup=setup, timer=timer, globals=names)

@@ -179,7 +179,7 @@ def as_hwc(images: Array, formats: str) -> Array:
     if len(formats) == 2:
         transposed = images.transpose([formats.find(c) for c in "HW"])
         return np.stack([transposed] * 3, 2)
-    raise ValueError(f"images have 2 to 4 dimensions, not those of {formats!r}")
+    raise ValueError(f"expected a format of 2 to 4 dimensions, such as 'CHW', got {formats!r}")
 
 
 def image(tag: str, tensor: Any, formats: str = "CHW", rescale: float = 1) -> Summary:

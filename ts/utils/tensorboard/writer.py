@@ -288,7 +288,7 @@ class SummaryWriter:
 
     def add_onnx_graph(self, prototxt: Any) -> None:
         """Raise NotImplementedError: ts does not read ONNX files."""
-        raise NotImplementedError("add_onnx_graph: ts does not read ONNX; add_graph takes a model")
+        raise NotImplementedError("add_onnx_graph: ONNX files are unsupported; use add_graph with a model")
 
     def add_custom_scalars(self, layout: dict[str, dict[str, Any]]) -> None:
         """Write a layout of custom charts."""
