@@ -69,7 +69,7 @@ def test_arguments(add):
         ((1, 2, 3), {}, r"f\(\) expected at most 2 argument\(s\) but received 3 argument\(s\)\. Declaration: f\("),
         ((), {}, r"f\(\) is missing value for argument 'x'\. Declaration: f\("),
         ((1,), {"z": 3}, r"Unknown keyword argument 'z' for operator 'f'\. Schema: f\("),
-        ((), {"xx": 3}, r"f\(\) is missing value for argument 'x'.*\nHint: there is no argument 'xx' here$"),
+        ((), {"xx": 3}, r"f\(\) is missing value for argument 'x'.*\nHint: unknown argument 'xx'$"),
         ((), {"y": 3}, r"f\(\) is missing value for argument 'x'\. Declaration: f\(int x, int y=2\) -> int$"),
         ((1,), {"x": 3}, r"Argument 'x' specified both as positional and keyword argument\. Schema: f\("),
         (("a",), {}, r"f\(\) Expected a value of type 'int' for argument 'x' but instead found type 'str'\.\nPosition: 0"),

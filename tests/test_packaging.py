@@ -72,5 +72,5 @@ def test_unbuilt_sources_raise_an_import_error(tmp_path):
     shutil.copy(ROOT / "ts" / "__init__.py", tmp_path / "ts")
     done = subprocess.run([sys.executable, "-c", "import ts"], cwd=tmp_path, capture_output=True, text=True)
     last = done.stderr.strip().splitlines()[-1]
-    assert last.startswith(f"ImportError: ts comes from its sources in {tmp_path}, where ts._core.vm.interp is not built: run")
+    assert last.startswith(f"ImportError: ts is imported from its sources in {tmp_path}, where ts._core.vm.interp is not built: run")
     assert "`pip install -e .`" in last and "another folder" in last

@@ -33,7 +33,8 @@ def _require_built() -> None:
     for name, search_paths in (loop, ("ts.backends", __path__)):
         if not any(finder.find_spec(name, search_paths) for finder in sys.meta_path):
             raise ImportError(
-                f"ts comes from its sources in {os.path.dirname(__path__[0])}, where {name} is not built: "
+                f"ts is imported from its sources in {os.path.dirname(__path__[0])}, where {name} "
+                "is not built: "
                 "run `pip install -e .` there, or start Python in another folder to use an installed ts"
             )
 

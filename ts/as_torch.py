@@ -47,7 +47,7 @@ class _Distribution(importlib.metadata.Distribution):
         return None
 
     def locate_file(self, path: Any) -> Any:
-        raise FileNotFoundError(f"the distribution torch is ts, which has no file {path}")
+        raise FileNotFoundError(f"the distribution torch is provided by ts, which has no file {path}")
 
 
 class _LoadedModuleLoader(importlib.abc.Loader):
@@ -86,7 +86,7 @@ class _Finder(importlib.metadata.DistributionFinder):
         except ModuleNotFoundError as error:
             if error.name != ts_name:
                 raise
-            message = f"No module named {name!r}: PyTorch 2.13 has none such, or ts has no {ts_name}"
+            message = f"No module named {name!r}: PyTorch 2.13 has no such module, or ts has no {ts_name}"
             raise ModuleNotFoundError(message, name=name) from None
         sys.modules.pop(name, None)  # otherwise the import system would execute it again
         is_package = hasattr(module, "__path__")
@@ -149,7 +149,7 @@ def install_as_torch() -> None:
         return
     if "torch" in sys.modules:
         raise RuntimeError(
-            "PyTorch is imported already: call ts.install_as_torch() before anything that imports torch, "
+            "PyTorch is already imported: call ts.install_as_torch() before anything that imports torch, "
             "or start the program with `python -m ts.as_torch`"
         )
     sys.meta_path.insert(0, _FINDER)

@@ -38,8 +38,8 @@ def compile(
     if not disable and backend != "eager":
         warn_once(
             "compile",
-            "ts.compile gives back what it is given, which runs as it is: "
-            "`ts.jit.script` and `ts.jit.trace` compile.",
+            "ts.compile does not compile and returns its argument unchanged; "
+            "use `ts.jit.script` or `ts.jit.trace`.",
         )
     if model is None:
         return lambda model: model

@@ -112,7 +112,7 @@ def _check_type(type: str, spelling: str) -> None:
         return
     raise RuntimeError(
         f"Expected one of {', '.join(TYPES)} device type at start of device string: {spelling}"
-        + (f" (of other backends are installed: {', '.join(installed)})" if installed else "")
+        + (f" (additional installed backends: {', '.join(installed)})" if installed else "")
     )
 
 

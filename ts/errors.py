@@ -309,7 +309,7 @@ def closest(name: str, list_names: Iterable[str], cutoff: float = 0.7) -> str:
 def no_such_argument(name: str, list_names: Iterable[str]) -> str:
     """Return the error message for an unknown keyword argument `name`; it suggests the most similar name."""
     meant = closest(name, list_names)
-    return f"there is no argument '{name}' here" + (f": did you mean '{meant}'?" if meant else "")
+    return f"unknown argument '{name}'" + (f": did you mean '{meant}'?" if meant else "")
 
 
 class MissingCudaError(AssertionError, RuntimeError):

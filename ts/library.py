@@ -267,7 +267,7 @@ def _declare(schema: str) -> _Implementations:
     """Register an operator by a schema `namespace::name(...) -> ...`."""
     implementations = _Implementations(schema)
     if implementations.name in _custom or registry.lookup(implementations.name.partition(".")[0]):
-        raise RuntimeError(f"operator {implementations.name} is declared already")
+        raise RuntimeError(f"operator {implementations.name} is already declared")
     registry.add(OperatorRecord(schema, implementations, "custom", where="", whole=True, of_program=True))
     _custom[implementations.name] = implementations
     return implementations
@@ -277,7 +277,7 @@ def _find_implementations(name: Any) -> _Implementations:
     name = getattr(name, "_qualname", None) or getattr(name, "qualified_name", None) or str(name)
     name = name.removesuffix(".default")
     if name not in _custom:
-        raise RuntimeError(f"operator {name} does not exist: declare it by `define` or `custom_op` first")
+        raise RuntimeError(f"operator {name} does not exist: declare it with `define` or `custom_op` first")
     return _custom[name]
 
 
@@ -323,7 +323,7 @@ class Library:
 
 def _implement(name: str, fn: Callable[..., Any], key: str) -> None:
     if key not in _KEYS:
-        raise NotImplementedError(f"library: {name}: there is no dispatch key {key!r} here")
+        raise NotImplementedError(f"library: {name}: unsupported dispatch key {key!r}")
     if fn is fallthrough_kernel:
         return
     _find_implementations(name).by_key["Autograd" if key.startswith("Autograd") else key] = fn
@@ -394,7 +394,7 @@ def register_fake(op: Any, func: F | None = None, /, *, lib: Any = None, allow_o
         if str(name) in _custom:
             _implement(str(name), func, "Meta")
         elif registry.lookup(str(name)):
-            raise RuntimeError(f"register_fake: {name} has a shape already")
+            raise RuntimeError(f"register_fake: {name} already has a fake implementation")
         return func  # the operator belongs to a C++ extension that is not loaded
 
     return register if func is None else register(func)
