@@ -121,7 +121,7 @@ class CodeBuilder:
             try:
                 value = to_core(value, type_spec(type))
             except TypeError as error:
-                message = f"a constant is not of its type {type.annotation_str}: {error}"
+                message = f"a constant does not have its declared type {type.annotation_str}: {error}"
                 raise CompilationError(message, node.range) from None
         return self.constant(value, kind)
 
@@ -179,7 +179,7 @@ class CodeBuilder:
         elif a == "x" or a == b:
             self.emit("COPY", target, source)
         else:
-            message = f"a register of class {b} cannot become one of class {a}"
+            message = f"cannot copy a register of class {b} to a register of class {a}"
             raise InternalError(message, "lowering", str(self.graph))
 
     def bind_label(self, label: Label) -> None:

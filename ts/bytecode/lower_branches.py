@@ -32,7 +32,7 @@ def operator_of(node: Node) -> Any:
     operator = node.operator()
     if operator is None:
         inputs = ", ".join(value.type().str() for value in node.inputs())
-        message = f"there is no operator {node.kind()}({inputs})"
+        message = f"unknown operator {node.kind()}({inputs})"
         raise InternalError(message, "lowering", str(node.owning_graph()))
     return operator
 
