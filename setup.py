@@ -80,7 +80,7 @@ NO_COMPILER = (
     "ts needs a C compiler, gcc or clang, and Python's headers: {!r} cannot compile a file that includes "
     "Python.h ({}).  Debian and Ubuntu: apt install build-essential python3-dev.  Fedora: dnf install gcc "
     "python3-devel.  macOS: xcode-select --install.  Windows: Visual Studio's Build Tools with \"C++ Clang "
-    'tools for Windows"; its own compiler does not know the vectors that kernels are written in.'
+    'tools for Windows"; its own compiler does not support the vector types of the kernels.'
 )
 
 
@@ -226,9 +226,9 @@ class Build(build_ext):
         if not KIND.exists() or KIND.read_text() != kind():
             self.force = True
             KIND.unlink(missing_ok=True)  # until the build is done: one that fails goes on as it began
-        tell("translating what has changed to C")
+        tell("translating changed Cython files to C")
         self.translate()
-        tell(f"compiling what has changed, on {self.parallel} cores")
+        tell(f"compiling changed C files on {self.parallel} cores")
         super().build_extensions()
         KIND.parent.mkdir(exist_ok=True)
         KIND.write_text(kind())
@@ -248,7 +248,7 @@ class Build(build_ext):
             probe.write_text("#include <Python.h>\n")
             try:
                 if self.compiler.compiler_type not in FLAGS_OF:
-                    raise CompileError("its flags are not known here")
+                    raise CompileError("unsupported compiler")
                 self.compiler.compile([str(probe)], folder)
             except CompileError as error:
                 name = self.compiler.compiler_so[0] if unix else getattr(self.compiler, "cc", "it")

@@ -22,7 +22,7 @@ def main() -> None:
         import ts
 
         home = Path(ts.__file__).parent
-        assert "site-packages" in home.parts, f"ts comes from {home}, not from an installed wheel"
+        assert "site-packages" in home.parts, f"ts is imported from {home}, not from an installed wheel"
         compiled = [path for path in home.rglob("*") if path.suffix in (".so", ".pyd")]
         for path in compiled:
             name = path.relative_to(home.parent).with_name(path.name.partition(".")[0])
@@ -37,7 +37,8 @@ def main() -> None:
             )
             assert done.returncode == 0, done.stderr
         assert done.stdout.strip() == "111"
-        print(f"ts {version('torchscript-ts')}: {len(compiled)} compiled modules import, what was tried runs")
+        print(f"ts {version('torchscript-ts')}: {len(compiled)} compiled modules imported, sample "
+        "programs ran")
 
 
 PROGRAM = """\

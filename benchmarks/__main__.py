@@ -31,10 +31,17 @@ WHERE_NAMED = ("cuda", "opcodes", "rpc")  # groups that need a device or an extr
 def main() -> None:
     """Parse the command line; measure and print the groups, or write them to a page."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    names = f"of {', '.join(GROUPS)}; default all; or {', '.join(WHERE_NAMED)}"
+    names = f"groups to run; default: {', '.join(GROUPS)}; others: {', '.join(WHERE_NAMED)}"
     parser.add_argument("groups", nargs="*", metavar="GROUP", help=names)
-    parser.add_argument("--rounds", type=int, default=7, help="interleaved rounds; the best counts")
-    parser.add_argument("--output", type=Path, metavar="FILE", help="write a page, or replace sections of it")
+    parser.add_argument(
+        "--rounds", type=int, default=7, help="interleaved rounds, of which the fastest counts"
+    )
+    parser.add_argument(
+        "--output",
+        type=Path,
+        metavar="FILE",
+        help="write the results page, or replace its sections of the groups",
+    )
     arguments = parser.parse_args()
     unknown = set(arguments.groups) - {*GROUPS, *WHERE_NAMED}
     if unknown:

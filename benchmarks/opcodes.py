@@ -36,7 +36,7 @@ def counted(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Instruc
     """Count the instructions of a call and check its result."""
     counter = InstructionCounter()
     if CountedFunction(ts.jit.script(function), counter)(*arguments) != function(*arguments):
-        raise AssertionError(f"{function.__name__} computes something else where it counts")
+        raise AssertionError(f"{function.__name__} returns a different result when instructions are counted")
     return counter
 
 

@@ -96,5 +96,5 @@ def compiled(function: Function, arguments: tuple[Any, ...]) -> dict[str, Functi
             del versions[who]
             continue
         if result != expected:
-            raise AssertionError(f"{who} computes {function.__name__} = {result!r}, not {expected!r}")
+            raise AssertionError(f"{who}: {function.__name__} returned {result!r}, expected {expected!r}")
     return versions

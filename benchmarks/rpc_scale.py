@@ -1,7 +1,7 @@
 """Simulate the throughput of a single caller of `ts.distributed.map` from measured costs.
 
     python -m benchmarks.rpc_scale                 measures, then simulates
-    python -m benchmarks.rpc_scale --caller 120    microseconds of the caller's processor for a task, as given
+    python -m benchmarks.rpc_scale --caller 120    simulates with 120 us of the caller's CPU time for a task
 
 Measured is processor time, so that other work on the machine changes little.  Simulated is one caller, which
 does one thing at a time: it sends a task, or takes an answer; workers, each with so many tasks in flight, do
@@ -129,23 +129,25 @@ def row(name: str, *cells: Any) -> str:
 def main() -> None:
     """Print costs, and the tables."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--caller", type=float, help="microseconds of the caller's processor for a task")
+    parser.add_argument(
+        "--caller", type=float, help="CPU time of the caller for a task, in microseconds; default: measured"
+    )
     given = parser.parse_args().caller
     costs = measure() if given is None else Costs(given * 1e-6, given * 1e-6, 0.5e-9, 1e5)
     caller, worker = costs.caller * 1e6, costs.worker * 1e6
-    print(f"a task: {caller:.0f} us of the caller's processor, {worker:.0f} us of a worker's")
-    print(f"a byte: {costs.byte * 1e9:.2f} ns of the caller's, {1e-9 / costs.byte:.1f} GB a second")
-    print(f"a connection: {costs.connection / 1024:.0f} KiB at the end that listens")
-    print(f"one caller: {1 / costs.caller:.0f} tasks a second\n")
+    print(f"CPU time of a task: {caller:.0f} us in the caller, {worker:.0f} us in a worker")
+    print(f"CPU time of a byte: {costs.byte * 1e9:.2f} ns in the caller, {1e-9 / costs.byte:.1f} GB/s")
+    print(f"memory of a connection: {costs.connection / 1024:.0f} KiB in the listening process")
+    print(f"maximal rate of a caller: {1 / costs.caller:.0f} tasks/s\n")
     counts = (2, 10, 30, 100, 300, 1000, 3000)
-    print("How busy the workers are:\n")
-    print(row("a task takes", *(f"{count} workers" for count in counts)))
+    print("Utilization of the workers:\n")
+    print(row("task duration", *(f"{count} workers" for count in counts)))
     print("|---" * (len(counts) + 1) + "|")
     for seconds in (0.001, 0.01, 0.1, 1.0):
         print(row(f"{seconds:g} s", *(f"{simulate(costs, count, seconds):.0%}" for count in counts)))
     for seconds in (0.1, 1.0):
         cells = (f"{simulate(costs, count, seconds, 1 << 20):.0%}" for count in counts)
-        print(row(f"{seconds:g} s, 1 MiB there and back", *cells))
+        print(row(f"{seconds:g} s, 1 MiB sent and returned", *cells))
 
 
 if __name__ == "__main__":

@@ -37,7 +37,11 @@ def main() -> None:
     """Parse the command line and measure."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.serving", description=__doc__)
     parser.add_argument(
-        "folders", nargs="*", metavar="FOLDER", default=[str(ROOT)], help="checkouts; default: this one"
+        "folders",
+        nargs="*",
+        metavar="FOLDER",
+        default=[str(ROOT)],
+        help="checkouts to compare; default: this one",
     )
     parser.add_argument("--requests", type=int, default=5_000, metavar="N")
     parser.add_argument("--rounds", type=int, default=3, metavar="N")

@@ -104,4 +104,4 @@ def _check(name: str, contestants: dict[str, Callable[[], object]]) -> None:
     results = {who: np.array(run()) for who, run in contestants.items()}
     for who, result in results.items():
         if not np.allclose(result, results["CPython"], rtol=1e-6):
-            raise AssertionError(f"{who} computes something else in {name}")
+            raise AssertionError(f"{who} returns a different result in {name}")

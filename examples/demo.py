@@ -2,7 +2,7 @@
 
     python examples/demo.py                 writes pictures into a folder `ts-demo` for temporary files
     python examples/demo.py --out FOLDER
-    python examples/demo.py --quick         smaller examples, for those in a hurry
+    python examples/demo.py --quick         use smaller inputs, for those in a hurry
 
 The same function object runs scripted and as plain Python, so a comparison is of execution only.  Each time
 is the best of several runs; the first scripted call, which includes compiling, is shown by itself.
@@ -193,12 +193,14 @@ def main() -> None:
     """Run all parts of the demo."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     folder = Path(tempfile.gettempdir(), "ts-demo")
-    parser.add_argument("--out", type=Path, default=folder, help="folder of the pictures (%(default)s)")
-    parser.add_argument("--quick", action="store_true", help="smaller examples")
+    parser.add_argument(
+        "--out", type=Path, default=folder, help="output folder of the pictures (%(default)s)"
+    )
+    parser.add_argument("--quick", action="store_true", help="use smaller inputs")
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
     archive()
-    print("Functions, scripted and as they are:\n")
+    print("Functions, scripted and in plain Python:\n")
     rows = loops(options.quick, options.out)
     (options.out / "comparison.svg").write_text(plotted(rows), encoding="utf-8")
     small = ts.jit.script(triangle)

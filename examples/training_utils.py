@@ -1,8 +1,8 @@
 """Shared functions of the training examples: arguments, progress bar and loss curve.
 
-    options = arguments("Train something.", steps=300)   ends where the extra `examples` is not installed
-    losses = run("training", options.steps, step)       step() trains on one batch, and gives the loss
-    draw(losses, options.out / "curve.png", "training")
+options = arguments("Train something.", steps=300)   ends where the extra `examples` is not installed
+losses = run("training", options.steps, step)       step() trains on one batch, and gives the loss
+draw(losses, options.out / "curve.png", "training")
 """
 
 import argparse
@@ -23,11 +23,11 @@ def arguments(
     """Parse `--steps`, `--seed`, file options and the folder `--out`, which is created."""
     parser = argparse.ArgumentParser(description=description.strip().partition("\n")[0])
     parser.add_argument("--steps", type=int, default=steps, help="batches to train on (%(default)s)")
-    parser.add_argument("--seed", type=int, default=0, help="of weights, order and all else that is random")
+    parser.add_argument("--seed", type=int, default=0, help="seed of all random numbers")
     for name, path in files.items():
-        parser.add_argument(f"--{name}", type=Path, default=path, help="a file (%(default)s)")
+        parser.add_argument(f"--{name}", type=Path, default=path, help=f"file of the {name} (%(default)s)")
     out = Path("build/examples")
-    parser.add_argument("--out", type=Path, default=out, help="folder of what is written (%(default)s)")
+    parser.add_argument("--out", type=Path, default=out, help="output folder (%(default)s)")
     options = parser.parse_args()
     missing = [name for name in needs if find_spec(name) is None]
     if missing:  # checked before the training, not when the curve is drawn
