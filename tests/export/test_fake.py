@@ -157,7 +157,9 @@ def test_tensors_with_elements_stay():
             with pytest.raises(RuntimeError, match="writes to a tensor with elements"):
                 write()
         for convert in (module.half, lambda: module.to(ts.float64), lambda: module.to("cuda")):
-            with pytest.raises(RuntimeError, match="a tensor with elements cannot become a tensor without elements"):
+            with pytest.raises(
+                RuntimeError, match="a tensor with elements cannot become a tensor without elements"
+            ):
                 convert()
         (real + 1).add_(1)  # a tensor of the block
     assert ts.equal(real, ts.ones(2, 3)) and module(ts.ones(3)).shape == (3,)
@@ -311,7 +313,7 @@ def test_control_flow():
         assert z.shape == x.grad.shape == y.grad.shape == (3,)
         with pytest.raises(ts.errors.TorchRuntimeError):
             ts.cond(x.sum() > 0, lambda x: x * 2, lambda x: x[0] * 1, (x,))
-        with pytest.raises(DynamicOutputShapeException, match="other sizes"):
+        with pytest.raises(DynamicOutputShapeException, match="differ in size"):
             ts.cond(x.sum() > 0, lambda x: x * 2, lambda x: x[:2] * 1, (x,))
         i, z = while_loop(lambda i, x: x.sum() < 9, lambda i, x: (i + 1, x * 2), (ts.tensor(0), x.detach()))
         assert z.shape == (3,) and i.dtype is ts.int64
@@ -355,7 +357,7 @@ def test_scripts_of_fake_modules():
     with ts.fake():
         module = ts.jit.script(Branches())
         assert isinstance(module(ts.ones(5, 3)), FakeTensor)
-        with pytest.raises(RuntimeError, match=r"call ts\.jit\.trace outside"):
+        with pytest.raises(RuntimeError, match=r"ts\.jit\.trace requires example inputs with elements"):
             ts.jit.trace(Branches(), ts.ones(2, 3))
         checkpoint(module, ts.ones(5, 3, requires_grad=True), use_reentrant=False).sum().backward()
 

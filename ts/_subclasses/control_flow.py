@@ -27,7 +27,7 @@ def _cond(pred: Any, true_fn: Any, false_fn: Any, operands: Any) -> Any:
     check_branches(first, second, preview.like(pred), list(map(preview.like, pytree.tree_leaves(operands))))
     for a, b in zip(first.leaves, second.leaves, strict=True):
         if (a.shape != b.shape) if isinstance(a, Tensor) else a != b:
-            raise DynamicOutputShapeException("cond: its branches give other sizes")
+            raise DynamicOutputShapeException("cond: the results of its branches differ in size")
     leaves, spec = pytree.tree_flatten(true_fn(*operands))
     others = pytree.tree_leaves(false_fn(*operands))
     condition = pred.reshape(())
@@ -42,7 +42,7 @@ def _cond(pred: Any, true_fn: Any, false_fn: Any, operands: Any) -> Any:
 
 def _while_loop(cond_fn: Any, body_fn: Any, carried: Any, additional: Any) -> Any:
     if any(not isinstance(x, Tensor) for x in carried):
-        raise DynamicOutputShapeException("while_loop: it carries numbers")
+        raise DynamicOutputShapeException("while_loop: numbers as carried values are not supported")
     preview = MetaEvaluator()
     metas = [preview.fresh(x) for x in carried]
     first, second = (preview.outcome(f, [*metas, *additional]) for f in (cond_fn, body_fn))

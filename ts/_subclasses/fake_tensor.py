@@ -102,7 +102,7 @@ def _with_index(device: devices.device) -> devices.device:
 def _check_written(values: list[Any], name: str) -> None:
     """Raise RuntimeError if an operator would write to a tensor that has elements."""
     if any(not x.is_meta or getattr(layer_of(x), "of_real", False) for x in tensors_in(values)):
-        raise RuntimeError(f"{name} writes to a tensor with elements, among tensors without")
+        raise RuntimeError(f"{name} writes to a tensor with elements, but another argument has no elements")
 
 
 @cache
@@ -179,9 +179,7 @@ class FakeTensorMode(MetaTracer):
                              must not be written to
     """
 
-    tracing_error = (
-        "a trace runs its example, which has no elements within `ts.fake`: call ts.jit.trace outside"
-    )
+    tracing_error = "ts.jit.trace requires example inputs with elements: call it outside of `ts.fake`"
 
     def __init__(self, *, allow_non_fake_inputs: bool = False, **_: Any) -> None:
         self.allow_non_fake_inputs = allow_non_fake_inputs
