@@ -23,7 +23,7 @@ _TOO_SHORT = "All xs leaves must at least have 'dim' number of dimensions and sc
 _Operator = Callable[..., list[Tensor]]
 
 
-@not_compiled("write a loop over the slices, and `torch.stack` what it gives")
+@not_compiled("write a loop over the slices, and combine the results with `torch.stack`")
 def associative_scan(
     combine_fn: Callable[..., Any],
     xs: Any,

@@ -43,7 +43,7 @@ def _parameters(operator: Any) -> Any:
 
     parameters = operator.operator.signature.parameters if isinstance(operator, OpOverload) else ()
     if not any(p.written for p in parameters):
-        raise TypeError(f"{operator!r} is no operator that writes to its arguments")
+        raise TypeError(f"{operator!r} is not an operator that writes to its arguments")
     return parameters
 
 

@@ -24,7 +24,7 @@ from ts.frontend.compile_directives import not_compiled
 from ts.utils import _pytree as pytree
 
 
-@not_compiled("write `if` and `else`, which compiled code keeps")
+@not_compiled("write `if` and `else`, which scripts support")
 def cond(pred: Any, true_fn: Callable[..., Any], false_fn: Callable[..., Any], operands: Any = ()) -> Any:
     """Return `true_fn(*operands)` if `pred` is true, otherwise `false_fn(*operands)`.
 

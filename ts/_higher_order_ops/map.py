@@ -21,7 +21,7 @@ EMPTY_DIMENSION_ERROR = "Leading dimensions of mapped xs cannot be 0."
 UNEQUAL_DIMENSIONS_ERROR = "Leading dimensions of mapped xs must be consistent."
 
 
-@not_compiled("write a loop over the rows, and `torch.stack` what it gives")
+@not_compiled("write a loop over the rows, and combine the results with `torch.stack`")
 def map(f: Callable[..., Any], xs: Any, *args: Any) -> Any:
     """Return the stacked results of `f(x, *args)` for each slice x of `xs` along the first dimension.
 

@@ -20,7 +20,7 @@ from ts.utils import _pytree as pytree
 TOO_SHORT = "All xs leaves must at least have 'dim' number of dimensions and scan dimension > 0"
 
 
-@not_compiled("write a loop over the slices, and `torch.stack` what it gives")
+@not_compiled("write a loop over the slices, and combine the results with `torch.stack`")
 def scan(combine_fn: Callable[..., Any], init: Any, xs: Any, *, dim: int = 0, reverse: bool = False) -> Any:
     """Scan `xs`: return the final carry and the stacked outputs of `combine_fn(carry, x)`.
 

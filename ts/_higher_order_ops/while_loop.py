@@ -21,7 +21,7 @@ from ts.frontend.compile_directives import not_compiled
 from ts.utils import _pytree as pytree
 
 
-@not_compiled("write `while`, which compiled code keeps")
+@not_compiled("write `while`, which scripts support")
 def while_loop(cond_fn: Callable[..., Any], body_fn: Callable[..., Any], carried_inputs: Any) -> Any:
     """Apply `body_fn` to the carried values while `cond_fn` returns true; return the final values.
 
