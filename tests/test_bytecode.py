@@ -86,7 +86,7 @@ def test_valid_code_is_accepted():
         ([("ADD_I64", 1, 0, 9), ("RETURN", 1)], "register number"),
         ([("ADD_I64", 1, 0, -1), ("RETURN", 1)], "register number"),
         ([("ADD_F64", 1, 0, 0), ("RETURN", 1)], "register class"),
-        ([("ADD_I64", 2, 0, 0), ("RETURN", 1)], "constant is written"),
+        ([("ADD_I64", 2, 0, 0), ("RETURN", 1)], "constant, and cannot be written"),
         ([("JUMP", 7), ("RETURN", 1)], "jump target"),
         ([("JUMP", 0), ("RETURN", 1)], "jump target"),
         ([("LOOP", 1), ("RETURN", 1)], "jump target"),
