@@ -270,7 +270,7 @@ WRONG = {
     "an operator that is not there": (edit(*GRAPH, "nodes", 0, "target", to="torch.ops.mylib.sin.default"), "mylib::sin"),
     "a function of Python": (edit(*GRAPH, "nodes", 0, "target", to="os.system"), "os.system"),
     "a module's attribute": (edit(*GRAPH, "nodes", 0, "target", to="torch.ops.aten.__class__.mro"), "__class__"),
-    "code for a name": (edit(*GRAPH, "nodes", 0, "name", to="x = 1\nimport os"), "no name"),
+    "code for a name": (edit(*GRAPH, "nodes", 0, "name", to="x = 1\nimport os"), "not a valid name"),
     "a keyword for a name": (edit(*GRAPH, "inputs", 0, to={"as_tensor": {"name": "lambda"}}), "no name|signature"),
     "code for an option": (
         edit(*GRAPH, "nodes", 0, "inputs", 0, to={"name": "a=print()", "arg": {"as_int": 1}, "kind": 2}),
@@ -283,7 +283,7 @@ WRONG = {
     "an unknown kind of argument": (edit(*GRAPH, "nodes", 0, "inputs", 0, "arg", to={"as_pickle": "x"}), "as_pickle"),
     "a text for a list": (edit(*GRAPH, "nodes", to="none"), "not a list"),
     "no graph": (lambda tree: tree["graph_module"].pop("graph"), "has no graph"),
-    "another schema": (edit("schema_version", "major", to=9), "schema 9"),
+    "another schema": (edit("schema_version", "major", to=9), "schema version 9"),
     "newer operators": (edit("opset_version", "aten", to=99), "version 99"),
     "an open tree": (edit("graph_module", "module_call_graph", 0, "signature", "in_spec", to="[1, {}]"), "tree"),
     "a tree of another type": (
@@ -299,33 +299,33 @@ WRONG = {
             to=json.dumps([1, {"type": "builtins.dict", "context": '[{"__enum__": true, "fqn": "os:path", "name": "x"}]',
                                "children_spec": [{"type": None, "context": None, "children_spec": []}]}]),
         ),
-        "no text and no number",
+        "neither a string nor a number",
     ),
-    "fewer results": (edit(*GRAPH, "outputs", to=[]), "other outputs"),
+    "fewer results": (edit(*GRAPH, "outputs", to=[]), "outputs of the program do not match"),
     "a parameter that runs over the module": (
         edit("graph_module", "signature", "input_specs", 0, "parameter", "parameter_name", to="__class__.x"),
-        "no name of a parameter",
+        "not a valid name of a parameter",
     ),
     "a parameter that a program's module has": (
         edit("graph_module", "signature", "input_specs", 0, "parameter", "parameter_name", to="_out_spec"),
-        "no name of state",
+        "cannot name a parameter",
     ),
     "a parameter of the methods": (
         edit("graph_module", "signature", "input_specs", 0, "parameter", "parameter_name", to="recompile.x"),
-        "no name of state",
+        "cannot name a parameter",
     ),
     "the module for a name": (
         called_self,
-        "called self",
+        "has the name self",
     ),
     "a parameter that is not there": (
         edit("graph_module", "signature", "input_specs", 0, "parameter", "parameter_name", to="other"),
-        "does not have",
+        "is missing in the file",
     ),
-    "a condition that calls": (edit("guards_code", to=["__import__('os').system('true') == 0"]), "cannot be read"),
-    "a condition of nothing": (edit("guards_code", to=["L['z'].size()[0] == 1"]), "of no argument"),
-    "an empty range": (edit("range_constraints", to={"s0": {"min_val": 9, "max_val": 2}}), "ends before"),
-    "a range of code": (edit("range_constraints", to={"exit()": {"min_val": 0, "max_val": 2}}), "no function of sizes"),
+    "a condition that calls": (edit("guards_code", to=["__import__('os').system('true') == 0"]), "cannot be parsed"),
+    "a condition of nothing": (edit("guards_code", to=["L['z'].size()[0] == 1"]), "does not refer to an argument"),
+    "an empty range": (edit("range_constraints", to={"s0": {"min_val": 9, "max_val": 2}}), "exceeds its upper bound"),
+    "a range of code": (edit("range_constraints", to={"exit()": {"min_val": 0, "max_val": 2}}), "is not supported"),
 }  # fmt: skip
 
 
@@ -350,7 +350,7 @@ def test_a_size_of_no_dimension():
     [size] = [x for x in tree["graph_module"]["graph"]["nodes"] if x["target"].endswith("sym_size.int")]
     size["inputs"][1]["arg"] = {"as_int": 3}
     contents["model/models/model.json"] = json.dumps(tree).encode()
-    with pytest.raises(ArchiveError, match="asks for a size that its tensor has not"):
+    with pytest.raises(ArchiveError, match="reads a dimension that its tensor does not have"):
         loaded(zipped(contents))
 
 
@@ -384,7 +384,9 @@ def test_argument_names_are_not_executed_as_code(name):
                 entry["signature"]["in_spec"] = spec.replace('\\"key\\"', json.dumps(json.dumps(name))[1:-1])
 
     assert ts.export.unflatten(loaded(file.getvalue()))(ts.ones(2)).tolist() == [3, 3]
-    with pytest.raises(ArchiveError, match=r"is no name of a value|cannot be the name of an argument"):
+    with pytest.raises(
+        ArchiveError, match=r"is not a valid name of a value|cannot be the name of an argument"
+    ):
         loaded(changed(file.getvalue(), change))
 
 
@@ -405,7 +407,7 @@ def test_state_with_the_name_of_a_branch():
     for name, data in contents.items():
         if name.endswith(".json"):
             contents[name] = data.replace(b'"scale"', b'"true_graph_0.scale"')
-    with pytest.raises(ArchiveError, match="a branch has that name"):
+    with pytest.raises(ArchiveError, match="it is the name of a branch"):
         loaded(zipped(contents))
 
 
@@ -451,7 +453,7 @@ def test_invalid_records_are_rejected(saved):
         loaded(zipped(missing))
     with pytest.raises(ArchiveError, match="one folder"):
         loaded(zipped(contents | {"other/version": b"0"}))
-    with pytest.raises(ArchiveError, match="no exported program"):
+    with pytest.raises(ArchiveError, match="not an exported program"):
         loaded(zipped({n: d for n, d in contents.items() if not n.endswith("archive_format")}))
     with pytest.raises(ArchiveError, match="version"):
         loaded(zipped(contents | {"model/archive_version": b"7"}))
@@ -493,7 +495,7 @@ def test_pickled_tensors_are_read_with_restrictions(saved):
     assert loaded(zipped(whole)).state_dict["part"].tolist() == [[1.0] * 2] * 2
     file = io.BytesIO()
     ts.save([1], file)
-    with pytest.raises(ArchiveError, match="no tensor"):
+    with pytest.raises(ArchiveError, match="not a tensor"):
         loaded(zipped(whole | {"model/data/weights/pickled": file.getvalue()}))
 
 

@@ -181,10 +181,10 @@ def _left(net, x):
     ("function", "error", "message"),
     [
         (_written, UserError, "aten::mul_.Tensor writes in place"),
-        (_chosen, UserError, "cannot pass cond"),
+        (_chosen, UserError, "not supported through cond"),
         (_drawn, UserError, "draws random numbers"),
         (lambda net, x: ts.func.jvp(ts.sin, (x,), (x,)), UserError, "forward mode"),
-        (_left, UserError, "would leave gradients at parameters"),
+        (_left, UserError, "would set gradients of parameters"),
         (lambda net, x: ts.autograd.grad(x.sum(), x), RuntimeError, "does not require grad"),
         (lambda net, x: ts.autograd.grad(_leaf(x).sum(), _leaf(x)), RuntimeError, "to not have been used"),
         (

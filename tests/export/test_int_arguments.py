@@ -133,7 +133,7 @@ def test_arguments_of_other_types(given, name):
         with pytest.raises((AssertionError, ValueError)) as info:
             each.module()(ts.ones(3), given)
         if given is not None:  # a tree of other leaves
-            assert f"b is to be an int, but it is a {name}" in str(info.value)
+            assert f"b must be an int, but it is a {name}" in str(info.value)
 
 
 def test_step_of_a_slice():

@@ -129,8 +129,8 @@ class Raises(nn.Module):
 @pytest.mark.parametrize(
     ("module", "told"),
     [
-        (Counts, "it sets the attribute calls, which is no buffer"),
-        (Endless, "a loop has too many turns"),
+        (Counts, "it sets the attribute calls, which is not a buffer"),
+        (Endless, "a loop has too many iterations"),
         (Raises, "the script raises: one dimension"),
     ],
 )
@@ -187,7 +187,7 @@ def test_convert(archive, tmp_path, capsys):
         assert code == 2 and said in told
     ts.jit.save(ts.jit.script(Counts()), source)
     code, _, told = output(capsys, "convert", source, out, "--input", "x=float32[2]")
-    assert code == 1 and "it sets the attribute calls, which is no buffer" in told
+    assert code == 1 and "it sets the attribute calls, which is not a buffer" in told
     assert output(capsys, "convert", source, tmp_path / "x.pt", "--input", "x=float32[2]")[0] == 2
 
 

@@ -53,7 +53,7 @@ def program_with_false_size(name, dim, expression):
 @pytest.mark.parametrize(
     ("name", "expression", "told"),
     [
-        ("sum_2", "3*Symbol('s1', positive=True, integer=True)", "gives a tensor of the shape [2*s1], where"),
+        ("sum_2", "3*Symbol('s1', positive=True, integer=True)", "returns a tensor of shape [2*s1], but"),
         ("cat", "Symbol('s0', positive=True, integer=True)", r" for s0 = \d+, s1 = \d+"),
         ("mul_1", "Symbol('s1', positive=True, integer=True) + 1", "mul_1"),
     ],
@@ -69,7 +69,7 @@ def test_right_for_the_example_alone(saved):
     """6 is twice 3, the example's size, and nothing else."""
     data = changed(saved, program_with_false_size("cat", 0, "6"))
     with pytest.raises(
-        ArchiveError, match=r"gives a tensor of the shape \[2\*s1, 4\], where the program says \[6, 4\]"
+        ArchiveError, match=r"returns a tensor of shape \[2\*s1, 4\], but the program declares \[6, 4\]"
     ):
         load(io.BytesIO(data))
 
@@ -108,7 +108,7 @@ def test_command(saved, tmp_path, capsys):
         )
     )
     code, *told = output(capsys, "check", static)
-    assert code == 1 and "linear (aten.linear.default) gives a tensor of the shape [1, 3]" in "".join(told)
+    assert code == 1 and "linear (aten.linear.default) returns a tensor of shape [1, 3]" in "".join(told)
     (tmp_path / "no.py").write_text("x = 1\n")
     assert output(capsys, "explain-shapes", tmp_path / "no.py")[0] == 2
 
@@ -137,7 +137,10 @@ def test_limits_do_not_fix_sizes():
 
 @pytest.mark.parametrize(
     ("name", "expression"),
-    [("sym_size_int_1", "7*Symbol('s0', positive=True, integer=True)"), ("add", "Symbol('s0', positive=True, integer=True)")],
+    [
+        ("sym_size_int_1", "7*Symbol('s0', positive=True, integer=True)"),
+        ("add", "Symbol('s0', positive=True, integer=True)"),
+    ],
 )
 def test_invalid_numbers(name, expression):
     class Counts(ts.nn.Module):
@@ -154,5 +157,5 @@ def test_invalid_numbers(name, expression):
         assert name in values
         values[name] = {"as_expr": {"expr_str": expression, "hint": None}}
 
-    with pytest.raises(ArchiveError, match=r"(sym_size_int_1|add) is .*, where the program says"):
+    with pytest.raises(ArchiveError, match=r"(sym_size_int_1|add) is .*, but the program declares"):
         load(io.BytesIO(changed(file.getvalue(), change)))

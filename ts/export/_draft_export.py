@@ -51,7 +51,8 @@ class FailureType(enum.Enum):
 _ADVICE = {
     FailureType.MISSING_FAKE_KERNEL: (
         "Missing fake kernel.\n    torch.ops.{op} is missing a fake kernel implementation.\n\n"
-        "    Say what it gives on tensors without elements: torch.library.register_fake."
+        "    Register a function that computes the results for tensors without elements: "
+        "torch.library.register_fake."
     ),
     FailureType.MISMATCHED_FAKE_KERNEL: (
         "Mismatched fake kernel.\n    torch.ops.{op} has a fake kernel implementation, but it has incorrect "

@@ -16,5 +16,5 @@ def power(a: Any, b: Any) -> Any:
         raise OverflowError("a number is too large")
     result = a**b
     if isinstance(result, complex):
-        raise ValueError("a power is no real number")
+        raise ValueError("the power is not a real number")
     return result

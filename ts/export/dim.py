@@ -21,7 +21,7 @@ class _Hint:
 
     def __call__(self, min: int | None = None, max: int | None = None) -> _Hint:
         if self.kind == "STATIC":
-            raise TypeError("Dim.STATIC takes no bounds")
+            raise TypeError("Dim.STATIC does not accept bounds")
         return _Hint(self.kind, min, max)
 
     def __repr__(self) -> str:

@@ -304,7 +304,10 @@ class FunctionalizingTracer(ExportTracer):
         """Record a custom operator that mutates arguments as `auto_functionalized_v2`, which copies them."""
         parameters = op.signature.parameters
         if any(each.view_of >= 0 for each in op.signature.returns):
-            raise RuntimeError(f"{op.key} gives what it writes, for which there is no form without writes")
+            raise RuntimeError(
+                f"{op.key} returns an argument that it writes to, and cannot be replaced by an operator "
+                "without writes"
+            )
         bases: list[StorageState] = []
         mutated_arguments: dict[str, Any] = {}
         for p, x in zip(parameters, values, strict=True):
@@ -391,7 +394,9 @@ def _without_write(op: Any) -> Any:
     for other in others:
         if {p.name for p in other.signature.parameters} <= {name for name, _ in signature}:
             return other
-    raise RuntimeError(f"{op.key} writes, and no operator is known that gives what it writes")
+    raise RuntimeError(
+        f"{op.key} writes to an argument, and has no functional variant that returns the result"
+    )
 
 
 def _composite_function(op: Any) -> Any:

@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 _CONJUGATES: Final = frozenset(("aten::conj", "aten::_conj", "aten::resolve_conj"))
 
 _WRITES: Final = (
-    "{} writes in place on the way of a gradient that is computed inside of an exported program: write it "
-    "without"
+    "{} writes in place to a tensor of a gradient computation inside of an exported program: use the "
+    "out-of-place variant"
 )
 
 
@@ -153,8 +153,8 @@ class ExportTape:
         state = {id(fake_tensor) for _, fake_tensor in self.recorder._fakes.values()}
         if any(id(x) in state for x in leaves):
             raise UserError(
-                "backward() inside of an exported program would leave gradients at parameters, which are no "
-                "part of it: ask for those that are wanted by autograd.grad"
+                "backward() inside of an exported program would set gradients of parameters, which are not "
+                "outputs of the program: compute them with autograd.grad"
             )
         for x, gradient in zip(leaves, self.gradients(roots, root_gradients, leaves, create), strict=True):
             if gradient is not None:
@@ -234,16 +234,15 @@ class ExportTape:
                     raise UserError(_WRITES.format(entry.op.key))
                 if isinstance(entry.op, CustomFunctionNode) and depends:
                     raise UserError(
-                        "gradients that are computed inside of an exported program cannot pass "
-                        f"{entry.op.key}, a function with a derivative of its own: write its derivative "
-                        "where the gradient is wanted"
+                        "gradients inside of an exported program are not supported through "
+                        f"{entry.op.key}, a function with a custom derivative: call its derivative directly"
                     )
                 reached |= {id(x): x for x in tensors_in(entry.values)}
         for i, (_, how) in self.watched.items():
             if i in dependents and i in reached and not (how == "retain_grad" and i in input_ids):
                 raise UserError(
-                    f"{how} of a tensor on the way of a gradient that is computed inside of an exported "
-                    "program has no form there: ask for the gradient of that tensor by autograd.grad"
+                    f"{how} of an intermediate tensor of a gradient computation inside of an exported "
+                    "program is not supported: compute the gradient of that tensor with autograd.grad"
                 )
         for i, x in reached.items():
             node = self.recorder.node_of(x)
@@ -257,9 +256,9 @@ class ExportTape:
                 target = getattr(source, "target", node.target)
                 name = getattr(target, "name", getattr(target, "__name__", target))
                 raise UserError(
-                    "gradients that are computed inside of an exported program cannot pass "
-                    f"{name() if callable(name) else name}: export "
-                    "what they are of, and compute them from its results"
+                    "gradients inside of an exported program are not supported through "
+                    f"{name() if callable(name) else name}: return "
+                    "the forward results from the program, and compute gradients outside"
                 )
 
     def _input_gradients(
@@ -307,9 +306,9 @@ class ExportTape:
             writes = any(p.written for p in each.op.signature.parameters)
             if writes or (each.op.record.nondeterministic and draws(each.op.record, each.values)):
                 raise UserError(
-                    f"gradients that are computed inside of an exported program cannot pass {entry.op.key}, "
-                    "which draws random numbers or writes: export what they are of, and compute them from "
-                    "its results"
+                    f"gradients inside of an exported program are not supported through {entry.op.key}, "
+                    "which draws random numbers or writes: return the forward results from the program, and "
+                    "compute gradients outside"
                 )
         results = again if isinstance(again, tuple | list) else [again]
         pairs = [

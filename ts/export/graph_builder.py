@@ -187,14 +187,14 @@ class FxGraphBuilder:
         for x, node in self._tensors.values():
             if node.op == "placeholder" and layer_of(x) is not self._layers.get(id(x), layer_of(x)):
                 raise UserError(
-                    f"{node.name}.data = ... is no part of an exported program, and would change the "
-                    f"argument: write {node.name}.copy_(...)"
+                    f"{node.name}.data = ... cannot be exported, because it would change the "
+                    f"argument: use {node.name}.copy_(...)"
                 )
 
     def _tensor_node(self, x: Tensor) -> Node:
         entry = self._tensors.get(id(x))
         if entry is None:
-            raise RuntimeError("a fake tensor of another export is used in this one")
+            raise RuntimeError("a fake tensor of another export is used in this export")
         return entry[1]
 
     def _size_node(self, expression: Any) -> Any:
@@ -208,7 +208,7 @@ class FxGraphBuilder:
         if expression.is_Symbol and (solved := self._solved(expression)) is not None:
             return solved
         if expression.is_Symbol:
-            raise RuntimeError(f"nothing in the graph says what {expression} is")
+            raise RuntimeError(f"no value in the graph determines {expression}")
         return self._computed(expression)
 
     def _size_of_input(self, expression: Any) -> Node | None:

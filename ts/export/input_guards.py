@@ -50,7 +50,7 @@ class IntegerGuard(Check):
         """Raise AssertionError if the leaf is no int or is negative."""
         kind = type(leaves[self.leaf])
         if kind is not int:
-            raise AssertionError(f"Guard failed: {self.name} is to be an int, but it is a {kind.__name__}")
+            raise AssertionError(f"Guard failed: {self.name} must be an int, but it is a {kind.__name__}")
         super().__call__(leaves)
 
 

@@ -52,10 +52,14 @@ class InterpreterModule(Module):
             return self._function(self, *args)
         names = self.arg_names
         if unknown := [name for name in kwargs if name not in names]:
-            raise TypeError(f"the module takes {', '.join(names)}, not {', '.join(unknown)}")
+            raise TypeError(
+                f"unexpected arguments {', '.join(unknown)}; the module has the parameters {', '.join(names)}"
+            )
         arguments = dict(zip(names, args, strict=False)) | kwargs
         if missing := [name for name in names if name not in arguments]:
-            raise TypeError(f"the module takes {', '.join(names)}; not given: {', '.join(missing)}")
+            raise TypeError(
+                f"missing arguments {', '.join(missing)}; the module has the parameters {', '.join(names)}"
+            )
         return self._function(self, *(arguments[name] for name in names))
 
 

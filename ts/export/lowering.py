@@ -167,7 +167,7 @@ class _Lowering:
         kind = FUNCTIONS.get(target)
         if target is operator.pow and not isinstance(node.meta.get("val"), SymFloat):
             # not supported, because `pow` of ints returns a float in scripts
-            raise UnsupportedNodeError("a power of whole numbers")
+            raise UnsupportedNodeError("a power of integers")
         if kind is None or node.kwargs:
             raise UnsupportedNodeError(f"a call of {target}")
         operands = [self._value(x, None) for x in node.args]
@@ -178,11 +178,11 @@ class _Lowering:
             and _may_be_long(value)
         ):
             if self.has_side_effects and not _is_of_sizes(value):
-                raise UnsupportedNodeError("effects beside numbers that may be long")
+                raise UnsupportedNodeError("side effects in a program with integers that may exceed 64 bits")
             self._check_overflow(kind, operands)
         output = self.graph.insert(kind, operands)
         if find_operator(output.node()) is None:
-            raise UnsupportedNodeError(f"{kind} on these numbers")
+            raise UnsupportedNodeError(f"{kind} with these argument types")
         return output
 
     def _check_overflow(self, kind: str, operands: list[Value]) -> None:
@@ -190,14 +190,14 @@ class _Lowering:
         size = self.graph.insert(kind, [self.graph.insert("aten::Float", [x]) for x in operands])
         is_long = self.graph.insert("aten::gt", [self.graph.insert("prim::abs", [size]), _INT64_LIMIT])
         error = "builtins.RuntimeError" if self.has_side_effects else OVERFLOW_ERROR
-        self._raise_if(is_long, "a whole number of the program has more than 64 bits", error)
+        self._raise_if(is_long, "an integer of the program has more than 64 bits", error)
 
     def _item(self, source: Any, index: Any) -> Any:
         value = self.values[source]
         if isinstance(value, list):
             return value[index]
         if isinstance(value.type(), TupleType):
-            raise UnsupportedNodeError("a tuple from an operator")
+            raise UnsupportedNodeError("an operator that returns a tuple")
         return self.graph.insert("aten::__getitem__", [value, index])
 
     # ---- branches and loops
@@ -213,7 +213,7 @@ class _Lowering:
             for value in branch_results[-1]:
                 block.register_output(value)
         if [v.type() for v in branch_results[0]] != [v.type() for v in branch_results[1]]:
-            raise UnsupportedNodeError("branches with results of other types")
+            raise UnsupportedNodeError("branches with results of different types")
         return [node.add_output().set_type(value.type()) for value in branch_results[0]]
 
     def _loop(self, condition: Any, body: Any, carried: Any, others: Any) -> list[Value]:
@@ -231,7 +231,7 @@ class _Lowering:
         for value in (goes_on, *emit_iteration):
             block.register_output(value)
         if [v.type() for v in emit_iteration] != [v.type() for v in start]:
-            raise UnsupportedNodeError("a loop that carries other types than it was given")
+            raise UnsupportedNodeError("a loop whose carried values change their types")
         return list(node.outputs())
 
     def _map(self, body: Any, xs: Any, others: Any) -> list[Value]:
@@ -296,14 +296,14 @@ class _Lowering:
         for value in (goes_on, *carried):
             block.register_output(value)
         if [v.type() for v in carried] != [v.type() for v in start]:
-            raise UnsupportedNodeError("a loop that carries other types than it was given")
+            raise UnsupportedNodeError("a loop whose carried values change their types")
         columns = []
         for value in step_outputs:
             if value.type() is NONE:
                 columns.append(self._value(None, None))
                 continue
             if value.type() is not TENSOR:
-                raise UnsupportedNodeError("a loop that gives other values than tensors")
+                raise UnsupportedNodeError("a loop with results that are not tensors")
             emit_iteration = graph.create("prim::ListConstruct").insert_before(node)
             columns.append(emit_iteration.output().set_type(ListType(TENSOR)))
             with graph.inserting_at_end(block):
@@ -331,7 +331,7 @@ class _Lowering:
         """Emit the nodes of a subgraph at the insertion point; return its results for `inputs`."""
         subgraph = self.values[module] if isinstance(module, Node) else None
         if not isinstance(subgraph, GraphModule):
-            raise UnsupportedNodeError("a branch or loop whose graph is computed")
+            raise UnsupportedNodeError("a branch or loop whose graph is not an attribute of the program")
         return _Lowering(self.graph, subgraph, self).results(inputs)
 
     def _truth(self, value: Value) -> Value:
@@ -380,11 +380,11 @@ class _Lowering:
             return node.output().set_type(type)
         if isinstance(type, ListType) and isinstance(x, int | float) and not isinstance(x, bool):
             # not supported: for example, a window size that is given as one number
-            raise UnsupportedNodeError("a number for a list")
+            raise UnsupportedNodeError("a number as a list argument")
         if isinstance(x, dtypes.dtype | dtypes.layout | dtypes.memory_format):
             x = x.code
         if type is NUMBER and isinstance(x, bool):
-            raise UnsupportedNodeError("a truth for a number")
+            raise UnsupportedNodeError("a bool as a number argument")
         if type is FLOAT and isinstance(x, int):
             x = float(x)
         emit_iteration = graph.try_insert_constant(x, type=DEVICE if isinstance(x, ts.device) else None)

@@ -256,7 +256,7 @@ class Unflattening:
         """Return the program node with this name."""
         node = self._nodes.get(name)
         if node is None:
-            raise RuntimeError(f"the signature of a call names {name}, which the program has not")
+            raise RuntimeError(f"the signature of a call names {name}, which does not exist in the program")
         return node
 
     def module_for(self, owner: Module, name: str) -> InterpreterModule:

@@ -339,14 +339,13 @@ class _Run:
         for value, spec in zip(self.inputs, signature.input_specs, strict=True):
             if any(value is x for x in recorder.reshaped):
                 raise RuntimeError(
-                    f"the program changes the shape of {spec.arg.name} in place, for which there is no form "
-                    "without writes"
+                    f"the program changes the shape of {spec.arg.name} in place, which "
+                    "operators without writes cannot express"
                 )
             if isinstance(value, Tensor) and recorder.written(value):
                 if spec.kind not in _WRITTEN:
                     raise RuntimeError(
-                        f"the program writes to {spec.target}, a constant, for which there is no form "
-                        "without writes: let it be a buffer"
+                        f"the program writes to {spec.target}, a constant: register it as a buffer"
                     )
                 node = recorder.node_of(value)
                 target = spec.arg.name if spec.kind is InputKind.USER_INPUT else spec.target

@@ -203,7 +203,9 @@ class _Check:
         except (LimitExceeded, ShapeError):
             raise
         except IndexError as error:
-            raise ShapeError(f"{node.name} asks for a size that its tensor has not: {error}") from None
+            raise ShapeError(
+                f"{node.name} reads a dimension that its tensor does not have: {error}"
+            ) from None
         except (
             TsError,
             UndecidableError,
@@ -215,12 +217,12 @@ class _Check:
         ):
             return
         except AttributeError as error:  # the program reads the size of a value that has no sizes
-            raise ShapeError(f"{node.name} cannot be computed of what the program says: {error}") from None
+            raise ShapeError(f"{node.name} cannot be computed from the recorded metadata: {error}") from None
         if isinstance(recorded_value, SymInt) and isinstance(computed_value, int | SymInt):
             where = self._difference(_expression(computed_value), _expression(recorded_value), {})
             if where is not None:
                 raise ShapeError(
-                    f"{node.name} is {computed_value}, where the program says {recorded_value}{where}"
+                    f"{node.name} is {computed_value}, but the program declares {recorded_value}{where}"
                 )
 
     # ---- check of one operator
@@ -254,7 +256,7 @@ class _Check:
         except Exception as error:  # an operator may raise any exception for invalid arguments
             if len(environment.questions) > previous_count:
                 return
-            raise ShapeError(f"{node.name} ({target}) cannot run on what the program says: {error}") from None
+            raise ShapeError(f"{node.name} ({target}) cannot run on the recorded metadata: {error}") from None
         self._compare(node, computed_value, node.meta.get("val"), {})
 
     def _key(self, node: Node) -> Any:
@@ -295,7 +297,8 @@ class _Check:
         if isinstance(computed_value, Tensor) and isinstance(recorded_value, Tensor):
             if computed_value.dtype is not recorded_value.dtype:
                 raise ShapeError(
-                    f"{node.name} gives {computed_value.dtype}, where the program says {recorded_value.dtype}"
+                    f"{node.name} returns {computed_value.dtype}, but the program declares "
+                    f"{recorded_value.dtype}"
                 )
             shapes = list(computed_value.array.shape), list(recorded_value.array.shape)
             if len(shapes[0]) != len(shapes[1]):
@@ -311,7 +314,7 @@ class _Check:
     def _differs(self, node: Node, shapes: tuple[list[Any], list[Any]], where: str) -> ShapeError:
         mine, theirs = (", ".join(map(str, shape)) for shape in shapes)
         return ShapeError(
-            f"{node.name} ({node.target}) gives a tensor of the shape [{mine}], where the program says "
+            f"{node.name} ({node.target}) returns a tensor of shape [{mine}], but the program declares "
             f"[{theirs}]{where}"
         )
 

@@ -404,7 +404,7 @@ def value(expression: Any, numbers: Mapping[Any, Any]) -> Any:
         elif isinstance(x, sympy.Piecewise):
             chosen = [done[pair.args[0]] for pair in x.args if done[pair.args[1]]]
             if not chosen:
-                raise ValueError(f"no case of {x} holds")
+                raise ValueError(f"no condition of {x} is true")
             done[x] = chosen[0]
         elif type(x).__name__ == "ExprCondPair":
             done[x] = None
@@ -422,7 +422,7 @@ def to_sympy(x: Any) -> Any:
         return sympy.Integer(x)
     if isinstance(x, float):
         return sympy.Float(x)
-    raise TypeError(f"{type(x).__name__} is no number")
+    raise TypeError(f"{type(x).__name__} is not a number")
 
 
 def is_truth(x: Any) -> bool:

@@ -101,7 +101,7 @@ class _Run:
             if not (
                 isinstance(value, Tensor) and isinstance(before, Tensor) and self.recorder.is_state(before)
             ):
-                raise self._unsupported(f"it sets the attribute {node.get('name')}, which is no buffer")
+                raise self._unsupported(f"it sets the attribute {node.get('name')}, which is not a buffer")
             if before is not value:
                 op, values, _ = overload_named("aten::copy_", "").resolve((before, value), {})
                 self.recorder.run(op, values)
@@ -181,7 +181,9 @@ class _Run:
         while goes_on and iteration < max_iterations:
             self.iterations += 1
             if self.iterations > _MAX_ITERATIONS:
-                raise self._unsupported("a loop has too many turns: each becomes nodes of the program")
+                raise self._unsupported(
+                    "a loop has too many iterations: each iteration is exported as separate nodes"
+                )
             for value, x in zip(body.inputs(), [iteration, *carried], strict=True):
                 self.values[value] = x
             goes_on, *carried = self._block(body)
@@ -215,7 +217,7 @@ class _Run:
             if evaluated_outputs is not NOT_EVALUATED:
                 return evaluated_outputs  # type: ignore[no-any-return]
         if op is None or not recorded:
-            raise self._unsupported(f"{kind} has no form in exported programs")
+            raise self._unsupported(f"{kind} is not supported in exported programs")
         output = recorder.run(
             recorder.of_tensors(op),
             [

@@ -74,7 +74,7 @@ class UnflattenedModule(InterpreterModule):
             if self.flat_args_adapter is None:
                 raise TypeError(
                     "There is no flat args adapter specified. Are you sure you are calling this with the "
-                    f"right arguments? They are {spec}, those of the program {in_spec}"
+                    f"right arguments? Their structure is {spec}, but the program expects {in_spec}"
                 )
             leaves = self.flat_args_adapter.adapt(in_spec, spec, leaves, obj=(args, kwargs))
             self.adapted = True

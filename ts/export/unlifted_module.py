@@ -85,7 +85,7 @@ class UnliftedModule(GraphModule):
 
     def __reduce__(self) -> Any:
         raise TypeError(
-            "the module of an exported program cannot be pickled: ts.export.save saves the program"
+            "the module of an exported program cannot be pickled: use ts.export.save to save the program"
         )
 
 

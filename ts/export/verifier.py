@@ -43,7 +43,9 @@ class Verifier:
                 if node.op == "call_function":
                     self.check_call(node)
                 elif node.op in ("call_module", "call_method"):
-                    raise SpecViolationError(f"Got a {node.op} node {node.name}, which programs have none of")
+                    raise SpecViolationError(
+                        f"Got a {node.op} node {node.name}, which is not allowed in programs"
+                    )
 
     def check_call(self, node: Node) -> None:
         """Check a call node's target and its `val` metadata."""
@@ -131,9 +133,9 @@ def _check_outputs(program: ExportedProgram) -> None:
             )
         if spec.kind in (OutputKind.BUFFER_MUTATION, OutputKind.PARAMETER_MUTATION):
             if spec.target not in state:
-                raise SpecViolationError(f"{name} is written to {spec.target}, which is no input")
+                raise SpecViolationError(f"{name} is written to {spec.target}, which is not an input")
         elif spec.kind is OutputKind.USER_INPUT_MUTATION and spec.target not in inputs:
-            raise SpecViolationError(f"{name} is written to {spec.target}, which is no input")
+            raise SpecViolationError(f"{name} is written to {spec.target}, which is not an input")
 
 
 def verifier_of(dialect: str) -> type[Verifier]:

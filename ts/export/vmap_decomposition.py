@@ -111,8 +111,8 @@ class OpenVmapLevels:
                     return output
                 if isinstance(level.size, SymNumber):
                     raise UserError(
-                        f"{op.key} works on one element of a batch after the other, and this one has any "
-                        "number of them: a program with it cannot be decomposed"
+                        f"{op.key} is applied to each batch element separately, which requires a constant "
+                        "batch size: the program cannot be decomposed"
                     )
             call = _RecordedOperator(self, level, op, values)
             some = any(call.is_batched(i) for i in range(len(values)))

@@ -27,7 +27,9 @@ def unview(op: Any, before: Tensor, value: Tensor, arguments: tuple[Any, ...], i
     """
     inverse = _inverse.get(op.key)
     if inverse is None:
-        raise RuntimeError(f"what writes to a view made by {op.key} has no form without a write")
+        raise RuntimeError(
+            f"a write to a view created by {op.key} cannot be replaced by an operator without writes"
+        )
     return inverse(before, value, *arguments) if index is None else inverse(before, value, index, *arguments)
 
 
@@ -58,7 +60,7 @@ def _view_dtype(before: Tensor, value: Tensor, dtype: Any) -> Tensor:
 @_registers_inverse("aten::expand")
 def _expand(before: Tensor, value: Tensor, *arguments: Any) -> Tensor:
     if len(before.shape) != len(value.shape) or not all(map(equal, before.shape, value.shape)):
-        raise RuntimeError("what writes to an expanded view has no form without a write")
+        raise RuntimeError("a write to an expanded view cannot be replaced by an operator without writes")
     return value
 
 

@@ -250,7 +250,7 @@ class Conditions:
             case Subscript() | Attribute():
                 leaf = self._leaf(formula, condition)
                 return lambda leaves: leaves[leaf]
-        raise ArchiveError(f"the condition {condition[:120]!r} cannot be read")
+        raise ArchiveError(f"the condition {condition[:120]!r} cannot be parsed")
 
     def _leaf(self, source: Formula, condition: str) -> int:
         """Return the index of the leaf that an expression such as `L['x'][0].field` names."""
@@ -264,10 +264,10 @@ class Conditions:
                     steps.append((True, name))
                     source = of
                 case _:
-                    raise ArchiveError(f"the condition {condition[:120]!r} is of no argument")
+                    raise ArchiveError(f"the condition {condition[:120]!r} does not refer to an argument")
         steps.reverse()
         if source.name != "L" or not steps:
-            raise ArchiveError(f"the condition {condition[:120]!r} is of no argument")
+            raise ArchiveError(f"the condition {condition[:120]!r} does not refer to an argument")
         (_, argument), *rest = steps
         # Elements of `*rest` are named rest_0, rest_1, ...
         if rest and not any(name == argument for name, _ in self.paths):
@@ -276,7 +276,7 @@ class Conditions:
         for leaf, (name, path) in enumerate(self.paths):
             if name == argument and len(path) == len(rest) and all(map(_is_path_entry, path, rest)):
                 return leaf
-        raise ArchiveError(f"the condition {condition[:120]!r} is of no argument")
+        raise ArchiveError(f"the condition {condition[:120]!r} does not refer to an argument")
 
 
 def _is_path_entry(step: pytree_specs.PathEntry, written: tuple[bool, Any]) -> bool:
@@ -311,7 +311,7 @@ def _numbers_only(function: Callable[..., Any]) -> Callable[..., Any]:
 
     def computed(*operands: Any) -> Any:
         if not all(isinstance(x, int | float) for x in operands):
-            raise TypeError("conditions compute with numbers")
+            raise TypeError("conditions may only contain numbers")
         return function(*operands)
 
     return computed

@@ -39,7 +39,7 @@ def resolve(name: str) -> Any:
         return _find_vmap_operator(name.removeprefix(_BATCHES))
     if name.startswith(_PREFIX):
         return _overload(name.removeprefix(_PREFIX))
-    raise ArchiveError(f"the program calls {name[:120]}, which ts does not have")
+    raise ArchiveError(f"the program calls {name[:120]}, which ts does not support")
 
 
 def _overload(name: str) -> OpOverload:
@@ -53,9 +53,9 @@ def _overload(name: str) -> OpOverload:
                     return overload_named(each.name, each.overload)
             raise ArchiveError(
                 f"the program calls the operator {namespace}::{base}.{overload}, which is not registered"
-                + ("" if namespace == "aten" else ": import what defines it, or see ts.library")
+                + ("" if namespace == "aten" else ": import the module that defines it, or see ts.library")
             )
-    raise ArchiveError(f"the program calls {name[:120]}, which is no operator")
+    raise ArchiveError(f"the program calls {name[:120]}, which is not an operator")
 
 
 def _of_functions(name: str) -> Any:
@@ -63,7 +63,7 @@ def _of_functions(name: str) -> Any:
     home = getattr(ts.ops, "higher_order", None)
     function = getattr(home, name, None) if name.isidentifier() and not name.startswith("__") else None
     if not callable(function):
-        raise ArchiveError(f"the program calls torch.ops.higher_order.{name[:80]}, which ts does not have")
+        raise ArchiveError(f"the program calls torch.ops.higher_order.{name[:80]}, which ts does not support")
     return function
 
 
@@ -71,7 +71,7 @@ def _find_vmap_operator(name: str) -> Any:
     """Return the function `name` of an exported `vmap` call; raise ArchiveError for other names."""
     home = _vmap_module()
     if name not in _VMAP_OPERATORS or home is None:
-        raise ArchiveError(f"the program calls {_BATCHES}{name[:80]}, which ts does not have")
+        raise ArchiveError(f"the program calls {_BATCHES}{name[:80]}, which ts does not support")
     return getattr(home, name)
 
 

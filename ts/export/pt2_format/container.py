@@ -36,13 +36,13 @@ class Container:
         self.records = ZipRecords(file, scripted=None, mapped=mapped)
         entries = self.records.zip.infolist()
         if len(entries) > _MAX_RECORDS:
-            raise ArchiveError(f"the file has {len(entries)} records")
+            raise ArchiveError(f"the file has too many records: {len(entries)}")
         if len(self.records.zip.NameToInfo) != len(entries):
             raise ArchiveError("the file has two records of the same name")
         if len(self.records.entries) != len(entries):
             raise ArchiveError("the records of the file are not all in one folder")
         if sum(max(entry.compress_size, 0) for entry in entries) > self.records.size:
-            raise ArchiveError("the records of the file are larger than the file: they lie over each other")
+            raise ArchiveError("the records of the file overlap: together they are larger than the file")
         self._check_format()
         self.model = self._model()
 
@@ -67,14 +67,14 @@ class Container:
                 raise ArchiveError(
                     "the file is an exported program of PyTorch before 2.7: load it there and save it again"
                 )
-            raise ArchiveError("the file is no exported program: it has no record archive_format")
+            raise ArchiveError("the file is not an exported program: it has no record archive_format")
         if self.text("archive_format").strip() != FORMAT:
-            raise ArchiveError(f"the file is no {FORMAT} archive")
+            raise ArchiveError(f"the file is not a {FORMAT} archive")
         version = self.text("archive_version").strip()
         if not version.isdecimal() or len(version) > 9 or int(version) > VERSION:
-            raise ArchiveError(f"the archive is of version {version[:20]!r}; ts reads {VERSION}")
+            raise ArchiveError(f"the archive has version {version[:20]!r}; ts supports version {VERSION}")
         if records.has("byteorder") and self.text("byteorder").strip() != "little":
-            raise ArchiveError("archives of machines with another byte order cannot be read")
+            raise ArchiveError("big-endian archives are not supported")
 
     def _model(self) -> str:
         """Return the name of the model that the file contains."""
@@ -88,8 +88,10 @@ class Container:
         if len(models) == 1:
             return models[0]
         if not models:
-            raise ArchiveError("the file has no program in models/: it may hold compiled code only")
-        raise ArchiveError(f"the file has several programs: {', '.join(sorted(models))[:200]}")
+            raise ArchiveError("the file has no program in models/: it may contain compiled code only")
+        raise ArchiveError(
+            f"expected one program, but the file has several: {', '.join(sorted(models))[:200]}"
+        )
 
 
 def open_container(f: str | os.PathLike[str] | IO[bytes], read: Callable[[Container], Any]) -> Any:

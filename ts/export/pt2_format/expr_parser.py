@@ -106,14 +106,14 @@ class _Parser:
         self.advance()
 
     def fail(self, why: str) -> NoReturn:
-        raise ArchiveError(f"the formula {self.source[:80]!r} cannot be read: {why}")
+        raise ArchiveError(f"the formula {self.source[:80]!r} cannot be parsed: {why}")
 
     def advance(self) -> str:
         """Move to the next token and return the previous one."""
         before = self.token
         match = _TOKEN.match(self.source, self.at)
         if match is None:
-            self.fail(f"what stands at {self.at} is unknown")
+            self.fail(f"unexpected character at position {self.at}")
         self.kind = match.lastgroup or ""
         self.token = match[self.kind]
         self.at = match.end()
@@ -132,7 +132,7 @@ class _Parser:
     def parse(self) -> Formula:
         formula = self.choice()
         if self.kind != "end":
-            self.fail(f"{self.token!r} stands behind its end")
+            self.fail(f"unexpected {self.token!r} after the end")
         level = [formula]
         for _ in range(_MAX_TREE_HEIGHT):
             level = [operand for x in level for operand in _operands(x)]
@@ -184,7 +184,7 @@ class _Parser:
         if (operator := self.take(*_COMPARISONS)) != "":
             formula = Operation(operator, (formula, self.bits()))
             if self.token in _COMPARISONS:
-                self.fail("comparisons are chained")
+                self.fail("chained comparisons are not supported")
         return formula
 
     def bits(self) -> Formula:
@@ -237,7 +237,7 @@ class _Parser:
             elif self.kind == "name":
                 formula = Attribute(formula, self.advance())
             else:
-                self.fail("a name is missing behind a dot")
+                self.fail("expected a name after a dot")
         return formula
 
     def call(self, function: Formula) -> Formula:
@@ -267,7 +267,7 @@ class _Parser:
             formula = self.choice()
             self.expect(")")
             return formula
-        self.fail(f"a value is missing before {self.token!r}")
+        self.fail(f"expected a value before {self.token!r}")
 
     def float(self, token: str) -> float:
         if token.isdecimal():

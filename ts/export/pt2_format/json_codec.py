@@ -47,7 +47,7 @@ def parse(text: str, record: str) -> Any:
     try:
         return json.loads(text, object_pairs_hook=_pairs, parse_constant=_constant)
     except (ValueError, RecursionError) as error:
-        raise ArchiveError(f"{record} is no JSON: {error}") from None
+        raise ArchiveError(f"{record} is not valid JSON: {error}") from None
 
 
 def _depth(text: str) -> int:
@@ -64,12 +64,12 @@ def _depth(text: str) -> int:
 def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     mapping = dict(pairs)
     if len(mapping) != len(pairs):
-        raise ValueError("an object has a key twice")
+        raise ValueError("an object has a duplicate key")
     return mapping
 
 
 def _constant(constant: str) -> Any:
-    raise ValueError(f"{constant} is no number of JSON")
+    raise ValueError(f"{constant} is not a JSON number")
 
 
 def _type_mismatch(where: str, expected: str) -> ArchiveError:
@@ -98,7 +98,7 @@ def _reader(kind: Any) -> _Reads:
 
 def _read_int(value: Any, where: str) -> int:
     if type(value) is not int or not -(1 << 63) <= value < 1 << 64:
-        raise _type_mismatch(where, "a whole number of 64 bits")
+        raise _type_mismatch(where, "a 64-bit integer")
     return value
 
 
@@ -120,7 +120,7 @@ def _read_float(value: Any, where: str) -> float:
 
 def _read_str(value: Any, where: str) -> str:
     if type(value) is not str:
-        raise _type_mismatch(where, "a text")
+        raise _type_mismatch(where, "a string")
     return value
 
 
@@ -160,7 +160,7 @@ def _choice_reader(cls: Any) -> _Reads:
         item = readers.get(kind)
         if item is None:
             if kind not in cls.kinds:
-                raise ArchiveError(f"{where}: {cls.__name__} is of the unknown kind {kind[:80]!r}")
+                raise ArchiveError(f"{where}: {cls.__name__} has the unknown kind {kind[:80]!r}")
             item = readers[kind] = _reader(cls.kinds[kind])
         return cls(kind, item(inner, where))
 

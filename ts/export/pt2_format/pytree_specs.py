@@ -33,7 +33,7 @@ def read(text: str) -> Any:
         case [1, tree]:
             return _spec(tree)
         case [int(version), _]:
-            raise ArchiveError(f"a tree of arguments is of version {version}")
+            raise ArchiveError(f"a tree of arguments has the unsupported version {version}")
     raise ArchiveError("a tree of arguments has no version")
 
 
@@ -45,13 +45,13 @@ def _spec(written: Any) -> Any:
             cls = SERIALIZED_TYPE_TO_PYTHON_TYPE.get(name)
             if cls is None or name == NO_SERIALIZED_TYPE_NAME_FOUND:
                 raise ArchiveError(
-                    f"arguments are of the type {name[:80]!r}, which is not registered: "
+                    f"arguments have the type {name[:80]!r}, which is not registered: use "
                     "ts.utils._pytree.register_pytree_node or ts.export.register_dataclass with this "
                     "serialized_type_name"
                 )
             child_specs = list(map(_spec, children))
             return pytree.TreeSpec(cls, _context(cls, context, len(child_specs)), child_specs)
-    raise ArchiveError("a tree of arguments is damaged")
+    raise ArchiveError("a tree of arguments is malformed")
 
 
 def _context(cls: Any, written: Any, count: int) -> Any:
@@ -64,7 +64,9 @@ def _context(cls: Any, written: Any, count: int) -> Any:
         if named_tuple_class is None or not is_namedtuple_class(named_tuple_class):
             raise ArchiveError(f"arguments have a named tuple {str(written)[:80]!r}, which is not registered")
         if len(named_tuple_class._fields) != count:
-            raise ArchiveError(f"a named tuple {written[:80]!r} has other fields")
+            raise ArchiveError(
+                f"the fields of the named tuple {written[:80]!r} differ from those of the registered class"
+            )
         return named_tuple_class
     if cls is defaultdict:
         return _default_context(written, count)
@@ -76,20 +78,20 @@ def _context(cls: Any, written: Any, count: int) -> Any:
         return _keys(parsed, count)
     if cls is deque:
         if parsed is not None and (type(parsed) is not int or parsed < 0):
-            raise ArchiveError("a deque has no good length")
+            raise ArchiveError("a deque has an invalid maximal length")
     elif cls in (tuple, list) and parsed is not None:
-        raise ArchiveError("a list or tuple has more than children")
+        raise ArchiveError("a list or tuple has an unexpected context")
     return parsed
 
 
 def _keys(parsed: Any, count: int) -> list[Any]:
     if not isinstance(parsed, list) or len(parsed) != count:
-        raise ArchiveError("a dictionary has more or fewer keys than values")
+        raise ArchiveError("the numbers of keys and values of a dictionary differ")
     for key in parsed:
         if key is not None and not isinstance(key, str | int | float | bool):
-            raise ArchiveError("a dictionary has a key that is no text and no number")
+            raise ArchiveError("a dictionary has a key that is neither a string nor a number")
     if len(set(parsed)) != count:
-        raise ArchiveError("a dictionary has a key twice")
+        raise ArchiveError("a dictionary has a duplicate key")
     return parsed
 
 
@@ -101,7 +103,7 @@ def _default_context(written: Any, count: int) -> list[Any]:
             "dict_context": keys,
         } if name in _FACTORIES:
             return [_FACTORIES[name], _keys(keys, count)]
-    raise ArchiveError("a dictionary with defaults makes them with what is not listed")
+    raise ArchiveError("the default factory of a defaultdict is not allowed")
 
 
 def write(spec: Any) -> str:
@@ -182,7 +184,7 @@ def argument_paths(spec: Any, names: list[str] | None) -> list[tuple[str, tuple[
     leaf_paths = []
     for path in paths(spec):
         if len(path) < 2:
-            raise ArchiveError("the tree of arguments is none of positions and names")
+            raise ArchiveError("the tree of arguments is not a pair of positional and keyword arguments")
         group, argument, *rest = path
         if group.position == 1:
             name = str(argument.key)
@@ -199,7 +201,7 @@ def check_arguments(spec: Any) -> None:
     match spec.type, [child.type for child in spec.children()]:
         case (_, [args, kwargs]) if spec.type is tuple and args is tuple and kwargs is dict:
             return
-    raise ArchiveError("the tree of arguments is none of positions and names")
+    raise ArchiveError("the tree of arguments is not a pair of positional and keyword arguments")
 
 
 __all__ = ["PathEntry", "argument_paths", "check_arguments", "named_tuples", "paths", "read", "write"]

@@ -66,15 +66,16 @@ def _check_versions(program: schema.Program, expected_opset: dict[str, int] | No
     major, minor = program.schema_version.major, program.schema_version.minor
     if major != schema.SCHEMA_VERSION[0]:
         raise ArchiveError(
-            f"the program is of schema {major}.{minor}; ts reads {schema.SCHEMA_VERSION[0]}: load it with "
+            f"the program has schema version {major}.{minor}; ts supports version "
+            f"{schema.SCHEMA_VERSION[0]}: load it with "
             "the PyTorch that wrote it, and save it with PyTorch 2.13"
         )
     newest = schema.OPSET_VERSION | (expected_opset or {})
     for namespace, version in program.opset_version.items():
         if version > newest.get(namespace, version):
             raise ArchiveError(
-                f"the program needs the operators {namespace} of version {version}; "
-                f"here they are of version {newest[namespace]}"
+                f"the program needs the operators {namespace} in version {version}; "
+                f"ts has version {newest[namespace]}"
             )
 
 
@@ -82,7 +83,7 @@ def check_name(name: str) -> str:
     """Return `name`; raise ArchiveError if it is a keyword, or no ASCII identifier of bounded length."""
     is_word = name.isascii() and name.isidentifier() and not keyword.iskeyword(name)
     if len(name) > _MAX_NAME_CHARS or not is_word or name == "__debug__":
-        raise ArchiveError(f"{name[:80]!r} is no name of a value")
+        raise ArchiveError(f"{name[:80]!r} is not a valid name of a value")
     return name
 
 
@@ -90,17 +91,19 @@ def check_path(name: str) -> str:
     """Return `name`; raise ArchiveError if it is not a valid dotted name of a parameter or buffer."""
     segments = name.split(".")
     if len(name) > _MAX_NAME_CHARS or len(segments) > 100 or not all(segments):
-        raise ArchiveError(f"{name[:80]!r} is no name of a parameter or buffer")
+        raise ArchiveError(f"{name[:80]!r} is not a valid name of a parameter or buffer")
     for segment in segments:
         if segment.startswith("__") or segment in _MODULE_ATTRIBUTES:
-            raise ArchiveError(f"{name[:80]!r} is no name of a parameter or buffer")
+            raise ArchiveError(f"{name[:80]!r} is not a valid name of a parameter or buffer")
     return name
 
 
 def check_state(name: str) -> str:
     """Return `name`; raise ArchiveError if modules of programs have an attribute with this name."""
     if check_path(name).partition(".")[0] in PROGRAM_ATTRIBUTES:
-        raise ArchiveError(f"{name[:80]!r} is no name of state: programs have that themselves")
+        raise ArchiveError(
+            f"{name[:80]!r} cannot name a parameter or buffer: it is an attribute of exported programs"
+        )
     return name
 
 
@@ -123,12 +126,14 @@ class _ProgramReader:
         module = graph.module(input_specs)
         for each in input_specs:
             if each.target is not None and each.target.partition(".")[0] in graph.modules:
-                raise ArchiveError(f"{each.target[:80]!r} is no name of state: a branch has that name")
+                raise ArchiveError(
+                    f"{each.target[:80]!r} cannot name a parameter or buffer: it is the name of a branch"
+                )
         signature = ExportGraphSignature(
             input_specs, list(map(self.output_spec, written.signature.output_specs))
         )
         if len(graph.outputs) != len(signature.output_specs):
-            raise ArchiveError("the program has other outputs than its signature")
+            raise ArchiveError("the outputs of the program do not match its signature")
         for spec, output in zip(signature.output_specs, graph.outputs, strict=True):
             graph.rename(spec, output)
         weights = TensorFolder(self.container, "weights").read()
@@ -145,7 +150,9 @@ class _ProgramReader:
             s for s in signature.output_specs if s.kind in (OutputKind.USER_OUTPUT, OutputKind.LOSS_OUTPUT)
         ]
         if in_spec.num_leaves != len(users) or out_spec.num_leaves != len(results):
-            raise ArchiveError("the trees of arguments and results have other leaves than the program")
+            raise ArchiveError(
+                "the trees of arguments and results do not match the inputs and outputs of the program"
+            )
         ranges = self.symbols.range_constraints()
         conditions = Conditions(self.symbols, ranges, in_spec, names)
         checks = conditions.checks([n.meta["val"] for n in users], self.file.guards_code)
@@ -167,7 +174,7 @@ class _ProgramReader:
         ]
         entries.sort(key=lambda entry: entry.fqn != "")
         if not entries or entries[0].fqn != "" or entries[0].signature is None:
-            raise ArchiveError("nothing says how the program is called")
+            raise ArchiveError("the program has no call signature")
         return entries
 
     def call(
@@ -204,7 +211,7 @@ class _ProgramReader:
         except pickle.UnpicklingError:
             return None
         if inputs is not None and not (isinstance(inputs, tuple) and len(inputs) == 2):
-            raise ArchiveError("the sample inputs are no arguments")
+            raise ArchiveError("the sample inputs are not a pair of positional and keyword arguments")
         return inputs
 
     # ---- signature
@@ -229,7 +236,8 @@ class _ProgramReader:
         if kind == "token":
             return InputSpec(InputKind.TOKEN, kinds.TokenArgument(check_name(value.arg.name)), None)
         raise ArchiveError(
-            f"the program holds an object of the class {value.arg.class_fqn[:80]}, which ts has not"
+            f"the program contains an object of the class {value.arg.class_fqn[:80]}, which ts does not "
+            "support"
         )
 
     def output_spec(self, written: schema.TaggedUnion) -> OutputSpec:
@@ -252,7 +260,7 @@ class _ProgramReader:
             return kinds.ConstantArgument("", written.value.value)
         if written.kind in _NUMBERS:
             return kinds.ConstantArgument("", _union_value(written))
-        raise ArchiveError(f"the program takes or gives what is {written.kind}")
+        raise ArchiveError(f"the program has an input or output of the unsupported kind {written.kind}")
 
     # ---- values
 
@@ -260,12 +268,12 @@ class _ProgramReader:
         """Create a fake tensor from the metadata of a tensor."""
         check_layout(meta.layout)
         if len(meta.sizes) != len(meta.strides) or len(meta.sizes) > 64:
-            raise ArchiveError("a tensor has other strides than sizes")
+            raise ArchiveError("a tensor has different numbers of sizes and strides")
         sizes = list(map(self.symbols.decode_scalar, meta.sizes))
         strides = list(map(self.symbols.decode_scalar, meta.strides))
         numbers = (*sizes, *strides)
         if not all(isinstance(n, SymInt) or (type(n) is int and 0 <= n < 1 << 62) for n in numbers):
-            raise ArchiveError("a tensor has a size that no tensor has")
+            raise ArchiveError("a tensor has an invalid size")
         dtype = dtype_of(meta.dtype)
         array = fake_array(sizes, dtype.numpy_dtype, strides)
         differentiable = dtype.is_floating_point or dtype.is_complex
@@ -297,7 +305,7 @@ def _check_state(signature: ExportGraphSignature, weights: dict[str, Any], const
             continue
         of_state = spec.kind is InputKind.PARAMETER or (spec.kind is InputKind.BUFFER and spec.persistent)
         if spec.target not in (weights if of_state else constants):
-            raise ArchiveError(f"the program takes {spec.target}, which the file does not have")
+            raise ArchiveError(f"the program requires {spec.target}, which is missing in the file")
 
 
 class _GraphReader:
@@ -318,17 +326,17 @@ class _GraphReader:
     def module(self, specs: list[InputSpec] | None = None) -> GraphModule:
         """Decode the graph and return its module."""
         if specs is not None and len(specs) != len(self.written.inputs):
-            raise ArchiveError("the program has other inputs than its signature")
+            raise ArchiveError("the inputs of the program do not match its signature")
         for index, each in enumerate(self.written.inputs):
             self.input(each, None if specs is None else specs[index])
         batches = 0
         for call in self.written.nodes:
             batches += call_targets.depth_change(call.target)
             if batches < 0:
-                raise ArchiveError("the program ends a batch that did not begin")
+                raise ArchiveError("the program ends a vmap level that it did not begin")
             self.call(call)
         if batches:
-            raise ArchiveError("the program begins a batch that does not end")
+            raise ArchiveError("the program begins a vmap level that it does not end")
         self.outputs = [self.value(each) for each in self.written.outputs]
         alone = self.written.is_single_tensor_return and len(self.outputs) == 1
         output = self.graph.output(self.outputs[0] if alone else tuple(self.outputs))
@@ -338,9 +346,9 @@ class _GraphReader:
     def named(self, name: str, node: Node, value: Any) -> None:
         """Give a node its name in the file and its metadata value."""
         if name in self.nodes:
-            raise ArchiveError(f"two values are called {name}")
+            raise ArchiveError(f"two values have the name {name}")
         if name == "self" and node.op != "placeholder":
-            raise ArchiveError("a value is called self, as the module is")
+            raise ArchiveError("a value has the name self, which is reserved for the module")
         # The graph does not use the builtin function with this name, so the name is allowed.
         if node.name != name and hasattr(builtins, name):
             node.graph._graph_namespace._rename_object(node, name)
@@ -352,7 +360,7 @@ class _GraphReader:
         """Return the name of the node for the value `written`; raise ArchiveError if there is none."""
         node = self.nodes.get(written)
         if node is None:
-            raise ArchiveError(f"a call is of {written[:80]!r}, which is no value")
+            raise ArchiveError(f"a call uses {written[:80]!r}, which is not a value")
         return node.name
 
     def rename(self, spec: OutputSpec, output: Any) -> None:
@@ -366,7 +374,7 @@ class _GraphReader:
             same = isinstance(output, Node) and self.nodes.get(spec.arg.name) is output
             spec.arg.name = getattr(output, "name", "")
         if not same:
-            raise ArchiveError("the program gives other values than its signature says")
+            raise ArchiveError("the outputs of the program do not match its signature")
         if spec.kind is OutputKind.USER_INPUT_MUTATION and spec.target in self.nodes:
             spec.target = self.nodes[spec.target].name
 
@@ -391,7 +399,7 @@ class _GraphReader:
         self.named(name, node, value)
         if spec is not None:
             if getattr(spec.arg, "name", name) != name:
-                raise ArchiveError(f"the input {name} has another name in the signature")
+                raise ArchiveError(f"the signature has a different name for the input {name}")
             spec.arg.name = node.name
 
     def decode_meta(self, written: schema.TaggedUnion) -> Any:
@@ -401,17 +409,17 @@ class _GraphReader:
         if kind == "as_tensor":
             meta = graph.tensor_values.get(value.name)
             if meta is None:
-                raise ArchiveError(f"nothing is known of the tensor {value.name[:80]}")
+                raise ArchiveError(f"the tensor {value.name[:80]} has no metadata")
             return self.reader.fake(meta)
         if kind == "as_tensors":
             return [self.decode_meta(schema.Argument("as_tensor", x)) for x in value]
         if kind in _SIZE_KINDS and value.kind == "as_name":
             symbol = getattr(graph, _SIZE_KINDS[kind][1]).get(value.value)
             if symbol is None:
-                raise ArchiveError(f"nothing is known of the number {value.value[:80]}")
+                raise ArchiveError(f"the number {value.value[:80]} has no metadata")
             scalar = self.reader.symbols.decode_scalar(symbol)
             if type(scalar) not in _SIZE_KINDS[kind][2]:
-                raise ArchiveError(f"the number {value.value[:80]} is of another type than the program says")
+                raise ArchiveError(f"the type of the number {value.value[:80]} differs from its declaration")
             return scalar
         if kind in _SIZE_KINDS:
             return value.value
@@ -441,7 +449,7 @@ class _GraphReader:
             self.named(name, node, None if direct.kind == "as_none" else self.decode_meta(direct))
             return
         if node.name in self.nodes:
-            raise ArchiveError(f"two values are called {node.name}")
+            raise ArchiveError(f"two values have the name {node.name}")
         self.nodes[node.name] = node
         items = self.items(node, written.outputs, metadata)
         node.meta["val"] = items if len(written.outputs) == 1 else tuple(items)
@@ -502,7 +510,7 @@ class _GraphReader:
         """Return the node of the value `name`; raise ArchiveError if no earlier node defines it."""
         node = self.nodes.get(name)
         if node is None:
-            raise ArchiveError(f"{name[:80]!r} is used before there is such a value")
+            raise ArchiveError(f"{name[:80]!r} is used before its definition")
         return node
 
     def value(self, written: schema.TaggedUnion) -> Any:
@@ -519,7 +527,8 @@ class _GraphReader:
             return None
         if kind == "as_custom_obj":
             raise ArchiveError(
-                f"the program holds an object of the class {value.class_fqn[:80]}, which ts has not"
+                f"the program contains an object of the class {value.class_fqn[:80]}, which ts does not "
+                "support"
             )
         if kind == "as_operator":
             return call_targets.resolve(value)
@@ -541,7 +550,7 @@ class _GraphReader:
         if name.startswith("_") or name in PROGRAM_ATTRIBUTES:
             raise ArchiveError(f"{name!r} cannot be the name of a branch")
         if name in self.modules:
-            raise ArchiveError(f"two branches are called {name}")
+            raise ArchiveError(f"two branches have the name {name}")
         self.modules[name] = _GraphReader(self.reader, written.graph, self.depth + 1).module()
         node = self.graph.create_node("get_attr", name, name=name)
         return node
@@ -553,7 +562,7 @@ _ENDINGS: Final = ("as_sym_int", "as_sym_float", "as_sym_bool")
 def _memory_format(reader: _GraphReader, code: int) -> Any:
     name = _MEMORY_FORMATS.get(code)
     if name is None:
-        raise ArchiveError(f"the file has the memory format {code}, which ts does not have")
+        raise ArchiveError(f"the file has the memory format {code}, which ts does not support")
     return getattr(dtypes, name)
 
 
@@ -606,7 +615,7 @@ def _check_call(target: Any, count: int, options: dict[str, Any]) -> None:
             _signature(target).bind(*range(count), **options)
         except TypeError as error:
             name = target.__name__
-            raise ArchiveError(f"{name} is called with other arguments than it takes: {error}") from None
+            raise ArchiveError(f"the arguments of {name} do not match its signature: {error}") from None
         return
     signature = getattr(getattr(target, "operator", None), "signature", None)
     if signature is None:
@@ -619,7 +628,7 @@ def _check_call(target: Any, count: int, options: dict[str, Any]) -> None:
         or not options.keys() <= parameter_names
         or options.keys() & set(positional[:count])
     ):
-        raise ArchiveError(f"{target} is called with other arguments than it takes")
+        raise ArchiveError(f"the arguments of {target} do not match its signature")
 
 
 _FUNCTIONS: Final = frozenset(FUNCTIONS.values())

@@ -88,12 +88,12 @@ class Symbols:
             formula = expr_parser.parse(source)
             terms = _terms(formula)
             if terms > _MAX_TERMS:
-                raise ArchiveError(f"the size {source[:80]!r} is none: it is too large")
+                raise ArchiveError(f"the size {source[:80]!r} is invalid: it is too large")
             deadline.charge(terms * 100_000)
             try:
                 expression = _checked(_Builder(self, source).build(formula), source)
             except (ValueError, TypeError, ArithmeticError, AttributeError, RecursionError) as error:
-                raise ArchiveError(f"the size {source[:80]!r} is none: {error}") from None
+                raise ArchiveError(f"the size {source[:80]!r} is invalid: {error}") from None
             self._expressions[source] = expression
         hint = written.hint
         if hint is not None and expression.is_Symbol and type(hint.value) is int:
@@ -135,7 +135,7 @@ class Symbols:
             low = -math.inf if bounds.min_val is None else bounds.min_val
             high = math.inf if bounds.max_val is None else bounds.max_val
             if low > high:
-                raise ArchiveError(f"the range of {source} ends before it begins")
+                raise ArchiveError(f"the range of {source} is empty: its lower bound exceeds its upper bound")
             constraints[expression] = ValueRanges(low, high, bool(expression.is_integer))
         return constraints
 
@@ -156,7 +156,7 @@ def _checked(expression: Any, source: str) -> Any:
             continue
         if x.args and (x.func in e.COMPUTE or type(x).__name__ in ("Piecewise", "ExprCondPair")):
             continue
-        raise ArchiveError(f"the size {source[:80]!r} is none: it has {str(x)[:80]}")
+        raise ArchiveError(f"the size {source[:80]!r} is invalid: it contains {str(x)[:80]}")
     return expression
 
 
@@ -169,7 +169,7 @@ class _Builder:
         self.nodes = 0
 
     def fail(self, why: str) -> NoReturn:
-        raise ArchiveError(f"the size {self.source[:80]!r} is none: {why}")
+        raise ArchiveError(f"the size {self.source[:80]!r} is invalid: {why}")
 
     def build(self, formula: Formula) -> Any:
         import sympy
@@ -188,13 +188,13 @@ class _Builder:
                 return sympy.true if name == "true" else sympy.false
             case Name(name=name):
                 if _SYMBOL.fullmatch(name) is None:
-                    self.fail(f"{name[:80]} is no symbol")
+                    self.fail(f"{name[:80]} is not a symbol")
                 return self.symbols.symbol(name)
             case Operation(operator=operator, operands=operands):
                 return self.operation(operator, [self.build(x) for x in operands])
             case FunctionCall(function=Name(name=name), arguments=arguments, options=options):
                 return self.call(name, arguments, dict(options))
-        self.fail("it has what sizes do not have")
+        self.fail("unsupported expression")
 
     def operation(self, operator: str, values: list[Any]) -> Any:
         if operator == "neg":
@@ -202,7 +202,7 @@ class _Builder:
             return -values[0]
         name = _OPERATORS.get(operator)
         if name is None:
-            self.fail(f"{operator} is no operator of sizes")
+            self.fail(f"the operator {operator} is not supported")
         if name == "Sub":
             self.check_kinds(name, values)
             return values[0] - values[1]
@@ -216,7 +216,7 @@ class _Builder:
         if name in ("Integer", "Float", "Rational"):
             return self.constant(name, arguments)
         if options:
-            self.fail(f"{name} takes no options")
+            self.fail(f"{name} does not accept keyword arguments")
         if name == "Piecewise":
             return sympy.Piecewise(*map(self.pair, arguments))
         return self.apply(name, [self.build(x) for x in arguments])
@@ -230,7 +230,7 @@ class _Builder:
         assumptions: dict[str, bool] = {}
         for key, value in options.items():
             if key not in _ASSUMPTIONS or not isinstance(value, Constant) or type(value.value) is not bool:
-                self.fail(f"{key[:80]} cannot be said of a symbol")
+                self.fail(f"{key[:80]} is not a valid assumption of a symbol")
             assumptions[key] = value.value
         return self.symbols.symbol(name, assumptions)
 
@@ -243,7 +243,7 @@ class _Builder:
             if isinstance(x, Operation) and x.operator == "neg":
                 sign, x = -1, x.operands[0]
             if not isinstance(x, Constant):
-                self.fail(f"{name} is of no number")
+                self.fail(f"the argument of {name} is not a number")
             values.append((sign, x.value))
         match name, values:
             case "Integer", [(sign, int(n))]:
@@ -254,7 +254,7 @@ class _Builder:
                 return sympy.Float(sign * float(digits))
             case "Float", [(sign, float(n) | int(n))]:
                 return sympy.Float(sign * float(n))
-        self.fail(f"{name} is of no number")
+        self.fail(f"the argument of {name} is not a number")
 
     def pair(self, formula: Formula) -> Any:
         match formula:
@@ -265,14 +265,14 @@ class _Builder:
                 self.check_kinds("Add", [pair[0]])
                 self.check_kinds("Not", [pair[1]])
                 return pair
-        self.fail("a case has no condition")
+        self.fail("a case of Piecewise has no condition")
 
     def apply(self, name: str, values: list[Any]) -> Any:
         function, min_count, max_count = functions().get(name, (None, 0, 0))
         if function is None:
-            self.fail(f"{name[:80]} is no function of sizes")
+            self.fail(f"the function {name[:80]} is not supported")
         if not min_count <= len(values) <= max_count:
-            self.fail(f"{name} takes another number of arguments")
+            self.fail(f"{name} has the wrong number of arguments")
         self.check_kinds(name, values)
         if name in ("Pow", "PowByNatural"):
             self.check_power(*values)
@@ -287,9 +287,9 @@ class _Builder:
 
         of_truths = name in _BOOLEAN_FUNCTIONS
         if any(e.is_truth(x) is not of_truths for x in values):
-            self.fail(f"{name} is of {'numbers' if of_truths else 'truths'}")
+            self.fail(f"the arguments of {name} must be {'booleans' if of_truths else 'numbers'}")
         if name in _INTEGER_FUNCTIONS and not all(x.is_integer for x in values):
-            self.fail(f"{name} is of numbers that are not whole")
+            self.fail(f"the arguments of {name} must be integers")
 
     def check_power(self, base: Any, exponent: Any) -> None:
         if not exponent.is_Integer:

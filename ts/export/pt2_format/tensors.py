@@ -31,7 +31,7 @@ def dtype_of(code: int) -> dtypes.dtype:
     """Return the dtype with the code `code`; raise ArchiveError if it is unsupported."""
     dtype = _DTYPES.get(code)
     if dtype is None:
-        raise ArchiveError(f"the file has tensors of the dtype {code}, which ts does not have")
+        raise ArchiveError(f"the file has tensors of the dtype {code}, which ts does not support")
     return dtype
 
 
@@ -48,7 +48,7 @@ def device_of(written: schema.Device) -> devices.device:
 def check_layout(code: int) -> None:
     """Raise ArchiveError if the layout code is not that of strided tensors."""
     if code != schema.STRIDED_LAYOUT_CODE:
-        raise ArchiveError(f"the file has tensors of the layout {code}, which ts does not have")
+        raise ArchiveError(f"the file has tensors of the layout {code}, which ts does not support")
 
 
 class TensorFolder:
@@ -73,9 +73,9 @@ class TensorFolder:
         if payload.use_pickle:
             tensor = torch_save.load(io.BytesIO(self.container.records.bytes(record)))
             if not isinstance(tensor, Tensor):
-                raise ArchiveError(f"{name} is no tensor")
+                raise ArchiveError(f"{name} is not a tensor")
         elif payload.tensor_meta is None:
-            raise ArchiveError(f"nothing says how {name} lies in {record}")
+            raise ArchiveError(f"the record {record} has no storage reference for {name}")
         else:
             tensor = self.view_of_record(record, payload.tensor_meta)
         requires_grad = payload.tensor_meta is not None and payload.tensor_meta.requires_grad
@@ -95,7 +95,7 @@ class TensorFolder:
         elements = data[: len(data) - len(data) % dtype.itemsize].view(dtype.numpy_dtype)
         numbers = [*meta.sizes, *meta.strides, meta.storage_offset]
         if any(n.kind != "as_int" for n in numbers) or len(meta.sizes) > _MAX_DIMENSIONS:
-            raise ArchiveError(f"the tensor in {record} has no sizes")
+            raise ArchiveError(f"the tensor in {record} has invalid sizes")
         sizes, strides = (tuple(n.value for n in each) for each in (meta.sizes, meta.strides))
         storage = Storage(elements, "cpu")
         tensor = wrap_array(view(storage, meta.storage_offset.value, sizes, strides))

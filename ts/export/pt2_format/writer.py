@@ -173,7 +173,7 @@ def _of_signature(argument: Any) -> Argument:
             return Argument("as_sym_bool", schema.BoolOrName("as_name", name))
         case kinds.ConstantArgument(value=value):
             return _constant(value)
-    raise ArchiveError(f"the program takes or gives {argument!r}, which cannot be saved")
+    raise ArchiveError(f"the program has an input or output {argument!r}, which cannot be saved")
 
 
 def _constant(value: Any) -> Argument:
@@ -325,7 +325,7 @@ class _GraphWriter:
         if isinstance(x, devices.device):
             return Argument("as_device", schema.Device(x.type, x.index))
         if isinstance(x, SymNumber):
-            raise ArchiveError(f"{x} stands in the graph without a node, and cannot be saved")
+            raise ArchiveError(f"{x} is not the result of a node, and cannot be saved")
         return _constant(x)
 
     def node(self, x: Node) -> Argument:
@@ -335,7 +335,7 @@ class _GraphWriter:
             for atom in str(x.target).split("."):
                 inner = getattr(inner, atom)
             if not isinstance(inner, GraphModule):
-                raise ArchiveError(f"the attribute {x.target} is no graph, and cannot be saved")
+                raise ArchiveError(f"the attribute {x.target} is not a graph, and cannot be saved")
             return Argument("as_graph", schema.SubgraphArgument(x.name, _GraphWriter(inner, None).graph()))
         value = x.meta.get("val")
         if isinstance(value, SymInt) or (type(value) is int and x.op == "call_function"):
@@ -411,7 +411,7 @@ class _GraphWriter:
             return Argument("as_int_lists", items)
         if all(type(x) in (int, float) for x in flat):
             return Argument("as_float_lists", [[float(x) for x in each] for each in items])
-        raise ArchiveError("a list of lists cannot be saved unless it is of tensors or numbers")
+        raise ArchiveError("a list of lists can only be saved if it contains tensors or numbers")
 
 
 def _is_getitem_of_call(node: Node) -> bool:
