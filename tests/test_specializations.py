@@ -79,7 +79,7 @@ def test_report_of_decided_branches():
     f = unit(ASKS, "asks")
     f(ts.rand(2, 3), ts.rand(3), None)
     text = str(f.plan)
-    assert "specialised by x, b: 1 plan of 8 at most\n" in text
+    assert "specialised by x, b: 1 plan, at most 8\n" in text
     assert "  specialised to (x float32[2], b None): ran 1 time\n    decided: dim (line" in text
     assert "    fused mul_tanh (lines" in text and "ran fused 1 time" in text and "for others" not in text
     assert "one version of the code for all arguments: no branch depends" in str(unit("def f(x):\n  return x * 2 + 1\n").plan)

@@ -177,7 +177,7 @@ class ModuleReader(TensorLoader):
         try:
             if restore is not None:
                 if len(restore.schema.arguments) != 2:
-                    raise ArchiveError(f"__setstate__ of {type} must have one parameter besides self")
+                    raise ArchiveError(f"__setstate__ of {type} must have exactly one parameter after self")
                 restore(instance, self.convert(state, type_spec(restore.schema.arguments[1].type)))
                 return
             for slot, (name, attribute) in enumerate(type.attributes.items()):

@@ -127,7 +127,7 @@ def _report_lines(function: Any, code: Any) -> Iterator[str]:
     names = [name for name, *_ in function.arguments]
     tested = ", ".join(names[i] for i in plans.registers)
     count = _format_count(len(plans.specialized_codes), "plan")
-    yield f"  specialised by {tested}: {count} of {MAX_SPECIALIZATIONS} at most"
+    yield f"  specialised by {tested}: {count}, at most {MAX_SPECIALIZATIONS}"
     general = []
     for (plan, runs), kind in zip(plans.specialized_codes, specializer.kinds, strict=True):
         if plan is None:

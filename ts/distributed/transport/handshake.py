@@ -32,7 +32,7 @@ _NONCE_BYTES: Final = 32
 _PROOF_BYTES: Final = 32
 MIN_SECRET_BYTES: Final = 16  # minimum length of a secret: shorter secrets could be guessed
 REJECTED: Final = bytes(_PROOF_BYTES)  # sent instead of a proof; the connector must not try again
-CLOSED: Final = "the other end has closed the connection before it proved that it knows the secret"
+CLOSED: Final = "the other end closed the connection before it authenticated"
 _BAD_SECRET_MESSAGE: Final = "the other end does not know the secret"
 
 HandshakeSteps = Generator[tuple[bytes, int], bytes, None]

@@ -73,7 +73,9 @@ class TransportLimits:
     def __post_init__(self) -> None:
         max_frames = (STAGING_BYTES - _PRELUDE.size) // 8
         if self.frames > max_frames:
-            raise ValueError(f"a message has at most {max_frames} frames, found a limit of {self.frames}")
+            raise ValueError(
+                f"the limit on frames of a message must be at most {max_frames}, got {self.frames}"
+            )
 
     def check(self, header: Buffer, frames: list[memoryview]) -> None:
         """Raise ValueError for a message that exceeds these limits."""
