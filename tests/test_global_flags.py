@@ -78,7 +78,7 @@ def test_compile_gives_the_same():
 @pytest.mark.parametrize("compiled", [lambda f: ts.compile(f), lambda f: ts.compile()(f), lambda f: f.compile()])
 @pytest.mark.usefixtures("always_warned")
 def test_compile_warns_that_nothing_is_compiled(compiled):
-    with pytest.warns(UserWarning, match="runs as it is: `ts.jit.script` and `ts.jit.trace` compile") as caught:
+    with pytest.warns(UserWarning, match="does not compile and returns its argument unchanged; use `ts.jit.script`") as caught:
         compiled(ts.nn.Linear(2, 2))
     assert [warning.filename for warning in caught] == [__file__]
 
@@ -112,7 +112,7 @@ def test_config_shows_libraries_and_threads():
 
 
 def test_nothing_is_downloaded():
-    with pytest.raises(NotImplementedError, match="nothing is downloaded"):
+    with pytest.raises(NotImplementedError, match="downloads are unsupported"):
         ts.hub.load("pytorch/vision", "resnet18")
     with pytest.raises(NotImplementedError, match="save the file as"):
         ts.hub.load_state_dict_from_url("https://example.org/weights.pt")

@@ -113,7 +113,7 @@ def _hubconf(folder: str | os.PathLike[str], source: str, call: str) -> ModuleTy
         raise ValueError(f'Unknown source: "{source}". Allowed values: "github" | "local".')
     if source == "github":
         raise NotImplementedError(
-            f"hub.{call} is not implemented: nothing is downloaded; fetch the repository, and name its "
+            f"hub.{call} is not implemented: downloads are unsupported; clone the repository and pass its "
             'folder with source="local"'
         )
     path = Path(folder, MODULE_HUBCONF)
@@ -145,7 +145,8 @@ def download_url_to_file(
 ) -> NoReturn:
     """Raise NotImplementedError, because downloads are not supported."""
     raise NotImplementedError(
-        f"hub.download_url_to_file({url!r}) is not implemented: nothing is downloaded; save it as {dst}"
+        f"hub.download_url_to_file({url!r}) is not implemented: downloads are unsupported; save the "
+        f"file as {dst}"
     )
 
 
@@ -166,7 +167,7 @@ def load_state_dict_from_url(
     path = folder / (file_name or os.path.basename(urlparse(url).path))
     if not path.exists():
         raise NotImplementedError(
-            f"hub.load_state_dict_from_url({url!r}) is not implemented: nothing is downloaded; save the "
+            f"hub.load_state_dict_from_url({url!r}) is not implemented: downloads are unsupported; save the "
             f"file as {path}"
         )
     state_dict: Mapping[str, Any] = ts.load(path, map_location=map_location, weights_only=weights_only)

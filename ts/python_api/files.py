@@ -42,9 +42,9 @@ def from_file(
     if pin_memory:
         raise RuntimeError("tensors constructed from a file cannot be pinned")
     if layout is not None and layout is not dtypes.strided:
-        raise NotImplementedError(f"from_file: there are no files for tensors of layout {layout}")
+        raise NotImplementedError(f"from_file: unsupported layout {layout}")
     if device is not None and as_device(device).type != "cpu":
-        raise NotImplementedError(f"from_file: memory of device {as_device(device)} has no files")
+        raise NotImplementedError(f"from_file: unsupported device {as_device(device)}")
     target_dtype = dtypes.get_default_dtype() if dtype is None else dtypes.as_dtype(dtype)
     count = int(size or 0)
     storage = UntypedStorage.from_file(filename, bool(shared), count * target_dtype.itemsize)

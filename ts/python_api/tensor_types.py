@@ -107,7 +107,7 @@ def set_default_tensor_type(t: Any) -> None:
     tensor_type.check_available()
     if tensor_type.device_type != "cpu":
         raise TypeError(
-            f"{tensor_type.__module__}.{tensor_type.__name__}: new tensors are made on the CPU; "
+            f"{tensor_type.__module__}.{tensor_type.__name__}: new tensors are created on the CPU; "
             "give `device=`"
         )
     dtypes.set_default_dtype(tensor_type.dtype)
