@@ -12,7 +12,7 @@ BUILD_INPUTS := setup.py pyproject.toml ts/bytecode/opcodes.py $(shell find ts b
 TRUSTING := tests/fuzz tests/untrusted_input $(patsubst %,tests/test_%.py,native_arguments arguments bytecode container context conv deadline \
 	deep_nesting dispatch einsum suspend_resume extreme_arguments unused_raising_code fusion futures cat_gather_create_kernels interp kernel_memory_safety leaks reference_cycles limits many_threads masked matmul \
 	shared_container_dags pool prims recurrent reduce resample scatter concurrent_mutation sort tensor threads verifier)
-TRUSTING := $(foreach path,$(TRUSTING),$(or $(wildcard $(path)),$(error TRUSTING in the Makefile names $(path), which is not there)))
+TRUSTING := $(foreach path,$(TRUSTING),$(or $(wildcard $(path)),$(error TRUSTING in the Makefile names $(path), which does not exist)))
 
 .PHONY: demo test test-simd test-long packages checked sanitize test-trusting test-sanitized test-cuda bench pictures docs wheel lint clean
 

@@ -81,7 +81,7 @@ def measured(root: str, path: str, requests: int, batch: int) -> str:
     median, late = said["median"] * 1e3, said["late"] * 1e3
     return (
         f"{requests / said['seconds']:6,.0f} requests/s, median {median:.0f} ms, 99% {late:.0f} ms; "
-        f"microseconds of processors: {used}"
+        f"CPU time per request in us: {used}"
     )
 
 

@@ -2,7 +2,7 @@
 
     python examples/demo.py                 writes pictures into a folder `ts-demo` for temporary files
     python examples/demo.py --out FOLDER
-    python examples/demo.py --quick         use smaller inputs, for those in a hurry
+    python examples/demo.py --quick         uses smaller inputs
 
 The same function object runs scripted and as plain Python, so a comparison is of execution only.  Each time
 is the best of several runs; the first scripted call, which includes compiling, is shown by itself.
@@ -118,12 +118,15 @@ def archive() -> None:
     first = time.perf_counter() - start
     steady = best_seconds(model.read, lambda: (images,), 5)
     right = sum(a == b for a, b in zip(found, digits, strict=True))
-    print("A model that PyTorch 2.13 trained, scripted and saved, from its file:\n")
+    print("A model that PyTorch 2.13 trained, scripted and saved:\n")
     for rows in zip(*[picture(images[i].tolist(), found[i]) for i in range(5)], strict=True):
         print("  " + "   ".join(rows))
-    here = "PyTorch is not even imported" if "torch" not in sys.modules else "PyTorch is imported, too"
-    print(f"\n  {right} of {len(digits)} unseen digits are read rightly; {here}.")
-    print(f"  first call, with loading and compiling, {first * 1e3:.0f} ms; then {steady * 1e3:.1f} ms\n")
+    here = "PyTorch is not imported" if "torch" not in sys.modules else "PyTorch is also imported"
+    print(f"\n  {right} of {len(digits)} unseen digits are classified correctly; {here}.")
+    print(
+        f"  first call with loading and compilation: {first * 1e3:.0f} ms; later calls: "
+        f"{steady * 1e3:.1f} ms\n"
+    )
 
 
 def picture(pixels: List[List[int]], digit: int) -> List[str]:

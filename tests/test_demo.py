@@ -17,7 +17,7 @@ def test_demo(tmp_path):
     command = [sys.executable, ROOT / "examples" / "demo.py", "--quick", "--out", tmp_path]
     before = subprocess.run(["git", "status", "--short"], cwd=ROOT, capture_output=True, text=True, check=False).stdout
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True)
-    assert "197 of 200 unseen digits are read rightly; PyTorch is not even imported." in done.stdout
+    assert "197 of 200 unseen digits are classified correctly; PyTorch is not imported." in done.stdout
     assert "graph(%n.1 : int):" in done.stdout and "code of triangle" in done.stdout
     ratios = [line.split("x ")[-2].split()[-1] for line in done.stdout.splitlines() if " ms " in line and "x " in line]
     assert len(ratios) == 4 and all(float(ratio) > 0 for ratio in ratios)

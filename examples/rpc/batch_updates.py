@@ -73,7 +73,7 @@ def process(rank: int, trainers: int, steps: int) -> None:
         server = rpc.RRef(Server(trainers))
         calls = [rpc.rpc_async(f"process{k + 1}", train, args=(server, k, steps)) for k in range(trainers)]
         worst = max(torch.futures.wait_all(calls))
-        print(f"{steps} rounds of {trainers} trainers: a loss of {worst:.4f} at most")
+        print(f"{steps} rounds of {trainers} trainers: maximal loss {worst:.4f}")
         del server, calls
     rpc.shutdown()
 

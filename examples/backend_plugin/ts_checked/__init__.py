@@ -1,7 +1,7 @@
 """The device `checked`: NumPy's arithmetic that stops where the first NaN or infinity arises.
 
     x = ts.tensor([1.0, 0.0], device="checked")
-    x.log()            FloatingPointError: aten::log gave -inf at [1], from finite arguments
+    x.log()            FloatingPointError: aten::log returned -inf at [1] for finite arguments
 
 Whoever looks for the place where a model starts to compute NaN moves it to this device.  Non-finite arguments
 are not an error of the operator: only results of finite arguments are checked.  Sums, products and means of
@@ -107,7 +107,7 @@ class CheckedBackend(Backend):
             if floating(x) and not np.isfinite(x).all():
                 where = np.argwhere(~np.isfinite(x))[0].tolist()
                 value = x[tuple(where)]
-                raise FloatingPointError(f"{name} gave {value} at {where}, from finite arguments")
+                raise FloatingPointError(f"{name} returned {value} at {where} for finite arguments")
 
 
 backend = CheckedBackend()
