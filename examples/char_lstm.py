@@ -121,7 +121,7 @@ def main() -> None:
     optimizer = ts.optim.Adam(model.parameters(), lr=4e-3)
     losses = trained(ts, model, optimizer, batches(ts, encoded, options.seed), options.steps)
     draw(losses, options.out / "char_lstm.png", "Python's documentation, character by character")
-    print(f"loss {losses[-1]:.3f} per character; it writes:\n")
+    print(f"loss {losses[-1]:.3f} per character; generated text:\n")
     start = "The "
     written = model.write([numbers[letter] for letter in start], 400, 0.5)
     print(start + "".join(letters[number] for number in written))

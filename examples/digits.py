@@ -90,7 +90,7 @@ def main() -> None:
     model.eval()
     ts.jit.save(model, str(options.out / "digits.pt"))
     share = 100 * accuracy(ts, model, test)
-    print(f"loss {losses[-1]:.4f}, {share:.1f} % of {len(test)} unseen images are right")
+    print(f"loss {losses[-1]:.4f}, {share:.1f} % of {len(test)} unseen images are classified correctly")
 
 
 if __name__ == "__main__":

@@ -46,7 +46,10 @@ def main() -> None:
     ts.manual_seed(options.seed)
     model, optimizer = pretrained(ts, options.checkpoint)
     train, test = few(ts)
-    print(f"before: {100 * accuracy(ts, model, test):.1f} % of {len(test)} unseen images are right")
+    print(
+        f"before: {100 * accuracy(ts, model, test):.1f} % of {len(test)} unseen images are "
+        "classified correctly"
+    )
     losses = trained(ts, model, optimizer, batches(ts, train, options.seed), options.steps)
     draw(losses, options.out / "finetune.png", f"Digits 5 to 9 from {SHOWN} images")
     ts.save(model.state_dict(), str(options.out / "finetuned.pt"))

@@ -59,7 +59,7 @@ def main() -> None:
     images = (pixels[:200, 0] * 16).round().to(torch.uint8)
     np.savez_compressed("digits.npz", images=images.numpy(), digits=numbers[:200].to(torch.uint8).numpy())
     right = sum(a == b for a, b in zip(reader.read(images), numbers[:200].tolist(), strict=True))
-    print(f"{right} of 200 are right")
+    print(f"{right} of 200 images are classified correctly")
 
 
 if __name__ == "__main__":

@@ -53,7 +53,7 @@ def process(rank: int, batch: int, split: int) -> None:
             found = torch.cat(torch.futures.wait_all(waiting))
             wanted = make(1)(RRef(make(0)(RRef(x))))
         torch.testing.assert_close(found, wanted)
-        print(f"{len(waiting)} parts through two stages: the same as at once")
+        print(f"{len(waiting)} microbatches through two stages: equal to the result of the whole batch")
         del stages, waiting
     rpc.shutdown()
 

@@ -14,7 +14,7 @@ EXAMPLES = Path(__file__).parents[2] / "examples" / "rpc"
     ("name", "told"),
     [
         ("map_batches.py", "pi is about 3.1"),
-        ("pipeline.py", "12 parts through two stages: the same as at once"),
+        ("pipeline.py", "12 microbatches through two stages: equal to the result of the whole batch"),
         ("batch_updates.py", "40 rounds of 3 trainers: maximal loss 0.0000"),
         ("reinforce.py", "60 rounds with 2 observers: 10 of the last 10 reached the goal"),
         ("split_model.py", "the loss fell from 0.426 to 0.00"),

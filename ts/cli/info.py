@@ -62,7 +62,7 @@ def installation() -> int:
         *(("backend", f"{name}: {_backend_status(name, present)}") for name in backends.BUILT_IN),
         ("operators", str(registry.count())),
     ]
-    console.table(("what", "found"), rows, sys.stdout)
+    console.table(("component", "value"), rows, sys.stdout)
     return 0
 
 

@@ -164,8 +164,8 @@ def _check_backend(backend: str | None) -> str:
         return Backend.GLOO
     if names.keys() & {"nccl", "xccl", "ucc", "mpi"}:
         raise RuntimeError(
-            f"Distributed package doesn't have {str(backend).upper()} built in: process groups support only "
-            'the CPU, init_process_group("gloo")'
+            f"Distributed package doesn't have {str(backend).upper()} built in: process groups "
+            'support only the CPU; use init_process_group("gloo")'
         )
     raise AssertionError(f"Unknown backend type {Backend(backend)}")
 
