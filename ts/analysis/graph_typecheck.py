@@ -105,7 +105,7 @@ def _is_acceptable_type(type: Type, expected: Type) -> bool:
 def _attribute(node: Node, name: str, kind: type) -> object:
     _require(node.has_attribute(name), node, f"has no attribute {name}")
     value = node.get(name)
-    _require(isinstance(value, kind), node, f"has a wrong attribute {name}")
+    _require(isinstance(value, kind), node, f"has an attribute {name} of the wrong type")
     return value
 
 
@@ -168,7 +168,7 @@ def _check_loop(node: Node) -> None:
             node,
             f"returns {output.type()}, not {value.type()}",
         )
-    _require(body.inputs()[0].type().kind() == "IntType", node, "counts in ints")
+    _require(body.inputs()[0].type().kind() == "IntType", node, "has a counter that is not an int")
 
 
 def _check_list(node: Node) -> None:
@@ -189,7 +189,7 @@ def _check_dict(node: Node) -> None:
     type = node.output().type() if len(node.outputs()) == 1 else None
     if not isinstance(type, DictType):
         raise CompilationError(f"{node.kind()} returns a dict, not {type}", node.range)
-    _require(len(node.inputs()) % 2 == 0, node, "takes keys and values")
+    _require(len(node.inputs()) % 2 == 0, node, "requires a value for each key")
     _check_inputs(node, [type.key, type.value] * (len(node.inputs()) // 2))
 
 
@@ -248,7 +248,7 @@ def _class_of(node: Node) -> ClassType:
 
 def _check_attribute(node: Node) -> None:
     type, name = _class_of(node), str(_attribute(node, "name", str))
-    _require(name in type.attributes, node, f"finds no attribute {name} in {type}")
+    _require(name in type.attributes, node, f"reads the attribute {name}, which {type} does not have")
     if node.kind() == "prim::GetAttr":
         _check_inputs(node, [type])
         _check_outputs(node, [type.attributes[name]])
@@ -269,7 +269,9 @@ def _check_method(node: Node) -> None:
         raise CompilationError(f"{node.kind()} takes an object, not {type}", node.range)
     method = type.find_method(name)
     if method is None:
-        raise CompilationError(f"{node.kind()} finds no method {name} in {type}", node.range)
+        raise CompilationError(
+            f"{node.kind()} calls the method {name}, which {type} does not have", node.range
+        )
     schema = method if isinstance(method, FunctionSchema) else method.schema
     _check_inputs(node, [type, *(argument.type for argument in schema.arguments[1:])])
     _check_outputs(node, [result.type for result in schema.returns])
@@ -277,13 +279,13 @@ def _check_method(node: Node) -> None:
 
 def _check_enter(node: Node) -> None:
     method: Any = _class_of(node).find_method("__enter__")
-    _require(method is not None, node, "takes an object with a method __enter__")
+    _require(method is not None, node, "requires an object with a method __enter__")
     _check_outputs(node, [result.type for result in method.schema.returns])
 
 
 def _check_exit(node: Node) -> None:
     method: Any = _class_of(node).find_method("__exit__")
-    _require(method is not None, node, "takes an object with a method __exit__")
+    _require(method is not None, node, "requires an object with a method __exit__")
     _check_outputs(node, [result.type for result in method.schema.returns])
 
 
@@ -305,7 +307,7 @@ def _check_call(node: Node) -> None:
 
 def _check_object(node: Node) -> None:
     _check_inputs(node, [])
-    _require(isinstance(node.output().type(), ClassType), node, "makes objects")
+    _require(isinstance(node.output().type(), ClassType), node, "must return an object of a class")
 
 
 def _check_uninitialized(node: Node) -> None:
@@ -313,7 +315,11 @@ def _check_uninitialized(node: Node) -> None:
     _require(len(node.outputs()) == 1, node, "returns one value")
     type = node.output().type()
     is_constructible = type.kind() not in _EXTERNAL_TYPES
-    _require(is_constructible, node, f"of type {type} is not safe in a graph that was not compiled")
+    _require(
+        is_constructible,
+        node,
+        f"of type {type} is not allowed in a graph that was not compiled from source code",
+    )
     node.claimed = True
 
 
