@@ -113,7 +113,7 @@ class Trace:
         for tensor_id, position in self._positions():
             grad_flags.setdefault(tensor_id, set()).add(self.tensor(position).requires_grad)
         if any(len(grad_flags.get(identity(x), ())) == 2 for x in self.outputs):
-            raise UntraceableError("a result is detached from another tensor, or another from it")
+            raise UntraceableError("a result is a detached alias of another tensor")
 
     def is_input(self, position: tuple[int, int]) -> bool:
         """Return True if `position` denotes an argument."""
@@ -201,14 +201,14 @@ class GraphBuilder:
         if isinstance(x, list) and any(isinstance(item, Tensor) for item in x):
             items = [self.value_of(item) for item in x]
             if not all(isinstance(item, Tensor) for item in x):
-                raise UntraceableError("a list of tensors and other things")
+                raise UntraceableError("a list that contains tensors and other values")
             return self.graph.insert("prim::ListConstruct", items, ListType(TENSOR))
         if isinstance(x, device) and x.type == "meta":
             x = self.trace.device
         empty = x == [] and kind is not ANY
         value = self.graph.try_insert_constant(x, type=_present(kind) if empty else None)
         if value is None:
-            raise UntraceableError(f"a graph has no constant that is a {type(x).__name__}")
+            raise UntraceableError(f"a {type(x).__name__} cannot be a constant of a graph")
         return value
 
     def add(self, line: Line) -> None:
@@ -233,7 +233,7 @@ class GraphBuilder:
             for output, item in zip(unpack.outputs(), x, strict=True):
                 self.note(output, item)
         else:
-            raise UntraceableError(f"an operator gives a {type(x).__name__}")
+            raise UntraceableError(f"an operator returns a {type(x).__name__}")
 
 
 def _present(kind: Type) -> Type:
