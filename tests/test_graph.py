@@ -122,7 +122,7 @@ def test_names():
     for value in (a, b, c):
         value.set_debug_name("x")
     assert [v.debug_name() for v in (a, b, c)] == ["x.1", "x.3", "x"]
-    with pytest.raises(RuntimeError, match="Invalid name: '3': plain numbers"):
+    with pytest.raises(RuntimeError, match="Invalid name: '3': names that are numbers"):
         a.set_debug_name("3")
 
 
@@ -143,7 +143,7 @@ def test_skipped_values_consume_numbers():
     assert [value.debug_name() for value in skipped.outputs()] == ["x.1", "x"]
     verify(skipped)
     skipped.skip_named_value("x")
-    with pytest.raises(InternalError, match="the name x belongs to no value"):
+    with pytest.raises(InternalError, match="the name x does not belong to a value"):
         verify(skipped)
 
 
@@ -173,7 +173,7 @@ def test_non_decimal_suffixes(suffix):
 
 @pytest.mark.parametrize("value", [Graph(), object(), int, b"a", [1, "a"], {1: object()}], ids=lambda v: type(v).__name__)
 def test_other_values_are_no_constants(value):
-    with pytest.raises(TypeError, match=rf"insertConstant\(\): a {type(value).__name__} is no constant of a graph"):
+    with pytest.raises(TypeError, match=rf"insertConstant\(\): a {type(value).__name__} cannot be a constant of a graph"):
         Graph().insertConstant(value)
 
 

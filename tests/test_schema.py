@@ -48,7 +48,7 @@ def test_errors_show_the_place():
     """Text that does not parse is shown with a caret."""
     with pytest.raises(ParseError, match="HERE"):
         parse_schema("aten::f(Tensor 1x) -> Tensor")
-    with pytest.raises(ParseError, match="a list is no key of a dict"):
+    with pytest.raises(ParseError, match="a list cannot be a key of a dict"):
         parse_schema("aten::f(Dict(int, int) x={[1]: 2}) -> Tensor")
     with pytest.raises(ParseError, match="expected a number but found '999"):
         parse_schema(f"aten::f(float x={'9' * 400}) -> Tensor")

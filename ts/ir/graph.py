@@ -524,8 +524,9 @@ class Graph:
         result = self.try_insert_constant(value, range, type)
         if result is None:
             raise TypeError(
-                f"insertConstant(): a {value.__class__.__name__} is no constant of a graph: those are "
-                "numbers, texts, tensors, devices, None, members of enums, lists, tuples and dicts of them"
+                f"insertConstant(): a {value.__class__.__name__} cannot be a constant of a graph; "
+                "supported are numbers, strings, tensors, devices, None, enum members, and lists, tuples and "
+                "dicts of them"
             )
         return result
 

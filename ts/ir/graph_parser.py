@@ -97,7 +97,7 @@ class _GraphParser:
             tokens.expect("=")
             nodes = self.groups.get(name)
             if not nodes:
-                raise tokens.error(f"no node is called {name}")
+                raise tokens.error(f"no node has the name {name}")
             node = nodes.pop(0)
             node._kind = name.rpartition("_")[0]
             node._graph._kinds.add(node._kind)
@@ -294,7 +294,7 @@ class _GraphParser:
             return ParsedObject(self.skip_value())
         if token in NAMED_TYPES or is_name(token):
             return read_type(tokens, self.find_class).type
-        raise tokens.error(f"{token!r} is no constant")
+        raise tokens.error(f"{token!r} is not a constant")
 
     def read_number(self, type: Type | None) -> Any:
         tokens = self.tokens
@@ -337,7 +337,7 @@ class _GraphParser:
         while not tokens.accept("}"):
             name = self.read_constant(key)
             if isinstance(name, (list, dict)):
-                raise tokens.error(f"a {name.__class__.__name__} is no key of a dict")
+                raise tokens.error(f"a {name.__class__.__name__} cannot be a key of a dict")
             tokens.expect(":")
             values[name] = self.read_constant(item)
             tokens.accept(",")
@@ -350,7 +350,7 @@ class _GraphParser:
         depth = 0
         while depth or tokens.peek() not in (",", "]", ")"):
             if depth == 0 and tokens.peek() == "":
-                raise ParseError("a value does not end", tokens.text, begin)
+                raise ParseError("unexpected end of a value", tokens.text, begin)
             token = tokens.next()
             depth += (token in _OPENING) - (token in _CLOSING)
         return tokens.text[begin : tokens.starts[tokens.at]]

@@ -275,7 +275,7 @@ def read_default(tokens: TokenStream, is_float: bool = False) -> Any:
         while not tokens.accept("}"):
             key = read_default(tokens)
             if isinstance(key, list | dict):
-                raise tokens.error(f"a {key.__class__.__name__} is no key of a dict")
+                raise tokens.error(f"a {key.__class__.__name__} cannot be a key of a dict")
             tokens.expect(":")
             pairs[key] = read_default(tokens)
             tokens.accept(",")
@@ -287,4 +287,4 @@ def read_default(tokens: TokenStream, is_float: bool = False) -> Any:
     if token in DEFAULT_NAMES:
         return DEFAULT_NAMES[token]
     tokens.at -= 1
-    raise tokens.error(f"{token!r} is no default")
+    raise tokens.error(f"{token!r} is not a default value")

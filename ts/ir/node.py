@@ -154,7 +154,7 @@ class Node:
     def owning_block(self) -> Block:
         """Return the block that contains the node; raise InternalError if the node is not inserted."""
         if self._block is None:
-            raise InternalError(f"node {self._kind} is in no block")
+            raise InternalError(f"node {self._kind} does not belong to a block")
         return self._block
 
     def owning_graph(self) -> Graph:

@@ -250,13 +250,13 @@ def _read_base(tokens: TokenStream, find_class: ClassLookup) -> tuple[Type, Alia
         tokens.next()
         types = [element.type for element in _read_list(tokens, find_class)]
         if len(types) != 2:
-            raise tokens.error(f"Dict takes two types but has {len(types)}")
+            raise tokens.error(f"expected two types in Dict[...] but found {len(types)}")
         return DictType(types[0], types[1]), _read_alias(tokens)
     if token in ("Union", "UnionType") and opening in ("(", "["):
         tokens.next()
         members = _read_list(tokens, find_class)
         if not members:
-            raise tokens.error("a union has members")
+            raise tokens.error("expected the members of a Union")
         return UnionType(m.type for m in members), _read_alias(tokens)
     if token in _ELEMENT_TYPES and opening in ("(", "["):
         tokens.next()
@@ -358,7 +358,7 @@ def _read_tensor(tokens: TokenStream, scalar_type: int | None) -> TensorType:
             sizes.append(None)
         else:
             tokens.at -= 1
-            raise tokens.error(f"a tensor type cannot say {token!r}")
+            raise tokens.error(f"unexpected {token!r} in a tensor type")
         tokens.accept(",")
     # `Tensor(device=cpu)` has unknown rank, `Float(device=cpu)` has rank 0.
     return TensorType(scalar_type, None if scalar_type is None else sizes, strides, device, requires_grad)

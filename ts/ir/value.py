@@ -141,7 +141,9 @@ class Value:
         if not name:
             return self
         if is_numeral(name):
-            raise RuntimeError(f"Invalid name: {name!r}: plain numbers are for values without a name")
+            raise RuntimeError(
+                f"Invalid name: {name!r}: names that are numbers are reserved for unnamed values"
+            )
         if name in names:
             release_name(self._node._graph, name)
         names[name] = self

@@ -55,13 +55,13 @@ class _Verifier:
         self.check_block(block)
         for name, value in self.graph._names.items():
             if value is None:
-                self.require(self.before_ssa, f"the name {name} belongs to no value")
+                self.require(self.before_ssa, f"the name {name} does not belong to a value")
                 continue
             self.require(value._name == name, f"the name {name} belongs to %{value.debug_name()}")
         for value, count in self.uses.items():
             self.require(
                 len(value._uses) == count,
-                f"%{value.debug_name()} has {len(value._uses)} uses noted, but {count} users",
+                f"%{value.debug_name()} has {len(value._uses)} recorded uses, but {count} actual uses",
             )
 
     def require(self, condition: bool, message: str) -> None:
@@ -72,13 +72,18 @@ class _Verifier:
         self.check_outputs(block.param_node())
         visible = list(block.inputs())
         with_blocks = [node for node in block.nodes() if node.blocks()]
-        self.require(block.nodes_with_blocks() == with_blocks, "a block does not know its ifs and loops")
+        self.require(
+            block.nodes_with_blocks() == with_blocks, "the list of a block's ifs and loops is incorrect"
+        )
         end = block.return_node()
         previous = end
         position = -inf
         node = end.next()
         while node is not end:
-            self.require(node._block is block, f"{node.kind()} stands in a block that it does not belong to")
+            self.require(
+                node._block is block,
+                f"{node.kind()} is in the node list of a block that it does not belong to",
+            )
             self.require(node.prev() is previous, f"{node.kind()} is not linked to the node before it")
             self.require(node._position > position, f"{node.kind()} is out of order")
             position = node._position
@@ -92,7 +97,9 @@ class _Verifier:
     def check_node(self, node: Node) -> None:
         self.check_inputs(node)
         for block in node.blocks():
-            self.require(block.owning_node() is node, f"a block of {node.kind()} has another owner")
+            self.require(
+                block.owning_node() is node, f"the owner of a block of {node.kind()} is another node"
+            )
             self.check_block(block)
         self.check_outputs(node)
         if node.has_attribute("Subgraph"):
@@ -111,7 +118,7 @@ class _Verifier:
             )
             self.require(
                 id(use) in value._uses and use.user is node and use.offset == i,
-                f"%{value.debug_name()} does not know that it is input {i} of {node.kind()}",
+                f"%{value.debug_name()} does not list its use as input {i} of {node.kind()}",
             )
             self.uses[value] = self.uses.get(value, 0) + 1
 
@@ -119,7 +126,8 @@ class _Verifier:
         self.require(node.owning_graph() is self.graph, f"{node.kind()} belongs to another graph")
         for i, value in enumerate(node.outputs()):
             self.require(
-                value.node() is node and value.offset() == i, f"output {i} of {node.kind()} is misplaced"
+                value.node() is node and value.offset() == i,
+                f"output {i} of {node.kind()} has the wrong owner or offset",
             )
             self.defined.add(value)
             self.uses.setdefault(value, 0)
@@ -139,7 +147,8 @@ class _Verifier:
             len(node.inputs()) == 1 and len(node.blocks()) == 2, "prim::If needs a condition and two blocks"
         )
         self.require(
-            node.input().type() == BOOL, f"the condition of prim::If is of type {node.input().type()}"
+            node.input().type() == BOOL,
+            f"expected a bool as condition of prim::If, found {node.input().type()}",
         )
         for block in node.blocks():
             self.require(not block.inputs(), "a block of prim::If has inputs")
@@ -154,15 +163,20 @@ class _Verifier:
             "prim::Loop needs trip count, condition, body",
         )
         count, condition, *carried = node.inputs()
-        self.require(count.type() == INT, f"the trip count of prim::Loop is of type {count.type()}")
-        self.require(condition.type() == BOOL, f"the condition of prim::Loop is of type {condition.type()}")
+        self.require(
+            count.type() == INT, f"expected an int as trip count of prim::Loop, found {count.type()}"
+        )
+        self.require(
+            condition.type() == BOOL, f"expected a bool as condition of prim::Loop, found {condition.type()}"
+        )
         (body,) = node.blocks()
         self.require(
             len(body.inputs()) == len(carried) + 1,
-            "the body of prim::Loop takes other values than it is given",
+            "the types of the inputs of prim::Loop and of its body differ",
         )
         self.require(
-            bool(body.outputs()) and body.outputs()[0].type() == BOOL, "prim::Loop's body yields no condition"
+            bool(body.outputs()) and body.outputs()[0].type() == BOOL,
+            "the body of prim::Loop does not return a condition",
         )
         self.check_yield(node, body.outputs()[1:], "prim::Loop")
 

@@ -116,7 +116,7 @@ class Type:
         if count > MAX_TYPE_NODES:
             raise CompilationError(
                 f"a {self._kind} of {count} parts is too large: a type may have {MAX_TYPE_NODES}",
-                hint="hold in an object, or in an Any, what is nested that deeply",
+                hint="use a class or Any for the nested part",
             )
         return count
 

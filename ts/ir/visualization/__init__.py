@@ -35,7 +35,7 @@ def draw(graph: Graph, path: str | os.PathLike[str]) -> None:
     if target.suffix not in _SUFFIXES:
         raise ValueError(
             f"a picture of a graph is written to .svg, .dot or .gv, not to {target.name!r}; "
-            "for other formats, `dot -Tpng` of Graphviz reads the last two"
+            "Graphviz (`dot -Tpng`) converts .dot and .gv to other formats"
         )
     diagram = picture_of(graph)
     if target.suffix == ".svg":
