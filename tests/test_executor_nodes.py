@@ -172,10 +172,10 @@ with prim::{kind}_0 = graph(%x : Tensor, %y : Tensor):
 @pytest.mark.parametrize(
     "line, message",
     [
-        ("%a : Tensor, %ok : bool = prim::TypeCheck[types=[Tensor, Tensor]](%x)", "as many types as tensors"),
+        ("%a : Tensor, %ok : bool = prim::TypeCheck[types=[Tensor, Tensor]](%x)", "one type for each tensor"),
         ("%a : Tensor = prim::FusionGroup(%x)", "has no graph"),
-        ("%a : Tensor = prim::BailOut[index=0](%x)", "no graph to go on with"),
-        ("%a : Tensor = prim::Guard[profiled_type=int](%x)", "needs a type of tensors"),
+        ("%a : Tensor = prim::BailOut[index=0](%x)", "no fallback graph"),
+        ("%a : Tensor = prim::Guard[profiled_type=int](%x)", "requires a tensor type"),
     ],
 )
 def test_invalid_nodes_are_rejected(line, message):

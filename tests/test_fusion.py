@@ -302,10 +302,10 @@ plan of f
     it is a view that no group reads: t (lines 11, 14)
     it is not a pointwise operator on tensors: mm (lines 11, 14), wait (line 15)
     it writes to its argument: add_ (line 12)
-    nothing beside it joins it: add (line 14)
+    no neighboring operator can be fused with it: add (line 14)
     it is a call: CallFunction (line 15)
     it reads rows of an input that no group computes: softmax (line 15)
-    nothing joins it before something writes or branches: exp (line 15)
+    no operator can be fused with it before the next write or branch: exp (line 15)
   moved out of loops: t (line 14)
   in a forked task
     fused sigmoid_mul (line 15)

@@ -62,5 +62,5 @@ def test_limit(configured):
     graph = parse_ir(TEXT)
     simplify(graph)
     assert graph.outputs()[0].node().kind() == "aten::add"
-    with pytest.raises(ValueError, match="a limit reads pass=number"):
+    with pytest.raises(ValueError, match="expected a limit of the form pass=number"):
         configured(limits="peephole")

@@ -296,7 +296,7 @@ class Elements:
         self.gain -= 3 * len(self.boxed)
         updated = any(self._is_updated(value) for value, kind in self.kinds.items() if kind is NUMBER)
         if updated and self.boxed:
-            self._reject("a number is updated in place that is needed as a tensor")
+            self._reject("an element that is updated in place is also used as a tensor")
 
     def _is_updated(self, value: Value) -> bool:
         return any(use.user.kind() in IN_PLACE and use.offset == 0 for use in value.uses())
@@ -346,7 +346,7 @@ class Elements:
         kind = self.kind(target)
         if kind is NUMBER:
             if target.use_count() > 1:
-                self._reject("a number is updated in place that is read again")
+                self._reject("an element is read after it was updated in place")
             return
         source = self.member(target)
         assert source is not None
@@ -395,11 +395,11 @@ class Elements:
         if node.kind() in ("prim::dtype", "prim::device"):
             return
         if node.kind() in _CALLS or reshapes(node):
-            self._reject(f"{node.kind()} may give a tensor another shape")
+            self._reject(f"{node.kind()} may change the shape of a tensor")
         written_values = set(written_inputs(node)) if node.schema() is not None else set()
         for value in node.inputs():
             if value in written_values and self.kind(value) is NUMBER:
-                self._reject(f"{node.kind()} writes to a number")
+                self._reject(f"{node.kind()} writes to an element")
             self._box(value)
 
     def _box(self, value: Value) -> None:

@@ -348,7 +348,7 @@ def _add_if_outputs(node: Node, on_true: Sequence[Value], on_false: Sequence[Val
         type = unify(true_value.type(), false_value.type(), default_to_union=True)
         if type is None:
             raise InternalError(
-                f"{true_value.type()} and {false_value.type()} leave one if", "exit_transform"
+                f"the branches of an if return {true_value.type()} and {false_value.type()}", "exit_transform"
             )
         node.add_output().set_type(type)
 

@@ -38,7 +38,7 @@ from ts.fusion.program import KIND
 from ts.ir.graph import Block, Graph, Node, Value
 from ts.passes.pass_logging import debug, optimization_allowed, update
 
-_MAY_BE_OPERAND: Final = "others read what it gives, which may be its operand itself"
+_MAY_BE_OPERAND: Final = "its result may be its operand itself, and is used outside of the group"
 _READS_UNCOMPUTED_ROWS: Final = "it reads rows of an input that no group computes"
 
 
@@ -246,14 +246,14 @@ def _rejection_reason(nodes: list[Node], inputs: list[Value], output_nodes: list
     """Return the reason why `nodes` are not fused; "" if they form a group."""
     if len(nodes) < MIN_GROUP_OPERATORS:
         if before.blocks() or has_side_effects(before) or writes_to_inputs(before):
-            return "nothing joins it before something writes or branches"
-        return "nothing beside it joins it"
+            return "no operator can be fused with it before the next write or branch"
+        return "no neighboring operator can be fused with it"
     if not output_nodes:
-        return "nobody reads it"
+        return "its result is not used"
     if len(inputs) > MAX_INPUTS:
         return f"the group would read more than {MAX_INPUTS} values"
     if all(map(is_conversion, nodes)):
-        return "there are conversions only"
+        return "the group contains only conversions"
     return "" if optimization_allowed("graph_fuser") else "the limit of the pass is reached"
 
 

@@ -83,7 +83,7 @@ def _checked_inputs(graph: Graph, node: Node) -> list[Value]:
 def _insert_guard(graph: Graph, node: Node) -> list[Value]:
     choice = graph.insert_node(graph.create_if(_insert_profile_check(graph, node, node.output().type())))
     with graph.inserting_at_end(choice.blocks()[1]):
-        message = f"a tensor is not {node.get('profiled_type', node.output().type())}, as a guard has it"
+        message = f"a tensor is not {node.get('profiled_type', node.output().type())}, which a guard requires"
         arguments = [graph.insert_constant(message), graph.insert_constant(None)]
         graph.insert_node(graph.create("prim::RaiseException", arguments, 0))
     return [node.input()]
@@ -92,13 +92,13 @@ def _insert_guard(graph: Graph, node: Node) -> list[Value]:
 def _insert_profile_check(graph: Graph, node: Node, type: object) -> Value:
     profiled = node.get("profiled_type", type)
     if not isinstance(profiled, TensorType):
-        raise CompilationError(f"{node.kind()} needs a type of tensors, but has {profiled}", node.range)
+        raise CompilationError(f"{node.kind()} requires a tensor type, but has {profiled}", node.range)
     return insert_type_check(graph, node.input(), profiled)
 
 
 def _bail_out(graph: Graph, node: Node) -> list[Value]:
     if not node.has_attribute("Subgraph"):
-        raise CompilationError(f"{node.kind()} has no graph to go on with", node.range)
+        raise CompilationError(f"{node.kind()} has no fallback graph", node.range)
     choice = graph.insert_node(graph.create_if(_insert_profile_check(graph, node, node.output().type())))
     with graph.inserting_at_end(choice.blocks()[1]):
         results = graph.insert_graph(node["Subgraph"], node.inputs())
@@ -116,7 +116,7 @@ def _check(insert: Callable[[Graph, Value, TensorType], Value], graph: Graph, no
 def _checks(insert: Callable[[Graph, Value, TensorType], Value], graph: Graph, node: Node) -> Iterator[Check]:
     types = node.get("types")
     if types is None or len(types) != len(node.inputs()):
-        raise CompilationError(f"{node.kind()} needs as many types as tensors", node.range)
+        raise CompilationError(f"{node.kind()} requires one type for each tensor", node.range)
     for value, type in zip(node.inputs(), types, strict=True):
         if isinstance(type, TensorType):
             yield partial(insert, graph, value, type)

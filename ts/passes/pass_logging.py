@@ -89,12 +89,14 @@ def configure(
     for entry in filter(None, limits.split(":")):
         name, _, count = entry.partition("=")
         if not count.isdecimal():
-            raise ValueError(f"{source}: a limit reads pass=number, as in cse=3, but this one is {entry!r}")
+            raise ValueError(
+                f"{source}: expected a limit of the form pass=number (for example cse=3), found {entry!r}"
+            )
         _limits[_pass_name(name)] = int(count)
     unknown = {*_levels, *_limits} - _pass_names() if _levels or _limits else None
     if unknown:
         unknown_names, valid_names = ", ".join(sorted(unknown)), ", ".join(sorted(_pass_names()))
-        warnings.warn(f"no pass has the name {unknown_names}; there are {valid_names}", stacklevel=2)
+        warnings.warn(f"unknown pass {unknown_names}; the passes are {valid_names}", stacklevel=2)
 
 
 def _pass_names() -> set[str]:

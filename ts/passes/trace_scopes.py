@@ -83,8 +83,7 @@ def _add_scope_outputs(node: Node) -> None:
                 continue
             if node.kind() == "prim::TracedFork":
                 raise RuntimeError(
-                    "a value that was computed in a fork is used without waiting for the fork; return it "
-                    "from the function that is forked"
+                    "a value computed in a fork is used without `wait`; return it from the forked function"
                 )
             result = node.add_output(type=value.type())
             block.register_output(value)

@@ -1,4 +1,4 @@
-"""A division that fails, though nobody reads its result."""
+"""A division that fails, though its result is not useds result."""
 
 
 def quotient(a: int, b: int) -> int:
