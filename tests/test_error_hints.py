@@ -59,7 +59,7 @@ def test_texts():
     def repeated(s: str, n: int):
         return s * n
 
-    assert hint_of(repeated) == "a text is not repeated by `*`: `''.join([s for _ in range(n)])`"
+    assert hint_of(repeated) == "`*` does not repeat strings: use `''.join([s for _ in range(n)])`"
 
     @ts.jit.script
     def joined(s: str, n: int) -> str:
@@ -311,7 +311,7 @@ def test_globals_and_types():
         return 1 if type(x) == int else 2  # noqa: E721
 
     assert hint_of(changes) == "a global list cannot be changed in scripts: pass it as an argument"
-    assert hint_of(asks) == "to ask for the type of x write `isinstance(x, int)`"
+    assert hint_of(asks) == "to test the type of x, write `isinstance(x, int)`"
 
 
 # Unsupported string methods with their replacement and the location of the hint.
@@ -358,7 +358,7 @@ def test_mismatched_operands():
     assert text.startswith("Arguments for call are not valid.\nThe following variants are available:\n")
     assert "aten::add.str(str a, str b) -> str:" in text and "aten::add.Tensor" not in text
     assert "and 18 others, which fit no better." in text and len(text.splitlines()) < 20
-    assert hint_of(joined) == "found str and int; `str(x)` makes a text of a number"
+    assert hint_of(joined) == "found str and int; `str(x)` converts a number to a string"
 
 
 def test_a_dict_without_types():

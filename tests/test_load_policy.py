@@ -124,7 +124,7 @@ def test_names_of_a_modules_operators():
 
 @pytest.mark.parametrize("limits", [{"fuel": 3}, 5])
 def test_limits_must_be_limits_objects(limits):
-    with pytest.raises(TypeError, match=r"is not what ts\.limits\(\.\.\.\) makes"):
+    with pytest.raises(TypeError, match=r"is not a result of ts\.limits\(\.\.\.\)"):
         load(DOUBLED, limits=limits)
 
 

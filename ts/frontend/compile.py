@@ -169,4 +169,4 @@ def _schema(name: str, parameters: list[Parameter], returns: Type) -> FunctionSc
 
 
 def _reject_callee(function: Any) -> Any:
-    raise CompilationError(f"{function.__name__} is a function of Python, and cannot be called here")
+    raise CompilationError(f"{function.__name__} is a Python function, and cannot be called here")

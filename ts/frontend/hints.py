@@ -31,7 +31,7 @@ from ts.ir.types import (
 )
 from ts.ir.value import Value
 
-_MAY_BE_NONE = "the value may be None; test it with `is not None` before, so that its type is known"
+_MAY_BE_NONE = "the value may be None; test it with `is not None` first, which refines its type"
 _ELEMENT_OPERATORS = frozenset({"aten::__getitem__", "prim::TupleIndex"})
 _OTHER_WORDS = {
     "push": "`append`",
@@ -45,11 +45,11 @@ _OTHER_WORDS = {
     "has_key": "`key in d`",
 }
 _OF_TEXTS = {
-    "encode": "scripts have no bytes; `[ord(c) for c in list(s)]` gives the numbers of the characters",
-    "decode": "scripts have no bytes; `''.join([chr(n) for n in numbers])` makes a text of numbers",
+    "encode": "scripts have no bytes; `[ord(c) for c in list(s)]` returns the character codes",
+    "decode": "scripts have no bytes; `''.join([chr(n) for n in codes])` converts codes to a string",
     "casefold": "write `lower`",
     "format_map": "write `format`, with an argument for each field",
-    "isascii": "look at each character: `ord(c) < 128`",
+    "isascii": "test each character: `ord(c) < 128`",
     "translate": "write `replace`, once for each character",
     "maketrans": "write `replace`, once for each character",
     "removeprefix": "write `s[len(prefix):] if s.startswith(prefix) else s`",
@@ -77,8 +77,8 @@ _TYPES = {
     "bytes": "str",
     "dict": "Dict[str, int]",
 }
-_EMPTY_LIST = "`[]` is a list of tensors unless its type is written where it is made: `x: List[str] = []`"
-_EMPTY_DICT = "`{}` is a dict of tensors unless it is made with its type: `x: Dict[str, int] = {}`"
+_EMPTY_LIST = "`[]` is a list of tensors unless it is annotated: `x: List[str] = []`"
+_EMPTY_DICT = "`{}` is a dict of tensors unless it is annotated: `x: Dict[str, int] = {}`"
 _NOT_ANNOTATED = "a parameter without an annotation is a Tensor; annotate it if it is not: `x: int`"
 
 
@@ -105,7 +105,7 @@ def not_annotated(value: Value) -> str:
 def standard_library(name: str) -> str:
     """Return the hint for a function of Python's standard library without a script counterpart."""
     return (
-        f"`{name}` is Python's own, which is not written for scripts: use a function of ts (`ts.randint`, "
+        f"`{name}` is a Python function that scripts cannot call: use a function of ts (`ts.randint`, "
         "`math`), or call it in an @ts.jit.ignore function"
     )
 
@@ -116,14 +116,14 @@ def may_be_none(value: Value) -> str:
     if node.kind() == "prim::GetAttr":
         name = node["name"]
         return (
-            "the attribute may be None, and a test of it proves nothing about the next look at it: assign "
+            "the attribute may be None, and a test does not refine the type of an attribute: assign "
             f"it to a variable, `{name} = self.{name}`, and test that"
         )
     if node.kind() == "aten::get":
-        return "give the value for keys that are missing, `d.get(key, value)`, or test what you get"
+        return "pass a default for missing keys, `d.get(key, value)`, or test the result"
     if node.kind() in _ELEMENT_OPERATORS:
         return (
-            "the item may be None, and a test of it proves nothing about the next look at it: assign it to "
+            "the item may be None, and a test does not refine the type of an item: assign it to "
             "a variable, and test that"
         )
     return _MAY_BE_NONE
@@ -162,14 +162,14 @@ def argument(values: Sequence[Value], reason: str) -> str:
         if annotation_hint:
             return annotation_hint
         if "aten::mul" in reason:
-            return "a text is not repeated by `*`: `''.join([s for _ in range(n)])`"
+            return "`*` does not repeat strings: use `''.join([s for _ in range(n)])`"
     if isinstance(types[0], ListType) and not isinstance(types[1], ListType) and "matched to type" in reason:
-        return f"what is put into a {_spelled(values[0])} is of type {types[0].elem.annotation_str}"
+        return f"the elements of a {_spelled(values[0])} must have type {types[0].elem.annotation_str}"
     if reason.count("Expected a value") < 2:  # the error message itself is clear in this case
         return ""
     hint = f"found {_spelled(values[0])} and {_spelled(values[1])}"
     if STR in types and any(isinstance(type, IntType | FloatType | BoolType) for type in types):
-        hint += "; `str(x)` makes a text of a number"
+        hint += "; `str(x)` converts a number to a string"
     return hint
 
 
@@ -181,9 +181,9 @@ def attribute(value: Value, name: str, attribute_names: Iterable[str]) -> str:
     """Return the hint for a missing attribute or method of a value."""
     type = value.type()
     if value.node().kind() == "prim::PythonOp" and value.node()["name"] == "super":
-        return "`super()` has no meaning in scripts: call a method of another name that the class inherits"
+        return "scripts do not support `super()`: call an inherited method with another name"
     if name in ("numpy", "__array__"):
-        return "scripts have no arrays of NumPy; work on the tensor, or in an @ts.jit.ignore function"
+        return "scripts do not support NumPy arrays; use tensors, or an @ts.jit.ignore function"
     if type is STR and name in _OF_TEXTS:
         return _OF_TEXTS[name]
     replacement = _OTHER_WORDS.get(name)
@@ -211,7 +211,7 @@ def conversion(actual: Type, expected: Type, value: Value | None = None) -> str:
     if isinstance(actual, TensorType) and actual.inferred:
         return _NOT_ANNOTATED
     if actual is NONE:
-        return f"annotate what may be None: `Optional[{expected.annotation_str}]`"
+        return f"annotate a value that may be None: `Optional[{expected.annotation_str}]`"
     return f"convert the value, or write the type `{actual.annotation_str}`"
 
 
@@ -221,22 +221,22 @@ def type_name(name: str, type_names: Iterable[str]) -> str:
     if last in ("ndarray", "array"):
         return "arrays are tensors in scripts: `Tensor`"
     if last in ("Set", "set", "FrozenSet"):
-        return "there are no sets; use the keys of a dict"
+        return "scripts do not support sets; use the keys of a dict"
     if last == "Callable":
-        return "functions are no values; call them by name, or take an object of a class with a method"
+        return "functions cannot be values; call them by name, or pass an object with a method"
     if last in ("Iterator", "Generator"):
-        return "there are no generators; make a list"
+        return "scripts do not support generators; create a list"
     if last == "Literal":
         return "write the type of the literals"
     if last == "Module":
-        return "modules are no parameters; make it an attribute of the module that calls it"
+        return "modules cannot be parameters; make it an attribute of the calling module"
     return f"write `{_TYPES[last]}`" if last in _TYPES else similar(last, type_names)
 
 
 def default(name: str, value: object, type: Type, inferred: bool) -> str:
     """Return the hint for a default whose type differs from its parameter's type."""
     if value is None:
-        return f"annotate what may be None: `{name}: Optional[{type.annotation_str}] = None`"
+        return f"annotate a value that may be None: `{name}: Optional[{type.annotation_str}] = None`"
     if inferred:
         return f"annotate it: `{name}: {value.__class__.__name__}`"
     return f"write a default of type {type.annotation_str}, or annotate `{name}: {value.__class__.__name__}`"

@@ -65,7 +65,7 @@ def _declared(em: Emitter, node: ast.With) -> tuple[dict[str, Type], dict[str, T
                 declared[kind][keyword.arg] = em.type_of(quoted)
             case _:
                 raise CompilationError(
-                    'what goes into an ignored block is written `name="inp:type"`, what comes out '
+                    'declare the inputs of an ignored block as `name="inp:type"`, and its outputs as '
                     '`name="out:type"`',
                     em.range(keyword.value),
                 )

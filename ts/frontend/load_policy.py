@@ -35,7 +35,7 @@ class LoadPolicy:
         allowed_ops: Iterable[str] | None = None,
     ) -> None:
         if limits is not None and not isinstance(limits, AbstractContextManager):
-            raise TypeError(f"limits: {limits!r} is not what ts.limits(...) makes")
+            raise TypeError(f"limits: {limits!r} is not a result of ts.limits(...)")
         self.limits = limits
         self.restricted = allowed_ops is not None
         self._patterns: tuple[str, ...] = ()

@@ -241,7 +241,7 @@ def concrete_module(
         return existing_description
     cls = type(instance)
     if any(instance is outer for outer in enclosing):
-        raise RuntimeError(f"a module of class '{cls.__name__}' contains itself: it has no end")
+        raise RuntimeError(f"a module of class '{cls.__name__}' contains itself, which is not supported")
     if "_parameters" not in instance.__dict__:
         raise RuntimeError(
             f"'{cls.__name__}' object has no attribute '_parameters': super().__init__() was not called"

@@ -386,13 +386,13 @@ def _check_arguments(parsed: ParsedFunction) -> None:
     )
     for starred in (args.kwarg, args.vararg):
         if starred is not None:
-            hint = "take a list, a dict or a tuple, or parameters one by one"
+            hint = "declare a list, dict or tuple parameter, or separate parameters"
             raise NotSupportedError(
                 message, parsed.ranges.token(starred, len(starred.arg), characters_before=1), hint
             )
     for default in args.kw_defaults:
         if default is not None:
-            hint = "leave the default out, or the `*` before the parameter"
+            hint = "remove the default, or the `*` before the parameter"
             raise NotSupportedError(message, parsed.range(default), hint)
 
 
@@ -529,7 +529,7 @@ def _check_constant(node: ast.Constant, parsed: ParsedFunction) -> None:
 def _check_unary(node: ast.UnaryOp, parsed: ParsedFunction) -> None:
     if isinstance(node.op, ast.UAdd):
         raise NotSupportedError(
-            "unsupported unary operator: UAdd", parsed.ranges.token(node), "leave the + out"
+            "unsupported unary operator: UAdd", parsed.ranges.token(node), "remove the `+`"
         )
 
 
@@ -570,10 +570,10 @@ def _check_formatted(node: ast.JoinedStr, parsed: ParsedFunction) -> None:
     token_range = parsed.ranges.token(node)
     for piece in node.values:
         if getattr(piece, "conversion", -1) != -1:
-            hint = "leave `!r` and its like out"
+            hint = "remove the conversion (such as `!r`)"
             raise NotSupportedError("Don't support conversion in JoinedStr", token_range, hint)
         if getattr(piece, "format_spec", None) is not None:
-            hint = 'use the method of strings: `"{:.2f}".format(x)`'
+            hint = 'use `format`: `"{:.2f}".format(x)`'
             raise NotSupportedError("Don't support formatting in JoinedStr", token_range, hint)
 
 

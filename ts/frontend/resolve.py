@@ -139,7 +139,7 @@ class _Missing(ModuleType):
     """PyTorch module without equivalent in `ts`; access to a member of the module raises an error."""
 
     def __getattr__(self, name: str) -> object:
-        raise AttributeError(f"module '{self.__name__}' is not part of ts, so there is no '{name}'")
+        raise AttributeError(f"module '{self.__name__}' is not part of ts, and has no attribute '{name}'")
 
 
 def _is_torch(module: str) -> bool:

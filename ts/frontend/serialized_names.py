@@ -194,9 +194,9 @@ class Constants(SugaredValue):
         try:
             value = self.value(name)
         except KeyError:
-            raise CompilationError(f"there is no constant CONSTANTS.{name}", range) from None
+            raise CompilationError(f"unknown constant CONSTANTS.{name}", range) from None
         if type_of_constant(value) is None:
-            raise CompilationError(f"CONSTANTS.{name} is no constant that a program can hold", range)
+            raise CompilationError(f"the value of CONSTANTS.{name} is not supported as a constant", range)
         constant = em.constant(value, range)
         # The original code was compiled with plain tensor types, so dtypes and shapes are removed from the
         # type.
@@ -252,7 +252,10 @@ class Class(SugaredValue):
             return SpecialForm("__new__")
         function = self.find(f"{self.name}.{name}")  # for example a hook of a module
         if function is None:
-            raise CompilationError(f"{self.type.annotation_str} has no '{name}' without an object", range)
+            raise CompilationError(
+                f"{self.type.annotation_str} has no attribute '{name}'; other attributes require an object",
+                range,
+            )
         return FunctionValue(function)
 
 
@@ -302,7 +305,7 @@ def emit_task(em: Emitter, node: ast.FunctionDef) -> None:
     range = em.range(node)
     *body, last = node.body
     if not isinstance(last, ast.Return) or last.value is None:
-        raise CompilationError("a task ends with the value that it returns", range)
+        raise CompilationError("a task must end with a return statement", range)
     closure = em.insert("prim::Closure", (), 1, range)
     with em.in_block(closure.add_block()) as scope:
         em.statements(body)
@@ -321,5 +324,5 @@ class Fork(SugaredValue):
         """Emit `prim::fork` of a closure; raise CompilationError for any other argument."""
         closure = insert_actual(em, args[0]) if args else None
         if closure is None or closure.node().kind() != "prim::Closure":
-            raise CompilationError("fork takes a function that is defined before it", range)
+            raise CompilationError("fork requires a function that is defined before the call", range)
         return SimpleValue(calls.emit_fork_closure(em, range, closure.node()))

@@ -176,7 +176,9 @@ class ArchiveUnit:
         base = ast.unparse(node.bases[0]) if node.bases else ""
         define = _DEFINE.get(base)
         if define is None:
-            raise CompilationError(f"a class that is a {base} cannot be read", file.ranges.of(node))
+            raise CompilationError(
+                f"classes derived from {base} are not supported in archives", file.ranges.of(node)
+            )
         return define(self, name, node, file)
 
     def _class(self, name: str, node: ast.ClassDef, file: PrintedFile) -> ClassType:
@@ -236,7 +238,7 @@ class ArchiveUnit:
             raise CompilationError("this is not a constant", file.ranges.of(node)) from None
         is_long = type(value) is int and not -(1 << 63) <= value < 1 << 63
         if is_long or type_of_constant(value) is None:
-            raise CompilationError("no program can hold this constant", file.ranges.of(node))
+            raise CompilationError("this value is not supported as a constant", file.ranges.of(node))
         return value
 
     def _methods(self, type: ClassType, node: ast.ClassDef, file: PrintedFile) -> None:
@@ -276,9 +278,9 @@ class ArchiveUnit:
         members = {}
         for member in node.body:
             if not isinstance(member, ast.Assign) or not isinstance(member.targets[0], ast.Name):
-                raise CompilationError("an enumeration has members only", file.ranges.of(member))
+                raise CompilationError("an enumeration may only contain members", file.ranges.of(member))
             if member.targets[0].id in members:
-                raise CompilationError("the enumeration has this member already", file.ranges.of(member))
+                raise CompilationError("duplicate member of an enumeration", file.ranges.of(member))
             members[member.targets[0].id] = self._constant(member.value, file)
         return read_enum_type(name, members, file.ranges.of(node))
 
@@ -315,7 +317,9 @@ def _attributes(node: ast.ClassDef, file: PrintedFile) -> Iterator[tuple[str, as
             ):
                 yield name, annotation, None
             case _:
-                raise CompilationError("this has no place in a class of an archive", file.ranges.of(member))
+                raise CompilationError(
+                    "this statement is not allowed in a class of an archive", file.ranges.of(member)
+                )
 
 
 def _may_be_tensor(type: Type | None) -> bool:
@@ -329,14 +333,14 @@ def _names(node: ast.expr, file: PrintedFile) -> list[str]:
             names = [element.value for element in elements if isinstance(element, ast.Constant)]
             if len(names) == len(elements):
                 return list(map(str, names))
-    raise CompilationError("this is no list of names", file.ranges.of(node))
+    raise CompilationError("expected a list of names", file.ranges.of(node))
 
 
 def _declared(parsed: ParsedFunction) -> FunctionSchema:
     """Return the schema of `parsed`, a method of an interface."""
     parameters, returns = signature(parsed)
     if returns is None:
-        raise CompilationError("a method of an interface has a type", parsed.range(parsed.node))
+        raise CompilationError("a method of an interface must have a return type", parsed.range(parsed.node))
     return FunctionSchema(parsed.name, "", tuple(map(_argument, parameters)), (Argument("", returns),))
 
 

@@ -12,4 +12,4 @@ def main(x: Callable[[int], int]):
 # def main(x: Callable[[int], int]):
 #             ~~~~~~~~~~~~~~~~~~~~ <--- HERE
 #     return x(1)
-# Hint: functions are no values; call them by name, or take an object of a class with a method
+# Hint: functions cannot be values; call them by name, or pass an object with a method

@@ -15,4 +15,4 @@ def main(x: Tensor, scale: int = None):
 #                                  ~~~~ <--- HERE
 #     if scale is not None:
 #         x = x * scale
-# Hint: annotate what may be None: `scale: Optional[int] = None`
+# Hint: annotate a value that may be None: `scale: Optional[int] = None`

@@ -12,4 +12,4 @@ def main(x: Set[int]):
 # def main(x: Set[int]):
 #             ~~~~~~~~ <--- HERE
 #     return 1
-# Hint: there are no sets; use the keys of a dict
+# Hint: scripts do not support sets; use the keys of a dict

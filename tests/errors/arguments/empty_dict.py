@@ -18,4 +18,4 @@ def main() -> int:
 # def main() -> int:
 #     return size({})
 #            ~~~~ <--- HERE
-# Hint: `{}` is a dict of tensors unless it is made with its type: `x: Dict[str, int] = {}`
+# Hint: `{}` is a dict of tensors unless it is annotated: `x: Dict[str, int] = {}`

@@ -37,4 +37,4 @@ def main(x: Optional[List[int]]):
 # def main(x: Optional[List[int]]):
 #     return len(x)
 #            ~~~ <--- HERE
-# Hint: the value may be None; test it with `is not None` before, so that its type is known
+# Hint: the value may be None; test it with `is not None` first, which refines its type

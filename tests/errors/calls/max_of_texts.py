@@ -33,4 +33,4 @@ def main(x: int):
 # def main(x: int):
 #     return max("a", x)
 #            ~~~ <--- HERE
-# Hint: found str and int; `str(x)` makes a text of a number
+# Hint: found str and int; `str(x)` converts a number to a string

@@ -10,4 +10,4 @@ def main(x: int):
 # def main(x: int):
 #     print(x, sep="")
 #     ~~~~~ <--- HERE
-# Hint: it prints to the standard output and ends the line; put texts together before
+# Hint: it prints one line to standard output; format the string before

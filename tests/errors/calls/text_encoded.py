@@ -10,4 +10,4 @@ def main(x: str):
 # def main(x: str):
 #     return x.encode()
 #            ~~~~~~~~ <--- HERE
-# Hint: scripts have no bytes; `[ord(c) for c in list(s)]` gives the numbers of the characters
+# Hint: scripts have no bytes; `[ord(c) for c in list(s)]` returns the character codes

@@ -20,4 +20,4 @@ def main() -> int:
 # def main() -> int:
 #     return Derived().get()
 #            ~~~~~~~ <--- HERE
-# Hint: script classes inherit nothing; write Base's `__init__` in Derived too
+# Hint: script classes do not inherit methods; copy Base's `__init__` to Derived

@@ -20,4 +20,4 @@ def main() -> int:
 # def main() -> int:
 #     return Derived().area()
 #            ~~~~~~~~~~~~ <--- HERE
-# Hint: script classes inherit nothing; write Base's `area` in Derived too
+# Hint: script classes do not inherit methods; copy Base's `area` to Derived

@@ -33,4 +33,4 @@ def main() -> int:
 #     log.add("x")
 #     ~~~~~~~ <--- HERE
 #     return 1
-# Hint: `[]` is a list of tensors unless its type is written where it is made: `x: List[str] = []`
+# Hint: `[]` is a list of tensors unless it is annotated: `x: List[str] = []`

@@ -16,4 +16,4 @@ def main(x: List[int]):
 #     x.append("a")
 #     ~~~~~~~~ <--- HERE
 #     return x
-# Hint: what is put into a List[int] is of type int
+# Hint: the elements of a List[int] must have type int

@@ -12,4 +12,4 @@ def main(counts: Dict[str, int]) -> int:
 # def main(counts: Dict[str, int]) -> int:
 #     return counts.get("a")
 #     ~~~~~~~~~~~~~~~~~~~~ <--- HERE
-# Hint: give the value for keys that are missing, `d.get(key, value)`, or test what you get
+# Hint: pass a default for missing keys, `d.get(key, value)`, or test the result

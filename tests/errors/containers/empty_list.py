@@ -16,4 +16,4 @@ def main(x: int):
 #     y.append(x)
 #     ~~~~~~~~ <--- HERE
 #     return y
-# Hint: `[]` is a list of tensors unless its type is written where it is made: `x: List[str] = []`
+# Hint: `[]` is a list of tensors unless it is annotated: `x: List[str] = []`

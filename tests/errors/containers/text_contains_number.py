@@ -18,4 +18,4 @@ def main(x: str):
 # def main(x: str):
 #     return 3 in x
 #            ~~~~~~ <--- HERE
-# Hint: found str and int; `str(x)` makes a text of a number
+# Hint: found str and int; `str(x)` converts a number to a string

@@ -12,4 +12,4 @@ def main(x: List[int]):
 # def main(x: List[int]):
 #     return tuple(x)
 #            ~~~~~~~ <--- HERE
-# Hint: a list has no length that is known here; use a tuple, or pass the list itself
+# Hint: the length of a list is unknown at compile time; use a tuple, or pass the list itself

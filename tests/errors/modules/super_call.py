@@ -21,4 +21,4 @@ main = Net()
 #     def forward(self, x):
 #         return super().forward(x)
 #                ~~~~~~~~~~~~~ <--- HERE
-# Hint: `super()` has no meaning in scripts: call a method of another name that the class inherits
+# Hint: scripts do not support `super()`: call an inherited method with another name

@@ -19,4 +19,4 @@ def main(x: int):
 # def main(x: int):
 #     return helper(x, b=3)
 #            ~~~~~~~~~~~~~ <--- HERE
-# Hint: leave the default out, or the `*` before the parameter
+# Hint: remove the default, or the `*` before the parameter

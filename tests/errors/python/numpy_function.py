@@ -17,4 +17,4 @@ def main(x: Tensor):
 # def main(x: Tensor):
 #     return np.mean(x)
 #            ~~~~~~~ <--- HERE
-# Hint: functions of NumPy take no values of scripts; use torch.mean or an @ts.jit.ignore function
+# Hint: scripts cannot call NumPy functions; use torch.mean or an @ts.jit.ignore function

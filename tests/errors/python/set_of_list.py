@@ -14,4 +14,4 @@ def main(xs: List[int]):
 # def main(xs: List[int]):
 #     return len(set(xs))
 #                ~~~ <--- HERE
-# Hint: there are no sets; use the keys of a dict
+# Hint: scripts do not support sets; use the keys of a dict

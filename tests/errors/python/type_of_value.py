@@ -12,4 +12,4 @@ def main(x: int):
 # def main(x: int):
 #     return type(x)
 #            ~~~~ <--- HERE
-# Hint: types are no values; ask with `isinstance(x, int)`
+# Hint: types cannot be values; test with `isinstance(x, int)`

@@ -10,4 +10,4 @@ def main(x: int):
 # def main(x: int):
 #     return f"{x!r}"
 #            ~ <--- HERE
-# Hint: leave `!r` and its like out
+# Hint: remove the conversion (such as `!r`)

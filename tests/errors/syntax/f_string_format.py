@@ -10,4 +10,4 @@ def main(x: float):
 # def main(x: float):
 #     return f"{x:.2f}"
 #            ~ <--- HERE
-# Hint: use the method of strings: `"{:.2f}".format(x)`
+# Hint: use `format`: `"{:.2f}".format(x)`

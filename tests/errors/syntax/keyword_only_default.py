@@ -10,4 +10,4 @@ def main(x: int, *, y: int = 2):
 # def main(x: int, *, y: int = 2):
 #                              ~ <--- HERE
 #     return x + y
-# Hint: leave the default out, or the `*` before the parameter
+# Hint: remove the default, or the `*` before the parameter

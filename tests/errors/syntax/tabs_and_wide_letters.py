@@ -22,4 +22,4 @@ def main(x: int) -> str:
 # 		return "日本語" + x
 # 		       ~~~~~~~~~~~~ <--- HERE
 # 	return ""
-# Hint: found str and int; `str(x)` makes a text of a number
+# Hint: found str and int; `str(x)` converts a number to a string

@@ -13,4 +13,4 @@ def main(x: int):
 # def main(x: int):
 #     return +x
 #            ~ <--- HERE
-# Hint: leave the + out
+# Hint: remove the `+`

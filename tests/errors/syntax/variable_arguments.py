@@ -10,4 +10,4 @@ def main(x: int, *rest):
 # def main(x: int, *rest):
 #                  ~~~~~ <--- HERE
 #     return x
-# Hint: take a list, a dict or a tuple, or parameters one by one
+# Hint: declare a list, dict or tuple parameter, or separate parameters

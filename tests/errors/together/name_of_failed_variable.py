@@ -36,4 +36,4 @@ def main(x: int) -> int:
 #     step = x + "a"
 #            ~~~~~~ <--- HERE
 #     return step
-# Hint: found int and str; `str(x)` makes a text of a number
+# Hint: found int and str; `str(x)` converts a number to a string

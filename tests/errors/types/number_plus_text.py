@@ -30,4 +30,4 @@ def main(x: int):
 # def main(x: int):
 #     return x + "a"
 #            ~~~~~~ <--- HERE
-# Hint: found int and str; `str(x)` makes a text of a number
+# Hint: found int and str; `str(x)` converts a number to a string

@@ -12,4 +12,4 @@ def main(x: Tensor):
 # def main(x: Tensor):
 #     return x.numpy().sum()
 #            ~~~~~~~ <--- HERE
-# Hint: scripts have no arrays of NumPy; work on the tensor, or in an @ts.jit.ignore function
+# Hint: scripts do not support NumPy arrays; use tensors, or an @ts.jit.ignore function

@@ -12,4 +12,4 @@ def main(x: Optional[str]):
 # def main(x: Optional[str]):
 #     return x.upper()
 #            ~~~~~~~ <--- HERE
-# Hint: the value may be None; test it with `is not None` before, so that its type is known
+# Hint: the value may be None; test it with `is not None` first, which refines its type

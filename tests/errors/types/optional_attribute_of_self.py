@@ -51,4 +51,4 @@ main = Layer()
 #             return x + self.bias
 #                    ~~~~~~~~~~~~~ <--- HERE
 #         return x
-# Hint: the attribute may be None, and a test of it proves nothing about the next look at it: assign it to a variable, `bias = self.bias`, and test that
+# Hint: the attribute may be None, and a test does not refine the type of an attribute: assign it to a variable, `bias = self.bias`, and test that

@@ -19,4 +19,4 @@ def main(text: Optional[str]) -> int:
 #                      ~~~~~~~~~~ <--- HERE
 #         text = None
 #     return count
-# Hint: the value may be None; test it with `is not None` before, so that its type is known. The condition of a `while` does not prove it: write an `assert` in its body
+# Hint: the value may be None; test it with `is not None` first, which refines its type. The condition of a `while` does not refine the type: write an `assert` in its body

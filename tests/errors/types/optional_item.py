@@ -39,4 +39,4 @@ def main(limits: Dict[str, Optional[int]]):
 #         return limits["low"] + 1
 #                ~~~~~~~~~~~~~~~~~ <--- HERE
 #     return 0
-# Hint: the item may be None, and a test of it proves nothing about the next look at it: assign it to a variable, and test that
+# Hint: the item may be None, and a test does not refine the type of an item: assign it to a variable, and test that

@@ -35,4 +35,4 @@ def main(x: Optional[int]):
 # def main(x: Optional[int]):
 #     return x + 1
 #            ~~~~~ <--- HERE
-# Hint: the value may be None; test it with `is not None` before, so that its type is known
+# Hint: the value may be None; test it with `is not None` first, which refines its type

@@ -132,7 +132,7 @@ def _reversed(em: Emitter, node: ast.Call, form: SpecialForm, hint: Type | None)
     range = em.range(node)
     iterable = em.sugared(node.args[0]).iter(em, range)
     if isinstance(iterable, IterableTree | ReversedValue):
-        raise CompilationError(f"'{iterable.kind}' object is not reversible; make a list of it", range)
+        raise CompilationError(f"'{iterable.kind}' object is not reversible; convert it to a list", range)
     return ReversedValue(em, range, iterable)
 
 
@@ -319,7 +319,7 @@ def _new(em: Emitter, node: ast.Call, form: SpecialForm, hint: Type | None) -> S
     _check_count(em, node, "__new__", 1, 1)
     type = em.type_of(node.args[0])
     if not isinstance(type, ClassType):
-        message = f"__new__ makes objects of classes, not of {type.annotation_str}"
+        message = f"__new__ requires a class, not {type.annotation_str}"
         raise CompilationError(message, em.range(node))
     return _simple(em.insert("prim::CreateObject", (), 1, em.range(node)).output().set_type(type))
 

@@ -37,7 +37,7 @@ def emit_remote_call(em: Emitter, node: ast.Call, form: str) -> SugaredValue:
         raise CompilationError(
             f"user_callable should be a FunctionValue, it's now a {callee.describe()}",
             em.range(function),
-            "another process runs scripted functions; put a call of anything else into one",
+            "remote calls in scripts require a scripted function; wrap other calls in a scripted function",
         )
     entries = (
         em.sugared(argument_nodes[0]).as_tuple(em, em.range(argument_nodes[0])) if argument_nodes else []
@@ -68,7 +68,7 @@ def _check_arguments(em: Emitter, node: ast.Call, form: str) -> None:
         raise CompilationError(
             f"{form}(dst_worker_name, user_callable, args, kwargs)does not support kwargs yet",
             em.range(node),
-            "give all arguments by their places",
+            "pass all arguments by position",
         )
     count = len(node.args)
     if not _MIN_ARGUMENTS <= count <= len(_PARAMETERS):

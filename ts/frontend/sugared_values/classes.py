@@ -99,7 +99,7 @@ class ClassValue(SugaredValue):
                 raise error
             raise CompilationError(
                 f"Tried to lookup unknown attribute on class {self.type.repr_str}. "
-                f"'{name}' is no static method or class, and others need an object",
+                f"'{name}' is not a static method or class; other attributes require an object",
                 range,
                 hints.similar(name, () if class_attribute is not None else _names(self.type)),
             )
@@ -260,7 +260,7 @@ def _inherited(cls: type | None, name: str) -> str:
         return ""
     for base in cls.__mro__[1:-1]:
         if name in base.__dict__:
-            return f"script classes inherit nothing; write {base.__name__}'s `{name}` in {cls.__name__} too"
+            return f"script classes do not inherit methods; copy {base.__name__}'s `{name}` to {cls.__name__}"
     return ""
 
 

@@ -130,7 +130,8 @@ class ReversedValue(SugaredValue):
         tensor = self.iterable.simple
         if tensor is None or not tensor.type().is_subtype_of(TENSOR):
             raise CompilationError(
-                f"{self.kind} cannot be used as a value: make a list of it with `list(reversed(...))`", range
+                f"{self.kind} cannot be used as a value: convert it to a list with `list(reversed(...))`",
+                range,
             )
         dims = em.list(INT, [em.constant(0, range)])
         return emit_builtin_call(range, em.graph, "aten::flip", [tensor, dims])

@@ -313,7 +313,7 @@ class ModuleValue(SugaredValue):
         constants = [None if bound is None else bound.to_ivalue() for bound in slice_bounds]
         for bound, value in zip(slice_bounds, constants, strict=True):
             if bound is not None and not isinstance(value, int):
-                raise CompilationError("Slices of a ModuleList take integer literals only", range)
+                raise CompilationError("Slices of a ModuleList require integer literals", range)
         return SugaredTuple([value for _, value in self.dictionary(em)][slice(*constants)])
 
     def contains(self, em: Emitter, range: SourceRange, element: Value) -> Value | None:

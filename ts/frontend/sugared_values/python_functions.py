@@ -59,7 +59,9 @@ def function_value(em: Emitter, function: Callable[..., Any], range: SourceRange
     alternative = compile_directives.alternative_of(function)
     if alternative is not None:
         raise UnsupportedNodeError(
-            f"{function.__name__} takes functions, which compiled code has no values of", range, alternative
+            f"{function.__name__} requires functions as arguments, which scripts do not support",
+            range,
+            alternative,
         )
     marker = compile_directives.modifier_of(function)
     if marker in ("ignore", "unused"):
@@ -212,16 +214,16 @@ def _how_to_call(function: Callable[..., Any]) -> str:
     module_name = getattr(function, "__module__", None) or ""
     name = getattr(function, "__name__", "")
     if module_name.partition(".")[0] == "numpy":
-        return f"functions of NumPy take no values of scripts; use torch.{name} or an @ts.jit.ignore function"
+        return f"scripts cannot call NumPy functions; use torch.{name} or an @ts.jit.ignore function"
     if module_name == "builtins":
-        return _BUILTINS.get(name, "it runs in Python, and takes tensors only")
+        return _BUILTINS.get(name, "it runs in Python, and only accepts tensors")
     return ""
 
 
 _BUILTINS = {
-    "set": "there are no sets; use the keys of a dict",
-    "frozenset": "there are no sets; use the keys of a dict",
-    "type": "types are no values; ask with `isinstance(x, int)`",
+    "set": "scripts do not support sets; use the keys of a dict",
+    "frozenset": "scripts do not support sets; use the keys of a dict",
+    "type": "types cannot be values; test with `isinstance(x, int)`",
     "map": "write a list comprehension",
     "filter": "write a `for` loop that appends to a list",
 }

@@ -74,7 +74,7 @@ class SugaredValue:
         is_type_test = type_name in ("int", "float", "bool", "str", "complex") and description.startswith(
             "__"
         )
-        hint = f"to ask for the type of x write `isinstance(x, {type_name})`" if is_type_test else ""
+        hint = f"to test the type of x, write `isinstance(x, {type_name})`" if is_type_test else ""
         raise CompilationError(f"{description} cannot be used as a value", range, hint)
 
     def attr(self, em: Emitter, range: SourceRange, name: str) -> SugaredValue:
@@ -216,7 +216,7 @@ class SimpleValue(SugaredValue):
                 raise CompilationError(
                     "cannot statically infer the expected size of a list in this context",
                     range,
-                    "a list has no length that is known here; use a tuple, or pass the list itself",
+                    "the length of a list is unknown at compile time; use a tuple, or pass the list itself",
                 )
             node = em.insert("prim::ListUnpack", (self.simple,), size)
             return [SimpleValue(output.set_type(type.elem)) for output in node.outputs()]
@@ -289,7 +289,7 @@ def _optional_hint(em: Emitter, value: Value) -> str:
         return ""
     hint = hints.may_be_none(value)
     if em.loop == "loop":  # a refined variable in a loop: the body may assign None, as in PyTorch
-        hint += ". The condition of a `while` does not prove it: write an `assert` in its body"
+        hint += ". The condition of a `while` does not refine the type: write an `assert` in its body"
     return hint
 
 
@@ -480,7 +480,7 @@ class PrintValue(SugaredValue):
     ) -> SugaredValue:
         """Emit `prim::Print`; raise CompilationError for keyword arguments such as `sep`."""
         if kwargs:
-            hint = "it prints to the standard output and ends the line; put texts together before"
+            hint = "it prints one line to standard output; format the string before"
             raise CompilationError("print doesn't accept any keyword arguments", range, hint)
         from ts.frontend.sugared_values.classes import to_printable
 
