@@ -73,7 +73,7 @@ def test_another_torch_is_rejected():
         try:
             ts.install_as_torch()
         except RuntimeError as error:
-            assert "PyTorch is imported already" in str(error)
+            assert "PyTorch is already imported" in str(error)
         else:
             raise AssertionError
         """

@@ -276,7 +276,7 @@ def test_enums_devices_and_modules(tmp_path, capsys):
     path.write_text(KINDS)
     assert output(capsys, "run", f"{path}:value", "GREEN")[:2] == (0, "2\n")
     assert output(capsys, "run", f"{path}:value", "Colour.RED")[:2] == (0, "1\n")
-    assert "no member of" in output(capsys, "run", f"{path}:value", "PINK")[2]
+    assert "not a member of" in output(capsys, "run", f"{path}:value", "PINK")[2]
     assert output(capsys, "run", f"{path}:kind", "cuda:1")[:2] == (0, "cuda\n")
     assert output(capsys, "run", f"{path}:kind", "toaster")[0] == 2
     assert output(capsys, "run", f"{path}:net", "[1.0]", "by=3")[:2] == (0, "tensor([3.])\n")

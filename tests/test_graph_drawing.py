@@ -259,7 +259,7 @@ def test_command(tmp_path, capsys):
     assert output(capsys, "graph", f"{program}:double", "--svg", out) == (0, "", f"wrote {out}\n")
     assert "aten::mul" in out.read_text()
     code, _, err = output(capsys, "graph", f"{program}:double", "--svg", tmp_path / "double.png")
-    assert code == 2 and "draws into .svg, .dot or .gv" in err
+    assert code == 2 and "expected a file with the suffix .svg, .dot or .gv" in err
     code, _, err = output(capsys, "graph", f"{program}:double", "--svg", tmp_path / "absent" / "double.svg")
     assert code == 1 and "cannot write" in err and err.count("\n") == 1
 

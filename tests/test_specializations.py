@@ -232,7 +232,7 @@ def test_peak_memory_of_a_method():
     with ts.no_grad():
         assert model.forward.peak_memory(ts.ones(8, 64)) == 8 * 64 * 4
         assert model.forward.peak_memory(ts.ones(8, 64), twice=True) == 2 * 8 * 64 * 4
-    assert ": 4,096 bytes besides" in str(model.plan)
+    assert ": 4,096 bytes, without" in str(model.plan)
 
 
 # ---- what may not be taken for decided --------------------------------------------------------------------

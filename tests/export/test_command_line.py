@@ -43,8 +43,8 @@ def test_run_accepts_leaves_by_name(model, tmp_path, capsys):
     [
         (["float32[10,3]", "pair_a=float32[2]"], 1, "Guard failed: x.size()[0] <= 9"),
         (["float32[5,3]", "n=3", "pair_a=float32[2]"], 1, "Guard failed: n == 2"),
-        (["float32[5,3]"], 2, "forward needs pair_a"),
-        (["float32[5,3]", "z=1"], 2, "no argument 'z'"),
+        (["float32[5,3]"], 2, "missing arguments pair_a of forward"),
+        (["float32[5,3]", "z=1"], 2, "no parameter 'z'"),
     ],
 )
 def test_run_rejects(model, capsys, words, code, said):

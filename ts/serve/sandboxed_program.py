@@ -209,7 +209,7 @@ def _describe_error(error: Exception, program: SandboxedProgram) -> Report:
     }
     match error:
         case ProgramRejectedError():
-            described.update(kind="Refused", line=error.line)
+            described.update(kind="Rejected", line=error.line)
         case FrontendError():
             line = _source_line(error.range, program.source)
             described.update(message=error.message, text=_truncate(str(error)), line=line)
