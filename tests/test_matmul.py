@@ -10,7 +10,7 @@ import pytest
 import ts
 from ts.backends.cpu import blas
 from ts.backends.cpu import thread_pool
-from ts.backends.cpu.kernels import microkernels, packs, simd_level
+from ts.backends.cpu.kernels import microkernels, packed_operand_cache, simd_level
 from ts.backends.cpu.kernels.matmul import multiply, use_tiles
 
 NEEDS_PACKING = pytest.mark.skipif(
@@ -127,12 +127,12 @@ def test_packed_products_have_the_same_bits(tiles, dtype):
     try:
         for m, k, n in [(1, 130, 700), (2, 130, 700), (2, 100, 900), (5, 64, 190), (70, 300, 211), (70, 600, 2000)]:
             x, weight, bias = ts.randn(m, k, dtype=dtype), ts.randn(n, k, dtype=dtype), ts.randn(n, dtype=dtype)
-            packs.forget()
+            packed_operand_cache.forget()
             made = []
             for threads in (1, 3, 2, 1):  # from the second on with the pack
                 thread_pool.set_count(threads)
                 made.append(ts.nn.functional.linear(x, weight, bias))
-            assert packs.cache_size()[0] == 1
+            assert packed_operand_cache.cache_size()[0] == 1
             shifted = x.unsqueeze(0).contiguous()
             made += [ts.nn.functional.linear(shifted, weight, bias)[0], ts.mm(x, weight.t()) + bias]
             assert all(ts.equal(made[0], each) for each in made[1:])
@@ -145,12 +145,12 @@ def test_summands_of_packed_products():
     """`addmm` returns equal results with and without packed weights, for row and matrix summands."""
     for m in (1, 20):
         x, weight = (ts.tensor(numbers(shape, "f")) for shape in ((m, 64), (48, 64)))
-        packs.forget()
+        packed_operand_cache.forget()
         for summand in (ts.ones(48), ts.ones(1, 48), ts.ones(m, 48), ts.ones(m, 1)):
             for beta, alpha in ((1, 1), (2, 1), (1, 3), (0, 2)):
                 found = ts.addmm(summand, x, weight.t(), beta=beta, alpha=alpha)
                 assert ts.equal(found, beta * summand + alpha * (x.unsqueeze(1) * weight).sum(2))
-        assert packs.cache_size()[0] == 1
+        assert packed_operand_cache.cache_size()[0] == 1
 
 
 WRITES = {
@@ -204,36 +204,36 @@ def f(x, w):
 @NEEDS_PACKING
 def test_factors_with_shared_memory_are_not_packed():
     """Factors that share memory with other objects are not packed, because these objects may write to it."""
-    packs.forget()
+    packed_operand_cache.forget()
     x, weight, packed = ts.randn(20, 64), ts.randn(48, 64), []
     for hold in (lambda: None, lambda: weight.data, lambda: ts.nn.Parameter(weight), lambda: weight.untyped_storage(), lambda: None):
         other = hold()
         for _ in range(3):
             ts.nn.functional.linear(x, weight)
-        packed.append(packs.cache_size()[0])
+        packed.append(packed_operand_cache.cache_size()[0])
         del other
-        packs.forget()
+        packed_operand_cache.forget()
     assert packed == [1, 0, 0, 0, 1]
     shared = np.ones((48, 64), np.float32)
     for given in (ts.from_numpy(shared), weight if weight.data_ptr() else None):
         for _ in range(3):
             ts.nn.functional.linear(x, given)
-    assert packs.cache_size() == (0, 0)
+    assert packed_operand_cache.cache_size() == (0, 0)
 
 
 @NEEDS_PACKING
 def test_packs_are_bounded_and_go_with_their_tensors():
-    packs.forget()
+    packed_operand_cache.forget()
     x, weights = ts.randn(8, 2048), [ts.randn(2048, 2048) for _ in range(20)]
     for weight in weights:
         for _ in range(2):
             ts.nn.functional.linear(x, weight)
-    count, size = packs.cache_size()
+    count, size = packed_operand_cache.cache_size()
     assert 10 <= count < 20 and size <= 1 << 28
     ts.nn.functional.linear(x, weights[19])
     del weight
     weights.clear()
-    assert packs.cache_size() == (0, 0)
+    assert packed_operand_cache.cache_size() == (0, 0)
 
 
 def test_products_of_several_threads_at_once():
