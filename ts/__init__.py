@@ -140,6 +140,7 @@ _MODULES = frozenset({
 
 
 def __getattr__(name: str) -> Any:
+    """Return a public name, which is imported on first use (lazy loading)."""
     from ts._core.value.build_lock import import_lock
     from ts.runtime.gc_pause import gc_disabled
     from ts.runtime.python_frame_stack import preallocate_frames

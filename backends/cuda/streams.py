@@ -43,7 +43,7 @@ class Stream:
         return self.cuda_stream
 
     def synchronize(self) -> None:
-        """Wait until the device has finished all work that is queued in the stream."""
+        """Wait until the device has finished all work queued in the stream (stream synchronization)."""
         self.queue.synchronize()
 
     def query(self) -> bool:

@@ -1,4 +1,4 @@
-"""Create and map memory that several processes share.
+"""Memory mapping: create and map memory that several processes share.
 
 In: sizes in bytes, file descriptors, paths; out: mappings, and byte arrays that share sections of their
 memory.

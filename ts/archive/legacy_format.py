@@ -57,7 +57,7 @@ def write(file: IO[bytes], value: bytes, storages: Iterable[tuple[str, int, NDAr
 
 
 def read(file: IO[bytes]) -> LegacyArchive:
-    """Parse a legacy file; raise ArchiveError if it is damaged."""
+    """Parse a legacy file; raise ArchiveError if it is damaged or of another byte order (endianness)."""
     size = file.seek(0, io.SEEK_END)
     file.seek(0)
     deadline.reserve(size)

@@ -1,4 +1,4 @@
-"""Reader of PyTorch's ZIP archives: records by name, and tensors from storages, read or memory-mapped.
+"""Reader of PyTorch's ZIP archives: records by name, and tensors from storages, optionally by memory mapping.
 
 Input: an open file. Output: the contents of its records, and tensors on their target devices:
 
@@ -114,7 +114,7 @@ class ZipRecords:
         return name in self.entries
 
     def read(self, name: str, size: int | None = None) -> NDArray[np.uint8]:
-        """Return the bytes of a record; raise ArchiveError if it is missing or does not have `size` bytes."""
+        """Return a record; raise ArchiveError if it is missing, a zip bomb, or not of `size` bytes."""
         entry = self.entries.get(name)
         if entry is None:
             raise ArchiveError(f"PytorchStreamReader failed locating file {name}: file not found")

@@ -1,4 +1,4 @@
-"""Writer of ZIP files with arbitrary records.
+"""Writer of ZIP files with arbitrary records: alignment of their contents, and atomic writes of files.
 
 write_atomically("model.pt", write)             atomic replacement of the old file
 write_record(archive, "model/data/0", data)     contents that can be mapped into memory

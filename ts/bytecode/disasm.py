@@ -1,4 +1,4 @@
-"""Disassembly of bytecode, with the source lines of the instructions.
+"""Disassembler of bytecode: text of the instructions with their source lines.
 
 code of total: 4 registers
   parameters: r0 int        locals: r1 int, r2 int        constants: r3 = 0

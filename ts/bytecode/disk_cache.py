@@ -1,4 +1,4 @@
-"""Disk cache: one process writes files atomically, and later processes read them.
+"""Disk cache: one process writes files with checksums atomically, and later processes read them.
 
     ~/.cache/ts/1f/9a…c3.json           or in $TS_CACHE_DIR, or in $XDG_CACHE_HOME/ts; TS_CACHE=0 disables it
 
@@ -104,7 +104,7 @@ def is_owned_by_user(folder: Path) -> bool:
 
 
 def _trim(folder: Path) -> None:
-    """Delete the oldest files of a cache folder if it has more than its share of `_MAX_FILES`."""
+    """Cache eviction: delete the oldest files of a folder with more than its share of `_MAX_FILES`."""
     files = sorted(folder.iterdir(), key=lambda file: file.stat().st_mtime)
     limit = _MAX_FILES // 256
     for file in files[: len(files) - limit + limit // 8] if len(files) > limit else ():

@@ -1,4 +1,4 @@
-"""Execution counts of instructions, counted by a BREAK in each basic block of a program.
+"""Execution counts of instructions by instrumentation: a BREAK in each basic block of a program.
 
 In: the arguments of a `Code`.  Out: an instrumented `Code` and, after it has run, the execution count of each
 instruction.

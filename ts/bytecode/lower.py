@@ -203,7 +203,7 @@ class Lowering(FutureLowering):
         return types + [ANY] * (operator.nrets - len(types))
 
     def lower_by_opcode(self, name: str, arguments: Sequence[int], node: Node) -> bool:
-        """Emit one instruction and return True if the register classes match its operand formats."""
+        """Emit opcode `name` and return True if its formats match the registers (instruction selection)."""
         result, *formats = BY_NAME[name].operands
         if name.startswith("IS_"):
             return self.lower_identity(name, arguments, node)

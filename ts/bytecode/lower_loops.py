@@ -1,4 +1,4 @@
-"""Lowering of loops: counters of range values, and copies for the next iteration.
+"""Lowering of loops: counters of range values (induction variables), and copies for the next iteration.
 
     %t : int = prim::Loop(%n, %true, %zero)           MOVE %s, %zero
       block0(%i : int, %s : int):                     JUMP_LE_I64 end, %n, %zero

@@ -1,4 +1,4 @@
-"""Register allocation for linear code over virtual registers.
+"""Register allocation for linear code: register coalescing, then greedy graph coloring.
 
 In: a list of instructions with virtual registers, one per value.  Out: the same code with few real registers,
 without most of the copies, and with DROP instructions after the last uses of objects.
@@ -12,7 +12,7 @@ without most of the copies, and with DROP instructions after the last uses of ob
 Two registers interfere if one is written while the other is live (`live_ranges.py`), unless the write is a
 copy of the other register.  The two registers of a copy are merged into a group if they do not interfere.
 Then each group, in code order, gets the first real register that is free during the live ranges of the group
-(greedy colouring).
+(greedy coloring).
 """
 
 from __future__ import annotations

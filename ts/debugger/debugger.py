@@ -134,6 +134,7 @@ class Debugger:
             self._interact(paused, reasons)
 
     def _on_failure(self, paused: PausedProgram, error: BaseException) -> None:
+        """Read commands when a program has failed, before its frames are released (post-mortem debugging)."""
         with self._lock:
             if self._main is None:
                 self._main = paused.program

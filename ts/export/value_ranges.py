@@ -1,4 +1,4 @@
-"""Ranges of the values of symbolic expressions.
+"""Ranges of the values of symbolic expressions, computed by interval arithmetic.
 
     between(2*s0 + 1, {s0: Range(2, 9)})        Range(5, 19)
 

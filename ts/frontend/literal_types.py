@@ -1,4 +1,4 @@
-"""Types of list and dict literals, selected by their elements and by the expected type.
+"""Types of list and dict literals, from their elements and the expected type (bidirectional inference).
 
 In: the expected type (of a variable, a result, an attribute).  Out: the possible types of the literal:
 

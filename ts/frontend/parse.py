@@ -1,4 +1,4 @@
-"""Parsing of source text to Python's syntax tree, with errors for unsupported constructs.
+"""Parsing of source text to Python's abstract syntax tree (AST), with errors for unsupported constructs.
 
 In: a live function, or a string of definitions.  Out: a `ParsedFunction`, which contains the
 `ast.FunctionDef`, its `Source`, and the `Resolver` for names that are defined outside of the function.

@@ -1,1 +1,1 @@
-"""Operator fusion: rules for the nodes of a fusion group, and the fused program that a backend compiles."""
+"""Operator fusion (kernel fusion): rules of fusion groups, and the fused program that a backend compiles."""

@@ -1,4 +1,4 @@
-"""Patches of functions and methods during tracing, reverted at the end.
+"""Monkey patching of functions and methods during tracing, reverted at the end.
 
     with new_patcher() as patcher:
         patcher.patch_method(Module, "__call__", recording)

@@ -1,4 +1,4 @@
-"""Typed SSA representation: types, schemas, graphs, and their texts.
+"""Typed SSA intermediate representation (IR): types, schemas, graphs, and their texts.
 
 The frontend creates graphs in this form, passes transform them, and bytecode is generated from them.
 """

@@ -1,4 +1,4 @@
-"""Lexer shared by schemas, graph text and printed source: tokens, numbers, strings.
+"""Lexer (tokenizer) shared by schemas, graph text and printed source: tokens, numbers, strings.
 
 >>> format_float(3.0), format_float(0.1), quote("a\\n'b'")
 ('3.', '0.10000000000000001', '"a\\\\n\\\\\\'b\\\\\\'"')

@@ -1,4 +1,4 @@
-"""Values and their uses.
+"""Values, their definitions and their uses (use-def chains).
 
 A `Value` is output `offset()` of `node()` and has a list of uses; a `Use` is one input of a node. `Node`
 updates the uses; this module defines the value's type, name, and derived properties::

@@ -1,4 +1,4 @@
-"""Canonical numbering and order, so that equal programs have equal text.
+"""Canonicalization: numbering and order that give equal programs equal text.
 
 `canonicalize(graph)` returns a copy with values numbered in the order of their definitions.
 `canonicalize_outputs` sorts the outputs of ifs and loops in place by their first use; unused outputs come

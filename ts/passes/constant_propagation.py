@@ -1,4 +1,4 @@
-"""Constant propagation and folding: evaluate nodes with constant inputs at compile time.
+"""Constant propagation and constant folding: evaluate nodes with constant inputs at compile time.
 
     %a : int = prim::Constant[value=3]()
     %b : int = prim::Constant[value=4]()
@@ -169,6 +169,7 @@ class _Propagator:
     # -- ifs -------------------------------------------------------------------------------------------
 
     def _visit_if(self, node: Node) -> None:
+        """Replace an `if` with a constant condition by its branch (branch elimination); visit other ifs."""
         condition = constant_value(node.input())
         if condition is not NOT_CONSTANT and optimization_allowed("constant_propagation"):
             branch = node.blocks()[0 if condition else 1]

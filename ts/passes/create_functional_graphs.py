@@ -1,4 +1,4 @@
-"""Extraction of mutation-free parts of a program into functional graphs, and their inlining.
+"""Extraction (outlining) of mutation-free parts of a program into functional graphs, and their inlining.
 
     %a : Tensor = aten::mul(%x, %y)                  %b : Tensor = prim::FunctionalGraph_0(%x, %y)
     %b : Tensor = aten::add(%a, %y, %one)      =>    with prim::FunctionalGraph_0 = graph(%x, %y):

@@ -1,4 +1,4 @@
-"""Conversion of early exits to structured control flow.
+"""Conversion of early exits to structured control flow (early return elimination).
 
 In: a graph in SSA form with early exits: `prim::ReturnStmt(%v...)` leaves the function, and
 `prim::LoopContinuation(%again, %carried...)` leaves the innermost loop body. Out: a graph without such nodes.
@@ -368,7 +368,7 @@ def _last(values: Sequence[Value], count: int) -> Sequence[Value]:
 
 
 class _Merger:
-    """Merger of consecutive ifs where the first determines the branch of the second."""
+    """Merger of consecutive ifs where the first determines the branch of the second (jump threading)."""
 
     def __init__(self) -> None:
         self._copies = _MAX_COPIED_BYTES

@@ -239,7 +239,7 @@ class _Freezer:
             self._resolve(task)
 
     def _record_modules(self, graph: Graph) -> bool:
-        """Record the module of each module-typed value.
+        """Record the module of each module-typed value (devirtualization of interface types).
 
         Return True if the type of a value was an interface and is now the class of its module.
         """

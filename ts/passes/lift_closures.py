@@ -1,4 +1,4 @@
-"""Conversion of the closures of forks to subgraphs.
+"""Closure conversion (lambda lifting): the closures of forks become subgraphs.
 
     %c : Function = prim::Closure()                  %f : Future[Tensor] = prim::fork_0(%x)
       block0():                                      with prim::fork_0 = graph(%x : Tensor):

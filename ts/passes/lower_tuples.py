@@ -1,4 +1,4 @@
-"""Removal of tuples whose construction and unpacking are both visible.
+"""Removal (scalar replacement) of tuples whose construction and unpacking are both visible.
 
 %t : (int, str) = prim::TupleConstruct(%a, %b)
 %x : int, %y : str = prim::TupleUnpack(%t)            =>    (%a instead of %x, %b instead of %y and of %z)

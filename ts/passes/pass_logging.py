@@ -1,4 +1,4 @@
-"""Logging and limits of passes, set by environment variables.
+"""Logging of passes, and limits of passes for bisection, set by environment variables.
 
     TS_JIT_LOG_LEVEL=dce:>cse        dumps and updates of `dce`; debug output of `cse` as well
     TS_JIT_OPT_LIMIT=cse=3:dce=10    at most 3 changes by `cse`, 10 by `dce`: bisects a wrong optimisation

@@ -1,4 +1,4 @@
-"""Shape analysis (shape propagation): infer dtype, rank and device of tensors from a graph's inputs.
+"""Shape inference (shape propagation): dtype, rank and device of tensors from a graph's inputs.
 
     graph(%x : Tensor):                          graph(%x : Float(*, *, requires_grad=0, device=cpu)):
       %y : Tensor = aten::mul(%x, %x, %c)   =>     %y : Float(*, *, requires_grad=0, device=cpu) = ...

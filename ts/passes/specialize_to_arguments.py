@@ -1,4 +1,4 @@
-"""Specialization of a graph to argument types: decide queries of dtypes, ranks and devices.
+"""Specialization to argument types (partial evaluation): decide queries of dtypes, ranks and devices.
 
     graph(%x : Tensor, %b : Tensor?):                for (float32[2], None):
       %d : int = aten::dim(%x)

@@ -1,4 +1,4 @@
-"""Code cache: compiled code of functions, stored on disk for later processes.
+"""Code cache for warm starts: compiled code of functions, stored on disk for later processes.
 
 Input: a function of an archive at its first call, or a Python function when it is scripted. Output: its code,
 if an earlier process has stored it:

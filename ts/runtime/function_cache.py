@@ -1,4 +1,4 @@
-"""Cache of scripted functions, under PyTorch's private names such as `torch.jit._state._jit_caching_layer`.
+"""Memoization of `script`: scripted functions, under PyTorch's private names such as `_jit_caching_layer`.
 
 Input: a Python function. Output: its scripted function, if it was compiled before:
 

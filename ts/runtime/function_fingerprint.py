@@ -1,4 +1,4 @@
-"""Fingerprint of a Python function: a digest of its source and of the values of globals it uses.
+"""Fingerprint (content hash) of a Python function: a digest of its source and of the globals it uses.
 
     fingerprint = fingerprint_of(function)        None if a name cannot be encoded
     fingerprint.digest                            equal in two processes only if source and values are equal

@@ -105,7 +105,10 @@ def _address_space_bytes() -> int:
 
 
 def set_cpu_time_limit(seconds: float) -> None:
-    """Let the kernel kill this process after `seconds` of processor time plus a grace period; 0: no limit."""
+    """Set a watchdog timer: the kernel kills this process after `seconds` of CPU time plus a grace period.
+
+    If `seconds` is 0, there is no limit.
+    """
     signal.setitimer(signal.ITIMER_PROF, seconds + _KILL_GRACE_SECONDS if seconds else 0)
 
 

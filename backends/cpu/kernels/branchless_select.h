@@ -1,5 +1,5 @@
-/* Selection of one of two numbers by a bit mask. Compilers vectorize the mask operations, but may compile
-   `?:` to a branch.
+/* Selection (predication) of one of two numbers by a bit mask. Compilers vectorize the mask operations, but
+   may compile `?:` to a branch.
 
    float_pick(x > 0, x, x * slope) */
 

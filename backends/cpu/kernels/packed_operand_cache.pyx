@@ -1,4 +1,4 @@
-"""Cache of packed operands that several matrix products use.
+"""Cache of packed operands of matrix products, with cache invalidation by version counters.
 
 In: the tensor of an operand, at each product.  Out: its panels, from its second use.
 

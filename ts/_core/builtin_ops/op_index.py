@@ -1,4 +1,4 @@
-"""Index of C operator names by module, for imports on first use.
+"""Index of C operator names by module, for imports on first use (lazy loading).
 
 Made from what they have by `python -m tests.generate_operator_index`; names stand without `aten::`.
 """

@@ -125,7 +125,7 @@ cdef inline CachedString *cache_entry(Key *key) noexcept nogil:
 
 
 cdef str cached_string(Key *key):
-    """Return the cached string of a key; it is created at the first call."""
+    """Return the string of a key from the cache (string interning); it is created at the first call."""
     cdef CachedString *entry = cache_entry(key)
     cdef PyObject *before = entry.text
     if before != NULL and entry.key.low == key.low and entry.key.high == key.high:

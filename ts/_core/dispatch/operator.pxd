@@ -1,4 +1,4 @@
-"""Operators as the interpreter calls them: numbers of arguments and results, and one kernel per backend.
+"""Operators and their calling convention: numbers of arguments and results, and one kernel per backend.
 
 A kernel reads its arguments from registers and writes its results to registers:
 

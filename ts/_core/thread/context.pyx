@@ -1,4 +1,4 @@
-"""Per-thread context: one word of mode flags, read on the operator path.
+"""Per-thread context (thread-local storage): one word of mode flags, read on the operator path.
 
     set_grad_enabled(False)           sets the grad mode of the calling thread
     with GradMode(False): ...         sets it for a block; `InferenceMode(True)` does this for inference mode

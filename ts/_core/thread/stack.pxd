@@ -1,4 +1,4 @@
-"""Check of the remaining C stack of this thread; calls of Python functions from C use this stack too.
+"""Stack overflow check: the remaining C stack of this thread, which calls from C into Python also use.
 
 Python's recursion limit counts calls, not bytes.  If a program increases the limit, or on a thread with a small stack,
 recursion could crash the process.  Functions that recurse through Python or nested values therefore call this check.

@@ -1,4 +1,4 @@
-"""Garbage collection of containers: the slots `tp_traverse` and `tp_clear` of their types.
+"""Garbage collection (cycle collection) of containers: the slots `tp_traverse` and `tp_clear` of their types.
 
 In: the complete container classes.  Out: nothing; the slots of their types are replaced.
 

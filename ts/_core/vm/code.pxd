@@ -1,4 +1,6 @@
-"""Code: the bytecode of one function with its tables. It is verified when it is created, and does not change later.
+"""Code: the bytecode of one function with its constant pool, line table and exception table.
+
+It is verified when it is created, and does not change later.
 
     registers    [ parameters | locals | constants ]        template: initial values of the registers with tags
 
@@ -78,7 +80,7 @@ cdef class Callee(CalleeBase):
 
 @cython.final
 cdef class Method(MethodBase):
-    """Callee of a CALL_METHOD instruction: a method that is looked up by name in the class of the object."""
+    """Callee of CALL_METHOD: a method looked up by name in the class of the object (polymorphic dispatch)."""
     cdef readonly str name
     cdef ObjectClass cls              # class of the object of the last call (inline cache)
     cdef Callee callee                # the method of `cls`

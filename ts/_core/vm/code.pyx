@@ -202,7 +202,7 @@ cdef class Code:
             self.operand_pool[i] = operand_pool[i]
 
     cdef int fill_instructions(self) except -1:
-        """Encode the verified instruction rows as the array that the interpreter reads."""
+        """Encode the verified rows as the array that the interpreter reads (instruction encoding)."""
         cdef int i
         cdef int32_t operands[3]
         self.instructions = <Instruction *>calloc(self.size, sizeof(Instruction))

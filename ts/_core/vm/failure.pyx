@@ -12,7 +12,7 @@ from ts.module_names import is_own
 
 
 cdef list script_stack(State *state):
-    """Return (function, range) of the active frames and of calls inlined in them, outermost first."""
+    """Return the backtrace: (function, range) of active frames and calls inlined in them, outermost first."""
     cdef Frame *frame = state.frame
     cdef Code code
     cdef Py_ssize_t at

@@ -98,7 +98,7 @@ cdef inline void pop_frame(State *state) noexcept nogil:
 
 
 cdef State *take_state() except NULL
-# Release all frames of a program, with their registers.
+# Release all frames of a program, with their registers (stack unwinding).
 cdef void release_frames(State *state) noexcept
 cdef void release_state(State *state) noexcept
 # Enter a new chunk with memory for a frame of `size` bytes; raise MemoryError if the allocation fails.

@@ -1,4 +1,4 @@
-"""Interface between the interpreter and the machine code of hot loops: compile requests, entry and callbacks.
+"""Interface of interpreter and machine code of hot loops (on-stack replacement): requests, entry, callbacks.
 
 The interpreter enters machine code by ENTER_NATIVE, which replaces the LOOP instructions of compiled loops (`Native`
 in `code.pxd`).  Like the interpreter loop, machine code returns a status and the next instruction.

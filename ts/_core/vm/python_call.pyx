@@ -1,4 +1,4 @@
-"""Calls of Python from scripts: wraps a Python callable as an operator of the interpreter.
+"""Calls of Python from scripts (foreign function interface): wraps a Python callable as an operator.
 
 In: registers.  Out: the result of the callable, whose type is checked.
 

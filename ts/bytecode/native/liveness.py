@@ -50,7 +50,7 @@ def successors(code: Code, pc: int) -> tuple[int, ...]:
 
 
 def reachable(code: Code, starts: list[int]) -> set[int]:
-    """Return the indices of instructions reachable from the instructions in `starts`."""
+    """Return the indices of instructions reachable from the instructions in `starts`, found by a worklist."""
     visited = set(starts)
     pending = list(starts)
     while pending:

@@ -1,4 +1,4 @@
-"""`move_to_device_pass`: move an exported program to another device.
+"""`move_to_device_pass`: move an exported program to another device (device placement).
 
 program = export(model, (x,))                   zeros([2], device=cpu)
 move_to_device_pass(program, "meta")            zeros([2], device=meta); state and example inputs are moved

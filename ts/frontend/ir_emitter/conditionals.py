@@ -99,7 +99,7 @@ def _negate(em: Emitter, range: SourceRange, inner: Condition) -> Condition:
 def _short_circuit(
     em: Emitter, range: SourceRange, left: Condition, node: ast.expr | Callable[[], Condition], is_or: bool
 ) -> Condition:
-    """Emit `left and node` or `left or node` as a `prim::If`; one of its branches returns a constant."""
+    """Emit `left and node` or `left or node` as a `prim::If` (short-circuit evaluation)."""
     right: list[Condition] = []
 
     def constant() -> Value:

@@ -1,4 +1,4 @@
-"""Type refinement: the variable types implied by a condition being true or false.
+"""Flow-sensitive typing by type refinement (type narrowing): the variable types that a condition implies.
 
 In: a value's type and the tested types.  Out: its refined types in the true and the false branch.
 
