@@ -18,7 +18,7 @@ from ts.ops import packed_params, quantizer, registry
 from ts.ops.profiling import RECORD_FUNCTION_TYPE
 from ts.ops.rpc_ops import WORKER_INFO
 
-pytestmark = pytest.mark.filterwarnings("ignore:Quantized tensors and operators run dequantised")
+pytestmark = pytest.mark.filterwarnings("ignore:Quantized tensors and operators are emulated")
 CLASSES = "__torch__.torch.classes.quantized"
 INTEGERS = np.array([[1, -2, 3], [4, 5, -128]], np.int8)
 LINEAR = module(
@@ -162,7 +162,7 @@ def test_dequantization_warns_once():
     run = subprocess.run(
         [sys.executable, "-c", f"data = {linear_archive()!r}\n{program}"], capture_output=True, text=True, check=True
     )
-    assert run.stderr.count("run dequantised here, in float32") == 1
+    assert run.stderr.count("are emulated in float32") == 1
 
 
 def test_scale_of_unquantized_tensor_raises():
@@ -218,14 +218,14 @@ WRONG = {
         "expected a storage of integers",
     ),
     "quantized-storage": (linear_archive((tensor("QInt8Storage", "0", 2, 3), None)), "a tensor has no valid storage"),
-    "no-tensor": (linear_archive((7, None)), "no tensor of 2 dimensions"),
-    "three": (linear_archive((WEIGHT, None, None)), "is none of that class"),
+    "no-tensor": (linear_archive((7, None)), "not a float32 tensor of 2 dimensions"),
+    "three": (linear_archive((WEIGHT, None, None)), "invalid state of a"),
     "bias": (linear_archive((WEIGHT, tensor("FloatStorage", "1", 3)), s1=bytes(12)), "the bias has 3 elements for 2"),
-    "windows": (conv(GOOD[:-1]), "its windows have not 2 dimensions"),
-    "dimensions": (conv([3, *GOOD[1:]]), "its windows have not 2 dimensions"),
-    "groups": (conv([*GOOD[:-2], 0, 0]), "there are 0 groups"),
-    "version": (conv(GOOD, version="9"), "it has the version '9'"),
-    "conv-weight": (conv(GOOD, weight=(2, 3)), "no tensor of 4 dimensions"),
+    "windows": (conv(GOOD[:-1]), "its windows do not have 2 dimensions"),
+    "dimensions": (conv([3, *GOOD[1:]]), "its windows do not have 2 dimensions"),
+    "groups": (conv([*GOOD[:-2], 0, 0]), "got 0 groups"),
+    "version": (conv(GOOD, version="9"), "unsupported version '9'"),
+    "conv-weight": (conv(GOOD, weight=(2, 3)), "not a float32 tensor of 4 dimensions"),
 }  # fmt: skip
 
 

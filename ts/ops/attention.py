@@ -103,7 +103,7 @@ def _rescaled_heads(xp: Any, qkv: Array, qkv_bias: Array, num_heads: int) -> tup
     batch, length, three = qkv.shape
     width = three // 3
     if num_heads <= 0 or width % num_heads:
-        raise RuntimeError(f"Expected a width that {num_heads} heads can share, but got {width}")
+        raise RuntimeError(f"Expected a width that is divisible by {num_heads} heads, but got {width}")
     if common.CATEGORY_OF[qkv.dtype] != common.FLOATING:
         common.raise_unsupported_dtype("transform_bias_rescale_qkv", qkv.dtype)
     wide = common.opmath(qkv.dtype)

@@ -236,7 +236,7 @@ def _native_batch_norm_backward(
     channels = input.shape[1] if input.ndim > 1 else 0
     mean, spread = (save_mean, save_invstd) if train else (running_mean, running_var)
     if mean is None or spread is None:
-        raise RuntimeError("Expected the moments that the input was normalised by")
+        raise RuntimeError("Expected the saved mean and inverse standard deviation of the input")
     if not size_guards.same((*grad_out.shape, mean.size, spread.size), (*input.shape, channels, channels)):
         raise RuntimeError(
             f"Expected a gradient of the input's size {list(input.shape)} and moments of {channels} channels"

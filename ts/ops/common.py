@@ -85,7 +85,7 @@ def dtype_from(code: int | None, default: DType | None = None) -> DType:
         return default_dtype() if default is None else default
     dtype = dtypes.BY_CODE.get(int(code))
     if dtype is None:
-        raise RuntimeError(f"{code} is the number of no dtype")
+        raise RuntimeError(f"{code} is not the code of a dtype")
     return dtype.numpy_dtype
 
 

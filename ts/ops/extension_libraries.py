@@ -90,7 +90,7 @@ def load_library(path: Any) -> None:
         return
     present = [schema for schema in _OPERATORS if _declares(real_path, *schema.partition("(")[0].split("::"))]
     if not _PACKAGES_WITH_FALLBACK.isdisjoint(os.path.normpath(real_path).split(os.sep)):
-        raise OSError(f"{message}: it is linked with PyTorch's libraries, and ts does not run their code")
+        raise OSError(f"{message}: it is linked with PyTorch's libraries, which ts does not run")
     for schema in present:
         if not registry.lookup(schema.partition("(")[0]):
             registry.add(

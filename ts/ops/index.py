@@ -71,7 +71,7 @@ def _check_mask(self: Array, mask: Array, dim: int) -> None:
                 f"indexed tensor {list(self.shape)} at index {dim + i}"
             )
     if mask.ndim == 0:
-        raise IndexError("a mask without dimensions has none to stand for")
+        raise IndexError("a mask without dimensions cannot select dimensions")
 
 
 def _key(arrays: Sequence[Array | None]) -> tuple[Any, ...]:

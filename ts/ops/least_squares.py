@@ -282,7 +282,7 @@ def _check_pivots(name: str, pivots: Array, n: int) -> None:
     if not pivots.size:
         return
     if bool((abs(pivots) < 1).any()) or bool((abs(pivots) > n).any()):
-        raise RuntimeError(f"{name}: pivots have to name rows of the matrix, from 1 to {n}")
+        raise RuntimeError(f"{name}: pivots must be row numbers from 1 to {n}")
     for row in (pivots < 0).reshape(-1, n).tolist():
         if any(negative and len(list(run)) % 2 for negative, run in itertools.groupby(row)):
-            raise RuntimeError(f"{name}: negative pivots have to come in pairs")
+            raise RuntimeError(f"{name}: negative pivots must come in pairs")

@@ -73,7 +73,7 @@ class Packed:
         try:
             return cls._read(state)
         except (TypeError, ValueError, KeyError, IndexError, RuntimeError) as error:
-            raise ArchiveError(f"the state of a {cls.title} is none of that class: {error}") from error
+            raise ArchiveError(f"invalid state of a {cls.title}: {error}") from error
 
     @classmethod
     def _read(cls, state: Any) -> Packed:
@@ -87,7 +87,7 @@ class Packed:
 def _tensor(x: Any, ndim: int, parameter_name: str = "weight") -> Tensor:
     """Return `x` if it is a float32 tensor with `ndim` dimensions; else raise ValueError."""
     if not isinstance(x, Tensor) or x.ndim != ndim or x.dtype != dtypes.float32:
-        raise ValueError(f"the {parameter_name} is no tensor of {ndim} dimensions in float32")
+        raise ValueError(f"the {parameter_name} is not a float32 tensor of {ndim} dimensions")
     return x
 
 
@@ -99,7 +99,7 @@ def _bias(x: Any, size: int) -> Tensor | None:
 
 def _integers(x: Any) -> list[int]:
     if not isinstance(x, list | tuple) or not all(type(n) is int for n in x):
-        raise ValueError("a window is no list of ints")
+        raise ValueError("a window is not a list of ints")
     return list(x)
 
 
@@ -148,7 +148,9 @@ class ConvParams(Packed):
         self.window = [_integers(x) for x in (stride, padding, dilation, output_padding)]
         self.stride, self.padding, self.dilation, self.output_padding = self.window
         if type(groups) is not int or groups < 1 or any(len(x) != self.dims for x in self.window):
-            raise ValueError(f"the windows have not {self.dims} dimensions, or there are {groups} groups")
+            raise ValueError(
+                f"expected windows of {self.dims} dimensions and at least one group, got {groups} groups"
+            )
         self.groups = groups
         self.transposed = transposed
         outputs = self.weight.shape[1] * groups if transposed else self.weight.shape[0]
@@ -167,10 +169,10 @@ class ConvParams(Packed):
         elif version == 3:
             numbers, (_, weight, bias) = first, second
         else:
-            raise ValueError(f"it has the version {version!r}")
+            raise ValueError(f"unsupported version {version!r}")
         n = cls.dims
         if len(_integers(numbers)) != 4 * n + 3 or numbers[0] != n:
-            raise ValueError(f"its windows have not {n} dimensions")
+            raise ValueError(f"its windows do not have {n} dimensions")
         stride, padding, dilation, output_padding = (numbers[1 + i * n : 1 + (i + 1) * n] for i in range(4))
         groups, transposed = numbers[-2:]
         return cls(weight, bias, stride, padding, output_padding, dilation, groups, bool(transposed & 1))
@@ -237,9 +239,9 @@ class CellParams(Packed, title="rnn.CellParamsBase"):
         """Create a cell from its serialized state: (kind, tensors, floats, ints, linear layers)."""
         kind, _, _, numbers, layers = state  # the tensors are copies of the biases in the layers
         if kind == "quantized":  # PyTorch writes only this name, without the layers
-            raise ValueError("its kind is 'quantized', of which PyTorch writes no more than this name")
+            raise ValueError("its kind is 'quantized', for which PyTorch saves only the name")
         if kind not in ("quantized_dynamic", "quantized_fp16"):
-            raise ValueError(f"its kind is {kind!r}")
+            raise ValueError(f"unsupported kind {kind!r}")
         w_ih, w_hh = layers
         packed_layers = as_packed(w_ih, LinearParams), as_packed(w_hh, LinearParams)
         return cls(*packed_layers, reduce_range=bool(numbers and numbers[0]))

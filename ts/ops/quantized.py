@@ -133,7 +133,9 @@ def _convolve(cls: type[ConvParams], flat: bool, transposed: bool) -> Compute:
     def compute(x: Tensor, packed: Any, reduce_range: bool = False) -> Any:
         p = as_packed(packed, cls)
         if p.transposed != transposed:
-            raise RuntimeError("quantized convolution: its parameters are of the transposed one, or it is")
+            raise RuntimeError(
+                "quantized convolution: either the operator or its parameters are transposed, but not both"
+            )
         return _window(x, p, p.window, p.groups, flat)
 
     return compute

@@ -67,9 +67,8 @@ class QuantizationParams(NamedTuple):
 def warn_once() -> None:
     """Warn once per process that quantized models run in float32."""
     warnings.warn(
-        "Quantized tensors and operators run dequantised here, in float32: their numbers are rounded to "
-        "those "
-        "that the quantized tensor would have, and differ from PyTorch's by a step now and then.",
+        "Quantized tensors and operators are emulated in float32: their numbers are rounded to quantized "
+        "values, and may differ from PyTorch's by one quantization step.",
         stacklevel=2,
     )
 
@@ -90,12 +89,12 @@ def with_grid(x: Tensor, grid: QuantizationParams | None) -> Tensor:
 def checked_grid(scale: Any, zero_point: Any, dtype: int, axis: int = -1) -> QuantizationParams:
     """Return a validated quantization grid; RuntimeError for invalid dtype, scale or zero point."""
     if dtype not in RANGES:
-        raise RuntimeError(f"quantize: {dtype} is the number of no quantized dtype")
+        raise RuntimeError(f"quantize: {dtype} is not the code of a quantized dtype")
     if axis < 0 and not 0 < scale < float("inf"):
-        raise RuntimeError(f"quantize: the scale is {scale}, and must be a positive number")
+        raise RuntimeError(f"quantize: the scale must be a positive number, got {scale}")
     low, high = RANGES[dtype]
     if axis < 0 and not low <= zero_point <= high:
-        raise RuntimeError(f"quantize: the zero point is {zero_point}, and must be between {low} and {high}")
+        raise RuntimeError(f"quantize: the zero point must be between {low} and {high}, got {zero_point}")
     return QuantizationParams(scale, zero_point, dtype, axis)
 
 
@@ -283,9 +282,8 @@ def _grid(x: Tensor, per_channel: bool) -> QuantizationParams:
     grid = grid_of(x)
     if grid is None:
         raise RuntimeError(
-            "the tensor has no scale and no zero point: quantized models run dequantised here, in float32, "
-            "and "
-            "only what quantizes, and operators `quantized::…`, say on which numbers their results lie"
+            "the tensor has no scale and no zero point: quantized tensors are emulated in float32, and only "
+            "results of quantizing operators and of operators `quantized::…` have them"
         )
     if (grid.axis >= 0) != per_channel:
         kind = "PerChannelAffine" if per_channel else "PerTensorAffine"

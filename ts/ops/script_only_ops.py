@@ -114,7 +114,7 @@ def _item(xp: Any, self: Array) -> Any:
 def _first_item(xp: Any, self: Array) -> Any:
     """Return the first element of a tensor as a number; raise RuntimeError for an empty tensor."""
     if not self.size:
-        raise RuntimeError("a Tensor with 0 elements has no first one")
+        raise RuntimeError("expected a Tensor with at least one element")
     return _item(xp, self.reshape(-1)[:1])
 
 

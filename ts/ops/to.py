@@ -32,7 +32,7 @@ _SCRIPT: dict[str, Any] = {"where": "", "whole": True}
 def _dtype_of(code: int) -> dtypes.dtype:
     dtype = dtypes.BY_CODE.get(code)
     if dtype is None:
-        raise RuntimeError(f"{code} is the number of no dtype")
+        raise RuntimeError(f"{code} is not the code of a dtype")
     return dtype
 
 

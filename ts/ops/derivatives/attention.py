@@ -49,5 +49,5 @@ compose(
 constant(
     "aten::_transform_bias_rescale_qkv aten::_native_multi_head_attention "
     "aten::_transformer_encoder_layer_fwd",
-    "the faster way of a layer where no gradients are wanted",
+    "it is the inference kernel of a layer, used without gradients",
 )

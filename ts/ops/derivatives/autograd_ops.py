@@ -4,4 +4,4 @@ from __future__ import annotations
 
 from ts.ops.derivatives.formula_registry import constant
 
-constant("aten::grad prim::grad", "a gradient has its own history")
+constant("aten::grad prim::grad", "the gradient has a separate autograd graph")

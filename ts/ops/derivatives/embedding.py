@@ -30,7 +30,7 @@ derive(
 derive("aten::embedding_dense_backward", grad_output="_read(grad, indices, padding_idx)", result=LINEAR)
 constant(
     "aten::embedding_renorm aten::_saturate_weight_to_fp16 aten::_rowwise_prune",
-    "what is done to the weights of a table has no gradient",
+    "the renormalization of embedding weights is not differentiable",
 )
 
 

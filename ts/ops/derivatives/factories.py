@@ -13,7 +13,7 @@ constant(
     "it reads no elements",
 )
 for _overload in ("Tensor_Tensor", "Tensor_Scalar", "Scalar_Tensor"):
-    constant(f"aten::linspace.{_overload} aten::logspace.{_overload}", "its ends are taken as numbers")
+    constant(f"aten::linspace.{_overload} aten::logspace.{_overload}", "its bounds are converted to numbers")
 
 
 def powers(x: Tensor, count: int) -> Tensor:

@@ -11,4 +11,4 @@ for _name in (
     "legendre_polynomial_p"
 ).split():
     for _overload in ("", ".x_scalar", ".n_scalar"):
-        constant(f"aten::special_{_name}{_overload}", "PyTorch has none of it")
+        constant(f"aten::special_{_name}{_overload}", "PyTorch does not define its derivative")

@@ -82,4 +82,4 @@ compose(
 # ---------------------------------------------------------------------------------------- histograms
 
 derive("aten::bincount", weights="underivable('aten::bincount')")
-constant("aten::histc", "a count does not change with the elements")
+constant("aten::histc", "counts are integers")

@@ -93,7 +93,7 @@ constant(
     "aten::row_indices aten::_coalesced_ aten::sparse_resize_ aten::sparse_resize_and_clear_ "
     "aten::resize_as_sparse_ aten::copy_sparse_to_sparse_ aten::_validate_sparse_coo_tensor_args "
     "aten::sparse_coo_tensor.size aten::_sparse_coo_tensor_with_dims",
-    "it has none in PyTorch",
+    "PyTorch does not define its derivative",
 )
 
 compose("aten::_sparse_sum", "self.coalesce().values().sum()")

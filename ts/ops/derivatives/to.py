@@ -15,4 +15,4 @@ derive(
 derive("aten::as_tensor", data="grad", result=LINEAR, name="ToCopyBackward0")
 derive("aten::_to_cpu", tensors="grads", result=LINEAR, name="ToCopyBackward0")
 derive("aten::pin_memory aten::_pin_memory", self="grad", result=LINEAR, name="PinMemoryBackward0")
-constant("aten::data aten::detach aten::detach_ prim::data", "it is asked for without its history")
+constant("aten::data aten::detach aten::detach_ prim::data", "the result is detached from the autograd graph")

@@ -123,7 +123,7 @@ constant(
     "aten::special_modified_bessel_i0 aten::special_modified_bessel_i1 aten::special_modified_bessel_k0 "
     "aten::special_modified_bessel_k1 aten::special_airy_ai aten::special_scaled_modified_bessel_k0 "
     "aten::special_scaled_modified_bessel_k1 aten::special_spherical_bessel_j0",
-    "PyTorch has none of it",
+    "PyTorch does not define its derivative",
 )
 
 derive("aten::angle", self="of_angle(grad, self)", result="ts.real(of_angle(self_t.conj(), self).conj())")

@@ -7,7 +7,7 @@ from ts import Tensor
 from ts.ops.derivatives.formula_registry import ELEMENTWISE, LINEAR, compose, constant, derive
 
 derive("aten::view", self="grad.reshape(self.size())", result=LINEAR)
-constant("aten::view.dtype", "it reads the bits as other numbers")
+constant("aten::view.dtype", "it reinterprets the bits as another dtype")
 derive(
     "aten::reshape aten::reshape_as aten::view_as aten::ravel aten::flatten.using_ints aten::unflatten.int",
     self="grad.reshape(self.size())", result=LINEAR, name="ViewBackward0",

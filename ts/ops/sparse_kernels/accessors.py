@@ -36,7 +36,7 @@ def compressed_array(
         raise RuntimeError("sparse_compressed_tensor expected sparse compressed tensor layout but got None")
     if target_layout.code not in conversions.COMPRESSED:
         raise NotImplementedError(
-            f"tensors of layout {target_layout} are not supported: use torch.sparse_csr or torch.sparse_coo"
+            f"tensors of layout {target_layout} are not supported; use torch.sparse_csr or torch.sparse_coo"
         )
     rows = target_layout is dtypes.sparse_csr
     names = ("crow_indices", "col_indices") if rows else ("ccol_indices", "row_indices")

@@ -38,7 +38,7 @@ def compress(coo: CooArray, layout: dtypes.layout) -> CompressedArray:
     """Convert a COO matrix to CSR or CSC."""
     if coo.sparse_dim != 2 or coo.dense_dim:
         raise RuntimeError(
-            f"compressed sparse tensors are matrices here, but got {coo.sparse_dim} sparse and "
+            f"compressed sparse tensors must be matrices, but got {coo.sparse_dim} sparse and "
             f"{coo.dense_dim} dense "
             "dimensions"
         )

@@ -25,7 +25,7 @@ def batch(keys: str, rule: Rule) -> None:
     """Register the batching rule of operators, by keys without the "aten::" prefix."""
     for key in keys.split():
         if key in _rules:
-            raise ValueError(f"the rule of {key} for batches is declared twice")
+            raise ValueError(f"the batching rule of {key} is declared twice")
         _rules[key] = rule
 
 
