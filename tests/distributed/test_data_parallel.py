@@ -115,7 +115,7 @@ def refusals():
         (lambda: DistributedDataParallel(nn.Linear(1, 1), device_ids=[0]), ValueError, "only work with single-device/multiple-device GPU modules or CPU modules, but got device_ids"),
         (lambda: DistributedDataParallel(nn.Linear(2, 2 + (me == 1))), RuntimeError, r"params\[0\], weight, has sizes \[3, 2\]"),
         (lambda: DistributedDataParallel(nn.Linear(2, 2, bias=me != 1)), RuntimeError, "Rank 1 has 1 params, while rank 0 has inconsistent 2 params"),
-        (lambda: DistributedDataParallel(nn.Linear(2, 2)).join(), NotImplementedError, "join is not there"),
+        (lambda: DistributedDataParallel(nn.Linear(2, 2)).join(), NotImplementedError, "join is not supported"),
         (lambda: DistributedDataParallel(nn.Linear(2, 2)).weight, AttributeError, "weight"),
     ]  # fmt: skip
     for call, kind, says in cases:

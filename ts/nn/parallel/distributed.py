@@ -242,11 +242,11 @@ class DistributedDataParallel(Module):
 
     def join(self, *args: Any, **kwargs: Any) -> Any:
         """Raise NotImplementedError: uneven inputs are unsupported."""
-        raise NotImplementedError("join is not there: give all processes the same number of batches")
+        raise NotImplementedError("join is not supported: all processes must run the same number of batches")
 
     def register_comm_hook(self, state: object, hook: Any) -> None:
         """Raise an error: custom communication hooks are unsupported."""
-        raise NotImplementedError("register_comm_hook is not there: gradients travel as they are")
+        raise NotImplementedError("register_comm_hook is not supported: gradients are sent unchanged")
 
     def _broadcast(self, tensors: Iterable[Tensor]) -> None:
         """Copy the tensors of the first process to all processes; tensors of one dtype are sent together."""
