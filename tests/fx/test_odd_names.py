@@ -23,5 +23,5 @@ def test_keyword_arguments_that_are_no_identifiers():
 def test_names_of_parameters(name):
     graph = fx.Graph()
     graph.output(graph.placeholder(name))
-    with pytest.raises(ValueError, match="no name of a parameter"):
+    with pytest.raises(ValueError, match="not a valid parameter name"):
         fx.GraphModule(ts.nn.Module(), graph)

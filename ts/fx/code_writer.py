@@ -103,7 +103,7 @@ def check_parameters(nodes: Iterable[Node]) -> None:
     """Raise ValueError if a parameter name is not an identifier: generated code contains the name."""
     for node in nodes:
         if node.op == "placeholder" and not _is_identifier(node.target.lstrip("*")):
-            raise ValueError(f"{node.target[:80]!r} is no name of a parameter")
+            raise ValueError(f"{node.target[:80]!r} is not a valid parameter name")
 
 
 class CodeWriter:

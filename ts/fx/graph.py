@@ -458,7 +458,7 @@ class Graph:
         include_stride, include_device, colored, expanded_def, additional_meta    further options
         """
         if record_func:
-            raise NotImplementedError("ts.fx generates no code that records its calls: use `ts.profiler`")
+            raise NotImplementedError("record_func is not supported: use `ts.profiler` to record calls")
         options = Options(verbose, include_stride, include_device, colored, expanded_def, additional_meta)
         names = Namespace()
         before = {node: node._repr_fn for node in self.nodes}

@@ -57,7 +57,7 @@ class ShapeProp(Interpreter):
     def __init__(self, gm: GraphModule, fake_mode: Any = None) -> None:
         if fake_mode is not None:
             raise NotImplementedError(
-                'ts has no fake tensors: give ShapeProp tensors of device="meta", which have no elements'
+                'ShapeProp does not support fake modes: pass tensors with device="meta" instead'
             )
         super().__init__(gm)
 
