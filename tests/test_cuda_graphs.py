@@ -151,7 +151,7 @@ def test_graphed_callables(cuda):
         assert f(x.cuda(), y.cuda()).cpu().allclose((x @ y).relu(), atol=1e-6)
     with pytest.raises(ValueError, match=r"made for torch.float32 of shape \(3, 4\), not torch.float32 of shape \(2, 4\)"):
         f(ts.rand(2, 4, device="cuda"), ts.rand(4, 5, device="cuda"))
-    with pytest.raises(TypeError, match="made for 2 arguments, not 1"):
+    with pytest.raises(TypeError, match="captured for 2 arguments, got 1"):
         f(ts.rand(3, 4, device="cuda"))
     with pytest.raises(TypeError, match="tensors on a CUDA device"):
         ts.cuda.make_graphed_callables(f, (ts.rand(3),))

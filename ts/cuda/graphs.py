@@ -126,7 +126,7 @@ def make_graphed_callables(
 
 def _graphed(function: Any, samples: tuple[Any, ...], warm: int, pool: Any) -> Any:
     if not all(isinstance(x, Tensor) and x.is_cuda for x in samples):
-        raise TypeError("sample_args of make_graphed_callables are tensors on a CUDA device")
+        raise TypeError("make_graphed_callables requires tensors on a CUDA device as sample_args")
     static_inputs = tuple(x.clone() for x in samples)
     side = Stream()
     side.wait_stream(current_stream())
@@ -143,11 +143,11 @@ def _graphed(function: Any, samples: tuple[Any, ...], warm: int, pool: Any) -> A
 def _replaying(cuda_graph: CUDAGraph, static_inputs: Sequence[Any], results: Any) -> Callable[..., Any]:
     def replayed(*args: Any) -> Any:
         if len(args) != len(static_inputs):
-            raise TypeError(f"this graph was made for {len(static_inputs)} arguments, not {len(args)}")
+            raise TypeError(f"this graph was captured for {len(static_inputs)} arguments, got {len(args)}")
         for static_input, x in zip(static_inputs, args, strict=True):
             if x.shape != static_input.shape or x.dtype != static_input.dtype:
                 raise ValueError(
-                    f"this graph was made for {static_input.dtype} of shape "
+                    f"this graph was captured for {static_input.dtype} of shape "
                     f"{tuple(static_input.shape)}, not {x.dtype} of shape {tuple(x.shape)}"
                 )
             if x.data_ptr() != static_input.data_ptr():
