@@ -86,8 +86,8 @@ REQUIRES_GRAD: Final = (
     " detaching the gradient\nTensor:\n{}"
 )
 TOO_LARGE: Final = (
-    "a value of {} parts or more is too large for a trace, which takes each apart by itself: a container "
-    "that is held twice counts twice"
+    "a value with {} or more elements is too large for a trace, which unpacks each element: a container "
+    "that is contained twice counts twice"
 )
 GUARD: Final = (
     "The trace does not hold for these inputs: {} was {} when it was traced ({}), which the trace keeps, "

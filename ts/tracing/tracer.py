@@ -337,7 +337,9 @@ class Tracer:
         if kind == "Device":
             return self.constant(value, DEVICE)
         if kind == "Generator":
-            raise RuntimeError("a random generator cannot be part of a trace; seed the default one instead")
+            raise RuntimeError(
+                "a random generator cannot be part of a trace; seed the default generator instead"
+            )
         if kind.startswith(CUSTOM_CLASS_PREFIX) and (graph_value := self.find(value)) is not None:
             return graph_value
         return self.constant(value)
@@ -523,7 +525,7 @@ class Tracer:
         """Record that the program waits for the result of a task."""
         value = self.find(future)
         if value is None:
-            raise RuntimeError("a future that was made outside of a trace cannot be waited for inside of it")
+            raise RuntimeError("a future that was created outside of a trace cannot be awaited inside of it")
         graph = self.graph
         node = graph.insert_node(graph.create("aten::wait", (value,)))
         self.bind(node.output(), result)
