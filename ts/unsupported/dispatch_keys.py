@@ -66,7 +66,7 @@ class ExcludeDispatchKeyGuard(AbstractContextManager[None]):
 
     def __enter__(self) -> NoReturn:
         raise NotImplementedError(
-            f"torch._C._ExcludeDispatchKeyGuard({self.keys}): there are no dispatch keys"
+            f"torch._C._ExcludeDispatchKeyGuard({self.keys}): dispatch keys are not supported"
         )
 
     def __exit__(self, *error: Any) -> None:

@@ -18,11 +18,11 @@ class UnsupportedArea(NamedTuple):
 
 _COMPILER = "`ts.jit.script` and `ts.jit.trace` compile; eager code runs as it is."
 _QUANTIZED = "Quantized archives of PyTorch are loaded with `ts.jit.load`; 16-bit floats halve the memory."
-_DEVICES = "Tensors are on the CPU, or on CUDA devices by CuPy."
+_DEVICES = "Tensors are on the CPU, or on CUDA devices with CuPy."
 
 AREAS: Final = {
-    "": UnsupportedArea("", "docs/reference/known-issues.md lists what is missing."),
-    "_C": UnsupportedArea("", "`ts.jit` and `ts.passes` have the compiler's functions."),
+    "": UnsupportedArea("", "docs/reference/known-issues.md lists unsupported features."),
+    "_C": UnsupportedArea("", "`ts.jit` and `ts.passes` provide the compiler's functions."),
     "onnx": UnsupportedArea("an exporter to ONNX", "Save the model with `ts.jit.save`; PyTorch loads it."),
     "ao": UnsupportedArea("quantization tools", _QUANTIZED),
     "ao.pruning": UnsupportedArea("sparsifiers", "`ts.nn.utils.prune` prunes parameters."),
@@ -37,18 +37,18 @@ AREAS: Final = {
     "nn.intrinsic": UnsupportedArea("fused layers", "Scripts fuse operators."),
     "nn.attention": UnsupportedArea(
         "attention kernels compiled for each mask",
-        "`ts.nn.functional.scaled_dot_product_attention` takes masks.",
+        "`ts.nn.functional.scaled_dot_product_attention` accepts masks.",
     ),
     "nn.parallel": UnsupportedArea(
         "modules on several devices of one process",
         "`ts.nn.parallel.DistributedDataParallel` trains in several processes: "
         "see docs/how-to/train-on-several-processes.md.",
     ),
-    "fx": UnsupportedArea("", "docs/how-to/transform-graphs-with-fx.md lists what `ts.fx` has."),
-    "export": UnsupportedArea("", "docs/how-to/export-to-pt2.md shows what `ts.export` has."),
-    "_export": UnsupportedArea("", "docs/how-to/export-to-pt2.md shows what `ts.export` has."),
+    "fx": UnsupportedArea("", "docs/how-to/transform-graphs-with-fx.md lists the functions of `ts.fx`."),
+    "export": UnsupportedArea("", "docs/how-to/export-to-pt2.md lists the functions of `ts.export`."),
+    "_export": UnsupportedArea("", "docs/how-to/export-to-pt2.md lists the functions of `ts.export`."),
     "package": UnsupportedArea("packages of code", "`ts.jit.save` writes code and weights to one file."),
-    "monitor": UnsupportedArea("monitoring counters", "`ts.profiler` measures."),
+    "monitor": UnsupportedArea("monitoring counters", "`ts.profiler` measures times and counts."),
     "ops": UnsupportedArea("",
     "docs/reference/operators/missing-operators.md lists missing operators with reasons."),
     "sparse": UnsupportedArea("these sparse tensors", "Use dense tensors, or `scipy.sparse`."),
@@ -70,8 +70,8 @@ AREAS: Final = {
     "`ts.jit.optimize_for_inference` optimises."),
     "utils.throughput_benchmark": UnsupportedArea("this benchmark", "`ts bench model.pt` measures archives."),
     "utils.module_tracker": UnsupportedArea("a module tracker",
-    "Forward hooks of modules see which one runs."),
-    "utils.mkldnn": UnsupportedArea("MKL-DNN tensors", "Convolutions and products choose their layout."),
+    "Forward hooks of modules show which module runs."),
+    "utils.mkldnn": UnsupportedArea("MKL-DNN tensors", "Convolutions select their layout."),
     "utils.data": UnsupportedArea("data pipes", "Use `IterableDataset` and `DataLoader`."),
     "utils.data._utils": UnsupportedArea("", "`ts.utils.data.DataLoader` has its own workers."),
     "utils._python_dispatch": UnsupportedArea(
@@ -79,7 +79,7 @@ AREAS: Final = {
     ),
     "distributed": UnsupportedArea(
         "",
-        "docs/how-to/train-on-several-processes.md lists what is there: process groups on the CPU "
+        "docs/how-to/train-on-several-processes.md describes process groups on the CPU "
         "and `DistributedDataParallel`.",
     ),
     "distributed.fsdp": UnsupportedArea(
@@ -97,19 +97,19 @@ AREAS: Final = {
     "distributed.checkpoint": UnsupportedArea(
         "distributed checkpoints", "`ts.save` and `ts.load` write and read states."
     ),
-    "multiprocessing": UnsupportedArea("", "docs/reference/known-issues.md lists what is missing."),
+    "multiprocessing": UnsupportedArea("", "docs/reference/known-issues.md lists unsupported features."),
     "cuda": UnsupportedArea("", "Tensors on CUDA devices are computed by CuPy."),
     "mtia": UnsupportedArea("such devices", _DEVICES),
     "xpu": UnsupportedArea("such devices", _DEVICES),
     "mps": UnsupportedArea("such devices", _DEVICES),
-    "cpu": UnsupportedArea("CPU streams", "Operators have run when they return."),
-    "backends": UnsupportedArea("", "`ts.backends` lists the libraries that compute."),
+    "cpu": UnsupportedArea("CPU streams", "Operators on the CPU finish before they return."),
+    "backends": UnsupportedArea("", "`ts.backends` lists the kernel libraries."),
     "profiler": UnsupportedArea("", "`ts.profiler.profile()` measures operators, plans and memory."),
     "autograd.profiler": UnsupportedArea("", "`ts.profiler.profile()` measures operators."),
     "autograd.profiler_util": UnsupportedArea("", "`ts.profiler.profile()` measures operators."),
     "jit.mobile": UnsupportedArea("a mobile format", "`ts.jit.save` writes archives that PyTorch loads."),
     "jit.quantized": UnsupportedArea("quantized layers", _QUANTIZED),
-    "jit": UnsupportedArea("", "docs/reference/known-issues.md lists what is missing."),
+    "jit": UnsupportedArea("", "docs/reference/known-issues.md lists unsupported features."),
     "testing._internal": UnsupportedArea("PyTorch's test tools",
     "`ts.testing` has `assert_close` and `make_tensor`."),
     "_dynamo": UnsupportedArea("a compiler of Python bytecode", _COMPILER),
