@@ -73,7 +73,7 @@ def current_level() -> int:
     """Return the number of open transforms; raise RuntimeError if there are none."""
     level = maybe_current_level()
     if level is None:
-        raise RuntimeError("current_level(): no function transform is open")
+        raise RuntimeError("current_level(): no function transform is active")
     return level
 
 

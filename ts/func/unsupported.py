@@ -9,6 +9,6 @@ from typing import Any
 def functionalize(func: Callable[..., Any], *, remove: str = "mutations") -> Callable[..., Any]:
     """Raise NotImplementedError, because removing in-place writes from a function requires its graph."""
     raise NotImplementedError(
-        "functionalize is not supported: `ts.jit.trace` or `ts.jit.script` give a graph, whose passes remove "
-        "mutations"
+        "functionalize is not supported: create a graph with `ts.jit.trace` or `ts.jit.script`, and remove "
+        "mutations with `ts.passes`"
     )
