@@ -46,7 +46,7 @@ MAX_INSTRUCTIONS: Final = 1_000  # LLVM compiles this number of instructions in 
 
 
 class SideExit(NamedTuple):
-    """Side exit: position of the next instruction, returned status, and registers to store."""
+    """Side exit (bailout): position of the next instruction, returned status, and registers to store."""
 
     pc: int  # index of the next instruction
     status: int  # status that the machine code returns; 0: the interpreter continues before `pc`
