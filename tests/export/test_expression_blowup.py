@@ -50,7 +50,7 @@ def test_few_steps(name):
 def test_many_steps(name):
     """Too many steps raise an error in a short time."""
     before = time.perf_counter()
-    with pytest.raises(UserError, match=r"follows from s0 is an expression of [\d,]+ parts"):
+    with pytest.raises(UserError, match=r"computed from s0 is an expression of [\d,]+ nodes"):
         exported(STEPS[name], 30)
     assert time.perf_counter() - before < 20
 

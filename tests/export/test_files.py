@@ -278,7 +278,7 @@ WRONG = {
     ),
     "a value before it is there": (
         edit(*GRAPH, "nodes", 0, "inputs", 0, "arg", to={"as_tensor": {"name": "later"}}),
-        "before there is",
+        "before its definition",
     ),
     "an unknown kind of argument": (edit(*GRAPH, "nodes", 0, "inputs", 0, "arg", to={"as_pickle": "x"}), "as_pickle"),
     "a text for a list": (edit(*GRAPH, "nodes", to="none"), "not a list"),

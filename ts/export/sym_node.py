@@ -180,9 +180,11 @@ def _check_size(expressions: list[Any]) -> None:
         if e.has_repeated_parts(x):
             symbols = ", ".join(sorted(map(str, x.free_symbols)))
             raise UserError(
-                f"a number that follows from {symbols} is an expression of {e.count_nodes(x):,} parts, which "
-                f"recur in it: of at most {e.MAX_EXPRESSION_NODES:,} can be exported; compute it with "
-                "tensors, or let its sizes be fixed"
+                f"a number computed from {symbols} is an expression of {e.count_nodes(x):,} nodes with "
+                "repeated "
+                f"subexpressions; at most {e.MAX_EXPRESSION_NODES:,} nodes can be exported. Compute it with "
+                "tensors, "
+                "or export with fixed sizes"
             )
 
 
