@@ -94,7 +94,7 @@ def test_valid_code_is_accepted():
         ([("CALL_OPERATOR", 0, 0), ("RETURN", 1)], "operator number"),
         ([("PRINT", 4), ("RETURN", 1)], "pool offset"),
         ([("PRINT", 0), ("RETURN", 1)], "pool record"),
-        ([("ADD_I64", 1, 0, 0)], "over the end"),
+        ([("ADD_I64", 1, 0, 0)], "reaches the end of the code"),
         ([], "no instructions"),
     ],
 )

@@ -220,7 +220,7 @@ def test_scripts_reject_clearly():
     def f(x):
         return ts.cond(x.sum() > 0, yes, yes, (x,))
 
-    with pytest.raises(UnsupportedNodeError, match=r"cond takes functions(.|\n)*ts.cond(.|\n)*write `if`"):
+    with pytest.raises(UnsupportedNodeError, match=r"cond requires functions as arguments(.|\n)*ts.cond(.|\n)*write `if`"):
         ts.jit.script(f)
 
 

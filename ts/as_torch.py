@@ -149,7 +149,8 @@ def install_as_torch() -> None:
         return
     if "torch" in sys.modules:
         raise RuntimeError(
-            "PyTorch is already imported: call ts.install_as_torch() before anything that imports torch, "
+            "PyTorch is already imported: call ts.install_as_torch() before importing modules that use "
+            "torch, "
             "or start the program with `python -m ts.as_torch`"
         )
     sys.meta_path.insert(0, _FINDER)
@@ -179,7 +180,7 @@ def main(arguments: list[str]) -> None:
         ts_name = f"ts{name[5:]}" if name.startswith("torch.") else name  # runpy requires a code object
         runpy.run_module(ts_name, run_name="__main__", alter_sys=True)
     else:
-        raise SystemExit("python -m ts.as_torch: -m needs the name of a module")
+        raise SystemExit("python -m ts.as_torch: expected the name of a module after -m")
 
 
 if __name__ == "__main__":

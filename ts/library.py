@@ -181,7 +181,8 @@ class _Implementations:
         if key == "Meta" and self.of_function is not None:
             raise self._missing_fake_error()
         raise NotImplementedError(
-            f"Could not run '{self.name}' with arguments from the '{key}' backend: it has kernels for "
+            f"Could not run '{self.name}' with arguments from the '{key}' backend: kernels are registered "
+            "for "
             f"{', '.join(sorted(self.by_key)) or 'none'}"
         )
 

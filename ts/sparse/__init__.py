@@ -34,7 +34,7 @@ def mm(mat1: Tensor, mat2: Tensor, reduce: str | None = None, *, out: Tensor | N
     """Return the product of a sparse matrix and any other matrix; gradients of sparse factors are sparse."""
     if reduce is not None:
         raise NotImplementedError(
-            "sparse.mm with reduce= is not supported: use torch.sparse.mm and scatter_reduce"
+            "sparse.mm with reduce= is not supported: use torch.sparse.mm without reduce=, and scatter_reduce"
         )
     if out is not None:
         return ts.mm(mat1, mat2, out=out)  # type: ignore[no-any-return]
