@@ -1,4 +1,4 @@
-"""Random numbers on the device: the stream of PyTorch's CUDA generator.
+"""Random numbers on the device, by the counter-based random generator Philox of PyTorch's CUDA devices.
 
 In: a seed. Out: device arrays of integers, uniform and normal numbers.
 

@@ -107,7 +107,7 @@ class SparseArray:
 
 
 class CooArray(SparseArray):
-    """Sparse array in coordinate layout (COO)."""
+    """Sparse array in coordinate format (COO)."""
 
     layout = dtypes.sparse_coo
     layout_name = "Sparse"
@@ -182,7 +182,7 @@ class CooArray(SparseArray):
 
 
 class CompressedArray(SparseArray):
-    """Sparse matrix with compressed rows (CSR) or columns (CSC)."""
+    """Sparse matrix in compressed sparse row (CSR) or compressed sparse column (CSC) format."""
 
     layout_name = "SparseCsr"
     dispatch_key = "SparseCsrCPU"

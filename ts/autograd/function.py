@@ -1,4 +1,4 @@
-"""Differentiable functions that users define.
+"""Custom gradients: differentiable functions that users define.
 
     class Cube(ts.autograd.Function):
         @staticmethod

@@ -1,4 +1,4 @@
-"""Algorithms of all-reduce, broadcast, all-gather, scatter and barrier: the messages that each rank sends.
+"""Collective algorithms (all-reduce, reduce-scatter, broadcast, all-gather, barrier): messages of each rank.
 
     all_reduce(call, array, ReduceOp.SUM)        arrays are flat and contiguous
 

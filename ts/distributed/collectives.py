@@ -384,7 +384,7 @@ def reduce_scatter(
     group: ProcessGroup | None = None,
     async_op: bool = False,
 ) -> Work | None:
-    """Reduce lists of tensors across all ranks; rank i receives the i-th result."""
+    """Reduce lists of tensors across all ranks; rank i receives the i-th result (reduce-scatter)."""
     check_tensor(output, "output")
     check_tensors(input_list, "input_list")
     _same_dtype(output, *input_list)

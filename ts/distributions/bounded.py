@@ -81,6 +81,7 @@ class ContinuousBernoulli(ProbsOrLogits, ExponentialFamily):
             return self.rsample(sample_shape)
 
     def rsample(self, sample_shape: Any = ()) -> Any:
+        """Draw samples by inverse transform sampling."""
         shape = self._extended_shape(sample_shape)
         return self.icdf(ts.rand(shape, dtype=self.probs.dtype, device=self.probs.device))
 

@@ -155,7 +155,7 @@ class OneHotCategorical(_CategoricalBased):
 
 
 class OneHotCategoricalStraightThrough(OneHotCategorical):
-    """One-hot categorical distribution whose samples have straight-through gradients to the probabilities."""
+    """One-hot categorical distribution with gradients to the probabilities (straight-through estimator)."""
 
     has_rsample = True
 

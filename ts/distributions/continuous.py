@@ -286,6 +286,7 @@ class GeneralizedPareto(Distribution):
         return exponential, ts.where(exponential, 1.0, self.concentration)
 
     def rsample(self, sample_shape: Any = ()) -> Any:
+        """Draw samples by inverse transform sampling."""
         shape = self._extended_shape(sample_shape)
         return self.icdf(ts.rand(shape, dtype=self.loc.dtype, device=self.loc.device))
 

@@ -109,7 +109,7 @@ class Distribution:
             return self.rsample(sample_shape).detach()  # type: ignore[no-any-return]
 
     def rsample(self, sample_shape: Any = ()) -> Tensor:
-        """Return reparametrized samples, differentiable with respect to the parameters."""
+        """Return samples, differentiable with respect to the parameters (reparameterization trick)."""
         raise NotImplementedError
 
     def log_prob(self, value: Any) -> Tensor:

@@ -285,7 +285,7 @@ def check_factorised(name: str, *operands: Array) -> None:
 
 
 def broadcast_shapes(*shapes: Sequence[int]) -> Shape:
-    """Return the broadcast shape; raise PyTorch's error naming the mismatched dimension."""
+    """Apply the broadcasting rules to shapes; raise PyTorch's error naming the mismatched dimension."""
     if not shapes:
         return ()
     result = tuple(shapes[0])

@@ -1,4 +1,4 @@
-"""Embedding lookup: table rows by index, or reduced over bags of indices.
+"""Embedding lookup: table rows by index, or reduced over bags of indices (segmented reduction).
 
 In: a table (rows, width) and indices; for bags also the offset of each bag.  Out: the rows of the table, or a
 reduced row per bag; for `one_hot`, rows with a one at the index.

@@ -533,6 +533,7 @@ def _triu_indices(xp: Any, row: int, col: int, offset: int = 0, dtype: int | Non
 
 @op("aten::vander(Tensor x, int? N=None, bool increasing=False) -> Tensor", where="f", layout="contiguous")
 def _vander(xp: Any, x: Array, N: int | None = None, increasing: bool = False) -> Array:
+    """Return the Vandermonde matrix of a vector."""
     if x.ndim != 1:
         raise RuntimeError("x must be a one-dimensional tensor.")
     if N is not None and N < 0:

@@ -1,4 +1,4 @@
-"""Matrix factorizations and solvers of `ts.linalg`.
+"""Matrix factorizations (such as Cholesky), determinants and solvers of `ts.linalg`.
 
 In: (batches of) matrices in a floating or complex dtype; out: factors, solutions, invariants.
 The kernels call NumPy's batched LAPACK routines.
@@ -195,6 +195,7 @@ def _solve_ex(
     autocast={"cpu": "float32"},
 )
 def _cholesky(xp: Any, self: Array, upper: bool = False) -> Array:
+    """Return the Cholesky factor of positive-definite matrices (Cholesky decomposition)."""
     try:
         factor = xp.linalg.cholesky(square("linalg.cholesky", self))
     except xp.linalg.LinAlgError:
@@ -477,6 +478,7 @@ def _qr_old(xp: Any, self: Array, some: bool = True) -> tuple[Array, Array]:
 )
 @shared_fields(layout="contiguous", autocast={"cpu": "float32"})
 def _cond(xp: Any, self: Array, p: Any = None) -> Array:
+    """Return the condition number: the norm of a matrix times the norm of its inverse."""
     if self.ndim < 2:
         what = "" if p is None or p in (2, -2) else f"(ord={p})"
         raise RuntimeError(
@@ -510,6 +512,7 @@ def _solve_triangular(
 
 
 def _triangular(xp: Any, a: Array, b: Array, upper: bool, left: bool, unit: bool) -> Array:
+    """Return the result x of a triangular solve: a x = b if `left`, else x a = b."""
     triangle = xp.triu(a) if upper else xp.tril(a)
     if unit:
         n = a.shape[-1]

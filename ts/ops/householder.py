@@ -1,4 +1,4 @@
-"""Householder reflectors in LAPACK's packed form: the QR factorization, Q, and products with Q.
+"""Householder reflections (reflectors) in LAPACK's packed form: QR factorization, Q, and products with Q.
 
 In: (batches of) matrices, or reflectors stored below the diagonal with their scales `tau`; out: reflectors
 and R, or Q, or products with Q.

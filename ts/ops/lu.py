@@ -1,4 +1,4 @@
-"""Batched LU factorization with partial pivoting, and LU solvers.
+"""Batched LU factorization (LU decomposition) with partial pivoting, and LU solvers.
 
 In: (batches of) matrices; out: L and U, in one matrix with LAPACK's pivots or as separate matrices;
 solutions.

@@ -312,6 +312,7 @@ def sub_kernel(xp: Any, self: Any, other: Any, alpha: Any = 1) -> Array:
 
 
 def _divide(xp: Any, self: Any, other: Any, rounding_mode: str | None) -> Array:
+    """Divide with a rounding mode: "floor", "trunc", or None for true division."""
     if rounding_mode is None:
         return kernel_of(FLOAT, "true_divide")(xp, self, other)
     x, y = promote(xp, SAME, self, other)

@@ -1,4 +1,4 @@
-"""Matrix ranks and pseudo-inverses, from singular values above a cutoff.
+"""Matrix ranks and Moore-Penrose pseudoinverses, from singular values above a cutoff.
 
 In: (batches of) matrices and tolerances, absolute and relative to the largest singular value; out: ranks, or
 pseudo-inverses.

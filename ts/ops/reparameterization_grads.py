@@ -1,4 +1,4 @@
-"""Implicit reparameterization gradients of random samples.
+"""Implicit reparameterization gradients of random samples, by the implicit function theorem.
 
 In: samples and distribution parameters; out: the derivative of each sample x with respect to its parameter a.
 A sample is a function of a and a uniform random number u, which is fixed. With the distribution function F

@@ -391,7 +391,7 @@ def _searchsorted(
 
 
 def _insertion_indices(xp: Any, row: Array, values: Array, side: str) -> Array:
-    """Return the insertion indices of values in a sorted row; equal to PyTorch's even if it has NaN."""
+    """Return insertion indices in a sorted row by binary search; equal to PyTorch's even if it has NaN."""
     if row.dtype.kind != "f" or not common.somewhere(xp, row != row):
         return xp.searchsorted(row, values, side=side)
     start = xp.zeros(values.shape, dtype=common.INT64)

@@ -185,6 +185,7 @@ def _positive(xp: Any, a: Array) -> Array:
 
 
 def _spherical_j0(xp: Any, a: Array) -> Array:
+    """Return the spherical Bessel function of order 0, sin(a) / a."""
     value = xp.where(xp.abs(a) < 0.5e-3, 1 - a * a / 6, xp.sin(a) / xp.where(a == 0, 1, a))
     return xp.where(xp.isinf(a), 0, value)
 

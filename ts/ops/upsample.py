@@ -1,4 +1,4 @@
-"""Resampling: `interpolate` in all modes, one dimension at a time.
+"""Resampling: `interpolate` in all modes (nearest neighbor, linear, cubic ...), one dimension at a time.
 
 In: (N, C, *spatial), the output size, optional scales; out: (N, C, *output size).
 A mode determines for each output position along a dimension the source positions (taps) and their weights.

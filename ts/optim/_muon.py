@@ -1,4 +1,4 @@
-"""Muon: matrices are updated along their orthogonalized momentum.
+"""Muon: update of matrices by orthogonalization of their momentum.
 
     Muon([model.weight], lr=1e-3).step()
 

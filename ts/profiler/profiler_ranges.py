@@ -1,4 +1,4 @@
-"""Labeled ranges of a profile.
+"""Labeled ranges (tracing spans) of a profile.
 
     with record_function("attention"):
         y = model(x)

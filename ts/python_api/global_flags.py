@@ -76,7 +76,7 @@ def get_float32_matmul_precision() -> str:
 
 
 def set_flush_denormal(mode: bool) -> bool:
-    """Return False for `mode` True, because subnormal numbers are never flushed to zero; else True."""
+    """Return False for `mode` True, because subnormals (denormals) are never flushed to zero; else True."""
     return not mode
 
 

@@ -1,4 +1,4 @@
-"""Approximate singular values of large matrices, computed by random projection.
+"""Low-rank approximation of large matrices: singular values and vectors, computed by random projection.
 
 U, S, V = ts.svd_lowrank(A, q=6)      A is about U diag(S) V^H
 """

@@ -243,6 +243,7 @@ class App:
         return self._reserve_response(response)
 
     async def _predict(self, request: web.BaseRequest) -> web.Response:
+        """Run the model; content negotiation by the Accept header selects the format of the response."""
         content_type = request.content_type if "Content-Type" in request.headers else ""
         input_kind = "json" if content_type == _JSON_TYPE else "npz" if content_type in _NPZ_TYPES else None
         if input_kind is None:
@@ -348,7 +349,7 @@ class _Server(web.Server):
 
 
 async def serve(options: Options, *, started: Callable[[str], None] | None = None) -> None:
-    """Serve until SIGINT or SIGTERM, complete open requests within the grace period, and shut down.
+    """Serve until SIGINT or SIGTERM, then complete open requests in the grace period (graceful shutdown).
 
     `started` is called with the address of the server.  Raises ForkServerError if the model cannot be loaded
     or the address is unavailable.

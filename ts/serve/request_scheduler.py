@@ -148,9 +148,10 @@ class RequestScheduler:
         self._scan_timeouts()
 
     async def submit(self, body: bytes, kinds: tuple[str, str], client: Client) -> Response:
-        """Run a request and return the response; `kinds` are the formats of the request and the response.
+        """Run a request and return the response, or reject it if a queue is full (load shedding).
 
-        Raises HTTPError if a queue is full, on a timeout, or if the worker exits.
+        `kinds` are the formats of the request and the response. Raises HTTPError if a queue is full, on a
+        timeout, or if the worker exits.
         """
         request = _PendingRequest(body, kinds, client)
         queue = self._trusted if client.is_trusted else self._untrusted
@@ -196,7 +197,7 @@ class RequestScheduler:
                     self._pool.release(worker)
 
     def _pop_batch(self, queue: FairQueue[_PendingRequest]) -> list[_PendingRequest]:
-        """Remove and return the requests of the next message to a worker."""
+        """Remove and return the requests of the next message to a worker (dynamic batching)."""
         max_requests = 1
         if self._is_stacking and queue in (self._trusted, self._untrusted):
             max_requests = self._limits.batch

@@ -1,4 +1,4 @@
-"""Activation checkpointing: the backward pass recomputes intermediate tensors instead of reading saved ones.
+"""Activation checkpointing (gradient checkpointing): backward recomputes intermediate tensors.
 
     y = checkpoint(block, x, use_reentrant=False)
 

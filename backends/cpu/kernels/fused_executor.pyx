@@ -1,4 +1,4 @@
-"""Execution of fusion groups: pointwise operators run together on tiles that stay in the L1 cache.
+"""Execution of fusion groups: pointwise operators run together on tiles in the L1 cache (loop tiling).
 
 In: registers with tensors and numbers, and the group's program (`ts.fusion.program`).  Out: whether the
 group ran, and its results.

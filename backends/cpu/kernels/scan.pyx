@@ -1,4 +1,4 @@
-"""Cumulative sums and products of contiguous CPU tensors.
+"""Cumulative sums (prefix sums) and cumulative products of contiguous CPU tensors.
 
 In: registers with a tensor and a dimension.  Out: the register of the result.
 

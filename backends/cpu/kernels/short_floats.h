@@ -1,5 +1,5 @@
-/* Conversion between half precision (float16, bfloat16) and float32: exact to float32, rounded to nearest
-   even to half precision.
+/* Conversion between half precision (float16, bfloat16) and float32: exact to float32, and to half
+   precision by round half to even.
 
    Rows are converted by processor instructions at the SIMD levels AVX-512 and AVX2 (F16C). */
 

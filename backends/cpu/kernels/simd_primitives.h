@@ -62,6 +62,7 @@ INLINE lanes lane_choose(lane_mask m, lanes a, lanes b) { return (lanes)_mm512_m
 INLINE wides wide_choose(wide_mask m, wides a, wides b) { return (wides)_mm512_mask_blend_pd(m, (__m512d)b, (__m512d)a); }
 INLINE int lane_all(lane_mask m) { return m == 0xFFFF; }
 INLINE int wide_all(wide_mask m) { return m == 0xFF; }
+/* Fused multiply-add: a * b + c. */
 INLINE lanes lane_fused(lanes a, lanes b, lanes c) { return (lanes)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c); }
 INLINE wides wide_fused(wides a, wides b, wides c) { return (wides)_mm512_fmadd_pd((__m512d)a, (__m512d)b, (__m512d)c); }
 /* Minimum and maximum; if an operand is NaN, the result is the second operand. */

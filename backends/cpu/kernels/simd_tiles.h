@@ -1,5 +1,5 @@
-/* Microkernels of convolutions and matrix products with vectors of 128, 256 and 512 bits, used by `conv.pyx`
-   and `gemm_tiles.pyx`; `microkernels.h` documents their arguments.
+/* Microkernels (register blocking) of convolutions and matrix products with vectors of 128, 256 and 512 bits,
+   used by `conv.pyx` and `gemm_tiles.pyx`; `microkernels.h` documents their arguments.
 
    `choose_kernels(widest)` sets `kernels_of_float` and `kernels_of_double` to the widest kernels that the
    processor supports. Loops over rows and vectors have constant counts, so that the compiler keeps `sum` in
@@ -81,8 +81,8 @@ enum { CAN_SHUFFLE = 0 };
 #define SHUFFLE(a, b, indices) __builtin_shuffle(a, b, indices)
 enum { CAN_SHUFFLE = 1 };
 #endif
-/* Transposition of a matrix of R rows of vectors by log2(R) perfect shuffles. Each shuffle moves the highest
-   bit of the row index to the lowest bit of the index in the row. */
+/* Transposition of a matrix of R rows of vectors by log2(R) perfect shuffles, with prefetch of the rows. Each
+   shuffle moves the highest bit of the row index to the lowest bit of the index in the row. */
 #define TRANSPOSE(NAME, ID, TARGET, T, R) \
 TARGET static void NAME##_##ID(ptrdiff_t depth, const void *from, ptrdiff_t pitch, void *to, int count) { \
     const T *x = (const T *)from; T *y = (T *)to; \

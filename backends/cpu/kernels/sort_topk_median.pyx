@@ -1,4 +1,4 @@
-"""Sorting, selection and medians along a dimension of contiguous CPU tensors.
+"""Sorting, top-k selection and medians along a dimension of contiguous CPU tensors.
 
 In: registers with a tensor, a dimension, and the number or index of the requested elements.  Out: the
 registers of values and indices.

@@ -1,4 +1,5 @@
-/* Vectorized elementary functions of float and double, with branches only for rare arguments.
+/* Vectorized elementary functions (transcendental functions) of float and double, with branches only for
+   rare arguments.
 
    In: a row and its length; out: another row, which may be the input row. The source is compiled once
    for each TIER (`simd_primitives.h`), each in a separate extension. The remainder of a row is computed in a

@@ -1,4 +1,4 @@
-"""Autograd engine: runs a backward pass from root tensors to the leaves of their autograd graph.
+"""Autograd engine: runs a backward pass in reverse topological order, from root tensors to the leaves.
 
 In: tensors and their gradients.  Out: gradients, accumulated in the leaves or returned for the requested
 tensors.
@@ -41,7 +41,7 @@ cdef enum:
 
 
 cdef class GraphTask:
-    """A backward pass: its heap of ready nodes, its options and the gradients to return."""
+    """A backward pass: its priority queue of ready nodes, its options and the gradients to return."""
 
     def __cinit__(self, *args, **kwargs):
         self.heap, self.others, self.behind = [], {}, []

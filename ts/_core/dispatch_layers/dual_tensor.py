@@ -1,4 +1,4 @@
-"""Dual tensors for forward-mode automatic differentiation.
+"""Dual tensors (dual numbers) for forward-mode automatic differentiation.
 
 In: an operator, and arguments; at least one has a tangent at a level. Out: the results with tangents.
 

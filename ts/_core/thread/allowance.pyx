@@ -1,4 +1,4 @@
-"""Memory limit (quota) of a program: counts allocations under `ts.limits(bytes=...)`.
+"""Memory limit (quota) of a program: lock-free counting of allocations under `ts.limits(bytes=...)`.
 
     with ts.limits(bytes=1 << 20):     sets a memory budget of this thread
     take_bytes(n)                      called when lists, dicts, tuples and objects grow; MemoryExceeded beyond the budget

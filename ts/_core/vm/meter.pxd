@@ -1,4 +1,4 @@
-"""Interruption of running programs: signals and limits of `ts.limits`."""
+"""Interruption (cooperative cancellation) of running programs: signals and limits of `ts.limits`."""
 
 from libc.stdint cimport int64_t
 

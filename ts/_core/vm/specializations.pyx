@@ -174,7 +174,7 @@ cdef class Specializations:
         return 0
 
     cpdef object code_for_all(self):
-        """Return the general code; it is compiled at the first call."""
+        """Return the general code; it is compiled at the first call (double-checked locking)."""
         if self.general == NULL:
             with build_lock():
                 if self.general == NULL:

@@ -1,4 +1,4 @@
-"""TLS certificates of a cluster: a private certificate authority and one certificate shared by all processes.
+"""Mutual TLS of a cluster: a private certificate authority and one certificate shared by all processes.
 
     make("certificates")                     creates ca.pem, ca-key.pem, cert.pem, key.pem if missing
     security("certificates")                 settings for mutual TLS with these certificates

@@ -276,6 +276,7 @@ def _python_name(callee: Any) -> tuple[Any, Any]:
 
 
 def _store_lru(table: OrderedDict[str, Any], key: str, value: Any) -> None:
+    """Store an entry in an LRU cache, and drop the least recently used entries beyond the maximal size."""
     table[key] = value
     table.move_to_end(key)
     while len(table) > _MAX_CACHED_ARCHIVES:

@@ -88,7 +88,7 @@ class _DistributedMap:
         )
 
     def _least_busy_worker(self) -> WorkerInfo | None:
-        """Return the worker with the fewest batches; None if all workers have the maximum."""
+        """Return the worker with the fewest batches (load balancing); None if all have the maximum."""
         best = min(self.workers, key=self.busy.__getitem__)
         return best if self.busy[best] < self.in_flight else None
 

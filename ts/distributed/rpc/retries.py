@@ -1,4 +1,4 @@
-"""Calls that are repeated while their worker is unavailable, until the timeout of the call.
+"""Retries of idempotent calls with backoff while their worker is unavailable, until the timeout of the call.
 
     rpc_sync("worker1", f, args=(x,), retryable=True)
 

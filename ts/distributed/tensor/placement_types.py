@@ -33,7 +33,7 @@ class Placement:
 
 
 class Shard(Placement):
-    """Placement that splits a tensor along its dimension `dim`; TypeError if `dim` is no number."""
+    """Sharding: placement that splits a tensor along its dimension `dim`; TypeError if `dim` is no number."""
 
     def __init__(self, dim: SupportsInt | SupportsIndex) -> None:
         if isinstance(dim, (str, bytes)) or not hasattr(type(dim), "__int__"):

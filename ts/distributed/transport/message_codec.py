@@ -1,4 +1,4 @@
-"""Message encoding and decoding: plain data, and memory buffers without copies.
+"""Message encoding and decoding (wire format): plain data, and memory buffers without copies.
 
     MessageEncoder().pack({"op": "sum", "data": memoryview(array)})   [b"prelude and head", array memory]
     reader = MessageDecoder()
@@ -174,7 +174,7 @@ def _lengths(count: int) -> struct.Struct:
 
 
 class MessageDecoder:
-    """Decoder from received bytes to messages.
+    """Decoder from received bytes to messages (framing).
 
     Bytes are received into a staging buffer, which may contain several messages. If a frame is incomplete,
     its rest is received directly into the memory of the frame.

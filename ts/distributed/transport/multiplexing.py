@@ -143,7 +143,7 @@ class Reply:
 
 
 class _RequestServer:
-    """Server end of a connection with concurrent calls."""
+    """Server end of a connection with concurrent calls and flow control."""
 
     def __init__(self, connection: Connection, handle: Callable[[Any, Reply], None]) -> None:
         self.stream = connection.stream
@@ -175,7 +175,7 @@ class _RequestServer:
             self.stream.resume_reading()
 
     def is_full(self) -> bool:
-        """Return True if reading must pause: too many unfinished calls, or too many unread responses."""
+        """Return True if reading must pause (backpressure): too many unfinished calls or unread responses."""
         return len(self.unfinished) >= MAX_PENDING_CALLS or self.stream.unsent >= MAX_UNSENT_RESPONSE_BYTES
 
 

@@ -35,7 +35,7 @@ _UNFINISHED: Final = (
 
 
 class _Bucket:
-    """Parameters of one dtype with gradients that are reduced together."""
+    """Gradient bucket: parameters of one dtype with gradients that are reduced together."""
 
     def __init__(self, parameters: list[Tensor]) -> None:
         self.parameters = parameters

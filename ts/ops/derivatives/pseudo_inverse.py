@@ -1,4 +1,4 @@
-"""Derivatives of pseudo-inverses."""
+"""Derivatives of pseudoinverses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Derivatives of fake quantization: the gradient is unchanged inside of the range, and zero outside."""
+"""Derivatives of fake quantization (straight-through estimator): the gradient, but zero out of the range."""
 
 from __future__ import annotations
 

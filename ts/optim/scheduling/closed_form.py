@@ -169,7 +169,7 @@ class PolynomialLR(_ByFactor):
 
 
 class CosineAnnealingLR(LRScheduler):
-    """Schedule that falls along half a cosine to `eta_min` in `T_max` steps, and rises again."""
+    """Cosine annealing: falls along half a cosine to `eta_min` in `T_max` steps, and rises again."""
 
     def __init__(self, optimizer: Optimizer, T_max: int, eta_min: float = 0.0, last_epoch: int = -1) -> None:
         self.T_max = T_max

@@ -130,7 +130,7 @@ class SingleProcessIterator(Batches):
 
 
 class MultiProcessingIterator(Batches):
-    """Iterator over batches that worker processes create.
+    """Iterator of a prefetching loader: worker processes create batches in advance.
 
     Each worker creates up to `prefetch_factor` batches in advance.
     """
