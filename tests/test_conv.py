@@ -214,7 +214,7 @@ def test_copy_kernel():
         ({"taps": [(0, (0, 0, 1))]}, {}, "outside the weight's window"),
         ({"row_offset": [1]}, {}, "outside the output"),
         ({"row": 5}, {}, "outside the source"),
-        ({"size": 5}, {}, "another input size"),
+        ({"size": 5}, {}, "a different input size"),
         ({}, {"x": (2, 1, 4)}, "batch sizes must be equal"),
         ({}, {"groups": 0}, "groups must divide"),
         ({}, {"groups": 2}, "groups must divide"),

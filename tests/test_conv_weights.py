@@ -122,7 +122,7 @@ def test_a_copy_has_the_product_of_two_rows():
     ("shapes", "kind", "groups", "message"),
     [
         ([(1, 1, 4), (1, 1, 4), (1, 1, 2)], np.float64, 1, "float32 or all float64"),
-        ([(1, 1, 5), (1, 1, 4), (1, 1, 1)], np.float32, 1, "another input size"),
+        ([(1, 1, 5), (1, 1, 4), (1, 1, 1)], np.float32, 1, "a different input size"),
         ([(1, 1, 4), (1, 1, 3), (1, 1, 1)], np.float32, 1, "outside the output"),
         ([(2, 1, 4), (1, 1, 4), (1, 1, 1)], np.float32, 1, "batch sizes must be equal"),
         ([(1, 1, 4), (1, 2, 4), (1, 1, 1)], np.float32, 1, "the weight does not match"),

@@ -34,9 +34,9 @@ class CudaBackend(Backend):
         try:
             self._count = int(cupy.cuda.runtime.getDeviceCount())
         except cupy.cuda.runtime.CUDARuntimeError as error:
-            raise RuntimeError(f"device 'cuda' is not usable here: {error}") from error
+            raise RuntimeError(f"device 'cuda' is not available:  {error}") from error
         if self._count == 0:
-            raise RuntimeError("device 'cuda' is not usable here: no GPU was found")
+            raise RuntimeError("device 'cuda' is not available:  no GPU was found")
         self.pool = memory.CountedPool()
         cupy.cuda.set_allocator(self.pool.allocate)
         self.streams = [Philox() for _ in range(self._count)]

@@ -528,7 +528,7 @@ cdef int require_fitting(x, w, bias, y, InputLayout source, list phases, Py_ssiz
             raise ValueError("correlate: operands must be aligned and the output contiguous")
     for d in range(3):
         if source.size[d] != (1 if d < lead else dims_of(input)[2 + d - lead]):
-            raise ValueError("correlate: the source was created for another input size")
+            raise ValueError("correlate: the source was created for a different input size")
     for d in range(2, ndim_of(out)):
         plane *= dims_of(out)[d]
     for phase in phases:
