@@ -873,7 +873,7 @@ cdef int run_in_python(Operator op, object (*function)(Operator op, list args), 
     if op.nrets == 1:
         return put(op, 0, result, &r[at[op.nargs]])
     if op.nrets and not isinstance(result, tuple):
-        raise TypeError(f"{op.name} gave a {type(result).__name__} instead of {op.nrets} results")
+        raise TypeError(f"{op.name} returned a {type(result).__name__} instead of {op.nrets} results")
     for i in range(op.nrets):
         put(op, i, (<tuple>result)[i], &r[at[op.nargs + i]])
     return 0

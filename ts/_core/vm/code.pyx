@@ -90,7 +90,7 @@ cdef class Code:
         for i, function in enumerate(self.functions):
             # the verifier accepts these classes too
             if not isinstance(function, (Callee, Method, BreakpointsBase, Specializations)):
-                raise self.fault(f"function {i} is none: {type(function).__name__}")
+                raise self.fault(f"function {i} is invalid: {type(function).__name__}")
         self.scalar = self.owned_count == 0 and all([OPCODE_INFO[<int>row[0]].scalar for row in self.rows])
         self.fill_operand_pool(tuple(operand_pool))
         self.operator_at = borrowed(self.operators)
