@@ -89,11 +89,8 @@ TOO_LARGE: Final = (
     "a value with {} or more elements is too large for a trace, which unpacks each element: a container "
     "that is contained twice counts twice"
 )
-GUARD: Final = (
-    "The trace does not hold for these inputs: {} was {} when it was traced ({}), which the trace keeps, "
-    "and is "
-)
+GUARD: Final = "The trace does not hold for these inputs: {} was {} when it was traced ({}), and is "
 ADVICE: Final = (
     ' now. Compute with tensors there, script the function, or trace it with guards="off" if the example\'s '
-    "value serves all inputs"
+    "value is valid for all inputs"
 )
