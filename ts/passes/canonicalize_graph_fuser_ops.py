@@ -23,7 +23,7 @@ def canonicalize_graph_fuser_ops(graph: Graph) -> bool:
         if node.kind() == "aten::chunk" and _is_unpacked(node):
             if not optimization_allowed("canonicalize_graph_fuser_ops"):
                 break
-            update("canonicalize_graph_fuser_ops", "Joining {} with what unpacks it", node)
+            update("canonicalize_graph_fuser_ops", "Fusing {} with the nodes that unpack it", node)
             _join(node)
             changed = True
     return changed

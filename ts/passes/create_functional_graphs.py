@@ -65,7 +65,7 @@ def _visit(block: Block, aliases: AliasDb, fewest: int) -> bool:
                 node = _inline_small_group(node)
                 changed |= count > 1  # the order of nodes may have changed
             else:
-                update("create_functional_graphs", "Joined what ends with {}", node)
+                update("create_functional_graphs", "Created the functional graph that ends with {}", node)
                 sink_constants(node)
                 changed = True
         node = node.prev()
