@@ -61,7 +61,7 @@ def parse_ir(
         reader.read_subgraphs()
         graph.has_textual_names = True
     except RecursionError:
-        raise reader.tokens.error("the text is nested too deeply") from None
+        raise reader.tokens.error("the graph text is nested too deeply") from None
     return graph
 
 
