@@ -333,7 +333,7 @@ class _SuggestedFixParser:
         if name not in self.resolved:
             expression = self.fixes.get(name)
             if name in self.reading:
-                raise UserError(f"the suggested fixes define {name} by itself")
+                raise UserError(f"the suggested fixes define {name} in terms of itself")
             self.reading.append(name)
             if expression is None:
                 self.resolved[name] = self.original_dims.get(name) or Dim(name)

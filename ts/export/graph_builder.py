@@ -42,8 +42,8 @@ class FxGraphBuilder:
 
     inside = False  # True in tracers that record the subgraph of a control-flow operator
     fake_mode_error = (
-        "`with ts.fake()` (FakeTensorMode) inside of a program that is exported would make tensors without "
-        "elements, which the program would need when it runs: leave the block out, or export within it"
+        "`with ts.fake()` (FakeTensorMode) inside of an exported program would create tensors without "
+        "elements, which the program needs when it runs: remove the block, or call export inside of it"
     )
 
     def __init__(self, environment: ShapeEnv, graph: Graph | None = None) -> None:
