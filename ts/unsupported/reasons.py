@@ -113,7 +113,7 @@ AREAS: Final = {
     "testing._internal": UnsupportedArea("PyTorch's test tools",
     "`ts.testing` has `assert_close` and `make_tensor`."),
     "_dynamo": UnsupportedArea("a compiler of Python bytecode", _COMPILER),
-    "_inductor": UnsupportedArea("a code generator behind `compile`", _COMPILER),
+    "_inductor": UnsupportedArea("a code generator for `compile`", _COMPILER),
     "_functorch": UnsupportedArea("a compiler of joint graphs", _COMPILER),
     "_higher_order_ops": UnsupportedArea("these higher-order operators", _COMPILER),
     "_subclasses": UnsupportedArea("", 'Tensors of `device="meta"` have shapes and no elements.'),
